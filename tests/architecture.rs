@@ -26,6 +26,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),
     ("import", &["files", "trace"]),
+    ("ptx", &[]),
+    ("simt", &["ptx", "trace"]),
     ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     (
         "study",

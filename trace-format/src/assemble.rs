@@ -155,7 +155,13 @@ impl WarpAssembler {
 
     /// The next instruction waits for every async copy pushed so far.
     pub fn wait_async(&mut self) {
-        self.waited = self.copies.len();
+        self.wait_async_first(usize::MAX);
+    }
+
+    /// The next instruction waits for this many of the async copies that have not been waited for,
+    /// from the oldest on.
+    pub fn wait_async_first(&mut self, copies: usize) {
+        self.waited = copies.min(self.copies.len());
     }
 
     /// Ends the warp: interns its instructions in `writer`'s open kernel, appends its records to

@@ -1,0 +1,189 @@
+//! Moves and conversions.
+
+use super::{Decoder, Result};
+use crate::op::{Convert, Op, Rounding};
+use crate::operand::Operand;
+use crate::types::Type::{self, *};
+use crate::types::{RegisterClass, Space};
+
+const CONVERTIBLE: [Type; 13] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64, Tf32];
+const PACKED: [Type; 4] = [F16x2, Bf16x2, E4m3x2, E5m2x2];
+
+impl Decoder<'_> {
+    pub(super) fn convert(&mut self) -> Result<Op> {
+        match self.opcode {
+            "mov" => self.mov(),
+            "cvt" if self.modifiers.accept("pack") => self.cvt_pack(),
+            "cvt" => self.cvt(),
+            "cvta" => self.cvta(),
+            _ => {
+                let space = self.modifiers.require("a space", Space::named)?;
+                self.operands.dest(Pred)?;
+                self.operands.source(U64)?;
+                Ok(Op::IsSpace(space))
+            }
+        }
+    }
+
+    fn mov(&mut self) -> Result<Op> {
+        let ty = self.modifiers.any_type()?;
+        let (dest, source) = (self.operands.take()?, self.operands.take()?);
+        match (dest, source) {
+            (dest @ Operand::Vector(_), source) => {
+                self.operands.put_back([dest, source]);
+                self.unpack(ty)
+            }
+            (dest, source @ Operand::Vector(_)) => {
+                self.operands.put_back([dest, source]);
+                self.pack(ty)
+            }
+            (dest, source) => {
+                self.operands.put_back([dest, source]);
+                self.operands.dest(ty)?;
+                self.operands.source(ty)?;
+                Ok(Op::Move(ty))
+            }
+        }
+    }
+
+    /// `mov.b64 {a, b}, c`
+    fn unpack(&mut self, ty: Type) -> Result<Op> {
+        let class = self.operands.class_of_first();
+        let count = self.operands.dest_vector(class.unwrap_or(RegisterClass::Narrow))?;
+        self.operands.source(ty)?;
+        element(ty, count)?;
+        Ok(Op::Unpack(ty))
+    }
+
+    /// `mov.b64 c, {a, b}`
+    fn pack(&mut self, ty: Type) -> Result<Op> {
+        self.operands.dest(ty)?;
+        let Some(Operand::Vector(elements)) = self.operands.peek() else {
+            return Err("expected a vector".into());
+        };
+        let element = element(ty, elements.len())?;
+        self.operands.source_vector(element)?;
+        Ok(Op::Pack(ty))
+    }
+
+    /// `cvt.rni.ftz.sat.s32.f32 d, a`
+    fn cvt(&mut self) -> Result<Op> {
+        let mut convert = Convert {
+            to: U32,
+            from: U32,
+            rounding: None,
+            to_integral: false,
+            ftz: false,
+            saturate: false,
+            relu: false,
+            pack: false,
+        };
+        while let Some(name) = self.modifiers.peek() {
+            match name {
+                "ftz" => convert.ftz = true,
+                "sat" | "satfinite" => convert.saturate = true,
+                "relu" => convert.relu = true,
+                _ => match rounding(name) {
+                    Some((rounding, to_integral)) => {
+                        (convert.rounding, convert.to_integral) = (Some(rounding), to_integral);
+                    }
+                    None => break,
+                },
+            }
+            self.modifiers.next();
+        }
+        convert.to = self.modifiers.one_of(&[&CONVERTIBLE[..], &PACKED].concat())?;
+        convert.from = self.modifiers.one_of(&[&CONVERTIBLE[..12], &PACKED].concat())?;
+        self.operands.dest_vector_wider(convert.to)?;
+        self.operands.source_vector_wider(convert.from)?;
+        let two = PACKED.contains(&convert.to) && convert.from == F32;
+        if two {
+            self.operands.source(convert.from)?;
+        }
+        match is_known(&convert) {
+            true => Ok(Op::Convert(convert)),
+            false => Err(format!(
+                "conversion from `.{}` to `.{}` is not supported",
+                convert.from.name(),
+                convert.to.name()
+            )),
+        }
+    }
+
+    /// `cvt.pack.sat.u8.s32.b32 d, a, b, c`
+    fn cvt_pack(&mut self) -> Result<Op> {
+        let saturate = self.modifiers.accept("sat");
+        let to = self.modifiers.one_of(&[U8, S8, U16, S16])?;
+        let from = self.modifiers.one_of(&[S32])?;
+        let onto = self.modifiers.accept("b32");
+        if !saturate {
+            return Err("`cvt.pack` without `.sat` is not supported".into());
+        }
+        self.operands.dest(B32)?;
+        self.operands.source(from)?;
+        self.operands.source(from)?;
+        if onto {
+            self.operands.source(B32)?;
+        }
+        let (ftz, relu, to_integral) = (false, false, false);
+        let pack = true;
+        Ok(Op::Convert(Convert {
+            to,
+            from,
+            rounding: None,
+            to_integral,
+            ftz,
+            saturate,
+            relu,
+            pack,
+        }))
+    }
+
+    /// `cvta.global.u64` to a generic address, `cvta.to.global.u64` from one.
+    fn cvta(&mut self) -> Result<Op> {
+        let to_space = self.modifiers.accept("to");
+        let space = self.modifiers.require("a space", Space::named)?;
+        let ty = self.modifiers.one_of(&[U64])?;
+        self.operands.dest(ty)?;
+        self.operands.source(ty)?;
+        Ok(Op::ConvertAddress { space, to_space })
+    }
+}
+
+/// The rounding of a conversion, and whether its result is integral.
+fn rounding(name: &str) -> Option<(Rounding, bool)> {
+    Some(match name {
+        "rn" => (Rounding::Nearest, false),
+        "rna" => (Rounding::NearestAway, false),
+        "rz" => (Rounding::Zero, false),
+        "rm" => (Rounding::Down, false),
+        "rp" => (Rounding::Up, false),
+        "rni" => (Rounding::Nearest, true),
+        "rzi" => (Rounding::Zero, true),
+        "rmi" => (Rounding::Down, true),
+        "rpi" => (Rounding::Up, true),
+        _ => return None,
+    })
+}
+
+/// Whether values of these types can be converted.
+fn is_known(convert: &Convert) -> bool {
+    let Convert { to, from, .. } = *convert;
+    match (to, from) {
+        (F16x2 | Bf16x2 | E4m3x2 | E5m2x2, F32) => true,
+        (E4m3x2 | E5m2x2, F16x2) | (F16x2, E4m3x2 | E5m2x2) => true,
+        (Tf32, from) => from == F32,
+        (to, from) => CONVERTIBLE.contains(&to) && CONVERTIBLE.contains(&from),
+    }
+}
+
+/// The type of the elements of a vector that fills a type.
+fn element(ty: Type, count: usize) -> Result<Type> {
+    match (ty.bits(), count) {
+        (64, 2) => Ok(B32),
+        (64, 4) | (32, 2) => Ok(B16),
+        (32, 4) | (16, 2) => Ok(B8),
+        (64, 8) => Ok(B8),
+        _ => Err(format!("`mov.{}` of {count} elements is not supported", ty.name())),
+    }
+}

@@ -1,0 +1,225 @@
+//! Loads, stores, atomics, and hints to the caches.
+
+use super::{Decoder, Result};
+use crate::op::{Access, Atomic, AtomicOp, Cache, Op};
+use crate::types::Space;
+use crate::types::Type::{self, *};
+
+/// Types that an access may have.
+const ACCESSIBLE: [Type; 15] =
+    [B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16];
+
+impl Decoder<'_> {
+    pub(super) fn memory(&mut self) -> Result<Op> {
+        match self.opcode {
+            "ld" | "ldu" => self.load(),
+            "st" => self.store(),
+            "atom" => self.atomic(),
+            "red" => self.reduction(),
+            "prefetch" | "prefetchu" => self.prefetch(),
+            "createpolicy" => self.create_policy(),
+            _ => self.hint(),
+        }
+    }
+
+    /// The modifiers between the opcode and the vector or type, in any order.
+    fn access(&mut self) -> Result<(Access, bool)> {
+        let cache = if self.opcode == "ldu" { Cache::ReadOnly } else { Cache::Default };
+        let (space, ty) = (Space::Generic, B32);
+        let mut access = Access { space, ty, elements: 1, cache, offset: 0 };
+        let mut has_policy = false;
+        while let Some(name) = self.modifiers.peek() {
+            if let Some(space) = Space::named(name) {
+                access.space = space;
+            } else if let Some(cache) = cache_operator(name) {
+                access.cache = cache;
+            } else if is_hint(name) {
+                has_policy |= name == "L2::cache_hint";
+            } else {
+                break;
+            }
+            self.modifiers.next();
+        }
+        let vector = self.modifiers.choose(|name| match name {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        });
+        access.elements = vector.unwrap_or(1);
+        access.ty = self.modifiers.one_of(&ACCESSIBLE)?;
+        Ok((access, has_policy))
+    }
+
+    fn load(&mut self) -> Result<Op> {
+        let (mut access, has_policy) = self.access()?;
+        let count = self.operands.dest_vector_wider(access.ty)?;
+        access.offset = self.operands.address()?;
+        self.policy(has_policy)?;
+        self.of_size(count, access)?;
+        Ok(Op::Load(access))
+    }
+
+    fn store(&mut self) -> Result<Op> {
+        let (mut access, has_policy) = self.access()?;
+        access.offset = self.operands.address()?;
+        let count = self.operands.source_vector_wider(access.ty)?;
+        self.policy(has_policy)?;
+        self.of_size(count, access)?;
+        Ok(Op::Store(access))
+    }
+
+    fn of_size(&self, count: usize, access: Access) -> Result<()> {
+        match count == usize::from(access.elements) {
+            true => Ok(()),
+            false => Err(format!("{count} registers for {} elements", access.elements)),
+        }
+    }
+
+    /// The cache policy behind the other operands, which decides nothing here.
+    fn policy(&mut self, has_policy: bool) -> Result<()> {
+        if has_policy {
+            self.operands.take()?;
+        }
+        Ok(())
+    }
+
+    /// `atom.relaxed.gpu.global.add.u32 d, [a], b`
+    fn atomic(&mut self) -> Result<Op> {
+        let (mut atomic, has_policy) = self.read_modify_write()?;
+        self.operands.dest(atomic.ty)?;
+        atomic.offset = self.operands.address()?;
+        self.operands.source(atomic.ty)?;
+        if atomic.op == AtomicOp::CompareAndSwap {
+            self.operands.source(atomic.ty)?;
+        }
+        self.policy(has_policy)?;
+        Ok(Op::Atomic(atomic))
+    }
+
+    fn reduction(&mut self) -> Result<Op> {
+        let (mut atomic, has_policy) = self.read_modify_write()?;
+        if matches!(atomic.op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
+            return Err("`red` of `.exch` or `.cas` is not an instruction".into());
+        }
+        atomic.offset = self.operands.address()?;
+        self.operands.source(atomic.ty)?;
+        self.policy(has_policy)?;
+        Ok(Op::Reduce(atomic))
+    }
+
+    fn read_modify_write(&mut self) -> Result<(Atomic, bool)> {
+        let mut space = Space::Generic;
+        while let Some(name) = self.modifiers.peek() {
+            if let Some(named) = Space::named(name) {
+                space = named;
+            } else if !is_semantics(name) && !is_scope(name) {
+                break;
+            }
+            self.modifiers.next();
+        }
+        let op = self.modifiers.require("an operation", atomic_op)?;
+        let (mut ftz, mut has_policy) = (true, false);
+        while let Some(name @ ("noftz" | "L2::cache_hint")) = self.modifiers.peek() {
+            ftz &= name != "noftz";
+            has_policy |= name == "L2::cache_hint";
+            self.modifiers.next();
+        }
+        let ty = self.modifiers.one_of(types_of(op))?;
+        Ok((Atomic { space, op, ty, ftz: ftz && ty == F32, offset: 0 }, has_policy))
+    }
+
+    /// `prefetch.global.L2 [a]`, `prefetchu.L1 [a]`
+    fn prefetch(&mut self) -> Result<Op> {
+        let space = self.modifiers.choose(Space::named).unwrap_or(Space::Generic);
+        let level = |name| match name {
+            "L1" | "L2" | "tensormap" => Some(()),
+            name => is_hint(name).then_some(()),
+        };
+        self.modifiers.require("a cache level", level)?;
+        let offset = self.operands.address()?;
+        Ok(Op::Prefetch { space, offset })
+    }
+
+    /// `applypriority.global.L2::evict_normal [a], 128`, `discard.global.L2 [a], 128`
+    fn hint(&mut self) -> Result<Op> {
+        while self.modifiers.next().is_some() {}
+        self.operands.address()?;
+        self.operands.constant()?;
+        Ok(Op::Hint)
+    }
+
+    /// `createpolicy.fractional.L2::evict_last.b64 d, 1.0`
+    fn create_policy(&mut self) -> Result<Op> {
+        while self.modifiers.peek().is_some_and(|name| name != "b64") {
+            self.modifiers.next();
+        }
+        self.modifiers.one_of(&[B64])?;
+        self.operands.dest(B64)?;
+        while self.operands.len() > 0 {
+            self.operands.take()?;
+        }
+        Ok(Op::CreatePolicy)
+    }
+}
+
+/// The cache operator, or what the semantics of an access ask of the caches.
+fn cache_operator(name: &str) -> Option<Cache> {
+    Some(match name {
+        "ca" | "wb" => Cache::All,
+        "cg" => Cache::Global,
+        "cs" | "L1::evict_first" => Cache::Streaming,
+        "lu" => Cache::LastUse,
+        "cv" | "wt" | "volatile" | "sys" | "mmio" => Cache::Volatile,
+        "nc" => Cache::ReadOnly,
+        "cta" | "cluster" | "gpu" => Cache::StrongGpu,
+        "L1::no_allocate" => Cache::Global,
+        _ => return None,
+    })
+}
+
+/// Semantics and hints that decide nothing here.
+fn is_hint(name: &str) -> bool {
+    is_semantics(name)
+        || matches!(
+            name,
+            "L1::evict_normal" | "L1::evict_unchanged" | "L1::evict_last" | "L2::cache_hint"
+        )
+        || name.strip_prefix("L2::").is_some_and(|hint| {
+            hint.starts_with("evict_") || matches!(hint, "64B" | "128B" | "256B")
+        })
+}
+
+fn is_semantics(name: &str) -> bool {
+    matches!(name, "weak" | "relaxed" | "acquire" | "release" | "acq_rel" | "unified")
+}
+
+fn is_scope(name: &str) -> bool {
+    matches!(name, "cta" | "cluster" | "gpu" | "sys")
+}
+
+fn atomic_op(name: &str) -> Option<AtomicOp> {
+    Some(match name {
+        "and" => AtomicOp::And,
+        "or" => AtomicOp::Or,
+        "xor" => AtomicOp::Xor,
+        "exch" => AtomicOp::Exchange,
+        "cas" => AtomicOp::CompareAndSwap,
+        "add" => AtomicOp::Add,
+        "inc" => AtomicOp::Increment,
+        "dec" => AtomicOp::Decrement,
+        "min" => AtomicOp::Min,
+        "max" => AtomicOp::Max,
+        _ => return None,
+    })
+}
+
+fn types_of(op: AtomicOp) -> &'static [Type] {
+    match op {
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
+        AtomicOp::CompareAndSwap => &[B16, B32, B64],
+        AtomicOp::Add => &[U32, S32, U64, S64, F32, F64, F16, F16x2, Bf16, Bf16x2],
+        AtomicOp::Increment | AtomicOp::Decrement => &[U32],
+        AtomicOp::Min | AtomicOp::Max => &[U32, S32, U64, S64],
+    }
+}

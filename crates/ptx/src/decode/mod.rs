@@ -1,0 +1,94 @@
+//! From statements to operations. Every modifier and operand must be known: what is left over is an
+//! error, so that no instruction is taken for another.
+
+mod arithmetic;
+mod bits;
+mod compare;
+mod control;
+mod convert;
+mod matrix;
+mod memory;
+mod modifiers;
+mod operands;
+mod synchronize;
+mod texture;
+
+use crate::instruction::{Register, Value};
+use crate::module::Call;
+use crate::op::Op;
+use crate::operand::Operand;
+use modifiers::Modifiers;
+use operands::Operands;
+
+/// An instruction as it is written.
+pub(crate) struct Statement<'a> {
+    pub opcode: &'a str,
+    pub modifiers: Vec<&'a str>,
+    pub operands: Vec<Operand<'a>>,
+}
+
+/// A decoded instruction, without its guard.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub op: Op,
+    pub dests: Vec<Option<Register>>,
+    pub sources: Vec<Value>,
+}
+
+/// What a decoder returns; the error says what is not understood.
+type Result<T> = std::result::Result<T, String>;
+
+/// Numbers the labels of a function.
+pub(crate) type LabelNumber<'f, 'a> = &'f mut dyn FnMut(&'a str) -> u32;
+
+/// The state of decoding one statement.
+struct Decoder<'a> {
+    opcode: &'a str,
+    modifiers: Modifiers<'a>,
+    operands: Operands<'a>,
+}
+
+/// Decodes a statement; the operands of a call are added to `calls`.
+pub(crate) fn decode<'a>(
+    statement: Statement<'a>,
+    calls: &mut Vec<Call>,
+    label: LabelNumber<'_, 'a>,
+) -> Result<Decoded> {
+    let Statement { opcode, modifiers, operands } = statement;
+    let mut decoder = Decoder {
+        opcode,
+        modifiers: Modifiers::new(opcode, modifiers),
+        operands: Operands::new(operands),
+    };
+    let op = decoder.op(calls, label)?;
+    decoder.modifiers.finish()?;
+    decoder.operands.finish(op)
+}
+
+impl<'a> Decoder<'a> {
+    fn op(&mut self, calls: &mut Vec<Call>, label: LabelNumber<'_, 'a>) -> Result<Op> {
+        match self.opcode {
+            "add" | "sub" | "mul" | "mad" | "fma" | "mul24" | "mad24" | "div" | "rem" | "min"
+            | "max" | "abs" | "neg" | "sad" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2"
+            | "ex2" | "tanh" | "copysign" | "addc" | "subc" | "madc" | "dp4a" | "dp2a" => {
+                self.arithmetic()
+            }
+            "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "shf" | "lop3" | "prmt"
+            | "bfe" | "bfi" | "bfind" | "brev" | "clz" | "popc" | "bmsk" | "szext" => self.bits(),
+            "setp" | "set" | "selp" | "slct" | "testp" => self.compare(),
+            "mov" | "cvt" | "cvta" | "isspacep" => self.convert(),
+            "ld" | "ldu" | "st" | "atom" | "red" | "prefetch" | "prefetchu" | "applypriority"
+            | "discard" | "createpolicy" => self.memory(),
+            "membar" | "fence" | "bar" | "barrier" | "mbarrier" | "cp" | "vote" | "shfl"
+            | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol" => {
+                self.synchronize()
+            }
+            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" => self.matrix(),
+            "tex" => self.texture(),
+            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
+                self.control(calls, label)
+            }
+            _ => Err(format!("instruction `{}` is not supported", self.opcode)),
+        }
+    }
+}

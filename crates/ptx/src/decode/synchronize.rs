@@ -1,0 +1,321 @@
+//! Barriers, fences, asynchronous copies, and exchange within a warp.
+
+use super::{Decoder, Result};
+use crate::instruction::Value;
+use crate::op::{Barrier, BarrierKind, Mbarrier, Op, Reduction, Shuffle, Vote};
+use crate::operand::Operand;
+use crate::types::Type::*;
+
+impl Decoder<'_> {
+    pub(super) fn synchronize(&mut self) -> Result<Op> {
+        match self.opcode {
+            "membar" | "fence" => {
+                while self.modifiers.next().is_some() {}
+                Ok(Op::Fence)
+            }
+            "bar" | "barrier" => self.barrier(),
+            "mbarrier" => self.mbarrier(),
+            "cp" => self.copy(),
+            "vote" => self.vote(),
+            "shfl" => self.shuffle(),
+            "match" => self.matching(),
+            "redux" => self.redux(),
+            "activemask" => {
+                self.modifiers.one_of(&[B32])?;
+                self.operands.dest(B32)?;
+                Ok(Op::ActiveMask)
+            }
+            "elect" => {
+                self.sync()?;
+                self.operands.dest_pair(B32, Pred)?;
+                self.operands.source(B32)?;
+                Ok(Op::Elect)
+            }
+            "nanosleep" => {
+                self.modifiers.one_of(&[U32])?;
+                self.operands.source(U32)?;
+                Ok(Op::Nop)
+            }
+            _ => {
+                while self.modifiers.next().is_some() {}
+                Ok(Op::Nop)
+            }
+        }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        match self.modifiers.accept("sync") {
+            true => Ok(()),
+            false => Err(self.modifiers.expected("`.sync`")),
+        }
+    }
+
+    /// `bar.sync a, b`, `barrier.cta.red.popc.aligned.u32 d, a, b, p`, `bar.warp.sync m`
+    fn barrier(&mut self) -> Result<Op> {
+        self.modifiers.accept("cta");
+        if self.modifiers.accept("warp") {
+            self.sync()?;
+            self.operands.source(B32)?;
+            return Ok(Op::WarpBarrier);
+        }
+        if self.modifiers.accept("red") {
+            return self.barrier_reduction();
+        }
+        let kind = self.modifiers.require("`.sync`, `.arrive` or `.red`", |name| match name {
+            "sync" => Some(BarrierKind::Sync),
+            "arrive" => Some(BarrierKind::Arrive),
+            _ => None,
+        })?;
+        self.modifiers.accept("aligned");
+        self.operands.source(U32)?;
+        let counted = self.operands.len() > 0;
+        if counted {
+            self.operands.source(U32)?;
+        }
+        match kind == BarrierKind::Arrive && !counted {
+            true => Err("`bar.arrive` lacks the number of threads".into()),
+            false => Ok(Op::Barrier(Barrier { kind, counted })),
+        }
+    }
+
+    fn barrier_reduction(&mut self) -> Result<Op> {
+        let kind = self.modifiers.require("`.popc`, `.and` or `.or`", |name| match name {
+            "popc" => Some(BarrierKind::CountTrue),
+            "and" => Some(BarrierKind::AllTrue),
+            "or" => Some(BarrierKind::AnyTrue),
+            _ => None,
+        })?;
+        self.modifiers.accept("aligned");
+        let result = if kind == BarrierKind::CountTrue { U32 } else { Pred };
+        self.modifiers.one_of(&[result])?;
+        self.operands.dest(result)?;
+        self.operands.source(U32)?;
+        let counted = self.operands.len() > 1;
+        if counted {
+            self.operands.source(U32)?;
+        }
+        self.operands.source(Pred)?;
+        Ok(Op::Barrier(Barrier { kind, counted }))
+    }
+
+    /// `mbarrier.init.shared.b64 [a], n` and the others. Clusters of CTAs are not known.
+    fn mbarrier(&mut self) -> Result<Op> {
+        let kind = self.modifiers.require("an operation", |name| {
+            Some(match name {
+                "init" => Mbarrier::Init,
+                "inval" => Mbarrier::Invalidate,
+                "arrive" => Mbarrier::Arrive,
+                "arrive_drop" => Mbarrier::ArriveDrop,
+                "test_wait" => Mbarrier::TestWait { parity: false },
+                "try_wait" => Mbarrier::TryWait { parity: false },
+                "pending_count" => Mbarrier::PendingCount,
+                _ => return None,
+            })
+        })?;
+        let parity = self.modifiers.accept("parity");
+        while let Some("release" | "acquire" | "relaxed" | "cta" | "shared" | "shared::cta") =
+            self.modifiers.peek()
+        {
+            self.modifiers.next();
+        }
+        self.modifiers.one_of(&[B64])?;
+        match kind {
+            Mbarrier::Init => {
+                let offset = self.operands.address()?;
+                self.operands.source(U32)?;
+                Ok(Op::Mbarrier(kind, offset))
+            }
+            Mbarrier::Invalidate => Ok(Op::Mbarrier(kind, self.operands.address()?)),
+            Mbarrier::TestWait { .. } | Mbarrier::TryWait { .. } => {
+                self.mbarrier_wait(kind, parity)
+            }
+            Mbarrier::PendingCount => {
+                self.operands.dest(U32)?;
+                self.operands.source(B64)?;
+                Ok(Op::Mbarrier(kind, 0))
+            }
+            _ => {
+                self.operands.dest(B64)?;
+                let offset = self.operands.address()?;
+                if self.operands.len() > 0 {
+                    self.operands.source(U32)?;
+                }
+                Ok(Op::Mbarrier(kind, offset))
+            }
+        }
+    }
+
+    fn mbarrier_wait(&mut self, kind: Mbarrier, parity: bool) -> Result<Op> {
+        self.operands.dest(Pred)?;
+        let offset = self.operands.address()?;
+        self.operands.source(if parity { U32 } else { B64 })?;
+        let tries = matches!(kind, Mbarrier::TryWait { .. });
+        if tries && self.operands.len() > 0 {
+            self.operands.take()?;
+        }
+        let kind = match tries {
+            true => Mbarrier::TryWait { parity },
+            false => Mbarrier::TestWait { parity },
+        };
+        Ok(Op::Mbarrier(kind, offset))
+    }
+
+    /// `cp.async.ca.shared.global [d], [s], 16, n` and its groups.
+    fn copy(&mut self) -> Result<Op> {
+        if !self.modifiers.accept("async") {
+            return Err(self.modifiers.expected("`.async`"));
+        }
+        match self.modifiers.next() {
+            Some("commit_group") => Ok(Op::CopyAsyncCommit),
+            Some("wait_all") => Ok(Op::CopyAsyncWait(None)),
+            Some("wait_group") => {
+                let groups = self.operands.constant()?;
+                Ok(Op::CopyAsyncWait(Some(u32::try_from(groups).unwrap_or(u32::MAX))))
+            }
+            Some("mbarrier") => self.copy_arrives(),
+            Some("ca") => self.copy_of(false),
+            Some("cg") => self.copy_of(true),
+            Some(name) => Err(format!("`cp.async.{name}` is not supported")),
+            None => Err("`cp.async` lacks its operation".into()),
+        }
+    }
+
+    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a]`
+    fn copy_arrives(&mut self) -> Result<Op> {
+        if !self.modifiers.accept("arrive") {
+            return Err(self.modifiers.expected("`.arrive`"));
+        }
+        let increments = !self.modifiers.accept("noinc");
+        let _ = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
+        self.modifiers.one_of(&[B64])?;
+        let offset = self.operands.address()?;
+        Ok(Op::Mbarrier(Mbarrier::AsyncArrive { increments }, offset))
+    }
+
+    fn copy_of(&mut self, bypass: bool) -> Result<Op> {
+        let shared = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
+        if !shared || !self.modifiers.accept("global") {
+            return Err(self.modifiers.expected("`.shared.global`"));
+        }
+        let mut has_policy = false;
+        while let Some(name) = self.modifiers.peek().filter(|name| name.starts_with("L2::")) {
+            has_policy |= name == "L2::cache_hint";
+            self.modifiers.next();
+        }
+        let to_offset = self.operands.address()?;
+        let from_offset = self.operands.address()?;
+        let bytes = self.operands.constant()?;
+        if !matches!(bytes, 4 | 8 | 16) || bypass && bytes != 16 {
+            return Err(format!("`cp.async` of {bytes} bytes is not an instruction"));
+        }
+        self.operands.push_source(Value::Bits(bytes));
+        match self.operands.len() > usize::from(has_policy) {
+            true => self.read_size(bytes)?,
+            false => self.operands.push_source(Value::Bits(bytes)),
+        }
+        if has_policy {
+            self.operands.take()?;
+        }
+        Ok(Op::CopyAsync { bypass, to_offset, from_offset })
+    }
+
+    /// Bytes to be read, the others being 0. A predicate means none of them, if it is true.
+    fn read_size(&mut self, bytes: u64) -> Result<()> {
+        match self.operands.peek() {
+            Some(Operand::Value(value @ (Value::Register(_) | Value::Not(_))))
+                if value.register().is_some_and(|r| r.class == Pred.class()) =>
+            {
+                Err(format!("`cp.async` of {bytes} bytes with a predicate is not supported"))
+            }
+            _ => self.operands.source(U32),
+        }
+    }
+
+    /// `vote.sync.ballot.b32 d, p, m`
+    fn vote(&mut self) -> Result<Op> {
+        let synced = self.modifiers.accept("sync");
+        let vote = self.modifiers.require("a vote", |name| {
+            Some(match name {
+                "all" => Vote::All,
+                "any" => Vote::Any,
+                "uni" => Vote::Uniform,
+                "ballot" => Vote::Ballot,
+                _ => return None,
+            })
+        })?;
+        let result = if vote == Vote::Ballot { B32 } else { Pred };
+        self.modifiers.one_of(&[result])?;
+        self.operands.dest(result)?;
+        self.operands.source(Pred)?;
+        self.member_mask(synced)?;
+        Ok(Op::Vote(vote))
+    }
+
+    /// The lanes that take part; all active ones for the forms before sm_70.
+    fn member_mask(&mut self, synced: bool) -> Result<()> {
+        match synced {
+            true => self.operands.source(B32),
+            false => {
+                self.operands.push_source(Value::Bits(u32::MAX.into()));
+                Ok(())
+            }
+        }
+    }
+
+    /// `shfl.sync.down.b32 d|p, a, b, c, m`
+    fn shuffle(&mut self) -> Result<Op> {
+        let synced = self.modifiers.accept("sync");
+        let shuffle = self.modifiers.require("a direction", |name| {
+            Some(match name {
+                "up" => Shuffle::Up,
+                "down" => Shuffle::Down,
+                "bfly" => Shuffle::Butterfly,
+                "idx" => Shuffle::Index,
+                _ => return None,
+            })
+        })?;
+        self.modifiers.one_of(&[B32])?;
+        self.operands.dest_pair(B32, Pred)?;
+        for _ in 0..3 {
+            self.operands.source(B32)?;
+        }
+        self.member_mask(synced)?;
+        Ok(Op::Shuffle(shuffle))
+    }
+
+    /// `match.all.sync.b32 d|p, a, m`
+    fn matching(&mut self) -> Result<Op> {
+        let all = match self.modifiers.next() {
+            Some("all") => true,
+            Some("any") => false,
+            _ => return Err("`match` lacks `.all` or `.any`".into()),
+        };
+        self.sync()?;
+        let ty = self.modifiers.one_of(&[B32, B64])?;
+        self.operands.dest_pair(B32, Pred)?;
+        self.operands.source(ty)?;
+        self.operands.source(B32)?;
+        Ok(Op::Match { all, ty })
+    }
+
+    /// `redux.sync.add.s32 d, a, m`
+    fn redux(&mut self) -> Result<Op> {
+        self.sync()?;
+        let reduction = self.modifiers.require("an operation", |name| {
+            Some(match name {
+                "add" => Reduction::Add,
+                "min" => Reduction::Min,
+                "max" => Reduction::Max,
+                "and" => Reduction::And,
+                "or" => Reduction::Or,
+                "xor" => Reduction::Xor,
+                _ => return None,
+            })
+        })?;
+        let ty = self.modifiers.one_of(&[U32, S32, B32])?;
+        self.operands.dest(ty)?;
+        self.operands.source(ty)?;
+        self.operands.source(B32)?;
+        Ok(Op::ReduceLanes(reduction, ty))
+    }
+}

@@ -1,0 +1,29 @@
+//! What can be wrong with a PTX module.
+
+use thiserror::Error;
+
+/// A part of a module that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {reason}: `{text}`")]
+pub struct PtxError {
+    /// Line of the module, from 1.
+    pub line: u32,
+    /// The line itself, without the space around it.
+    pub text: String,
+    pub reason: String,
+}
+
+/// Longest part of a line that a message repeats, in characters.
+const SHOWN: usize = 120;
+
+impl PtxError {
+    /// An error at a line of `source`.
+    pub(crate) fn at(source: &str, line: u32, reason: impl Into<String>) -> PtxError {
+        let text = source.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().trim();
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        PtxError { line, text: shown.escape_debug().to_string(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,156 @@
+//! Control flow within a function: basic blocks, and where diverged threads meet again.
+
+use fixedbitset::FixedBitSet;
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, Reversed};
+
+use crate::instruction::Instruction;
+use crate::module::Body;
+use crate::op::Op;
+
+/// The basic blocks of a function, and the immediate post-dominators of its branches.
+///
+/// ```text
+///     ┌── @p bra B ──┐
+///     A              B        the branch's threads meet again at C
+///     └────▶ C ◀─────┘
+/// ```
+/// The main exit is the end of the function that most blocks can reach. Paths to other ends do not
+/// count: threads that take one never come back, and the others do not wait for them.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// First instruction of each block, ascending.
+    starts: Vec<u32>,
+    /// By block, the blocks that may follow it.
+    successors: Vec<Vec<u32>>,
+    /// By instruction: where the threads that it separates meet again. Only of branches.
+    reconvergence: Vec<Option<u32>>,
+}
+
+impl Flow {
+    pub fn of(body: &Body) -> Flow {
+        let starts = starts(body);
+        let successors: Vec<Vec<u32>> =
+            (0..starts.len()).map(|block| successors(body, &starts, block)).collect();
+        let mut flow = Flow { starts, successors, reconvergence: Vec::new() };
+        flow.reconvergence = flow.reconvergence_of(body);
+        flow
+    }
+
+    /// The instruction at which the threads meet again that the branch at `at` separates; `None` if
+    /// they do not before the function ends.
+    #[inline]
+    pub fn reconvergence(&self, at: u32) -> Option<u32> {
+        self.reconvergence[at as usize]
+    }
+
+    /// The instructions of each block.
+    pub fn blocks(&self, body: &Body) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let ends = self.starts.iter().skip(1).map(|&start| start as usize);
+        let ends = ends.chain([body.instructions.len()]);
+        self.starts.iter().zip(ends).map(|(&start, end)| start as usize..end)
+    }
+
+    /// Blocks that may follow a block.
+    pub fn successors(&self, block: usize) -> &[u32] {
+        &self.successors[block]
+    }
+
+    fn reconvergence_of(&self, body: &Body) -> Vec<Option<u32>> {
+        let mut reconvergence = vec![None; body.instructions.len()];
+        let Some((graph, main_exit)) = self.returning_graph() else { return reconvergence };
+        let post_dominators = simple_fast(Reversed(&graph), main_exit);
+        for (block, range) in self.blocks(body).enumerate() {
+            let Some(last) = range.clone().last() else { continue };
+            if let Op::Branch(_) | Op::BranchIndexed(_) = body.instructions[last].op {
+                let meets = post_dominators.immediate_dominator(NodeIndex::new(block));
+                reconvergence[last] = meets.map(|block| self.starts[block.index()]);
+            }
+        }
+        reconvergence
+    }
+
+    /// The graph of the blocks, without the edges to blocks that never get to the main exit: threads
+    /// that leave the function early are not waited for.
+    fn returning_graph(&self) -> Option<(DiGraph<(), ()>, NodeIndex)> {
+        let blocks = self.successors.len();
+        let mut graph = DiGraph::with_capacity(blocks, 2 * blocks);
+        let nodes: Vec<NodeIndex> = (0..blocks).map(|_| graph.add_node(())).collect();
+        for (from, successors) in self.successors.iter().enumerate() {
+            for &to in successors {
+                graph.add_edge(nodes[from], nodes[to as usize], ());
+            }
+        }
+        let exits = nodes.iter().filter(|node| self.successors[node.index()].is_empty());
+        let reaching = exits.map(|&exit| (exit, reaches(&graph, exit)));
+        let (main_exit, returns) = reaching.max_by_key(|(_, from)| from.count_ones(..))?;
+        graph.retain_edges(|graph, edge| {
+            graph.edge_endpoints(edge).is_some_and(|(_, to)| returns.contains(to.index()))
+        });
+        Some((graph, main_exit))
+    }
+}
+
+/// The blocks from which a block can be reached.
+fn reaches(graph: &DiGraph<(), ()>, block: NodeIndex) -> FixedBitSet {
+    let mut reached = FixedBitSet::with_capacity(graph.node_count());
+    let mut search = Dfs::new(Reversed(graph), block);
+    while let Some(node) = search.next(Reversed(graph)) {
+        reached.insert(node.index());
+    }
+    reached
+}
+
+/// Whether no instruction follows it at once.
+fn ends_flow(instruction: &Instruction) -> bool {
+    let ends = matches!(
+        instruction.op,
+        Op::Branch(_) | Op::BranchIndexed(_) | Op::Return | Op::Exit | Op::Trap
+    );
+    ends && instruction.guard.is_none()
+}
+
+fn ends_block(instruction: &Instruction) -> bool {
+    matches!(instruction.op, Op::Branch(_) | Op::BranchIndexed(_)) || ends_flow(instruction)
+}
+
+fn targets<'b>(body: &'b Body, instruction: &'b Instruction) -> &'b [u32] {
+    match &instruction.op {
+        Op::Branch(target) => std::slice::from_ref(target),
+        Op::BranchIndexed(table) => &body.branch_tables[*table as usize],
+        _ => &[],
+    }
+}
+
+fn starts(body: &Body) -> Vec<u32> {
+    let end = body.instructions.len() as u32;
+    let mut starts = vec![0];
+    for (at, instruction) in (1..).zip(&body.instructions) {
+        if ends_block(instruction) {
+            starts.push(at);
+        }
+        starts.extend_from_slice(targets(body, instruction));
+    }
+    starts.sort_unstable();
+    starts.dedup();
+    starts.retain(|&start| start < end || end == 0);
+    starts
+}
+
+fn successors(body: &Body, starts: &[u32], block: usize) -> Vec<u32> {
+    let next = starts.get(block + 1).copied();
+    let end = next.unwrap_or(body.instructions.len() as u32);
+    let Some(last) = end.checked_sub(1).and_then(|last| body.instructions.get(last as usize))
+    else {
+        return Vec::new();
+    };
+    let block_of = |target: &u32| starts.binary_search(target).ok().map(|block| block as u32);
+    let mut successors: Vec<u32> = targets(body, last).iter().filter_map(block_of).collect();
+    if !ends_flow(last) && next.is_some() {
+        successors.push(block as u32 + 1);
+    }
+    successors.sort_unstable();
+    successors.dedup();
+    successors
+}

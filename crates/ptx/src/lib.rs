@@ -1,0 +1,43 @@
+//! PTX: modules of CUDA programs, parsed and decoded.
+//!
+//! ```text
+//!  fat binary ─▶ text ─▶ tokens ─▶ statements ─▶ instructions ─▶ control flow, liveness
+//!  fatbin               lexer      parse         decode           flow, liveness
+//! ```
+//!
+//! [`parse`] gives a [`Module`] in which every name is resolved. What it does not know it lists by
+//! line, function by function ([`Body::unsupported`]), so that only kernels that need it are
+//! refused. Source: NVIDIA, "Parallel Thread Execution ISA", to which comments refer as the ISA.
+//!
+//! Invariant: this crate executes nothing, and no input makes it panic.
+
+mod decode;
+mod error;
+pub mod fatbin;
+mod flow;
+mod ids;
+mod instruction;
+mod lexer;
+mod liveness;
+mod module;
+mod op;
+mod operand;
+mod parse;
+mod special;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use error::PtxError;
+pub use flow::Flow;
+pub use ids::{FunctionId, VariableId};
+pub use instruction::{Guard, Instruction, Register, Value};
+pub use liveness::live_words;
+pub use module::{
+    Argument, Body, Call, Callee, Function, Module, Reference, Relocation, Target, ThreadLimit,
+    Variable,
+};
+pub use op::*;
+pub use parse::parse;
+pub use special::{Axis, Special};
+pub use types::{RegisterClass, Space, Type};

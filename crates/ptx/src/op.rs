@@ -1,0 +1,517 @@
+//! The operations of instructions: opcodes with their modifiers, typed.
+//!
+//! Operands are not part of an operation. Their number and order are those of the instruction's
+//! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
+
+use crate::types::{Space, Type};
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// d = f(a)
+    Unary(Unary, Type, Modes),
+    /// d = f(a, b)
+    Binary(Binary, Type, Modes),
+    /// d = f(a, b, c)
+    Ternary(Ternary, Type, Modes),
+    /// d = f(a, b, c, d) for `bfi`: insert a into b, at c, so many bits
+    BitFieldInsert(Type),
+    /// `lop3` with its table.
+    Lop3(u8),
+    /// `prmt` with its mode.
+    Permute(PermuteMode),
+    /// Funnel shift of a and b by c.
+    Funnel {
+        left: bool,
+        clamp: bool,
+    },
+    /// `dp4a`, `dp2a`: types of a and b; of `dp2a` which half of b.
+    Dot {
+        a_signed: bool,
+        b_signed: bool,
+        halves: Option<Half>,
+    },
+    /// Addition and subtraction with the carry flag.
+    Carry {
+        op: CarryOp,
+        ty: Type,
+        reads: bool,
+        writes: bool,
+    },
+    /// p|q = a cmp b, combined with c.
+    SetPredicate {
+        compare: Compare,
+        combine: Option<Logic>,
+        ty: Type,
+        ftz: bool,
+    },
+    /// d = a cmp b, combined with c: all ones or 1.0, or 0.
+    Set {
+        compare: Compare,
+        combine: Option<Logic>,
+        to: Type,
+        ty: Type,
+        ftz: bool,
+    },
+    /// d = c ? a : b
+    Select(Type),
+    /// d = c >= 0 ? a : b, for a c of this type
+    SelectBySign {
+        ty: Type,
+        by: Type,
+        ftz: bool,
+    },
+    /// `testp`
+    Test(FloatTest, Type),
+    /// `mov`
+    Move(Type),
+    /// `mov` of a vector of sources into one register.
+    Pack(Type),
+    /// `mov` of one register into a vector of destinations.
+    Unpack(Type),
+    Convert(Convert),
+    /// `cvta`: an address of a space from a generic one, or to one.
+    ConvertAddress {
+        space: Space,
+        to_space: bool,
+    },
+    IsSpace(Space),
+
+    Load(Access),
+    Store(Access),
+    Atomic(Atomic),
+    /// `red`
+    Reduce(Atomic),
+    Prefetch {
+        space: Space,
+        offset: i64,
+    },
+    /// Instructions that change nothing here: cache policies and hints.
+    Hint,
+    /// `createpolicy`, whose result only hints use.
+    CreatePolicy,
+    Fence,
+    /// `cp.async`; the constant sources are the sizes: sources are shared address, global address,
+    /// bytes, bytes to be read.
+    CopyAsync {
+        bypass: bool,
+        to_offset: i64,
+        from_offset: i64,
+    },
+    CopyAsyncCommit,
+    /// Waits until at most so many groups are pending; `None` waits for all.
+    CopyAsyncWait(Option<u32>),
+    Mbarrier(Mbarrier, i64),
+    LoadMatrix {
+        matrices: u8,
+        transposed: bool,
+        offset: i64,
+    },
+    StoreMatrix {
+        matrices: u8,
+        transposed: bool,
+        offset: i64,
+    },
+    MoveMatrix,
+    Texture {
+        dimensions: TextureShape,
+        to: Type,
+        coordinates: Type,
+    },
+    Mma(Mma),
+
+    /// Branch to an instruction.
+    Branch(u32),
+    /// `brx.idx`: to a target of this table of the body.
+    BranchIndexed(u32),
+    /// This call of the body.
+    Call(u32),
+    Return,
+    Exit,
+    Trap,
+    Nop,
+
+    Barrier(Barrier),
+    /// `bar.warp.sync`
+    WarpBarrier,
+    Vote(Vote),
+    Shuffle(Shuffle),
+    Match {
+        all: bool,
+        ty: Type,
+    },
+    ReduceLanes(Reduction, Type),
+    ActiveMask,
+    /// `elect.sync`: d|p
+    Elect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    Abs,
+    Negate,
+    Not,
+    /// Logical negation.
+    Cnot,
+    CountLeadingZeros,
+    CountOnes,
+    Reverse,
+    /// `bfind`; with `shiftamt` the result is the shift that would bring the bit to the top.
+    FindBit {
+        shift_amount: bool,
+    },
+    Reciprocal,
+    SquareRoot,
+    ReciprocalRoot,
+    Sine,
+    Cosine,
+    Log2,
+    Exp2,
+    Tanh,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    Add,
+    Subtract,
+    Multiply(Part),
+    /// `mul24`
+    Multiply24 {
+        high: bool,
+    },
+    Divide,
+    Remainder,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    CopySign,
+    /// `bmsk`
+    BitMask {
+        wrap: bool,
+    },
+    /// `szext`
+    SignExtend {
+        wrap: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ternary {
+    MultiplyAdd(Part),
+    Multiply24Add {
+        high: bool,
+    },
+    /// `fma`, and `mad` of floating-point numbers
+    FusedMultiplyAdd,
+    /// c + |a - b|
+    SumOfDifferences,
+    BitFieldExtract,
+    /// `min` and `max` of three values
+    Min3,
+    Max3,
+}
+
+/// Which part of an integer product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    Low,
+    High,
+    /// All of it, twice as wide.
+    Wide,
+    /// Of floating-point numbers.
+    Whole,
+}
+
+/// Modifiers of arithmetic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Modes {
+    pub rounding: Rounding,
+    /// Subnormal inputs and results are zero.
+    pub ftz: bool,
+    /// Clamped to the type's range, or of floating-point numbers to [0, 1].
+    pub saturate: bool,
+    /// The fast approximation.
+    pub approximate: bool,
+    /// `.NaN` of `min` and `max`: a NaN if an input is one.
+    pub nan: bool,
+    /// Negative results are zero.
+    pub relu: bool,
+    /// `.xorsign` of `min` and `max` with `.abs`: of the magnitudes, with the product's sign.
+    pub xorsign: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To the nearest, ties to even.
+    #[default]
+    Nearest,
+    /// To the nearest, ties away from zero.
+    NearestAway,
+    Zero,
+    Down,
+    Up,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PermuteMode {
+    Generic,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Half {
+    Low,
+    High,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CarryOp {
+    Add,
+    Subtract,
+    MultiplyAdd(Part),
+}
+
+/// A comparison. The unsigned names (`lo`, `ls`, `hi`, `hs`) are those of an unsigned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    /// As the above, and true if an operand is NaN.
+    EqualUnordered,
+    NotEqualUnordered,
+    LessUnordered,
+    LessOrEqualUnordered,
+    GreaterUnordered,
+    GreaterOrEqualUnordered,
+    /// Neither is NaN.
+    Number,
+    /// One is NaN.
+    NotANumber,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Logic {
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatTest {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// `cvt`. With two sources, the first becomes the upper half of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Convert {
+    pub to: Type,
+    pub from: Type,
+    pub rounding: Option<Rounding>,
+    /// The rounding gives an integral number (`.rni` …).
+    pub to_integral: bool,
+    pub ftz: bool,
+    pub saturate: bool,
+    pub relu: bool,
+    /// `cvt.pack`: a and b are converted to `to` with saturation and packed above c.
+    pub pack: bool,
+}
+
+/// A load or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    pub space: Space,
+    pub ty: Type,
+    /// Elements: 1, 2, 4 or 8.
+    pub elements: u8,
+    pub cache: Cache,
+    pub offset: i64,
+}
+
+/// The cache operator of an access, or what its semantics ask of the caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cache {
+    #[default]
+    Default,
+    /// `.ca`, `.wb`
+    All,
+    /// `.cg`
+    Global,
+    /// `.cs` and evict-first hints
+    Streaming,
+    /// `.lu`
+    LastUse,
+    /// `.cv`, `.wt`, `.volatile`, `.sys` scope
+    Volatile,
+    /// `.nc`, `ldu`
+    ReadOnly,
+    /// Strong accesses of a scope within the GPU
+    StrongGpu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Atomic {
+    pub space: Space,
+    pub op: AtomicOp,
+    pub ty: Type,
+    pub ftz: bool,
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Add,
+    Increment,
+    Decrement,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mbarrier {
+    Init,
+    Invalidate,
+    /// d = state; without a count source, 1
+    Arrive,
+    ArriveDrop,
+    /// p = phase of this state, or of this parity, has completed
+    TestWait {
+        parity: bool,
+    },
+    TryWait {
+        parity: bool,
+    },
+    PendingCount,
+    /// `cp.async.mbarrier.arrive`
+    AsyncArrive {
+        increments: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextureShape {
+    OneD,
+    TwoD,
+    ThreeD,
+    OneDArray,
+    TwoDArray,
+}
+
+/// `mma.sync`: the product of A (m × k) and B (k × n), added to C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mma {
+    pub m: u8,
+    pub n: u8,
+    pub k: u8,
+    pub d: Type,
+    pub a: Element,
+    pub b: Element,
+    pub c: Type,
+    pub saturate: bool,
+}
+
+/// The type of an element of A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    F16,
+    Bf16,
+    Tf32,
+    F64,
+    U8,
+    S8,
+}
+
+impl Element {
+    pub fn bits(self) -> u32 {
+        match self {
+            Element::U8 | Element::S8 => 8,
+            Element::F16 | Element::Bf16 => 16,
+            Element::Tf32 => 32,
+            Element::F64 => 64,
+        }
+    }
+}
+
+impl Mma {
+    /// Registers per lane that hold A, B, C and D.
+    pub fn registers(&self) -> [usize; 4] {
+        let of = |values: u32, bits: u32| {
+            let register = if bits == 64 { 64 } else { 32 };
+            (values * bits / register / 32) as usize
+        };
+        let (m, n, k) = (u32::from(self.m), u32::from(self.n), u32::from(self.k));
+        let packed = |ty: Type| if ty == Type::F16 { 16 } else { ty.bits() };
+        [
+            of(m * k, self.a.bits()),
+            of(k * n, self.b.bits()),
+            of(m * n, packed(self.c)),
+            of(m * n, packed(self.d)),
+        ]
+    }
+}
+
+/// `bar` and `barrier` of a CTA. Sources: barrier, threads (if given), predicate (of `red`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Barrier {
+    pub kind: BarrierKind,
+    /// The number of threads is a source.
+    pub counted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BarrierKind {
+    Sync,
+    Arrive,
+    CountTrue,
+    AllTrue,
+    AnyTrue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// `redux.sync`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}

@@ -1,0 +1,31 @@
+//! Operands as they are written.
+
+use crate::instruction::Value;
+
+/// An operand. Constants have no type yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Operand<'a> {
+    Value(Value),
+    Integer(u64),
+    Single(u32),
+    Double(u64),
+    /// A name that is neither a register nor a variable: a label.
+    Label(&'a str),
+    /// `_`
+    Sink,
+    BranchTable(u32),
+    Prototype,
+    /// `[base+offset]`
+    Address {
+        base: Value,
+        offset: i64,
+    },
+    /// `[texture, {x, y}]` or `[texture, sampler, {x, y}]`
+    Texture(Vec<Operand<'a>>),
+    /// `{a, b}`
+    Vector(Vec<Operand<'a>>),
+    /// `(a, b)`
+    List(Vec<Operand<'a>>),
+    /// `p|q`
+    Pair(Box<[Operand<'a>; 2]>),
+}

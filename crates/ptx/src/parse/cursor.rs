@@ -1,0 +1,174 @@
+//! A position among the tokens of a module.
+
+use crate::error::PtxError;
+use crate::lexer::{Located, Token};
+
+/// Reads tokens one by one; every expectation that fails is an error at the token's line.
+pub(crate) struct Cursor<'a> {
+    source: &'a str,
+    tokens: Vec<Located<'a>>,
+    at: usize,
+}
+
+pub(crate) type Parsed<T> = Result<T, PtxError>;
+
+impl<'a> Cursor<'a> {
+    pub fn new(source: &'a str) -> Parsed<Cursor<'a>> {
+        Ok(Cursor { source, tokens: crate::lexer::tokens(source)?, at: 0 })
+    }
+
+    pub fn peek(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.at).map(|located| located.token)
+    }
+
+    /// The token after the next.
+    pub fn peek_second(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.at + 1).map(|located| located.token)
+    }
+
+    pub fn next(&mut self) -> Option<Token<'a>> {
+        let token = self.peek()?;
+        self.at += 1;
+        Some(token)
+    }
+
+    /// Line of the next token, or of the last one at the end.
+    pub fn line(&self) -> u32 {
+        let last = self.tokens.len().saturating_sub(1);
+        self.tokens.get(self.at.min(last)).map_or(1, |located| located.line)
+    }
+
+    /// An error at the next token.
+    pub fn error(&self, reason: impl Into<String>) -> PtxError {
+        self.error_at(self.line(), reason)
+    }
+
+    pub fn error_at(&self, line: u32, reason: impl Into<String>) -> PtxError {
+        PtxError::at(self.source, line, reason)
+    }
+
+    /// Takes the symbol if it is next.
+    pub fn accept(&mut self, symbol: char) -> bool {
+        self.accept_token(Token::Symbol(symbol))
+    }
+
+    /// Takes the directive or modifier, named without its dot, if it is next.
+    pub fn accept_dotted(&mut self, name: &str) -> bool {
+        self.accept_token(Token::Dotted(name))
+    }
+
+    fn accept_token(&mut self, token: Token<'_>) -> bool {
+        let found = self.peek() == Some(token);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn expect(&mut self, symbol: char) -> Parsed<()> {
+        match self.accept(symbol) {
+            true => Ok(()),
+            false => Err(self.expected(&format!("`{symbol}`"))),
+        }
+    }
+
+    pub fn word(&mut self, what: &str) -> Parsed<&'a str> {
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                self.at += 1;
+                Ok(word)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// The next token if it is a directive or modifier.
+    pub fn dotted(&mut self) -> Option<&'a str> {
+        let Some(Token::Dotted(name)) = self.peek() else { return None };
+        self.at += 1;
+        Some(name)
+    }
+
+    pub fn integer(&mut self, what: &str) -> Parsed<u64> {
+        match self.peek() {
+            Some(Token::Integer(value)) => {
+                self.at += 1;
+                Ok(value)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// An integer of 32 bits.
+    pub fn small(&mut self, what: &str) -> Parsed<u32> {
+        let value = self.integer(what)?;
+        u32::try_from(value).map_err(|_| self.error(format!("{what} {value} is too large")))
+    }
+
+    /// The constant part of an address: `+4`, `-4`, `+-4` or nothing.
+    pub fn offset(&mut self) -> Parsed<i64> {
+        let plus = self.accept('+');
+        let minus = self.accept('-');
+        if !plus && !minus {
+            return Ok(0);
+        }
+        let value = self.integer("an offset")? as i64;
+        Ok(if minus { value.wrapping_neg() } else { value })
+    }
+
+    pub fn expected(&self, what: &str) -> PtxError {
+        match self.peek() {
+            None => self.error(format!("expected {what}, found the end of the module")),
+            Some(token) => self.error(format!("expected {what}, found `{}`", written(token))),
+        }
+    }
+
+    /// Skips to behind the next `;` of this level of braces, or to before the `}` that ends it.
+    pub fn skip_statement(&mut self) {
+        let mut depth = 0;
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Symbol('}') if depth == 0 => return,
+                Token::Symbol('{') => depth += 1,
+                Token::Symbol('}') => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if token == Token::Symbol(';') && depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Skips the rest of a line, as of a debug directive.
+    pub fn skip_line(&mut self, line: u32) {
+        while self.tokens.get(self.at).is_some_and(|located| located.line == line) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips from a `{` that is next to behind its `}`.
+    pub fn skip_braces(&mut self) -> Parsed<()> {
+        self.expect('{')?;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.next() {
+                Some(Token::Symbol('{')) => depth += 1,
+                Some(Token::Symbol('}')) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.expected("`}`")),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn written(token: Token<'_>) -> String {
+    match token {
+        Token::Word(word) => word.into(),
+        Token::Dotted(name) => format!(".{name}"),
+        Token::Integer(value) => value.to_string(),
+        Token::Single(bits) => format!("0f{bits:08X}"),
+        Token::Double(bits) => format!("0d{bits:016X}"),
+        Token::Text(text) => format!("\"{text}\""),
+        Token::Symbol(symbol) => symbol.into(),
+    }
+}

@@ -1,0 +1,133 @@
+//! Kernels and device functions: their names, parameters and limits.
+
+use super::Parser;
+use super::body::BodyParser;
+use super::cursor::Parsed;
+use super::names::{Named, Names};
+use crate::ids::{FunctionId, VariableId};
+use crate::lexer::Token;
+use crate::module::{Function, ThreadLimit};
+
+impl<'a> Parser<'a> {
+    /// A kernel or function, after `.entry` or `.func`.
+    pub(super) fn function(&mut self, is_kernel: bool, line: u32) -> Parsed<()> {
+        let mut scope = Names::default();
+        self.attributes()?;
+        let results = match self.cursor.peek() {
+            Some(Token::Symbol('(')) => self.params(&mut scope)?,
+            _ => Vec::new(),
+        };
+        let name = self.cursor.word("the name of a function")?;
+        let params = match self.cursor.peek() {
+            Some(Token::Symbol('(')) => self.params(&mut scope)?,
+            _ => Vec::new(),
+        };
+        let threads = self.limits()?;
+        let id = self.declare(Function {
+            name: name.to_owned(),
+            is_kernel,
+            results,
+            params,
+            threads,
+            line,
+            body: None,
+        });
+        self.names.insert(name, Named::Function(id));
+        if self.cursor.accept(';') {
+            return Ok(());
+        }
+        let body = BodyParser::new(self, scope).parse()?;
+        self.module.functions[id.0 as usize].body = Some(body);
+        Ok(())
+    }
+
+    /// Adds a function, or completes the one that has been declared under its name.
+    fn declare(&mut self, function: Function) -> FunctionId {
+        let functions = &mut self.module.functions;
+        let declared = functions.iter().position(|known| known.name == function.name);
+        let at = declared.unwrap_or(functions.len());
+        match declared {
+            Some(at) if functions[at].body.is_none() => functions[at] = function,
+            Some(_) => {}
+            None => functions.push(function),
+        }
+        FunctionId(at as u32)
+    }
+
+    fn attributes(&mut self) -> Parsed<()> {
+        while self.cursor.accept_dotted("attribute") || self.cursor.accept_dotted("noreturn") {
+            if self.cursor.peek() == Some(Token::Symbol('(')) && self.is_attribute_list() {
+                self.parentheses()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the parentheses at hand hold an attribute, which is `.unified(…)` or alike.
+    fn is_attribute_list(&self) -> bool {
+        matches!(self.cursor.peek_second(), Some(Token::Dotted(name)) if name != "param" && name != "reg")
+    }
+
+    fn params(&mut self, scope: &mut Names<'a>) -> Parsed<Vec<VariableId>> {
+        self.cursor.expect('(')?;
+        let mut params = Vec::new();
+        while !self.cursor.accept(')') {
+            if !self.cursor.accept_dotted("param") {
+                return Err(self.cursor.expected("`.param`"));
+            }
+            let (name, id) = self.param()?;
+            scope.insert(name, Named::Variable(id));
+            params.push(id);
+            if !self.cursor.accept(',') {
+                self.cursor.expect(')')?;
+                break;
+            }
+        }
+        Ok(params)
+    }
+
+    /// What stands between parameters and body.
+    fn limits(&mut self) -> Parsed<ThreadLimit> {
+        let mut threads = ThreadLimit::None;
+        while let Some(Token::Dotted(name)) = self.cursor.peek() {
+            let line = self.cursor.line();
+            self.cursor.next();
+            match name {
+                "maxntid" => {
+                    let limit = ThreadLimit::AtMost(self.dimensions()?);
+                    threads = if threads == ThreadLimit::None { limit } else { threads };
+                }
+                "reqntid" => threads = ThreadLimit::Exactly(self.dimensions()?),
+                "minnctapersm"
+                | "maxnreg"
+                | "maxclusterrank"
+                | "abi_preserve"
+                | "abi_preserve_control" => {
+                    self.dimensions()?;
+                }
+                "pragma" => {
+                    self.cursor.next();
+                    self.cursor.expect(';')?;
+                }
+                "noreturn" => {}
+                _ => {
+                    let reason = format!("`.{name}` is not known at a function");
+                    return Err(self.cursor.error_at(line, reason));
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    /// Up to three numbers; the others are 1.
+    fn dimensions(&mut self) -> Parsed<[u32; 3]> {
+        let mut dimensions = [1; 3];
+        for dimension in &mut dimensions {
+            *dimension = self.cursor.small("a number")?;
+            if !self.cursor.accept(',') {
+                break;
+            }
+        }
+        Ok(dimensions)
+    }
+}

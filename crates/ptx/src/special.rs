@@ -1,0 +1,88 @@
+//! Special registers (ISA, section "Special Registers").
+
+/// A special register that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Special {
+    Tid(Axis),
+    Ntid(Axis),
+    Ctaid(Axis),
+    Nctaid(Axis),
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    GridId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    Clock,
+    ClockHi,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLo,
+    GlobalTimerHi,
+    TotalSharedBytes,
+    DynamicSharedBytes,
+    /// Of a cluster of one CTA.
+    ClusterCtaid,
+    ClusterNctaid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+impl Special {
+    /// The register with a name: `%tid` with its axis, or `%laneid` without.
+    pub(crate) fn named(name: &str, axis: Option<&str>) -> Option<Special> {
+        use Special::*;
+        let axis = match axis {
+            None => None,
+            Some("x") => Some(Axis::X),
+            Some("y") => Some(Axis::Y),
+            Some("z") => Some(Axis::Z),
+            Some(_) => return None,
+        };
+        if let Some(axis) = axis {
+            return Some(match name {
+                "%tid" => Tid(axis),
+                "%ntid" => Ntid(axis),
+                "%ctaid" => Ctaid(axis),
+                "%nctaid" => Nctaid(axis),
+                "%cluster_ctaid" => ClusterCtaid,
+                "%cluster_nctaid" => ClusterNctaid,
+                _ => return None,
+            });
+        }
+        Some(match name {
+            "%laneid" => LaneId,
+            "%warpid" => WarpId,
+            "%nwarpid" => NwarpId,
+            "%smid" => SmId,
+            "%nsmid" => NsmId,
+            "%gridid" => GridId,
+            "%lanemask_eq" => LanemaskEq,
+            "%lanemask_le" => LanemaskLe,
+            "%lanemask_lt" => LanemaskLt,
+            "%lanemask_ge" => LanemaskGe,
+            "%lanemask_gt" => LanemaskGt,
+            "%clock" | "%clock_lo" => Clock,
+            "%clock_hi" => ClockHi,
+            "%clock64" => Clock64,
+            "%globaltimer" => GlobalTimer,
+            "%globaltimer_lo" => GlobalTimerLo,
+            "%globaltimer_hi" => GlobalTimerHi,
+            "%total_smem_size" => TotalSharedBytes,
+            "%dynamic_smem_size" => DynamicSharedBytes,
+            "%cluster_ctarank" => ClusterCtaid,
+            "%cluster_nctarank" => ClusterNctaid,
+            _ => return None,
+        })
+    }
+}

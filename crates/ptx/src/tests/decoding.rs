@@ -1,0 +1,170 @@
+//! Instructions: operations, registers, constants.
+
+use super::{body, kernel, unsupported};
+use crate::*;
+
+/// The first instruction of some code.
+fn first(code: &str) -> Instruction {
+    body(&kernel(code)).instructions[0].clone()
+}
+
+fn op(code: &str) -> Op {
+    first(code).op
+}
+
+#[test]
+fn modifiers_are_part_of_the_operation() {
+    let ftz = Modes { ftz: true, rounding: Rounding::Zero, ..Modes::default() };
+    assert_eq!(op("add.rz.ftz.f32 %f1, %f2, %f3;"), Op::Binary(Binary::Add, Type::F32, ftz));
+    assert_eq!(
+        op("mul.wide.s32 %rd1, %r1, 4;"),
+        Op::Binary(Binary::Multiply(Part::Wide), Type::S32, Modes::default())
+    );
+    let compare = Compare::LessUnordered;
+    let combine = Some(Logic::And);
+    assert_eq!(
+        op("setp.ltu.and.ftz.f32 %p1|%p2, %f1, %f2, !%p3;"),
+        Op::SetPredicate { compare, combine, ty: Type::F32, ftz: true }
+    );
+    assert_eq!(op("bar.sync 0;"), Op::Barrier(Barrier { kind: BarrierKind::Sync, counted: false }));
+    assert_eq!(
+        op("barrier.cta.red.popc.aligned.u32 %r1, 1, 64, %p1;"),
+        Op::Barrier(Barrier { kind: BarrierKind::CountTrue, counted: true })
+    );
+    assert_eq!(op("vote.sync.ballot.b32 %r1, %p1, -1;"), Op::Vote(Vote::Ballot));
+    assert_eq!(op("lop3.b32 %r1, %r2, %r3, %r4, 0x96;"), Op::Lop3(0x96));
+}
+
+#[test]
+fn accesses_know_space_width_cache_operator_and_offset() {
+    let Op::Load(access) = op("ld.global.nc.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];")
+    else {
+        panic!()
+    };
+    let expected = Access {
+        space: Space::Global,
+        ty: Type::F32,
+        elements: 4,
+        cache: Cache::ReadOnly,
+        offset: -16,
+    };
+    assert_eq!(access, expected);
+    let Op::Store(access) = op("st.volatile.shared.u8 [tile+5], %rs1;") else { panic!() };
+    assert_eq!((access.space, access.cache, access.offset), (Space::Shared, Cache::Volatile, 5));
+    let Op::Load(access) = op("ld.param.u64 %rd1, [a];") else { panic!() };
+    assert_eq!(access.space, Space::Param);
+    let Op::Atomic(atomic) = op("atom.relaxed.gpu.global.cas.b32 %r1, [%rd1+4], %r2, %r3;") else {
+        panic!()
+    };
+    assert_eq!(
+        (atomic.op, atomic.offset, atomic.space),
+        (AtomicOp::CompareAndSwap, 4, Space::Global)
+    );
+    let wider = first("ld.global.u8 %r1, [%rd1];");
+    assert_eq!(wider.dests[0].unwrap().class, RegisterClass::Narrow, "a register may be wider");
+}
+
+#[test]
+fn constants_have_the_bits_of_their_type() {
+    let source = |code: &str, at: usize| first(code).sources[at];
+    assert_eq!(source("add.s32 %r1, %r2, -1;", 1), Value::Bits(0xffff_ffff));
+    assert_eq!(source("add.s64 %rd1, %rd2, -1;", 1), Value::Bits(u64::MAX));
+    assert_eq!(source("and.b16 %rs1, %rs2, -2;", 1), Value::Bits(0xfffe));
+    assert_eq!(source("add.f32 %f1, %f2, 0f3F800000;", 1), Value::Bits(0x3f80_0000));
+    assert_eq!(source("add.f32 %f1, %f2, 1.5;", 1), Value::Bits(1.5f32.to_bits().into()));
+    assert_eq!(source("add.f64 %fd1, %fd2, 0d3FF0000000000000;", 1), Value::Bits(1f64.to_bits()));
+    assert_eq!(source("mov.u64 %rd1, table;", 0), Value::Variable(VariableId(0), 0));
+    assert_eq!(source("mov.u64 %rd1, table+8;", 0), Value::Variable(VariableId(0), 8));
+    assert_eq!(source("mov.u32 %r1, %ctaid.y;", 0), Value::Special(Special::Ctaid(Axis::Y)));
+    assert_eq!(source("mov.u32 %r1, WARP_SZ;", 0), Value::Bits(32));
+}
+
+#[test]
+fn registers_read_and_written_are_known() {
+    let fused = first("@!%p3 fma.rn.f32 %f1, %f2, %f3, %f1;");
+    let index = |register: Register| (register.class, register.index);
+    let reads: Vec<_> = fused.reads().map(index).collect();
+    let f1 = fused.dests[0].unwrap().index;
+    let narrow = RegisterClass::Narrow;
+    assert_eq!(
+        reads,
+        [(narrow, f1 + 1), (narrow, f1 + 2), (narrow, f1), (RegisterClass::Predicate, 3)]
+    );
+    assert!(fused.guard.unwrap().negated);
+    let store = first("st.global.v2.u32 [%rd1], {%r1, %r2};");
+    assert_eq!((store.reads().count(), store.writes().count()), (3, 0));
+    let sink = first("atom.global.add.u32 _, [%rd1], 1;");
+    assert_eq!((sink.dests.len(), sink.writes().count()), (1, 0));
+}
+
+#[test]
+fn vectors_are_packed_and_unpacked() {
+    assert_eq!(op("mov.b64 %rd1, {%r1, %r2};"), Op::Pack(Type::B64));
+    assert_eq!(op("mov.b64 {%r1, %r2}, %rd1;"), Op::Unpack(Type::B64));
+    assert_eq!(op("mov.b32 {%rs1, %rs2}, %r1;"), Op::Unpack(Type::B32));
+    let unused = first("mov.b64 {_, %r2}, %rd1;");
+    assert_eq!(unused.dests[0], None);
+}
+
+#[test]
+fn conversions_know_both_types() {
+    let Op::Convert(convert) = op("cvt.rni.ftz.sat.s32.f32 %r1, %f1;") else { panic!() };
+    assert_eq!((convert.to, convert.from), (Type::S32, Type::F32));
+    assert!(convert.to_integral && convert.ftz && convert.saturate);
+    let Op::Convert(packed) = op("cvt.rn.f16x2.f32 %r1, %f1, %f2;") else { panic!() };
+    assert_eq!((packed.to, packed.rounding), (Type::F16x2, Some(Rounding::Nearest)));
+    assert_eq!(
+        op("cvta.to.global.u64 %rd1, %rd2;"),
+        Op::ConvertAddress { space: Space::Global, to_space: true }
+    );
+}
+
+#[test]
+fn products_of_matrices_know_their_registers() {
+    let code = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, \
+                {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};";
+    let instruction = first(code);
+    let Op::Mma(mma) = instruction.op else { panic!() };
+    assert_eq!(mma.registers(), [4, 2, 4, 4]);
+    assert_eq!((instruction.dests.len(), instruction.sources.len()), (4, 10));
+    let few = unsupported(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1}, {%r5, %r6}, {%f1, %f2, %f3, %f4};",
+    );
+    assert!(few[0].contains("a matrix of 1 registers where 4 are expected"), "{few:?}");
+    let shape = unsupported(
+        "mma.sync.aligned.m32n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r5}, {%f1};",
+    );
+    assert!(shape[0].contains("`mma` of shape m32n8k16"), "{shape:?}");
+}
+
+#[test]
+fn copies_say_how_much_they_copy_and_read() {
+    let copy = first("cp.async.cg.shared.global.L2::128B [%r1+16], [%rd1], 16, %r2;");
+    assert_eq!(copy.op, Op::CopyAsync { bypass: true, to_offset: 16, from_offset: 0 });
+    assert_eq!(copy.sources[2], Value::Bits(16));
+    assert!(copy.sources[3].register().is_some());
+    let whole = first("cp.async.ca.shared.global [%r1], [%rd1], 4;");
+    assert_eq!(whole.sources[2..], [Value::Bits(4), Value::Bits(4)]);
+    assert_eq!(op("cp.async.wait_group 2;"), Op::CopyAsyncWait(Some(2)));
+    assert_eq!(unsupported("cp.async.cg.shared.global [%r1], [%rd1], 4;").len(), 1);
+}
+
+#[test]
+fn calls_name_function_results_and_arguments() {
+    let module = parse(
+        ".version 7.8\n.target sm_80\n.address_size 64\n\
+         .func (.param .b32 r) f(.param .b32 x) { ret; }\n\
+         .entry k() {\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n{\n.param .b32 a;\n.param .b32 b;\n\
+         st.param.b32 [a], %r1;\ncall.uni (b), f, (a);\nld.param.b32 %r2, [b];\n}\n\
+         mov.u64 %rd1, f;\nproto: .callprototype (.param .b32 _) _ (.param .b32 _);\n\
+         call (%r1), %rd1, (%r2), proto;\nret;\n}\n",
+    )
+    .unwrap();
+    let body = body(&module);
+    let [direct, indirect] = &body.calls[..] else { panic!() };
+    assert_eq!(direct.callee, Callee::Direct(FunctionId(0)));
+    assert!(matches!(direct.arguments[..], [Argument::Param(_)]));
+    assert_eq!(indirect.callee, Callee::Indirect);
+    let call = body.instructions.iter().find(|i| i.op == Op::Call(1)).unwrap();
+    assert_eq!((call.dests.len(), call.sources.len()), (1, 2), "the result; address and argument");
+}

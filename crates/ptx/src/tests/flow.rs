@@ -1,0 +1,80 @@
+//! Control flow: where threads meet again, and which registers are live.
+
+use super::{body, kernel};
+use crate::{Flow, Op, live_words};
+
+/// By branch, in order: the instruction at which its threads meet again.
+fn meetings(code: &str) -> Vec<Option<u32>> {
+    let module = kernel(code);
+    let body = body(&module);
+    let flow = Flow::of(body);
+    let branches = (0u32..).zip(&body.instructions);
+    let branches = branches.filter(|(_, i)| matches!(i.op, Op::Branch(_) | Op::BranchIndexed(_)));
+    branches
+        .filter(|(_, i)| i.guard.is_some() || matches!(i.op, Op::BranchIndexed(_)))
+        .map(|(at, _)| flow.reconvergence(at))
+        .collect()
+}
+
+#[test]
+fn both_ways_of_a_branch_meet_behind_it() {
+    //          0                1             2       3           4
+    let code = "@%p1 bra A;\nmov.u32 %r1, 1;\nbra B;\nA: mov.u32 %r1, 2;\nB: mov.u32 %r2, 3;";
+    assert_eq!(meetings(code), [Some(4)]);
+}
+
+#[test]
+fn threads_that_leave_a_loop_wait_behind_it() {
+    let code = "L: add.u32 %r1, %r1, 1;\n@%p1 bra END;\nadd.u32 %r2, %r2, 1;\n@%p2 bra L;\nEND: mov.u32 %r3, 1;";
+    assert_eq!(meetings(code), [Some(4), Some(4)]);
+}
+
+#[test]
+fn threads_that_return_early_are_not_waited_for() {
+    //           0             1            2                3    4                5
+    let code = "@%p1 bra B;\n@%p2 bra OUT;\nmov.u32 %r1, 1;\nB: mov.u32 %r2, 2;\nbra END;\nOUT: ret;\nEND: mov.u32 %r3, 3;";
+    assert_eq!(meetings(code), [Some(3), Some(2)]);
+    // An assertion at the end of the function does not count as its end.
+    let code =
+        "@%p1 bra B;\n@%p2 bra FAIL;\nmov.u32 %r1, 1;\nB: mov.u32 %r2, 2;\nret;\nFAIL: trap;";
+    let module = kernel(code);
+    let flow = Flow::of(body(&module));
+    assert_eq!([flow.reconvergence(0), flow.reconvergence(1)], [Some(3), Some(2)]);
+}
+
+#[test]
+fn a_switch_meets_behind_its_last_case() {
+    let code = "T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: mov.u32 %r1, 1;\nbra END;\nB: mov.u32 %r1, 2;\nbra END;\nC: mov.u32 %r1, 3;\nEND: mov.u32 %r2, 1;";
+    assert_eq!(meetings(code), [Some(6)]);
+}
+
+#[test]
+fn an_endless_loop_has_no_meeting() {
+    assert_eq!(meetings("L: @%p1 bra M;\nmov.u32 %r1, 1;\nM: bra L;"), [None]);
+}
+
+#[test]
+fn live_words_count_wide_registers_twice() {
+    let words = |code: &str| {
+        let module = kernel(code);
+        let body = body(&module);
+        live_words(body, &Flow::of(body)).0
+    };
+    assert_eq!(words("mov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;"), 3);
+    assert_eq!(
+        words(
+            "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nadd.u32 %r3, %r1, %r2;\nst.shared.u32 [tile], %r3;"
+        ),
+        2
+    );
+    // Live around the loop though it is read only behind it.
+    let around = "mov.u32 %r1, 1;\nmov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\nst.shared.u32 [tile], %r1;";
+    assert_eq!(words(around), 2);
+    // A guarded write does not end the life of what was there before.
+    assert_eq!(
+        words(
+            "mov.u32 %r1, 1;\nmov.u32 %r2, 1;\n@%p1 mov.u32 %r1, 2;\nst.shared.v2.u32 [tile], {%r1, %r2};"
+        ),
+        2
+    );
+}

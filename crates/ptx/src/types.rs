@@ -1,0 +1,167 @@
+//! The types of PTX (ISA, section "Types"), and the classes of registers that hold them.
+
+/// A type of an instruction, register or variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    Pred,
+    B8,
+    B16,
+    B32,
+    B64,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    Tf32,
+    F32,
+    F64,
+    E4m3x2,
+    E5m2x2,
+    U16x2,
+    S16x2,
+}
+
+use Type::*;
+
+/// Every type with its name, without the dot, and its size in bits.
+const TYPES: [(Type, &str, u32); 24] = [
+    (Pred, "pred", 1),
+    (B8, "b8", 8),
+    (B16, "b16", 16),
+    (B32, "b32", 32),
+    (B64, "b64", 64),
+    (U8, "u8", 8),
+    (U16, "u16", 16),
+    (U32, "u32", 32),
+    (U64, "u64", 64),
+    (S8, "s8", 8),
+    (S16, "s16", 16),
+    (S32, "s32", 32),
+    (S64, "s64", 64),
+    (F16, "f16", 16),
+    (F16x2, "f16x2", 32),
+    (Bf16, "bf16", 16),
+    (Bf16x2, "bf16x2", 32),
+    (Tf32, "tf32", 32),
+    (F32, "f32", 32),
+    (F64, "f64", 64),
+    (E4m3x2, "e4m3x2", 16),
+    (E5m2x2, "e5m2x2", 16),
+    (U16x2, "u16x2", 32),
+    (S16x2, "s16x2", 32),
+];
+
+impl Type {
+    /// The type with a name, which is written without its dot.
+    pub fn named(name: &str) -> Option<Type> {
+        TYPES.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
+    }
+
+    pub fn name(self) -> &'static str {
+        TYPES[self as usize].1
+    }
+
+    /// Size in bits.
+    pub fn bits(self) -> u32 {
+        TYPES[self as usize].2
+    }
+
+    /// Size in memory, in bytes.
+    pub fn bytes(self) -> u32 {
+        self.bits().div_ceil(8)
+    }
+
+    pub fn is_signed(self) -> bool {
+        matches!(self, S8 | S16 | S32 | S64 | S16x2)
+    }
+
+    /// Whether it is a signed or unsigned integer of one value.
+    pub fn is_integer(self) -> bool {
+        matches!(self, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
+    }
+
+    /// Whether it is a floating-point number of one value.
+    pub fn is_float(self) -> bool {
+        matches!(self, F16 | Bf16 | Tf32 | F32 | F64)
+    }
+
+    /// Registers that hold a value of it.
+    pub fn class(self) -> RegisterClass {
+        match self.bits() {
+            1 => RegisterClass::Predicate,
+            64 => RegisterClass::Wide,
+            _ => RegisterClass::Narrow,
+        }
+    }
+}
+
+/// How a register is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RegisterClass {
+    /// One bit per thread.
+    Predicate,
+    /// Up to 32 bits per thread.
+    Narrow,
+    /// 64 bits per thread.
+    Wide,
+}
+
+/// An address space of variables and memory instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// The window of another space within the generic address, or else global.
+    Generic,
+    Global,
+    Constant,
+    Shared,
+    Local,
+    /// Parameters of kernels and functions.
+    Param,
+}
+
+impl Space {
+    /// The space with a name, which is written without its dot.
+    pub fn named(name: &str) -> Option<Space> {
+        Some(match name {
+            "global" => Space::Global,
+            "const" => Space::Constant,
+            "shared" | "shared::cta" => Space::Shared,
+            "local" => Space::Local,
+            "param" | "param::entry" | "param::func" => Space::Param,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Generic => "generic",
+            Space::Global => "global",
+            Space::Constant => "const",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Param => "param",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_found_by_its_name() {
+        for (at, &(ty, name, bits)) in TYPES.iter().enumerate() {
+            assert_eq!(ty as usize, at);
+            assert_eq!((Type::named(name), ty.name(), ty.bits()), (Some(ty), name, bits));
+        }
+        assert_eq!(Type::named("q32"), None);
+    }
+}

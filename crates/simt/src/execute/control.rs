@@ -1,0 +1,300 @@
+//! Branches, calls, ends, and barriers of the CTA.
+
+use warpmem_ptx::{Barrier, BarrierKind, Op};
+use warpmem_trace::OpClass;
+
+use super::{Arrival, Context, Event, Trap, record};
+use crate::image::function_at;
+use crate::lanes::lanes_of;
+use crate::program::{CallPlan, Passed, Source, Step};
+use crate::recorder::Recorder;
+use crate::warp::{State, Warp};
+
+/// Whether an operation decides where its path goes on, or whether it does.
+pub(super) fn is_control(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch(_)
+            | Op::BranchIndexed(_)
+            | Op::Call(_)
+            | Op::Return
+            | Op::Exit
+            | Op::Trap
+            | Op::Barrier(_)
+    )
+}
+
+/// Executes a control instruction of the path with these lanes, of which `mask` pass its guard.
+pub(super) fn step<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    pc: u32,
+    lanes: u32,
+    mask: u32,
+) -> Result<Event, Trap> {
+    match step.op {
+        Op::Branch(target) => {
+            record::one(warp, ctx, step, OpClass::Control, lanes);
+            let meets = reconvergence(warp, ctx, pc);
+            split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
+        }
+        Op::BranchIndexed(table) => {
+            record::one(warp, ctx, step, OpClass::Control, lanes);
+            branch_indexed(warp, ctx, step, pc, lanes, mask, table)?;
+        }
+        Op::Call(number) => {
+            record::one(warp, ctx, step, OpClass::Control, lanes);
+            set_pc(warp, pc + 1);
+            if mask != 0 {
+                call(warp, ctx, step, mask, number)?;
+            }
+        }
+        Op::Return => {
+            set_pc(warp, pc + 1);
+            if warp.frames.len() > 1 {
+                record::one(warp, ctx, step, OpClass::Control, lanes);
+            } else {
+                record_exit(warp, ctx, mask);
+            }
+            leave(warp, ctx, mask);
+        }
+        Op::Exit => {
+            set_pc(warp, pc + 1);
+            record_exit(warp, ctx, mask);
+            warp.stack.exit(mask);
+        }
+        Op::Trap => {
+            set_pc(warp, pc + 1);
+            if let Some(lane) = lanes_of(mask).next() {
+                return Err(Trap { lane, reason: "the kernel trapped".into() });
+            }
+        }
+        Op::Barrier(barrier) => {
+            set_pc(warp, pc + 1);
+            if mask != 0 {
+                return arrive(warp, ctx, step, mask, barrier);
+            }
+        }
+        _ => {}
+    }
+    Ok(Event::None)
+}
+
+fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
+    if let Some(top) = warp.stack.top_unchecked() {
+        top.pc = pc;
+    }
+}
+
+fn reconvergence<R: Recorder>(warp: &Warp<R::Warp>, ctx: &Context<'_, R>, pc: u32) -> Option<u32> {
+    ctx.program.routines[warp.frame().routine].flow.reconvergence(pc)
+}
+
+/// Sends the lanes of the top path their ways; those without a lane are no ways.
+fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
+    let taken: Vec<(u32, u32)> = ways.iter().copied().filter(|&(_, lanes)| lanes != 0).collect();
+    warp.stack.split(&taken, meets);
+}
+
+fn branch_indexed<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    pc: u32,
+    lanes: u32,
+    mask: u32,
+    table: u32,
+) -> Result<(), Trap> {
+    let targets = &ctx.program.routines[warp.frame().routine].branch_tables[table as usize];
+    let indices = warp.narrow(step.sources[0]);
+    let mut ways: Vec<(u32, u32)> = Vec::new();
+    for lane in lanes_of(mask) {
+        let Some(&target) = targets.get(indices[lane] as usize) else {
+            let reason = format!("`brx` to target {} of {}", indices[lane], targets.len());
+            return Err(Trap { lane, reason });
+        };
+        match ways.iter_mut().find(|(to, _)| *to == target) {
+            Some((_, lanes)) => *lanes |= 1 << lane,
+            None => ways.push((target, 1 << lane)),
+        }
+    }
+    ways.push((pc + 1, lanes & !mask));
+    let meets = reconvergence(warp, ctx, pc);
+    split(warp, &ways, meets);
+    Ok(())
+}
+
+/// Lanes enter a function. Where it is named by a register, lanes that call another one call it
+/// next: the instruction is executed again for them.
+fn call<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    number: u32,
+) -> Result<(), Trap> {
+    const DEEPEST: usize = 1000;
+    let plan: &CallPlan = &ctx.program.routines[warp.frame().routine].calls[number as usize];
+    let Some(first) = lanes_of(mask).next() else { return Ok(()) };
+    let (callee, lanes) = match plan.callee {
+        Some(callee) => (callee, mask),
+        None => indirect(warp, ctx, step.sources[0], first, mask)?,
+    };
+    if lanes != mask {
+        return Err(Trap {
+            lane: first,
+            reason: "lanes of a warp call different functions".into(),
+        });
+    }
+    if warp.frames.len() >= DEEPEST {
+        return Err(Trap {
+            lane: first,
+            reason: format!("calls are nested more than {DEEPEST} deep"),
+        });
+    }
+    let signature = &ctx.program.signatures[callee];
+    let caller = *warp.frame();
+    let pairs = plan.arguments.iter().zip(&signature.params);
+    let values: Vec<LaneWords> = pairs
+        .clone()
+        .map(|(passed, &(_, bytes))| words_of(warp, step, caller.param, *passed, bytes, lanes))
+        .collect();
+    warp.push_frame(ctx.program, callee, number);
+    let base = warp.frame().param;
+    for ((_, &(to, bytes)), values) in pairs.zip(values) {
+        write_words(warp, base + to, bytes, &values);
+    }
+    warp.stack.call(lanes);
+    Ok(())
+}
+
+/// The routine at the address that the first lane has, and the lanes that have the same.
+fn indirect<R: Recorder>(
+    warp: &Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    source: Source,
+    first: usize,
+    mask: u32,
+) -> Result<(usize, u32), Trap> {
+    let addresses = warp.wide(source);
+    let address = addresses[first];
+    let routine = function_at(address).and_then(|id| ctx.program.routine_of.get(&id).copied());
+    let same = lanes_of(mask)
+        .filter(|&lane| addresses[lane] == address)
+        .fold(0, |mask, lane| mask | 1 << lane);
+    match routine {
+        Some(routine) => Ok((routine, same)),
+        None => {
+            Err(Trap { lane: first, reason: format!("call of {address:#x}, where no function is") })
+        }
+    }
+}
+
+/// Lanes and their values.
+type LaneWords = Vec<(usize, u64)>;
+
+/// Words of an argument, one after the other: for every word, the lanes and their values.
+fn words_of<R>(
+    warp: &Warp<R>,
+    step: &Step,
+    base: u64,
+    passed: Passed,
+    bytes: u64,
+    lanes: u32,
+) -> LaneWords {
+    let starts = || (0..bytes).step_by(8);
+    match passed {
+        Passed::Param { offset, bytes: held } => starts()
+            .flat_map(|at| {
+                let length = (bytes.min(held).saturating_sub(at)).min(8);
+                lanes_of(lanes)
+                    .map(move |lane| (lane, warp.params.read(lane, base + offset + at, length)))
+            })
+            .collect(),
+        Passed::Value(at) => {
+            let values = warp.wide(step.sources[at]);
+            lanes_of(lanes).map(|lane| (lane, values[lane])).collect()
+        }
+    }
+}
+
+/// Writes what [`words_of`] has read.
+fn write_words<R>(warp: &mut Warp<R>, base: u64, bytes: u64, values: &[(usize, u64)]) {
+    let words = bytes.div_ceil(8).max(1) as usize;
+    let lanes = values.len() / words;
+    for (word, values) in (0..).zip(values.chunks(lanes.max(1))) {
+        let length = bytes.saturating_sub(word * 8).min(8);
+        for &(lane, value) in values {
+            warp.params.write(lane, base + word * 8, length, value);
+        }
+    }
+}
+
+/// Lanes return from the innermost function, with its results.
+pub(super) fn leave<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, lanes: u32) {
+    let frame = *warp.frame();
+    if warp.frames.len() > 1 {
+        let caller = warp.frames[warp.frames.len() - 2];
+        let routine = &ctx.program.routines[caller.routine];
+        let plan = &routine.calls[frame.call as usize];
+        let signature = &ctx.program.signatures[frame.routine];
+        let call = routine.steps.iter().find(|step| step.op == Op::Call(frame.call));
+        for (passed, &(from, bytes)) in plan.results.iter().zip(&signature.results) {
+            let source = Passed::Param { offset: from, bytes };
+            match *passed {
+                Passed::Param { offset, bytes: held } => {
+                    let bytes = bytes.min(held);
+                    let Some(call) = call else { continue };
+                    let values = words_of(warp, call, frame.param, source, bytes, lanes);
+                    write_words(warp, caller.param + offset, bytes, &values);
+                }
+                Passed::Value(at) => {
+                    let Some(&dest) = call.and_then(|call| call.dests.get(at)) else { continue };
+                    let mut values = [0; 32];
+                    for lane in lanes_of(lanes) {
+                        values[lane] = warp.params.read(lane, frame.param + from, bytes.min(8));
+                    }
+                    warp.in_caller(|warp| warp.set_wide(dest, &values, lanes));
+                }
+            }
+        }
+    }
+    warp.stack.leave(lanes);
+}
+
+fn record_exit<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, mask: u32) {
+    ctx.recorder.exit(&mut warp.recorder, ctx.pc, mask);
+}
+
+/// A warp comes to a barrier.
+fn arrive<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    barrier: Barrier,
+) -> Result<Event, Trap> {
+    let lane = mask.trailing_zeros() as usize;
+    let id = warp.narrow(step.sources[0])[lane];
+    let id = u8::try_from(id).ok().filter(|&id| id < 16).ok_or_else(|| {
+        let reason = format!("barrier {id}: a CTA has barriers 0 to 15");
+        Trap { lane, reason }
+    })?;
+    let mut sources = step.sources[1..].iter();
+    let threads =
+        barrier.counted.then(|| sources.next()).flatten().map(|&source| warp.narrow(source)[lane]);
+    if let Some(threads) = threads.filter(|&threads| threads == 0 || threads % 32 != 0) {
+        let reason = format!("a barrier for {threads} threads, which is not a multiple of 32");
+        return Err(Trap { lane, reason });
+    }
+    let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
+    let waits = barrier.kind != BarrierKind::Arrive;
+    if waits {
+        ctx.recorder.barrier(&mut warp.recorder, ctx.pc, id, mask);
+        warp.state = State::AtBarrier { barrier: id };
+    } else {
+        record::one(warp, ctx, step, OpClass::Control, mask);
+    }
+    Ok(Event::Barrier(Arrival { barrier: id, warps: threads.map(|n| n / 32), holds, lanes: mask }))
+}

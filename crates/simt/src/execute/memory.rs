@@ -1,0 +1,503 @@
+//! Memory instructions.
+
+use half::{bf16, f16};
+use warpmem_ptx::{Access, Atomic, AtomicOp, Cache, Space, Type};
+use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
+
+use super::float::Float;
+use super::record::with_operands;
+use super::{Context, Outcome, Trap};
+use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
+use crate::program::{Dest, Source, Step};
+use crate::recorder::Recorder;
+use crate::warp::{Place, Warp};
+
+/// Where the trace has the local memory of the first warp; that of others follows. It lies above
+/// device memory.
+const LOCAL_BASE: u64 = 0x7f80_0000_0000;
+/// Bytes of local memory of a thread in the trace's addresses.
+const LOCAL_BYTES: u64 = 1 << 14;
+
+/// `cvta`: a generic address lies in the window of its space.
+pub(super) fn convert_address<R>(
+    warp: &mut Warp<R>,
+    step: &Step,
+    mask: u32,
+    space: Space,
+    to_space: bool,
+) {
+    let start = window(space).map_or(0, |window| window.start);
+    let converted = warp.wide(step.sources[0]).map(|address| match to_space {
+        true => address.wrapping_sub(start),
+        false => address.wrapping_add(start),
+    });
+    warp.set_wide(step.dests[0], &converted, mask);
+}
+
+/// The generic addresses of a space that has a window.
+fn window(space: Space) -> Option<std::ops::Range<u64>> {
+    match space {
+        Space::Shared => Some(SHARED_WINDOW),
+        Space::Local => Some(LOCAL_WINDOW),
+        Space::Param => Some(PARAM_WINDOW),
+        _ => None,
+    }
+}
+
+/// The space that a generic address is of.
+fn space_of(address: u64) -> Space {
+    let spaces = [Space::Shared, Space::Local, Space::Param];
+    let inside = |space: &Space| window(*space).is_some_and(|window| window.contains(&address));
+    spaces.into_iter().find(inside).unwrap_or(Space::Global)
+}
+
+/// `isspacep`
+pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) {
+    let addresses = warp.wide(step.sources[0]);
+    let is = |lane: usize| space_of(addresses[lane]) == space;
+    warp.set_predicate(step.dests[0], mask_of(is), mask);
+}
+
+/// Lanes of an instruction whose addresses are in one space.
+struct Group {
+    space: Space,
+    lanes: u32,
+    /// Addresses in that space.
+    addresses: Lanes<u64>,
+}
+
+/// The lanes of `mask` by space: one group unless the addresses are generic.
+fn groups<R>(
+    warp: &Warp<R>,
+    source: Source,
+    offset: i64,
+    space: Space,
+    mask: u32,
+) -> impl Iterator<Item = Group> + use<R> {
+    let addresses = warp.wide(source).map(|address| address.wrapping_add_signed(offset));
+    let mut rest = mask;
+    let mut first = true;
+    std::iter::from_fn(move || {
+        // An instruction without an active lane is recorded, too.
+        if rest == 0 && !std::mem::take(&mut first) {
+            return None;
+        }
+        first = false;
+        if space != Space::Generic || rest == 0 {
+            let lanes = std::mem::take(&mut rest);
+            let space = if space == Space::Generic { Space::Global } else { space };
+            return Some(Group { space, lanes, addresses });
+        }
+        let space = space_of(addresses[rest.trailing_zeros() as usize]);
+        let lanes = lanes_of(rest).filter(|&lane| space_of(addresses[lane]) == space);
+        let lanes = lanes.fold(0, |mask, lane| mask | 1 << lane);
+        rest &= !lanes;
+        let start = window(space).map_or(0, |window| window.start);
+        Some(Group {
+            space,
+            lanes,
+            addresses: addresses.map(|address| address.wrapping_sub(start)),
+        })
+    })
+}
+
+pub(super) fn load<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    access: Access,
+) -> Outcome {
+    let width = u64::from(access.ty.bytes());
+    let total = width * u64::from(access.elements);
+    for group in groups(warp, step.sources[0], access.offset, access.space, mask) {
+        record(warp, ctx, step, Kind::Load, access.cache, total, &group);
+        check_alignment(&group, total)?;
+        for (at, &dest) in (0..).zip(&step.dests) {
+            let values = read(warp, ctx, &group, at * width, width)?;
+            put(warp, dest, &values, access.ty, group.lanes);
+        }
+    }
+    Ok(())
+}
+
+/// Writes loaded values to a register that may be wider.
+fn put<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: u32) {
+    let spare = u64::BITS - ty.bits();
+    if ty.is_signed() && spare > 0 {
+        let extended = values.map(|value| ((value as i64) << spare >> spare) as u64);
+        warp.set_wide(dest, &extended, lanes);
+    } else {
+        warp.set_wide(dest, values, lanes);
+    }
+}
+
+pub(super) fn store<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    access: Access,
+) -> Outcome {
+    let width = u64::from(access.ty.bytes());
+    let total = width * u64::from(access.elements);
+    for group in groups(warp, step.sources[0], access.offset, access.space, mask) {
+        record(warp, ctx, step, Kind::Store, access.cache, total, &group);
+        check_alignment(&group, total)?;
+        for (at, &source) in (0..).zip(&step.sources[1..]) {
+            let values = warp.wide(source);
+            for lane in lanes_of(group.lanes) {
+                write_lane(
+                    warp,
+                    ctx,
+                    group.space,
+                    lane,
+                    group.addresses[lane] + at * width,
+                    width,
+                    values[lane],
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_alignment(group: &Group, bytes: u64) -> Outcome {
+    match lanes_of(group.lanes).find(|&lane| !group.addresses[lane].is_multiple_of(bytes)) {
+        None => Ok(()),
+        Some(lane) => {
+            let address = group.addresses[lane];
+            let reason =
+                format!("access of {bytes} bytes at {address:#x}, which is not a multiple of that");
+            Err(Trap { lane, reason })
+        }
+    }
+}
+
+/// Up to 8 bytes of each lane, `at` bytes behind its address.
+fn read<R: Recorder>(
+    warp: &Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    group: &Group,
+    at: u64,
+    width: u64,
+) -> Result<Lanes<u64>, Trap> {
+    let mut values = [0; WARP];
+    if matches!(group.space, Space::Global | Space::Constant | Space::Generic) {
+        let Some(first) = lanes_of(group.lanes).next() else { return Ok(values) };
+        let around = ctx.memory.around(group.addresses[first]);
+        let (base, bytes) = around.ok_or_else(|| {
+            outside(ctx, Space::Global, first, group.addresses[first] + at, width)
+        })?;
+        for lane in lanes_of(group.lanes) {
+            let offset = (group.addresses[lane] + at).wrapping_sub(base);
+            values[lane] = match value_at(bytes, offset, width) {
+                Some(value) => value,
+                None => read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?,
+            };
+        }
+        return Ok(values);
+    }
+    for lane in lanes_of(group.lanes) {
+        values[lane] = read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?;
+    }
+    Ok(values)
+}
+
+/// The little-endian number of up to 8 bytes at an offset.
+#[inline(always)]
+fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
+    let bytes = bytes.get(offset as usize..)?;
+    Some(match width {
+        4 => u32::from_le_bytes(*bytes.first_chunk()?).into(),
+        8 => u64::from_le_bytes(*bytes.first_chunk()?),
+        2 => u16::from_le_bytes(*bytes.first_chunk()?).into(),
+        _ => u64::from(*bytes.first()?),
+    })
+}
+
+fn read_lane<R: Recorder>(
+    warp: &Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    space: Space,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<u64, Trap> {
+    let value = match space {
+        Space::Shared => value_at(ctx.shared, address, width),
+        Space::Local => {
+            warp.local.holds(address, width).then(|| warp.local.read(lane, address, width))
+        }
+        Space::Param if address < warp.params.first => value_at(ctx.params, address, width),
+        Space::Param => {
+            warp.params.holds(address, width).then(|| warp.params.read(lane, address, width))
+        }
+        _ => ctx.memory.bytes(address, width).and_then(|bytes| value_at(bytes, 0, width)),
+    };
+    value.ok_or_else(|| outside(ctx, space, lane, address, width))
+}
+
+fn write_lane<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    space: Space,
+    lane: usize,
+    address: u64,
+    width: u64,
+    value: u64,
+) -> Outcome {
+    let bytes = value.to_le_bytes();
+    let bytes = &bytes[..width as usize];
+    let place = match space {
+        Space::Shared => {
+            ctx.shared.get_mut(address as usize..).and_then(|shared| shared.get_mut(..bytes.len()))
+        }
+        Space::Local if warp.local.holds(address, width) => {
+            warp.local.write(lane, address, width, value);
+            return Ok(());
+        }
+        Space::Param if address >= warp.params.first && warp.params.holds(address, width) => {
+            warp.params.write(lane, address, width, value);
+            return Ok(());
+        }
+        Space::Local | Space::Param => None,
+        _ => ctx.memory.bytes_mut(address, width),
+    };
+    match place {
+        Some(place) => {
+            place.copy_from_slice(bytes);
+            Ok(())
+        }
+        None => Err(outside(ctx, space, lane, address, width)),
+    }
+}
+
+fn outside<R>(ctx: &Context<'_, R>, space: Space, lane: usize, address: u64, width: u64) -> Trap {
+    let near = match space {
+        Space::Shared => format!("shared memory has {} bytes", ctx.shared.len()),
+        Space::Local | Space::Param => format!("{} memory ends before", space.name()),
+        _ => match ctx.memory.nearest(address) {
+            Some((base, bytes)) => format!("the nearest allocation has {bytes} bytes at {base:#x}"),
+            None => "nothing is allocated".into(),
+        },
+    };
+    let reason = format!(
+        "access of {width} bytes at {address:#x} of {} memory is out of bounds: {near}",
+        space.name()
+    );
+    Trap { lane, reason }
+}
+
+/// `atom` and `red`: lane after lane.
+pub(super) fn atomic<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    atomic: Atomic,
+    returns: bool,
+) -> Outcome {
+    let width = u64::from(atomic.ty.bytes());
+    // Compilers write a reduction where the old value is not used.
+    let returns = returns && step.dests.iter().any(|dest| *dest != Dest::Sink);
+    let kind = if returns { Kind::Atomic } else { Kind::Reduction };
+    let operand = |at: usize| step.sources.get(at).map_or([0; WARP], |&source| warp.wide(source));
+    let (b, c) = (operand(1), operand(2));
+    for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
+        record(warp, ctx, step, kind, Cache::Default, width, &group);
+        check_alignment(&group, width)?;
+        let mut olds = [0; WARP];
+        for lane in lanes_of(group.lanes) {
+            let address = group.addresses[lane];
+            let old = read_lane(warp, ctx, group.space, lane, address, width)?;
+            let new = modified(atomic, old, b[lane], c[lane]);
+            write_lane(warp, ctx, group.space, lane, address, width, new)?;
+            olds[lane] = old;
+        }
+        if returns {
+            warp.set_wide(step.dests[0], &olds, group.lanes);
+        }
+    }
+    Ok(())
+}
+
+/// What an atomic leaves in memory.
+fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
+    let bits = atomic.ty.bits();
+    let low = |value: u64| value & (u64::MAX >> (u64::BITS - bits));
+    let (old, b, c) = (low(old), low(b), low(c));
+    let signed = |value: u64| (value as i64) << (u64::BITS - bits) >> (u64::BITS - bits);
+    let value = match atomic.op {
+        AtomicOp::And => old & b,
+        AtomicOp::Or => old | b,
+        AtomicOp::Xor => old ^ b,
+        AtomicOp::Exchange => b,
+        AtomicOp::CompareAndSwap if old == b => c,
+        AtomicOp::CompareAndSwap => old,
+        AtomicOp::Increment => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        AtomicOp::Min if atomic.ty.is_signed() => signed(old).min(signed(b)) as u64,
+        AtomicOp::Max if atomic.ty.is_signed() => signed(old).max(signed(b)) as u64,
+        AtomicOp::Min => old.min(b),
+        AtomicOp::Max => old.max(b),
+        AtomicOp::Add => added(atomic, old, b),
+    };
+    low(value)
+}
+
+fn added(atomic: Atomic, old: u64, b: u64) -> u64 {
+    let half = |old: u64, b: u64| {
+        u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).to_bits())
+    };
+    let brain = |old: u64, b: u64| {
+        u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).to_bits())
+    };
+    match atomic.ty {
+        Type::F32 => {
+            let [old, b] = [old, b].map(|bits| f32::from_bits(bits as u32));
+            let flush = |value: f32| if atomic.ftz { value.flushed() } else { value };
+            flush(flush(old) + flush(b)).canonical().to_bits().into()
+        }
+        Type::F64 => (f64::from_bits(old) + f64::from_bits(b)).canonical().to_bits(),
+        Type::F16 => half(old, b),
+        Type::Bf16 => brain(old, b),
+        Type::F16x2 => half(old, b) | half(old >> 16, b >> 16) << 16,
+        Type::Bf16x2 => brain(old, b) | brain(old >> 16, b >> 16) << 16,
+        _ => old.wrapping_add(b),
+    }
+}
+
+pub(super) fn prefetch<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    space: Space,
+    offset: i64,
+) {
+    for group in groups(warp, step.sources[0], offset, space, mask) {
+        record(warp, ctx, step, Kind::Prefetch, Cache::Default, 4, &group);
+    }
+}
+
+/// `cp.async`: from global to shared memory at once; what is not read of the source is 0.
+pub(super) fn copy_async<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    bypass: bool,
+    to_offset: i64,
+    from_offset: i64,
+) -> Outcome {
+    let to = warp.wide(step.sources[0]).map(|address| address.wrapping_add_signed(to_offset));
+    let bytes = warp.wide(step.sources[2])[0];
+    let read_bytes = warp.narrow(step.sources[3]);
+    let cache = if bypass { Cache::Global } else { Cache::All };
+    for group in groups(warp, step.sources[1], from_offset, Space::Global, mask) {
+        // A copy that reads nothing makes no request.
+        let reading = lanes_of(group.lanes)
+            .filter(|&lane| read_bytes[lane] > 0)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        let read_group = Group { lanes: reading, ..group };
+        record(warp, ctx, step, Kind::AsyncCopy, cache, bytes, &read_group);
+        warp.copies.issue();
+        check_alignment(&read_group, bytes)?;
+        for lane in lanes_of(group.lanes) {
+            for at in 0..bytes {
+                let value = match at < u64::from(read_bytes[lane]) {
+                    true => read_lane(
+                        warp,
+                        ctx,
+                        Space::Global,
+                        lane,
+                        read_group.addresses[lane] + at,
+                        1,
+                    )?,
+                    false => 0,
+                };
+                write_lane(warp, ctx, Space::Shared, lane, to[lane] + at, 1, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Records a group of lanes. Kernel parameters are part of the instructions that use them.
+fn record<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    kind: Kind,
+    cache: Cache,
+    width: u64,
+    group: &Group,
+) {
+    if group.space == Space::Param {
+        return;
+    }
+    let mut addresses = [0; WARP];
+    let lanes = lanes_of(group.lanes);
+    let place = warp.place;
+    for (to, lane) in addresses.iter_mut().zip(lanes) {
+        *to = match group.space {
+            Space::Local => local_address(&place, lane, group.addresses[lane]),
+            _ => group.addresses[lane],
+        };
+    }
+    let addresses = &addresses[..group.lanes.count_ones() as usize];
+    let op = MemoryOp {
+        kind,
+        space: trace_space(group.space),
+        width: width as u8,
+        cache_op: cache_op(cache),
+    };
+    with_operands(warp, step, |recorder, operands| {
+        ctx.recorder.memory(recorder, ctx.pc, op, group.lanes, operands, addresses);
+    });
+}
+
+/// Words of local memory of neighbouring lanes are neighbours, as on the hardware.
+fn local_address(place: &Place, lane: usize, address: u64) -> u64 {
+    let threads: u32 = place.block.iter().product();
+    let warps = u64::from(threads.div_ceil(WARP as u32));
+    let warp = place.cta_number * warps + u64::from(place.warp_in_cta);
+    let first = LOCAL_BASE + warp * LOCAL_BYTES * WARP as u64;
+    first + (address / 4 * WARP as u64 + lane as u64) * 4 + address % 4
+}
+
+fn trace_space(space: Space) -> TraceSpace {
+    match space {
+        Space::Shared => TraceSpace::Shared,
+        Space::Local => TraceSpace::Local,
+        Space::Constant => TraceSpace::Constant,
+        _ => TraceSpace::Global,
+    }
+}
+
+fn cache_op(cache: Cache) -> CacheOp {
+    match cache {
+        Cache::Default => CacheOp::Default,
+        Cache::All => CacheOp::All,
+        Cache::Global => CacheOp::Global,
+        Cache::Streaming => CacheOp::Streaming,
+        Cache::LastUse => CacheOp::LastUse,
+        Cache::Volatile => CacheOp::Volatile,
+        Cache::ReadOnly => CacheOp::ReadOnly,
+        Cache::StrongGpu => CacheOp::StrongGpu,
+    }
+}

@@ -1,0 +1,204 @@
+//! The instructions: what each does to the lanes of a warp.
+
+mod compare;
+mod control;
+mod convert;
+mod exchange;
+mod float;
+mod half;
+mod integer;
+mod memory;
+mod operand;
+mod record;
+
+use warpmem_ptx::{Op, Type};
+
+use crate::memory::DeviceMemory;
+use crate::program::{Program, Step};
+use crate::recorder::Recorder;
+use crate::warp::{State, Warp};
+
+/// What a warp's instructions see of the rest of the machine.
+pub(crate) struct Context<'a, R> {
+    pub program: &'a Program,
+    pub memory: &'a mut DeviceMemory,
+    /// Shared memory of the CTA.
+    pub shared: &'a mut [u8],
+    /// The kernel's parameters.
+    pub params: &'a [u8],
+    pub recorder: &'a R,
+    /// Program counter of the instruction that is executed.
+    pub pc: u64,
+}
+
+/// Why a lane cannot execute its instruction.
+#[derive(Debug)]
+pub(crate) struct Trap {
+    pub lane: usize,
+    pub reason: String,
+}
+
+type Outcome = Result<(), Trap>;
+
+/// A barrier that a warp has come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub barrier: u8,
+    /// Warps that it is for; `None`: all of the CTA that have not ended.
+    pub warps: Option<u32>,
+    /// Lanes for which the condition of a reduction holds.
+    pub holds: u32,
+    pub lanes: u32,
+}
+
+/// What a step leaves to the CTA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    None,
+    Barrier(Arrival),
+}
+
+/// Executes the next instruction of a warp. The warp must run.
+pub(crate) fn step<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+) -> Result<Event, Trap> {
+    let Some(top) = warp.stack.top() else {
+        warp.state = State::Ended;
+        return Ok(Event::None);
+    };
+    let (pc, lanes, depth) = (top.pc, top.lanes, top.depth as usize);
+    while warp.frames.len() > depth + 1 {
+        warp.pop_frame();
+    }
+    let program = ctx.program;
+    let routine = &program.routines[warp.frame().routine];
+    let Some(step) = routine.steps.get(pc as usize) else {
+        // A function whose last instruction does not end it returns.
+        control::leave(warp, ctx, lanes);
+        return Ok(Event::None);
+    };
+    let mask = match step.guard {
+        None => lanes,
+        Some(guard) => {
+            let holds = warp.predicate(guard.row);
+            lanes & if guard.negated { !holds } else { holds }
+        }
+    };
+    warp.executed += 1;
+    ctx.pc = record::address(warp, program, pc);
+    if control::is_control(step.op) {
+        return control::step(warp, ctx, step, pc, lanes, mask);
+    }
+    if let Some(top) = warp.stack.top_unchecked() {
+        top.pc = pc + 1;
+    }
+    record::compute(warp, ctx, step, mask);
+    data(warp, ctx, step, mask)?;
+    Ok(Event::None)
+}
+
+/// Instructions that leave the path as it is.
+fn data<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+) -> Outcome {
+    match step.op {
+        Op::Unary(f, ty, modes) => {
+            if ty.is_float() {
+                float::unary(warp, step, mask, f, ty, modes);
+            } else if is_packed_half(ty) {
+                half::unary(warp, step, mask, f, ty, modes);
+            } else {
+                integer::unary(warp, step, mask, f, ty);
+            }
+        }
+        Op::Binary(f, ty, modes) => {
+            if ty.is_float() {
+                float::binary(warp, step, mask, f, ty, modes);
+            } else if is_packed_half(ty) {
+                half::binary(warp, step, mask, f, ty, modes);
+            } else {
+                integer::binary(warp, step, mask, f, ty, modes.saturate);
+            }
+        }
+        Op::Ternary(f, ty, modes) => {
+            if ty.is_float() {
+                float::ternary(warp, step, mask, f, ty, modes);
+            } else if is_packed_half(ty) {
+                half::ternary(warp, step, mask, f, ty, modes);
+            } else {
+                integer::ternary(warp, step, mask, f, ty, modes.saturate);
+            }
+        }
+        Op::BitFieldInsert(ty) => integer::insert(warp, step, mask, ty),
+        Op::Lop3(table) => integer::lop3(warp, step, mask, table),
+        Op::Permute(mode) => integer::permute(warp, step, mask, mode),
+        Op::Funnel { left, clamp } => integer::funnel(warp, step, mask, left, clamp),
+        Op::Dot { a_signed, b_signed, halves } => {
+            integer::dot(warp, step, mask, a_signed, b_signed, halves);
+        }
+        Op::Carry { op, ty, reads, writes } => {
+            integer::carry(warp, step, mask, op, ty, reads, writes);
+        }
+        Op::SetPredicate { compare, combine, ty, ftz } => {
+            compare::set_predicate(warp, step, mask, compare, combine, ty, ftz);
+        }
+        Op::Set { compare, combine, to, ty, ftz } => {
+            compare::set(warp, step, mask, compare, combine, to, ty, ftz);
+        }
+        Op::Select(ty) => compare::select(warp, step, mask, ty),
+        Op::SelectBySign { ty, by, ftz } => compare::select_by_sign(warp, step, mask, ty, by, ftz),
+        Op::Test(test, ty) => compare::test(warp, step, mask, test, ty),
+        Op::Move(ty) => convert::mov(warp, step, mask, ty),
+        Op::Pack(ty) => convert::pack(warp, step, mask, ty),
+        Op::Unpack(ty) => convert::unpack(warp, step, mask, ty),
+        Op::Convert(conversion) => convert::convert(warp, step, mask, conversion),
+        Op::ConvertAddress { space, to_space } => {
+            memory::convert_address(warp, step, mask, space, to_space);
+        }
+        Op::IsSpace(space) => memory::is_space(warp, step, mask, space),
+        Op::Load(access) => memory::load(warp, ctx, step, mask, access)?,
+        Op::Store(access) => memory::store(warp, ctx, step, mask, access)?,
+        Op::Atomic(atomic) => memory::atomic(warp, ctx, step, mask, atomic, true)?,
+        Op::Reduce(atomic) => memory::atomic(warp, ctx, step, mask, atomic, false)?,
+        Op::Prefetch { space, offset } => memory::prefetch(warp, ctx, step, mask, space, offset),
+        Op::CopyAsync { bypass, to_offset, from_offset } => {
+            memory::copy_async(warp, ctx, step, mask, bypass, to_offset, from_offset)?;
+        }
+        Op::CopyAsyncCommit => warp.copies.commit(),
+        Op::CopyAsyncWait(groups) => {
+            let complete = warp.copies.wait(groups.unwrap_or(0));
+            ctx.recorder.wait_async(&mut warp.recorder, complete);
+        }
+        Op::Fence => ctx.recorder.fence(&mut warp.recorder, ctx.pc, mask),
+        Op::Vote(vote) => exchange::vote(warp, step, mask, vote),
+        Op::Shuffle(shuffle) => exchange::shuffle(warp, step, mask, shuffle),
+        Op::Match { all, ty } => exchange::matching(warp, step, mask, all, ty),
+        Op::ReduceLanes(reduction, ty) => exchange::reduce(warp, step, mask, reduction, ty),
+        Op::ActiveMask => warp.set_narrow(step.dests[0], &[mask; 32], mask),
+        Op::Elect => exchange::elect(warp, step, mask),
+        Op::CreatePolicy => warp.set_wide(step.dests[0], &[0; 32], mask),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn is_packed_half(ty: Type) -> bool {
+    matches!(ty, Type::F16x2 | Type::Bf16x2)
+}
+
+/// Whether an operation is executed here. Launches of kernels with others are refused.
+pub(crate) fn is_supported(op: Op) -> bool {
+    !matches!(
+        op,
+        Op::Mma(_)
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::MoveMatrix
+            | Op::Texture { .. }
+            | Op::Mbarrier(..)
+    )
+}

@@ -1,0 +1,139 @@
+//! What an instruction leaves in the trace: its class, and how many machine instructions it is.
+
+use warpmem_ptx::{Binary, Op, Type, Unary};
+use warpmem_trace::{OpClass, Reg};
+
+use super::Context;
+use crate::program::{PC_STEP, Program, Step};
+use crate::recorder::{Operands, Recorder};
+use crate::warp::Warp;
+
+/// Most registers that an instruction reads or writes: `mma` reads 24.
+const MOST: usize = 32;
+
+/// The program counter of an instruction of the innermost routine.
+pub(super) fn address<R>(warp: &Warp<R>, program: &Program, pc: u32) -> u64 {
+    program.routines[warp.frame().routine].pc + u64::from(pc) * PC_STEP
+}
+
+/// Calls a function with the registers of an instruction.
+#[inline]
+pub(super) fn with_operands<R, T>(
+    warp: &mut Warp<R>,
+    step: &Step,
+    f: impl FnOnce(&mut R, Operands<'_>) -> T,
+) -> T {
+    let (mut writes, mut reads) = ([Reg(0); MOST], [Reg(0); MOST]);
+    let counts = [step.writes.len().min(MOST), step.reads.len().min(MOST)];
+    for (to, &number) in writes.iter_mut().zip(&step.writes) {
+        *to = warp.register(number);
+    }
+    for (to, &number) in reads.iter_mut().zip(&step.reads) {
+        *to = warp.register(number);
+    }
+    let operands = Operands { writes: &writes[..counts[0]], reads: &reads[..counts[1]] };
+    f(&mut warp.recorder, operands)
+}
+
+/// Records an instruction of a class.
+pub(super) fn one<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    class: OpClass,
+    mask: u32,
+) {
+    with_operands(warp, step, |recorder, operands| {
+        ctx.recorder.compute(recorder, class, 1, mask, operands);
+    });
+}
+
+/// Records an instruction that is neither a memory instruction nor control: the machine instructions
+/// that stand for it.
+pub(super) fn compute<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &Context<'_, R>,
+    step: &Step,
+    mask: u32,
+) {
+    for &(class, count) in machine_instructions(step.op) {
+        with_operands(warp, step, |recorder, operands| {
+            ctx.recorder.compute(recorder, class, count, mask, operands);
+        });
+    }
+}
+
+use OpClass::{Control, Fp16, Fp32, Fp64, Integer, Other, Sfu, Tensor};
+
+/// The machine instructions that an instruction becomes, by class. Divisions and roots that are
+/// rounded are short programs (the common path of those that compilers write); what only names an
+/// address or a parameter becomes none.
+fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
+    match op {
+        Op::Unary(f, ty, modes) => unary(f, ty, modes.approximate),
+        Op::Binary(Binary::Divide, ty, modes) => match (ty, modes.approximate) {
+            (Type::F32, true) => &[(Sfu, 1), (Fp32, 1)],
+            (Type::F32, false) => &[(Sfu, 1), (Fp32, 7)],
+            (Type::F64, _) => &[(Sfu, 1), (Fp64, 8)],
+            (ty, _) if ty.bits() == 64 => &[(Integer, 40), (Sfu, 2)],
+            _ => &[(Integer, 12), (Sfu, 3)],
+        },
+        Op::Binary(Binary::Remainder, ty, _) => match ty.bits() {
+            64 => &[(Integer, 42), (Sfu, 2)],
+            _ => &[(Integer, 13), (Sfu, 3)],
+        },
+        Op::Binary(_, ty, _) | Op::Ternary(_, ty, _) => one_of(ty),
+        Op::SetPredicate { ty, .. } | Op::Set { ty, .. } => one_of(ty),
+        Op::Convert(conversion) if conversion.to.is_float() || conversion.from.is_float() => {
+            if conversion.to.bits() == 64 || conversion.from.bits() == 64 {
+                &[(Fp64, 1)]
+            } else {
+                &[(Sfu, 1)]
+            }
+        }
+        // Address spaces share one address range on the hardware.
+        Op::ConvertAddress { .. } | Op::Hint | Op::Nop => &[],
+        Op::Load(access) if access.space == warpmem_ptx::Space::Param => &[],
+        Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::Reduce(_) | Op::Prefetch { .. } => &[],
+        Op::CopyAsync { .. }
+        | Op::LoadMatrix { .. }
+        | Op::StoreMatrix { .. }
+        | Op::Texture { .. } => &[],
+        Op::Fence => &[],
+        Op::Mma(_) => &[(Tensor, 1)],
+        Op::Shuffle(_) | Op::Vote(_) | Op::Match { .. } | Op::ReduceLanes(..) => &[(Other, 1)],
+        Op::WarpBarrier | Op::CopyAsyncCommit | Op::CopyAsyncWait(_) => &[(Control, 1)],
+        _ => &[(Integer, 1)],
+    }
+}
+
+fn unary(f: Unary, ty: Type, approximate: bool) -> &'static [(OpClass, u32)] {
+    match (f, ty) {
+        (Unary::Reciprocal | Unary::SquareRoot, Type::F32) if !approximate => {
+            &[(Sfu, 1), (Fp32, 5)]
+        }
+        (Unary::Reciprocal | Unary::SquareRoot | Unary::ReciprocalRoot, Type::F64) => {
+            &[(Sfu, 1), (Fp64, 6)]
+        }
+        (
+            Unary::Reciprocal
+            | Unary::SquareRoot
+            | Unary::ReciprocalRoot
+            | Unary::Log2
+            | Unary::Exp2
+            | Unary::Tanh,
+            _,
+        ) => &[(Sfu, 1)],
+        (Unary::Sine | Unary::Cosine, _) => &[(Fp32, 1), (Sfu, 1)],
+        (_, ty) => one_of(ty),
+    }
+}
+
+fn one_of(ty: Type) -> &'static [(OpClass, u32)] {
+    match ty {
+        Type::F32 => &[(Fp32, 1)],
+        Type::F64 => &[(Fp64, 1)],
+        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => &[(Fp16, 1)],
+        _ => &[(Integer, 1)],
+    }
+}

@@ -1,0 +1,97 @@
+//! A module in device memory: its variables have addresses and their first values.
+
+use std::sync::Arc;
+
+use warpmem_ptx::{FunctionId, Module, Space, Target, VariableId};
+
+use crate::error::LaunchError;
+use crate::memory::DeviceMemory;
+
+/// Addresses of functions: above every address of data.
+const CODE: u64 = 0x7fff_0000_0000;
+/// Bytes between the addresses of two functions.
+const FUNCTION_BYTES: u64 = 0x1_0000;
+
+/// Generic addresses of shared memory: a window.
+pub(crate) const SHARED_WINDOW: std::ops::Range<u64> = 0x0100_0000..0x0200_0000;
+/// Generic addresses of local memory: a window.
+pub(crate) const LOCAL_WINDOW: std::ops::Range<u64> = 0x0200_0000..0x0300_0000;
+/// Generic addresses of parameters: a window.
+pub(crate) const PARAM_WINDOW: std::ops::Range<u64> = 0x0300_0000..0x0400_0000;
+
+/// A loaded module.
+#[derive(Clone, Debug)]
+pub struct Image {
+    pub(crate) module: Arc<Module>,
+    /// By variable: its address, of those in global and constant memory.
+    addresses: Vec<Option<u64>>,
+}
+
+impl Image {
+    /// Puts a module's global and constant variables into device memory.
+    ///
+    /// # Errors
+    /// When they do not fit, or one is defined elsewhere.
+    pub fn load(module: Module, memory: &mut DeviceMemory) -> Result<Image, LaunchError> {
+        let mut addresses = vec![None; module.variables.len()];
+        for (variable, address) in module.variables.iter().zip(&mut addresses) {
+            if !matches!(variable.space, Space::Global | Space::Constant) {
+                continue;
+            }
+            if variable.external {
+                return Err(LaunchError::External { name: variable.name.clone() });
+            }
+            let placed = memory.allocate(variable.bytes)?;
+            if let Some(bytes) = memory.bytes_mut(placed, variable.initial.len() as u64) {
+                bytes.copy_from_slice(&variable.initial);
+            }
+            *address = Some(placed);
+        }
+        let image = Image { module: Arc::new(module), addresses };
+        image.relocate(memory);
+        Ok(image)
+    }
+
+    fn relocate(&self, memory: &mut DeviceMemory) {
+        for (variable, address) in self.module.variables.iter().zip(&self.addresses) {
+            let Some(address) = address else { continue };
+            for relocation in &variable.relocations {
+                let target = match relocation.target {
+                    Target::Variable(id) => self.address(id).unwrap_or_default(),
+                    Target::Function(id) => function_address(id),
+                };
+                let value = target.wrapping_add_signed(relocation.offset);
+                if let Some(bytes) = memory.bytes_mut(address + relocation.at, 8) {
+                    bytes.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// The address of a variable in global or constant memory.
+    pub fn address(&self, id: VariableId) -> Option<u64> {
+        self.addresses[id.0 as usize]
+    }
+
+    /// The address and size of the global or constant variable of a name.
+    pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
+        let at = self.module.variables.iter().position(|variable| variable.name == name)?;
+        Some((self.addresses[at]?, self.module.variables[at].bytes))
+    }
+
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
+
+/// The address of a function.
+pub(crate) fn function_address(id: FunctionId) -> u64 {
+    CODE + u64::from(id.0) * FUNCTION_BYTES
+}
+
+/// The function at an address.
+pub(crate) fn function_at(address: u64) -> Option<FunctionId> {
+    let offset = address.checked_sub(CODE)?;
+    let id = u32::try_from(offset / FUNCTION_BYTES).ok()?;
+    (offset % FUNCTION_BYTES == 0).then_some(FunctionId(id))
+}

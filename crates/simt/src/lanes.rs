@@ -1,0 +1,40 @@
+//! Values of the 32 lanes of a warp.
+
+/// Lanes of a warp.
+pub const WARP: usize = 32;
+
+/// One value per lane.
+pub type Lanes<T> = [T; WARP];
+
+/// The lanes of a mask, lowest first.
+#[inline]
+pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+/// The mask of the lanes for which a condition holds.
+#[inline(always)]
+pub(crate) fn mask_of(condition: impl Fn(usize) -> bool) -> u32 {
+    (0..WARP).fold(0, |mask, lane| mask | u32::from(condition(lane)) << lane)
+}
+
+/// `new` in the lanes of a mask, `old` in the others.
+#[inline(always)]
+pub(crate) fn merge<T: Copy>(old: &mut Lanes<T>, new: &Lanes<T>, mask: u32) {
+    if mask == u32::MAX {
+        *old = *new;
+        return;
+    }
+    for lane in 0..WARP {
+        if mask >> lane & 1 == 1 {
+            old[lane] = new[lane];
+        }
+    }
+}

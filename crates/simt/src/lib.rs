@@ -1,0 +1,34 @@
+//! Kernels in PTX, executed on the host and recorded as traces.
+//!
+//! ```text
+//!  module ─▶ image ─▶ program ─▶ grid ─▶ CTAs ─▶ warps ─▶ instructions ─▶ recorder ─▶ .wmt
+//!  (ptx)    addresses  operands   order   barriers  paths    execute/
+//! ```
+//!
+//! A warp executes one instruction for all lanes of its current path; where lanes diverge, they meet
+//! again at the immediate post-dominator of the branch. Warps of a CTA and CTAs of a grid take
+//! turns in a fixed order, so that the same launch gives the same memory and the same trace.
+//!
+//! Invariant: no hardware of the model is known here, and no program makes this crate panic.
+
+mod error;
+mod execute;
+mod grid;
+mod image;
+mod lanes;
+mod launch;
+mod memory;
+mod program;
+mod recorder;
+mod stack;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+pub use error::{Fault, LaunchError};
+pub use grid::{Counts, Limits, Progress, Run};
+pub use image::Image;
+pub use lanes::{Lanes, WARP};
+pub use launch::{Launch, Params};
+pub use memory::DeviceMemory;
+pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder};

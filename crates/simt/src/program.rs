@@ -1,0 +1,428 @@
+//! A kernel and the functions that it can call, ready to be executed: operands are rows of the
+//! register file or constants, and variables are addresses.
+
+use std::collections::BTreeMap;
+
+use warpmem_ptx::{
+    Argument, Body, Callee, Flow, Function, FunctionId, Instruction, Module, Op, PtxError,
+    Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
+};
+
+use crate::error::LaunchError;
+use crate::image::{Image, function_address};
+
+/// Bytes from one instruction to the next in program counters.
+pub(crate) const PC_STEP: u64 = 16;
+
+/// Registers of a thread beside those that hold values: for addresses of the ABI and spills of the
+/// estimate.
+const OTHER_REGISTERS: u32 = 6;
+
+/// Where an operand is read from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source {
+    Predicate {
+        row: u32,
+        negated: bool,
+    },
+    Narrow(u32),
+    Wide(u32),
+    Constant(u64),
+    Special(Special),
+    /// The address of a byte of the frame's local memory.
+    Local(u64),
+    /// The address of a byte of the frame's parameters.
+    Param(u64),
+}
+
+/// A register that is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Dest {
+    Sink,
+    Predicate(u32),
+    Narrow(u32),
+    Wide(u32),
+}
+
+/// The guard of an instruction: the row of its predicate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    pub row: u32,
+    pub negated: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub op: Op,
+    pub guard: Option<Guard>,
+    pub dests: Box<[Dest]>,
+    pub sources: Box<[Source]>,
+    /// Numbers of the registers that it writes and reads, for the trace.
+    pub writes: Box<[u16]>,
+    pub reads: Box<[u16]>,
+    pub line: u32,
+    pub location: Option<(u32, u32)>,
+}
+
+/// A function's code.
+#[derive(Clone, Debug)]
+pub(crate) struct Routine {
+    pub steps: Vec<Step>,
+    pub flow: Flow,
+    /// Rows of the register file by class, in the order predicate, narrow, wide.
+    pub rows: [u32; 3],
+    /// Bytes of local memory and of parameter memory of a thread.
+    pub local_bytes: u64,
+    pub param_bytes: u64,
+    /// Program counter of its first instruction.
+    pub pc: u64,
+    pub calls: Vec<CallPlan>,
+    pub branch_tables: Vec<Vec<u32>>,
+}
+
+/// What a call copies between frames.
+#[derive(Clone, Debug)]
+pub(crate) struct CallPlan {
+    /// The routine that is called; `None` if its address is a register.
+    pub callee: Option<usize>,
+    pub arguments: Vec<Passed>,
+    pub results: Vec<Passed>,
+}
+
+/// An argument or result of the caller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Passed {
+    /// Bytes of the caller's parameter memory.
+    Param { offset: u64, bytes: u64 },
+    /// A register or constant: which source, or which destination of the call.
+    Value(usize),
+}
+
+/// A function's parameters as places in its parameter memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signature {
+    /// Offset and bytes.
+    pub params: Vec<(u64, u64)>,
+    pub results: Vec<(u64, u64)>,
+}
+
+/// A kernel with all that it can call.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// The kernel is the first.
+    pub routines: Vec<Routine>,
+    pub signatures: Vec<Signature>,
+    /// By function of the module, its routine.
+    pub routine_of: BTreeMap<FunctionId, usize>,
+    /// Bytes of the shared variables.
+    pub shared_bytes: u32,
+    pub registers: u32,
+}
+
+impl Program {
+    pub fn of(image: &Image, kernel: FunctionId) -> Result<Program, LaunchError> {
+        let module = image.module();
+        let functions = reachable(module, kernel)?;
+        let shared = Shared::of(module, &functions);
+        let routine_of: BTreeMap<FunctionId, usize> =
+            functions.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+        let (mut routines, mut signatures, mut pc) = (Vec::new(), Vec::new(), 0);
+        for &id in &functions {
+            let function = module.function(id);
+            let Some(body) = &function.body else { continue };
+            let frame = Frame::of(module, function, body);
+            let lowering = Lowering { image, shared: &shared, frame: &frame, body };
+            let steps: Vec<Step> = body.instructions.iter().map(|i| lowering.step(i)).collect();
+            let instructions = steps.len() as u64;
+            signatures.push(Signature {
+                params: function.params.iter().map(|&id| frame.place(module, id)).collect(),
+                results: function.results.iter().map(|&id| frame.place(module, id)).collect(),
+            });
+            routines.push(Routine {
+                steps,
+                flow: Flow::of(body),
+                rows: body.registers.map(u32::from),
+                local_bytes: frame.local_bytes,
+                param_bytes: frame.param_bytes,
+                pc,
+                calls: body.calls.iter().map(|call| lowering.call(call, &routine_of)).collect(),
+                branch_tables: body.branch_tables.clone(),
+            });
+            pc += instructions * PC_STEP;
+        }
+        let registers = registers(module, kernel, &mut Vec::new()) + OTHER_REGISTERS;
+        Ok(Program { routines, signatures, routine_of, shared_bytes: shared.bytes, registers })
+    }
+
+    /// The instruction at a program counter.
+    pub fn step_at(&self, pc: u64) -> Option<&Step> {
+        let routine = self.routines.iter().rev().find(|routine| routine.pc <= pc)?;
+        routine.steps.get(((pc - routine.pc) / PC_STEP) as usize)
+    }
+
+    /// Refuses a kernel with an operation that is not executed.
+    ///
+    /// # Errors
+    /// With the lines of all such operations.
+    pub fn check_supported(
+        &self,
+        module: &Module,
+        kernel: FunctionId,
+        is_supported: impl Fn(Op) -> bool,
+    ) -> Result<(), LaunchError> {
+        let steps = self.routines.iter().flat_map(|routine| &routine.steps);
+        let unsupported: Vec<PtxError> = steps
+            .filter(|step| !is_supported(step.op))
+            .map(|step| PtxError {
+                line: step.line,
+                text: format!("{:?}", step.op),
+                reason: "the operation is not executed".into(),
+            })
+            .collect();
+        match unsupported.is_empty() {
+            true => Ok(()),
+            false => {
+                let kernel = module.function(kernel).name.clone();
+                Err(LaunchError::Unsupported { kernel, unsupported })
+            }
+        }
+    }
+}
+
+/// The kernel and the functions that it can call, in the order in which they are found.
+fn reachable(module: &Module, kernel: FunctionId) -> Result<Vec<FunctionId>, LaunchError> {
+    let name = || module.function(kernel).name.clone();
+    let (mut found, mut at) = (vec![kernel], 0);
+    let mut unsupported = Vec::new();
+    while let Some(&id) = found.get(at) {
+        at += 1;
+        let function = module.function(id);
+        let Some(body) = &function.body else {
+            return Err(LaunchError::Undefined { kernel: name(), function: function.name.clone() });
+        };
+        unsupported.extend(body.unsupported.iter().cloned());
+        let direct = body.calls.iter().filter_map(|call| match call.callee {
+            Callee::Direct(id) => Some(id),
+            Callee::Indirect => None,
+        });
+        let values = body.instructions.iter().flat_map(|instruction| &instruction.sources);
+        let taken = values.filter_map(|value| match value {
+            Value::Function(id) => Some(*id),
+            _ => None,
+        });
+        let tables = address_tables(module, body);
+        for id in direct.chain(taken).chain(tables) {
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+    }
+    match unsupported.is_empty() {
+        true => Ok(found),
+        false => Err(LaunchError::Unsupported { kernel: name(), unsupported }),
+    }
+}
+
+/// Functions whose addresses are in variables, if the body calls by address.
+fn address_tables(module: &Module, body: &Body) -> Vec<FunctionId> {
+    if body.calls.iter().all(|call| call.callee != Callee::Indirect) {
+        return Vec::new();
+    }
+    let relocations = module.variables.iter().flat_map(|variable| &variable.relocations);
+    let targets = relocations.filter_map(|relocation| match relocation.target {
+        warpmem_ptx::Target::Function(id) => Some(id),
+        warpmem_ptx::Target::Variable(_) => None,
+    });
+    targets.collect()
+}
+
+/// Registers of a thread: the words that are live at once, through all calls. A function that calls
+/// itself counts once.
+fn registers(module: &Module, id: FunctionId, callers: &mut Vec<FunctionId>) -> u32 {
+    let Some(body) = &module.function(id).body else { return 0 };
+    if callers.contains(&id) {
+        return 0;
+    }
+    callers.push(id);
+    let (most, at_calls) = live_words(body, &Flow::of(body));
+    let with_callees = body.calls.iter().zip(at_calls).map(|(call, live)| match call.callee {
+        Callee::Direct(callee) => live + registers(module, callee, callers),
+        Callee::Indirect => live,
+    });
+    let most = with_callees.max().unwrap_or(0).max(most);
+    callers.pop();
+    most
+}
+
+/// Addresses of the shared variables of a program.
+struct Shared {
+    addresses: BTreeMap<VariableId, u64>,
+    bytes: u32,
+}
+
+impl Shared {
+    /// Those of the module that the functions name, then those without a size, which all begin where
+    /// dynamic shared memory does.
+    fn of(module: &Module, functions: &[FunctionId]) -> Shared {
+        let bodies = functions.iter().filter_map(|&id| module.function(id).body.as_ref());
+        let values = bodies.flat_map(|body| &body.instructions).flat_map(|i| &i.sources);
+        let mut named: Vec<VariableId> = values
+            .filter_map(|value| match value {
+                Value::Variable(id, _) if module.variable(*id).space == Space::Shared => Some(*id),
+                _ => None,
+            })
+            .collect();
+        named.sort_unstable();
+        named.dedup();
+        let (mut addresses, mut end) = (BTreeMap::new(), 0u64);
+        let is_sized = |id: &&VariableId| module.variable(**id).bytes > 0;
+        for &id in named.iter().filter(is_sized) {
+            let Variable { align, bytes, .. } = *module.variable(id);
+            let address = end.next_multiple_of(align.max(1));
+            addresses.insert(id, address);
+            end = address + bytes;
+        }
+        let unsized_ones = named.iter().filter(|id| module.variable(**id).bytes == 0);
+        let align = unsized_ones.clone().map(|&id| module.variable(id).align.max(1)).max();
+        let dynamic = end.next_multiple_of(align.unwrap_or(1));
+        addresses.extend(unsized_ones.map(|&id| (id, dynamic)));
+        Shared { addresses, bytes: u32::try_from(dynamic).unwrap_or(u32::MAX) }
+    }
+}
+
+/// Where a function's parameters and local variables are in its frame.
+struct Frame {
+    places: BTreeMap<VariableId, u64>,
+    local_bytes: u64,
+    param_bytes: u64,
+}
+
+impl Frame {
+    fn of(module: &Module, function: &Function, body: &Body) -> Frame {
+        let mut frame = Frame { places: BTreeMap::new(), local_bytes: 0, param_bytes: 0 };
+        for &id in function.params.iter().chain(&function.results).chain(&body.locals) {
+            let variable = module.variable(id);
+            let end = match variable.space {
+                Space::Local => &mut frame.local_bytes,
+                _ => &mut frame.param_bytes,
+            };
+            let offset = end.next_multiple_of(variable.align.max(1));
+            *end = offset + variable.bytes;
+            frame.places.insert(id, offset);
+        }
+        frame.local_bytes = frame.local_bytes.next_multiple_of(16);
+        frame
+    }
+
+    fn place(&self, module: &Module, id: VariableId) -> (u64, u64) {
+        (self.places[&id], module.variable(id).bytes)
+    }
+}
+
+/// Converts the instructions of one function.
+struct Lowering<'a> {
+    image: &'a Image,
+    shared: &'a Shared,
+    frame: &'a Frame,
+    body: &'a Body,
+}
+
+impl Lowering<'_> {
+    fn step(&self, instruction: &Instruction) -> Step {
+        let guard = instruction
+            .guard
+            .map(|guard| Guard { row: guard.predicate.index.into(), negated: guard.negated });
+        let numbers = |registers: &mut dyn Iterator<Item = Register>| {
+            let mut numbers: Vec<u16> = registers.map(|register| self.number(register)).collect();
+            numbers.dedup();
+            numbers.into_boxed_slice()
+        };
+        Step {
+            op: instruction.op,
+            guard,
+            dests: instruction.dests.iter().map(|&dest| dest_of(dest)).collect(),
+            sources: instruction.sources.iter().map(|&value| self.source(value)).collect(),
+            writes: numbers(&mut instruction.writes()),
+            reads: numbers(&mut instruction.reads()),
+            line: instruction.line,
+            location: instruction.location,
+        }
+    }
+
+    /// The number of a register for the trace: narrow ones first, then wide ones, then predicates.
+    fn number(&self, register: Register) -> u16 {
+        let [_, narrow, wide] = self.body.registers;
+        let first = match register.class {
+            RegisterClass::Narrow => 0,
+            RegisterClass::Wide => narrow,
+            RegisterClass::Predicate => narrow.saturating_add(wide),
+        };
+        first.saturating_add(register.index)
+    }
+
+    fn source(&self, value: Value) -> Source {
+        match value {
+            Value::Register(register) => {
+                let row = register.index.into();
+                match register.class {
+                    RegisterClass::Predicate => Source::Predicate { row, negated: false },
+                    RegisterClass::Narrow => Source::Narrow(row),
+                    RegisterClass::Wide => Source::Wide(row),
+                }
+            }
+            Value::Not(register) => Source::Predicate { row: register.index.into(), negated: true },
+            Value::Bits(bits) => Source::Constant(bits),
+            Value::Special(special) => Source::Special(special),
+            Value::Function(id) => Source::Constant(function_address(id)),
+            Value::Variable(id, offset) => self.variable(id, offset),
+        }
+    }
+
+    fn variable(&self, id: VariableId, offset: i64) -> Source {
+        let variable = self.image.module().variable(id);
+        let at = |base: u64| base.wrapping_add_signed(offset);
+        match variable.space {
+            Space::Shared => Source::Constant(at(self.shared.addresses[&id])),
+            Space::Local => Source::Local(at(self.frame.places[&id])),
+            Space::Param => Source::Param(at(self.frame.places[&id])),
+            _ => Source::Constant(at(self.image.address(id).unwrap_or_default())),
+        }
+    }
+
+    fn call(&self, call: &warpmem_ptx::Call, routine_of: &BTreeMap<FunctionId, usize>) -> CallPlan {
+        let indirect = usize::from(call.callee == Callee::Indirect);
+        CallPlan {
+            callee: match call.callee {
+                Callee::Direct(id) => routine_of.get(&id).copied(),
+                Callee::Indirect => None,
+            },
+            arguments: self.passed(&call.arguments, indirect),
+            results: self.passed(&call.results, 0),
+        }
+    }
+
+    /// `first` is the number of the first register or constant among the call's operands.
+    fn passed(&self, arguments: &[Argument], first: usize) -> Vec<Passed> {
+        let module = self.image.module();
+        let mut values = first..;
+        let passed = |argument: &Argument| match *argument {
+            Argument::Param(id) => {
+                let (offset, bytes) = self.frame.place(module, id);
+                Passed::Param { offset, bytes }
+            }
+            Argument::Value(_) => Passed::Value(values.next().unwrap_or(first)),
+        };
+        arguments.iter().map(passed).collect()
+    }
+}
+
+fn dest_of(register: Option<Register>) -> Dest {
+    let Some(register) = register else { return Dest::Sink };
+    let row = register.index.into();
+    match register.class {
+        RegisterClass::Predicate => Dest::Predicate(row),
+        RegisterClass::Narrow => Dest::Narrow(row),
+        RegisterClass::Wide => Dest::Wide(row),
+    }
+}

@@ -1,0 +1,176 @@
+//! What a run leaves: the instructions of every warp, as records of a trace or not at all.
+
+use std::collections::BTreeMap;
+
+use warpmem_trace::{
+    CtaBuilder, KernelInfo, MemoryOp, OpClass, Reg, Registers, TraceError, TraceWriter,
+    WarpAssembler,
+};
+
+/// The registers of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a> {
+    pub writes: &'a [Reg],
+    pub reads: &'a [Reg],
+}
+
+impl<'a> From<Operands<'a>> for Registers<'a> {
+    fn from(operands: Operands<'a>) -> Registers<'a> {
+        Registers::new(operands.writes, operands.reads)
+    }
+}
+
+/// Receives what warps execute. Warps of one CTA, and CTAs, take turns, so that every warp has a
+/// state of its own.
+pub trait Recorder {
+    /// State of a warp.
+    type Warp: Default;
+
+    /// `count` instructions of a class, each of which needs the one before.
+    fn compute(
+        &self,
+        warp: &mut Self::Warp,
+        class: OpClass,
+        count: u32,
+        mask: u32,
+        operands: Operands<'_>,
+    );
+    /// `addresses`: one per lane of the mask, lowest lane first.
+    fn memory(
+        &self,
+        warp: &mut Self::Warp,
+        pc: u64,
+        op: MemoryOp,
+        mask: u32,
+        operands: Operands<'_>,
+        addresses: &[u64],
+    );
+    fn barrier(&self, warp: &mut Self::Warp, pc: u64, id: u8, mask: u32);
+    fn fence(&self, warp: &mut Self::Warp, pc: u64, mask: u32);
+    fn exit(&self, warp: &mut Self::Warp, pc: u64, mask: u32);
+    /// The next instruction waits for so many asynchronous copies, the oldest ones.
+    fn wait_async(&self, warp: &mut Self::Warp, copies: usize);
+    /// The CTA of this number in its grid has ended, with these warps.
+    fn end_cta(
+        &mut self,
+        number: u64,
+        block: [u32; 3],
+        warps: Vec<Self::Warp>,
+    ) -> Result<(), TraceError>;
+}
+
+/// Records nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    type Warp = ();
+
+    fn compute(&self, (): &mut (), _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
+    fn memory(&self, (): &mut (), _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
+    fn barrier(&self, (): &mut (), _: u64, _: u8, _: u32) {}
+    fn fence(&self, (): &mut (), _: u64, _: u32) {}
+    fn exit(&self, (): &mut (), _: u64, _: u32) {}
+    fn wait_async(&self, (): &mut (), _: usize) {}
+
+    fn end_cta(&mut self, _: u64, _: [u32; 3], _: Vec<()>) -> Result<(), TraceError> {
+        Ok(())
+    }
+}
+
+/// Writes the records of one kernel into a trace, CTA after CTA in the order of the grid.
+pub struct TraceRecorder<'w> {
+    writer: &'w mut TraceWriter,
+    cta: CtaBuilder,
+    /// CTAs that have ended before one that comes before them.
+    waiting: BTreeMap<u64, ([u32; 3], Vec<WarpAssembler>)>,
+    next: u64,
+}
+
+impl<'w> TraceRecorder<'w> {
+    /// Begins a kernel of a trace.
+    ///
+    /// # Errors
+    /// When another kernel is open.
+    pub fn begin(
+        writer: &'w mut TraceWriter,
+        info: KernelInfo,
+    ) -> Result<TraceRecorder<'w>, TraceError> {
+        writer.begin_kernel(info)?;
+        Ok(TraceRecorder { writer, cta: CtaBuilder::new(), waiting: BTreeMap::new(), next: 0 })
+    }
+
+    /// Ends the kernel.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn end(self) -> Result<(), TraceError> {
+        self.writer.end_kernel()
+    }
+}
+
+impl Recorder for TraceRecorder<'_> {
+    type Warp = WarpAssembler;
+
+    fn compute(
+        &self,
+        warp: &mut WarpAssembler,
+        class: OpClass,
+        count: u32,
+        mask: u32,
+        operands: Operands<'_>,
+    ) {
+        warp.compute(class, mask, operands.into());
+        let again = Registers::new(operands.writes, operands.writes);
+        for _ in 1..count {
+            warp.compute(class, mask, again);
+        }
+    }
+
+    fn memory(
+        &self,
+        warp: &mut WarpAssembler,
+        pc: u64,
+        op: MemoryOp,
+        mask: u32,
+        operands: Operands<'_>,
+        addresses: &[u64],
+    ) {
+        warp.memory(pc, op, mask, operands.into(), addresses);
+    }
+
+    fn barrier(&self, warp: &mut WarpAssembler, pc: u64, id: u8, mask: u32) {
+        warp.barrier(pc, id, mask);
+    }
+
+    fn fence(&self, warp: &mut WarpAssembler, pc: u64, mask: u32) {
+        warp.fence(pc, mask);
+    }
+
+    fn exit(&self, warp: &mut WarpAssembler, pc: u64, mask: u32) {
+        warp.exit(pc, mask);
+    }
+
+    fn wait_async(&self, warp: &mut WarpAssembler, copies: usize) {
+        warp.wait_async_first(copies);
+    }
+
+    fn end_cta(
+        &mut self,
+        number: u64,
+        block: [u32; 3],
+        warps: Vec<WarpAssembler>,
+    ) -> Result<(), TraceError> {
+        self.waiting.insert(number, (block, warps));
+        while let Some((block, warps)) = self.waiting.remove(&self.next) {
+            self.cta.begin(block);
+            for (number, mut warp) in (0..).zip(warps) {
+                self.cta.begin_warp(number);
+                warp.finish(self.writer, &mut self.cta);
+            }
+            self.writer.cta(&self.cta)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! What a kernel must not do, and launches that do not fit.
+
+use super::{Machine, kernel};
+use crate::{DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
+
+fn failure(code: &str, grid: u32, block: u32) -> String {
+    Machine::new(64).run(&kernel(code), grid, block).unwrap_err().to_string()
+}
+
+#[test]
+fn an_access_out_of_bounds_names_kernel_thread_and_place() {
+    let error = failure("add.u64 %rd4, %rd3, 400;\nst.global.u32 [%rd4], 1;", 1, 64);
+    assert!(error.starts_with("kernel `k`: access of 4 bytes at 0x7f"), "{error}");
+    assert!(
+        error.contains("of global memory is out of bounds: the nearest allocation has 512 bytes"),
+        "{error}"
+    );
+    assert!(
+        error.contains("line 24 of the PTX") && error.ends_with("CTA (0, 0, 0), thread (14, 0, 0)"),
+        "{error}"
+    );
+    let null = failure("mov.u64 %rd4, 0;\nld.global.u32 %r1, [%rd4];", 1, 32);
+    assert!(null.contains("access of 4 bytes at 0x0"), "{null}");
+    let shared = failure("mov.u32 %r1, 4096;\nld.shared.u32 %r2, [%r1];", 1, 32);
+    assert!(shared.contains("shared memory has"), "{shared}");
+    let odd = failure("ld.global.u32 %r1, [%rd1+2];", 1, 32);
+    assert!(odd.contains("which is not a multiple"), "{odd}");
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_limit_and_says_where() {
+    let error = failure("L: bra L;", 1, 32);
+    assert!(error.contains("has executed 10000000 warp instructions, the limit"), "{error}");
+    assert!(error.contains("CTA (0, 0, 0) warp 0 is at PC"), "{error}");
+}
+
+#[test]
+fn warps_that_wait_for_each_other_are_named() {
+    let error = failure(
+        "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra OTHER;\nbar.sync 1;\nbra END;\nOTHER: bar.sync 2;\nEND:",
+        1,
+        64,
+    );
+    assert!(
+        error.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at barrier 2 before PC"),
+        "{error}"
+    );
+    assert!(error.contains("warp 1 waits at barrier 1"), "{error}");
+}
+
+#[test]
+fn a_trap_stops_the_kernel() {
+    let error = failure("setp.eq.u32 %p1, %r0, 5;\n@%p1 trap;", 1, 32);
+    assert!(error.contains("the kernel trapped") && error.contains("thread (5, 0, 0)"), "{error}");
+}
+
+#[test]
+fn what_is_not_known_is_refused_at_the_launch_with_its_lines() {
+    let error = failure("frobnicate.b32 %r1, %r2;", 1, 32);
+    assert!(error.contains("kernel `k` needs what is not supported"), "{error}");
+    assert!(error.contains("line 23: instruction `frobnicate` is not supported"), "{error}");
+}
+
+#[test]
+fn launches_that_do_not_fit_their_kernel_are_refused() {
+    let mut memory = DeviceMemory::default();
+    let text = ".version 8.0\n.target sm_70\n.address_size 64\n\
+                .entry k(.param .u64 a, .param .align 4 .b8 s[12], .param .f32 x) .reqntid 64 { ret; }\n\
+                .entry m() .maxntid 64 { ret; }\n.extern .func f();\n.entry c() { call f; ret; }";
+    let image = Image::load(warpmem_ptx::parse(text).unwrap(), &mut memory).unwrap();
+    let launch = |kernel: &str, block: u32, params: &[usize]| {
+        let params = Params(params.iter().map(|&bytes| vec![0; bytes]).collect());
+        let launch = Launch {
+            kernel: kernel.into(),
+            grid: [1; 3],
+            block: [block, 1, 1],
+            dynamic_shared: 0,
+            params,
+        };
+        let outcome: Result<(), LaunchError> = Run::new(&image, &launch).map(drop);
+        outcome.map_err(|error| error.to_string())
+    };
+    assert_eq!(launch("k", 64, &[8, 12, 4]), Ok(()));
+    assert_eq!(
+        launch("x", 64, &[]).unwrap_err(),
+        "there is no kernel `x` in the module; it has k, m, c"
+    );
+    let count = launch("k", 64, &[8]).unwrap_err();
+    assert_eq!(count, "kernel `k` takes 3 arguments (.u64 a, .b8 s[12], .f32 x), 1 are given");
+    let size = launch("k", 64, &[8, 12, 8]).unwrap_err();
+    assert_eq!(size, "argument 3 of kernel `k`, `x`, has 4 bytes, 8 are given");
+    assert!(launch("k", 32, &[8, 12, 4]).unwrap_err().contains("compiled for CTAs of [64, 1, 1]"));
+    assert!(launch("m", 65, &[]).unwrap_err().contains("at most [64, 1, 1]"));
+    assert!(launch("m", 0, &[]).unwrap_err().contains("every dimension must be from 1"));
+    assert!(launch("m", 2000, &[]).unwrap_err().contains("every dimension must be from 1 to 1024"));
+    assert_eq!(
+        launch("c", 1, &[]).unwrap_err(),
+        "kernel `c` calls `f`, which the module only declares"
+    );
+}
+
+#[test]
+fn a_run_can_be_stopped() {
+    struct Stop;
+    impl crate::Progress for Stop {
+        fn advance(&self, ctas: u64, _: u64) -> bool {
+            ctas < 3
+        }
+    }
+    let mut machine = Machine::new(64);
+    let module = warpmem_ptx::parse(&kernel("")).unwrap();
+    let image = Image::load(module, &mut machine.memory).unwrap();
+    let launch = machine.launch(10, 32);
+    let run = Run::new(&image, &launch).unwrap();
+    let outcome = run.execute(&mut machine.memory, &mut NoRecorder, Limits::default(), &Stop);
+    assert!(matches!(outcome, Err(LaunchError::Cancelled)));
+}

@@ -1,0 +1,93 @@
+//! Kernels executed: what they leave in memory, and what they record.
+
+mod arithmetic;
+mod control;
+mod errors;
+mod memory;
+mod recorded;
+mod warps;
+
+use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
+
+/// A kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` with registers, %tid.x in %r0, the addresses in %rd1
+/// to %rd3 (each moved on by 8 bytes per thread), and this code.
+pub(super) fn kernel(code: &str) -> String {
+    kernel_with("", code)
+}
+
+/// As [`kernel`], with declarations before it.
+pub(super) fn kernel_with(declarations: &str, code: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_80\n.address_size 64\n{declarations}\n\
+         .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n{{\n\
+         .reg .pred %p<16>;\n.reg .b16 %h<16>;\n.reg .b32 %r<64>;\n.reg .f32 %f<32>;\n\
+         .reg .b64 %rd<64>;\n.reg .f64 %fd<32>;\n.shared .align 16 .b8 tile[4096];\n\
+         mov.u32 %r0, %tid.x;\nld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\n\
+         ld.param.u64 %rd3, [c];\nld.param.u32 %r63, [n];\nmul.wide.u32 %rd0, %r0, 8;\n\
+         add.u64 %rd1, %rd1, %rd0;\nadd.u64 %rd2, %rd2, %rd0;\nadd.u64 %rd3, %rd3, %rd0;\n\
+         {code}\nret;\n}}\n"
+    )
+}
+
+/// Three arrays of 64-bit words, which kernels read and write.
+pub(super) struct Machine {
+    pub memory: DeviceMemory,
+    pub arrays: [u64; 3],
+    pub words: usize,
+}
+
+impl Machine {
+    pub fn new(words: usize) -> Machine {
+        let mut memory = DeviceMemory::default();
+        let arrays = std::array::from_fn(|_| memory.allocate(8 * words as u64).unwrap());
+        Machine { memory, arrays, words }
+    }
+
+    pub fn set(&mut self, array: usize, values: &[u64]) {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.memory
+            .bytes_mut(self.arrays[array], bytes.len() as u64)
+            .unwrap()
+            .copy_from_slice(&bytes);
+    }
+
+    pub fn get(&self, array: usize) -> Vec<u64> {
+        let bytes = self.memory.bytes(self.arrays[array], 8 * self.words as u64).unwrap();
+        bytes.chunks_exact(8).map(|word| u64::from_le_bytes(*word.first_chunk().unwrap())).collect()
+    }
+
+    pub fn launch(&self, grid: u32, block: u32) -> Launch {
+        let mut params: Vec<Vec<u8>> =
+            self.arrays.iter().map(|a| a.to_le_bytes().to_vec()).collect();
+        params.push((self.words as u32).to_le_bytes().to_vec());
+        Launch {
+            kernel: "k".into(),
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            dynamic_shared: 0,
+            params: Params(params),
+        }
+    }
+
+    pub fn run(&mut self, text: &str, grid: u32, block: u32) -> Result<Counts, LaunchError> {
+        let module = warpmem_ptx::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let image = Image::load(module, &mut self.memory)?;
+        let launch = self.launch(grid, block);
+        let limits = Limits { instructions: 10_000_000 };
+        Run::new(&image, &launch)?.execute(&mut self.memory, &mut NoRecorder, limits, &())
+    }
+}
+
+/// Executes code on one warp whose thread t has `a[t]` at [%rd1], `b[t]` at [%rd2]; returns what it
+/// leaves at [%rd3].
+pub(super) fn result(code: &str, a: &[u64], b: &[u64]) -> Vec<u64> {
+    let mut machine = Machine::new(32);
+    machine.set(0, a);
+    machine.set(1, b);
+    machine.run(&kernel(code), 1, 32).unwrap_or_else(|error| panic!("{error}\n{code}"));
+    machine.get(2)
+}
+
+pub(super) fn tids() -> Vec<u64> {
+    (0..32).collect()
+}

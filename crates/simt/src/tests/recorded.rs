@@ -1,0 +1,96 @@
+//! The trace that a kernel leaves.
+
+use warpmem_trace::{
+    KernelInfo, Kind, Provenance, Record, Space, Trace, TraceWriter, WriterOptions,
+};
+
+use super::{Machine, kernel};
+use crate::{Image, Limits, Run, TraceRecorder};
+
+/// What one record says: kind, space, width, mask, addresses relative to the arrays.
+type Access = (Kind, Space, u8, u32, Vec<u64>);
+
+fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
+    let mut machine = Machine::new(256);
+    let module = warpmem_ptx::parse(&kernel(code)).unwrap();
+    let image = Image::load(module, &mut machine.memory).unwrap();
+    let launch = machine.launch(grid, block);
+    let run = Run::new(&image, &launch).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.wmt");
+    let mut writer =
+        TraceWriter::create(&path, Provenance::default(), WriterOptions::default()).unwrap();
+    let info = KernelInfo {
+        name: "k".into(),
+        grid: launch.grid,
+        block: launch.block,
+        ..KernelInfo::default()
+    };
+    let mut recorder = TraceRecorder::begin(&mut writer, info).unwrap();
+    run.execute(&mut machine.memory, &mut recorder, Limits::default(), &()).unwrap();
+    recorder.end().unwrap();
+    writer.finish().unwrap();
+    read(&Trace::open(&path).unwrap(), machine.arrays[0])
+}
+
+/// By warp, in order: its number in the CTA and its records.
+fn read(trace: &Trace, base: u64) -> Vec<(u32, Vec<Access>)> {
+    let instructions = trace.instructions(0).unwrap();
+    let mut warps = Vec::new();
+    for number in trace.kernels()[0].chunks.clone() {
+        let chunk = trace.chunk(0, number).unwrap();
+        for (cta, entry) in chunk.ctas().iter().enumerate() {
+            for (at, warp) in entry.warps.iter().enumerate() {
+                let mut cursor = chunk.warp(cta, at);
+                let (mut record, mut accesses) = (Record::new(), Vec::new());
+                while cursor.next(&mut record).unwrap() {
+                    let i = &instructions[record.instruction.0 as usize];
+                    let relative = |&address: &u64| {
+                        if i.space == Space::Global { address - base } else { address }
+                    };
+                    let addresses = record.active_addresses().iter().map(relative).collect();
+                    accesses.push((i.kind, i.space, i.width, record.mask, addresses));
+                }
+                warps.push((warp.warp_in_cta, accesses));
+            }
+        }
+    }
+    warps
+}
+
+#[test]
+fn every_access_of_every_warp_is_a_record() {
+    let warps = trace_of(
+        "setp.lt.u32 %p1, %r0, 40;\n@%p1 ld.global.u32 %r1, [%rd1+4];\nst.shared.u32 [tile+8], %r1;\nbar.sync 0;\nred.global.add.u32 [%rd1], 1;",
+        2,
+        64,
+    );
+    assert_eq!(warps.len(), 4);
+    assert_eq!(warps.iter().map(|warp| warp.0).collect::<Vec<_>>(), [0, 1, 0, 1]);
+    let of =
+        |kind: Kind, warp: usize| warps[warp].1.iter().find(|access| access.0 == kind).unwrap();
+    let (_, space, width, mask, addresses) = of(Kind::Load, 1);
+    assert_eq!((*space, *width, *mask), (Space::Global, 4, 0xff));
+    assert_eq!(*addresses, (32..40).map(|t| 8 * t + 4).collect::<Vec<_>>());
+    let (_, space, _, mask, addresses) = of(Kind::Store, 0);
+    assert_eq!((*space, *mask, addresses[0]), (Space::Shared, u32::MAX, 8));
+    assert_eq!(of(Kind::Barrier, 0).3, u32::MAX);
+    assert_eq!(of(Kind::Reduction, 3).4.len(), 32);
+    assert_eq!(of(Kind::Exit, 2).3, u32::MAX);
+    assert_eq!(warps[0], warps[2], "both CTAs do the same");
+}
+
+#[test]
+fn parameters_are_no_accesses() {
+    let warps = trace_of("", 1, 32);
+    assert_eq!(warps[0].1.iter().map(|access| access.0).collect::<Vec<_>>(), [Kind::Exit]);
+}
+
+#[test]
+fn local_words_of_neighbouring_lanes_are_neighbours() {
+    let warps = trace_of(".local .align 4 .b8 depot[16];\nst.local.u32 [depot+4], %r0;", 1, 64);
+    let address = |warp: usize, lane: usize| warps[warp].1[0].4[lane];
+    assert_eq!(warps[0].1[0].1, Space::Local);
+    assert_eq!(address(0, 1) - address(0, 0), 4);
+    assert_ne!(address(1, 0), address(0, 0));
+}

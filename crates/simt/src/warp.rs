@@ -1,0 +1,339 @@
+//! The state of a warp: registers, frames, private memory, paths.
+
+use warpmem_ptx::{Axis, Special};
+use warpmem_trace::Reg;
+
+use crate::lanes::{Lanes, WARP, mask_of, merge};
+use crate::program::{Dest, Program, Source};
+use crate::stack::PathStack;
+
+/// What a warp does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Runs,
+    /// Waits at a barrier of its CTA.
+    AtBarrier {
+        barrier: u8,
+    },
+    Ended,
+}
+
+/// A call of a function, or the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub routine: usize,
+    /// First rows of its registers, by class.
+    pub rows: [usize; 3],
+    /// First byte of its local memory, and of its parameters.
+    pub local: u64,
+    pub param: u64,
+    /// The call of the function below that it came from.
+    pub call: u32,
+}
+
+/// Where a warp is in its grid, and the grid itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub cta: [u32; 3],
+    /// Number of the CTA in its grid.
+    pub cta_number: u64,
+    pub warp_in_cta: u32,
+    /// Bytes of shared memory: of all, and of the launch.
+    pub shared: [u32; 2],
+}
+
+/// A warp.
+#[derive(Debug)]
+pub(crate) struct Warp<R> {
+    pub place: Place,
+    pub state: State,
+    pub stack: PathStack,
+    pub frames: Vec<Frame>,
+    /// Registers by class: of the kernel first, then of the functions it is within.
+    predicates: Vec<u32>,
+    narrow: Vec<Lanes<u32>>,
+    wide: Vec<Lanes<u64>>,
+    /// Carry flags of the lanes.
+    pub carry: u32,
+    pub local: PrivateMemory,
+    pub params: PrivateMemory,
+    /// Instructions executed.
+    pub executed: u64,
+    pub copies: CopyGroups,
+    pub recorder: R,
+}
+
+impl<R: Default> Warp<R> {
+    pub fn new(program: &Program, place: Place, kernel_params: u64) -> Warp<R> {
+        let threads: u32 = place.block.iter().product();
+        let first = place.warp_in_cta * WARP as u32;
+        let mut warp = Warp {
+            place,
+            state: State::Runs,
+            stack: PathStack::new(mask_of(|lane| first + (lane as u32) < threads)),
+            frames: Vec::new(),
+            predicates: Vec::new(),
+            narrow: Vec::new(),
+            wide: Vec::new(),
+            carry: 0,
+            local: PrivateMemory::default(),
+            params: PrivateMemory::default(),
+            executed: 0,
+            copies: CopyGroups::default(),
+            recorder: R::default(),
+        };
+        warp.push_frame(program, 0, 0);
+        warp.params.first = kernel_params;
+        warp
+    }
+}
+
+impl<R> Warp<R> {
+    /// Enters a routine.
+    pub fn push_frame(&mut self, program: &Program, routine: usize, call: u32) {
+        let below = self.frames.last().map(|frame| &program.routines[frame.routine]);
+        let (local, param) = match (self.frames.last(), below) {
+            (Some(frame), Some(below)) => (
+                frame.local + below.local_bytes,
+                (frame.param + below.param_bytes).next_multiple_of(16),
+            ),
+            _ => (0, 0),
+        };
+        let entered = &program.routines[routine];
+        let rows = [self.predicates.len(), self.narrow.len(), self.wide.len()];
+        let [predicates, narrow, wide] = entered.rows.map(|rows| rows as usize);
+        self.predicates.resize(rows[0] + predicates, 0);
+        self.narrow.resize(rows[1] + narrow, [0; WARP]);
+        self.wide.resize(rows[2] + wide, [0; WARP]);
+        self.local.resize(local + entered.local_bytes);
+        self.params.resize(param + entered.param_bytes);
+        self.frames.push(Frame { routine, rows, local, param, call });
+    }
+
+    /// Leaves the innermost routine.
+    pub fn pop_frame(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        self.predicates.truncate(frame.rows[0]);
+        self.narrow.truncate(frame.rows[1]);
+        self.wide.truncate(frame.rows[2]);
+    }
+
+    #[inline]
+    pub fn frame(&self) -> &Frame {
+        self.frames.last().expect("a warp has a frame until it ends")
+    }
+
+    /// The lanes in which a predicate holds.
+    #[inline]
+    pub fn predicate(&self, row: u32) -> u32 {
+        self.predicates[self.frame().rows[0] + row as usize]
+    }
+
+    /// The lanes in which an operand of predicates holds.
+    pub fn predicate_of(&self, source: Source) -> u32 {
+        match source {
+            Source::Predicate { row, negated } => {
+                self.predicate(row) ^ if negated { u32::MAX } else { 0 }
+            }
+            Source::Constant(0) => 0,
+            _ => u32::MAX,
+        }
+    }
+
+    pub fn set_predicate(&mut self, dest: Dest, value: u32, mask: u32) {
+        if let Dest::Predicate(row) = dest {
+            let at = self.frame().rows[0] + row as usize;
+            let old = &mut self.predicates[at];
+            *old = *old & !mask | value & mask;
+        }
+    }
+
+    /// The 32 low bits of an operand.
+    #[inline(always)]
+    pub fn narrow(&self, source: Source) -> Lanes<u32> {
+        match source {
+            Source::Narrow(row) => self.narrow[self.frame().rows[1] + row as usize],
+            Source::Constant(bits) => [bits as u32; WARP],
+            other => self.other(other).map(|value| value as u32),
+        }
+    }
+
+    /// The 64 bits of an operand; a narrow one is zero-extended.
+    #[inline(always)]
+    pub fn wide(&self, source: Source) -> Lanes<u64> {
+        match source {
+            Source::Wide(row) => self.wide[self.frame().rows[2] + row as usize],
+            Source::Constant(bits) => [bits; WARP],
+            other => self.other(other),
+        }
+    }
+
+    #[inline(never)]
+    fn other(&self, source: Source) -> Lanes<u64> {
+        match source {
+            Source::Narrow(row) => self.narrow[self.frame().rows[1] + row as usize].map(u64::from),
+            Source::Wide(row) => self.wide[self.frame().rows[2] + row as usize],
+            Source::Constant(bits) => [bits; WARP],
+            Source::Local(offset) => [self.frame().local + offset; WARP],
+            Source::Param(offset) => [self.frame().param + offset; WARP],
+            Source::Special(special) => self.special(special),
+            Source::Predicate { .. } => {
+                let holds = self.predicate_of(source);
+                std::array::from_fn(|lane| u64::from(holds >> lane & 1))
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn set_narrow(&mut self, dest: Dest, values: &Lanes<u32>, mask: u32) {
+        match dest {
+            Dest::Narrow(row) => {
+                let at = self.frame().rows[1] + row as usize;
+                merge(&mut self.narrow[at], values, mask);
+            }
+            Dest::Wide(_) => self.set_wide(dest, &values.map(u64::from), mask),
+            Dest::Predicate(_) | Dest::Sink => {}
+        }
+    }
+
+    #[inline(always)]
+    pub fn set_wide(&mut self, dest: Dest, values: &Lanes<u64>, mask: u32) {
+        match dest {
+            Dest::Wide(row) => {
+                let at = self.frame().rows[2] + row as usize;
+                merge(&mut self.wide[at], values, mask);
+            }
+            Dest::Narrow(_) => self.set_narrow(dest, &values.map(|value| value as u32), mask),
+            Dest::Predicate(_) | Dest::Sink => {}
+        }
+    }
+
+    /// Coordinates of a lane's thread in its CTA.
+    pub fn thread(&self, lane: usize) -> [u32; 3] {
+        let [x, y, _] = self.place.block;
+        let number = self.place.warp_in_cta * WARP as u32 + lane as u32;
+        [number % x, number / x % y, number / x / y]
+    }
+
+    fn special(&self, special: Special) -> Lanes<u64> {
+        let axis = |axis: Axis, of: [u32; 3]| u64::from(of[axis as usize]);
+        let place = &self.place;
+        let threads: u32 = place.block.iter().product();
+        let same = match special {
+            Special::Tid(of) => return std::array::from_fn(|lane| axis(of, self.thread(lane))),
+            Special::LaneId => return std::array::from_fn(|lane| lane as u64),
+            Special::LanemaskEq => return std::array::from_fn(|lane| 1 << lane),
+            Special::LanemaskLt => return std::array::from_fn(|lane| (1 << lane) - 1),
+            Special::LanemaskLe => return std::array::from_fn(|lane| (2 << lane) - 1),
+            Special::LanemaskGt => {
+                return std::array::from_fn(|lane| u64::from(u32::MAX) & !((2 << lane) - 1));
+            }
+            Special::LanemaskGe => {
+                return std::array::from_fn(|lane| u64::from(u32::MAX) & !((1 << lane) - 1));
+            }
+            Special::Ntid(of) => axis(of, place.block),
+            Special::Ctaid(of) => axis(of, place.cta),
+            Special::Nctaid(of) => axis(of, place.grid),
+            Special::WarpId => place.warp_in_cta.into(),
+            Special::NwarpId => threads.div_ceil(WARP as u32).into(),
+            // Time is the number of instructions of the warp: it grows, and is the same in every run.
+            Special::Clock | Special::Clock64 | Special::GlobalTimer | Special::GlobalTimerLo => {
+                self.executed
+            }
+            Special::TotalSharedBytes => place.shared[0].into(),
+            Special::DynamicSharedBytes => place.shared[1].into(),
+            Special::NsmId | Special::ClusterNctaid => 1,
+            Special::SmId
+            | Special::GridId
+            | Special::ClockHi
+            | Special::GlobalTimerHi
+            | Special::ClusterCtaid => 0,
+        };
+        [same; WARP]
+    }
+
+    /// Calls a function that sees the registers of the routine that called the innermost one.
+    pub fn in_caller(&mut self, f: impl FnOnce(&mut Warp<R>)) {
+        if let Some(frame) = self.frames.pop() {
+            f(self);
+            self.frames.push(frame);
+        }
+    }
+
+    /// The trace's number of a register of the innermost routine.
+    pub fn register(&self, number: u16) -> Reg {
+        let [predicates, narrow, wide] = self.frame().rows;
+        Reg(number.saturating_add((predicates + narrow + wide) as u16))
+    }
+}
+
+/// The asynchronous copies of a warp that it has not waited for, by group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CopyGroups {
+    committed: std::collections::VecDeque<usize>,
+    open: usize,
+}
+
+impl CopyGroups {
+    /// A copy has been issued.
+    pub fn issue(&mut self) {
+        self.open += 1;
+    }
+
+    /// The copies since the last group become a group.
+    pub fn commit(&mut self) {
+        self.committed.push_back(std::mem::take(&mut self.open));
+    }
+
+    /// Waits until at most so many groups are pending; returns the number of copies, from the oldest
+    /// on, that have then ended.
+    pub fn wait(&mut self, pending: u32) -> usize {
+        let complete = self.committed.len().saturating_sub(pending as usize);
+        self.committed.drain(..complete).sum()
+    }
+}
+
+/// Memory of the threads of a warp that no other thread sees: a word of all lanes after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PrivateMemory {
+    words: Vec<Lanes<u32>>,
+    bytes: u64,
+    /// Bytes before this are not here: they are the kernel's parameters.
+    pub first: u64,
+}
+
+impl PrivateMemory {
+    fn resize(&mut self, bytes: u64) {
+        self.bytes = bytes;
+        self.words.resize((bytes.div_ceil(4)) as usize, [0; WARP]);
+    }
+
+    /// Whether these bytes are there.
+    pub fn holds(&self, address: u64, length: u64) -> bool {
+        address.checked_add(length).is_some_and(|end| end <= self.bytes)
+    }
+
+    /// Up to 8 bytes of a lane, which must be there.
+    pub fn read(&self, lane: usize, address: u64, length: u64) -> u64 {
+        if address.is_multiple_of(4) && length == 4 {
+            return self.words[(address / 4) as usize][lane].into();
+        }
+        (0..length)
+            .fold(0, |value, at| value | u64::from(self.byte(lane, address + at)) << (8 * at))
+    }
+
+    fn byte(&self, lane: usize, address: u64) -> u8 {
+        (self.words[(address / 4) as usize][lane] >> (address % 4 * 8)) as u8
+    }
+
+    /// Writes up to 8 bytes of a lane, which must be there.
+    pub fn write(&mut self, lane: usize, address: u64, length: u64, value: u64) {
+        for at in 0..length {
+            let word = &mut self.words[((address + at) / 4) as usize][lane];
+            let shift = (address + at) % 4 * 8;
+            *word = *word & !(0xff << shift) | ((value >> (8 * at)) as u32 & 0xff) << shift;
+        }
+    }
+}
