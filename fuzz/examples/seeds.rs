@@ -28,6 +28,45 @@ const LINES: &str = "0000 ffffffff 1 R1 MOV 0 0\n\
                      0090 00000001 1 R3 ATOMG.E.ADD.STRONG.GPU 2 R4 R5 4 1 0x1000 0\n\
                      00a0 00000000 1 R3 FFMA 2 R4 R5 0\n00b0 ffffffff 0 EXIT 0 0\n";
 
+/// Code of kernels, by what it has.
+const KERNELS: [(&str, &str); 6] = [
+    (
+        "loop",
+        "L: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r2;\n@%p1 bra L;\nst.global.u32 [%rd1], %r1;",
+    ),
+    (
+        "shared",
+        "st.shared.v2.f32 [tile+8], {%f1, %f2};\nbar.sync 0;\nld.shared.f32 %f3, [tile];\nfma.rn.f32 %f1, %f2, %f3, 0f3F800000;",
+    ),
+    (
+        "atomic",
+        "atom.global.add.u32 %r1, [%rd1], 1;\nred.global.max.s32 [%rd1+4], %r1;\nshfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\nvote.sync.ballot.b32 %r1, %p1, -1;",
+    ),
+    (
+        "convert",
+        "cvt.rn.f32.s32 %f1, %r1;\ncvt.rzi.s32.f32 %r1, %f1;\nmov.b64 {%r1, %r2}, %rd1;\nlop3.b32 %r1, %r2, %r3, %r1, 0x96;\ndiv.rn.f32 %f1, %f2, %f3;",
+    ),
+    (
+        "switch",
+        "T: .branchtargets A, B;\nand.b32 %r2, %r0, 1;\nbrx.idx %r2, T;\nA: mov.u32 %r1, 1;\nbra B;\nB: cp.async.ca.shared.global [%r3], [%rd1], 4;\ncp.async.wait_all;",
+    ),
+    (
+        "call",
+        "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call.uni (b), f, (a); ld.param.b32 %r1, [b]; }",
+    ),
+];
+
+/// A module of one kernel and one function.
+fn module_text(code: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_80\n.address_size 64\n.global .align 4 .u32 g[2] = {{1, 2}};\n\
+         .func (.param .b32 r) f(.param .b32 x) {{ .reg .b32 %r<2>; ld.param.b32 %r1, [x]; st.param.b32 [r], %r1; ret; }}\n\
+         .visible .entry k(.param .u64 a, .param .u32 n)\n{{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\n\
+         .reg .f32 %f<4>;\n.reg .b64 %rd<3>;\n.shared .align 8 .b8 tile[256];\nmov.u32 %r0, %tid.x;\n\
+         ld.param.u64 %rd1, [a];\nld.param.u32 %r2, [n];\n{code}\nret;\n}}\n"
+    )
+}
+
 fn main() -> Failable<()> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = Corpus(manifest.join("corpus"));
@@ -48,6 +87,9 @@ fn main() -> Failable<()> {
     corpus.put("machine", "overridden", format!("{file}\0{overrides}"))?;
     for name in Standard::names() {
         corpus.put("dram_standard", name, Standard::text(name).unwrap_or_default())?;
+    }
+    for (name, code) in KERNELS {
+        corpus.put("ptx", name, module_text(code))?;
     }
     plans(&corpus)?;
     streams(&corpus)?;

@@ -36,6 +36,10 @@ impl<'a> Parser<'a> {
         if self.cursor.accept(';') {
             return Ok(());
         }
+        if self.module.function(id).body.is_some() {
+            let reason = format!("`{name}` is defined twice");
+            return Err(self.cursor.error_at(line, reason));
+        }
         let body = BodyParser::new(self, scope).parse()?;
         self.module.functions[id.0 as usize].body = Some(body);
         Ok(())

@@ -6,6 +6,7 @@ use crate::instruction::{Register, Value};
 use crate::lexer::Token;
 use crate::operand::Operand;
 use crate::special::Special;
+use crate::types::RegisterClass;
 
 /// Deepest nesting of vectors, lists and pairs.
 const DEEPEST: u32 = 4;
@@ -57,7 +58,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
         if self.cursor.accept('!') {
             let name = self.cursor.word("a predicate")?;
-            return Ok(Operand::Value(Value::Not(self.register(name)?)));
+            return Ok(Operand::Value(Value::Not(self.predicate(name)?)));
         }
         if self.cursor.accept('-') {
             return self.constant(true);
@@ -98,10 +99,12 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         Ok(operand)
     }
 
-    fn register(&self, name: &str) -> Parsed<Register> {
+    fn predicate(&self, name: &str) -> Parsed<Register> {
         match (self.resolve)(name) {
-            Some(Named::Register(register)) => Ok(register),
-            _ => Err(self.cursor.error(format!("`{name}` is not a register"))),
+            Some(Named::Register(register)) if register.class == RegisterClass::Predicate => {
+                Ok(register)
+            }
+            _ => Err(self.cursor.error(format!("`{name}` is not a predicate"))),
         }
     }
 

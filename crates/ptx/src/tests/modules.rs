@@ -109,6 +109,7 @@ fn what_the_module_does_not_allow_is_an_error_with_its_line() {
         (".global .b64 x[99999999][99999999][999999];", 4, "`x` is too large"),
         (".entry k(\n.param .u32 a", 5, "expected `)`"),
         (".entry k() { ret;", 4, "expected `}`, found the end of the module"),
+        (".entry k() { ret; }\n.entry k() { ret; }", 5, "`k` is defined twice"),
         (".entry k() .bogus 3 { }", 4, "`.bogus` is not known at a function"),
     ] {
         let error = error(text);
@@ -126,7 +127,7 @@ fn what_a_body_has_that_is_not_known_is_listed_and_the_rest_goes_on() {
     let listed = unsupported(
         "mov.u32 %r1, 1;\nfrobnicate.b32 %r1, %r2;\nadd.q32 %r1, %r2, %r3;\nbra nowhere;\n\
          add.s32 %r1, %r2;\nadd.s32 %r1, %r2, %r3, %r4;\nadd.s32 %rd1, %r2, %r3;\n\
-         ld.global.f32 %f1, [undeclared];\nadd.s32 %r1, %r2, %unknown;\nmov.u32 %r2, 2;",
+         ld.global.f32 %f1, [undeclared];\nadd.s32 %r1, %r2, %unknown;\nadd.s32 %r1, %r2, !%r3;",
     );
     let expected = [
         "line 15: instruction `frobnicate` is not supported: `frobnicate.b32 %r1, %r2;`",
@@ -136,6 +137,7 @@ fn what_a_body_has_that_is_not_known_is_listed_and_the_rest_goes_on() {
         "line 20: expected a 16- or 32-bit register: `add.s32 %rd1, %r2, %r3;`",
         "line 21: `undeclared` is not declared: `ld.global.f32 %f1, [undeclared];`",
         "line 22: `%unknown` is neither declared nor a known register: `add.s32 %r1, %r2, %unknown;`",
+        "line 23: `%r3` is not a predicate: `add.s32 %r1, %r2, !%r3;`",
         "line 17: label `nowhere` is not in the function: `bra nowhere;`",
     ];
     assert_eq!(listed, expected);
