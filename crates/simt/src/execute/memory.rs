@@ -60,11 +60,11 @@ pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Spa
 }
 
 /// Lanes of an instruction whose addresses are in one space.
-struct Group {
-    space: Space,
-    lanes: u32,
+pub(super) struct Group {
+    pub space: Space,
+    pub lanes: u32,
     /// Addresses in that space.
-    addresses: Lanes<u64>,
+    pub addresses: Lanes<u64>,
 }
 
 /// The lanes of `mask` by space: one group unless the addresses are generic.
@@ -163,7 +163,7 @@ pub(super) fn store<R: Recorder>(
     Ok(())
 }
 
-fn check_alignment(group: &Group, bytes: u64) -> Outcome {
+pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
     match lanes_of(group.lanes).find(|&lane| !group.addresses[lane].is_multiple_of(bytes)) {
         None => Ok(()),
         Some(lane) => {
@@ -217,7 +217,7 @@ fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
     })
 }
 
-fn read_lane<R: Recorder>(
+pub(super) fn read_lane<R: Recorder>(
     warp: &Warp<R::Warp>,
     ctx: &Context<'_, R>,
     space: Space,
@@ -239,7 +239,7 @@ fn read_lane<R: Recorder>(
     value.ok_or_else(|| outside(ctx, space, lane, address, width))
 }
 
-fn write_lane<R: Recorder>(
+pub(super) fn write_lane<R: Recorder>(
     warp: &mut Warp<R::Warp>,
     ctx: &mut Context<'_, R>,
     space: Space,
@@ -438,7 +438,7 @@ pub(super) fn copy_async<R: Recorder>(
 }
 
 /// Records a group of lanes. Kernel parameters are part of the instructions that use them.
-fn record<R: Recorder>(
+pub(super) fn record<R: Recorder>(
     warp: &mut Warp<R::Warp>,
     ctx: &Context<'_, R>,
     step: &Step,

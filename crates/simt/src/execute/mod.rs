@@ -7,12 +7,14 @@ mod exchange;
 mod float;
 mod half;
 mod integer;
+mod matrix;
 mod memory;
 mod operand;
 mod record;
 
 use warpmem_ptx::{Op, Type};
 
+use self::matrix::Matrices;
 use crate::memory::DeviceMemory;
 use crate::program::{Program, Step};
 use crate::recorder::Recorder;
@@ -168,6 +170,14 @@ fn data<R: Recorder>(
         Op::CopyAsync { bypass, to_offset, from_offset } => {
             memory::copy_async(warp, ctx, step, mask, bypass, to_offset, from_offset)?;
         }
+        Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
+        Op::LoadMatrix { matrices: count, transposed, offset } => {
+            matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;
+        }
+        Op::StoreMatrix { matrices: count, transposed, offset } => {
+            matrix::store(warp, ctx, step, Matrices { count, transposed, offset })?;
+        }
+        Op::MoveMatrix => matrix::transpose(warp, step, mask),
         Op::CopyAsyncCommit => warp.copies.commit(),
         Op::CopyAsyncWait(groups) => {
             let complete = warp.copies.wait(groups.unwrap_or(0));
@@ -192,13 +202,5 @@ fn is_packed_half(ty: Type) -> bool {
 
 /// Whether an operation is executed here. Launches of kernels with others are refused.
 pub(crate) fn is_supported(op: Op) -> bool {
-    !matches!(
-        op,
-        Op::Mma(_)
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::MoveMatrix
-            | Op::Texture { .. }
-            | Op::Mbarrier(..)
-    )
+    !matches!(op, Op::Texture { .. } | Op::Mbarrier(..))
 }

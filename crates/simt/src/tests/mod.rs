@@ -3,7 +3,9 @@
 mod arithmetic;
 mod control;
 mod errors;
+mod matrices;
 mod memory;
+mod random_programs;
 mod recorded;
 mod warps;
 
