@@ -4,6 +4,7 @@
 //! crates below alone: [`gpu::engine::simulate`] is a whole run.
 
 pub use warpmem_cache as cache;
+pub use warpmem_capture as capture;
 pub use warpmem_dram as dram;
 pub use warpmem_files as files;
 pub use warpmem_gpu as gpu;
@@ -13,6 +14,7 @@ pub use warpmem_network as network;
 pub use warpmem_params as params;
 pub use warpmem_record as record;
 pub use warpmem_sim as sim;
+pub use warpmem_simt as simt;
 pub use warpmem_slots as slots;
 pub use warpmem_standalone as standalone;
 pub use warpmem_study as study;

@@ -28,6 +28,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("import", &["files", "trace"]),
     ("ptx", &[]),
     ("simt", &["ptx", "trace"]),
+    ("capture", &["files", "params", "ptx", "random", "simt", "trace"]),
     ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     (
         "study",

@@ -3,6 +3,7 @@
 //! Invariant: standard output carries only what a command was asked for; progress, notes and errors go to
 //! standard error.
 
+mod capture;
 mod classify;
 mod compare;
 mod comparison;
@@ -88,6 +89,7 @@ commands! {
     Correlate => correlate,
     Reproduce => reproduce,
     Generate => generate,
+    Capture => capture,
     Import => import,
     Export => export,
     Dram => dram,

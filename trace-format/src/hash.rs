@@ -8,7 +8,7 @@ use crate::cta::PushedRecord;
 /// times as long.
 const GATHERED: usize = 1 << 15;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ContentHash {
     hash: Xxh3,
     gathered: Vec<u8>,

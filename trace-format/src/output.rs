@@ -1,7 +1,7 @@
 //! An output file that appears under its name only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -59,6 +59,17 @@ impl Output {
         let result = self.file.write_all(bytes);
         self.written += bytes.len() as u64;
         result.map_err(|source| self.failed("write", source))
+    }
+
+    /// Forgets what was written after the first `bytes`.
+    pub fn truncate(&mut self, bytes: u64) -> Result<(), TraceError> {
+        let shortened = self.file.flush().and_then(|()| {
+            let file = self.file.get_mut().as_file_mut();
+            file.set_len(bytes)?;
+            file.seek(SeekFrom::Start(bytes))
+        });
+        self.written = bytes;
+        shortened.map(drop).map_err(|source| self.failed("write", source))
     }
 
     /// Syncs the file to disk and renames it to its final name, replacing an existing file.

@@ -64,6 +64,15 @@ pub struct TraceWriter {
 struct OpenKernel {
     totals: Kernel,
     chunks: Vec<ChunkIndex>,
+    before: Before,
+}
+
+/// What a writer is set back to when a kernel is abandoned.
+#[derive(Default)]
+struct Before {
+    written: u64,
+    memcpys: usize,
+    hash: ContentHash,
 }
 
 impl TraceWriter {
@@ -101,11 +110,30 @@ impl TraceWriter {
         if self.kernel.is_some() {
             return Err(self.invalid(format!("kernel {} begins within another", info.name)));
         }
+        let before = Before {
+            written: self.output.written(),
+            memcpys: self.index.memcpys.len(),
+            hash: self.hash.clone(),
+        };
         self.hash.bytes(&serial::encode(&info));
         self.dictionary.clear();
         let totals = Kernel { info, ..Kernel::default() };
-        self.kernel = Some(OpenKernel { totals, ..OpenKernel::default() });
+        self.kernel = Some(OpenKernel { totals, before, ..OpenKernel::default() });
         Ok(())
+    }
+
+    /// Forgets the open kernel, if there is one, and the copies since it began: the trace is as if
+    /// it had never begun.
+    ///
+    /// # Errors
+    /// When the file cannot be shortened.
+    pub fn abandon_kernel(&mut self) -> Result<(), TraceError> {
+        let Some(OpenKernel { before, .. }) = self.kernel.take() else { return Ok(()) };
+        self.encoder = ChunkEncoder::default();
+        self.dictionary.clear();
+        self.index.memcpys.truncate(before.memcpys);
+        self.hash = before.hash;
+        self.output.truncate(before.written)
     }
 
     /// The id of an instruction within the open kernel; equal instructions have the same id. An
@@ -160,7 +188,7 @@ impl TraceWriter {
         if !self.encoder.is_empty() {
             self.write_chunk()?;
         }
-        let Some(OpenKernel { totals, chunks }) = self.kernel.take() else {
+        let Some(OpenKernel { totals, chunks, .. }) = self.kernel.take() else {
             return Err(self.invalid("a kernel ends that never began".into()));
         };
         self.plain = serial::encode(self.dictionary.instructions());

@@ -233,3 +233,41 @@ fn calls_out_of_order_are_refused() {
     refused(writer.cta(&cta), "instruction 0 was never interned for this kernel");
     refused(writer.finish().map(drop), "kernel one has not been ended");
 }
+
+#[test]
+fn an_abandoned_kernel_leaves_the_trace_as_if_it_had_never_begun() {
+    let write = |abandoned: bool| {
+        let (_directory, path, mut writer) = temporary_writer();
+        writer.memcpy(0x100, 64);
+        kernel(&mut writer, 0, true);
+        if abandoned {
+            kernel(&mut writer, 8, false);
+            writer.memcpy(0x200, 64);
+            writer.abandon_kernel().unwrap();
+        }
+        writer.memcpy(0x300, 64);
+        kernel(&mut writer, 16, true);
+        writer.abandon_kernel().unwrap();
+        writer.finish().unwrap();
+        fs::read(path).unwrap()
+    };
+    assert!(write(true) == write(false));
+}
+
+/// A kernel of enough CTAs for several chunks, which is ended or left open.
+fn kernel(writer: &mut TraceWriter, pc: u64, ended: bool) {
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    let id = writer.intern(&Instruction { compute: Vec::new(), ..load(pc) });
+    let mut cta = CtaBuilder::new();
+    for block in 0..3000 {
+        cta.begin([block, 0, 0]);
+        cta.begin_warp(0);
+        let addresses: Vec<u64> =
+            (0..32).map(|lane| lane * lane * u64::from(block) * 4099).collect();
+        cta.push(id, u32::MAX, &[0; OpClass::COUNT], &addresses);
+        writer.cta(&cta).unwrap();
+    }
+    if ended {
+        writer.end_kernel().unwrap();
+    }
+}

@@ -130,6 +130,15 @@ pub enum Argument {
     Value(Value),
 }
 
+impl Variable {
+    /// Its type and name as the module declares them: `.u64 a`, `.b8 b[24]`.
+    pub fn declared(&self) -> String {
+        let is_array = self.bytes != u64::from(self.ty.bytes());
+        let array = if is_array { format!("[{}]", self.bytes) } else { String::new() };
+        format!(".{} {}{array}", self.ty.name(), self.name)
+    }
+}
+
 impl Module {
     pub fn variable(&self, id: VariableId) -> &Variable {
         &self.variables[id.0 as usize]

@@ -112,13 +112,7 @@ impl Params {
 
 /// The parameters of a kernel as its module declares them: `.u64 a, .f32 b`.
 fn signature(module: &Module, kernel: &Function) -> String {
-    let shown = |&id| {
-        let variable = module.variable(id);
-        let element = u64::from(variable.ty.bytes());
-        let array =
-            if variable.bytes == element { String::new() } else { format!("[{}]", variable.bytes) };
-        format!(".{} {}{array}", variable.ty.name(), variable.name)
-    };
-    let params: Vec<String> = kernel.params.iter().map(shown).collect();
+    let params: Vec<String> =
+        kernel.params.iter().map(|&id| module.variable(id).declared()).collect();
     params.join(", ")
 }

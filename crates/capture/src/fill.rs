@@ -1,0 +1,165 @@
+//! The first values of a buffer.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use warpmem_random::Random;
+
+use crate::element::Element;
+use crate::number::Number;
+
+/// Where the values of a buffer come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fill {
+    /// All the same.
+    Constant(Number),
+    /// Equally likely from the first to below the second.
+    Random(Number, Number),
+    /// All numbers below the size, in random order.
+    Permutation,
+    /// The first, and each with this added to the one before.
+    Sequence(Number, Number),
+    /// A `.npy` or raw file.
+    File(PathBuf),
+}
+
+/// What a fill may be, for messages.
+pub(crate) const FILLS: &str = "`zero`, a number, `random`, `random(LOW,HIGH)`, `permutation`, `sequence`, \
+     `sequence(FIRST,STEP)` or `@FILE`";
+
+impl Fill {
+    /// `zero`, `1.5`, `random`, `random(0,1)`, `permutation`, `sequence`, `sequence(0,2)`, `@x.npy`.
+    ///
+    /// # Errors
+    /// When it is none of these; says what would be.
+    pub fn parse(text: &str, element: Element) -> Result<Fill, String> {
+        if let Some(path) = text.strip_prefix('@') {
+            return Ok(Fill::File(path.into()));
+        }
+        let (name, arguments) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, arguments)) => (name.trim(), Some(pair(arguments)?)),
+            None => (text.trim(), None),
+        };
+        match (name, arguments) {
+            ("zero", None) => Ok(Fill::Constant(Number::Whole(0))),
+            ("random", None) => Ok(default_random(element)),
+            ("random", Some([low, high])) => random(low, high, element),
+            ("permutation", None) => Ok(Fill::Permutation),
+            ("sequence", None) => Ok(Fill::Sequence(Number::Whole(0), Number::Whole(1))),
+            ("sequence", Some([first, step])) => Ok(Fill::Sequence(first, step)),
+            (number, None) => match Number::parse(number) {
+                Some(number) => Ok(Fill::Constant(number)),
+                None => Err(format!("`{text}` is no fill; valid: {FILLS}")),
+            },
+            _ => Err(format!("`{text}` is no fill; valid: {FILLS}")),
+        }
+    }
+
+    /// The bytes of so many elements.
+    ///
+    /// # Errors
+    /// When a value is not of the type.
+    ///
+    /// # Panics
+    /// For a file: it is read elsewhere.
+    pub(crate) fn bytes(
+        &self,
+        element: Element,
+        count: u64,
+        random: &mut Random,
+    ) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::with_capacity(count as usize * element.bytes());
+        let mut push = |number: Number| match element.encode(number) {
+            Some(value) => {
+                bytes.extend_from_slice(&value);
+                Ok(())
+            }
+            None => Err(format!("{number} is no {}", element.name())),
+        };
+        match *self {
+            Fill::Constant(number) => (0..count).try_for_each(|_| push(number))?,
+            Fill::Random(low, high) => {
+                (0..count).try_for_each(|_| push(between(low, high, random)))?;
+            }
+            Fill::Sequence(first, step) => {
+                (0..count).try_for_each(|at| push(nth(first, step, at)))?;
+            }
+            Fill::Permutation => {
+                let mut order: Vec<u64> = (0..count).collect();
+                random.shuffle(&mut order);
+                order.into_iter().try_for_each(|at| push(Number::Whole(at.into())))?;
+            }
+            Fill::File(_) => unreachable!("files are read by the buffer"),
+        }
+        Ok(bytes)
+    }
+}
+
+/// Floats from 0 to below 1; whole numbers of the type.
+fn default_random(element: Element) -> Fill {
+    match element.is_float() {
+        true => Fill::Random(Number::Real(0.0), Number::Real(1.0)),
+        false => {
+            let [least, most] = element.range();
+            Fill::Random(Number::Whole(least), Number::Whole(most + 1))
+        }
+    }
+}
+
+fn random(low: Number, high: Number, element: Element) -> Result<Fill, String> {
+    let both_whole = matches!((low, high), (Number::Whole(_), Number::Whole(_)));
+    if !element.is_float() && !both_whole {
+        return Err(format!("random({low},{high}) are not of the type {}", element.name()));
+    }
+    let ascending = low.real() < high.real() && (high.real() - low.real()).is_finite();
+    match ascending {
+        true if element.is_float() => {
+            Ok(Fill::Random(Number::Real(low.real()), Number::Real(high.real())))
+        }
+        true => Ok(Fill::Random(low, high)),
+        false => Err(format!("random({low},{high}) holds nothing: the first must be the lower")),
+    }
+}
+
+fn pair(text: &str) -> Result<[Number; 2], String> {
+    let numbers = text.split_once(',').and_then(|(first, second)| {
+        Some([Number::parse(first.trim())?, Number::parse(second.trim())?])
+    });
+    numbers.ok_or_else(|| format!("`({text})` are not two numbers"))
+}
+
+fn between(low: Number, high: Number, random: &mut Random) -> Number {
+    /// 2^53: every multiple of its inverse below 1 is a double.
+    const STEPS: u64 = 1 << 53;
+    match (low, high) {
+        (Number::Whole(low), Number::Whole(high)) => match u64::try_from(high - low) {
+            Ok(span) => Number::Whole(low + i128::from(random.below(span))),
+            Err(_) => Number::Whole(low + i128::from(random.bits())),
+        },
+        _ => {
+            let part = random.below(STEPS) as f64 / STEPS as f64;
+            Number::Real(low.real() + (high.real() - low.real()) * part)
+        }
+    }
+}
+
+fn nth(first: Number, step: Number, at: u64) -> Number {
+    match (first, step) {
+        (Number::Whole(first), Number::Whole(step)) => {
+            Number::Whole(first.saturating_add(step.saturating_mul(at.into())))
+        }
+        _ => Number::Real(first.real() + step.real() * at as f64),
+    }
+}
+
+impl fmt::Display for Fill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fill::Constant(number) => write!(f, "{number}"),
+            Fill::Random(low, high) => write!(f, "random({low},{high})"),
+            Fill::Permutation => f.write_str("permutation"),
+            Fill::Sequence(first, step) => write!(f, "sequence({first},{step})"),
+            Fill::File(path) => write!(f, "@{}", path.display()),
+        }
+    }
+}

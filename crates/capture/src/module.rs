@@ -1,0 +1,67 @@
+//! The module whose kernels are launched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use warpmem_ptx::{Module, fatbin};
+
+use crate::error::CaptureError;
+
+/// A parsed module and where it is from.
+#[derive(Clone, Debug)]
+pub struct PtxModule {
+    pub path: PathBuf,
+    pub text: String,
+    pub module: Module,
+}
+
+/// What a user asks of a kernel before launching it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct KernelSummary {
+    pub name: String,
+    /// The parameters as PTX declares them.
+    pub parameters: Vec<String>,
+    pub instructions: usize,
+    /// What it needs that is not supported, in the kernel itself: line and text.
+    pub unsupported: Vec<String>,
+}
+
+impl PtxModule {
+    /// Reads PTX, as text or out of a fat binary, of which it takes the PTX for the highest
+    /// architecture.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is neither.
+    pub fn read(path: &Path) -> Result<PtxModule, CaptureError> {
+        let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
+        let bytes = fs::read(path).map_err(failed)?;
+        let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
+        let text = match fatbin::is_container(&bytes) {
+            true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
+            false => String::from_utf8(bytes).map_err(|error| {
+                let at = error.utf8_error().valid_up_to();
+                unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
+            })?,
+        };
+        let module = warpmem_ptx::parse(&text)
+            .map_err(|source| CaptureError::Module { path: path.to_owned(), source })?;
+        Ok(PtxModule { path: path.to_owned(), text, module })
+    }
+
+    /// Its kernels, in their order.
+    pub fn kernels(&self) -> Vec<KernelSummary> {
+        let module = &self.module;
+        let summary = |kernel: &warpmem_ptx::Function| KernelSummary {
+            name: kernel.name.clone(),
+            parameters: kernel.params.iter().map(|&id| module.variable(id).declared()).collect(),
+            instructions: kernel.body.as_ref().map_or(0, |body| body.instructions.len()),
+            unsupported: kernel
+                .body
+                .iter()
+                .flat_map(|body| &body.unsupported)
+                .map(ToString::to_string)
+                .collect(),
+        };
+        module.kernels().map(summary).collect()
+    }
+}

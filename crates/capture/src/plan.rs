@@ -1,0 +1,79 @@
+//! What is captured: a module, its buffers, and launches in their order.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use warpmem_params::parse_whole;
+
+use crate::argument::Argument;
+use crate::buffer::BufferSpec;
+use crate::error::CaptureError;
+use crate::expectation::Expectation;
+use crate::launch_file;
+
+/// A capture.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The PTX or fat binary.
+    pub module: PathBuf,
+    /// The folder that the names of array files begin from.
+    pub folder: PathBuf,
+    /// Seed of random values.
+    pub seed: u64,
+    pub buffers: Vec<PlannedBuffer>,
+    pub launches: Vec<PlannedLaunch>,
+}
+
+/// A buffer with a name.
+#[derive(Clone, Debug)]
+pub struct PlannedBuffer {
+    pub name: String,
+    pub spec: BufferSpec,
+    /// Where its values after the last launch are written.
+    pub output: Option<PathBuf>,
+    pub expectation: Option<Expectation>,
+}
+
+/// A launch.
+#[derive(Clone, Debug)]
+pub struct PlannedLaunch {
+    pub kernel: String,
+    pub grid: Dimensions,
+    pub block: Dimensions,
+    /// Bytes of shared memory beside those of the kernel's own variables.
+    pub shared: u32,
+    pub arguments: Vec<Argument>,
+}
+
+/// Sizes along x, y and z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions(pub [u32; 3]);
+
+impl FromStr for Dimensions {
+    type Err = String;
+
+    /// `256`, `16,16`, `2^10`, `8,8,4`.
+    fn from_str(text: &str) -> Result<Dimensions, String> {
+        let mut sizes = [1; 3];
+        let parts: Vec<&str> = text.split([',', 'x']).collect();
+        let size = |part: &str| u32::try_from(parse_whole(part.trim())?).ok().filter(|&n| n > 0);
+        let malformed = || format!("`{text}` are no dimensions; valid: 256, 16,16 or 8,8,4");
+        if parts.len() > 3 {
+            return Err(malformed());
+        }
+        for (to, part) in sizes.iter_mut().zip(&parts) {
+            *to = size(part).ok_or_else(malformed)?;
+        }
+        Ok(Dimensions(sizes))
+    }
+}
+
+impl Plan {
+    /// Reads a launch file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(path: &std::path::Path) -> Result<Plan, CaptureError> {
+        launch_file::read(path)
+    }
+}

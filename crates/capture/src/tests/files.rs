@@ -1,0 +1,112 @@
+//! Arrays in files, and launch files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use warpmem_random::Random;
+
+use crate::array_file;
+use crate::launch_file::parse;
+use crate::{BufferSpec, CaptureError, Element};
+
+#[test]
+fn arrays_are_read_as_they_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (0..48).collect();
+    for (name, described) in [("a.npy", true), ("a.bin", false)] {
+        let path = folder.path().join(name);
+        array_file::write(&path, Element::S16, &[4, 6], &bytes).unwrap();
+        let array = array_file::read(&path).unwrap();
+        assert_eq!(array.bytes, bytes);
+        assert_eq!(
+            array.described.map(|d| (d.element, d.shape)),
+            described.then(|| (Element::S16, vec![4, 6]))
+        );
+    }
+}
+
+/// A `.npy` file as NumPy 2 writes it.
+#[test]
+fn a_file_of_numpy_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n.npy");
+    let mut header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".to_vec();
+    header.resize(117, b' ');
+    header.push(b'\n');
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(header);
+    file.extend([1.5f32, -2.0].iter().flat_map(|value| value.to_le_bytes()));
+    fs::write(&path, &file).unwrap();
+    assert_eq!(super::floats(&path), [1.5, -2.0]);
+    fs::write(&path, &file[..file.len() - 1]).unwrap();
+    let error = array_file::read(&path).err().unwrap().to_string();
+    assert!(error.ends_with("7 bytes follow the header of an array of f32 [2]"), "{error}");
+}
+
+fn fill(text: &str, folder: &Path) -> Result<(Element, Vec<u64>, usize), String> {
+    let filled = BufferSpec::parse(text).unwrap().filled("b", folder, &mut Random::new(1));
+    filled.map(|f| (f.element, f.shape, f.bytes.len())).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_buffer_from_a_file_must_fit_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array_file::write(&folder.join("a.npy"), Element::F32, &[2, 3], &[0; 24]).unwrap();
+    fs::write(folder.join("a.bin"), [0; 24]).unwrap();
+    assert_eq!(fill("@a.npy", folder), Ok((Element::F32, vec![2, 3], 24)));
+    assert_eq!(fill("f32[6]=@a.npy", folder), Ok((Element::F32, vec![6], 24)));
+    assert_eq!(fill("u64[]=@a.bin", folder), Ok((Element::U64, vec![3], 24)));
+    for (text, what) in [
+        ("u32[]=@a.npy", "it holds f32, not u32"),
+        ("f32[7]=@a.npy", "it holds 6 elements, not 7"),
+        ("@a.bin", "a raw file needs a type"),
+        ("@none.npy", "failed to read"),
+    ] {
+        let error = fill(text, folder).unwrap_err();
+        assert!(error.contains(what), "{text}: {error}");
+    }
+    fs::write(folder.join("a.bin"), [0; 23]).unwrap();
+    assert!(fill("u64[]=@a.bin", folder).unwrap_err().contains("23 bytes are no array of u64"));
+}
+
+#[test]
+fn launch_files_say_what_is_wrong() {
+    const LAUNCH: &str = "[[launches]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n";
+    let file = |rest: &str| format!("module = \"k.ptx\"\n{rest}\n");
+    let cases = [
+        (file(""), "missing field `launches`"),
+        (file(&format!("sed = 1\n{LAUNCH}")), "unknown field `sed`"),
+        (file(&LAUNCH.replace("grid = 1", "grid = [1, 0]")), "launches[0]: grid: [1, 0]"),
+        (file(&LAUNCH.replace("block = 1", "block = []")), "launches[0]: block: []"),
+        (file(&format!("{LAUNCH}arguments = [1, \"?\"]")), "launches[0]: arguments[1]: `?`"),
+        (
+            file(&format!("{LAUNCH}[buffers.x]\ntype = \"f33\"\nshape = 1")),
+            "buffers.x: type: `f33`",
+        ),
+        (file(&format!("{LAUNCH}[buffers.x]\nshape = 1")), "buffers.x: it needs a `type`"),
+        (file(&format!("{LAUNCH}[buffers.x]\ntype = \"f32\"")), "buffers.x: it needs a `shape`"),
+        (
+            file(&format!("{LAUNCH}[buffers.x]\ntype = \"f32\"\nshape = 1\nfill = \"one\"")),
+            "buffers.x: fill: `one`",
+        ),
+        (
+            file(&format!("{LAUNCH}[buffers.x]\nfile = \"x\"\nfill = 1")),
+            "`fill` and `file` exclude each other",
+        ),
+        (
+            file(&format!(
+                "{LAUNCH}[buffers.x]\ntype = \"f32\"\nshape = 1\nexpect = \"e\"\nabsolute = -1.0"
+            )),
+            "buffers.x.absolute: -1",
+        ),
+    ];
+    for (text, what) in cases {
+        let error = parse(&text, PathBuf::new()).unwrap_err();
+        assert!(error.contains(what), "{text}\n{error}");
+    }
+    let folder = super::folder("module = 3");
+    let error = crate::Plan::read(&folder.path().join("k.toml")).unwrap_err();
+    assert!(matches!(error, CaptureError::LaunchFile { .. }));
+    assert!(error.to_string().contains("line 1"), "{error}");
+}

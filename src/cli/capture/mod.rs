@@ -1,0 +1,145 @@
+//! `warpmem capture`: kernels in PTX, executed without a GPU and recorded as a trace.
+
+mod arguments;
+mod summary;
+mod watch;
+
+use super::exit::Interrupted;
+use super::format::TextFormat;
+use super::interrupt::Interrupt;
+use super::output::{note, print};
+use anyhow::Context;
+use clap::ValueHint;
+use std::path::PathBuf;
+use warpmem::capture::{
+    Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
+    capture,
+};
+use warpmem::params::parse_whole;
+use warpmem::simt::Limits;
+use warpmem::trace::Ranges;
+
+use arguments::Saved;
+use watch::Bar;
+
+/// Execute CUDA kernels in PTX without a GPU and write the trace
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
+pub struct Args {
+    /// PTX, or a fat binary that holds PTX
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "launch")]
+    ptx: Option<PathBuf>,
+    /// Launch file (TOML): several launches, and buffers from and to files
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["ptx", "kernel", "grid", "block", "shared", "arguments", "saves", "seed"])]
+    launch: Option<PathBuf>,
+    /// Kernel to launch, as PTX names it
+    #[arg(long, value_name = "NAME", requires_all = ["grid", "block"])]
+    kernel: Option<String>,
+    /// CTAs along x, y and z
+    #[arg(long, value_name = "X[,Y[,Z]]")]
+    grid: Option<Dimensions>,
+    /// Threads of a CTA along x, y and z
+    #[arg(long, value_name = "X[,Y[,Z]]")]
+    block: Option<Dimensions>,
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared: u32,
+    /// Argument of the kernel, once for each in their order
+    #[arg(long = "arg", value_name = "ARGUMENT", value_parser = Argument::parse)]
+    arguments: Vec<Argument>,
+    /// Write the buffer of an argument, counted from 1, after the launch (.npy or raw)
+    #[arg(long = "save", value_name = "N=FILE", value_parser = Saved::parse)]
+    saves: Vec<Saved>,
+    /// Seed of random values
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_number)]
+    seed: u64,
+    /// Trace to write (.wmt)
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "list", conflicts_with = "list")]
+    output: Option<PathBuf>,
+    /// Write nothing: list the launches with their instructions, or, without a launch, the kernels
+    /// of the PTX
+    #[arg(long)]
+    list: bool,
+    /// Launches to record, numbered from 0, B excluded; all by default
+    #[arg(long, value_name = "A..B,…", value_parser = str::parse::<Ranges>)]
+    kernels: Option<Ranges>,
+    /// Record only launches of kernels whose name matches
+    #[arg(long, value_name = "REGEX")]
+    name: Option<regex::Regex>,
+    /// Warp instructions of a launch after which it is taken to run for ever
+    #[arg(long, value_name = "N", default_value = "10_000_000_000", value_parser = parse_number)]
+    max_instructions: u64,
+    /// Take registers per thread from this `ptxas` instead of estimating them
+    #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::CommandName)]
+    ptxas: Option<PathBuf>,
+    /// How to print the summary
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    format: TextFormat,
+}
+
+const AFTER_HELP: &str = "\
+An argument is a number, which the kernel's parameter gives its type; TYPE=VALUE, as f32=2.0; or a
+buffer, buffer:TYPE[SIZE]=FILL, of which the kernel gets the address. Types: u8, s8, u16, s16, u32,
+s32, u64, s64, f16, bf16, f32, f64. Fills: zero, a number, random, random(LOW,HIGH), permutation,
+sequence, sequence(FIRST,STEP), @FILE (.npy or raw).
+
+Examples:
+  warpmem capture --list --ptx axpy.ptx
+  warpmem capture --ptx axpy.ptx --kernel axpy --grid 1024 --block 256 --arg 2.0 \\
+    --arg 'buffer:f32[2^18]=random' --arg 'buffer:f32[2^18]' --arg 2^18 -o axpy.wmt
+  warpmem capture --launch gemm.toml -o gemm.wmt
+  warpmem capture --launch solver.toml --name 'spmv.*' --kernels 10..12 -o spmv.wmt";
+
+fn parse_number(text: &str) -> Result<u64, String> {
+    parse_whole(text).ok_or_else(|| "valid: a whole number, as 7 or 2^10".into())
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    match (&args.launch, &args.ptx, &args.kernel) {
+        (Some(path), ..) => run(args, &Plan::read(path)?),
+        (None, Some(ptx), Some(kernel)) => run(args, &arguments::plan(args, ptx, kernel)?),
+        (None, Some(ptx), None) if args.list => {
+            print(&summary::kernels(&PtxModule::read(ptx)?, args.format)?)
+        }
+        _ => anyhow::bail!("no kernel is named: give --kernel, --grid and --block, or --launch"),
+    }
+}
+
+fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
+    let bar = Bar::new(Interrupt::install()?);
+    let captured = capture(plan, &options(args), &bar)
+        .with_context(|| format!("failed to capture {}", plan.module.display()));
+    let seconds = bar.finish();
+    let captured = captured?;
+    print(&summary::launches(&captured, args.format)?)?;
+    note(&summary::line(&captured, seconds));
+    check(&captured)
+}
+
+fn options(args: &Args) -> Options {
+    Options {
+        output: args.output.clone(),
+        selection: Selection {
+            launches: args.kernels.clone().unwrap_or_else(Ranges::all),
+            name: args.name.clone(),
+        },
+        limits: Limits { instructions: args.max_instructions },
+        registers: args.ptxas.clone().map_or(Registers::Estimated, Registers::Ptxas),
+        command: arguments::command_line(),
+    }
+}
+
+/// Fails if the capture was broken off, or gave wrong values.
+fn check(captured: &Captured) -> anyhow::Result<()> {
+    if captured.interrupted {
+        let kept = match &captured.trace {
+            Some(trace) => format!("{} kernels are kept", trace.kernels),
+            None => "nothing is written".to_owned(),
+        };
+        return Err(Interrupted { kept }.into());
+    }
+    match captured.mismatches.is_empty() {
+        true => Ok(()),
+        false => Err(CaptureError::Mismatches(captured.mismatches.clone()).into()),
+    }
+}

@@ -1,0 +1,98 @@
+//! What a capture prints.
+
+use indicatif::HumanCount;
+use serde_json::{Value, json};
+use warpmem::capture::{Captured, Launched, PtxModule};
+use warpmem_text::aligned;
+
+use super::super::format::TextFormat;
+
+/// The kernels of a module.
+pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String> {
+    let kernels = module.kernels();
+    if format == TextFormat::Json {
+        return Ok(format!("{:#}\n", serde_json::to_value(kernels)?));
+    }
+    let mut text = format!(
+        "{}: PTX {}.{} for {}\n",
+        module.path.display(),
+        module.module.version.0,
+        module.module.version.1,
+        module.module.target
+    );
+    for kernel in &kernels {
+        text.push_str(&format!(
+            "{}({})  {} instructions\n",
+            kernel.name,
+            kernel.parameters.join(", "),
+            kernel.instructions
+        ));
+        text.extend(kernel.unsupported.iter().map(|what| format!("  not supported: {what}\n")));
+    }
+    Ok(text)
+}
+
+/// The launches of a capture.
+pub fn launches(captured: &Captured, format: TextFormat) -> anyhow::Result<String> {
+    if format == TextFormat::Json {
+        let trace = captured.trace.as_ref().map(|trace| {
+            json!({
+                "file": trace.path.display().to_string(),
+                "bytes": trace.file_bytes,
+                "kernels": trace.kernels,
+                "warp_instructions": trace.warp_instructions,
+                "thread_instructions": trace.thread_instructions,
+            })
+        });
+        let value: Value = json!({ "launches": captured.launches, "trace": trace });
+        return Ok(format!("{value:#}\n"));
+    }
+    let heading = [
+        "launch",
+        "kernel",
+        "grid",
+        "block",
+        "registers",
+        "shared bytes",
+        "warps",
+        "warp instructions",
+        "recorded",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(captured.launches.iter().map(row));
+    Ok(aligned(&rows, &[0, 4, 5, 6, 7]))
+}
+
+fn row(launched: &Launched) -> Vec<String> {
+    let sizes = |[x, y, z]: [u32; 3]| format!("{x},{y},{z}");
+    vec![
+        launched.number.to_string(),
+        launched.kernel.clone(),
+        sizes(launched.grid),
+        sizes(launched.block),
+        launched.registers_per_thread.to_string(),
+        launched.shared_bytes.to_string(),
+        launched.warps.to_string(),
+        launched.warp_instructions.to_string(),
+        if launched.recorded { "yes" } else { "no" }.to_owned(),
+    ]
+}
+
+/// The line that ends a capture.
+pub fn line(captured: &Captured, seconds: f64) -> String {
+    let executed: u64 = captured.launches.iter().map(|launch| launch.warp_instructions).sum();
+    let rate = HumanCount((executed as f64 / seconds) as u64);
+    let executed = HumanCount(executed);
+    let work = format!("{executed} warp instructions in {seconds:.1} s, {rate} per second");
+    match &captured.trace {
+        None => work,
+        Some(trace) => format!(
+            "{}: kernels {}, records {}, thread instructions {}, bytes {}; {work}",
+            trace.path.display(),
+            trace.kernels,
+            HumanCount(trace.records),
+            HumanCount(trace.thread_instructions),
+            HumanCount(trace.file_bytes)
+        ),
+    }
+}

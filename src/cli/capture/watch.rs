@@ -1,0 +1,64 @@
+//! The progress of a capture on standard error.
+
+use super::super::interrupt::Interrupt;
+use super::super::progress::bar;
+use indicatif::{HumanCount, ProgressBar};
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+use warpmem::capture::Watch;
+
+/// A bar of the CTAs of the launch.
+pub struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+    interrupt: Interrupt,
+    launch: RefCell<Launch>,
+}
+
+#[derive(Default)]
+struct Launch {
+    /// `axpy, launch 2/7`.
+    name: String,
+    drawn: Option<Instant>,
+    /// Warp instructions of the launches before it.
+    before: u64,
+    executed: u64,
+}
+
+impl Bar {
+    pub fn new(interrupt: Interrupt) -> Bar {
+        let bar = bar("{bar:30} CTAs {pos}/{len} of {msg} · {eta} left");
+        Bar { bar, begun: Instant::now(), interrupt, launch: RefCell::default() }
+    }
+
+    /// Removes the bar; returns the seconds that it was there.
+    pub fn finish(self) -> f64 {
+        self.bar.finish_and_clear();
+        self.begun.elapsed().as_secs_f64()
+    }
+}
+
+impl Watch for Bar {
+    fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64) {
+        let mut launch = self.launch.borrow_mut();
+        let before = launch.before + launch.executed;
+        let name = format!("{kernel}, launch {number}/{launches}");
+        *launch = Launch { name, before, ..Launch::default() };
+        self.bar.reset();
+        self.bar.set_length(ctas);
+    }
+
+    fn advance(&self, ctas: u64, warp_instructions: u64) -> bool {
+        const BETWEEN_DRAWS: Duration = Duration::from_millis(100);
+        let mut launch = self.launch.borrow_mut();
+        launch.executed = warp_instructions;
+        if launch.drawn.is_none_or(|drawn| drawn.elapsed() > BETWEEN_DRAWS) {
+            launch.drawn = Some(Instant::now());
+            let all = launch.before + launch.executed;
+            let rate = HumanCount((all as f64 / self.begun.elapsed().as_secs_f64()) as u64);
+            self.bar.set_position(ctas);
+            self.bar.set_message(format!("{} · {rate} warp instructions/s", launch.name));
+        }
+        !self.interrupt.is_asked()
+    }
+}
