@@ -16,7 +16,7 @@ use crate::launch::Launch;
 use crate::memory::DeviceMemory;
 use crate::program::{Dest, Program};
 use crate::recorder::Recorder;
-use crate::warp::{Place, State, Warp};
+use crate::warp::{Place, Rows, State, Warp};
 
 /// Instructions that a warp executes before the next one of its CTA does.
 const WARP_TURN: u32 = 1 << 12;
@@ -111,11 +111,12 @@ impl<'a> Run<'a> {
         let total: u64 = self.launch.grid.iter().map(|&n| u64::from(n)).product();
         let mut counts = Counts::default();
         let mut resident: VecDeque<Cta<R::Warp>> = VecDeque::new();
+        let mut spare = Vec::new();
         let mut next = 0;
         while counts.ctas < total {
             for _ in 0..resident.len().max(1) {
                 if next < total && resident.len() < RESIDENT {
-                    resident.push_back(Cta::new(self, next));
+                    resident.push_back(Cta::new(self, next, recorder, &mut spare));
                     next += 1;
                 }
             }
@@ -129,7 +130,9 @@ impl<'a> Run<'a> {
                 if cta.has_ended() {
                     counts.ctas += 1;
                     counts.warps += cta.warps.len() as u64;
-                    let warps = cta.warps.into_iter().map(|warp| warp.recorder).collect();
+                    let parts = cta.warps.into_iter().map(Warp::into_parts);
+                    let (warps, rows): (Vec<_>, Vec<_>) = parts.unzip();
+                    spare.extend(rows);
                     recorder.end_cta(cta.number, cta.block, warps)?;
                 } else {
                     resident.push_back(cta);
@@ -243,8 +246,13 @@ struct Rendezvous {
     holds: u32,
 }
 
-impl<W: Default> Cta<W> {
-    fn new(run: &Run<'_>, number: u64) -> Cta<W> {
+impl<W> Cta<W> {
+    fn new<R: Recorder<Warp = W>>(
+        run: &Run<'_>,
+        number: u64,
+        recorder: &mut R,
+        spare: &mut Vec<Rows>,
+    ) -> Cta<W> {
         let [x, y, _] = run.launch.grid.map(u64::from);
         let block = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         let warp = |warp_in_cta| {
@@ -256,7 +264,8 @@ impl<W: Default> Cta<W> {
                 warp_in_cta,
                 shared: [run.shared_bytes, run.launch.dynamic_shared],
             };
-            Warp::new(&run.program, place, run.params.len() as u64)
+            let params = run.params.len() as u64;
+            Warp::new(&run.program, place, params, recorder.begin_warp(), spare.pop())
         };
         Cta {
             number,

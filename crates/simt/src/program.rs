@@ -8,6 +8,8 @@ use warpmem_ptx::{
     Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
 };
 
+use warpmem_trace::{Operands, Reg, Registers};
+
 use crate::error::LaunchError;
 use crate::image::{Image, function_address};
 
@@ -58,9 +60,11 @@ pub(crate) struct Step {
     pub guard: Option<Guard>,
     pub dests: Box<[Dest]>,
     pub sources: Box<[Source]>,
-    /// Numbers of the registers that it writes and reads, for the trace.
-    pub writes: Box<[u16]>,
-    pub reads: Box<[u16]>,
+    /// The registers that it writes and reads, for the trace.
+    pub writes: Box<[Reg]>,
+    pub reads: Box<[Reg]>,
+    /// How it reads them, unless it is in a function.
+    pub operands: Operands,
     pub line: u32,
     pub location: Option<(u32, u32)>,
 }
@@ -334,17 +338,20 @@ impl Lowering<'_> {
             .guard
             .map(|guard| Guard { row: guard.predicate.index.into(), negated: guard.negated });
         let numbers = |registers: &mut dyn Iterator<Item = Register>| {
-            let mut numbers: Vec<u16> = registers.map(|register| self.number(register)).collect();
+            let mut numbers: Vec<Reg> =
+                registers.map(|register| Reg(self.number(register))).collect();
             numbers.dedup();
             numbers.into_boxed_slice()
         };
+        let reads = numbers(&mut instruction.reads());
         Step {
             op: instruction.op,
             guard,
             dests: instruction.dests.iter().map(|&dest| dest_of(dest)).collect(),
             sources: instruction.sources.iter().map(|&value| self.source(value)).collect(),
             writes: numbers(&mut instruction.writes()),
-            reads: numbers(&mut instruction.reads()),
+            operands: Registers::new(&[], &reads).operands,
+            reads,
             line: instruction.line,
             location: instruction.location,
         }

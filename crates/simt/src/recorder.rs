@@ -12,11 +12,14 @@ use warpmem_trace::{
 pub struct Operands<'a> {
     pub writes: &'a [Reg],
     pub reads: &'a [Reg],
+    /// How the register file is read.
+    pub ports: warpmem_trace::Operands,
 }
 
 impl<'a> From<Operands<'a>> for Registers<'a> {
     fn from(operands: Operands<'a>) -> Registers<'a> {
-        Registers::new(operands.writes, operands.reads)
+        let Operands { writes, reads, ports } = operands;
+        Registers { dests: writes, srcs: reads, operands: ports }
     }
 }
 
@@ -24,7 +27,10 @@ impl<'a> From<Operands<'a>> for Registers<'a> {
 /// state of its own.
 pub trait Recorder {
     /// State of a warp.
-    type Warp: Default;
+    type Warp;
+
+    /// The state of a warp that begins.
+    fn begin_warp(&mut self) -> Self::Warp;
 
     /// `count` instructions of a class, each of which needs the one before.
     fn compute(
@@ -66,6 +72,7 @@ pub struct NoRecorder;
 impl Recorder for NoRecorder {
     type Warp = ();
 
+    fn begin_warp(&mut self) {}
     fn compute(&self, (): &mut (), _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
     fn memory(&self, (): &mut (), _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
     fn barrier(&self, (): &mut (), _: u64, _: u8, _: u32) {}
@@ -85,6 +92,8 @@ pub struct TraceRecorder<'w> {
     /// CTAs that have ended before one that comes before them.
     waiting: BTreeMap<u64, ([u32; 3], Vec<WarpAssembler>)>,
     next: u64,
+    /// Those of warps that have ended: their memory is used again.
+    spare: Vec<WarpAssembler>,
 }
 
 impl<'w> TraceRecorder<'w> {
@@ -97,7 +106,8 @@ impl<'w> TraceRecorder<'w> {
         info: KernelInfo,
     ) -> Result<TraceRecorder<'w>, TraceError> {
         writer.begin_kernel(info)?;
-        Ok(TraceRecorder { writer, cta: CtaBuilder::new(), waiting: BTreeMap::new(), next: 0 })
+        let (cta, waiting) = (CtaBuilder::new(), BTreeMap::new());
+        Ok(TraceRecorder { writer, cta, waiting, next: 0, spare: Vec::new() })
     }
 
     /// Ends the kernel.
@@ -112,6 +122,10 @@ impl<'w> TraceRecorder<'w> {
 impl Recorder for TraceRecorder<'_> {
     type Warp = WarpAssembler;
 
+    fn begin_warp(&mut self) -> WarpAssembler {
+        self.spare.pop().unwrap_or_default()
+    }
+
     fn compute(
         &self,
         warp: &mut WarpAssembler,
@@ -121,9 +135,9 @@ impl Recorder for TraceRecorder<'_> {
         operands: Operands<'_>,
     ) {
         warp.compute(class, mask, operands.into());
-        let again = Registers::new(operands.writes, operands.writes);
-        for _ in 1..count {
-            warp.compute(class, mask, again);
+        if count > 1 {
+            let again = Registers::new(operands.writes, operands.writes);
+            (1..count).for_each(|_| warp.compute(class, mask, again));
         }
     }
 
@@ -167,6 +181,7 @@ impl Recorder for TraceRecorder<'_> {
             for (number, mut warp) in (0..).zip(warps) {
                 self.cta.begin_warp(number);
                 warp.finish(self.writer, &mut self.cta);
+                self.spare.push(warp);
             }
             self.writer.cta(&self.cta)?;
             self.next += 1;

@@ -44,6 +44,14 @@ pub(crate) struct Place {
     pub shared: [u32; 2],
 }
 
+/// The registers of a warp, by class.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    predicates: Vec<u32>,
+    narrow: Vec<Lanes<u32>>,
+    wide: Vec<Lanes<u64>>,
+}
+
 /// A warp.
 #[derive(Debug)]
 pub(crate) struct Warp<R> {
@@ -65,32 +73,47 @@ pub(crate) struct Warp<R> {
     pub recorder: R,
 }
 
-impl<R: Default> Warp<R> {
-    pub fn new(program: &Program, place: Place, kernel_params: u64) -> Warp<R> {
+impl<R> Warp<R> {
+    /// A warp that begins; it takes over the memory of one that has ended.
+    pub fn new(
+        program: &Program,
+        place: Place,
+        kernel_params: u64,
+        recorder: R,
+        ended: Option<Rows>,
+    ) -> Warp<R> {
         let threads: u32 = place.block.iter().product();
         let first = place.warp_in_cta * WARP as u32;
+        let Rows { mut predicates, mut narrow, mut wide } = ended.unwrap_or_default();
+        predicates.clear();
+        narrow.clear();
+        wide.clear();
         let mut warp = Warp {
             place,
             state: State::Runs,
             stack: PathStack::new(mask_of(|lane| first + (lane as u32) < threads)),
             frames: Vec::new(),
-            predicates: Vec::new(),
-            narrow: Vec::new(),
-            wide: Vec::new(),
+            predicates,
+            narrow,
+            wide,
             carry: 0,
             local: PrivateMemory::default(),
             params: PrivateMemory::default(),
             executed: 0,
             copies: CopyGroups::default(),
-            recorder: R::default(),
+            recorder,
         };
         warp.push_frame(program, 0, 0);
         warp.params.first = kernel_params;
         warp
     }
-}
 
-impl<R> Warp<R> {
+    /// What its recorder has gathered, and the memory of its registers for another warp.
+    pub fn into_parts(self) -> (R, Rows) {
+        let Warp { predicates, narrow, wide, recorder, .. } = self;
+        (recorder, Rows { predicates, narrow, wide })
+    }
+
     /// Enters a routine.
     pub fn push_frame(&mut self, program: &Program, routine: usize, call: u32) {
         let below = self.frames.last().map(|frame| &program.routines[frame.routine]);
@@ -263,9 +286,8 @@ impl<R> Warp<R> {
     }
 
     /// The trace's number of a register of the innermost routine.
-    pub fn register(&self, number: u16) -> Reg {
-        let [predicates, narrow, wide] = self.frame().rows;
-        Reg(number.saturating_add((predicates + narrow + wide) as u16))
+    pub fn register(&self, Reg(number): Reg) -> Reg {
+        Reg(number.saturating_add(self.frame().rows.iter().sum::<usize>() as u16))
     }
 }
 

@@ -164,7 +164,11 @@ pub(super) fn store<R: Recorder>(
 }
 
 pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
-    match lanes_of(group.lanes).find(|&lane| !group.addresses[lane].is_multiple_of(bytes)) {
+    // Widths are powers of two.
+    let below = bytes.wrapping_sub(1);
+    let is_off = |&lane: &usize| group.addresses[lane] & below != 0;
+    let low = lanes_of(group.lanes).fold(0, |bits, lane| bits | group.addresses[lane]);
+    match lanes_of(group.lanes).filter(|_| low & below != 0).find(is_off) {
         None => Ok(()),
         Some(lane) => {
             let address = group.addresses[lane];

@@ -17,12 +17,23 @@ pub(super) fn address<R>(warp: &Warp<R>, program: &Program, pc: u32) -> u64 {
 }
 
 /// Calls a function with the registers of an instruction.
-#[inline]
-pub(super) fn with_operands<R, T>(
+#[inline(always)]
+pub(super) fn with_operands<R>(
     warp: &mut Warp<R>,
     step: &Step,
-    f: impl FnOnce(&mut R, Operands<'_>) -> T,
-) -> T {
+    f: impl FnOnce(&mut R, Operands<'_>),
+) {
+    match warp.frames.len() {
+        1 => {
+            let (writes, reads) = (&*step.writes, &*step.reads);
+            f(&mut warp.recorder, Operands { writes, reads, ports: step.operands });
+        }
+        _ => with_moved_operands(warp, step, f),
+    }
+}
+
+/// The registers of a function lie above those of its caller.
+fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R, Operands<'_>)) {
     let (mut writes, mut reads) = ([Reg(0); MOST], [Reg(0); MOST]);
     let counts = [step.writes.len().min(MOST), step.reads.len().min(MOST)];
     for (to, &number) in writes.iter_mut().zip(&step.writes) {
@@ -31,8 +42,8 @@ pub(super) fn with_operands<R, T>(
     for (to, &number) in reads.iter_mut().zip(&step.reads) {
         *to = warp.register(number);
     }
-    let operands = Operands { writes: &writes[..counts[0]], reads: &reads[..counts[1]] };
-    f(&mut warp.recorder, operands)
+    let (writes, reads) = (&writes[..counts[0]], &reads[..counts[1]]);
+    f(&mut warp.recorder, Operands { writes, reads, ports: step.operands });
 }
 
 /// Records an instruction of a class.
