@@ -6,6 +6,22 @@ pub const WARP: usize = 32;
 /// One value per lane.
 pub type Lanes<T> = [T; WARP];
 
+/// The value of each lane, computed with the widest vector instructions of the CPU. The values are
+/// the same on every CPU.
+#[inline(always)]
+pub(crate) fn in_all_lanes<T: Copy + Default>(f: impl Fn(usize) -> T) -> Lanes<T> {
+    let mut values = [T::default(); WARP];
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (lane, value) in values.iter_mut().enumerate() {
+                *value = f(lane);
+            }
+        },
+    );
+    values
+}
+
 /// The lanes of a mask, lowest first.
 #[inline]
 pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {

@@ -108,6 +108,14 @@ impl DeviceMemory {
         Some((allocation.base, &allocation.bytes))
     }
 
+    /// As [`DeviceMemory::around`], to be written.
+    #[inline]
+    pub(crate) fn around_mut(&mut self, address: u64) -> Option<(u64, &mut [u8])> {
+        let at = self.find(address)?;
+        let allocation = &mut self.allocations[at];
+        Some((allocation.base, &mut allocation.bytes))
+    }
+
     /// The allocation that is nearest to an address, for messages: its first address and its size.
     pub(crate) fn nearest(&self, address: u64) -> Option<(u64, u64)> {
         let distance = |allocation: &&Allocation| match allocation.base > address {

@@ -147,17 +147,7 @@ pub(super) fn store<R: Recorder>(
         check_alignment(&group, total)?;
         for (at, &source) in (0..).zip(&step.sources[1..]) {
             let values = warp.wide(source);
-            for lane in lanes_of(group.lanes) {
-                write_lane(
-                    warp,
-                    ctx,
-                    group.space,
-                    lane,
-                    group.addresses[lane] + at * width,
-                    width,
-                    values[lane],
-                )?;
-            }
+            write(warp, ctx, &group, at * width, width, &values)?;
         }
     }
     Ok(())
@@ -188,25 +178,97 @@ fn read<R: Recorder>(
     width: u64,
 ) -> Result<Lanes<u64>, Trap> {
     let mut values = [0; WARP];
-    if matches!(group.space, Space::Global | Space::Constant | Space::Generic) {
-        let Some(first) = lanes_of(group.lanes).next() else { return Ok(values) };
-        let around = ctx.memory.around(group.addresses[first]);
-        let (base, bytes) = around.ok_or_else(|| {
-            outside(ctx, Space::Global, first, group.addresses[first] + at, width)
-        })?;
-        for lane in lanes_of(group.lanes) {
-            let offset = (group.addresses[lane] + at).wrapping_sub(base);
-            values[lane] = match value_at(bytes, offset, width) {
-                Some(value) => value,
-                None => read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?,
-            };
+    let first = group.lanes.trailing_zeros() as usize;
+    let (base, bytes): (u64, &[u8]) = match group.space {
+        _ if group.lanes == 0 => return Ok(values),
+        Space::Shared => (0, ctx.shared),
+        Space::Global | Space::Constant | Space::Generic => {
+            ctx.memory.around(group.addresses[first]).unwrap_or_default()
         }
-        return Ok(values);
-    }
-    for lane in lanes_of(group.lanes) {
+        _ => (0, &[]),
+    };
+    let start = at.wrapping_sub(base);
+    let elsewhere = match width {
+        4 => gather(bytes, group, start, &mut values, |bytes| u32::from_le_bytes(bytes).into()),
+        8 => gather(bytes, group, start, &mut values, u64::from_le_bytes),
+        2 => gather(bytes, group, start, &mut values, |bytes| u16::from_le_bytes(bytes).into()),
+        _ => gather(bytes, group, start, &mut values, |[byte]: [u8; 1]| byte.into()),
+    };
+    for lane in lanes_of(elsewhere) {
         values[lane] = read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?;
     }
     Ok(values)
+}
+
+/// The values of the lanes whose addresses, with `start` added, are offsets of bytes that are all
+/// there; returns the other lanes.
+#[inline(always)]
+fn gather<const N: usize>(
+    bytes: &[u8],
+    group: &Group,
+    start: u64,
+    values: &mut Lanes<u64>,
+    value: impl Fn([u8; N]) -> u64,
+) -> u32 {
+    let mut elsewhere = 0;
+    for lane in lanes_of(group.lanes) {
+        let offset = group.addresses[lane].wrapping_add(start) as usize;
+        match bytes.get(offset..).and_then(|bytes| bytes.first_chunk()) {
+            Some(&bytes) => values[lane] = value(bytes),
+            None => elsewhere |= 1 << lane,
+        }
+    }
+    elsewhere
+}
+
+/// Up to 8 bytes to the address of each lane, `at` bytes behind it.
+fn write<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    group: &Group,
+    at: u64,
+    width: u64,
+    values: &Lanes<u64>,
+) -> Outcome {
+    let first = group.lanes.trailing_zeros() as usize;
+    let (base, bytes): (u64, &mut [u8]) = match group.space {
+        _ if group.lanes == 0 => return Ok(()),
+        Space::Shared => (0, &mut *ctx.shared),
+        Space::Global => ctx.memory.around_mut(group.addresses[first]).unwrap_or_default(),
+        _ => (0, &mut []),
+    };
+    let start = at.wrapping_sub(base);
+    let elsewhere = match width {
+        4 => scatter(bytes, group, start, values, |value| (value as u32).to_le_bytes()),
+        8 => scatter(bytes, group, start, values, u64::to_le_bytes),
+        2 => scatter(bytes, group, start, values, |value| (value as u16).to_le_bytes()),
+        _ => scatter(bytes, group, start, values, |value| [value as u8]),
+    };
+    for lane in lanes_of(elsewhere) {
+        let address = group.addresses[lane] + at;
+        write_lane(warp, ctx, group.space, lane, address, width, values[lane])?;
+    }
+    Ok(())
+}
+
+/// As [`gather`], the other way.
+#[inline(always)]
+fn scatter<const N: usize>(
+    bytes: &mut [u8],
+    group: &Group,
+    start: u64,
+    values: &Lanes<u64>,
+    value: impl Fn(u64) -> [u8; N],
+) -> u32 {
+    let mut elsewhere = 0;
+    for lane in lanes_of(group.lanes) {
+        let offset = group.addresses[lane].wrapping_add(start) as usize;
+        match bytes.get_mut(offset..).and_then(|bytes| bytes.first_chunk_mut()) {
+            Some(place) => *place = value(values[lane]),
+            None => elsewhere |= 1 << lane,
+        }
+    }
+    elsewhere
 }
 
 /// The little-endian number of up to 8 bytes at an offset.

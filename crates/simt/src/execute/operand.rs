@@ -2,49 +2,55 @@
 
 use half::{bf16, f16};
 
-use crate::lanes::{Lanes, WARP};
+use crate::lanes::{Lanes, in_all_lanes};
 use crate::program::{Dest, Source, Step};
 use crate::warp::Warp;
 
 /// A type whose values registers hold.
 pub(super) trait Operand: Copy {
-    fn read<R>(warp: &Warp<R>, source: Source) -> Lanes<Self>;
-    fn write<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<Self>, mask: u32);
+    /// The bits of a register.
+    type Bits: Copy + Default;
+
+    fn of_register(bits: Self::Bits) -> Self;
+    fn to_register(self) -> Self::Bits;
+    fn read_bits<R>(warp: &Warp<R>, source: Source) -> Lanes<Self::Bits>;
+    fn write_bits<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<Self::Bits>, mask: u32);
+
+    #[inline(always)]
+    fn read<R>(warp: &Warp<R>, source: Source) -> Lanes<Self> {
+        Self::read_bits(warp, source).map(Self::of_register)
+    }
 }
 
-macro_rules! narrow {
-    ($($type:ty, $from:expr, $to:expr;)*) => {$(
+macro_rules! operands {
+    ($bits:ty, $read:ident, $write:ident: $($type:ty, $from:expr, $to:expr;)*) => {$(
         impl Operand for $type {
+            type Bits = $bits;
+
             #[inline(always)]
-            fn read<R>(warp: &Warp<R>, source: Source) -> Lanes<$type> {
-                warp.narrow(source).map($from)
+            fn of_register(bits: $bits) -> $type {
+                $from(bits)
             }
 
             #[inline(always)]
-            fn write<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<$type>, mask: u32) {
-                warp.set_narrow(dest, &values.map($to), mask);
+            fn to_register(self) -> $bits {
+                $to(self)
+            }
+
+            #[inline(always)]
+            fn read_bits<R>(warp: &Warp<R>, source: Source) -> Lanes<$bits> {
+                warp.$read(source)
+            }
+
+            #[inline(always)]
+            fn write_bits<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<$bits>, mask: u32) {
+                warp.$write(dest, values, mask);
             }
         }
     )*};
 }
 
-macro_rules! wide {
-    ($($type:ty, $from:expr, $to:expr;)*) => {$(
-        impl Operand for $type {
-            #[inline(always)]
-            fn read<R>(warp: &Warp<R>, source: Source) -> Lanes<$type> {
-                warp.wide(source).map($from)
-            }
-
-            #[inline(always)]
-            fn write<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<$type>, mask: u32) {
-                warp.set_wide(dest, &values.map($to), mask);
-            }
-        }
-    )*};
-}
-
-narrow! {
+operands! { u32, narrow, set_narrow:
     u8, |bits| bits as u8, u32::from;
     i8, |bits| bits as i8, |value| u32::from(value as u8);
     u16, |bits| bits as u16, u32::from;
@@ -52,11 +58,11 @@ narrow! {
     u32, |bits| bits, |value| value;
     i32, |bits| bits as i32, |value| value as u32;
     f32, f32::from_bits, f32::to_bits;
-    f16, |bits| f16::from_bits(bits as u16), |value| u32::from(value.to_bits());
-    bf16, |bits| bf16::from_bits(bits as u16), |value| u32::from(value.to_bits());
+    f16, |bits| f16::from_bits(bits as u16), |value: f16| u32::from(value.to_bits());
+    bf16, |bits| bf16::from_bits(bits as u16), |value: bf16| u32::from(value.to_bits());
 }
 
-wide! {
+operands! { u64, wide, set_wide:
     u64, |bits| bits, |value| value;
     i64, |bits| bits as i64, |value| value as u64;
     f64, f64::from_bits, f64::to_bits;
@@ -70,8 +76,12 @@ pub(super) fn map1<A: Operand, D: Operand, R>(
     mask: u32,
     f: impl Fn(A) -> D,
 ) {
-    let a = A::read(warp, step.sources[0]);
-    D::write(warp, step.dests[0], &a.map(f), mask);
+    let a = A::read_bits(warp, step.sources[0]);
+    let d = in_all_lanes(
+        #[inline(always)]
+        |lane| f(A::of_register(a[lane])).to_register(),
+    );
+    D::write_bits(warp, step.dests[0], &d, mask);
 }
 
 /// d = f(a, b)
@@ -82,10 +92,13 @@ pub(super) fn map2<A: Operand, B: Operand, D: Operand, R>(
     mask: u32,
     f: impl Fn(A, B) -> D,
 ) {
-    let a = A::read(warp, step.sources[0]);
-    let b = B::read(warp, step.sources[1]);
-    let d: Lanes<D> = std::array::from_fn(|lane| f(a[lane], b[lane]));
-    D::write(warp, step.dests[0], &d, mask);
+    let a = A::read_bits(warp, step.sources[0]);
+    let b = B::read_bits(warp, step.sources[1]);
+    let d = in_all_lanes(
+        #[inline(always)]
+        |lane| f(A::of_register(a[lane]), B::of_register(b[lane])).to_register(),
+    );
+    D::write_bits(warp, step.dests[0], &d, mask);
 }
 
 /// d = f(a, b, c)
@@ -96,11 +109,17 @@ pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand, R>(
     mask: u32,
     f: impl Fn(A, B, C) -> D,
 ) {
-    let a = A::read(warp, step.sources[0]);
-    let b = B::read(warp, step.sources[1]);
-    let c = C::read(warp, step.sources[2]);
-    let d: Lanes<D> = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
-    D::write(warp, step.dests[0], &d, mask);
+    let a = A::read_bits(warp, step.sources[0]);
+    let b = B::read_bits(warp, step.sources[1]);
+    let c = C::read_bits(warp, step.sources[2]);
+    let d = in_all_lanes(
+        #[inline(always)]
+        |lane| {
+            f(A::of_register(a[lane]), B::of_register(b[lane]), C::of_register(c[lane]))
+                .to_register()
+        },
+    );
+    D::write_bits(warp, step.dests[0], &d, mask);
 }
 
 /// The operands of a predicate operation, as sets of lanes.
@@ -116,7 +135,11 @@ pub(super) fn compared<T: Operand, R>(
     step: &Step,
     f: impl Fn(T, T) -> bool,
 ) -> u32 {
-    let a = T::read(warp, step.sources[0]);
-    let b = T::read(warp, step.sources[1]);
-    (0..WARP).fold(0, |mask, lane| mask | u32::from(f(a[lane], b[lane])) << lane)
+    let a = T::read_bits(warp, step.sources[0]);
+    let b = T::read_bits(warp, step.sources[1]);
+    let holds = in_all_lanes(
+        #[inline(always)]
+        |lane| u32::from(f(T::of_register(a[lane]), T::of_register(b[lane]))) << lane,
+    );
+    holds.iter().fold(0, |mask, bit| mask | bit)
 }
