@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use warpmem_ptx::{FunctionId, Module, Space, Target, VariableId};
+use warpmem_ptx::{FunctionId, Module, Reference, Space, Target, VariableId};
 
 use crate::error::LaunchError;
 use crate::memory::DeviceMemory;
+use crate::texture::TextureError;
 
 /// Addresses of functions: above every address of data.
 const CODE: u64 = 0x7fff_0000_0000;
@@ -77,6 +78,39 @@ impl Image {
     pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
         let at = self.module.variables.iter().position(|variable| variable.name == name)?;
         Some((self.addresses[at]?, self.module.variables[at].bytes))
+    }
+
+    /// Lets a texture reference of the module (`.texref`) stand for a texture: the value of the
+    /// variable is its handle.
+    ///
+    /// # Errors
+    /// When there is no such reference, or no texture with the handle.
+    pub fn bind(
+        &self,
+        name: &str,
+        memory: &mut DeviceMemory,
+        handle: u64,
+    ) -> Result<(), TextureError> {
+        if memory.texture(handle).is_none() {
+            return Err(TextureError::Handle(handle));
+        }
+        let address = self.reference(name)?;
+        if let Some(bytes) = memory.bytes_mut(address, 8) {
+            bytes.copy_from_slice(&handle.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// The address of the texture reference of a name.
+    fn reference(&self, name: &str) -> Result<u64, TextureError> {
+        let variables = self.module.variables.iter().zip(&self.addresses);
+        let mut references = variables.filter(|(v, _)| v.reference == Some(Reference::Texture));
+        let found = references.clone().find(|(variable, _)| variable.name == name);
+        found.and_then(|(_, address)| *address).ok_or_else(|| {
+            let names: Vec<&str> = references.by_ref().map(|(v, _)| v.name.as_str()).collect();
+            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+            TextureError::Reference { name: name.to_owned(), known }
+        })
     }
 
     pub fn module(&self) -> &Module {

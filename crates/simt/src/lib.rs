@@ -23,6 +23,7 @@ mod recorder;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod warp;
 
 pub use error::{Fault, LaunchError};
@@ -31,4 +32,6 @@ pub use image::Image;
 pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params};
 pub use memory::DeviceMemory;
+pub use program::estimated_registers;
 pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder};
+pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

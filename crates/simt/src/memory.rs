@@ -1,6 +1,7 @@
 //! Device memory: allocations at fixed addresses, and accesses that are checked against them.
 
 use crate::error::LaunchError;
+use crate::texture::{Texture, TextureError, TextureTable};
 
 /// Where device memory begins. A program that allocates the same has the same addresses in every
 /// run.
@@ -21,6 +22,7 @@ pub struct DeviceMemory {
     small: std::ops::Range<u64>,
     /// End of the segments taken so far.
     end: u64,
+    textures: TextureTable,
 }
 
 #[derive(Debug)]
@@ -37,7 +39,8 @@ impl Allocation {
 
 impl Default for DeviceMemory {
     fn default() -> DeviceMemory {
-        DeviceMemory { allocations: Vec::new(), small: BASE..BASE, end: BASE }
+        let textures = TextureTable::default();
+        DeviceMemory { allocations: Vec::new(), small: BASE..BASE, end: BASE, textures }
     }
 }
 
@@ -91,6 +94,29 @@ impl DeviceMemory {
         let allocation = &mut self.allocations[at];
         let start = address - allocation.base;
         allocation.bytes.get_mut(start as usize..)?.get_mut(..length as usize)
+    }
+
+    /// Makes a texture of bytes that are allocated; returns its handle.
+    ///
+    /// # Errors
+    /// When its texels do not lie in one allocation, or cannot be fetched as it says.
+    pub fn create_texture(&mut self, texture: Texture) -> Result<u64, TextureError> {
+        texture.check()?;
+        let (address, bytes) = (texture.address, texture.bytes());
+        match self.bytes(address, bytes) {
+            Some(_) => Ok(self.textures.add(texture)),
+            None => Err(TextureError::Memory { address, bytes }),
+        }
+    }
+
+    /// Whether there was a texture with this handle. Its texels stay.
+    pub fn destroy_texture(&mut self, handle: u64) -> bool {
+        self.textures.remove(handle)
+    }
+
+    /// The texture with a handle.
+    pub fn texture(&self, handle: u64) -> Option<&Texture> {
+        self.textures.get(handle)
     }
 
     /// The allocation that an address lies in.

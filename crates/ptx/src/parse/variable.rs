@@ -27,9 +27,16 @@ struct Declaration {
 impl<'a> Parser<'a> {
     /// Variables of the module, after the directive of their space.
     pub(super) fn module_variables(&mut self, space: &str, linking: Linking) -> Parsed<()> {
+        let is_texture = space == "tex";
         let space = Space::named(space).unwrap_or(Space::Global);
         let names = self.variables(space, linking.external)?;
         for (name, id) in names {
+            // `.tex .u32 t` is `.global .texref t` (ISA, "Texture State Space").
+            if is_texture {
+                let variable = &mut self.module.variables[id.0 as usize];
+                variable.reference = Some(Reference::Texture);
+                (variable.ty, variable.bytes, variable.align) = (Type::B64, 8, 8);
+            }
             self.names.insert(name, Named::Variable(id));
         }
         Ok(())

@@ -11,8 +11,9 @@ mod matrix;
 mod memory;
 mod operand;
 mod record;
+mod texture;
 
-use warpmem_ptx::{Op, Type};
+use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
 use crate::memory::DeviceMemory;
@@ -177,6 +178,9 @@ fn data<R: Recorder>(
         Op::StoreMatrix { matrices: count, transposed, offset } => {
             matrix::store(warp, ctx, step, Matrices { count, transposed, offset })?;
         }
+        Op::Texture { dimensions, coordinates, .. } => {
+            texture::fetch(warp, ctx, step, mask, dimensions, coordinates)?;
+        }
         Op::MoveMatrix => matrix::transpose(warp, step, mask),
         Op::CopyAsyncCommit => warp.copies.commit(),
         Op::CopyAsyncWait(groups) => {
@@ -202,5 +206,11 @@ fn is_packed_half(ty: Type) -> bool {
 
 /// Whether an operation is executed here. Launches of kernels with others are refused.
 pub(crate) fn is_supported(op: Op) -> bool {
-    !matches!(op, Op::Texture { .. } | Op::Mbarrier(..))
+    match op {
+        Op::Texture { dimensions, .. } => {
+            matches!(dimensions, TextureShape::OneD | TextureShape::TwoD)
+        }
+        Op::Mbarrier(..) => false,
+        _ => true,
+    }
 }

@@ -7,6 +7,7 @@ mod matrices;
 mod memory;
 mod random_programs;
 mod recorded;
+mod textures;
 mod warps;
 
 use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};

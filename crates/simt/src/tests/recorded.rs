@@ -5,13 +5,19 @@ use warpmem_trace::{
 };
 
 use super::{Machine, kernel};
-use crate::{Image, Limits, Run, TraceRecorder};
+use crate::{
+    AddressMode, Filter, Image, Limits, ReadMode, Run, TexelFormat, TexelKind, Texture,
+    TraceRecorder,
+};
 
 /// What one record says: kind, space, width, mask, addresses relative to the arrays.
 type Access = (Kind, Space, u8, u32, Vec<u64>);
 
 fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
-    let mut machine = Machine::new(256);
+    trace_in(&mut Machine::new(256), code, grid, block)
+}
+
+fn trace_in(machine: &mut Machine, code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
     let module = warpmem_ptx::parse(&kernel(code)).unwrap();
     let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(grid, block);
@@ -93,4 +99,38 @@ fn local_words_of_neighbouring_lanes_are_neighbours() {
     assert_eq!(warps[0].1[0].1, Space::Local);
     assert_eq!(address(0, 1) - address(0, 0), 4);
     assert_ne!(address(1, 0), address(0, 0));
+}
+
+#[test]
+fn a_fetch_is_a_load_of_the_first_texel_it_touches() {
+    let mut machine = Machine::new(256);
+    let address = machine.memory.allocate(4096).unwrap();
+    let texture = Texture {
+        address,
+        width: 16,
+        height: 16,
+        pitch: 256,
+        format: TexelFormat { kind: TexelKind::Float, bits: 32, channels: 4 },
+        read: ReadMode::Element,
+        filter: Filter::Point,
+        address_modes: [AddressMode::Border; 2],
+        normalised: false,
+    };
+    let code = |texture: u64| {
+        format!(
+            "mov.u64 %rd4, {texture};\ncvt.rn.f32.u32 %f1, %r0;\n\
+             tex.2d.v4.f32.f32 {{%f2, %f3, %f4, %f5}}, [%rd4, {{%f1, %f1}}];"
+        )
+    };
+    let point = machine.memory.create_texture(texture).unwrap();
+    let linear = Texture { filter: Filter::Linear, ..texture };
+    let linear = machine.memory.create_texture(linear).unwrap();
+    let warps = trace_in(&mut machine, &code(point), 1, 32);
+    let (kind, space, width, mask, addresses) = &warps[0].1[0];
+    assert_eq!((*kind, *space, *width, *mask), (Kind::Load, Space::Texture, 16, 0xffff));
+    assert_eq!(*addresses, (0..16).map(|t| address + 272 * t).collect::<Vec<_>>());
+    let warps = trace_in(&mut machine, &code(linear), 1, 32);
+    let (_, _, _, mask, addresses) = &warps[0].1[0];
+    assert_eq!((*mask, warps[0].1.len()), (0x1_ffff, 2), "the last touches the texture's corner");
+    assert_eq!(addresses[..3], [address, address, address + 272]);
 }
