@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use warpmem_ptx::{Module, fatbin};
+use warpmem_simt::estimated_registers;
 
 use crate::error::CaptureError;
 
@@ -22,6 +23,8 @@ pub struct KernelSummary {
     /// The parameters as PTX declares them.
     pub parameters: Vec<String>,
     pub instructions: usize,
+    /// Of a thread, estimated.
+    pub registers: u32,
     /// What it needs that is not supported, in the kernel itself: line and text.
     pub unsupported: Vec<String>,
 }
@@ -53,6 +56,7 @@ impl PtxModule {
         let module = &self.module;
         let summary = |kernel: &warpmem_ptx::Function| KernelSummary {
             name: kernel.name.clone(),
+            registers: module.kernel(&kernel.name).map_or(0, |id| estimated_registers(module, id)),
             parameters: kernel.params.iter().map(|&id| module.variable(id).declared()).collect(),
             instructions: kernel.body.as_ref().map_or(0, |body| body.instructions.len()),
             unsupported: kernel

@@ -22,10 +22,11 @@ pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String>
     );
     for kernel in &kernels {
         text.push_str(&format!(
-            "{}({})  {} instructions\n",
+            "{}({})  {} instructions, {} registers (estimated)\n",
             kernel.name,
             kernel.parameters.join(", "),
-            kernel.instructions
+            kernel.instructions,
+            kernel.registers
         ));
         text.extend(kernel.unsupported.iter().map(|what| format!("  not supported: {what}\n")));
     }
