@@ -101,7 +101,11 @@ pub enum Op {
     CopyAsyncCommit,
     /// Waits until at most so many groups are pending; `None` waits for all.
     CopyAsyncWait(Option<u32>),
-    Mbarrier(Mbarrier, i64),
+    Mbarrier {
+        f: Mbarrier,
+        space: Space,
+        offset: i64,
+    },
     LoadMatrix {
         matrices: u8,
         transposed: bool,
@@ -393,9 +397,13 @@ pub enum AtomicOp {
 pub enum Mbarrier {
     Init,
     Invalidate,
-    /// d = state; without a count source, 1
-    Arrive,
-    ArriveDrop,
+    /// d = state; the source is the count, 1 without it, or the bytes to expect
+    Arrive(Arrival),
+    /// As `Arrive`, and one less is expected from the next phase on.
+    ArriveDrop(Arrival),
+    /// `mbarrier.expect_tx` and `.complete_tx`: bytes of asynchronous copies
+    ExpectBytes,
+    CompleteBytes,
     /// p = phase of this state, or of this parity, has completed
     TestWait {
         parity: bool,
@@ -408,6 +416,15 @@ pub enum Mbarrier {
     AsyncArrive {
         increments: bool,
     },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    Plain,
+    /// `.noComplete`: it must not complete the phase.
+    NoComplete,
+    /// `.expect_tx`: bytes are expected first.
+    ExpectBytes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -312,7 +312,7 @@ impl<W> Cta<W> {
                 match event {
                     Err(trap) => return Err(Stop::Trap { warp: at, pc: ctx.pc, trap }),
                     Ok(Event::Barrier(arrival)) => arrive(&mut self.barriers, arrival),
-                    Ok(Event::None) => {}
+                    Ok(Event::None | Event::Yield) => {}
                 }
                 release(&mut self.warps, &mut self.barriers, &run.program);
                 if *executed > limits.instructions {

@@ -11,6 +11,7 @@
 //!
 //! Invariant: no hardware of the model is known here, and no program makes this crate panic.
 
+mod copies;
 mod error;
 mod execute;
 mod grid;

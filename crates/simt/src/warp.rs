@@ -3,6 +3,7 @@
 use warpmem_ptx::{Axis, Special};
 use warpmem_trace::Reg;
 
+use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::program::{Dest, Program, Source};
 use crate::stack::PathStack;
@@ -288,32 +289,6 @@ impl<R> Warp<R> {
     /// The trace's number of a register of the innermost routine.
     pub fn register(&self, Reg(number): Reg) -> Reg {
         Reg(number.saturating_add(self.frame().rows.iter().sum::<usize>() as u16))
-    }
-}
-
-/// The asynchronous copies of a warp that it has not waited for, by group.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CopyGroups {
-    committed: std::collections::VecDeque<usize>,
-    open: usize,
-}
-
-impl CopyGroups {
-    /// A copy has been issued.
-    pub fn issue(&mut self) {
-        self.open += 1;
-    }
-
-    /// The copies since the last group become a group.
-    pub fn commit(&mut self) {
-        self.committed.push_back(std::mem::take(&mut self.open));
-    }
-
-    /// Waits until at most so many groups are pending; returns the number of copies, from the oldest
-    /// on, that have then ended.
-    pub fn wait(&mut self, pending: u32) -> usize {
-        let complete = self.committed.len().saturating_sub(pending as usize);
-        self.committed.drain(..complete).sum()
     }
 }
 

@@ -7,6 +7,7 @@ mod compare;
 mod control;
 mod convert;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod modifiers;
 mod operands;

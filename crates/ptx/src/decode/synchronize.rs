@@ -2,7 +2,7 @@
 
 use super::{Decoder, Result};
 use crate::instruction::Value;
-use crate::op::{Barrier, BarrierKind, Mbarrier, Op, Reduction, Shuffle, Vote};
+use crate::op::{Barrier, BarrierKind, Op, Reduction, Shuffle, Vote};
 use crate::operand::Operand;
 use crate::types::Type::*;
 
@@ -98,68 +98,6 @@ impl Decoder<'_> {
         Ok(Op::Barrier(Barrier { kind, counted }))
     }
 
-    /// `mbarrier.init.shared.b64 [a], n` and the others. Clusters of CTAs are not known.
-    fn mbarrier(&mut self) -> Result<Op> {
-        let kind = self.modifiers.require("an operation", |name| {
-            Some(match name {
-                "init" => Mbarrier::Init,
-                "inval" => Mbarrier::Invalidate,
-                "arrive" => Mbarrier::Arrive,
-                "arrive_drop" => Mbarrier::ArriveDrop,
-                "test_wait" => Mbarrier::TestWait { parity: false },
-                "try_wait" => Mbarrier::TryWait { parity: false },
-                "pending_count" => Mbarrier::PendingCount,
-                _ => return None,
-            })
-        })?;
-        let parity = self.modifiers.accept("parity");
-        while let Some("release" | "acquire" | "relaxed" | "cta" | "shared" | "shared::cta") =
-            self.modifiers.peek()
-        {
-            self.modifiers.next();
-        }
-        self.modifiers.one_of(&[B64])?;
-        match kind {
-            Mbarrier::Init => {
-                let offset = self.operands.address()?;
-                self.operands.source(U32)?;
-                Ok(Op::Mbarrier(kind, offset))
-            }
-            Mbarrier::Invalidate => Ok(Op::Mbarrier(kind, self.operands.address()?)),
-            Mbarrier::TestWait { .. } | Mbarrier::TryWait { .. } => {
-                self.mbarrier_wait(kind, parity)
-            }
-            Mbarrier::PendingCount => {
-                self.operands.dest(U32)?;
-                self.operands.source(B64)?;
-                Ok(Op::Mbarrier(kind, 0))
-            }
-            _ => {
-                self.operands.dest(B64)?;
-                let offset = self.operands.address()?;
-                if self.operands.len() > 0 {
-                    self.operands.source(U32)?;
-                }
-                Ok(Op::Mbarrier(kind, offset))
-            }
-        }
-    }
-
-    fn mbarrier_wait(&mut self, kind: Mbarrier, parity: bool) -> Result<Op> {
-        self.operands.dest(Pred)?;
-        let offset = self.operands.address()?;
-        self.operands.source(if parity { U32 } else { B64 })?;
-        let tries = matches!(kind, Mbarrier::TryWait { .. });
-        if tries && self.operands.len() > 0 {
-            self.operands.take()?;
-        }
-        let kind = match tries {
-            true => Mbarrier::TryWait { parity },
-            false => Mbarrier::TestWait { parity },
-        };
-        Ok(Op::Mbarrier(kind, offset))
-    }
-
     /// `cp.async.ca.shared.global [d], [s], 16, n` and its groups.
     fn copy(&mut self) -> Result<Op> {
         if !self.modifiers.accept("async") {
@@ -178,18 +116,6 @@ impl Decoder<'_> {
             Some(name) => Err(format!("`cp.async.{name}` is not supported")),
             None => Err("`cp.async` lacks its operation".into()),
         }
-    }
-
-    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a]`
-    fn copy_arrives(&mut self) -> Result<Op> {
-        if !self.modifiers.accept("arrive") {
-            return Err(self.modifiers.expected("`.arrive`"));
-        }
-        let increments = !self.modifiers.accept("noinc");
-        let _ = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
-        self.modifiers.one_of(&[B64])?;
-        let offset = self.operands.address()?;
-        Ok(Op::Mbarrier(Mbarrier::AsyncArrive { increments }, offset))
     }
 
     fn copy_of(&mut self, bypass: bool) -> Result<Op> {

@@ -3,6 +3,7 @@
 use warpmem_ptx::{Barrier, BarrierKind, Op};
 use warpmem_trace::OpClass;
 
+use super::mbarrier::{self, Operation};
 use super::{Arrival, Context, Event, Trap, record};
 use crate::image::function_at;
 use crate::lanes::lanes_of;
@@ -21,6 +22,7 @@ pub(super) fn is_control(op: Op) -> bool {
             | Op::Exit
             | Op::Trap
             | Op::Barrier(_)
+            | Op::Mbarrier { .. }
     )
 }
 
@@ -75,6 +77,10 @@ pub(super) fn step<R: Recorder>(
             if mask != 0 {
                 return arrive(warp, ctx, step, mask, barrier);
             }
+        }
+        Op::Mbarrier { f, space, offset } => {
+            set_pc(warp, pc + 1);
+            return mbarrier::execute(warp, ctx, step, mask, Operation { f, space, offset });
         }
         _ => {}
     }

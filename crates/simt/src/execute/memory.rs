@@ -68,7 +68,7 @@ pub(super) struct Group {
 }
 
 /// The lanes of `mask` by space: one group unless the addresses are generic.
-fn groups<R>(
+pub(super) fn groups<R>(
     warp: &Warp<R>,
     source: Source,
     offset: i64,

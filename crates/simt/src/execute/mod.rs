@@ -8,6 +8,7 @@ mod float;
 mod half;
 mod integer;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod operand;
 mod record;
@@ -59,6 +60,8 @@ pub(crate) struct Arrival {
 pub(crate) enum Event {
     None,
     Barrier(Arrival),
+    /// The warp asks in vain for what others do: let them go on.
+    Yield,
 }
 
 /// Executes the next instruction of a warp. The warp must run.
@@ -210,7 +213,6 @@ pub(crate) fn is_supported(op: Op) -> bool {
         Op::Texture { dimensions, .. } => {
             matches!(dimensions, TextureShape::OneD | TextureShape::TwoD)
         }
-        Op::Mbarrier(..) => false,
         _ => true,
     }
 }

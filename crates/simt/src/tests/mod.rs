@@ -4,6 +4,7 @@ mod arithmetic;
 mod control;
 mod errors;
 mod matrices;
+mod mbarriers;
 mod memory;
 mod random_programs;
 mod recorded;

@@ -134,3 +134,17 @@ fn a_fetch_is_a_load_of_the_first_texel_it_touches() {
     assert_eq!((*mask, warps[0].1.len()), (0x1_ffff, 2), "the last touches the texture's corner");
     assert_eq!(addresses[..3], [address, address, address + 272]);
 }
+
+#[test]
+fn an_mbarrier_is_a_word_of_shared_memory() {
+    let warps = trace_of(
+        "mbarrier.init.shared.b64 [tile+8], 32;\nmbarrier.arrive.shared.b64 %rd4, [tile+8];\n\
+         mbarrier.arrive.shared.b64 _, [tile+8], 1;\nmbarrier.test_wait.shared.b64 %p1, [tile+8], %rd4;",
+        1,
+        1,
+    );
+    let accesses = &warps[0].1[..4];
+    let kinds: Vec<Kind> = accesses.iter().map(|access| access.0).collect();
+    assert_eq!(kinds, [Kind::Store, Kind::Atomic, Kind::Reduction, Kind::Load]);
+    assert!(accesses.iter().all(|a| (a.1, a.2, &a.4[..]) == (Space::Shared, 8, &[8][..])));
+}

@@ -1,0 +1,290 @@
+//! Barriers in shared memory (ISA, "mbarrier"). Their 64 bits are opaque to programs; here they are:
+//!
+//! ```text
+//!  63     62           60 … 40                  39 … 20             19 … 0
+//!  phase  initialised  bytes expected, signed   expected arrivals   pending arrivals
+//! ```
+//!
+//! A phase is complete when no arrival and no byte is pending; the next one begins at once. What the
+//! ISA leaves undefined stops the kernel.
+
+use warpmem_ptx::{Arrival, Cache, Mbarrier, Space};
+use warpmem_trace::{Kind, OpClass};
+
+use super::memory::{self, Group, check_alignment, groups, read_lane, write_lane};
+use super::{Context, Event, Outcome, Trap, record};
+use crate::lanes::{Lanes, WARP, lanes_of};
+use crate::program::{Dest, Step};
+use crate::recorder::Recorder;
+use crate::warp::Warp;
+
+/// Bytes of an mbarrier.
+const BYTES: u64 = 8;
+/// Most arrivals and bytes of a phase (ISA, "Contents of the mbarrier object").
+const MOST: u32 = (1 << 20) - 1;
+
+const INITIALISED: u64 = 1 << 62;
+const PHASE: u64 = 1 << 63;
+
+/// What is done, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Operation {
+    pub f: Mbarrier,
+    pub space: Space,
+    pub offset: i64,
+}
+
+/// An mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    /// Odd numbers of phases are `true`.
+    phase: bool,
+    pending: u32,
+    expected: u32,
+    bytes: i32,
+}
+
+impl State {
+    fn new(arrivals: u32) -> Result<State, String> {
+        match (1..=MOST).contains(&arrivals) {
+            true => Ok(State { phase: false, pending: arrivals, expected: arrivals, bytes: 0 }),
+            false => Err(format!("an mbarrier for {arrivals} arrivals; 1 to {MOST} are possible")),
+        }
+    }
+
+    fn of_bits(bits: u64) -> Option<State> {
+        let count = |first: u32| (bits >> first) as u32 & MOST;
+        (bits & INITIALISED != 0).then_some(State {
+            phase: bits & PHASE != 0,
+            pending: count(0),
+            expected: count(20),
+            bytes: ((bits >> 40 << 11) as u32 as i32) >> 11,
+        })
+    }
+
+    fn bits(self) -> u64 {
+        let phase = if self.phase { PHASE } else { 0 };
+        let bytes = u64::from((self.bytes as u32) & ((1 << 21) - 1));
+        phase | INITIALISED | bytes << 40 | u64::from(self.expected) << 20 | u64::from(self.pending)
+    }
+
+    fn arrive(&mut self, count: u32) -> Result<(), String> {
+        if count == 0 {
+            return Err("0 arrivals at an mbarrier".into());
+        }
+        let pending = self.pending.checked_sub(count);
+        self.pending = pending.ok_or_else(|| {
+            format!("{count} arrivals at an mbarrier that expects {} more", self.pending)
+        })?;
+        self.complete();
+        Ok(())
+    }
+
+    /// From the next phase on, so many arrivals less are expected.
+    fn drop(&mut self, count: u32) -> Result<(), String> {
+        let expected = self.expected.checked_sub(count);
+        self.expected = expected.ok_or_else(|| {
+            format!("{count} arrivals of {} of an mbarrier are dropped", self.expected)
+        })?;
+        Ok(())
+    }
+
+    fn expect(&mut self, bytes: i64) -> Result<(), String> {
+        let sum = i64::from(self.bytes) + bytes;
+        match sum.unsigned_abs() <= u64::from(MOST) {
+            true => self.bytes = sum as i32,
+            false => {
+                return Err(format!("{sum} bytes are expected at an mbarrier; at most {MOST}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self) {
+        if self.pending == 0 && self.bytes == 0 {
+            self.phase = !self.phase;
+            self.pending = self.expected;
+        }
+    }
+}
+
+/// `mbarrier` and `cp.async.mbarrier`, lane after lane. A wait never blocks: a warp whose wait fails
+/// lets the others go on.
+pub(super) fn execute<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    mask: u32,
+    operation: Operation,
+) -> Result<Event, Trap> {
+    if operation.f == Mbarrier::PendingCount {
+        record::one(warp, ctx, step, OpClass::Integer, mask);
+        let states = warp.wide(step.sources[0]);
+        warp.set_wide(step.dests[0], &states.map(|state| state & u64::from(MOST)), mask);
+        return Ok(Event::None);
+    }
+    let mut fails = false;
+    for group in groups(warp, step.sources[0], operation.offset, operation.space, mask) {
+        let group = in_shared(&group)?;
+        memory::record(warp, ctx, step, kind(operation.f, step), Cache::Default, BYTES, &group);
+        check_alignment(&group, BYTES)?;
+        fails |= match operation.f {
+            Mbarrier::TestWait { parity } | Mbarrier::TryWait { parity } => {
+                !wait(warp, ctx, step, &group, parity)?
+            }
+            f => {
+                change(warp, ctx, step, &group, f)?;
+                false
+            }
+        };
+    }
+    Ok(if fails { Event::Yield } else { Event::None })
+}
+
+fn in_shared(group: &Group) -> Result<Group, Trap> {
+    match lanes_of(group.lanes).next().filter(|_| group.space != Space::Shared) {
+        None => Ok(Group { space: Space::Shared, ..*group }),
+        Some(lane) => {
+            let (address, space) = (group.addresses[lane], group.space.name());
+            let reason = format!("an mbarrier at {address:#x} of {space} memory, not of shared");
+            Err(Trap { lane, reason })
+        }
+    }
+}
+
+fn kind(f: Mbarrier, step: &Step) -> Kind {
+    match f {
+        Mbarrier::Init | Mbarrier::Invalidate => Kind::Store,
+        Mbarrier::TestWait { .. } | Mbarrier::TryWait { .. } => Kind::Load,
+        _ if step.dests.iter().any(|dest| *dest != Dest::Sink) => Kind::Atomic,
+        _ => Kind::Reduction,
+    }
+}
+
+/// Operations that change the mbarrier. Those that have a result return the state before them.
+fn change<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    group: &Group,
+    f: Mbarrier,
+) -> Outcome {
+    let counts = step.sources.get(1).map_or([1; WARP], |&source| warp.narrow(source));
+    let mut befores: Lanes<u64> = [0; WARP];
+    for lane in lanes_of(group.lanes) {
+        let address = group.addresses[lane];
+        let before = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
+        let after = changed(f, before, counts[lane]).map_err(|reason| Trap { lane, reason })?;
+        write_lane(warp, ctx, Space::Shared, lane, address, BYTES, after)?;
+        befores[lane] = before;
+        if matches!(f, Mbarrier::AsyncArrive { .. }) {
+            warp.copies.arrive_at(address);
+        }
+    }
+    if let Some(&dest) = step.dests.first() {
+        warp.set_wide(dest, &befores, group.lanes);
+    }
+    Ok(())
+}
+
+/// What an operation leaves of the bits of an mbarrier.
+fn changed(f: Mbarrier, before: u64, count: u32) -> Result<u64, String> {
+    if f == Mbarrier::Init {
+        return State::new(count).map(State::bits);
+    }
+    let mut state = initialised(before)?;
+    match f {
+        Mbarrier::Invalidate => return Ok(0),
+        Mbarrier::ExpectBytes => state.expect(count.into())?,
+        Mbarrier::CompleteBytes => {
+            state.expect(-i64::from(count))?;
+            state.complete();
+        }
+        Mbarrier::Arrive(arrival) => arrive(&mut state, arrival, count, false)?,
+        Mbarrier::ArriveDrop(arrival) => arrive(&mut state, arrival, count, true)?,
+        // Copies have ended here when the next instruction begins, so that one arrives at once. With
+        // the increment, the count of the phase stays as it is.
+        Mbarrier::AsyncArrive { increments: false } => state.arrive(1)?,
+        _ => {}
+    }
+    Ok(state.bits())
+}
+
+fn arrive(state: &mut State, arrival: Arrival, count: u32, drops: bool) -> Result<(), String> {
+    let count = match arrival {
+        Arrival::ExpectBytes => {
+            state.expect(count.into())?;
+            1
+        }
+        _ => count,
+    };
+    if drops {
+        state.drop(count)?;
+    }
+    let phase = state.phase;
+    state.arrive(count)?;
+    match arrival == Arrival::NoComplete && state.phase != phase {
+        true => Err("an arrival with `.noComplete` completes the phase".into()),
+        false => Ok(()),
+    }
+}
+
+fn initialised(bits: u64) -> Result<State, String> {
+    State::of_bits(bits).ok_or_else(|| "there is no initialised mbarrier".into())
+}
+
+/// `test_wait`, `try_wait`: whether the phase of a state, or the last one of a parity, is complete
+/// (both mean that the mbarrier is in another one). Whether it is in all lanes.
+fn wait<R: Recorder>(
+    warp: &mut Warp<R::Warp>,
+    ctx: &mut Context<'_, R>,
+    step: &Step,
+    group: &Group,
+    parity: bool,
+) -> Result<bool, Trap> {
+    let asked = warp.wide(step.sources[1]);
+    let mut complete = 0;
+    for lane in lanes_of(group.lanes) {
+        let address = group.addresses[lane];
+        let bits = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
+        let state = initialised(bits).map_err(|reason| Trap { lane, reason })?;
+        let phase = if parity { asked[lane] & 1 == 1 } else { asked[lane] & PHASE != 0 };
+        complete |= u32::from(state.phase != phase) << lane;
+    }
+    warp.set_predicate(step.dests[0], complete, group.lanes);
+    let copies: usize =
+        lanes_of(complete).map(|lane| warp.copies.wait_at(group.addresses[lane])).sum();
+    if copies > 0 {
+        ctx.recorder.wait_async(&mut warp.recorder, copies);
+    }
+    Ok(complete == group.lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_hold_every_state() {
+        for bytes in [0, 1, -1, MOST as i32, -(MOST as i32)] {
+            for (pending, expected) in [(0, 1), (MOST, MOST), (3, 7)] {
+                for phase in [false, true] {
+                    let state = State { phase, pending, expected, bytes };
+                    assert_eq!(State::of_bits(state.bits()), Some(state));
+                }
+            }
+        }
+        assert_eq!(State::of_bits(0), None);
+    }
+
+    #[test]
+    fn a_phase_ends_when_neither_arrivals_nor_bytes_are_pending() {
+        let mut state = State::new(2).unwrap();
+        state.expect(64).unwrap();
+        state.arrive(2).unwrap();
+        assert!(!state.phase);
+        state.expect(-64).unwrap();
+        state.complete();
+        assert_eq!(state, State { phase: true, pending: 2, expected: 2, bytes: 0 });
+    }
+}
