@@ -14,7 +14,7 @@ use crate::image::Image;
 use crate::lanes::WARP;
 use crate::launch::Launch;
 use crate::memory::DeviceMemory;
-use crate::program::{Dest, Program};
+use crate::program::{Dest, Program, Step};
 use crate::recorder::Recorder;
 use crate::warp::{Place, Rows, State, Warp};
 
@@ -200,7 +200,11 @@ impl<'a> Run<'a> {
         let line =
             path.and_then(|path| routine.steps.get(path.pc as usize)).map_or(0, |step| step.line);
         let what = match warp.state {
-            State::AtBarrier { barrier } => format!("waits at barrier {barrier} before"),
+            State::AtBarrier { barrier } => format!("waits at barrier {barrier} at"),
+            State::Divided { barrier } => {
+                let [waiting, all] = [warp.stack.waiting(), warp.stack.lanes()];
+                format!("waits at barrier {barrier} with lanes {waiting:#x} of {all:#x} at")
+            }
             _ => "is at".into(),
         };
         format!(
@@ -370,13 +374,20 @@ fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &
     }
 }
 
-/// Writes the result of a reduction over a barrier to the instruction's destination.
+/// Lets the lanes of a warp go on behind a barrier, with the result of a reduction over it.
 fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
-    let Some((pc, lanes)) = warp.stack.paths().last().map(|path| (path.pc, path.lanes)) else {
-        return;
-    };
-    let routine = &program.routines[warp.frame().routine];
-    let Some(step) = routine.steps.get(pc.wrapping_sub(1) as usize) else { return };
+    for at in 0..warp.stack.paths().len() {
+        let path = warp.stack.paths()[at];
+        let steps = &program.routines[warp.frame().routine].steps;
+        if let Some(step) = steps.get(path.pc as usize).filter(|_| path.waits) {
+            deliver_to(warp, step, path.lanes, done);
+        }
+    }
+    warp.stack.release();
+}
+
+/// Writes the result of a reduction over a barrier to the instruction's destination.
+fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: Rendezvous) {
     match step.dests.first() {
         Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),
         Some(&dest @ Dest::Predicate(_)) => {

@@ -123,6 +123,8 @@ pub(crate) struct Program {
     /// Bytes of the shared variables.
     pub shared_bytes: u32,
     pub registers: u32,
+    /// Threads arrive at barriers of the CTA, not warps: from sm_70 on.
+    pub threads_arrive: bool,
 }
 
 impl Program {
@@ -157,7 +159,14 @@ impl Program {
             pc += instructions * PC_STEP;
         }
         let registers = estimated_registers(module, kernel);
-        Ok(Program { routines, signatures, routine_of, shared_bytes: shared.bytes, registers })
+        Ok(Program {
+            routines,
+            signatures,
+            routine_of,
+            shared_bytes: shared.bytes,
+            registers,
+            threads_arrive: module.sm_version() >= 70,
+        })
     }
 
     /// The instruction at a program counter.

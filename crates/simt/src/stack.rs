@@ -9,6 +9,9 @@
 //! A branch that separates lanes turns its path into the one that waits at the reconvergence point,
 //! and puts a path for each side above it. A path that gets to its meeting point ends: its lanes are
 //! in the one below. A call puts a path above that ends when its last lane returns.
+//!
+//! A path that waits for other lanes of its warp stays where it is; another one, or the lanes of a
+//! path below that are in none above, go on in its place.
 
 /// The instruction number at which no path meets.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -22,6 +25,8 @@ pub(crate) struct Path {
     pub meets: u32,
     /// Calls that it is within.
     pub depth: u32,
+    /// It waits at its instruction, a barrier, for the other lanes of the warp.
+    pub waits: bool,
 }
 
 /// All paths of a warp.
@@ -32,7 +37,7 @@ pub(crate) struct PathStack {
 
 impl PathStack {
     pub fn new(lanes: u32) -> PathStack {
-        PathStack { paths: vec![Path { pc: 0, lanes, meets: NOWHERE, depth: 0 }] }
+        PathStack { paths: vec![Path { pc: 0, lanes, meets: NOWHERE, depth: 0, waits: false }] }
     }
 
     /// The path that executes; `None` when the warp has ended.
@@ -72,7 +77,7 @@ impl PathStack {
         let meets = meets.unwrap_or(top.meets);
         for &(pc, lanes) in ways {
             if pc != meets {
-                self.paths.push(Path { pc, lanes, meets, depth: top.depth });
+                self.paths.push(Path { pc, lanes, meets, ..top });
             }
         }
     }
@@ -80,7 +85,7 @@ impl PathStack {
     /// Lanes of the top path enter a function.
     pub fn call(&mut self, lanes: u32) {
         let depth = self.paths.last().map_or(0, |top| top.depth + 1);
-        self.paths.push(Path { pc: 0, lanes, meets: NOWHERE, depth });
+        self.paths.push(Path { pc: 0, lanes, meets: NOWHERE, depth, waits: false });
     }
 
     /// Lanes of the top path leave their function; whether it has no lane left.
@@ -93,6 +98,55 @@ impl PathStack {
     /// Lanes end; whether the function of the top path has no lane left.
     pub fn exit(&mut self, lanes: u32) {
         self.remove(lanes, 0);
+    }
+
+    /// The lanes that have not ended.
+    pub fn lanes(&self) -> u32 {
+        self.paths.iter().fold(0, |lanes, path| lanes | path.lanes)
+    }
+
+    /// The lanes that wait.
+    pub fn waiting(&self) -> u32 {
+        let waiting = self.paths.iter().filter(|path| path.waits);
+        waiting.fold(0, |lanes, path| lanes | path.lanes)
+    }
+
+    /// Lanes of the top path wait at its instruction; the others go on behind it.
+    pub fn wait(&mut self, lanes: u32) {
+        let Some(top) = self.paths.last_mut() else { return };
+        let others = Path { pc: top.pc + 1, lanes: top.lanes & !lanes, ..*top };
+        (top.lanes, top.waits) = (lanes, true);
+        if others.lanes != 0 {
+            self.paths.push(others);
+        }
+    }
+
+    /// Lets lanes go on that neither wait nor are in a path above: they become the top path. Those
+    /// of a path that waits below for others leave it, and meet them where it ends. Whether there
+    /// are such lanes within the same call.
+    pub fn switch(&mut self) -> bool {
+        let Some(depth) = self.paths.last().map(|top| top.depth) else { return false };
+        let mut above = 0;
+        for at in (0..self.paths.len()).rev() {
+            let path = self.paths[at];
+            let free = path.lanes & !above;
+            if free != 0 && !path.waits && path.depth == depth {
+                self.paths[at].lanes &= !free;
+                self.paths.retain(|path| path.lanes != 0);
+                self.paths.push(Path { lanes: free, ..path });
+                return true;
+            }
+            above |= path.lanes;
+        }
+        false
+    }
+
+    /// Paths that wait go on behind their instruction.
+    pub fn release(&mut self) {
+        for path in self.paths.iter_mut().filter(|path| path.waits) {
+            path.pc += 1;
+            path.waits = false;
+        }
     }
 
     /// Takes lanes out of all paths that are at least so deep within calls.
@@ -162,5 +216,24 @@ mod tests {
         stack.exit(0b01);
         stack.leave(0b10);
         assert_eq!(top(&mut stack), Some((4, 0b10)));
+    }
+
+    #[test]
+    fn the_other_side_goes_on_when_one_waits() {
+        let mut stack = PathStack::new(0b1111);
+        stack.split(&[(7, 0b0011), (3, 0b1100)], Some(9));
+        stack.wait(0b1000);
+        assert_eq!((top(&mut stack), stack.waiting()), (Some((4, 0b0100)), 0b1000));
+        stack.top().unwrap().pc = 9;
+        assert_eq!(top(&mut stack), Some((3, 0b1000)));
+        assert!(stack.switch());
+        assert_eq!(top(&mut stack), Some((7, 0b0011)));
+        stack.wait(0b0011);
+        assert!(stack.switch(), "the lane that is to meet the others does not wait for them");
+        assert_eq!(top(&mut stack), Some((9, 0b0100)));
+        stack.wait(0b0100);
+        assert!(!stack.switch() && stack.waiting() == stack.lanes());
+        stack.release();
+        assert_eq!(top(&mut stack), Some((10, 0b0100)));
     }
 }

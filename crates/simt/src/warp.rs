@@ -4,6 +4,7 @@ use warpmem_ptx::{Axis, Special};
 use warpmem_trace::Reg;
 
 use crate::copies::CopyGroups;
+use crate::execute::Arrival;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::program::{Dest, Program, Source};
 use crate::stack::PathStack;
@@ -14,6 +15,10 @@ pub(crate) enum State {
     Runs,
     /// Waits at a barrier of its CTA.
     AtBarrier {
+        barrier: u8,
+    },
+    /// Some of its lanes wait at a barrier, and the others cannot come to it.
+    Divided {
         barrier: u8,
     },
     Ended,
@@ -71,6 +76,8 @@ pub(crate) struct Warp<R> {
     /// Instructions executed.
     pub executed: u64,
     pub copies: CopyGroups,
+    /// The arrival of the lanes that wait at a barrier for the others of the warp.
+    pub gathered: Option<Arrival>,
     pub recorder: R,
 }
 
@@ -102,6 +109,7 @@ impl<R> Warp<R> {
             params: PrivateMemory::default(),
             executed: 0,
             copies: CopyGroups::default(),
+            gathered: None,
             recorder,
         };
         warp.push_frame(program, 0, 0);

@@ -1,15 +1,15 @@
-//! Branches, calls, ends, and barriers of the CTA.
+//! Branches, calls, and ends.
 
-use warpmem_ptx::{Barrier, BarrierKind, Op};
+use warpmem_ptx::Op;
 use warpmem_trace::OpClass;
 
 use super::mbarrier::{self, Operation};
-use super::{Arrival, Context, Event, Trap, record};
+use super::{Context, Event, Trap, barrier, record};
 use crate::image::function_at;
 use crate::lanes::lanes_of;
 use crate::program::{CallPlan, Passed, Source, Step};
 use crate::recorder::Recorder;
-use crate::warp::{State, Warp};
+use crate::warp::Warp;
 
 /// Whether an operation decides where its path goes on, or whether it does.
 pub(super) fn is_control(op: Op) -> bool {
@@ -72,11 +72,11 @@ pub(super) fn step<R: Recorder>(
                 return Err(Trap { lane, reason: "the kernel trapped".into() });
             }
         }
-        Op::Barrier(barrier) => {
-            set_pc(warp, pc + 1);
+        Op::Barrier(of) => {
             if mask != 0 {
-                return arrive(warp, ctx, step, mask, barrier);
+                return barrier::arrive(warp, ctx, step, mask, of);
             }
+            set_pc(warp, pc + 1);
         }
         Op::Mbarrier { f, space, offset } => {
             set_pc(warp, pc + 1);
@@ -271,36 +271,4 @@ pub(super) fn leave<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>,
 
 fn record_exit<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, mask: u32) {
     ctx.recorder.exit(&mut warp.recorder, ctx.pc, mask);
-}
-
-/// A warp comes to a barrier.
-fn arrive<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
-    step: &Step,
-    mask: u32,
-    barrier: Barrier,
-) -> Result<Event, Trap> {
-    let lane = mask.trailing_zeros() as usize;
-    let id = warp.narrow(step.sources[0])[lane];
-    let id = u8::try_from(id).ok().filter(|&id| id < 16).ok_or_else(|| {
-        let reason = format!("barrier {id}: a CTA has barriers 0 to 15");
-        Trap { lane, reason }
-    })?;
-    let mut sources = step.sources[1..].iter();
-    let threads =
-        barrier.counted.then(|| sources.next()).flatten().map(|&source| warp.narrow(source)[lane]);
-    if let Some(threads) = threads.filter(|&threads| threads == 0 || threads % 32 != 0) {
-        let reason = format!("a barrier for {threads} threads, which is not a multiple of 32");
-        return Err(Trap { lane, reason });
-    }
-    let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
-    let waits = barrier.kind != BarrierKind::Arrive;
-    if waits {
-        ctx.recorder.barrier(&mut warp.recorder, ctx.pc, id, mask);
-        warp.state = State::AtBarrier { barrier: id };
-    } else {
-        record::one(warp, ctx, step, OpClass::Control, mask);
-    }
-    Ok(Event::Barrier(Arrival { barrier: id, warps: threads.map(|n| n / 32), holds, lanes: mask }))
 }

@@ -1,5 +1,6 @@
 //! The instructions: what each does to the lanes of a warp.
 
+mod barrier;
 mod compare;
 mod control;
 mod convert;
@@ -16,6 +17,7 @@ mod texture;
 
 use warpmem_ptx::{Op, TextureShape, Type};
 
+pub(crate) use self::barrier::Arrival;
 use self::matrix::Matrices;
 use crate::memory::DeviceMemory;
 use crate::program::{Program, Step};
@@ -43,17 +45,6 @@ pub(crate) struct Trap {
 }
 
 type Outcome = Result<(), Trap>;
-
-/// A barrier that a warp has come to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub barrier: u8,
-    /// Warps that it is for; `None`: all of the CTA that have not ended.
-    pub warps: Option<u32>,
-    /// Lanes for which the condition of a reduction holds.
-    pub holds: u32,
-    pub lanes: u32,
-}
 
 /// What a step leaves to the CTA.
 #[derive(Clone, Copy, Debug)]

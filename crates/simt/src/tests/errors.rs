@@ -42,7 +42,7 @@ fn warps_that_wait_for_each_other_are_named() {
         64,
     );
     assert!(
-        error.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at barrier 2 before PC"),
+        error.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at barrier 2 at PC"),
         "{error}"
     );
     assert!(error.contains("warp 1 waits at barrier 1"), "{error}");

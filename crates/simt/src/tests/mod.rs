@@ -1,6 +1,7 @@
 //! Kernels executed: what they leave in memory, and what they record.
 
 mod arithmetic;
+mod barriers;
 mod control;
 mod errors;
 mod matrices;

@@ -1,4 +1,5 @@
-//! Random programs with branches, loops, breaks and early exits leave what each thread alone would.
+//! Random programs with branches, loops, breaks, barriers and early exits leave what each thread
+//! alone would.
 //!
 //! A program is a tree. It is written as PTX, with labels and guards, and executed by warps; and it
 //! is evaluated thread by thread, by a plain walk of the tree.
@@ -31,6 +32,9 @@ enum Statement {
     /// Leaves the innermost loop.
     Break(Condition),
     Exit(Condition),
+    /// A barrier, perhaps only where a predicate holds. As all barriers are the same one, some
+    /// threads are always able to go on.
+    Barrier(Option<Condition>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         2 => (0..REGISTERS).prop_map(Statement::Note),
         1 => condition().prop_map(Statement::Break),
         1 => condition().prop_map(Statement::Exit),
+        1 => prop::option::of(condition()).prop_map(Statement::Barrier),
     ];
     simple.prop_recursive(4, 40, 5, |inner| {
         let block = prop::collection::vec(inner, 0..5);
@@ -167,6 +172,11 @@ impl Writer {
                 self.test(*condition);
                 self.line("@%p1 exit;");
             }
+            Statement::Barrier(None) => self.line("bar.sync 0;"),
+            Statement::Barrier(Some(condition)) => {
+                self.test(*condition);
+                self.line("@%p1 barrier.sync 0;");
+            }
         }
     }
 }
@@ -234,7 +244,7 @@ impl Thread {
             }
             Statement::Break(condition) if in_loop && self.holds(*condition) => return End::Broke,
             Statement::Exit(condition) if self.holds(*condition) => return End::Exited,
-            Statement::Break(_) | Statement::Exit(_) => {}
+            Statement::Break(_) | Statement::Exit(_) | Statement::Barrier(_) => {}
         }
         End::Next
     }
