@@ -71,7 +71,8 @@ fn buffers(name: &str) -> [BTreeMap<String, Vec<u8>>; 2] {
                 launch.arguments.clear();
             }
             plan.module = folder.path().join("nothing.ptx");
-            let module = ".version 7.0\n.target sm_75\n.address_size 64\n.entry nothing()\n{\nret;\n}\n";
+            let module =
+                ".version 7.0\n.target sm_75\n.address_size 64\n.entry nothing()\n{\nret;\n}\n";
             fs::write(&plan.module, module).unwrap();
         }
         capture(&plan, &options(None, ""), &()).unwrap();

@@ -93,3 +93,30 @@ fn a_generator_leaves_no_trace() {
     assert_eq!(ran.status, Some(130), "{ran:?}");
     assert_eq!(bench.names(), [""; 0]);
 }
+
+/// A launch that ends, and one that never does.
+#[test]
+fn a_capture_keeps_the_launches_that_had_ended() {
+    let bench = Bench::new();
+    bench.write(
+        "k.ptx",
+        ".version 7.0\n.target sm_75\n.address_size 64\n.entry ends()\n{\nret;\n}\n\
+         .entry spins()\n{\nL:\nbra L;\n}\n",
+    );
+    let launch =
+        |kernel: &str| format!("[[launches]]\nkernel = \"{kernel}\"\ngrid = 1\nblock = 32\n");
+    bench.write("k.toml", format!("module = \"k.ptx\"\n{}{}", launch("ends"), launch("spins")));
+    let mut child = start(&bench, &["capture", "--launch", "k.toml", "-o", "k.wmt"]);
+    let begun = || bench.names().iter().any(|name| name.ends_with(".partial"));
+    wait_until(&mut child, begun);
+    // The first launch is one instruction.
+    sleep(Duration::from_millis(500));
+    interrupt(&child);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    let message = "error: interrupted: the trace has the launches that had ended: 1";
+    assert!(ran.stderr.contains(message), "{ran:?}");
+    let info = bench.output(&["info", "k.wmt"]);
+    assert!(info.contains("ends") && !info.contains("spins"), "{info}");
+    assert_eq!(bench.names(), ["k.ptx", "k.toml", "k.wmt"]);
+}

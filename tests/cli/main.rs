@@ -1,6 +1,7 @@
 //! The program from end to end.
 
 mod bad_input;
+mod capture;
 mod classify;
 mod command_logs;
 mod complexity;

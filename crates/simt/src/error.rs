@@ -23,6 +23,11 @@ pub enum LaunchError {
     ArgumentSize { kernel: String, number: usize, name: String, expected: u64, found: u64 },
     #[error("{what} of {value:?}: {reason}")]
     Dimensions { what: &'static str, value: [u32; 3], reason: String },
+    #[error(
+        "kernel `{kernel}` needs {bytes} bytes of shared memory for a CTA, which no SM has: 232448 \
+         is the most"
+    )]
+    Shared { kernel: String, bytes: u32 },
     #[error("variable `{name}` is defined in another module")]
     External { name: String },
     #[error("{bytes} bytes do not fit in device memory, of which {free} are free")]

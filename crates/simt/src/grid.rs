@@ -23,6 +23,8 @@ const WARP_TURN: u32 = 1 << 12;
 /// Instructions after which the first turn of a CTA is over, and a later one.
 const FIRST_TURN: u64 = 1 << 16;
 const LATER_TURN: u64 = 1 << 12;
+/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
+const MOST_SHARED: u32 = 227 << 10;
 /// Most CTAs that have begun and not ended.
 const RESIDENT: usize = 4096;
 
@@ -83,7 +85,12 @@ impl<'a> Run<'a> {
         let program = Program::of(image, id)?;
         program.check_supported(module, id, is_supported)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
-        Ok(Run { image, launch, program, params, shared_bytes })
+        match shared_bytes <= MOST_SHARED {
+            true => Ok(Run { image, launch, program, params, shared_bytes }),
+            false => {
+                Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
+            }
+        }
     }
 
     /// Registers of a thread: an estimate from the values that are live at once.

@@ -133,7 +133,7 @@ fn options(args: &Args) -> Options {
 fn check(captured: &Captured) -> anyhow::Result<()> {
     if captured.interrupted {
         let kept = match &captured.trace {
-            Some(trace) => format!("{} kernels are kept", trace.kernels),
+            Some(trace) => format!("the trace has the launches that had ended: {}", trace.kernels),
             None => "nothing is written".to_owned(),
         };
         return Err(Interrupted { kept }.into());
