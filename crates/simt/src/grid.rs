@@ -15,7 +15,7 @@ use crate::lanes::WARP;
 use crate::launch::Launch;
 use crate::memory::DeviceMemory;
 use crate::program::{Dest, Program, Step};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, WarpRecorder};
 use crate::warp::{Place, Rows, State, Warp};
 
 /// Instructions that a warp executes before the next one of its CTA does.
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
             for _ in 0..resident.len() {
                 let Some(mut cta) = resident.pop_front() else { break };
                 let before = counts.warp_instructions;
-                let turn = cta.turn(self, memory, recorder, &mut counts.warp_instructions, limits);
+                let turn = cta.turn(self, memory, &mut counts.warp_instructions, limits);
                 moved |= counts.warp_instructions > before;
                 turn.map_err(|stop| self.stopped(stop, &cta, &resident))?;
                 if cta.has_ended() {
@@ -257,7 +257,7 @@ struct Rendezvous {
     holds: u32,
 }
 
-impl<W> Cta<W> {
+impl<W: WarpRecorder> Cta<W> {
     fn new<R: Recorder<Warp = W>>(
         run: &Run<'_>,
         number: u64,
@@ -293,11 +293,10 @@ impl<W> Cta<W> {
     }
 
     /// Lets the warps go on, round after round, until none can or the turn is over.
-    fn turn<R: Recorder<Warp = W>>(
+    fn turn(
         &mut self,
         run: &Run<'_>,
         memory: &mut DeviceMemory,
-        recorder: &R,
         executed: &mut u64,
         limits: Limits,
     ) -> Result<(), Stop> {
@@ -306,7 +305,6 @@ impl<W> Cta<W> {
             memory,
             shared: &mut self.shared,
             params: &run.params,
-            recorder,
             pc: 0,
         };
         let budget =
@@ -339,10 +337,7 @@ impl<W> Cta<W> {
 }
 
 /// Executes a warp until it waits, ends, comes to a barrier, or has had its turn.
-fn run_warp<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
-) -> Result<Event, Trap> {
+fn run_warp<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Result<Event, Trap> {
     for _ in 0..WARP_TURN {
         if warp.state != State::Runs {
             break;

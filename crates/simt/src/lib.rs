@@ -34,5 +34,5 @@ pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params};
 pub use memory::DeviceMemory;
 pub use program::estimated_registers;
-pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder};
+pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
 pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

@@ -23,40 +23,37 @@ impl<'a> From<Operands<'a>> for Registers<'a> {
     }
 }
 
-/// Receives what warps execute. Warps of one CTA, and CTAs, take turns, so that every warp has a
-/// state of its own.
-pub trait Recorder {
-    /// State of a warp.
-    type Warp;
-
-    /// The state of a warp that begins.
-    fn begin_warp(&mut self) -> Self::Warp;
-
+/// Receives what one warp executes.
+pub trait WarpRecorder: Send {
     /// `count` instructions of a class, each of which needs the one before.
-    fn compute(
-        &self,
-        warp: &mut Self::Warp,
-        class: OpClass,
-        count: u32,
-        mask: u32,
-        operands: Operands<'_>,
-    );
+    fn compute(&mut self, class: OpClass, count: u32, mask: u32, operands: Operands<'_>);
     /// `addresses`: one per lane of the mask, lowest lane first.
     fn memory(
-        &self,
-        warp: &mut Self::Warp,
+        &mut self,
         pc: u64,
         op: MemoryOp,
         mask: u32,
         operands: Operands<'_>,
         addresses: &[u64],
     );
-    fn barrier(&self, warp: &mut Self::Warp, pc: u64, id: u8, mask: u32);
-    fn fence(&self, warp: &mut Self::Warp, pc: u64, mask: u32);
-    fn exit(&self, warp: &mut Self::Warp, pc: u64, mask: u32);
+    fn barrier(&mut self, pc: u64, id: u8, mask: u32);
+    fn fence(&mut self, pc: u64, mask: u32);
+    fn exit(&mut self, pc: u64, mask: u32);
     /// The next instruction waits for so many asynchronous copies, the oldest ones.
-    fn wait_async(&self, warp: &mut Self::Warp, copies: usize);
+    fn wait_async(&mut self, copies: usize);
+}
+
+/// Receives what warps have executed. Warps of one CTA, and CTAs, take turns, so that every warp
+/// has a recorder of its own.
+pub trait Recorder {
+    type Warp: WarpRecorder;
+
+    /// The recorder of a warp that begins.
+    fn begin_warp(&mut self) -> Self::Warp;
     /// The CTA of this number in its grid has ended, with these warps.
+    ///
+    /// # Errors
+    /// When what they executed cannot be kept.
     fn end_cta(
         &mut self,
         number: u64,
@@ -69,16 +66,19 @@ pub trait Recorder {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRecorder;
 
+impl WarpRecorder for () {
+    fn compute(&mut self, _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
+    fn memory(&mut self, _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
+    fn barrier(&mut self, _: u64, _: u8, _: u32) {}
+    fn fence(&mut self, _: u64, _: u32) {}
+    fn exit(&mut self, _: u64, _: u32) {}
+    fn wait_async(&mut self, _: usize) {}
+}
+
 impl Recorder for NoRecorder {
     type Warp = ();
 
     fn begin_warp(&mut self) {}
-    fn compute(&self, (): &mut (), _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
-    fn memory(&self, (): &mut (), _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
-    fn barrier(&self, (): &mut (), _: u64, _: u8, _: u32) {}
-    fn fence(&self, (): &mut (), _: u64, _: u32) {}
-    fn exit(&self, (): &mut (), _: u64, _: u32) {}
-    fn wait_async(&self, (): &mut (), _: usize) {}
 
     fn end_cta(&mut self, _: u64, _: [u32; 3], _: Vec<()>) -> Result<(), TraceError> {
         Ok(())
@@ -119,54 +119,48 @@ impl<'w> TraceRecorder<'w> {
     }
 }
 
-impl Recorder for TraceRecorder<'_> {
-    type Warp = WarpAssembler;
-
-    fn begin_warp(&mut self) -> WarpAssembler {
-        self.spare.pop().unwrap_or_default()
-    }
-
-    fn compute(
-        &self,
-        warp: &mut WarpAssembler,
-        class: OpClass,
-        count: u32,
-        mask: u32,
-        operands: Operands<'_>,
-    ) {
-        warp.compute(class, mask, operands.into());
+impl WarpRecorder for WarpAssembler {
+    fn compute(&mut self, class: OpClass, count: u32, mask: u32, operands: Operands<'_>) {
+        self.compute(class, mask, operands.into());
         if count > 1 {
             let again = Registers::new(operands.writes, operands.writes);
-            (1..count).for_each(|_| warp.compute(class, mask, again));
+            (1..count).for_each(|_| self.compute(class, mask, again));
         }
     }
 
     fn memory(
-        &self,
-        warp: &mut WarpAssembler,
+        &mut self,
         pc: u64,
         op: MemoryOp,
         mask: u32,
         operands: Operands<'_>,
         addresses: &[u64],
     ) {
-        warp.memory(pc, op, mask, operands.into(), addresses);
+        self.memory(pc, op, mask, operands.into(), addresses);
     }
 
-    fn barrier(&self, warp: &mut WarpAssembler, pc: u64, id: u8, mask: u32) {
-        warp.barrier(pc, id, mask);
+    fn barrier(&mut self, pc: u64, id: u8, mask: u32) {
+        self.barrier(pc, id, mask);
     }
 
-    fn fence(&self, warp: &mut WarpAssembler, pc: u64, mask: u32) {
-        warp.fence(pc, mask);
+    fn fence(&mut self, pc: u64, mask: u32) {
+        self.fence(pc, mask);
     }
 
-    fn exit(&self, warp: &mut WarpAssembler, pc: u64, mask: u32) {
-        warp.exit(pc, mask);
+    fn exit(&mut self, pc: u64, mask: u32) {
+        self.exit(pc, mask);
     }
 
-    fn wait_async(&self, warp: &mut WarpAssembler, copies: usize) {
-        warp.wait_async_first(copies);
+    fn wait_async(&mut self, copies: usize) {
+        self.wait_async_first(copies);
+    }
+}
+
+impl Recorder for TraceRecorder<'_> {
+    type Warp = WarpAssembler;
+
+    fn begin_warp(&mut self) -> WarpAssembler {
+        self.spare.pop().unwrap_or_default()
     }
 
     fn end_cta(

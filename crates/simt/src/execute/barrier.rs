@@ -10,7 +10,7 @@ use warpmem_trace::OpClass;
 
 use super::{Context, Event, Trap, record};
 use crate::program::Step;
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::{State, Warp};
 
 /// A barrier that a warp has come to.
@@ -28,9 +28,9 @@ pub(crate) struct Arrival {
 
 /// `bar` and `barrier`. Lanes that wait for the others of their warp come here again when no other
 /// path is left to go on.
-pub(super) fn arrive<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn arrive<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     barrier: Barrier,
@@ -87,7 +87,7 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, u8> {
 }
 
 /// The warp arrives if all of its lanes wait; otherwise others go on.
-fn gather<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, step: &Step) -> Event {
+fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: &Step) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
         if !warp.stack.switch() {
@@ -97,10 +97,10 @@ fn gather<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, step: &St
     }
     warp.gathered = None;
     if arrival.waits {
-        ctx.recorder.barrier(&mut warp.recorder, ctx.pc, arrival.barrier, arrival.lanes);
+        warp.recorder.barrier(ctx.pc, arrival.barrier, arrival.lanes);
         warp.state = State::AtBarrier { barrier: arrival.barrier };
     } else {
-        record::one(warp, ctx, step, OpClass::Control, arrival.lanes);
+        record::one(warp, step, OpClass::Control, arrival.lanes);
         warp.stack.release();
     }
     Event::Barrier(arrival)

@@ -8,7 +8,7 @@ use super::{Context, Event, Trap, barrier, record};
 use crate::image::function_at;
 use crate::lanes::lanes_of;
 use crate::program::{CallPlan, Passed, Source, Step};
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Whether an operation decides where its path goes on, or whether it does.
@@ -27,9 +27,9 @@ pub(super) fn is_control(op: Op) -> bool {
 }
 
 /// Executes a control instruction of the path with these lanes, of which `mask` pass its guard.
-pub(super) fn step<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn step<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     pc: u32,
     lanes: u32,
@@ -37,16 +37,16 @@ pub(super) fn step<R: Recorder>(
 ) -> Result<Event, Trap> {
     match step.op {
         Op::Branch(target) => {
-            record::one(warp, ctx, step, OpClass::Control, lanes);
+            record::one(warp, step, OpClass::Control, lanes);
             let meets = reconvergence(warp, ctx, pc);
             split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
         }
         Op::BranchIndexed(table) => {
-            record::one(warp, ctx, step, OpClass::Control, lanes);
+            record::one(warp, step, OpClass::Control, lanes);
             branch_indexed(warp, ctx, step, pc, lanes, mask, table)?;
         }
         Op::Call(number) => {
-            record::one(warp, ctx, step, OpClass::Control, lanes);
+            record::one(warp, step, OpClass::Control, lanes);
             set_pc(warp, pc + 1);
             if mask != 0 {
                 call(warp, ctx, step, mask, number)?;
@@ -55,7 +55,7 @@ pub(super) fn step<R: Recorder>(
         Op::Return => {
             set_pc(warp, pc + 1);
             if warp.frames.len() > 1 {
-                record::one(warp, ctx, step, OpClass::Control, lanes);
+                record::one(warp, step, OpClass::Control, lanes);
             } else {
                 record_exit(warp, ctx, mask);
             }
@@ -93,7 +93,7 @@ fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
     }
 }
 
-fn reconvergence<R: Recorder>(warp: &Warp<R::Warp>, ctx: &Context<'_, R>, pc: u32) -> Option<u32> {
+fn reconvergence<W: WarpRecorder>(warp: &Warp<W>, ctx: &Context<'_>, pc: u32) -> Option<u32> {
     ctx.program.routines[warp.frame().routine].flow.reconvergence(pc)
 }
 
@@ -103,9 +103,9 @@ fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
     warp.stack.split(&taken, meets);
 }
 
-fn branch_indexed<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+fn branch_indexed<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
     step: &Step,
     pc: u32,
     lanes: u32,
@@ -133,9 +133,9 @@ fn branch_indexed<R: Recorder>(
 
 /// Lanes enter a function. Where it is named by a register, lanes that call another one call it
 /// next: the instruction is executed again for them.
-fn call<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+fn call<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
     step: &Step,
     mask: u32,
     number: u32,
@@ -176,9 +176,9 @@ fn call<R: Recorder>(
 }
 
 /// The routine at the address that the first lane has, and the lanes that have the same.
-fn indirect<R: Recorder>(
-    warp: &Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+fn indirect<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &Context<'_>,
     source: Source,
     first: usize,
     mask: u32,
@@ -238,7 +238,7 @@ fn write_words<R>(warp: &mut Warp<R>, base: u64, bytes: u64, values: &[(usize, u
 }
 
 /// Lanes return from the innermost function, with its results.
-pub(super) fn leave<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, lanes: u32) {
+pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lanes: u32) {
     let frame = *warp.frame();
     if warp.frames.len() > 1 {
         let caller = warp.frames[warp.frames.len() - 2];
@@ -269,6 +269,6 @@ pub(super) fn leave<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>,
     warp.stack.leave(lanes);
 }
 
-fn record_exit<R: Recorder>(warp: &mut Warp<R::Warp>, ctx: &Context<'_, R>, mask: u32) {
-    ctx.recorder.exit(&mut warp.recorder, ctx.pc, mask);
+fn record_exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, mask: u32) {
+    warp.recorder.exit(ctx.pc, mask);
 }

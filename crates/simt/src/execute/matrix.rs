@@ -19,7 +19,7 @@ use super::memory::{Group, check_alignment, read_lane, record, write_lane};
 use super::{Context, Outcome};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// What `ldmatrix` and `stmatrix` move.
@@ -169,9 +169,9 @@ fn pair(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 }
 
 /// `ldmatrix`
-pub(super) fn load<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn load<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     matrices: Matrices,
@@ -194,9 +194,9 @@ pub(super) fn load<R: Recorder>(
 }
 
 /// `stmatrix`
-pub(super) fn store<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn store<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     matrices: Matrices,
 ) -> Outcome {

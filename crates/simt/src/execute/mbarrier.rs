@@ -15,7 +15,7 @@ use super::memory::{self, Group, check_alignment, groups, read_lane, write_lane}
 use super::{Context, Event, Outcome, Trap, record};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Step};
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Bytes of an mbarrier.
@@ -110,15 +110,15 @@ impl State {
 
 /// `mbarrier` and `cp.async.mbarrier`, lane after lane. A wait never blocks: a warp whose wait fails
 /// lets the others go on.
-pub(super) fn execute<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn execute<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     operation: Operation,
 ) -> Result<Event, Trap> {
     if operation.f == Mbarrier::PendingCount {
-        record::one(warp, ctx, step, OpClass::Integer, mask);
+        record::one(warp, step, OpClass::Integer, mask);
         let states = warp.wide(step.sources[0]);
         warp.set_wide(step.dests[0], &states.map(|state| state & u64::from(MOST)), mask);
         return Ok(Event::None);
@@ -162,9 +162,9 @@ fn kind(f: Mbarrier, step: &Step) -> Kind {
 }
 
 /// Operations that change the mbarrier. Those that have a result return the state before them.
-fn change<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+fn change<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     group: &Group,
     f: Mbarrier,
@@ -235,9 +235,9 @@ fn initialised(bits: u64) -> Result<State, String> {
 
 /// `test_wait`, `try_wait`: whether the phase of a state, or the last one of a parity, is complete
 /// (both mean that the mbarrier is in another one). Whether it is in all lanes.
-fn wait<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+fn wait<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     group: &Group,
     parity: bool,
@@ -255,7 +255,7 @@ fn wait<R: Recorder>(
     let copies: usize =
         lanes_of(complete).map(|lane| warp.copies.wait_at(group.addresses[lane])).sum();
     if copies > 0 {
-        ctx.recorder.wait_async(&mut warp.recorder, copies);
+        warp.recorder.wait_async(copies);
     }
     Ok(complete == group.lanes)
 }

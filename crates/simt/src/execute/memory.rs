@@ -10,7 +10,7 @@ use super::{Context, Outcome, Trap};
 use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
 use crate::program::{Dest, Source, Step};
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::{Place, Warp};
 
 /// Where the trace has the local memory of the first warp; that of others follows. It lies above
@@ -102,9 +102,9 @@ pub(super) fn groups<R>(
     })
 }
 
-pub(super) fn load<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn load<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     access: Access,
@@ -133,9 +133,9 @@ fn put<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: 
     }
 }
 
-pub(super) fn store<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn store<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     access: Access,
@@ -170,9 +170,9 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
 }
 
 /// Up to 8 bytes of each lane, `at` bytes behind its address.
-fn read<R: Recorder>(
-    warp: &Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+fn read<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &Context<'_>,
     group: &Group,
     at: u64,
     width: u64,
@@ -222,9 +222,9 @@ fn gather<const N: usize>(
 }
 
 /// Up to 8 bytes to the address of each lane, `at` bytes behind it.
-fn write<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+fn write<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     group: &Group,
     at: u64,
     width: u64,
@@ -283,9 +283,9 @@ fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
     })
 }
 
-pub(super) fn read_lane<R: Recorder>(
-    warp: &Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+pub(super) fn read_lane<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &Context<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -305,9 +305,9 @@ pub(super) fn read_lane<R: Recorder>(
     value.ok_or_else(|| outside(ctx, space, lane, address, width))
 }
 
-pub(super) fn write_lane<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn write_lane<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -340,7 +340,7 @@ pub(super) fn write_lane<R: Recorder>(
     }
 }
 
-fn outside<R>(ctx: &Context<'_, R>, space: Space, lane: usize, address: u64, width: u64) -> Trap {
+fn outside(ctx: &Context<'_>, space: Space, lane: usize, address: u64, width: u64) -> Trap {
     let near = match space {
         Space::Shared => format!("shared memory has {} bytes", ctx.shared.len()),
         Space::Local | Space::Param => format!("{} memory ends before", space.name()),
@@ -357,9 +357,9 @@ fn outside<R>(ctx: &Context<'_, R>, space: Space, lane: usize, address: u64, wid
 }
 
 /// `atom` and `red`: lane after lane.
-pub(super) fn atomic<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn atomic<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     atomic: Atomic,
@@ -447,9 +447,9 @@ fn added(atomic: Atomic, old: u64, b: u64) -> u64 {
     }
 }
 
-pub(super) fn prefetch<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn prefetch<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     space: Space,
@@ -461,9 +461,9 @@ pub(super) fn prefetch<R: Recorder>(
 }
 
 /// `cp.async`: from global to shared memory at once; what is not read of the source is 0.
-pub(super) fn copy_async<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn copy_async<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     bypass: bool,
@@ -504,9 +504,9 @@ pub(super) fn copy_async<R: Recorder>(
 }
 
 /// Records a group of lanes. Kernel parameters are part of the instructions that use them.
-pub(super) fn record<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+pub(super) fn record<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
     step: &Step,
     kind: Kind,
     cache: Cache,
@@ -533,7 +533,7 @@ pub(super) fn record<R: Recorder>(
         cache_op: cache_op(cache),
     };
     with_operands(warp, step, |recorder, operands| {
-        ctx.recorder.memory(recorder, ctx.pc, op, group.lanes, operands, addresses);
+        recorder.memory(ctx.pc, op, group.lanes, operands, addresses);
     });
 }
 

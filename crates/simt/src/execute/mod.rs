@@ -21,18 +21,17 @@ pub(crate) use self::barrier::Arrival;
 use self::matrix::Matrices;
 use crate::memory::DeviceMemory;
 use crate::program::{Program, Step};
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::warp::{State, Warp};
 
 /// What a warp's instructions see of the rest of the machine.
-pub(crate) struct Context<'a, R> {
+pub(crate) struct Context<'a> {
     pub program: &'a Program,
     pub memory: &'a mut DeviceMemory,
     /// Shared memory of the CTA.
     pub shared: &'a mut [u8],
     /// The kernel's parameters.
     pub params: &'a [u8],
-    pub recorder: &'a R,
     /// Program counter of the instruction that is executed.
     pub pc: u64,
 }
@@ -56,9 +55,9 @@ pub(crate) enum Event {
 }
 
 /// Executes the next instruction of a warp. The warp must run.
-pub(crate) fn step<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(crate) fn step<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
 ) -> Result<Event, Trap> {
     let Some(top) = warp.stack.top() else {
         warp.state = State::Ended;
@@ -90,15 +89,15 @@ pub(crate) fn step<R: Recorder>(
     if let Some(top) = warp.stack.top_unchecked() {
         top.pc = pc + 1;
     }
-    record::compute(warp, ctx, step, mask);
+    record::compute(warp, step, mask);
     data(warp, ctx, step, mask)?;
     Ok(Event::None)
 }
 
 /// Instructions that leave the path as it is.
-fn data<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+fn data<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
 ) -> Outcome {
@@ -179,9 +178,9 @@ fn data<R: Recorder>(
         Op::CopyAsyncCommit => warp.copies.commit(),
         Op::CopyAsyncWait(groups) => {
             let complete = warp.copies.wait(groups.unwrap_or(0));
-            ctx.recorder.wait_async(&mut warp.recorder, complete);
+            warp.recorder.wait_async(complete);
         }
-        Op::Fence => ctx.recorder.fence(&mut warp.recorder, ctx.pc, mask),
+        Op::Fence => warp.recorder.fence(ctx.pc, mask),
         Op::Vote(vote) => exchange::vote(warp, step, mask, vote),
         Op::Shuffle(shuffle) => exchange::shuffle(warp, step, mask, shuffle),
         Op::Match { all, ty } => exchange::matching(warp, step, mask, all, ty),

@@ -3,9 +3,8 @@
 use warpmem_ptx::{Binary, Op, Type, Unary};
 use warpmem_trace::{OpClass, Reg};
 
-use super::Context;
 use crate::program::{PC_STEP, Program, Step};
-use crate::recorder::{Operands, Recorder};
+use crate::recorder::{Operands, WarpRecorder};
 use crate::warp::Warp;
 
 /// Most registers that an instruction reads or writes: `mma` reads 24.
@@ -47,29 +46,18 @@ fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R
 }
 
 /// Records an instruction of a class.
-pub(super) fn one<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
-    step: &Step,
-    class: OpClass,
-    mask: u32,
-) {
+pub(super) fn one<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, class: OpClass, mask: u32) {
     with_operands(warp, step, |recorder, operands| {
-        ctx.recorder.compute(recorder, class, 1, mask, operands);
+        recorder.compute(class, 1, mask, operands);
     });
 }
 
 /// Records an instruction that is neither a memory instruction nor control: the machine instructions
 /// that stand for it.
-pub(super) fn compute<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
-    step: &Step,
-    mask: u32,
-) {
+pub(super) fn compute<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, mask: u32) {
     for &(class, count) in machine_instructions(step.op) {
         with_operands(warp, step, |recorder, operands| {
-            ctx.recorder.compute(recorder, class, count, mask, operands);
+            recorder.compute(class, count, mask, operands);
         });
     }
 }

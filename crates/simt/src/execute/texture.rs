@@ -9,7 +9,7 @@ use super::{Context, Outcome, Trap};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::memory::DeviceMemory;
 use crate::program::{Source, Step};
-use crate::recorder::Recorder;
+use crate::recorder::WarpRecorder;
 use crate::texture::{Coordinate, Pick, Texture};
 use crate::warp::Warp;
 
@@ -17,9 +17,9 @@ use crate::warp::Warp;
 type Picks = [Option<Pick>; 4];
 
 /// `tex.1d`, `tex.2d`: a request for every texture that lanes name.
-pub(super) fn fetch<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+pub(super) fn fetch<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     shape: TextureShape,
@@ -61,9 +61,9 @@ fn texture_of(memory: &DeviceMemory, operand: u64) -> Result<Texture, String> {
     })
 }
 
-fn fetch_from<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &mut Context<'_, R>,
+fn fetch_from<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
     step: &Step,
     lanes: u32,
     texture: &Texture,
@@ -107,9 +107,9 @@ fn channels(memory: &DeviceMemory, texture: &Texture, picks: &Picks) -> Result<[
 /// One memory instruction, with the address of the first texel of each lane: the hardware fetches
 /// the two or four texels of linear filtering in one request. Lanes beyond the border ask for
 /// nothing.
-fn record<R: Recorder>(
-    warp: &mut Warp<R::Warp>,
-    ctx: &Context<'_, R>,
+fn record<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
     step: &Step,
     lanes: u32,
     texture: &Texture,
@@ -129,6 +129,6 @@ fn record<R: Recorder>(
         cache_op: CacheOp::Default,
     };
     with_operands(warp, step, |recorder, operands| {
-        ctx.recorder.memory(recorder, ctx.pc, op, mask, operands, &addresses[..count]);
+        recorder.memory(ctx.pc, op, mask, operands, &addresses[..count]);
     });
 }
