@@ -1,43 +1,35 @@
-//! A launch: CTAs that take turns, and the warps of each that do.
-//!
-//! A CTA usually runs from its begin to its end alone. One that takes longer than its first turn may
-//! wait for another: it then takes turns with all that have begun, and after each round of them as
-//! many more begin.
+//! A launch: its preparation, and what may be told of one that runs.
 
 use std::collections::VecDeque;
 
 use warpmem_ptx::FunctionId;
 
+use crate::cta::{Cta, Ended, Stop};
 use crate::error::{Fault, LaunchError};
-use crate::execute::{Arrival, Context, Event, Trap, is_supported, step};
+use crate::execute::{Trap, is_supported};
 use crate::image::Image;
-use crate::lanes::WARP;
 use crate::launch::Launch;
 use crate::memory::DeviceMemory;
-use crate::program::{Dest, Program, Step};
-use crate::recorder::{Recorder, WarpRecorder};
-use crate::warp::{Place, Rows, State, Warp};
+use crate::program::Program;
+use crate::recorder::Recorder;
+use crate::warp::{Rows, State, Warp};
+use crate::{independent, turns};
 
-/// Instructions that a warp executes before the next one of its CTA does.
-const WARP_TURN: u32 = 1 << 12;
-/// Instructions after which the first turn of a CTA is over, and a later one.
-const FIRST_TURN: u64 = 1 << 16;
-const LATER_TURN: u64 = 1 << 12;
 /// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
 const MOST_SHARED: u32 = 227 << 10;
-/// Most CTAs that have begun and not ended.
-const RESIDENT: usize = 4096;
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Warp instructions after which a kernel is taken to run for ever.
     pub instructions: u64,
+    /// Threads that execute CTAs. What a kernel does does not depend on them.
+    pub threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: u64::MAX }
+        Limits { instructions: u64::MAX, threads: 1 }
     }
 }
 
@@ -56,10 +48,48 @@ impl Progress for () {
 /// A kernel that is ready to be launched.
 pub struct Run<'a> {
     image: &'a Image,
-    launch: &'a Launch,
-    program: Program,
-    params: Vec<u8>,
-    shared_bytes: u32,
+    pub(crate) launch: &'a Launch,
+    pub(crate) program: Program,
+    pub(crate) params: Vec<u8>,
+    pub(crate) shared_bytes: u32,
+}
+
+/// A launch that is executed.
+pub(crate) struct Grid<'g, 'a, R> {
+    pub run: &'g Run<'a>,
+    pub memory: &'g mut DeviceMemory,
+    pub recorder: &'g mut R,
+    pub limits: Limits,
+    pub progress: &'g dyn Progress,
+    pub counts: Counts,
+}
+
+impl<R: Recorder> Grid<'_, '_, R> {
+    /// CTAs of the grid.
+    pub fn ctas(&self) -> u64 {
+        self.run.launch.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Whether the user lets it go on.
+    pub fn goes_on(&self) -> Result<(), LaunchError> {
+        match self.progress.advance(self.counts.ctas, self.counts.warp_instructions) {
+            true => Ok(()),
+            false => Err(LaunchError::Cancelled),
+        }
+    }
+
+    /// Counts a CTA that has ended, and gives what it executed to the recorder.
+    pub fn end(&mut self, cta: Cta<R::Warp>, spare: &mut Vec<Rows>) -> Result<(), LaunchError> {
+        record(self.recorder, &mut self.counts, cta.end(spare))
+    }
+
+    pub fn deadlock<'c>(&self, ctas: impl Iterator<Item = &'c Cta<R::Warp>>) -> LaunchError
+    where
+        R::Warp: 'c,
+    {
+        let kernel = self.run.launch.kernel.clone();
+        LaunchError::Deadlock { kernel, waiting: self.run.waiting(ctas) }
+    }
 }
 
 /// What a launch did.
@@ -68,6 +98,17 @@ pub struct Counts {
     pub ctas: u64,
     pub warps: u64,
     pub warp_instructions: u64,
+}
+
+/// Counts a CTA that has ended, and gives what it executed to a recorder.
+pub(crate) fn record<R: Recorder>(
+    recorder: &mut R,
+    counts: &mut Counts,
+    cta: Ended<R::Warp>,
+) -> Result<(), LaunchError> {
+    counts.ctas += 1;
+    counts.warps += cta.warps.len() as u64;
+    Ok(recorder.end_cta(cta.number, cta.block, cta.warps)?)
 }
 
 impl<'a> Run<'a> {
@@ -115,48 +156,21 @@ impl<'a> Run<'a> {
         limits: Limits,
         progress: &dyn Progress,
     ) -> Result<Counts, LaunchError> {
-        let total: u64 = self.launch.grid.iter().map(|&n| u64::from(n)).product();
-        let mut counts = Counts::default();
-        let mut resident: VecDeque<Cta<R::Warp>> = VecDeque::new();
-        let mut spare = Vec::new();
-        let mut next = 0;
-        while counts.ctas < total {
-            for _ in 0..resident.len().max(1) {
-                if next < total && resident.len() < RESIDENT {
-                    resident.push_back(Cta::new(self, next, recorder, &mut spare));
-                    next += 1;
-                }
-            }
-            let mut moved = false;
-            for _ in 0..resident.len() {
-                let Some(mut cta) = resident.pop_front() else { break };
-                let before = counts.warp_instructions;
-                let turn = cta.turn(self, memory, &mut counts.warp_instructions, limits);
-                moved |= counts.warp_instructions > before;
-                turn.map_err(|stop| self.stopped(stop, &cta, &resident))?;
-                if cta.has_ended() {
-                    counts.ctas += 1;
-                    counts.warps += cta.warps.len() as u64;
-                    let parts = cta.warps.into_iter().map(Warp::into_parts);
-                    let (warps, rows): (Vec<_>, Vec<_>) = parts.unzip();
-                    spare.extend(rows);
-                    recorder.end_cta(cta.number, cta.block, warps)?;
-                } else {
-                    resident.push_back(cta);
-                }
-                if !progress.advance(counts.ctas, counts.warp_instructions) {
-                    return Err(LaunchError::Cancelled);
-                }
-            }
-            if !moved && !resident.is_empty() && (next == total || resident.len() == RESIDENT) {
-                let waiting = self.waiting(resident.iter());
-                return Err(LaunchError::Deadlock { kernel: self.launch.kernel.clone(), waiting });
-            }
+        let mut grid =
+            Grid { run: self, memory, recorder, limits, progress, counts: Counts::default() };
+        match self.program.has_independent_ctas() {
+            true => independent::execute(&mut grid)?,
+            false => turns::execute(&mut grid)?,
         }
-        Ok(counts)
+        Ok(grid.counts)
     }
 
-    fn stopped<W>(&self, stop: Stop, cta: &Cta<W>, others: &VecDeque<Cta<W>>) -> LaunchError {
+    pub(crate) fn stopped<W>(
+        &self,
+        stop: Stop,
+        cta: &Cta<W>,
+        others: &VecDeque<Cta<W>>,
+    ) -> LaunchError {
         let kernel = self.launch.kernel.clone();
         match stop {
             Stop::Trap { warp, pc, trap } => {
@@ -189,7 +203,7 @@ impl<'a> Run<'a> {
     }
 
     /// Where warps that have not ended are.
-    fn waiting<'c, W: 'c>(&self, ctas: impl Iterator<Item = &'c Cta<W>>) -> String {
+    pub(crate) fn waiting<'c, W: 'c>(&self, ctas: impl Iterator<Item = &'c Cta<W>>) -> String {
         const SHOWN: usize = 8;
         let mut warps = ctas.flat_map(|cta| &cta.warps).filter(|warp| warp.state != State::Ended);
         let shown: Vec<String> =
@@ -228,181 +242,4 @@ fn find(image: &Image, name: &str) -> Result<FunctionId, LaunchError> {
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
         LaunchError::NoKernel { name: name.to_owned(), known }
     })
-}
-
-/// Why a CTA does not go on.
-enum Stop {
-    Trap { warp: usize, pc: u64, trap: Trap },
-    Limit(u64),
-}
-
-/// A CTA that has begun.
-struct Cta<W> {
-    number: u64,
-    block: [u32; 3],
-    warps: Vec<Warp<W>>,
-    shared: Vec<u8>,
-    barriers: [Rendezvous; 16],
-    has_had_turn: bool,
-}
-
-/// Warps at a barrier.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rendezvous {
-    arrived: u32,
-    /// Warps that it is for, if they are counted.
-    expected: Option<u32>,
-    /// Lanes that have arrived, and those for which the condition of a reduction holds.
-    lanes: u32,
-    holds: u32,
-}
-
-impl<W: WarpRecorder> Cta<W> {
-    fn new<R: Recorder<Warp = W>>(
-        run: &Run<'_>,
-        number: u64,
-        recorder: &mut R,
-        spare: &mut Vec<Rows>,
-    ) -> Cta<W> {
-        let [x, y, _] = run.launch.grid.map(u64::from);
-        let block = [number % x, number / x % y, number / x / y].map(|n| n as u32);
-        let warp = |warp_in_cta| {
-            let place = Place {
-                grid: run.launch.grid,
-                block: run.launch.block,
-                cta: block,
-                cta_number: number,
-                warp_in_cta,
-                shared: [run.shared_bytes, run.launch.dynamic_shared],
-            };
-            let params = run.params.len() as u64;
-            Warp::new(&run.program, place, params, recorder.begin_warp(), spare.pop())
-        };
-        Cta {
-            number,
-            block,
-            warps: (0..run.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
-            shared: vec![0; run.shared_bytes as usize],
-            barriers: [Rendezvous::default(); 16],
-            has_had_turn: false,
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.warps.iter().all(|warp| warp.state == State::Ended)
-    }
-
-    /// Lets the warps go on, round after round, until none can or the turn is over.
-    fn turn(
-        &mut self,
-        run: &Run<'_>,
-        memory: &mut DeviceMemory,
-        executed: &mut u64,
-        limits: Limits,
-    ) -> Result<(), Stop> {
-        let mut ctx = Context {
-            program: &run.program,
-            memory,
-            shared: &mut self.shared,
-            params: &run.params,
-            pc: 0,
-        };
-        let budget =
-            if std::mem::replace(&mut self.has_had_turn, true) { LATER_TURN } else { FIRST_TURN };
-        let end = *executed + budget;
-        while *executed < end {
-            let mut moved = false;
-            for at in 0..self.warps.len() {
-                let warp = &mut self.warps[at];
-                let before = warp.executed;
-                let event = run_warp(warp, &mut ctx);
-                *executed += warp.executed - before;
-                moved |= warp.executed > before;
-                match event {
-                    Err(trap) => return Err(Stop::Trap { warp: at, pc: ctx.pc, trap }),
-                    Ok(Event::Barrier(arrival)) => arrive(&mut self.barriers, arrival),
-                    Ok(Event::None | Event::Yield) => {}
-                }
-                release(&mut self.warps, &mut self.barriers, &run.program);
-                if *executed > limits.instructions {
-                    return Err(Stop::Limit(limits.instructions));
-                }
-            }
-            if !moved {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Executes a warp until it waits, ends, comes to a barrier, or has had its turn.
-fn run_warp<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Result<Event, Trap> {
-    for _ in 0..WARP_TURN {
-        if warp.state != State::Runs {
-            break;
-        }
-        match step(warp, ctx)? {
-            Event::None => {}
-            event => return Ok(event),
-        }
-    }
-    Ok(Event::None)
-}
-
-fn arrive(barriers: &mut [Rendezvous; 16], arrival: Arrival) {
-    let barrier = &mut barriers[usize::from(arrival.barrier)];
-    barrier.arrived += 1;
-    barrier.expected = arrival.warps;
-    barrier.lanes += arrival.lanes.count_ones();
-    barrier.holds += arrival.holds.count_ones();
-}
-
-/// Lets the warps go on that wait at a barrier to which all have come.
-fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &Program) {
-    let live = warps.iter().filter(|warp| warp.state != State::Ended).count() as u32;
-    for (number, barrier) in (0u8..).zip(barriers) {
-        let expected = barrier.expected.unwrap_or(live);
-        if barrier.arrived == 0 || barrier.arrived < expected {
-            continue;
-        }
-        let done = std::mem::take(barrier);
-        for warp in
-            warps.iter_mut().filter(|warp| warp.state == State::AtBarrier { barrier: number })
-        {
-            warp.state = State::Runs;
-            deliver(warp, program, done);
-        }
-    }
-}
-
-/// Lets the lanes of a warp go on behind a barrier, with the result of a reduction over it.
-fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
-    for at in 0..warp.stack.paths().len() {
-        let path = warp.stack.paths()[at];
-        let steps = &program.routines[warp.frame().routine].steps;
-        if let Some(step) = steps.get(path.pc as usize).filter(|_| path.waits) {
-            deliver_to(warp, step, path.lanes, done);
-        }
-    }
-    warp.stack.release();
-}
-
-/// Writes the result of a reduction over a barrier to the instruction's destination.
-fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: Rendezvous) {
-    match step.dests.first() {
-        Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),
-        Some(&dest @ Dest::Predicate(_)) => {
-            let holds = match step.op {
-                warpmem_ptx::Op::Barrier(barrier)
-                    if barrier.kind == warpmem_ptx::BarrierKind::AllTrue =>
-                {
-                    done.holds == done.lanes
-                }
-                _ => done.holds > 0,
-            };
-            warp.set_predicate(dest, if holds { u32::MAX } else { 0 }, lanes);
-        }
-        _ => {}
-    }
 }

@@ -12,10 +12,13 @@
 //! Invariant: no hardware of the model is known here, and no program makes this crate panic.
 
 mod copies;
+mod cta;
 mod error;
 mod execute;
+mod global;
 mod grid;
 mod image;
+mod independent;
 mod lanes;
 mod launch;
 mod memory;
@@ -25,6 +28,8 @@ mod stack;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod turns;
+mod view;
 mod warp;
 
 pub use error::{Fault, LaunchError};

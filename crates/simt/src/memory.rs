@@ -127,6 +127,39 @@ impl DeviceMemory {
         (address < self.allocations[at].end()).then_some(at)
     }
 
+    /// The number of the allocation that some bytes lie in, and where they begin in it.
+    #[inline]
+    pub(crate) fn place(&self, address: u64, length: u64) -> Option<(u32, usize)> {
+        let at = self.find(address)?;
+        let allocation = &self.allocations[at];
+        let fits = length <= allocation.end() - address;
+        fits.then(|| (at as u32, (address - allocation.base) as usize))
+    }
+
+    /// The bytes of an allocation.
+    pub(crate) fn allocation(&self, number: u32) -> &[u8] {
+        &self.allocations[number as usize].bytes
+    }
+
+    /// As [`DeviceMemory::allocation`], to be written.
+    pub(crate) fn allocation_mut(&mut self, number: u32) -> &mut [u8] {
+        &mut self.allocations[number as usize].bytes
+    }
+
+    /// Up to 8 bytes; `None` if they are not all in one allocation.
+    pub(crate) fn read(&self, address: u64, width: usize) -> Option<u64> {
+        let mut value = [0; 8];
+        value[..width].copy_from_slice(self.bytes(address, width as u64)?);
+        Some(u64::from_le_bytes(value))
+    }
+
+    /// Writes up to 8 bytes; `None` if they are not all in one allocation.
+    pub(crate) fn write(&mut self, address: u64, width: usize, value: u64) -> Option<()> {
+        let bytes = self.bytes_mut(address, width as u64)?;
+        bytes.copy_from_slice(&value.to_le_bytes()[..width]);
+        Some(())
+    }
+
     /// The allocation that holds an address: its first address and its bytes.
     #[inline]
     pub(crate) fn around(&self, address: u64) -> Option<(u64, &[u8])> {

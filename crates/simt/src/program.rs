@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use warpmem_ptx::{
-    Argument, Body, Callee, Flow, Function, FunctionId, Instruction, Module, Op, PtxError,
+    Argument, Body, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op, PtxError,
     Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
 };
 
@@ -128,6 +128,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether no CTA can wait for another: without atomics, fences and volatile accesses to memory
+    /// that they share.
+    pub fn has_independent_ctas(&self) -> bool {
+        let mut steps = self.routines.iter().flat_map(|routine| &routine.steps);
+        steps.all(|step| !reaches_other_ctas(step.op))
+    }
+
     pub fn of(image: &Image, kernel: FunctionId) -> Result<Program, LaunchError> {
         let module = image.module();
         let functions = reachable(module, kernel)?;
@@ -249,6 +256,19 @@ fn address_tables(module: &Module, body: &Body) -> Vec<FunctionId> {
         warpmem_ptx::Target::Variable(_) => None,
     });
     targets.collect()
+}
+
+/// Whether an instruction may wait for what another CTA does, or tell another CTA something.
+fn reaches_other_ctas(op: Op) -> bool {
+    match op {
+        Op::Atomic(atomic) | Op::Reduce(atomic) => atomic.space != Space::Shared,
+        Op::Load(access) | Op::Store(access) => {
+            matches!(access.cache, Cache::Volatile | Cache::StrongGpu)
+                && access.space != Space::Shared
+        }
+        Op::Fence => true,
+        _ => false,
+    }
 }
 
 /// Registers of a thread of a kernel: an estimate from the values that are live at once.

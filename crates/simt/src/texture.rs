@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use half::f16;
 use thiserror::Error;
 
+/// Bytes of the largest texel: four channels of 32 bits.
+pub(crate) const MOST_BYTES: usize = 16;
+
 /// A texture: texels in device memory, and how they are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texture {
@@ -210,14 +213,14 @@ impl Texture {
     /// What a fetch returns for a channel, given the texels that it reads and their bytes; those
     /// beyond the border are 0. The format alone decides the type of the result, as the machine
     /// instruction has none. Channels that a texel does not have are 0.
-    pub(crate) fn value(&self, channel: u8, texels: &[(Pick, &[u8])]) -> u32 {
+    pub(crate) fn value(&self, channel: u8, texels: &[(Pick, [u8; MOST_BYTES])]) -> u32 {
         if channel >= self.format.channels {
             return 0;
         }
         match self.filter {
             Filter::Point => texels.first().map_or(0, |(_, bytes)| self.element(channel, bytes)),
             Filter::Linear => {
-                let float = |bytes| f64::from(f32::from_bits(self.element(channel, bytes)));
+                let float = |bytes: &[u8]| f64::from(f32::from_bits(self.element(channel, bytes)));
                 let sum: f64 = texels.iter().map(|(pick, bytes)| pick.weight * float(bytes)).sum();
                 (sum as f32).to_bits()
             }

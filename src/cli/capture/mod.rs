@@ -10,7 +10,9 @@ use super::interrupt::Interrupt;
 use super::output::{note, print};
 use anyhow::Context;
 use clap::ValueHint;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use warpmem::capture::{
     Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
     capture,
@@ -69,6 +71,9 @@ pub struct Args {
     /// Warp instructions of a launch after which it is taken to run for ever
     #[arg(long, value_name = "N", default_value = "10_000_000_000", value_parser = parse_number)]
     max_instructions: u64,
+    /// Threads that execute CTAs; as many as processors by default. The trace does not depend on them
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
     /// Take registers per thread from this `ptxas` instead of estimating them
     #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::CommandName)]
     ptxas: Option<PathBuf>,
@@ -123,10 +128,15 @@ fn options(args: &Args) -> Options {
             launches: args.kernels.clone().unwrap_or_else(Ranges::all),
             name: args.name.clone(),
         },
-        limits: Limits { instructions: args.max_instructions },
+        limits: Limits { instructions: args.max_instructions, threads: threads(args) },
         registers: args.ptxas.clone().map_or(Registers::Estimated, Registers::Ptxas),
         command: arguments::command_line(),
     }
+}
+
+fn threads(args: &Args) -> usize {
+    let all = || available_parallelism().map_or(1, NonZeroUsize::get);
+    args.threads.map_or_else(all, NonZeroUsize::get)
 }
 
 /// Fails if the capture was broken off, or gave wrong values.

@@ -7,6 +7,7 @@ use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
 use super::float::Float;
 use super::record::with_operands;
 use super::{Context, Outcome, Trap};
+use crate::global::Global;
 use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
 use crate::program::{Dest, Source, Step};
@@ -172,19 +173,25 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
 /// Up to 8 bytes of each lane, `at` bytes behind its address.
 fn read<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &mut Context<'_>,
     group: &Group,
     at: u64,
     width: u64,
 ) -> Result<Lanes<u64>, Trap> {
     let mut values = [0; WARP];
+    if group.lanes == 0 {
+        return Ok(values);
+    }
+    let address = |lane: usize| group.addresses[lane] + at;
+    if let (Global::View(memory, view), true) = (&mut ctx.global, is_device(group.space)) {
+        let elsewhere = view.gather(memory, group.lanes, address, width as usize, &mut values);
+        read_lanes(warp, ctx, group, elsewhere, at, width, &mut values)?;
+        return Ok(values);
+    }
     let first = group.lanes.trailing_zeros() as usize;
     let (base, bytes): (u64, &[u8]) = match group.space {
-        _ if group.lanes == 0 => return Ok(values),
         Space::Shared => (0, ctx.shared),
-        Space::Global | Space::Constant | Space::Generic => {
-            ctx.memory.around(group.addresses[first]).unwrap_or_default()
-        }
+        space if is_device(space) => ctx.global.around(group.addresses[first]),
         _ => (0, &[]),
     };
     let start = at.wrapping_sub(base);
@@ -194,10 +201,29 @@ fn read<W: WarpRecorder>(
         2 => gather(bytes, group, start, &mut values, |bytes| u16::from_le_bytes(bytes).into()),
         _ => gather(bytes, group, start, &mut values, |[byte]: [u8; 1]| byte.into()),
     };
-    for lane in lanes_of(elsewhere) {
+    read_lanes(warp, ctx, group, elsewhere, at, width, &mut values)?;
+    Ok(values)
+}
+
+/// Whether a space lies in device memory.
+fn is_device(space: Space) -> bool {
+    matches!(space, Space::Global | Space::Constant | Space::Generic)
+}
+
+/// As [`read`], lane after lane.
+fn read_lanes<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    group: &Group,
+    lanes: u32,
+    at: u64,
+    width: u64,
+    values: &mut Lanes<u64>,
+) -> Outcome {
+    for lane in lanes_of(lanes) {
         values[lane] = read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?;
     }
-    Ok(values)
+    Ok(())
 }
 
 /// The values of the lanes whose addresses, with `start` added, are offsets of bytes that are all
@@ -230,25 +256,44 @@ fn write<W: WarpRecorder>(
     width: u64,
     values: &Lanes<u64>,
 ) -> Outcome {
+    if group.lanes == 0 {
+        return Ok(());
+    }
+    let address = |lane: usize| group.addresses[lane] + at;
+    let elsewhere = match (&mut ctx.global, is_device(group.space)) {
+        (Global::View(memory, view), true) => {
+            view.scatter(memory, group.lanes, address, width as usize, values)
+        }
+        _ => write_at_once(ctx, group, at, width, values),
+    };
+    for lane in lanes_of(elsewhere) {
+        write_lane(warp, ctx, group.space, lane, address(lane), width, values[lane])?;
+    }
+    Ok(())
+}
+
+/// Writes to the lanes whose place is in the allocation of the first lane, or in shared memory;
+/// returns the others.
+fn write_at_once(
+    ctx: &mut Context<'_>,
+    group: &Group,
+    at: u64,
+    width: u64,
+    values: &Lanes<u64>,
+) -> u32 {
     let first = group.lanes.trailing_zeros() as usize;
     let (base, bytes): (u64, &mut [u8]) = match group.space {
-        _ if group.lanes == 0 => return Ok(()),
         Space::Shared => (0, &mut *ctx.shared),
-        Space::Global => ctx.memory.around_mut(group.addresses[first]).unwrap_or_default(),
+        Space::Global => ctx.global.around_mut(group.addresses[first]),
         _ => (0, &mut []),
     };
     let start = at.wrapping_sub(base);
-    let elsewhere = match width {
+    match width {
         4 => scatter(bytes, group, start, values, |value| (value as u32).to_le_bytes()),
         8 => scatter(bytes, group, start, values, u64::to_le_bytes),
         2 => scatter(bytes, group, start, values, |value| (value as u16).to_le_bytes()),
         _ => scatter(bytes, group, start, values, |value| [value as u8]),
-    };
-    for lane in lanes_of(elsewhere) {
-        let address = group.addresses[lane] + at;
-        write_lane(warp, ctx, group.space, lane, address, width, values[lane])?;
     }
-    Ok(())
 }
 
 /// As [`gather`], the other way.
@@ -285,7 +330,7 @@ fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
 
 pub(super) fn read_lane<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &mut Context<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -300,7 +345,7 @@ pub(super) fn read_lane<W: WarpRecorder>(
         Space::Param => {
             warp.params.holds(address, width).then(|| warp.params.read(lane, address, width))
         }
-        _ => ctx.memory.bytes(address, width).and_then(|bytes| value_at(bytes, 0, width)),
+        _ => ctx.global.read(address, width),
     };
     value.ok_or_else(|| outside(ctx, space, lane, address, width))
 }
@@ -314,37 +359,29 @@ pub(super) fn write_lane<W: WarpRecorder>(
     width: u64,
     value: u64,
 ) -> Outcome {
-    let bytes = value.to_le_bytes();
-    let bytes = &bytes[..width as usize];
-    let place = match space {
-        Space::Shared => {
-            ctx.shared.get_mut(address as usize..).and_then(|shared| shared.get_mut(..bytes.len()))
+    let written = match space {
+        Space::Shared => write_shared(ctx.shared, address, width, value),
+        Space::Local => {
+            warp.local.holds(address, width).then(|| warp.local.write(lane, address, width, value))
         }
-        Space::Local if warp.local.holds(address, width) => {
-            warp.local.write(lane, address, width, value);
-            return Ok(());
-        }
-        Space::Param if address >= warp.params.first && warp.params.holds(address, width) => {
-            warp.params.write(lane, address, width, value);
-            return Ok(());
-        }
-        Space::Local | Space::Param => None,
-        _ => ctx.memory.bytes_mut(address, width),
+        Space::Param => (address >= warp.params.first && warp.params.holds(address, width))
+            .then(|| warp.params.write(lane, address, width, value)),
+        _ => ctx.global.write(address, width, value),
     };
-    match place {
-        Some(place) => {
-            place.copy_from_slice(bytes);
-            Ok(())
-        }
-        None => Err(outside(ctx, space, lane, address, width)),
-    }
+    written.ok_or_else(|| outside(ctx, space, lane, address, width))
+}
+
+fn write_shared(shared: &mut [u8], address: u64, width: u64, value: u64) -> Option<()> {
+    let place = shared.get_mut(address as usize..)?.get_mut(..width as usize)?;
+    place.copy_from_slice(&value.to_le_bytes()[..width as usize]);
+    Some(())
 }
 
 fn outside(ctx: &Context<'_>, space: Space, lane: usize, address: u64, width: u64) -> Trap {
     let near = match space {
         Space::Shared => format!("shared memory has {} bytes", ctx.shared.len()),
         Space::Local | Space::Param => format!("{} memory ends before", space.name()),
-        _ => match ctx.memory.nearest(address) {
+        _ => match ctx.global.memory().nearest(address) {
             Some((base, bytes)) => format!("the nearest allocation has {bytes} bytes at {base:#x}"),
             None => "nothing is allocated".into(),
         },

@@ -19,7 +19,7 @@ use warpmem_ptx::{Op, TextureShape, Type};
 
 pub(crate) use self::barrier::Arrival;
 use self::matrix::Matrices;
-use crate::memory::DeviceMemory;
+use crate::global::Global;
 use crate::program::{Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{State, Warp};
@@ -27,7 +27,7 @@ use crate::warp::{State, Warp};
 /// What a warp's instructions see of the rest of the machine.
 pub(crate) struct Context<'a> {
     pub program: &'a Program,
-    pub memory: &'a mut DeviceMemory,
+    pub global: Global<'a>,
     /// Shared memory of the CTA.
     pub shared: &'a mut [u8],
     /// The kernel's parameters.

@@ -6,11 +6,12 @@ use warpmem_trace::{CacheOp, Kind, MemoryOp, Space};
 use super::operand::Operand;
 use super::record::with_operands;
 use super::{Context, Outcome, Trap};
+use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::memory::DeviceMemory;
 use crate::program::{Source, Step};
 use crate::recorder::WarpRecorder;
-use crate::texture::{Coordinate, Pick, Texture};
+use crate::texture::{Coordinate, MOST_BYTES, Pick, Texture};
 use crate::warp::Warp;
 
 /// The texels that a lane reads.
@@ -37,7 +38,7 @@ pub(super) fn fetch<W: WarpRecorder>(
         let same = lanes_of(rest).filter(|&lane| handles[lane] == handles[first]);
         let lanes = same.fold(0, |mask, lane| mask | 1 << lane);
         rest &= !lanes;
-        let texture = texture_of(ctx.memory, handles[first])
+        let texture = texture_of(ctx.global.memory(), handles[first])
             .map_err(|reason| Trap { lane: first, reason })?;
         let picks = std::array::from_fn(|lane| texture.picks(x[lane], y[lane]));
         fetch_from(warp, ctx, step, lanes, &texture, &picks)?;
@@ -72,8 +73,8 @@ fn fetch_from<W: WarpRecorder>(
     record(warp, ctx, step, lanes, texture, picks);
     let mut values = [[0; WARP]; 4];
     for lane in lanes_of(lanes) {
-        let channels =
-            channels(ctx.memory, texture, &picks[lane]).map_err(|reason| Trap { lane, reason })?;
+        let channels = channels(&mut ctx.global, texture, &picks[lane])
+            .map_err(|reason| Trap { lane, reason })?;
         for (values, channel) in values.iter_mut().zip(channels) {
             values[lane] = channel;
         }
@@ -93,15 +94,24 @@ fn axis<R>(warp: &Warp<R>, source: Source, ty: Type) -> Lanes<Coordinate> {
 }
 
 /// The four channels that a fetch returns.
-fn channels(memory: &DeviceMemory, texture: &Texture, picks: &Picks) -> Result<[u32; 4], String> {
-    let mut texels: Vec<(Pick, &[u8])> = Vec::with_capacity(picks.len());
+fn channels(global: &mut Global<'_>, texture: &Texture, picks: &Picks) -> Result<[u32; 4], String> {
+    let mut texels: Vec<(Pick, [u8; MOST_BYTES])> = Vec::with_capacity(picks.len());
     for pick in picks.iter().flatten() {
         let address = texture.address_of(pick);
-        let bytes = memory.bytes(address, texture.format.bytes());
+        let bytes = texel(global, address, texture.format.bytes());
         let gone = || format!("the texel at {address:#x} is no longer allocated");
         texels.push((*pick, bytes.ok_or_else(gone)?));
     }
     Ok([0, 1, 2, 3].map(|channel| texture.value(channel, &texels)))
+}
+
+/// The bytes of a texel; 0 behind them.
+fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MOST_BYTES]> {
+    let mut texel = [0; MOST_BYTES];
+    for (at, part) in (0..bytes).step_by(8).zip(texel.chunks_exact_mut(8)) {
+        part.copy_from_slice(&global.read(address + at, (bytes - at).min(8))?.to_le_bytes());
+    }
+    Some(texel)
 }
 
 /// One memory instruction, with the address of the first texel of each lane: the hardware fetches

@@ -150,7 +150,7 @@ fn a_wait_that_can_never_end_ends_at_the_limit_and_says_where() {
     let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(1, 64);
     let run = Run::new(&image, &launch).unwrap();
-    let limits = Limits { instructions: 100_000 };
+    let limits = Limits { instructions: 100_000, ..Limits::default() };
     let outcome = run.execute(&mut machine.memory, &mut NoRecorder, limits, &());
     let error = outcome.unwrap_err().to_string();
     assert!(

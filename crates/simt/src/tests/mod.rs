@@ -10,6 +10,7 @@ mod memory;
 mod random_programs;
 mod recorded;
 mod textures;
+mod threads;
 mod warps;
 
 use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
@@ -78,7 +79,7 @@ impl Machine {
         let module = warpmem_ptx::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let image = Image::load(module, &mut self.memory)?;
         let launch = self.launch(grid, block);
-        let limits = Limits { instructions: 10_000_000 };
+        let limits = Limits { instructions: 10_000_000, ..Limits::default() };
         Run::new(&image, &launch)?.execute(&mut self.memory, &mut NoRecorder, limits, &())
     }
 }

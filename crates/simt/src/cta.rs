@@ -1,0 +1,209 @@
+//! A CTA: its warps take turns, and wait for each other at barriers.
+
+use crate::execute::{Arrival, Context, Event, Trap, step};
+use crate::global::Global;
+use crate::grid::{Limits, Run};
+use crate::lanes::WARP;
+use crate::program::{Dest, Program, Step};
+use crate::recorder::WarpRecorder;
+use crate::warp::{Place, Rows, State, Warp};
+
+/// Instructions that a warp executes before the next one of its CTA does.
+const WARP_TURN: u32 = 1 << 12;
+/// Instructions after which the first turn of a CTA is over, and a later one.
+const FIRST_TURN: u64 = 1 << 16;
+const LATER_TURN: u64 = 1 << 12;
+
+/// Why a CTA does not go on.
+pub(crate) enum Stop {
+    Trap { warp: usize, pc: u64, trap: Trap },
+    Limit(u64),
+}
+
+/// A CTA that has begun.
+pub(crate) struct Cta<W> {
+    pub number: u64,
+    pub block: [u32; 3],
+    pub warps: Vec<Warp<W>>,
+    shared: Vec<u8>,
+    barriers: [Rendezvous; 16],
+    has_had_turn: bool,
+}
+
+/// A CTA that has ended, with what its warps executed.
+pub(crate) struct Ended<W> {
+    pub number: u64,
+    pub block: [u32; 3],
+    pub warps: Vec<W>,
+}
+
+/// Warps at a barrier.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rendezvous {
+    arrived: u32,
+    /// Warps that it is for, if they are counted.
+    expected: Option<u32>,
+    /// Lanes that have arrived, and those for which the condition of a reduction holds.
+    lanes: u32,
+    holds: u32,
+}
+
+impl<W: WarpRecorder> Cta<W> {
+    /// The CTA of a number, with a recorder for each of its warps, and memory of warps that have
+    /// ended.
+    pub fn new(
+        run: &Run<'_>,
+        number: u64,
+        mut recorder: impl FnMut() -> W,
+        spare: &mut Vec<Rows>,
+    ) -> Cta<W> {
+        let [x, y, _] = run.launch.grid.map(u64::from);
+        let block = [number % x, number / x % y, number / x / y].map(|n| n as u32);
+        let warp = |warp_in_cta| {
+            let place = Place {
+                grid: run.launch.grid,
+                block: run.launch.block,
+                cta: block,
+                cta_number: number,
+                warp_in_cta,
+                shared: [run.shared_bytes, run.launch.dynamic_shared],
+            };
+            let params = run.params.len() as u64;
+            Warp::new(&run.program, place, params, recorder(), spare.pop())
+        };
+        Cta {
+            number,
+            block,
+            warps: (0..run.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
+            shared: vec![0; run.shared_bytes as usize],
+            barriers: [Rendezvous::default(); 16],
+            has_had_turn: false,
+        }
+    }
+
+    /// What it leaves when it has ended; the memory of its warps goes to others.
+    pub fn end(self, spare: &mut Vec<Rows>) -> Ended<W> {
+        let (warps, rows): (Vec<W>, Vec<Rows>) =
+            self.warps.into_iter().map(Warp::into_parts).unzip();
+        spare.extend(rows);
+        Ended { number: self.number, block: self.block, warps }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.warps.iter().all(|warp| warp.state == State::Ended)
+    }
+
+    /// Lets the warps go on, round after round, until none can or the turn is over.
+    pub fn turn(
+        &mut self,
+        run: &Run<'_>,
+        global: Global<'_>,
+        executed: &mut u64,
+        limits: Limits,
+    ) -> Result<(), Stop> {
+        let mut ctx = Context {
+            program: &run.program,
+            global,
+            shared: &mut self.shared,
+            params: &run.params,
+            pc: 0,
+        };
+        let budget =
+            if std::mem::replace(&mut self.has_had_turn, true) { LATER_TURN } else { FIRST_TURN };
+        let end = *executed + budget;
+        while *executed < end {
+            let mut moved = false;
+            for at in 0..self.warps.len() {
+                let warp = &mut self.warps[at];
+                let before = warp.executed;
+                let event = run_warp(warp, &mut ctx);
+                *executed += warp.executed - before;
+                moved |= warp.executed > before;
+                match event {
+                    Err(trap) => return Err(Stop::Trap { warp: at, pc: ctx.pc, trap }),
+                    Ok(Event::Barrier(arrival)) => arrive(&mut self.barriers, arrival),
+                    Ok(Event::None | Event::Yield) => {}
+                }
+                release(&mut self.warps, &mut self.barriers, &run.program);
+                if *executed > limits.instructions {
+                    return Err(Stop::Limit(limits.instructions));
+                }
+            }
+            if !moved {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Executes a warp until it waits, ends, comes to a barrier, or has had its turn.
+fn run_warp<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Result<Event, Trap> {
+    for _ in 0..WARP_TURN {
+        if warp.state != State::Runs {
+            break;
+        }
+        match step(warp, ctx)? {
+            Event::None => {}
+            event => return Ok(event),
+        }
+    }
+    Ok(Event::None)
+}
+
+fn arrive(barriers: &mut [Rendezvous; 16], arrival: Arrival) {
+    let barrier = &mut barriers[usize::from(arrival.barrier)];
+    barrier.arrived += 1;
+    barrier.expected = arrival.warps;
+    barrier.lanes += arrival.lanes.count_ones();
+    barrier.holds += arrival.holds.count_ones();
+}
+
+/// Lets the warps go on that wait at a barrier to which all have come.
+fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &Program) {
+    let live = warps.iter().filter(|warp| warp.state != State::Ended).count() as u32;
+    for (number, barrier) in (0u8..).zip(barriers) {
+        let expected = barrier.expected.unwrap_or(live);
+        if barrier.arrived == 0 || barrier.arrived < expected {
+            continue;
+        }
+        let done = std::mem::take(barrier);
+        for warp in
+            warps.iter_mut().filter(|warp| warp.state == State::AtBarrier { barrier: number })
+        {
+            warp.state = State::Runs;
+            deliver(warp, program, done);
+        }
+    }
+}
+
+/// Lets the lanes of a warp go on behind a barrier, with the result of a reduction over it.
+fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
+    for at in 0..warp.stack.paths().len() {
+        let path = warp.stack.paths()[at];
+        let steps = &program.routines[warp.frame().routine].steps;
+        if let Some(step) = steps.get(path.pc as usize).filter(|_| path.waits) {
+            deliver_to(warp, step, path.lanes, done);
+        }
+    }
+    warp.stack.release();
+}
+
+/// Writes the result of a reduction over a barrier to the instruction's destination.
+fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: Rendezvous) {
+    match step.dests.first() {
+        Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),
+        Some(&dest @ Dest::Predicate(_)) => {
+            let holds = match step.op {
+                warpmem_ptx::Op::Barrier(barrier)
+                    if barrier.kind == warpmem_ptx::BarrierKind::AllTrue =>
+                {
+                    done.holds == done.lanes
+                }
+                _ => done.holds > 0,
+            };
+            warp.set_predicate(dest, if holds { u32::MAX } else { 0 }, lanes);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,227 @@
+//! CTAs that cannot wait for each other run one after the other, in the order of the grid.
+//!
+//! With several threads, some run ahead of those before them on a [`View`] of memory. What they
+//! write is committed in the order of the grid; those that had read what an earlier one then wrote
+//! are executed again. So threads change neither memory nor the trace.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::cta::{Cta, Ended};
+use crate::error::LaunchError;
+use crate::global::Global;
+use crate::grid::{Grid, Limits, Run, record};
+use crate::lanes::WARP;
+use crate::memory::DeviceMemory;
+use crate::recorder::{Recorder, WarpRecorder};
+use crate::view::{Committed, View};
+use crate::warp::Rows;
+
+/// Warp instructions that a thread executes before what it did is committed, about.
+const AHEAD: u64 = 1 << 14;
+/// Most CTAs of them.
+const MOST_CTAS: u64 = 1 << 10;
+/// Parts after which it is decided whether running ahead is of use.
+const TRIED: u64 = 8;
+/// Between two looks at whether the user lets a kernel go on.
+const LOOK: Duration = Duration::from_micros(200);
+
+pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
+    let total = grid.ctas();
+    let mut spare = Vec::new();
+    let mut next = 0;
+    if grid.limits.threads > 1 && total > 1 {
+        // It tells how many CTAs make a part.
+        one(grid, 0, None, &mut spare)?;
+        next = ahead(grid, total)?;
+    }
+    (next..total).try_for_each(|number| one(grid, number, None, &mut spare))
+}
+
+/// Executes a CTA, on device memory itself if there is no view.
+fn one<R: Recorder>(
+    grid: &mut Grid<'_, '_, R>,
+    number: u64,
+    mut view: Option<&mut View>,
+    spare: &mut Vec<Rows>,
+) -> Result<(), LaunchError> {
+    let mut cta = Cta::new(grid.run, number, || grid.recorder.begin_warp(), spare);
+    while !cta.has_ended() {
+        let before = grid.counts.warp_instructions;
+        let global = match &mut view {
+            None => Global::Memory(grid.memory),
+            Some(view) => Global::View(grid.memory, view),
+        };
+        let turn = cta.turn(grid.run, global, &mut grid.counts.warp_instructions, grid.limits);
+        turn.map_err(|stop| grid.run.stopped(stop, &cta, &VecDeque::new()))?;
+        if grid.counts.warp_instructions == before && !cta.has_ended() {
+            return Err(grid.deadlock(std::iter::once(&cta)));
+        }
+        grid.goes_on()?;
+    }
+    grid.end(cta, spare)
+}
+
+/// CTAs that a thread executes ahead of others, and what it needs for them.
+struct Part<W> {
+    ctas: std::ops::Range<u64>,
+    /// Recorders of their warps.
+    recorders: Vec<W>,
+    /// Those that have ended.
+    ended: Vec<Ended<W>>,
+    /// Warp instructions.
+    executed: u64,
+    /// Some CTA could not go on.
+    failed: bool,
+    view: View,
+    spare: Vec<Rows>,
+}
+
+impl<W: WarpRecorder> Part<W> {
+    fn new() -> Part<W> {
+        Part {
+            ctas: 0..0,
+            recorders: Vec::new(),
+            ended: Vec::new(),
+            executed: 0,
+            failed: false,
+            view: View::default(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Executes its CTAs on its view of the memory.
+    fn run(&mut self, run: &Run<'_>, memory: &DeviceMemory, limits: Limits, stop: &AtomicBool) {
+        self.executed = 0;
+        let done = self.ctas.clone().all(|number| self.run_one(number, run, memory, limits, stop));
+        self.failed = !done;
+    }
+
+    fn run_one(
+        &mut self,
+        number: u64,
+        run: &Run<'_>,
+        memory: &DeviceMemory,
+        limits: Limits,
+        stop: &AtomicBool,
+    ) -> bool {
+        let recorder = || self.recorders.pop().expect("there is one for every warp");
+        let mut cta = Cta::new(run, number, recorder, &mut self.spare);
+        while !cta.has_ended() {
+            let before = self.executed;
+            let global = Global::View(memory, &mut self.view);
+            let turn = cta.turn(run, global, &mut self.executed, limits);
+            let moved = self.executed > before || cta.has_ended();
+            if turn.is_err() || !moved || stop.load(Ordering::Relaxed) {
+                return false;
+            }
+        }
+        self.ended.push(cta.end(&mut self.spare));
+        true
+    }
+}
+
+/// Executes CTAs from the second on until there is none left, or running ahead proves to be of no
+/// use; returns the first that is left.
+fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, LaunchError> {
+    let mut parts: Vec<Part<R::Warp>> = (0..grid.limits.threads).map(|_| Part::new()).collect();
+    let mut ended = Vec::new();
+    let (mut next, mut tried, mut repeated) = (1, 0, 0);
+    while next < total && (tried < TRIED || 2 * repeated < tried) {
+        plan(grid, &mut parts, next, total);
+        round(grid, &mut parts, std::mem::take(&mut ended))?;
+        let mut committed = Committed::default();
+        for part in parts.iter_mut().filter(|part| !part.ctas.is_empty()) {
+            (tried, next) = (tried + 1, part.ctas.end);
+            let executed = grid.counts.warp_instructions + part.executed;
+            let is_within = executed <= grid.limits.instructions;
+            if part.failed || !is_within || part.view.has_read(&committed) {
+                repeated += 1;
+                repeat(grid, part, &mut committed)?;
+                continue;
+            }
+            part.view.commit(grid.memory, &mut committed);
+            grid.counts.warp_instructions = executed;
+            ended.append(&mut part.ended);
+        }
+    }
+    for cta in ended {
+        record(grid.recorder, &mut grid.counts, cta)?;
+    }
+    Ok(next)
+}
+
+/// Divides the CTAs of a round among the threads.
+fn plan<R: Recorder>(
+    grid: &mut Grid<'_, '_, R>,
+    parts: &mut [Part<R::Warp>],
+    mut next: u64,
+    total: u64,
+) {
+    let executed_ctas = next.max(1);
+    let of_each =
+        (AHEAD * executed_ctas / grid.counts.warp_instructions.max(1)).clamp(1, MOST_CTAS);
+    let of_each = of_each.min((total - next).div_ceil(parts.len() as u64));
+    let warps = u64::from(grid.run.launch.threads().div_ceil(WARP as u32));
+    for part in parts {
+        let end = total.min(next + of_each);
+        part.ctas = next..end;
+        let recorders = warps * (end - next);
+        part.recorders = (0..recorders).map(|_| grid.recorder.begin_warp()).collect();
+        next = end;
+    }
+}
+
+/// Executes the parts, each on a thread, while those of the round before are recorded.
+fn round<R: Recorder>(
+    grid: &mut Grid<'_, '_, R>,
+    parts: &mut [Part<R::Warp>],
+    ended: Vec<Ended<R::Warp>>,
+) -> Result<(), LaunchError> {
+    let stop = &AtomicBool::new(false);
+    let instructions = grid.limits.instructions - grid.counts.warp_instructions;
+    let limits = Limits { instructions, ..grid.limits };
+    let (run, memory): (_, &DeviceMemory) = (grid.run, grid.memory);
+    let main = &thread::current();
+    let recorded = thread::scope(|scope| {
+        let threads: Vec<_> = parts
+            .iter_mut()
+            .map(|part| {
+                scope.spawn(move || {
+                    part.run(run, memory, limits, stop);
+                    main.unpark();
+                })
+            })
+            .collect();
+        let (recorder, counts) = (&mut *grid.recorder, &mut grid.counts);
+        let recorded = ended.into_iter().try_for_each(|cta| record(recorder, counts, cta));
+        stop.store(recorded.is_err(), Ordering::Relaxed);
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            if !grid.progress.advance(counts.ctas, counts.warp_instructions) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            thread::park_timeout(LOOK);
+        }
+        recorded
+    });
+    recorded?;
+    grid.goes_on()
+}
+
+/// Executes the CTAs of a part again, on what has been committed.
+fn repeat<R: Recorder>(
+    grid: &mut Grid<'_, '_, R>,
+    part: &mut Part<R::Warp>,
+    committed: &mut Committed,
+) -> Result<(), LaunchError> {
+    part.view.clear();
+    part.ended.clear();
+    part.recorders.clear();
+    for number in part.ctas.clone() {
+        one(grid, number, Some(&mut part.view), &mut part.spare)?;
+    }
+    part.view.commit(grid.memory, committed);
+    Ok(())
+}
