@@ -1,5 +1,6 @@
 //! The instructions: what each does to the lanes of a warp.
 
+mod atomic;
 mod barrier;
 mod compare;
 mod control;
@@ -158,8 +159,8 @@ fn data<W: WarpRecorder>(
         Op::IsSpace(space) => memory::is_space(warp, step, mask, space),
         Op::Load(access) => memory::load(warp, ctx, step, mask, access)?,
         Op::Store(access) => memory::store(warp, ctx, step, mask, access)?,
-        Op::Atomic(atomic) => memory::atomic(warp, ctx, step, mask, atomic, true)?,
-        Op::Reduce(atomic) => memory::atomic(warp, ctx, step, mask, atomic, false)?,
+        Op::Atomic(atomic) => atomic::atomic(warp, ctx, step, mask, atomic, true)?,
+        Op::Reduce(atomic) => atomic::atomic(warp, ctx, step, mask, atomic, false)?,
         Op::Prefetch { space, offset } => memory::prefetch(warp, ctx, step, mask, space, offset),
         Op::CopyAsync { bypass, to_offset, from_offset } => {
             memory::copy_async(warp, ctx, step, mask, bypass, to_offset, from_offset)?;
