@@ -1,7 +1,7 @@
 //! A kernel and the functions that it can call, ready to be executed: operands are rows of the
 //! register file or constants, and variables are addresses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
     Argument, Body, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op, PtxError,
@@ -146,7 +146,8 @@ impl Program {
             let function = module.function(id);
             let Some(body) = &function.body else { continue };
             let frame = Frame::of(module, function, body);
-            let lowering = Lowering { image, shared: &shared, frame: &frame, body };
+            let read = registers_read(body);
+            let lowering = Lowering { image, shared: &shared, frame: &frame, body, read };
             let steps: Vec<Step> = body.instructions.iter().map(|i| lowering.step(i)).collect();
             let instructions = steps.len() as u64;
             signatures.push(Signature {
@@ -364,6 +365,17 @@ struct Lowering<'a> {
     shared: &'a Shared,
     frame: &'a Frame,
     body: &'a Body,
+    read: HashSet<Register>,
+}
+
+/// Registers that some instruction or call of a function reads.
+fn registers_read(body: &Body) -> HashSet<Register> {
+    let arguments = body.calls.iter().flat_map(|call| &call.arguments);
+    let of_calls = arguments.filter_map(|argument| match argument {
+        Argument::Value(value) => value.register(),
+        Argument::Param(_) => None,
+    });
+    body.instructions.iter().flat_map(Instruction::reads).chain(of_calls).collect()
 }
 
 impl Lowering<'_> {
@@ -378,12 +390,15 @@ impl Lowering<'_> {
             numbers.into_boxed_slice()
         };
         let reads = numbers(&mut instruction.reads());
+        // Compilers leave it to the assembler to see that the old value is not used.
+        let is_atomic = matches!(instruction.op, Op::Atomic(_));
+        let is_used = |register: &Register| !is_atomic || self.read.contains(register);
         Step {
             op: instruction.op,
             guard,
-            dests: instruction.dests.iter().map(|&dest| dest_of(dest)).collect(),
+            dests: instruction.dests.iter().map(|dest| dest_of(dest.filter(is_used))).collect(),
             sources: instruction.sources.iter().map(|&value| self.source(value)).collect(),
-            writes: numbers(&mut instruction.writes()),
+            writes: numbers(&mut instruction.writes().filter(is_used)),
             operands: Registers::new(&[], &reads).operands,
             reads,
             line: instruction.line,

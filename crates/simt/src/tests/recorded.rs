@@ -148,3 +148,17 @@ fn an_mbarrier_is_a_word_of_shared_memory() {
     assert_eq!(kinds, [Kind::Store, Kind::Atomic, Kind::Reduction, Kind::Load]);
     assert!(accesses.iter().all(|a| (a.1, a.2, &a.4[..]) == (Space::Shared, 8, &[8][..])));
 }
+
+#[test]
+fn an_atomic_whose_old_value_nobody_reads_is_a_reduction() {
+    let kinds = |code: &str| -> Vec<Kind> {
+        let warps = trace_of(code, 1, 32);
+        let global = warps[0].1.iter().filter(|(_, space, ..)| *space == Space::Global);
+        global.map(|(kind, ..)| *kind).collect()
+    };
+    let add = "atom.global.add.u32 %r2, [%rd1], 1;\n";
+    assert_eq!(kinds(add), [Kind::Reduction]);
+    assert_eq!(kinds(&format!("{add}st.global.u32 [%rd3], %r2;\n")), [Kind::Atomic, Kind::Store]);
+    let exchange = "atom.global.exch.b32 %r2, [%rd1], 1;\n";
+    assert_eq!(kinds(exchange), [Kind::Atomic], "there is no reduction that exchanges");
+}

@@ -3,6 +3,7 @@ mod files;
 mod operations;
 mod registry;
 mod replay;
+mod twins;
 
 use warpmem_trace::{Instruction, Kind, OpClass, Record};
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use warpmem_trace::{Kind, Provenance, Record, Space, Trace, WARP_SIZE};
+use warpmem_trace::{KernelInfo, Kind, Provenance, Record, Space, Trace, WARP_SIZE};
 
 use super::registry::{Given, variants};
 use crate::gpu::Gpu;
@@ -21,36 +21,37 @@ use crate::{Generator, Progress, find, generators};
 use warpmem_trace::Ranges;
 
 /// First address and bytes of each array.
-type Image = BTreeMap<u64, Vec<u8>>;
+pub(super) type Image = BTreeMap<u64, Vec<u8>>;
 
 /// What a run did.
-struct Run {
-    trace: Vec<TracedKernel>,
-    events: Vec<Event>,
+pub(super) struct Run {
+    pub trace: Vec<TracedKernel>,
+    pub infos: Vec<KernelInfo>,
+    pub events: Vec<Event>,
     /// Device memory at the end.
-    memory: Image,
+    pub memory: Image,
 }
 
 /// A kernel as in its trace.
 #[derive(Clone)]
-struct TracedKernel {
+pub(super) struct TracedKernel {
     shared_bytes: u32,
-    ctas: Vec<Vec<Warp>>,
+    pub ctas: Vec<Vec<Warp>>,
 }
 
-type Warp = Vec<Traced>;
+pub(super) type Warp = Vec<Traced>;
 
 /// A record: of memory, or a barrier.
 #[derive(Clone, Debug)]
-struct Traced {
-    kind: Kind,
-    space: Space,
-    width: usize,
-    mask: u32,
-    addresses: Vec<u64>,
+pub(super) struct Traced {
+    pub kind: Kind,
+    pub space: Space,
+    pub width: usize,
+    pub mask: u32,
+    pub addresses: Vec<u64>,
 }
 
-fn run(generator: &Generator, given: &Given, path: &Path) -> Run {
+pub(super) fn run(generator: &Generator, given: &Given, path: &Path) -> Run {
     let arguments = Arguments::resolve(generator.name, generator.parameters, given).unwrap();
     let provenance =
         Provenance { tool: String::new(), source: String::new(), command: String::new() };
@@ -61,10 +62,12 @@ fn run(generator: &Generator, given: &Given, path: &Path) -> Run {
     let events = gpu.memory().journal.take();
     let memory = gpu.memory().contents();
     gpu.finish().unwrap();
-    Run { trace: kernels(&Trace::open(path).unwrap()), events, memory }
+    let trace = Trace::open(path).unwrap();
+    let infos = trace.kernels().iter().map(|kernel| kernel.info.clone()).collect();
+    Run { trace: kernels(&trace), infos, events, memory }
 }
 
-fn kernels(trace: &Trace) -> Vec<TracedKernel> {
+pub(super) fn kernels(trace: &Trace) -> Vec<TracedKernel> {
     (0..trace.kernels().len()).map(|kernel| traced_kernel(trace, kernel)).collect()
 }
 

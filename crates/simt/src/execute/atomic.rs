@@ -1,0 +1,106 @@
+//! Atomic operations on memory.
+
+use half::{bf16, f16};
+use warpmem_ptx::{Atomic, AtomicOp, Cache, Type};
+use warpmem_trace::Kind;
+
+use super::float::Float;
+use super::memory::{check_alignment, groups, read_lane, record, write_lane};
+use super::{Context, Outcome};
+use crate::lanes::{WARP, lanes_of};
+use crate::program::{Dest, Step};
+use crate::recorder::WarpRecorder;
+use crate::warp::Warp;
+
+/// `atom` and `red`: lane after lane.
+pub(super) fn atomic<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    atomic: Atomic,
+    returns: bool,
+) -> Outcome {
+    let width = u64::from(atomic.ty.bytes());
+    // Assemblers make a reduction of it where nothing reads the old value, if there is one.
+    let returns = returns && step.dests.iter().any(|dest| *dest != Dest::Sink);
+    let is_reduction =
+        !matches!(atomic.op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) && !returns;
+    let kind = if is_reduction { Kind::Reduction } else { Kind::Atomic };
+    let operand = |at: usize| step.sources.get(at).map_or([0; WARP], |&source| warp.wide(source));
+    let (b, c) = (operand(1), operand(2));
+    for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
+        record(warp, ctx, step, kind, Cache::Default, width, &group);
+        check_alignment(&group, width)?;
+        let mut olds = [0; WARP];
+        for lane in lanes_of(group.lanes) {
+            let address = group.addresses[lane];
+            let old = read_lane(warp, ctx, group.space, lane, address, width)?;
+            let new = modified(atomic, old, b[lane], c[lane]);
+            write_lane(warp, ctx, group.space, lane, address, width, new)?;
+            olds[lane] = old;
+        }
+        if returns {
+            warp.set_wide(step.dests[0], &olds, group.lanes);
+        }
+    }
+    Ok(())
+}
+
+/// What an atomic leaves in memory.
+fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
+    let bits = atomic.ty.bits();
+    let low = |value: u64| value & (u64::MAX >> (u64::BITS - bits));
+    let (old, b, c) = (low(old), low(b), low(c));
+    let signed = |value: u64| (value as i64) << (u64::BITS - bits) >> (u64::BITS - bits);
+    let value = match atomic.op {
+        AtomicOp::And => old & b,
+        AtomicOp::Or => old | b,
+        AtomicOp::Xor => old ^ b,
+        AtomicOp::Exchange => b,
+        AtomicOp::CompareAndSwap if old == b => c,
+        AtomicOp::CompareAndSwap => old,
+        AtomicOp::Increment => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        AtomicOp::Min if atomic.ty.is_signed() => signed(old).min(signed(b)) as u64,
+        AtomicOp::Max if atomic.ty.is_signed() => signed(old).max(signed(b)) as u64,
+        AtomicOp::Min => old.min(b),
+        AtomicOp::Max => old.max(b),
+        AtomicOp::Add => added(atomic, old, b),
+    };
+    low(value)
+}
+
+fn added(atomic: Atomic, old: u64, b: u64) -> u64 {
+    let half = |old: u64, b: u64| {
+        u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).to_bits())
+    };
+    let brain = |old: u64, b: u64| {
+        u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).to_bits())
+    };
+    match atomic.ty {
+        Type::F32 => {
+            let [old, b] = [old, b].map(|bits| f32::from_bits(bits as u32));
+            let flush = |value: f32| if atomic.ftz { value.flushed() } else { value };
+            flush(flush(old) + flush(b)).canonical().to_bits().into()
+        }
+        Type::F64 => (f64::from_bits(old) + f64::from_bits(b)).canonical().to_bits(),
+        Type::F16 => half(old, b),
+        Type::Bf16 => brain(old, b),
+        Type::F16x2 => half(old, b) | half(old >> 16, b >> 16) << 16,
+        Type::Bf16x2 => brain(old, b) | brain(old >> 16, b >> 16) << 16,
+        _ => old.wrapping_add(b),
+    }
+}
