@@ -154,7 +154,10 @@ fn a_capture_that_is_stopped_keeps_what_is_finished() {
 
 fn failure(launch_file: &str) -> String {
     let folder = folder(launch_file);
-    let options = Options { limits: Limits { instructions: 1000, ..Limits::default() }, ..options(folder.path()) };
+    let options = Options {
+        limits: Limits { instructions: 1000, ..Limits::default() },
+        ..options(folder.path())
+    };
     let error = run(folder.path(), &options, &()).unwrap_err().to_string();
     assert!(!folder.path().join("k.wmt").exists(), "a failed capture left a trace");
     error
