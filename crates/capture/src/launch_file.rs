@@ -94,11 +94,18 @@ enum Value {
     Members(Vec<Value>),
 }
 
-pub(crate) fn read(path: &Path) -> Result<Plan, CaptureError> {
-    let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
-    let text = warpmem_files::text::read(path).map_err(failed)?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    parse(&text, folder).map_err(|what| CaptureError::LaunchFile { path: path.to_owned(), what })
+impl Plan {
+    /// Reads a launch file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Plan, CaptureError> {
+        let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
+        let text = warpmem_files::text::read(path).map_err(failed)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        parse(&text, folder)
+            .map_err(|what| CaptureError::LaunchFile { path: path.to_owned(), what })
+    }
 }
 
 /// The plan that a launch file describes; the names in it begin from `folder`.

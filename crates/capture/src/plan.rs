@@ -7,9 +7,7 @@ use warpmem_params::parse_whole;
 
 use crate::argument::Argument;
 use crate::buffer::BufferSpec;
-use crate::error::CaptureError;
 use crate::expectation::Expectation;
-use crate::launch_file;
 
 /// A capture.
 #[derive(Clone, Debug)]
@@ -65,15 +63,5 @@ impl FromStr for Dimensions {
             *to = size(part).ok_or_else(malformed)?;
         }
         Ok(Dimensions(sizes))
-    }
-}
-
-impl Plan {
-    /// Reads a launch file.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is none.
-    pub fn read(path: &std::path::Path) -> Result<Plan, CaptureError> {
-        launch_file::read(path)
     }
 }

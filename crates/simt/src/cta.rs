@@ -1,12 +1,13 @@
 //! A CTA: its warps take turns, and wait for each other at barriers.
 
-use crate::execute::{Arrival, Context, Event, Trap, step};
+use crate::bounds::Limits;
+use crate::execute::{Context, Event, Trap, step};
 use crate::global::Global;
-use crate::grid::{Limits, Run};
 use crate::lanes::WARP;
+use crate::prepared::Prepared;
 use crate::program::{Dest, Program, Step};
 use crate::recorder::WarpRecorder;
-use crate::warp::{Place, Rows, State, Warp};
+use crate::warp::{Arrival, Place, Rows, State, Warp};
 
 /// Instructions that a warp executes before the next one of its CTA does.
 const WARP_TURN: u32 = 1 << 12;
@@ -52,30 +53,30 @@ impl<W: WarpRecorder> Cta<W> {
     /// The CTA of a number, with a recorder for each of its warps, and memory of warps that have
     /// ended.
     pub fn new(
-        run: &Run<'_>,
+        prepared: &Prepared<'_>,
         number: u64,
         mut recorder: impl FnMut() -> W,
         spare: &mut Vec<Rows>,
     ) -> Cta<W> {
-        let [x, y, _] = run.launch.grid.map(u64::from);
+        let [x, y, _] = prepared.launch.grid.map(u64::from);
         let block = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         let warp = |warp_in_cta| {
             let place = Place {
-                grid: run.launch.grid,
-                block: run.launch.block,
+                grid: prepared.launch.grid,
+                block: prepared.launch.block,
                 cta: block,
                 cta_number: number,
                 warp_in_cta,
-                shared: [run.shared_bytes, run.launch.dynamic_shared],
+                shared: [prepared.shared_bytes, prepared.launch.dynamic_shared],
             };
-            let params = run.params.len() as u64;
-            Warp::new(&run.program, place, params, recorder(), spare.pop())
+            let params = prepared.params.len() as u64;
+            Warp::new(&prepared.program, place, params, recorder(), spare.pop())
         };
         Cta {
             number,
             block,
-            warps: (0..run.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
-            shared: vec![0; run.shared_bytes as usize],
+            warps: (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
+            shared: vec![0; prepared.shared_bytes as usize],
             barriers: [Rendezvous::default(); 16],
             has_had_turn: false,
         }
@@ -96,16 +97,16 @@ impl<W: WarpRecorder> Cta<W> {
     /// Lets the warps go on, round after round, until none can or the turn is over.
     pub fn turn(
         &mut self,
-        run: &Run<'_>,
+        prepared: &Prepared<'_>,
         global: Global<'_>,
         executed: &mut u64,
         limits: Limits,
     ) -> Result<(), Stop> {
         let mut ctx = Context {
-            program: &run.program,
+            program: &prepared.program,
             global,
             shared: &mut self.shared,
-            params: &run.params,
+            params: &prepared.params,
             pc: 0,
         };
         let budget =
@@ -124,7 +125,7 @@ impl<W: WarpRecorder> Cta<W> {
                     Ok(Event::Barrier(arrival)) => arrive(&mut self.barriers, arrival),
                     Ok(Event::None | Event::Yield) => {}
                 }
-                release(&mut self.warps, &mut self.barriers, &run.program);
+                release(&mut self.warps, &mut self.barriers, &prepared.program);
                 if *executed > limits.instructions {
                     return Err(Stop::Limit(limits.instructions));
                 }

@@ -1,62 +1,20 @@
-//! A launch: its preparation, and what may be told of one that runs.
+//! A launch that is executed: what it has done so far, and what may be told of it.
 
 use std::collections::VecDeque;
 
-use warpmem_ptx::FunctionId;
-
+use crate::bounds::{Counts, Limits, Progress};
 use crate::cta::{Cta, Ended, Stop};
 use crate::error::{Fault, LaunchError};
-use crate::execute::{Trap, is_supported};
-use crate::image::Image;
-use crate::launch::Launch;
+use crate::execute::Trap;
 use crate::memory::DeviceMemory;
-use crate::program::Program;
+use crate::prepared::Prepared;
+use crate::program::PC_STEP;
 use crate::recorder::Recorder;
 use crate::warp::{Rows, State, Warp};
-use crate::{independent, turns};
-
-/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
-const MOST_SHARED: u32 = 227 << 10;
-
-/// Bounds of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Warp instructions after which a kernel is taken to run for ever.
-    pub instructions: u64,
-    /// Threads that execute CTAs. What a kernel does does not depend on them.
-    pub threads: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { instructions: u64::MAX, threads: 1 }
-    }
-}
-
-/// Told how far a kernel is; may stop it.
-pub trait Progress {
-    /// CTAs that have ended, and warp instructions executed. Whether the kernel is to go on.
-    fn advance(&self, ctas: u64, instructions: u64) -> bool;
-}
-
-impl Progress for () {
-    fn advance(&self, _: u64, _: u64) -> bool {
-        true
-    }
-}
-
-/// A kernel that is ready to be launched.
-pub struct Run<'a> {
-    image: &'a Image,
-    pub(crate) launch: &'a Launch,
-    pub(crate) program: Program,
-    pub(crate) params: Vec<u8>,
-    pub(crate) shared_bytes: u32,
-}
 
 /// A launch that is executed.
 pub(crate) struct Grid<'g, 'a, R> {
-    pub run: &'g Run<'a>,
+    pub prepared: &'g Prepared<'a>,
     pub memory: &'g mut DeviceMemory,
     pub recorder: &'g mut R,
     pub limits: Limits,
@@ -67,7 +25,7 @@ pub(crate) struct Grid<'g, 'a, R> {
 impl<R: Recorder> Grid<'_, '_, R> {
     /// CTAs of the grid.
     pub fn ctas(&self) -> u64 {
-        self.run.launch.grid.iter().map(|&n| u64::from(n)).product()
+        self.prepared.launch.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     /// Whether the user lets it go on.
@@ -87,17 +45,9 @@ impl<R: Recorder> Grid<'_, '_, R> {
     where
         R::Warp: 'c,
     {
-        let kernel = self.run.launch.kernel.clone();
-        LaunchError::Deadlock { kernel, waiting: self.run.waiting(ctas) }
+        let kernel = self.prepared.launch.kernel.clone();
+        LaunchError::Deadlock { kernel, waiting: self.prepared.waiting(ctas) }
     }
-}
-
-/// What a launch did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub ctas: u64,
-    pub warps: u64,
-    pub warp_instructions: u64,
 }
 
 /// Counts a CTA that has ended, and gives what it executed to a recorder.
@@ -111,66 +61,8 @@ pub(crate) fn record<R: Recorder>(
     Ok(recorder.end_cta(cta.number, cta.block, cta.warps)?)
 }
 
-impl<'a> Run<'a> {
-    /// Prepares a launch.
-    ///
-    /// # Errors
-    /// When there is no such kernel, it needs what is not supported, or the launch does not fit it.
-    pub fn new(image: &'a Image, launch: &'a Launch) -> Result<Run<'a>, LaunchError> {
-        let module = image.module();
-        let id = find(image, &launch.kernel)?;
-        let kernel = module.function(id);
-        launch.check_dimensions()?;
-        launch.check_threads(kernel)?;
-        let params = launch.params.memory(module, kernel)?;
-        let program = Program::of(image, id)?;
-        program.check_supported(module, id, is_supported)?;
-        let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
-        match shared_bytes <= MOST_SHARED {
-            true => Ok(Run { image, launch, program, params, shared_bytes }),
-            false => {
-                Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
-            }
-        }
-    }
-
-    /// Registers of a thread: an estimate from the values that are live at once.
-    pub fn registers(&self) -> u32 {
-        self.program.registers
-    }
-
-    /// Bytes of shared memory of a CTA.
-    pub fn shared_bytes(&self) -> u32 {
-        self.shared_bytes
-    }
-
-    /// Executes the kernel.
-    ///
-    /// # Errors
-    /// When a thread does what is not allowed, the kernel cannot go on or goes beyond a limit, the
-    /// recorder fails, or `progress` says that it is to stop.
-    pub fn execute<R: Recorder>(
-        &self,
-        memory: &mut DeviceMemory,
-        recorder: &mut R,
-        limits: Limits,
-        progress: &dyn Progress,
-    ) -> Result<Counts, LaunchError> {
-        let mut grid =
-            Grid { run: self, memory, recorder, limits, progress, counts: Counts::default() };
-        match self.program.has_independent_ctas() {
-            true => independent::execute(&mut grid)?,
-            false => turns::execute(&mut grid)?,
-        }
-        Ok(grid.counts)
-    }
-
-    pub(crate) fn stopped<W>(
-        &self,
-        stop: Stop,
-        cta: &Cta<W>,
-        others: &VecDeque<Cta<W>>,
-    ) -> LaunchError {
+impl Prepared<'_> {
+    pub fn stopped<W>(&self, stop: Stop, cta: &Cta<W>, others: &VecDeque<Cta<W>>) -> LaunchError {
         let kernel = self.launch.kernel.clone();
         match stop {
             Stop::Trap { warp, pc, trap } => {
@@ -203,7 +95,7 @@ impl<'a> Run<'a> {
     }
 
     /// Where warps that have not ended are.
-    pub(crate) fn waiting<'c, W: 'c>(&self, ctas: impl Iterator<Item = &'c Cta<W>>) -> String {
+    pub fn waiting<'c, W: 'c>(&self, ctas: impl Iterator<Item = &'c Cta<W>>) -> String {
         const SHOWN: usize = 8;
         let mut warps = ctas.flat_map(|cta| &cta.warps).filter(|warp| warp.state != State::Ended);
         let shown: Vec<String> =
@@ -217,7 +109,7 @@ impl<'a> Run<'a> {
         let [x, y, z] = warp.place.cta;
         let path = warp.stack.paths().last();
         let routine = &self.program.routines[warp.frame().routine];
-        let pc = path.map_or(0, |path| routine.pc + u64::from(path.pc) * crate::program::PC_STEP);
+        let pc = path.map_or(0, |path| routine.pc + u64::from(path.pc) * PC_STEP);
         let line =
             path.and_then(|path| routine.steps.get(path.pc as usize)).map_or(0, |step| step.line);
         let what = match warp.state {
@@ -233,13 +125,4 @@ impl<'a> Run<'a> {
             warp.place.warp_in_cta
         )
     }
-}
-
-fn find(image: &Image, name: &str) -> Result<FunctionId, LaunchError> {
-    let module = image.module();
-    module.kernel(name).ok_or_else(|| {
-        let names: Vec<&str> = module.kernels().map(|kernel| kernel.name.as_str()).collect();
-        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        LaunchError::NoKernel { name: name.to_owned(), known }
-    })
 }

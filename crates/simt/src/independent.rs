@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::bounds::Limits;
 use crate::cta::{Cta, Ended};
 use crate::error::LaunchError;
 use crate::global::Global;
-use crate::grid::{Grid, Limits, Run, record};
+use crate::grid::{Grid, record};
 use crate::lanes::WARP;
 use crate::memory::DeviceMemory;
+use crate::prepared::Prepared;
 use crate::recorder::{Recorder, WarpRecorder};
 use crate::view::{Committed, View};
 use crate::warp::Rows;
@@ -47,15 +49,15 @@ fn one<R: Recorder>(
     mut view: Option<&mut View>,
     spare: &mut Vec<Rows>,
 ) -> Result<(), LaunchError> {
-    let mut cta = Cta::new(grid.run, number, || grid.recorder.begin_warp(), spare);
+    let mut cta = Cta::new(grid.prepared, number, || grid.recorder.begin_warp(), spare);
     while !cta.has_ended() {
         let before = grid.counts.warp_instructions;
         let global = match &mut view {
             None => Global::Memory(grid.memory),
             Some(view) => Global::View(grid.memory, view),
         };
-        let turn = cta.turn(grid.run, global, &mut grid.counts.warp_instructions, grid.limits);
-        turn.map_err(|stop| grid.run.stopped(stop, &cta, &VecDeque::new()))?;
+        let turn = cta.turn(grid.prepared, global, &mut grid.counts.warp_instructions, grid.limits);
+        turn.map_err(|stop| grid.prepared.stopped(stop, &cta, &VecDeque::new()))?;
         if grid.counts.warp_instructions == before && !cta.has_ended() {
             return Err(grid.deadlock(std::iter::once(&cta)));
         }
@@ -93,26 +95,33 @@ impl<W: WarpRecorder> Part<W> {
     }
 
     /// Executes its CTAs on its view of the memory.
-    fn run(&mut self, run: &Run<'_>, memory: &DeviceMemory, limits: Limits, stop: &AtomicBool) {
+    fn run(
+        &mut self,
+        prepared: &Prepared<'_>,
+        memory: &DeviceMemory,
+        limits: Limits,
+        stop: &AtomicBool,
+    ) {
         self.executed = 0;
-        let done = self.ctas.clone().all(|number| self.run_one(number, run, memory, limits, stop));
+        let done =
+            self.ctas.clone().all(|number| self.run_one(number, prepared, memory, limits, stop));
         self.failed = !done;
     }
 
     fn run_one(
         &mut self,
         number: u64,
-        run: &Run<'_>,
+        prepared: &Prepared<'_>,
         memory: &DeviceMemory,
         limits: Limits,
         stop: &AtomicBool,
     ) -> bool {
         let recorder = || self.recorders.pop().expect("there is one for every warp");
-        let mut cta = Cta::new(run, number, recorder, &mut self.spare);
+        let mut cta = Cta::new(prepared, number, recorder, &mut self.spare);
         while !cta.has_ended() {
             let before = self.executed;
             let global = Global::View(memory, &mut self.view);
-            let turn = cta.turn(run, global, &mut self.executed, limits);
+            let turn = cta.turn(prepared, global, &mut self.executed, limits);
             let moved = self.executed > before || cta.has_ended();
             if turn.is_err() || !moved || stop.load(Ordering::Relaxed) {
                 return false;
@@ -164,7 +173,7 @@ fn plan<R: Recorder>(
     let of_each =
         (AHEAD * executed_ctas / grid.counts.warp_instructions.max(1)).clamp(1, MOST_CTAS);
     let of_each = of_each.min((total - next).div_ceil(parts.len() as u64));
-    let warps = u64::from(grid.run.launch.threads().div_ceil(WARP as u32));
+    let warps = u64::from(grid.prepared.launch.threads().div_ceil(WARP as u32));
     for part in parts {
         let end = total.min(next + of_each);
         part.ctas = next..end;
@@ -183,14 +192,14 @@ fn round<R: Recorder>(
     let stop = &AtomicBool::new(false);
     let instructions = grid.limits.instructions - grid.counts.warp_instructions;
     let limits = Limits { instructions, ..grid.limits };
-    let (run, memory): (_, &DeviceMemory) = (grid.run, grid.memory);
+    let (prepared, memory): (_, &DeviceMemory) = (grid.prepared, grid.memory);
     let main = &thread::current();
     let recorded = thread::scope(|scope| {
         let threads: Vec<_> = parts
             .iter_mut()
             .map(|part| {
                 scope.spawn(move || {
-                    part.run(run, memory, limits, stop);
+                    part.run(prepared, memory, limits, stop);
                     main.unpark();
                 })
             })

@@ -11,6 +11,7 @@
 //!
 //! Invariant: no hardware of the model is known here, and no program makes this crate panic.
 
+mod bounds;
 mod copies;
 mod cta;
 mod error;
@@ -22,8 +23,10 @@ mod independent;
 mod lanes;
 mod launch;
 mod memory;
+mod prepared;
 mod program;
 mod recorder;
+mod run;
 mod stack;
 #[cfg(test)]
 mod tests;
@@ -32,12 +35,13 @@ mod turns;
 mod view;
 mod warp;
 
+pub use bounds::{Counts, Limits, Progress};
 pub use error::{Fault, LaunchError};
-pub use grid::{Counts, Limits, Progress, Run};
 pub use image::Image;
 pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params};
 pub use memory::DeviceMemory;
 pub use program::estimated_registers;
 pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
+pub use run::Run;
 pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

@@ -23,7 +23,7 @@ pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), Lau
         for _ in 0..resident.len().max(1) {
             if next < total && resident.len() < RESIDENT {
                 let recorder = || grid.recorder.begin_warp();
-                resident.push_back(Cta::new(grid.run, next, recorder, &mut spare));
+                resident.push_back(Cta::new(grid.prepared, next, recorder, &mut spare));
                 next += 1;
             }
         }
@@ -31,8 +31,8 @@ pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), Lau
         for _ in 0..resident.len() {
             let Some(mut cta) = resident.pop_front() else { break };
             let executed = &mut grid.counts.warp_instructions;
-            let turn = cta.turn(grid.run, Global::Memory(grid.memory), executed, grid.limits);
-            turn.map_err(|stop| grid.run.stopped(stop, &cta, &resident))?;
+            let turn = cta.turn(grid.prepared, Global::Memory(grid.memory), executed, grid.limits);
+            turn.map_err(|stop| grid.prepared.stopped(stop, &cta, &resident))?;
             match cta.has_ended() {
                 true => grid.end(cta, &mut spare)?,
                 false => resident.push_back(cta),

@@ -4,7 +4,6 @@ use warpmem_ptx::{Axis, Special};
 use warpmem_trace::Reg;
 
 use crate::copies::CopyGroups;
-use crate::execute::Arrival;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::program::{Dest, Program, Source};
 use crate::stack::PathStack;
@@ -22,6 +21,19 @@ pub(crate) enum State {
         barrier: u8,
     },
     Ended,
+}
+
+/// A barrier that a warp has come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub barrier: u8,
+    /// Warps that it is for; `None`: all of the CTA that have not ended.
+    pub warps: Option<u32>,
+    /// Lanes for which the condition of a reduction holds.
+    pub holds: u32,
+    pub lanes: u32,
+    /// Whether it waits for the other warps.
+    pub waits: bool,
 }
 
 /// A call of a function, or the kernel.

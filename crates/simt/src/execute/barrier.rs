@@ -11,20 +11,7 @@ use warpmem_trace::OpClass;
 use super::{Context, Event, Trap, record};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::warp::{State, Warp};
-
-/// A barrier that a warp has come to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub barrier: u8,
-    /// Warps that it is for; `None`: all of the CTA that have not ended.
-    pub warps: Option<u32>,
-    /// Lanes for which the condition of a reduction holds.
-    pub holds: u32,
-    pub lanes: u32,
-    /// Whether it waits for the other warps.
-    pub waits: bool,
-}
+use crate::warp::{Arrival, State, Warp};
 
 /// `bar` and `barrier`. Lanes that wait for the others of their warp come here again when no other
 /// path is left to go on.

@@ -18,12 +18,11 @@ mod texture;
 
 use warpmem_ptx::{Op, TextureShape, Type};
 
-pub(crate) use self::barrier::Arrival;
 use self::matrix::Matrices;
 use crate::global::Global;
 use crate::program::{Program, Step};
 use crate::recorder::WarpRecorder;
-use crate::warp::{State, Warp};
+use crate::warp::{Arrival, State, Warp};
 
 /// What a warp's instructions see of the rest of the machine.
 pub(crate) struct Context<'a> {

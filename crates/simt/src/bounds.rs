@@ -1,0 +1,36 @@
+//! What bounds a run, who is told of it, and what it counts.
+
+/// Bounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Warp instructions after which a kernel is taken to run for ever.
+    pub instructions: u64,
+    /// Threads that execute CTAs. What a kernel does does not depend on them.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { instructions: u64::MAX, threads: 1 }
+    }
+}
+
+/// Told how far a kernel is; may stop it.
+pub trait Progress {
+    /// CTAs that have ended, and warp instructions executed. Whether the kernel is to go on.
+    fn advance(&self, ctas: u64, instructions: u64) -> bool;
+}
+
+impl Progress for () {
+    fn advance(&self, _: u64, _: u64) -> bool {
+        true
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub ctas: u64,
+    pub warps: u64,
+    pub warp_instructions: u64,
+}

@@ -1,0 +1,50 @@
+//! A launch that is ready to be executed.
+
+use warpmem_ptx::FunctionId;
+
+use crate::error::LaunchError;
+use crate::execute::is_supported;
+use crate::image::Image;
+use crate::launch::Launch;
+use crate::program::Program;
+
+/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
+const MOST_SHARED: u32 = 227 << 10;
+
+/// A kernel, its arguments in parameter memory, and its launch.
+pub(crate) struct Prepared<'a> {
+    pub image: &'a Image,
+    pub launch: &'a Launch,
+    pub program: Program,
+    pub params: Vec<u8>,
+    pub shared_bytes: u32,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(image: &'a Image, launch: &'a Launch) -> Result<Prepared<'a>, LaunchError> {
+        let module = image.module();
+        let id = find(image, &launch.kernel)?;
+        let kernel = module.function(id);
+        launch.check_dimensions()?;
+        launch.check_threads(kernel)?;
+        let params = launch.params.memory(module, kernel)?;
+        let program = Program::of(image, id)?;
+        program.check_supported(module, id, is_supported)?;
+        let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
+        match shared_bytes <= MOST_SHARED {
+            true => Ok(Prepared { image, launch, program, params, shared_bytes }),
+            false => {
+                Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
+            }
+        }
+    }
+}
+
+fn find(image: &Image, name: &str) -> Result<FunctionId, LaunchError> {
+    let module = image.module();
+    module.kernel(name).ok_or_else(|| {
+        let names: Vec<&str> = module.kernels().map(|kernel| kernel.name.as_str()).collect();
+        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+        LaunchError::NoKernel { name: name.to_owned(), known }
+    })
+}
