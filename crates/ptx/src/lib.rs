@@ -28,6 +28,7 @@ mod special;
 mod tests;
 mod types;
 
+pub use decode::opcodes;
 pub use error::PtxError;
 pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};

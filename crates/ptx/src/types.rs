@@ -60,6 +60,11 @@ const TYPES: [(Type, &str, u32); 24] = [
 ];
 
 impl Type {
+    /// Every type.
+    pub fn all() -> impl Iterator<Item = Type> {
+        TYPES.iter().map(|entry| entry.0)
+    }
+
     /// The type with a name, which is written without its dot.
     pub fn named(name: &str) -> Option<Type> {
         TYPES.iter().find(|entry| entry.1 == name).map(|entry| entry.0)

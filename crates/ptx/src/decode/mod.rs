@@ -66,30 +66,99 @@ pub(crate) fn decode<'a>(
     decoder.operands.finish(op)
 }
 
+/// The function that decodes an opcode.
+#[derive(Clone, Copy)]
+enum Group {
+    Arithmetic,
+    Bits,
+    Compare,
+    Convert,
+    Memory,
+    Synchronize,
+    Matrix,
+    Texture,
+    Control,
+}
+
+/// Every opcode.
+const OPCODES: [(Group, &[&str]); 9] = [
+    (
+        Group::Arithmetic,
+        &[
+            "add", "sub", "mul", "mad", "fma", "mul24", "mad24", "div", "rem", "min", "max", "abs",
+            "neg", "sad", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "copysign",
+            "addc", "subc", "madc", "dp4a", "dp2a",
+        ],
+    ),
+    (
+        Group::Bits,
+        &[
+            "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "lop3", "prmt", "bfe", "bfi",
+            "bfind", "brev", "clz", "popc", "bmsk", "szext",
+        ],
+    ),
+    (Group::Compare, &["setp", "set", "selp", "slct", "testp"]),
+    (Group::Convert, &["mov", "cvt", "cvta", "isspacep"]),
+    (
+        Group::Memory,
+        &[
+            "ld",
+            "ldu",
+            "st",
+            "atom",
+            "red",
+            "prefetch",
+            "prefetchu",
+            "applypriority",
+            "discard",
+            "createpolicy",
+        ],
+    ),
+    (
+        Group::Synchronize,
+        &[
+            "membar",
+            "fence",
+            "bar",
+            "barrier",
+            "mbarrier",
+            "cp",
+            "vote",
+            "shfl",
+            "match",
+            "redux",
+            "activemask",
+            "elect",
+            "nanosleep",
+            "griddepcontrol",
+        ],
+    ),
+    (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma"]),
+    (Group::Texture, &["tex"]),
+    (Group::Control, &["bra", "brx", "call", "ret", "exit", "trap", "brkpt"]),
+];
+
+/// The opcodes that are decoded.
+pub fn opcodes() -> impl Iterator<Item = &'static str> {
+    OPCODES.iter().flat_map(|(_, names)| names.iter().copied())
+}
+
 impl<'a> Decoder<'a> {
     fn op(&mut self, calls: &mut Vec<Call>, label: LabelNumber<'_, 'a>) -> Result<Op> {
-        match self.opcode {
-            "add" | "sub" | "mul" | "mad" | "fma" | "mul24" | "mad24" | "div" | "rem" | "min"
-            | "max" | "abs" | "neg" | "sad" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2"
-            | "ex2" | "tanh" | "copysign" | "addc" | "subc" | "madc" | "dp4a" | "dp2a" => {
-                self.arithmetic()
-            }
-            "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "shf" | "lop3" | "prmt"
-            | "bfe" | "bfi" | "bfind" | "brev" | "clz" | "popc" | "bmsk" | "szext" => self.bits(),
-            "setp" | "set" | "selp" | "slct" | "testp" => self.compare(),
-            "mov" | "cvt" | "cvta" | "isspacep" => self.convert(),
-            "ld" | "ldu" | "st" | "atom" | "red" | "prefetch" | "prefetchu" | "applypriority"
-            | "discard" | "createpolicy" => self.memory(),
-            "membar" | "fence" | "bar" | "barrier" | "mbarrier" | "cp" | "vote" | "shfl"
-            | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol" => {
-                self.synchronize()
-            }
-            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" => self.matrix(),
-            "tex" => self.texture(),
-            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
-                self.control(calls, label)
-            }
-            _ => Err(format!("instruction `{}` is not supported", self.opcode)),
+        let group = OPCODES.iter().find(|(_, names)| names.contains(&self.opcode));
+        let Some((group, _)) = group else {
+            return Err(format!("instruction `{}` is not supported", self.opcode));
+        };
+        match group {
+            Group::Arithmetic => self.arithmetic(),
+            Group::Bits => self.bits(),
+            Group::Compare => self.compare(),
+            Group::Convert => self.convert(),
+            Group::Memory => self.memory(),
+            Group::Synchronize => self.synchronize(),
+            Group::Matrix => self.matrix(),
+            Group::Texture => self.texture(),
+            Group::Control => self.control(calls, label),
         }
     }
 }

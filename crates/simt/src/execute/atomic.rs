@@ -85,10 +85,10 @@ fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
 
 fn added(atomic: Atomic, old: u64, b: u64) -> u64 {
     let half = |old: u64, b: u64| {
-        u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).to_bits())
+        u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).canonical().to_bits())
     };
     let brain = |old: u64, b: u64| {
-        u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).to_bits())
+        u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).canonical().to_bits())
     };
     match atomic.ty {
         Type::F32 => {

@@ -5,6 +5,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float as Software, FloatConvert};
 use warpmem_ptx::{Convert, Rounding, Type};
 
+use super::eight_bits;
 use super::float::{Float, software};
 use super::operand::{Operand, map1};
 use crate::lanes::{Lanes, WARP};
@@ -58,6 +59,9 @@ enum Number {
 pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
     if conversion.pack {
         return saturating_pack(warp, step, mask, conversion.to);
+    }
+    if [conversion.to, conversion.from].into_iter().any(eight_bits::is_pair) {
+        return eight_bits::convert(warp, step, mask, conversion);
     }
     let first = numbers(warp, step, 0, conversion);
     if matches!(conversion.to, Type::F16x2 | Type::Bf16x2) {

@@ -5,6 +5,7 @@ mod barrier;
 mod compare;
 mod control;
 mod convert;
+mod eight_bits;
 mod exchange;
 mod float;
 mod half;

@@ -1,8 +1,26 @@
 //! Instructions that compute, against plain computation on numbers of all kinds.
 
+use super::coverage::tests;
 use half::{bf16, f16};
 
 use super::result;
+
+tests!(
+    integers_of_32_bits,
+    integers_of_64_and_16_bits,
+    products_that_are_wider_than_their_factors,
+    instructions_of_three_operands,
+    bit_fields,
+    carries_go_from_one_word_to_the_next,
+    single_precision,
+    directed_roundings_bracket_the_exact_result,
+    a_fused_product_is_rounded_once,
+    double_precision,
+    approximate_functions_are_within_the_bounds_of_the_isa,
+    numbers_of_16_bits_are_rounded_once,
+    conversions,
+    comparisons_and_selections
+);
 
 /// Numbers with interesting bits in both halves, and a few thousand bits of noise.
 fn samples(seed: u64) -> Vec<u64> {

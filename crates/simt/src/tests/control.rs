@@ -1,6 +1,19 @@
 //! Divergence, loops, calls, the end of threads.
 
+use super::coverage::tests;
 use super::{Machine, kernel, kernel_with, result, tids};
+
+tests!(
+    both_sides_of_a_branch_are_executed,
+    threads_leave_a_loop_at_different_times_and_go_on_together,
+    nested_branches_and_breaks,
+    threads_that_exit_early_do_not_hold_the_others_up,
+    a_switch_sends_threads_to_their_cases,
+    guards_leave_registers_of_other_threads_as_they_are,
+    calls_in_divergent_code_return_to_where_they_came_from,
+    a_call_by_address_calls_the_function_there,
+    local_memory_is_each_threads_own
+);
 
 /// What each thread stores with this code, which leaves its value in %r1.
 fn values(code: &str) -> Vec<u64> {

@@ -1,8 +1,16 @@
 //! Matrix instructions, against plain products.
 
+use super::coverage::tests;
 use half::f16;
 
 use super::result;
+
+tests!(
+    a_product_of_half_precision,
+    a_product_of_bytes,
+    matrices_are_loaded_by_rows_or_transposed,
+    a_stored_matrix_is_the_loaded_one_and_a_moved_one_is_transposed
+);
 
 /// A small number for an element, the same in every type.
 fn small(n: usize) -> f32 {

@@ -1,7 +1,19 @@
 //! Barriers in shared memory.
 
+use super::coverage::tests;
 use super::{Machine, kernel, result, tids};
 use crate::{Image, Limits, NoRecorder, Run};
+
+tests!(
+    a_consumer_takes_what_a_producer_makes_round_after_round,
+    a_state_names_the_phase_that_a_thread_waits_for,
+    arrivals_that_are_dropped_are_not_expected_again,
+    bytes_that_are_expected_hold_a_phase_up,
+    copies_arrive_at_an_mbarrier,
+    use_that_the_isa_leaves_undefined_stops_the_kernel,
+    a_wait_that_can_never_end_ends_at_the_limit_and_says_where,
+    a_warp_that_waits_lets_the_others_go_on
+);
 
 /// What stops two warps that execute some code, after an mbarrier at the begin of the tile that
 /// expects 4 arrivals.

@@ -1,6 +1,14 @@
 //! Loads, stores, atomics, copies.
 
+use super::coverage::tests;
 use super::{Machine, kernel, result, tids};
+
+tests!(
+    widths_and_signs_of_loads,
+    generic_addresses_reach_every_space,
+    atomics_are_carried_out_lane_after_lane,
+    copies_fill_shared_memory_and_zero_what_they_do_not_read
+);
 
 #[test]
 fn widths_and_signs_of_loads() {

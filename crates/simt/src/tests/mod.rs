@@ -3,16 +3,20 @@
 mod arithmetic;
 mod barriers;
 mod control;
+mod coverage;
 mod errors;
+mod instructions;
 mod matrices;
 mod mbarriers;
 mod memory;
 mod random_programs;
 mod recorded;
+mod sweep;
 mod textures;
 mod threads;
 mod warps;
 
+use self::coverage::{BEGIN, END, note_all};
 use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
 
 /// A kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` with registers, %tid.x in %r0, the addresses in %rd1
@@ -27,12 +31,17 @@ pub(super) fn kernel_with(declarations: &str, code: &str) -> String {
         ".version 8.7\n.target sm_80\n.address_size 64\n{declarations}\n\
          .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n{{\n\
          .reg .pred %p<16>;\n.reg .b16 %h<16>;\n.reg .b32 %r<64>;\n.reg .f32 %f<32>;\n\
-         .reg .b64 %rd<64>;\n.reg .f64 %fd<32>;\n.shared .align 16 .b8 tile[4096];\n\
+         .reg .b64 %rd<64>;\n.reg .f64 %fd<32>;\n.shared .align 16 .b8 tile[4096]; .local .align 8 .b8 own[8];\n\
          mov.u32 %r0, %tid.x;\nld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\n\
          ld.param.u64 %rd3, [c];\nld.param.u32 %r63, [n];\nmul.wide.u32 %rd0, %r0, 8;\n\
-         add.u64 %rd1, %rd1, %rd0;\nadd.u64 %rd2, %rd2, %rd0;\nadd.u64 %rd3, %rd3, %rd0;\n\
-         {code}\nret;\n}}\n"
+         add.u64 %rd1, %rd1, %rd0;\nadd.u64 %rd2, %rd2, %rd0;\nadd.u64 %rd3, %rd3, %rd0; {BEGIN}\n\
+         {code}\n{END}\nret;\n}}\n"
     )
+}
+
+/// As [`kernel_with`], whose code notes itself what it executes.
+pub(super) fn silent_kernel(declarations: &str, code: &str) -> String {
+    kernel_with(declarations, code).replace(BEGIN, "")
 }
 
 /// Three arrays of 64-bit words, which kernels read and write.
@@ -76,6 +85,7 @@ impl Machine {
     }
 
     pub fn run(&mut self, text: &str, grid: u32, block: u32) -> Result<Counts, LaunchError> {
+        note_all(text);
         let module = warpmem_ptx::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let image = Image::load(module, &mut self.memory)?;
         let launch = self.launch(grid, block);

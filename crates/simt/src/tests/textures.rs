@@ -1,6 +1,7 @@
 //! Texture fetches, against the formulas of the CUDA C++ Programming Guide, appendix "Texture
 //! Fetching".
 
+use super::coverage::tests;
 use half::f16;
 
 use super::{Machine, kernel, kernel_with};
@@ -8,6 +9,20 @@ use crate::{
     AddressMode, Filter, Image, Limits, NoRecorder, ReadMode, Run, TexelFormat, TexelKind, Texture,
     TextureError,
 };
+
+tests!(
+    a_texel_of_every_format_is_fetched_by_its_number,
+    texels_before_the_first_are_0,
+    coordinates_out_of_range_follow_the_address_mode,
+    linear_filtering_weighs_the_texels_around,
+    weights_are_multiples_of_a_256th,
+    coordinates_that_are_no_numbers_do_no_harm,
+    a_texture_reference_stands_for_the_texture_it_is_bound_to,
+    a_fetch_by_a_handle_of_no_texture_stops_the_kernel,
+    texels_that_were_freed_stop_the_kernel,
+    textures_that_cannot_be_are_refused,
+    other_shapes_are_refused_by_name
+);
 
 const WIDTH: u32 = 13;
 const HEIGHT: u32 = 7;
@@ -135,6 +150,13 @@ pub(super) fn a_texel_of_every_format_is_fetched_by_its_number() {
         };
         for (shape, rows) in [("1d", 1), ("2d", HEIGHT)] {
             let got = fetch(&mut fetched, &format!("tex.{shape}.v4.{to}.s32"), &at);
+            let floats: Vec<[u32; 2]> =
+                at.iter().map(|at| at.map(|n| (n as f32 + 0.5).to_bits())).collect();
+            let by_floats = fetch(&mut fetched, &format!("tex.{shape}.v4.{to}.f32"), &floats);
+            let is_inside = |&[x, y]: &[u32; 2]| x < WIDTH && (rows == 1 || y < rows);
+            for at in (0..32).filter(|&lane| is_inside(&at[lane])) {
+                assert_eq!(by_floats[at], got[at], "{texture:?} by its centre");
+            }
             for (got, &[x, y]) in got.iter().zip(&at) {
                 let y = if rows == 1 { 0 } else { y };
                 let inside = x < WIDTH && y < rows;

@@ -1,6 +1,17 @@
 //! Exchange between lanes, barriers, and CTAs that wait for each other.
 
+use super::coverage::tests;
 use super::{Machine, kernel, kernel_with, result, tids};
+
+tests!(
+    shuffles_read_other_lanes_within_their_segment,
+    votes_and_matches,
+    barriers_make_stores_of_other_warps_visible,
+    reductions_over_a_barrier,
+    a_producer_arrives_and_a_consumer_waits,
+    a_cta_that_spins_for_a_later_one_gets_its_flag,
+    dynamic_shared_memory_begins_behind_the_variables
+);
 
 fn values(code: &str) -> Vec<u64> {
     result(&format!("{code}\nst.global.u32 [%rd3], %r1;"), &tids(), &[])
@@ -34,6 +45,9 @@ fn votes_and_matches() {
     );
     assert!(all.iter().all(|&v| v == 2));
     let any = values("and.b32 %r2, %r0, 3;\nmatch.any.sync.b32 %r1, %r2, -1;");
+    let wide =
+        values("and.b32 %r2, %r0, 3;\ncvt.u64.u32 %rd4, %r2;\nmatch.any.sync.b64 %r1, %rd4, -1;");
+    assert_eq!(any, wide);
     assert!(any.iter().enumerate().all(|(t, &v)| v == 0x1111_1111 << (t % 4)));
     let same = values("mov.u32 %r2, 9;\nmatch.all.sync.b32 %r1|%p1, %r2, -1;\n@!%p1 trap;");
     assert!(same.iter().all(|&v| v == 0xffff_ffff));

@@ -1,0 +1,125 @@
+//! Which test executes which instruction, as a table that cannot go stale.
+//!
+//! Instructions are named by opcode and types. Tests note those that they execute; here all tests
+//! are carried out once more, and what they note must contain every opcode that is decoded and
+//! every instruction of the programs that were looked at.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpmem_ptx::Type;
+use warpmem_testing::documents::assert_document;
+
+/// A test and its name.
+pub(super) type Test = (&'static str, fn());
+
+/// Lists the tests of a module that note what they execute.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        pub(in crate::tests) const TESTS: &[crate::tests::coverage::Test] =
+            &[$((concat!(module_path!(), "::", stringify!($name)), $name as fn())),*];
+    };
+}
+pub(super) use tests;
+
+thread_local! {
+    static NOTED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Before the code of a test, in the module that it executes.
+pub(super) const BEGIN: &str = "// test";
+/// Behind it.
+pub(super) const END: &str = "// end of test";
+
+/// Notes an instruction: opcode with modifiers.
+pub(super) fn note(instruction: &str) {
+    let mut parts = instruction.split('.');
+    let opcode = parts.next().unwrap_or_default();
+    let types = parts.filter(|part| Type::named(part).is_some());
+    let key = std::iter::once(opcode).chain(types).collect::<Vec<_>>().join(".");
+    NOTED.with_borrow_mut(|noted| noted.insert(key));
+}
+
+/// Notes the instructions of a module's code that is marked.
+pub(super) fn note_all(module: &str) {
+    for code in module.split(BEGIN).skip(1) {
+        let code = code.split(END).next().unwrap_or_default();
+        for statement in code.split([';', '\n', '{', '}']) {
+            let mut words = statement.split_whitespace().skip_while(|word| word.starts_with('@'));
+            if let Some(word) = words.next().filter(|word| is_opcode(word)) {
+                note(word);
+            }
+        }
+    }
+}
+
+fn is_opcode(word: &str) -> bool {
+    let opcode = word.split('.').next().unwrap_or_default();
+    warpmem_ptx::opcodes().any(|known| known == opcode)
+}
+
+/// The instructions of 76 modules of Rodinia 3.1, PolyBench-GPU, the CUDA samples, Triton's matmul,
+/// softmax and attention, and ours, that are executed here.
+const OF_PROGRAMS: &str = include_str!("of_programs.txt");
+
+/// Instructions with the first test that executes each.
+fn executed() -> BTreeMap<String, &'static str> {
+    let modules = [
+        super::sweep::integers::TESTS,
+        super::sweep::bits::TESTS,
+        super::sweep::floats::TESTS,
+        super::sweep::comparisons::TESTS,
+        super::sweep::conversions::TESTS,
+        super::sweep::accesses::TESTS,
+        super::sweep::atomics::TESTS,
+        super::arithmetic::TESTS,
+        super::memory::TESTS,
+        super::control::TESTS,
+        super::warps::TESTS,
+        super::matrices::TESTS,
+        super::mbarriers::TESTS,
+        super::textures::TESTS,
+        super::instructions::TESTS,
+    ];
+    let mut executed = BTreeMap::new();
+    for (name, test) in modules.into_iter().flatten() {
+        NOTED.take();
+        test();
+        let name = name.trim_start_matches("warpmem_simt::tests::");
+        for instruction in NOTED.take() {
+            executed.entry(instruction).or_insert(name);
+        }
+    }
+    executed
+}
+
+#[test]
+fn every_instruction_is_executed_by_a_test_that_knows_its_result() {
+    let executed = executed();
+    let opcodes: BTreeSet<&str> =
+        executed.keys().map(|key| key.split('.').next().unwrap_or_default()).collect();
+    let untested: Vec<&str> =
+        warpmem_ptx::opcodes().filter(|opcode| !opcodes.contains(opcode)).collect();
+    assert!(untested.is_empty(), "opcodes without a test: {untested:?}");
+    let missing: Vec<&str> =
+        OF_PROGRAMS.lines().filter(|form| !executed.contains_key(*form)).collect();
+    assert!(missing.is_empty(), "instructions without a test: {missing:?}");
+
+    let mut page = String::from(PAGE);
+    for (instruction, test) in &executed {
+        page += &format!("| `{instruction}` | `{test}` |\n");
+    }
+    assert_document("docs/ptx.md", &page);
+}
+
+const PAGE: &str = "\
+# Instructions of PTX
+
+`warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
+(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed. Each is
+executed by a test in `crates/simt/src/tests/` that compares its result with a plain computation; the
+first such test is named. This page is written by a test, which fails if an instruction has none.
+
+| instruction | test |
+| --- | --- |
+";

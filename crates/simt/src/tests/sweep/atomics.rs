@@ -1,0 +1,91 @@
+//! Atomics and reductions, each thread on a word of its own.
+
+use half::f16;
+use warpmem_ptx::Type::{self, *};
+
+use super::{Code, integer, mask, named, register};
+use crate::tests::coverage::{note, tests};
+
+tests!(integers, bits, counters, exchanges, floats);
+
+/// `atom` returns the old value, and `atom` and `red` leave the new one.
+fn check(opcode: &str, ty: Type, new: impl Fn(u64, u64, u64) -> u64) {
+    let (c, operands) = match opcode {
+        "cas" => (register(ty, 2), 3),
+        _ => (String::new(), 2),
+    };
+    let (comma, b, d) = (if c.is_empty() { "" } else { ", " }, register(ty, 1), register(ty, 4));
+    let sources = &[ty; 3][..operands];
+    let name = named(&format!("atom.global.{opcode}"), ty);
+    let put = "st.global.b64 [%rd3], %rd20;\n";
+    let old = format!("{put}{name} {d}, [%rd3], {b}{comma}{c};\n");
+    Code { name: &name, text: &old, dest: ty, sources }.check(|[a, ..]| a);
+    let wide = ty.bits() == 64;
+    let load = format!("ld.global.b{} {d}, [%rd3];\n", if wide { 64 } else { 32 });
+    let text = format!("{old}{load}");
+    Code { name: &name, text: &text, dest: ty, sources }.check(|[a, b, c]| new(a, b, c) & mask(ty));
+    if matches!(opcode, "exch" | "cas") {
+        return;
+    }
+    let name = named(&format!("red.global.{opcode}"), ty);
+    note(&name);
+    let text = format!("{put}{name} [%rd3], {b};\n{load}");
+    Code { name: &name, text: &text, dest: ty, sources }.check(|[a, b, c]| new(a, b, c) & mask(ty));
+}
+
+#[test]
+fn integers() {
+    for ty in [U32, S32, U64] {
+        check("add", ty, |a, b, _| a.wrapping_add(b));
+    }
+    for ty in [U32, S32, U64, S64] {
+        check("min", ty, |a, b, _| integer(ty, a).min(integer(ty, b)) as u64);
+        check("max", ty, |a, b, _| integer(ty, a).max(integer(ty, b)) as u64);
+    }
+}
+
+#[test]
+fn bits() {
+    for ty in [B32, B64] {
+        check("and", ty, |a, b, _| a & b);
+        check("or", ty, |a, b, _| a | b);
+        check("xor", ty, |a, b, _| a ^ b);
+    }
+}
+
+#[test]
+fn counters() {
+    check("inc", U32, |a, b, _| if a >= b { 0 } else { a + 1 });
+    check("dec", U32, |a, b, _| if a == 0 || a > b { b } else { a - 1 });
+}
+
+#[test]
+fn exchanges() {
+    for ty in [B32, B64] {
+        check("exch", ty, |_, b, _| b);
+        check("cas", ty, |a, b, c| if a == b { c } else { a });
+    }
+}
+
+#[test]
+fn floats() {
+    check("add", F32, |a, b, _| {
+        // Subnormal numbers become zero (ISA, "atom").
+        let flushed = |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a };
+        let number = |bits: u64| flushed(f32::from_bits(bits as u32));
+        let sum = flushed(number(a) + number(b));
+        u64::from(if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() })
+    });
+    check("add", F64, |a, b, _| {
+        let sum = f64::from_bits(a) + f64::from_bits(b);
+        if sum.is_nan() { 0x7ff8 << 48 } else { sum.to_bits() }
+    });
+    check("add.noftz", F16x2, |a, b, _| {
+        let half = |bits: u64| f16::from_bits(bits as u16).to_f64();
+        let sum = |shift: u32| {
+            let sum = f16::from_f64(half(a >> shift) + half(b >> shift));
+            u64::from(if sum.is_nan() { 0x7fff } else { sum.to_bits() }) << shift
+        };
+        sum(0) | sum(16)
+    });
+}
