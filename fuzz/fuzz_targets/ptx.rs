@@ -21,16 +21,22 @@ fuzz_target!(|text: &str| {
     let kernels: Vec<String> = module.kernels().map(|kernel| kernel.name.clone()).collect();
     let mut memory = DeviceMemory::default();
     let Ok(image) = Image::load(module, &mut memory) else { return };
+    // Three CTAs run one after the other, or two of them at once.
+    let limits = Limits { instructions: LIMIT, threads: 1 + text.len() % 2 };
     for kernel in kernels {
-        let _ = execute(&image, &mut memory, kernel);
+        let _ = execute(&image, &mut memory, kernel, limits);
     }
 });
 
-fn execute(image: &Image, memory: &mut DeviceMemory, kernel: String) -> Result<(), LaunchError> {
+fn execute(
+    image: &Image,
+    memory: &mut DeviceMemory,
+    kernel: String,
+    limits: Limits,
+) -> Result<(), LaunchError> {
     let array = memory.allocate(4096)?;
     let params = params(image.module(), &kernel, array);
-    let launch = Launch { kernel, grid: [2, 1, 1], block: [48, 1, 1], dynamic_shared: 64, params };
-    let limits = Limits { instructions: LIMIT };
+    let launch = Launch { kernel, grid: [3, 1, 1], block: [48, 1, 1], dynamic_shared: 64, params };
     Run::new(image, &launch)?.execute(memory, &mut NoRecorder, limits, &()).map(drop)
 }
 
