@@ -107,6 +107,7 @@ fn plan(case: &Case) -> Plan {
         folder: cuda,
         seed: 1,
         buffers: Vec::new(),
+        textures: Vec::new(),
         launches: vec![launch],
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use warpmem_ptx::PtxError;
-use warpmem_simt::LaunchError;
+use warpmem_simt::{LaunchError, TextureError};
 use warpmem_trace::TraceError;
 
 use crate::expectation::Mismatch;
@@ -27,8 +27,10 @@ pub enum CaptureError {
     Buffer { name: String, what: String },
     #[error("argument {number} of kernel `{kernel}`, `{param}` (.{ty}): {what}")]
     Argument { number: usize, kernel: String, param: String, ty: String, what: String },
-    #[error("launch {number} (counted from 0): there is no buffer `{name}`; there {known}")]
-    NoBuffer { number: usize, name: String, known: String },
+    #[error("{user}: there is no buffer `{name}`; there {known}")]
+    NoBuffer { user: String, name: String, known: String },
+    #[error("texture `{name}`")]
+    Texture { name: String, source: TextureError },
     #[error("{what}")]
     Selection { what: String },
     #[error("failed to run {program}: {what}")]

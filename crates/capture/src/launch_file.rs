@@ -13,6 +13,7 @@ use crate::expectation::Expectation;
 use crate::fill::Fill;
 use crate::number::Number;
 use crate::plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
+use crate::texture::TextureSpec;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +23,8 @@ struct LaunchFile {
     seed: u64,
     #[serde(default)]
     buffers: BTreeMap<String, Buffer>,
+    #[serde(default)]
+    textures: BTreeMap<String, TextureSpec>,
     launches: Vec<Launch>,
 }
 
@@ -120,7 +123,8 @@ pub(crate) fn parse(text: &str, folder: PathBuf) -> Result<Plan, String> {
         launches.extend(std::iter::repeat_n(launch, repeat));
     }
     let (module, seed) = (folder.join(file.module), file.seed);
-    Ok(Plan { module, folder, seed, buffers, launches })
+    let textures = file.textures.into_iter().collect();
+    Ok(Plan { module, folder, seed, buffers, textures, launches })
 }
 
 fn planned(name: String, buffer: Buffer) -> Result<PlannedBuffer, String> {

@@ -24,6 +24,7 @@ mod ptxas;
 mod session;
 #[cfg(test)]
 mod tests;
+mod texture;
 
 pub use argument::Argument;
 pub use buffer::BufferSpec;
@@ -34,3 +35,4 @@ pub use fill::Fill;
 pub use module::{KernelSummary, PtxModule};
 pub use plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 pub use session::{Captured, Launched, Options, Registers, Selection, Watch, capture};
+pub use texture::{Addressing, Filtering, TextureSpec};

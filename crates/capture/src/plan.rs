@@ -8,6 +8,7 @@ use warpmem_params::parse_whole;
 use crate::argument::Argument;
 use crate::buffer::BufferSpec;
 use crate::expectation::Expectation;
+use crate::texture::TextureSpec;
 
 /// A capture.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Plan {
     /// Seed of random values.
     pub seed: u64,
     pub buffers: Vec<PlannedBuffer>,
+    /// By name.
+    pub textures: Vec<(String, TextureSpec)>,
     pub launches: Vec<PlannedLaunch>,
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn registers(
         String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
     match run.status.success() {
         true => Ok(parse(&said)),
+        false if said.trim().is_empty() => Err(failed(run.status.to_string())),
         false => Err(failed(said.trim().to_owned())),
     }
 }

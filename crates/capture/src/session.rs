@@ -113,7 +113,8 @@ pub fn capture(
     let provenance = provenance(&module, options);
     let mut memory = DeviceMemory::default();
     let image = Image::load(module.module, &mut memory)?;
-    let arrays = Arrays::allocate(plan, &mut memory)?;
+    let mut arrays = Arrays::allocate(plan, &mut memory)?;
+    arrays.make_textures(plan, &image, &mut memory)?;
     let writer = match &options.output {
         Some(path) => Some(TraceWriter::create(path, provenance, WriterOptions::default())?),
         None => None,
@@ -172,8 +173,11 @@ impl Selection {
 }
 
 /// The buffers of a plan in device memory.
+#[derive(Default)]
 struct Arrays {
     named: BTreeMap<String, Placed>,
+    /// Handles of textures.
+    textures: BTreeMap<String, u64>,
     /// Those of arguments, by launch and argument, in their order.
     own: Vec<Placed>,
 }
@@ -195,7 +199,7 @@ impl Arrays {
             let filled = spec.filled(name, &plan.folder, &mut random)?;
             Placed::put(filled, memory)
         };
-        let mut arrays = Arrays { named: BTreeMap::new(), own: Vec::new() };
+        let mut arrays = Arrays::default();
         for PlannedBuffer { name, spec, .. } in &plan.buffers {
             arrays.named.insert(name.clone(), place(spec, name)?);
         }
@@ -207,6 +211,45 @@ impl Arrays {
             }
         }
         Ok(arrays)
+    }
+
+    fn make_textures(
+        &mut self,
+        plan: &Plan,
+        image: &Image,
+        memory: &mut DeviceMemory,
+    ) -> Result<(), CaptureError> {
+        for (name, spec) in &plan.textures {
+            let user = || format!("texture `{name}`");
+            let placed = self.named.get(&spec.buffer);
+            let placed = placed.ok_or_else(|| self.no_buffer(user(), &spec.buffer))?;
+            let failed = |source| CaptureError::Texture { name: name.clone(), source };
+            let texture = spec.over(placed.element, placed.address);
+            let handle = memory.create_texture(texture).map_err(failed)?;
+            if let Some(reference) = &spec.bind {
+                image.bind(reference, memory, handle).map_err(failed)?;
+            }
+            self.textures.insert(name.clone(), handle);
+        }
+        Ok(())
+    }
+
+    /// The address of a buffer, or the handle of a texture.
+    fn value_of(&self, name: &str, offset: u64, launch: usize) -> Result<u64, CaptureError> {
+        match (self.named.get(name), self.textures.get(name)) {
+            (Some(placed), _) => Ok(placed.address + offset),
+            (None, Some(&handle)) if offset == 0 => Ok(handle),
+            _ => Err(self.no_buffer(format!("launch {launch} (counted from 0)"), name)),
+        }
+    }
+
+    fn no_buffer(&self, user: String, name: &str) -> CaptureError {
+        let names: Vec<&str> = self.named.keys().map(String::as_str).collect();
+        let known = match names.is_empty() {
+            true => "are none".into(),
+            false => format!("are {}", names.join(", ")),
+        };
+        CaptureError::NoBuffer { user, name: name.to_owned(), known }
     }
 }
 
@@ -307,26 +350,13 @@ impl Session<'_> {
         own: &mut usize,
     ) -> Result<Vec<u64>, CaptureError> {
         let address = |argument: &Argument| match argument {
-            Argument::Named(name, offset) => {
-                let placed = self.arrays.named.get(name);
-                let placed = placed.ok_or_else(|| self.no_buffer(launch, name))?;
-                Ok(placed.address + offset)
-            }
+            Argument::Named(name, offset) => self.arrays.value_of(name, *offset, launch),
             _ => {
                 *own += 1;
                 Ok(self.arrays.own[*own - 1].address)
             }
         };
         argument.addresses().into_iter().map(address).collect()
-    }
-
-    fn no_buffer(&self, number: usize, name: &str) -> CaptureError {
-        let names: Vec<&str> = self.arrays.named.keys().map(String::as_str).collect();
-        let known = match names.is_empty() {
-            true => "are none".into(),
-            false => format!("are {}", names.join(", ")),
-        };
-        CaptureError::NoBuffer { number, name: name.to_owned(), known }
     }
 
     fn launch(

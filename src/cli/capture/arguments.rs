@@ -39,6 +39,7 @@ pub fn plan(args: &Args, ptx: &Path, kernel: &str) -> anyhow::Result<Plan> {
         folder: PathBuf::new(),
         seed: args.seed,
         buffers,
+        textures: Vec::new(),
         launches: vec![launch],
     })
 }

@@ -207,6 +207,40 @@ fn a_structure_is_laid_out_as_in_c() {
     assert_eq!(written[..8], [0, 0, 0, 0, 7, 0, 0, 0]);
 }
 
+/// The texel that each thread's number selects, with half of the next.
+#[test]
+fn a_kernel_fetches_from_a_texture_of_the_launch_file() {
+    let fetch = ".version 7.8\n.target sm_75\n.address_size 64\n.global .texref old;\n\
+        .visible .entry fetch(.param .u64 t, .param .u64 y)\n{\n.reg .b32 %r<4>;\n.reg .f32 %f<6>;\n\
+        .reg .b64 %rd<5>;\nmov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f5, %r1;\nadd.f32 %f5, %f5, 0f3F800000;\n\
+        ld.param.u64 %rd1, [t];\ntex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}];\n\
+        ld.param.u64 %rd2, [y];\nmul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd4, %rd2, %rd3;\n\
+        st.global.f32 [%rd4], %f1;\nret;\n}\n";
+    let file = "module = \"f.ptx\"\n[buffers.x]\ntype = \"f32\"\nshape = 8\nfill = \"sequence(0,2)\"\n\
+        [buffers.y]\ntype = \"f32\"\nshape = 6\noutput = \"y.bin\"\n\
+        [textures.t]\nbuffer = \"x\"\nwidth = 8\nfilter = \"linear\"\nbind = \"old\"\n\
+        [[launches]]\nkernel = \"fetch\"\ngrid = 1\nblock = 6\narguments = [\"t\", \"y\"]\n";
+    let run_with = |file: &str| {
+        let folder = folder(file);
+        fs::write(folder.path().join("f.ptx"), fetch).unwrap();
+        let ran = run(folder.path(), &options(folder.path()), &());
+        ran.map(|_| floats(&folder.path().join("y.bin"))).map_err(|error| {
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            format!("{error}: {}", source.unwrap_or_default())
+        })
+    };
+    assert_eq!(run_with(file).unwrap(), [1.0, 3.0, 5.0, 7.0, 9.0, 11.0]);
+    for (from, to, what) in [
+        ("width = 8", "width = 9", "texture `t`: 36 bytes of texels at"),
+        ("buffer = \"x\"", "buffer = \"z\"", "texture `t`: there is no buffer `z`; there are x, y"),
+        ("bind = \"old\"", "bind = \"new\"", "no texture reference `new`; it has old"),
+        ("[\"t\", \"y\"]", "[\"t+1\", \"y\"]", "there is no buffer `t`"),
+    ] {
+        let error = run_with(&file.replace(from, to)).unwrap_err();
+        assert!(error.contains(what), "{to}: {error}");
+    }
+}
+
 #[test]
 fn modules_that_are_none_are_refused() {
     let folder = folder(TWICE);
