@@ -1,5 +1,7 @@
 // The twins of the generator `bfs`, driven by topology: the two kernels of Rodinia's.
 
+#include "in_order.h"
+
 struct Node {
     int starting, no_of_edges;
 };
@@ -9,8 +11,9 @@ extern "C" __global__ void Kernel(const Node *nodes, const int *edges, bool *mas
     int tid = blockIdx.x * blockDim.x + threadIdx.x;
     if (tid < n && mask[tid]) {
         mask[tid] = false;
-        int end = nodes[tid].no_of_edges, first = nodes[tid].starting;
-        end += first;
+        int count = nodes[tid].no_of_edges;
+        in_order();
+        int first = nodes[tid].starting, end = first + count;
 #pragma unroll 1
         for (int i = first; i < end; i++) {
             int id = edges[i];

@@ -1,5 +1,7 @@
 // The twins of the generator `hash-join`.
 
+#include "in_order.h"
+
 const unsigned EMPTY = 0;
 
 __device__ unsigned home(unsigned key, unsigned slots) {
@@ -17,7 +19,9 @@ extern "C" __global__ void build(const unsigned *keys, const unsigned *values, u
                                  unsigned slots) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    unsigned key = keys[i], value = values[i], slot = home(key, slots);
+    unsigned key = keys[i];
+    in_order();
+    unsigned value = values[i], slot = home(key, slots);
     while (atomicCAS(&table[slot].x, EMPTY, key) != EMPTY) slot = after(slot, slots);
     table[slot].y = value;
 }
@@ -26,7 +30,9 @@ extern "C" __global__ void probe(const unsigned *keys, const unsigned *values, u
                                  unsigned slots, uint2 *out, unsigned *cursor) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    unsigned key = keys[i], value = values[i], slot = home(key, slots);
+    unsigned key = keys[i];
+    in_order();
+    unsigned value = values[i], slot = home(key, slots);
     uint2 entry = table[slot];
     while (entry.x != key && entry.x != EMPTY) {
         slot = after(slot, slots);

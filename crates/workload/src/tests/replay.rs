@@ -42,7 +42,7 @@ pub(super) struct TracedKernel {
 pub(super) type Warp = Vec<Traced>;
 
 /// A record: of memory, or a barrier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Traced {
     pub kind: Kind,
     pub space: Space,
@@ -227,9 +227,9 @@ fn every_trace_replays_to_the_memory_that_its_run_left() {
 }
 
 /// A change to one record of a trace; whether there is anything to change.
-type Tamper = fn(&mut Warp, usize) -> bool;
+pub(super) type Tamper = fn(&mut Warp, usize) -> bool;
 
-const TAMPERS: [(&str, Tamper); 7] = [
+pub(super) const TAMPERS: [(&str, Tamper); 7] = [
     ("another address", |warp, at| match warp[at].addresses.last_mut() {
         Some(address) => {
             *address += 4;
