@@ -11,7 +11,7 @@ use crate::error::PtxError;
 use crate::ids::VariableId;
 use crate::instruction::{Guard, Instruction, Register};
 use crate::lexer::Token;
-use crate::module::Body;
+use crate::module::{Argument, Body, Call};
 use crate::op::Op;
 use crate::types::{RegisterClass, Space, Type};
 
@@ -245,7 +245,12 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             }
             number
         };
+        let calls = self.body.calls.len();
         let decoded = decode::decode(statement, &mut self.body.calls, &mut label_number);
+        let decoded = decoded.and_then(|decoded| {
+            self.body.calls[calls..].iter().try_for_each(|call| self.check_passed(call))?;
+            Ok(decoded)
+        });
         // The statement has been taken whole, so that an error does not skip the next one.
         match decoded {
             Ok(decoded) => self.body.instructions.push(Instruction {
@@ -259,6 +264,19 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             Err(reason) => self.unsupported(line, reason),
         }
         Ok(())
+    }
+
+    /// Whether a call names `.param` variables only.
+    fn check_passed(&self, call: &Call) -> Result<(), String> {
+        let passed = call.arguments.iter().chain(&call.results);
+        let variables = passed.filter_map(|argument| match argument {
+            Argument::Param(id) => Some(self.parser.module.variable(*id)),
+            Argument::Value(_) => None,
+        });
+        match variables.into_iter().find(|variable| variable.space != Space::Param) {
+            Some(other) => Err(format!("`{}` is passed, which is no .param variable", other.name)),
+            None => Ok(()),
+        }
     }
 
     /// Lists a statement, in whose place a trap stands.

@@ -168,3 +168,20 @@ fn calls_name_function_results_and_arguments() {
     let call = body.instructions.iter().find(|i| i.op == Op::Call(1)).unwrap();
     assert_eq!((call.dests.len(), call.sources.len()), (1, 2), "the result; address and argument");
 }
+
+#[test]
+fn only_parameters_are_passed_to_functions() {
+    let module = parse(
+        ".version 7.8\n.target sm_80\n.address_size 64\n.global .u32 g;\n\
+         .func f(.param .b32 x) { ret; }\n.entry k() {\ncall.uni f, (g);\nret;\n}\n",
+    )
+    .unwrap();
+    let refused: Vec<String> = module.functions[1]
+        .body
+        .iter()
+        .flat_map(|body| &body.unsupported)
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].contains("`g` is passed, which is no .param variable"), "{refused:?}");
+}
