@@ -77,6 +77,7 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::control::TESTS,
         super::warps::TESTS,
         super::matrices::TESTS,
+        super::fragments::TESTS,
         super::mbarriers::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,

@@ -5,6 +5,7 @@ mod barriers;
 mod control;
 mod coverage;
 mod errors;
+mod fragments;
 mod instructions;
 mod matrices;
 mod mbarriers;
