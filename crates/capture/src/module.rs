@@ -22,6 +22,7 @@ pub struct KernelSummary {
     pub name: String,
     /// The parameters as PTX declares them.
     pub parameters: Vec<String>,
+    /// Of its PTX, without the functions that it calls.
     pub instructions: usize,
     /// Of a thread, estimated.
     pub registers: u32,

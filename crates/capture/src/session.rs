@@ -87,10 +87,15 @@ pub struct Launched {
     pub kernel: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Registers of 32 bits of a thread.
     pub registers_per_thread: u32,
+    /// Bytes of shared memory of a CTA.
     pub shared_bytes: u32,
     pub warps: u64,
+    /// PTX instructions, each counted once for every warp that executes it. The trace counts the
+    /// machine instructions that stand for them.
     pub warp_instructions: u64,
+    /// It is in the trace.
     pub recorded: bool,
 }
 

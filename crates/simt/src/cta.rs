@@ -28,7 +28,7 @@ pub(crate) struct Cta<W> {
     pub warps: Vec<Warp<W>>,
     shared: Vec<u8>,
     barriers: [Rendezvous; 16],
-    has_had_turn: bool,
+    has_begun: bool,
 }
 
 /// A CTA that has ended, with what its warps executed.
@@ -78,7 +78,7 @@ impl<W: WarpRecorder> Cta<W> {
             warps: (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
             shared: vec![0; prepared.shared_bytes as usize],
             barriers: [Rendezvous::default(); 16],
-            has_had_turn: false,
+            has_begun: false,
         }
     }
 
@@ -110,7 +110,7 @@ impl<W: WarpRecorder> Cta<W> {
             pc: 0,
         };
         let budget =
-            if std::mem::replace(&mut self.has_had_turn, true) { LATER_TURN } else { FIRST_TURN };
+            if std::mem::replace(&mut self.has_begun, true) { LATER_TURN } else { FIRST_TURN };
         let end = *executed + budget;
         while *executed < end {
             let mut moved = false;
@@ -138,7 +138,7 @@ impl<W: WarpRecorder> Cta<W> {
     }
 }
 
-/// Executes a warp until it waits, ends, comes to a barrier, or has had its turn.
+/// Executes a warp until it waits, ends, comes to a barrier, or has executed [`WARP_TURN`] instructions.
 fn run_warp<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Result<Event, Trap> {
     for _ in 0..WARP_TURN {
         if warp.state != State::Runs {

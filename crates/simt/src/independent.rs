@@ -25,6 +25,9 @@ use crate::warp::Rows;
 const AHEAD: u64 = 1 << 14;
 /// Most CTAs of them.
 const MOST_CTAS: u64 = 1 << 10;
+/// A part that executes so many times what CTAs before it have led to expect may wait for a write
+/// that is not committed yet: it is given up, and executed in its place in the order.
+const PATIENCE: u64 = 64;
 /// Parts after which it is decided whether running ahead is of use.
 const TRIED: u64 = 8;
 /// Between two looks at whether the user lets a kernel go on.
@@ -190,7 +193,8 @@ fn round<R: Recorder>(
     ended: Vec<Ended<R::Warp>>,
 ) -> Result<(), LaunchError> {
     let stop = &AtomicBool::new(false);
-    let instructions = grid.limits.instructions - grid.counts.warp_instructions;
+    let left = grid.limits.instructions - grid.counts.warp_instructions;
+    let instructions = left.min(AHEAD.max(grid.counts.warp_instructions).saturating_mul(PATIENCE));
     let limits = Limits { instructions, ..grid.limits };
     let (prepared, memory): (_, &DeviceMemory) = (grid.prepared, grid.memory);
     let main = &thread::current();

@@ -73,6 +73,7 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::sweep::accesses::TESTS,
         super::sweep::atomics::TESTS,
         super::arithmetic::TESTS,
+        super::rounding::TESTS,
         super::memory::TESTS,
         super::control::TESTS,
         super::warps::TESTS,

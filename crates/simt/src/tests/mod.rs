@@ -12,13 +12,19 @@ mod mbarriers;
 mod memory;
 mod random_programs;
 mod recorded;
+mod rounding;
 mod sweep;
 mod textures;
 mod threads;
 mod warps;
 
+use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};
+
 use self::coverage::{BEGIN, END, note_all};
-use crate::{Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
+use crate::{
+    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run,
+    TraceRecorder,
+};
 
 /// A kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` with registers, %tid.x in %r0, the addresses in %rd1
 /// to %rd3 (each moved on by 8 bytes per thread), and this code.
@@ -93,6 +99,28 @@ impl Machine {
         let limits = Limits { instructions: 10_000_000, ..Limits::default() };
         Run::new(&image, &launch)?.execute(&mut self.memory, &mut NoRecorder, limits, &())
     }
+}
+
+/// Executes and records a launch; returns the trace's bytes, if it ends.
+pub(super) fn recorded(
+    machine: &mut Machine,
+    code: &str,
+    launch: &Launch,
+    limits: Limits,
+) -> Result<(Counts, Vec<u8>), LaunchError> {
+    let module = warpmem_ptx::parse(&kernel(code)).unwrap_or_else(|error| panic!("{error}"));
+    let image = Image::load(module, &mut machine.memory)?;
+    let run = Run::new(&image, launch)?;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.wmt");
+    let mut writer = TraceWriter::create(&path, Provenance::default(), WriterOptions::default())?;
+    let (name, grid, block) = (launch.kernel.clone(), launch.grid, launch.block);
+    let info = KernelInfo { name, grid, block, ..KernelInfo::default() };
+    let mut recorder = TraceRecorder::begin(&mut writer, info)?;
+    let counts = run.execute(&mut machine.memory, &mut recorder, limits, &())?;
+    recorder.end()?;
+    writer.finish()?;
+    Ok((counts, std::fs::read(path).unwrap()))
 }
 
 /// Executes code on one warp whose thread t has `a[t]` at [%rd1], `b[t]` at [%rd2]; returns what it

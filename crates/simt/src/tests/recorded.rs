@@ -1,14 +1,9 @@
 //! The trace that a kernel leaves.
 
-use warpmem_trace::{
-    KernelInfo, Kind, Provenance, Record, Space, Trace, TraceWriter, WriterOptions,
-};
+use warpmem_trace::{Kind, Record, Space, Trace};
 
-use super::{Machine, kernel};
-use crate::{
-    AddressMode, Filter, Image, Limits, ReadMode, Run, TexelFormat, TexelKind, Texture,
-    TraceRecorder,
-};
+use super::{Machine, recorded};
+use crate::{AddressMode, Filter, Limits, ReadMode, TexelFormat, TexelKind, Texture};
 
 /// What one record says: kind, space, width, mask, addresses relative to the arrays.
 type Access = (Kind, Space, u8, u32, Vec<u64>);
@@ -18,24 +13,11 @@ fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
 }
 
 fn trace_in(machine: &mut Machine, code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
-    let module = warpmem_ptx::parse(&kernel(code)).unwrap();
-    let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(grid, block);
-    let run = Run::new(&image, &launch).unwrap();
+    let (_, bytes) = recorded(machine, code, &launch, Limits::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.wmt");
-    let mut writer =
-        TraceWriter::create(&path, Provenance::default(), WriterOptions::default()).unwrap();
-    let info = KernelInfo {
-        name: "k".into(),
-        grid: launch.grid,
-        block: launch.block,
-        ..KernelInfo::default()
-    };
-    let mut recorder = TraceRecorder::begin(&mut writer, info).unwrap();
-    run.execute(&mut machine.memory, &mut recorder, Limits::default(), &()).unwrap();
-    recorder.end().unwrap();
-    writer.finish().unwrap();
+    std::fs::write(&path, bytes).unwrap();
     read(&Trace::open(&path).unwrap(), machine.arrays[0])
 }
 

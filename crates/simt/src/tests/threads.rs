@@ -1,48 +1,35 @@
 //! Threads change neither memory nor the trace.
 
 use proptest::prelude::*;
-use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};
 
-use super::{Machine, kernel};
-use crate::{Counts, Image, LaunchError, Limits, Run, TraceRecorder};
+use super::{Machine, recorded};
+use crate::{Counts, Limits};
 
 /// What a launch leaves: the arrays, the trace, and what it counts or why it failed.
 fn leaves(
     code: &str,
     grid: u32,
     block: u32,
-    threads: usize,
+    Limits { instructions, threads }: Limits,
 ) -> (Vec<Vec<u64>>, Vec<u8>, Result<Counts, String>) {
     let mut machine = Machine::new(4096);
     machine.set(0, &(0..4096).map(|at| at * at % 4093).collect::<Vec<u64>>());
-    let module = warpmem_ptx::parse(&kernel(code)).unwrap();
-    let image = Image::load(module, &mut machine.memory).unwrap();
     let launch = machine.launch(grid, block);
-    let run = Run::new(&image, &launch).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.wmt");
-    let mut writer =
-        TraceWriter::create(&path, Provenance::default(), WriterOptions::default()).unwrap();
-    let mut recorder = TraceRecorder::begin(&mut writer, KernelInfo::default()).unwrap();
-    let limits = Limits { instructions: 1_000_000, threads };
-    let counts = run.execute(&mut machine.memory, &mut recorder, limits, &());
-    let trace = match counts {
-        Ok(_) => {
-            recorder.end().unwrap();
-            writer.finish().unwrap();
-            std::fs::read(&path).unwrap()
-        }
-        Err(_) => Vec::new(),
-    };
-    let arrays =
-        if counts.is_ok() { (0..3).map(|at| machine.get(at)).collect() } else { Vec::new() };
-    (arrays, trace, counts.map_err(|error: LaunchError| error.to_string()))
+    let ran = recorded(&mut machine, code, &launch, Limits { instructions, threads });
+    match ran {
+        Ok((counts, trace)) => ((0..3).map(|at| machine.get(at)).collect(), trace, Ok(counts)),
+        Err(error) => (Vec::new(), Vec::new(), Err(error.to_string())),
+    }
 }
 
 fn same_for_all_threads(code: &str, grid: u32, block: u32) -> Result<Counts, String> {
-    let alone = leaves(code, grid, block, 1);
+    same_within(1_000_000, code, grid, block)
+}
+
+fn same_within(instructions: u64, code: &str, grid: u32, block: u32) -> Result<Counts, String> {
+    let alone = leaves(code, grid, block, Limits { instructions, threads: 1 });
     for threads in [2, 3, 8] {
-        let together = leaves(code, grid, block, threads);
+        let together = leaves(code, grid, block, Limits { instructions, threads });
         assert!(
             alone == together,
             "{threads} threads: {:?}, not {:?}\n{code}",
@@ -99,6 +86,16 @@ fn the_limit_is_reached_at_the_same_place() {
         error.contains("1000000 warp instructions, the limit; CTA (50, 0, 0) warp 0"),
         "{error}"
     );
+}
+
+/// A CTA that runs ahead does not see the write that it waits for, and must not wait for ever.
+#[test]
+fn a_cta_may_wait_for_what_an_earlier_one_wrote() {
+    let code = format!(
+        "{GLOBAL_INDEX}st.global.u64 [%rd12], 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\n\
+         L:\nld.global.u64 %rd13, [%rd12+-256];\nsetp.eq.u64 %p2, %rd13, 0;\n@%p2 bra L;\nEND:\n"
+    );
+    same_within(u64::MAX, &code, 4, 32).unwrap();
 }
 
 #[test]
