@@ -160,7 +160,7 @@ fn written(fill: impl Fn(&mut WarpAssembler)) -> (Trace, tempfile::TempDir) {
     cta.begin_warp(3);
     let mut warp = WarpAssembler::new();
     fill(&mut warp);
-    warp.finish(&mut writer, &mut cta);
+    warp.finish(writer.dictionary(), &mut cta);
     writer.cta(&cta).unwrap();
     writer.end_kernel().unwrap();
     writer.memcpy(0x7f00_0000_1000, 16);

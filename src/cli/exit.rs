@@ -32,6 +32,24 @@ pub struct Interrupted {
     pub kept: String,
 }
 
+/// A program that was captured failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the program {how}; {}", kept_of(.kept))]
+pub struct ProgramFailed {
+    pub how: String,
+    /// Launches in the trace.
+    pub kept: Option<u64>,
+    /// The status of the command.
+    pub status: u8,
+}
+
+fn kept_of(kept: &Option<u64>) -> String {
+    match kept {
+        Some(launches) => format!("the trace has the launches that had ended: {launches}"),
+        None => "nothing is written".into(),
+    }
+}
+
 /// A log of DRAM commands that violates rules.
 #[derive(Debug, thiserror::Error)]
 #[error("{violations} violations in {commands} commands")]
@@ -112,6 +130,9 @@ fn report(error: &anyhow::Error) -> ExitCode {
 fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     if error.is::<Interrupted>() {
         return Some(INTERRUPTED);
+    }
+    if let Some(failed) = error.downcast_ref::<ProgramFailed>() {
+        return Some(failed.status);
     }
     let of_run = error.downcast_ref().and_then(|error| match error {
         RunError::Interrupted => Some(INTERRUPTED),

@@ -147,7 +147,7 @@ fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
             for (at, step) in warp.iter().enumerate() {
                 step.assemble(at as u64 * 16, &mut assembler);
             }
-            assembler.finish(writer, &mut cta);
+            assembler.finish(writer.dictionary(), &mut cta);
         }
         writer.cta(&cta).unwrap();
     }

@@ -75,7 +75,7 @@ fn write(access: Access) -> (tempfile::TempDir, PathBuf, TraceSummary) {
                 warp.memory(0x40, store, u32::MAX, stored, &third);
             }
             warp.exit(0x50, u32::MAX);
-            warp.finish(&mut writer, &mut cta);
+            warp.finish(writer.dictionary(), &mut cta);
         }
         writer.cta(&cta).unwrap();
     }

@@ -1,8 +1,7 @@
 use crate::cta::CtaBuilder;
-use crate::dictionary::{Distances, FlatCompute, FlatInstruction};
+use crate::dictionary::{Dictionary, Distances, FlatCompute, FlatInstruction};
 use crate::operands::Operands;
 use crate::record::{CacheOp, Kind, OpClass, Space};
-use crate::writer::TraceWriter;
 
 /// A register of a warp. General, predicate and uniform registers are numbered separately. The
 /// constant registers (`RZ`, `PT`, `URZ`) do not count as registers here.
@@ -164,17 +163,17 @@ impl WarpAssembler {
         self.waited = copies.min(self.copies.len());
     }
 
-    /// Ends the warp: interns its instructions in `writer`'s open kernel, appends its records to
+    /// Ends the warp: interns its instructions in the kernel's dictionary, appends its records to
     /// the warp that `cta` began last, and clears the assembler. Compute after the last record
     /// becomes part of a [`Kind::End`] record.
-    pub fn finish(&mut self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
+    pub fn finish(&mut self, dictionary: &mut Dictionary, cta: &mut CtaBuilder) {
         let covered = self.records.last().map_or(0, |draft| draft.compute_end);
         if covered < self.compute.len() {
             self.record(Draft::at(self.count));
         }
         let (mut compute_start, mut addresses_start) = (0, 0);
         for draft in &self.records {
-            let id = writer.intern_flat(&FlatInstruction {
+            let id = dictionary.intern_flat(&FlatInstruction {
                 pc: draft.pc,
                 kind: draft.op.kind,
                 space: draft.op.space,

@@ -1,8 +1,10 @@
+use serde::{Deserialize, Serialize};
+
 use crate::record::{InstructionId, OpClass};
 
 /// The warps of one CTA, gathered in memory for a [`TraceWriter`](crate::TraceWriter). It is reused
 /// for one CTA after another: [`begin`](CtaBuilder::begin) clears it and keeps its memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CtaBuilder {
     pub(crate) block: [u32; 3],
     warps: Vec<BuiltWarp>,
@@ -10,14 +12,14 @@ pub struct CtaBuilder {
     addresses: Vec<u64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct BuiltWarp {
     warp_in_cta: u32,
     /// Where its records start.
     start: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct BuiltRecord {
     instruction: InstructionId,
     mask: u32,
@@ -85,6 +87,16 @@ impl CtaBuilder {
             let end = self.warps.get(index + 1).map_or(self.records.len(), |next| next.start);
             (warp.warp_in_cta, (warp.start..end).map(|record| self.record(record)))
         })
+    }
+
+    /// Whether its parts lie within it, as they do unless it was read from damaged bytes.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let warps = self.warps.iter().map(|warp| warp.start);
+        let records = self.records.iter().map(|record| record.addresses_end);
+        warps.is_sorted()
+            && self.warps.last().is_none_or(|warp| warp.start <= self.records.len())
+            && records.is_sorted()
+            && self.records.last().is_none_or(|record| record.addresses_end <= self.addresses.len())
     }
 
     /// A warp number that was begun twice, if there is one.

@@ -237,9 +237,10 @@ impl FlatCompute {
     }
 }
 
-/// The dictionary of a kernel that is being written.
+/// The dictionary of a kernel that is being written: equal instructions have the same id, and ids
+/// count from 0 in the order in which instructions first came.
 #[derive(Default)]
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     ids: FxHashMap<Arc<[u64]>, InstructionId>,
     instructions: Vec<Instruction>,
     entries: Vec<Entry>,
@@ -263,6 +264,7 @@ struct Entry {
 }
 
 impl Dictionary {
+    /// Forgets all instructions.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.instructions.clear();
@@ -273,18 +275,21 @@ impl Dictionary {
         self.bytes = 0;
     }
 
-    pub fn instructions(&self) -> &Vec<Instruction> {
+    /// By id.
+    pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
-    pub fn sites(&self) -> &Sites {
+    pub(crate) fn sites(&self) -> &Sites {
         &self.sites
     }
 
-    pub fn fault(&self) -> Option<&str> {
+    pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
+    /// The id of an instruction. One that breaks a rule of [`Instruction`] makes the next CTA, or the
+    /// end of the kernel, fail.
     pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
         if let Err(fault) = check(instruction) {
             self.fault.get_or_insert(fault);
@@ -309,7 +314,7 @@ impl Dictionary {
         id
     }
 
-    pub fn intern_flat(&mut self, flat: &FlatInstruction) -> InstructionId {
+    pub(crate) fn intern_flat(&mut self, flat: &FlatInstruction) -> InstructionId {
         let id = match self.expected() {
             Some((id, key)) if flat.has_key(key) => id,
             _ => self.look_up(flat),

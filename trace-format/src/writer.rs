@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::cta::CtaBuilder;
-use crate::dictionary::{Dictionary, FlatInstruction};
+use crate::dictionary::Dictionary;
 use crate::encode::ChunkEncoder;
 use crate::error::TraceError;
 use crate::hash::ContentHash;
@@ -143,8 +143,14 @@ impl TraceWriter {
         self.dictionary.intern(instruction)
     }
 
-    pub(crate) fn intern_flat(&mut self, instruction: &FlatInstruction) -> InstructionId {
-        self.dictionary.intern_flat(instruction)
+    /// The instructions of the open kernel.
+    pub fn dictionary(&mut self) -> &mut Dictionary {
+        &mut self.dictionary
+    }
+
+    /// Changes what the trace says of its origin.
+    pub fn set_source(&mut self, source: String) {
+        self.index.provenance.source = source;
     }
 
     /// Appends a CTA.
@@ -236,6 +242,9 @@ impl TraceWriter {
     fn check_cta(&self, cta: &CtaBuilder) -> Result<(), TraceError> {
         if self.kernel.is_none() {
             return Err(self.invalid("a CTA outside a kernel".into()));
+        }
+        if !cta.is_consistent() {
+            return Err(self.invalid(format!("CTA {:?} is damaged", cta.block)));
         }
         if let Some(warp) = cta.repeated_warp() {
             return Err(self.invalid(format!("warp {warp} occurs twice in CTA {:?}", cta.block)));

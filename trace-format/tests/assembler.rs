@@ -201,7 +201,7 @@ fn assemble(programs: &[Vec<Op>]) -> Vec<Vec<Expected>> {
     for (number, program) in programs.iter().enumerate() {
         cta.begin_warp(number as u32);
         push(&mut assembler, program);
-        assembler.finish(&mut writer, &mut cta);
+        assembler.finish(writer.dictionary(), &mut cta);
     }
     writer.cta(&cta).unwrap();
     writer.end_kernel().unwrap();
@@ -317,7 +317,7 @@ fn operands_that_are_known_are_kept() {
     assembler.memory(0, op, 1, registers(known[2]), &[0]);
     assembler.compute(OpClass::Fp16, 1, registers(known[1]));
     assembler.memory(0, op, 1, registers(known[2]), &[0]);
-    assembler.finish(&mut writer, &mut cta);
+    assembler.finish(writer.dictionary(), &mut cta);
     writer.cta(&cta).unwrap();
     writer.end_kernel().unwrap();
     writer.finish().unwrap();

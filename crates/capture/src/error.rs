@@ -35,6 +35,8 @@ pub enum CaptureError {
     Selection { what: String },
     #[error("failed to run {program}: {what}")]
     Ptxas { program: PathBuf, what: String },
+    #[error("cannot capture {program}: {what}")]
+    Program { program: PathBuf, what: String },
     #[error("wrong values{}", listed(.0))]
     Mismatches(Vec<Mismatch>),
     #[error(transparent)]

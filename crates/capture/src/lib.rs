@@ -20,7 +20,9 @@ mod launch_file;
 mod module;
 mod number;
 mod plan;
+mod program;
 mod ptxas;
+mod selection;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -34,5 +36,10 @@ pub use expectation::{Expectation, Mismatch};
 pub use fill::Fill;
 pub use module::{KernelSummary, PtxModule};
 pub use plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
-pub use session::{Captured, Launched, Options, Registers, Selection, Watch, capture};
+pub use program::{
+    Device, KernelTally, Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings,
+    capture_program,
+};
+pub use selection::Selection;
+pub use session::{Captured, Launched, Options, Registers, Watch, capture};
 pub use texture::{Addressing, Filtering, TextureSpec};

@@ -47,9 +47,18 @@ impl PtxModule {
                 unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
             })?,
         };
-        let module = warpmem_ptx::parse(&text)
-            .map_err(|source| CaptureError::Module { path: path.to_owned(), source })?;
-        Ok(PtxModule { path: path.to_owned(), text, module })
+        PtxModule::of_text(path.to_owned(), text)
+    }
+
+    /// Parses PTX that is from `path`.
+    ///
+    /// # Errors
+    /// When it cannot be parsed.
+    pub fn of_text(path: PathBuf, text: String) -> Result<PtxModule, CaptureError> {
+        match warpmem_ptx::parse(&text) {
+            Ok(module) => Ok(PtxModule { path, text, module }),
+            Err(source) => Err(CaptureError::Module { path, source }),
+        }
     }
 
     /// Its kernels, in their order.

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use regex::Regex;
 use serde::Serialize;
 use warpmem_random::Random;
 use warpmem_simt::{
     Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Progress, Run,
     TraceRecorder,
 };
-use warpmem_trace::{KernelInfo, Provenance, Ranges, TraceSummary, TraceWriter, WriterOptions};
+use warpmem_trace::{KernelInfo, Provenance, TraceSummary, TraceWriter, WriterOptions};
 
 use crate::argument::Argument;
 use crate::array_file;
@@ -21,6 +20,7 @@ use crate::expectation::Mismatch;
 use crate::module::PtxModule;
 use crate::plan::{Plan, PlannedBuffer, PlannedLaunch};
 use crate::ptxas;
+use crate::selection::{Selection, Selector};
 
 /// How a plan is carried out.
 #[derive(Clone, Debug)]
@@ -32,15 +32,6 @@ pub struct Options {
     pub registers: Registers,
     /// The command line, for the trace's header.
     pub command: String,
-}
-
-/// The launches that are recorded. The others are executed all the same.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    /// By position, from 0.
-    pub launches: Ranges,
-    /// By the name of the kernel.
-    pub name: Option<Regex>,
 }
 
 /// Where the number of registers of a thread is from.
@@ -55,10 +46,15 @@ pub enum Registers {
 
 /// Told how a capture goes; may stop it.
 pub trait Watch {
-    /// Launch `number` of `launches` begins.
+    /// Launch `number` of `launches`, 0 where that is not known, begins.
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64);
     /// CTAs of the launch that have ended, and its warp instructions so far. Whether to go on.
     fn advance(&self, ctas: u64, warp_instructions: u64) -> bool;
+
+    /// Whether the user wants to stop.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 impl Watch for () {
@@ -109,7 +105,7 @@ pub fn capture(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Captured, CaptureError> {
-    options.selection.check(plan)?;
+    check(&options.selection, plan)?;
     let module = PtxModule::read(&plan.module)?;
     let exact = match &options.registers {
         Registers::Estimated => BTreeMap::new(),
@@ -124,7 +120,8 @@ pub fn capture(
         Some(path) => Some(TraceWriter::create(path, provenance, WriterOptions::default())?),
         None => None,
     };
-    let mut session = Session { plan, options, image, arrays, memory, exact, writer };
+    let selector = Selector::new(&options.selection);
+    let mut session = Session { plan, options, selector, image, arrays, memory, exact, writer };
     session.note_copies();
     let (launches, interrupted) = session.launch_all(watch)?;
     let mismatches = if interrupted { Vec::new() } else { session.deliver()? };
@@ -144,36 +141,27 @@ fn provenance(module: &PtxModule, options: &Options) -> Provenance {
     Provenance {
         tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
         source: format!(
-            "PTX {major}.{minor} of {name} for {}; registers {registers}",
-            module.module.target
+            "PTX {major}.{minor} of {name} for {}; registers {registers}{}",
+            module.module.target,
+            options.selection.note().map_or(String::new(), |note| format!("; {note}"))
         ),
         command: options.command.clone(),
     }
 }
 
-impl Selection {
-    /// All launches.
-    pub fn all() -> Selection {
-        Selection { launches: Ranges::all(), name: None }
-    }
-
-    fn has(&self, number: usize, kernel: &str) -> bool {
-        self.launches.contains(number as u64)
-            && self.name.as_ref().is_none_or(|name| name.is_match(kernel))
-    }
-
-    fn check(&self, plan: &Plan) -> Result<(), CaptureError> {
-        let launches = plan.launches.len() as u64;
-        self.launches
-            .check("launches", launches)
-            .map_err(|error| CaptureError::Selection { what: error.to_string() })?;
-        let mut numbered = plan.launches.iter().enumerate();
-        match numbered.any(|(number, launch)| self.has(number, &launch.kernel)) {
-            true => Ok(()),
-            false => Err(CaptureError::Selection {
-                what: format!("none of the {launches} launches is selected"),
-            }),
-        }
+/// Fails if no launch of the plan is selected.
+fn check(selection: &Selection, plan: &Plan) -> Result<(), CaptureError> {
+    let launches = plan.launches.len() as u64;
+    selection
+        .launches
+        .check("launches", launches)
+        .map_err(|error| CaptureError::Selection { what: error.to_string() })?;
+    let mut selector = Selector::new(selection);
+    match plan.launches.iter().any(|launch| selector.takes(&launch.kernel)) {
+        true => Ok(()),
+        false => Err(CaptureError::Selection {
+            what: format!("none of the {launches} launches is selected"),
+        }),
     }
 }
 
@@ -272,6 +260,7 @@ impl Placed {
 struct Session<'a> {
     plan: &'a Plan,
     options: &'a Options,
+    selector: Selector<'a>,
     image: Image,
     arrays: Arrays,
     memory: DeviceMemory,
@@ -372,7 +361,7 @@ impl Session<'_> {
     ) -> Result<Launched, CaptureError> {
         let run = Run::new(&self.image, launch)?;
         let registers = self.exact.get(&launch.kernel).copied().unwrap_or(run.registers());
-        let recorded = self.options.selection.has(number, &launch.kernel);
+        let recorded = self.selector.takes(&launch.kernel);
         let ctas = launch.grid.iter().map(|&n| u64::from(n)).product();
         watch.launch(number, self.plan.launches.len(), &launch.kernel, ctas);
         let info = KernelInfo {
@@ -386,6 +375,9 @@ impl Session<'_> {
         };
         let writer = self.writer.as_mut().filter(|_| recorded);
         let counts = execute(&run, &mut self.memory, writer, info, self.options.limits, watch)?;
+        if recorded {
+            self.selector.recorded(counts.warp_instructions);
+        }
         Ok(Launched {
             number,
             kernel: launch.kernel.clone(),

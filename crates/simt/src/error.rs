@@ -59,6 +59,8 @@ fn listed(errors: &[PtxError]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub reason: String,
+    /// It is an access that no memory is there for.
+    pub is_of_memory: bool,
     /// Coordinates of the CTA.
     pub cta: [u32; 3],
     /// Coordinates of the thread in its CTA.

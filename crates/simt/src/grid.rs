@@ -86,6 +86,7 @@ impl Prepared<'_> {
         });
         Fault {
             reason: trap.reason,
+            is_of_memory: trap.is_of_memory,
             cta: warp.place.cta,
             thread: warp.thread(trap.lane),
             pc,

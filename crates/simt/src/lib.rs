@@ -40,7 +40,7 @@ pub use error::{Fault, LaunchError};
 pub use image::Image;
 pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params};
-pub use memory::DeviceMemory;
+pub use memory::{DeviceMemory, Mapping};
 pub use program::estimated_registers;
 pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
 pub use run::Run;

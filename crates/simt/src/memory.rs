@@ -1,10 +1,20 @@
 //! Device memory: allocations at fixed addresses, and accesses that are checked against them.
 
+mod addresses;
+mod segment;
+
+use std::collections::BTreeMap;
+
 use crate::error::LaunchError;
 use crate::texture::{Texture, TextureError, TextureTable};
 
-/// Where device memory begins. A program that allocates the same has the same addresses in every
-/// run.
+use addresses::FreeAddresses;
+use segment::{Segment, Segments};
+
+pub use segment::Mapping;
+
+/// Where device memory begins, unless a [`Mapping`] says. A program that allocates the same has the
+/// same addresses in every run.
 const BASE: u64 = 0x7f00_0000_0000;
 /// Bytes of device memory.
 const CAPACITY: u64 = 64 << 30;
@@ -14,86 +24,157 @@ const ALIGN: u64 = 256;
 const SEGMENT: u64 = 2 << 20;
 
 /// The allocations of a device.
-#[derive(Debug)]
 pub struct DeviceMemory {
     /// By address.
     allocations: Vec<Allocation>,
-    /// Where the segment for small allocations goes on, and ends.
-    small: std::ops::Range<u64>,
-    /// End of the segments taken so far.
-    end: u64,
+    segments: Segments,
+    /// Addresses of segments.
+    large: FreeAddresses,
+    /// Addresses within the segments that small allocations share.
+    small: FreeAddresses,
+    /// Those segments, by first address.
+    shared: BTreeMap<u64, usize>,
     textures: TextureTable,
 }
 
 #[derive(Debug)]
 struct Allocation {
     base: u64,
-    bytes: Vec<u8>,
+    bytes: u64,
+    /// The segment, and where it begins in it.
+    segment: usize,
+    offset: usize,
 }
 
 impl Allocation {
     fn end(&self) -> u64 {
-        self.base + self.bytes.len() as u64
+        self.base + self.bytes
     }
 }
 
 impl Default for DeviceMemory {
     fn default() -> DeviceMemory {
-        let textures = TextureTable::default();
-        DeviceMemory { allocations: Vec::new(), small: BASE..BASE, end: BASE, textures }
+        DeviceMemory::over(BASE, None)
     }
 }
 
 impl DeviceMemory {
-    /// Allocates bytes, which are 0; returns their address.
+    /// Memory whose bytes a mapping provides: the host finds them at the addresses that kernels
+    /// use.
+    pub fn mapped(mapping: Box<dyn Mapping>) -> DeviceMemory {
+        DeviceMemory::over(mapping.base(), Some(mapping))
+    }
+
+    fn over(base: u64, mapping: Option<Box<dyn Mapping>>) -> DeviceMemory {
+        DeviceMemory {
+            allocations: Vec::new(),
+            segments: Segments::new(mapping),
+            large: FreeAddresses::new(base, CAPACITY),
+            small: FreeAddresses::default(),
+            shared: BTreeMap::new(),
+            textures: TextureTable::default(),
+        }
+    }
+
+    /// Allocates bytes, which are 0, at the lowest addresses that are free; returns their address.
     ///
     /// # Errors
     /// When they do not fit.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, LaunchError> {
-        let free = CAPACITY - (self.end - BASE);
-        let size = bytes.max(1).checked_next_multiple_of(ALIGN).filter(|&size| size <= free);
-        let size = size.ok_or(LaunchError::OutOfMemory { bytes, free })?;
+        let size = bytes.max(1).checked_next_multiple_of(ALIGN);
+        let size = size.filter(|&size| size <= CAPACITY);
+        let size = size.ok_or_else(|| self.out_of_memory(bytes))?;
         if size >= SEGMENT {
-            let base = self.end;
-            self.end += size.next_multiple_of(SEGMENT);
-            return Ok(self.add(base, bytes));
+            let segment = self.add_segment(size, bytes)?;
+            return Ok(self.add(segment, 0, bytes));
         }
-        if self.small.end - self.small.start < size {
-            self.small = self.end..self.end + SEGMENT;
-            self.end += SEGMENT;
+        if let Some(base) = self.small.take(size) {
+            return Ok(self.add_small(base, bytes));
         }
-        let base = self.small.start;
-        self.small.start += size;
-        Ok(self.add(base, bytes))
+        let segment = self.add_segment(SEGMENT, bytes)?;
+        let base = self.segments.get(segment).base;
+        self.shared.insert(base, segment);
+        self.small.give(base, SEGMENT);
+        let base = self.small.take(size).ok_or_else(|| self.out_of_memory(bytes))?;
+        Ok(self.add_small(base, bytes))
     }
 
-    fn add(&mut self, base: u64, bytes: u64) -> u64 {
+    /// Makes bytes of the host part of device memory; returns their address there.
+    ///
+    /// # Errors
+    /// When there are no addresses for them.
+    pub fn lend(&mut self, bytes: &'static mut [u8]) -> Result<u64, LaunchError> {
+        let length = bytes.len() as u64;
+        let size = length.max(1).next_multiple_of(SEGMENT);
+        let base = self.large.take(size).ok_or_else(|| self.out_of_memory(length))?;
+        let segment = self.segments.add(Segment::lent(base, bytes));
+        Ok(self.add(segment, 0, length))
+    }
+
+    /// A segment of at least `size` bytes, needed for an allocation of `bytes`.
+    fn add_segment(&mut self, size: u64, bytes: u64) -> Result<usize, LaunchError> {
+        let size = size.next_multiple_of(SEGMENT);
+        let base = self.large.take(size).ok_or_else(|| self.out_of_memory(bytes))?;
+        self.segments.map(base, size).ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    fn out_of_memory(&self, bytes: u64) -> LaunchError {
+        LaunchError::OutOfMemory { bytes, free: self.large.bytes() }
+    }
+
+    fn add_small(&mut self, base: u64, bytes: u64) -> u64 {
+        let (&first, &segment) =
+            self.shared.range(..=base).next_back().expect("small addresses are of shared segments");
+        self.add(segment, (base - first) as usize, bytes)
+    }
+
+    fn add(&mut self, segment: usize, offset: usize, bytes: u64) -> u64 {
+        let base = self.segments.get(segment).base + offset as u64;
         let at = self.allocations.partition_point(|allocation| allocation.base < base);
-        self.allocations.insert(at, Allocation { base, bytes: vec![0; bytes as usize] });
+        self.allocations.insert(at, Allocation { base, bytes, segment, offset });
         base
     }
 
-    /// Frees an allocation; whether there is one at the address. Addresses are not used again.
+    /// Frees an allocation; whether there is one at the address.
     pub fn free(&mut self, address: u64) -> bool {
         let at = self.allocations.binary_search_by_key(&address, |allocation| allocation.base);
-        at.map(|at| self.allocations.remove(at)).is_ok()
+        let Ok(at) = at else { return false };
+        let Allocation { base, bytes, segment, .. } = self.allocations[at];
+        let size = bytes.max(1).next_multiple_of(ALIGN);
+        if self.shared.contains_key(&self.segments.get(segment).base) {
+            self.allocation_mut(at as u32).fill(0);
+            self.small.give(base, size);
+        } else {
+            self.segments.remove(segment);
+            self.large.give(base, size.next_multiple_of(SEGMENT));
+        }
+        self.allocations.remove(at);
+        true
+    }
+
+    /// Bytes of the device, and those of them that are free.
+    pub fn capacity(&self) -> (u64, u64) {
+        (CAPACITY, self.large.bytes() + self.small.bytes())
+    }
+
+    /// The allocation that an address lies in: its first address and its bytes.
+    pub fn extent(&self, address: u64) -> Option<(u64, u64)> {
+        let allocation = &self.allocations[self.find(address)?];
+        Some((allocation.base, allocation.bytes))
     }
 
     /// The bytes from an address on, if they lie in one allocation.
     #[inline]
     pub fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
-        let allocation = &self.allocations[self.find(address)?];
-        let start = address - allocation.base;
-        allocation.bytes.get(start as usize..)?.get(..length as usize)
+        let (base, bytes) = self.around(address)?;
+        bytes.get((address - base) as usize..)?.get(..usize::try_from(length).ok()?)
     }
 
     /// As [`DeviceMemory::bytes`], to be written.
     #[inline]
     pub fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
-        let at = self.find(address)?;
-        let allocation = &mut self.allocations[at];
-        let start = address - allocation.base;
-        allocation.bytes.get_mut(start as usize..)?.get_mut(..length as usize)
+        let (base, bytes) = self.around_mut(address)?;
+        bytes.get_mut((address - base) as usize..)?.get_mut(..usize::try_from(length).ok()?)
     }
 
     /// Makes a texture of bytes that are allocated; returns its handle.
@@ -138,12 +219,14 @@ impl DeviceMemory {
 
     /// The bytes of an allocation.
     pub(crate) fn allocation(&self, number: u32) -> &[u8] {
-        &self.allocations[number as usize].bytes
+        let Allocation { bytes, segment, offset, .. } = self.allocations[number as usize];
+        &self.segments.get(segment).bytes()[offset..offset + bytes as usize]
     }
 
     /// As [`DeviceMemory::allocation`], to be written.
     pub(crate) fn allocation_mut(&mut self, number: u32) -> &mut [u8] {
-        &mut self.allocations[number as usize].bytes
+        let Allocation { bytes, segment, offset, .. } = self.allocations[number as usize];
+        &mut self.segments.get_mut(segment).bytes_mut()[offset..offset + bytes as usize]
     }
 
     /// Up to 8 bytes; `None` if they are not all in one allocation.
@@ -163,16 +246,15 @@ impl DeviceMemory {
     /// The allocation that holds an address: its first address and its bytes.
     #[inline]
     pub(crate) fn around(&self, address: u64) -> Option<(u64, &[u8])> {
-        let allocation = &self.allocations[self.find(address)?];
-        Some((allocation.base, &allocation.bytes))
+        let at = self.find(address)?;
+        Some((self.allocations[at].base, self.allocation(at as u32)))
     }
 
     /// As [`DeviceMemory::around`], to be written.
     #[inline]
     pub(crate) fn around_mut(&mut self, address: u64) -> Option<(u64, &mut [u8])> {
         let at = self.find(address)?;
-        let allocation = &mut self.allocations[at];
-        Some((allocation.base, &mut allocation.bytes))
+        Some((self.allocations[at].base, self.allocation_mut(at as u32)))
     }
 
     /// The allocation that is nearest to an address, for messages: its first address and its size.
@@ -182,7 +264,7 @@ impl DeviceMemory {
             false => address.saturating_sub(allocation.end()),
         };
         let nearest = self.allocations.iter().min_by_key(distance)?;
-        Some((nearest.base, nearest.bytes.len() as u64))
+        Some((nearest.base, nearest.bytes))
     }
 }
 
@@ -216,6 +298,35 @@ mod tests {
         assert_eq!(memory.nearest(b + 12), Some((b, 10)));
         assert!(memory.free(a) && !memory.free(a) && !memory.free(b + 1));
         assert!(memory.bytes(a, 1).is_none());
+    }
+
+    #[test]
+    fn addresses_that_were_freed_are_used_again_and_their_bytes_are_0() {
+        let mut memory = DeviceMemory::default();
+        let small: Vec<u64> = (0..4).map(|_| memory.allocate(700).unwrap()).collect();
+        let large = memory.allocate(3 << 20).unwrap();
+        memory.bytes_mut(small[1], 700).unwrap().fill(7);
+        memory.bytes_mut(large, 100).unwrap().fill(7);
+        let free = memory.capacity().1;
+        assert!(memory.free(small[1]) && memory.free(small[2]) && memory.free(large));
+        assert_eq!(memory.capacity().1, free + 2 * 768 + (4 << 20));
+        // What was freed side by side is room for one.
+        assert_eq!(memory.allocate(1500).unwrap(), small[1]);
+        assert_eq!(memory.allocate(4 << 20).unwrap(), large);
+        assert!(memory.bytes(small[1], 1500).unwrap().iter().all(|&byte| byte == 0));
+        assert!(memory.bytes(large, 4 << 20).unwrap().iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn bytes_of_the_host_have_an_address() {
+        let mut memory = DeviceMemory::default();
+        let first = memory.allocate(8).unwrap();
+        let lent = memory.lend(vec![1, 2, 3].leak()).unwrap();
+        assert_eq!(memory.bytes(lent, 3).unwrap(), [1, 2, 3]);
+        assert_eq!(memory.extent(lent + 2), Some((lent, 3)));
+        assert!(memory.bytes(lent, 4).is_none() && memory.free(lent));
+        assert_eq!(memory.extent(lent), None);
+        assert_eq!(memory.extent(first), Some((first, 8)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, MemoryOp, OpClass, Reg, Registers, TraceError, TraceWriter,
+    CtaBuilder, KernelInfo, MemoryOp, OpClass, Reg, Registers, TraceError, TraceSink, TraceWriter,
     WarpAssembler,
 };
 
@@ -86,8 +86,8 @@ impl Recorder for NoRecorder {
 }
 
 /// Writes the records of one kernel into a trace, CTA after CTA in the order of the grid.
-pub struct TraceRecorder<'w> {
-    writer: &'w mut TraceWriter,
+pub struct TraceRecorder<'w, S = TraceWriter> {
+    sink: &'w mut S,
     cta: CtaBuilder,
     /// CTAs that have ended before one that comes before them.
     waiting: BTreeMap<u64, ([u32; 3], Vec<WarpAssembler>)>,
@@ -96,18 +96,15 @@ pub struct TraceRecorder<'w> {
     spare: Vec<WarpAssembler>,
 }
 
-impl<'w> TraceRecorder<'w> {
+impl<'w, S: TraceSink> TraceRecorder<'w, S> {
     /// Begins a kernel of a trace.
     ///
     /// # Errors
     /// When another kernel is open.
-    pub fn begin(
-        writer: &'w mut TraceWriter,
-        info: KernelInfo,
-    ) -> Result<TraceRecorder<'w>, TraceError> {
-        writer.begin_kernel(info)?;
+    pub fn begin(sink: &'w mut S, info: KernelInfo) -> Result<TraceRecorder<'w, S>, TraceError> {
+        sink.begin_kernel(info)?;
         let (cta, waiting) = (CtaBuilder::new(), BTreeMap::new());
-        Ok(TraceRecorder { writer, cta, waiting, next: 0, spare: Vec::new() })
+        Ok(TraceRecorder { sink, cta, waiting, next: 0, spare: Vec::new() })
     }
 
     /// Ends the kernel.
@@ -115,7 +112,7 @@ impl<'w> TraceRecorder<'w> {
     /// # Errors
     /// When it cannot be written.
     pub fn end(self) -> Result<(), TraceError> {
-        self.writer.end_kernel()
+        self.sink.end_kernel()
     }
 }
 
@@ -156,7 +153,7 @@ impl WarpRecorder for WarpAssembler {
     }
 }
 
-impl Recorder for TraceRecorder<'_> {
+impl<S: TraceSink> Recorder for TraceRecorder<'_, S> {
     type Warp = WarpAssembler;
 
     fn begin_warp(&mut self) -> WarpAssembler {
@@ -174,10 +171,10 @@ impl Recorder for TraceRecorder<'_> {
             self.cta.begin(block);
             for (number, mut warp) in (0..).zip(warps) {
                 self.cta.begin_warp(number);
-                warp.finish(self.writer, &mut self.cta);
+                warp.finish(self.sink.dictionary(), &mut self.cta);
                 self.spare.push(warp);
             }
-            self.writer.cta(&self.cta)?;
+            self.sink.cta(&self.cta)?;
             self.next += 1;
         }
         Ok(())

@@ -1,6 +1,8 @@
-//! `warpmem capture`: kernels in PTX, executed without a GPU and recorded as a trace.
+//! `warpmem capture`: kernels in PTX, or those of a whole program, executed without a GPU and recorded
+//! as a trace.
 
 mod arguments;
+mod program;
 mod summary;
 mod watch;
 
@@ -10,7 +12,8 @@ use super::interrupt::Interrupt;
 use super::output::{note, print};
 use anyhow::Context;
 use clap::ValueHint;
-use std::num::NonZeroUsize;
+use std::ffi::OsString;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::capture::{
@@ -22,14 +25,15 @@ use warpmem::simt::Limits;
 use warpmem::trace::Ranges;
 
 use arguments::Saved;
+use program::Capability;
 use watch::Bar;
 
-/// Execute CUDA kernels in PTX without a GPU and write the trace
+/// Execute a CUDA program, or kernels in PTX, without a GPU and write the trace
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP, allow_negative_numbers = true)]
 pub struct Args {
     /// PTX, or a fat binary that holds PTX
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "launch")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["launch", "program"])]
     ptx: Option<PathBuf>,
     /// Launch file (TOML): several launches, and buffers from and to files
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["ptx", "kernel", "grid", "block", "shared", "arguments", "saves", "seed"])]
@@ -56,18 +60,31 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_number)]
     seed: u64,
     /// Trace to write (.wmt)
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "list", conflicts_with = "list")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["list", "check"], conflicts_with_all = ["list", "check"])]
     output: Option<PathBuf>,
     /// Write nothing: list the launches with their instructions, or, without a launch, the kernels
     /// of the PTX
     #[arg(long)]
     list: bool,
+    /// Write nothing: run the program and tell which kernels it launches, and what they need that is
+    /// not supported
+    #[arg(long, requires = "program", conflicts_with = "list")]
+    check: bool,
     /// Launches to record, numbered from 0, B excluded; all by default
     #[arg(long, value_name = "A..B,…", value_parser = str::parse::<Ranges>)]
     kernels: Option<Ranges>,
     /// Record only launches of kernels whose name matches
     #[arg(long, value_name = "REGEX")]
     name: Option<regex::Regex>,
+    /// Of the launches that are selected so, leave out the first N
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_number)]
+    skip: u64,
+    /// Of what remains, record of each kernel the first launch and then every Nth
+    #[arg(long, value_name = "N", default_value = "1")]
+    every: NonZeroU64,
+    /// Record no further launch once this many warp instructions are recorded
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    max_total: Option<u64>,
     /// Warp instructions of a launch after which it is taken to run for ever
     #[arg(long, value_name = "N", default_value = "10_000_000_000", value_parser = parse_number)]
     max_instructions: u64,
@@ -77,9 +94,19 @@ pub struct Args {
     /// Take registers per thread from this `ptxas` instead of estimating them
     #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::CommandName)]
     ptxas: Option<PathBuf>,
+    /// Machine whose device the program sees: name (see `warpmem list machines`) or TOML file
+    #[arg(long, value_name = "MACHINE", default_value = "rtx2060s", requires = "program")]
+    machine: String,
+    /// Compute capability of the device, which decides which of its PTX a program's kernels are
+    /// taken from
+    #[arg(long, value_name = "X.Y", default_value = "7.5", value_parser = Capability::parse, requires = "program")]
+    capability: Capability,
     /// How to print the summary
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
+    /// Program, unmodified, with the shared CUDA runtime, and its arguments
+    #[arg(last = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments, conflicts_with_all = ["ptx", "launch"])]
+    program: Vec<OsString>,
 }
 
 const AFTER_HELP: &str = "\
@@ -88,7 +115,13 @@ buffer, buffer:TYPE[SIZE]=FILL, of which the kernel gets the address. Types: u8,
 s32, u64, s64, f16, bf16, f32, f64. Fills: zero, a number, random, random(LOW,HIGH), permutation,
 sequence, sequence(FIRST,STEP), @FILE (.npy or raw).
 
+A program must be linked with the shared CUDA runtime and have PTX: nvcc -cudart shared -gencode
+arch=compute_75,code=compute_75. Its output and exit status are passed on.
+
 Examples:
+  warpmem capture -o bfs.wmt -- ./bfs graph.txt
+  warpmem capture --check -- ./bfs graph.txt
+  warpmem capture -o solver.wmt --name spmv --skip 3 --every 10 -- ./solver matrix.mtx
   warpmem capture --list --ptx axpy.ptx
   warpmem capture --ptx axpy.ptx --kernel axpy --grid 1024 --block 256 --arg 2.0 \\
     --arg 'buffer:f32[2^18]=random' --arg 'buffer:f32[2^18]' --arg 2^18 -o axpy.wmt
@@ -100,6 +133,9 @@ fn parse_number(text: &str) -> Result<u64, String> {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
+    if !args.program.is_empty() {
+        return program::run(args, &args.program);
+    }
     match (&args.launch, &args.ptx, &args.kernel) {
         (Some(path), ..) => run(args, &Plan::read(path)?),
         (None, Some(ptx), Some(kernel)) => run(args, &arguments::plan(args, ptx, kernel)?),
@@ -124,14 +160,25 @@ fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
 fn options(args: &Args) -> Options {
     Options {
         output: args.output.clone(),
-        selection: Selection {
-            launches: args.kernels.clone().unwrap_or_else(Ranges::all),
-            name: args.name.clone(),
-        },
+        selection: selection(args),
         limits: Limits { instructions: args.max_instructions, threads: threads(args) },
-        registers: args.ptxas.clone().map_or(Registers::Estimated, Registers::Ptxas),
+        registers: registers(args),
         command: arguments::command_line(),
     }
+}
+
+fn selection(args: &Args) -> Selection {
+    Selection {
+        launches: args.kernels.clone().unwrap_or_else(Ranges::all),
+        name: args.name.clone(),
+        skip: args.skip,
+        every: args.every.get(),
+        max_total: args.max_total.unwrap_or(u64::MAX),
+    }
+}
+
+fn registers(args: &Args) -> Registers {
+    args.ptxas.clone().map_or(Registers::Estimated, Registers::Ptxas)
 }
 
 fn threads(args: &Args) -> usize {

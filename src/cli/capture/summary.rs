@@ -2,7 +2,8 @@
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
-use warpmem::capture::{Captured, Launched, PtxModule};
+use warpmem::capture::{Captured, Launched, ProgramCapture, PtxModule};
+use warpmem::trace::TraceSummary;
 use warpmem_text::aligned;
 
 use super::super::format::TextFormat;
@@ -36,18 +37,24 @@ pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String>
 /// The launches of a capture.
 pub fn launches(captured: &Captured, format: TextFormat) -> anyhow::Result<String> {
     if format == TextFormat::Json {
-        let trace = captured.trace.as_ref().map(|trace| {
-            json!({
-                "file": trace.path.display().to_string(),
-                "bytes": trace.file_bytes,
-                "kernels": trace.kernels,
-                "warp_instructions": trace.warp_instructions,
-                "thread_instructions": trace.thread_instructions,
-            })
-        });
+        let trace = captured.trace.as_ref().map(trace);
         let value: Value = json!({ "launches": captured.launches, "trace": trace });
         return Ok(format!("{value:#}\n"));
     }
+    Ok(table(&captured.launches))
+}
+
+fn trace(trace: &TraceSummary) -> Value {
+    json!({
+        "file": trace.path.display().to_string(),
+        "bytes": trace.file_bytes,
+        "kernels": trace.kernels,
+        "warp_instructions": trace.warp_instructions,
+        "thread_instructions": trace.thread_instructions,
+    })
+}
+
+fn table(launches: &[Launched]) -> String {
     let heading = [
         "launch",
         "kernel",
@@ -60,8 +67,50 @@ pub fn launches(captured: &Captured, format: TextFormat) -> anyhow::Result<Strin
         "recorded",
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.extend(captured.launches.iter().map(row));
-    Ok(aligned(&rows, &[0, 4, 5, 6, 7]))
+    rows.extend(launches.iter().map(row));
+    aligned(&rows, &[0, 4, 5, 6, 7])
+}
+
+/// The kernels of a program, or with `each` its launches.
+pub fn program(
+    captured: &ProgramCapture,
+    format: TextFormat,
+    each: bool,
+) -> anyhow::Result<String> {
+    if format == TextFormat::Json {
+        let trace = captured.trace.as_ref().map(trace);
+        let value = json!({
+            "launches": captured.launches,
+            "kernels": captured.kernels,
+            "trace": trace,
+        });
+        return Ok(format!("{value:#}\n"));
+    }
+    let mut text = if each { table(&captured.launches) } else { kernels_table(captured) };
+    for kernel in &captured.kernels {
+        let (name, failed) = (&kernel.kernel, kernel.failed);
+        let failure = kernel.failure.iter().map(|why| format!("{name}: {failed} failed: {why}\n"));
+        text.extend(failure);
+        let unsupported = kernel.unsupported.iter();
+        text.extend(unsupported.map(|what| format!("{name}: not supported: {what}\n")));
+    }
+    Ok(text)
+}
+
+fn kernels_table(captured: &ProgramCapture) -> String {
+    let heading = ["kernel", "launches", "recorded", "failed", "warp instructions"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(captured.kernels.iter().map(|kernel| {
+        let numbers = [kernel.launches, kernel.recorded, kernel.failed, kernel.warp_instructions];
+        let numbers = numbers.into_iter().map(|number| number.to_string());
+        std::iter::once(kernel.kernel.clone()).chain(numbers).collect()
+    }));
+    aligned(&rows, &[1, 2, 3, 4])
+}
+
+/// The line that ends the capture of a program.
+pub fn line_of_program(captured: &ProgramCapture, seconds: f64) -> String {
+    ending(&captured.launches, captured.trace.as_ref(), seconds)
 }
 
 fn row(launched: &Launched) -> Vec<String> {
@@ -81,11 +130,15 @@ fn row(launched: &Launched) -> Vec<String> {
 
 /// The line that ends a capture.
 pub fn line(captured: &Captured, seconds: f64) -> String {
-    let executed: u64 = captured.launches.iter().map(|launch| launch.warp_instructions).sum();
+    ending(&captured.launches, captured.trace.as_ref(), seconds)
+}
+
+fn ending(launches: &[Launched], trace: Option<&TraceSummary>, seconds: f64) -> String {
+    let executed: u64 = launches.iter().map(|launch| launch.warp_instructions).sum();
     let rate = HumanCount((executed as f64 / seconds) as u64);
     let executed = HumanCount(executed);
     let work = format!("{executed} warp instructions in {seconds:.1} s, {rate} per second");
-    match &captured.trace {
+    match trace {
         None => work,
         Some(trace) => format!(
             "{}: kernels {}, records {}, thread instructions {}, bytes {}; {work}",

@@ -3,7 +3,7 @@
 use super::super::interrupt::Interrupt;
 use super::super::progress::bar;
 use indicatif::{HumanCount, ProgressBar};
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use warpmem::capture::Watch;
 
@@ -12,7 +12,7 @@ pub struct Bar {
     bar: ProgressBar,
     begun: Instant,
     interrupt: Interrupt,
-    launch: RefCell<Launch>,
+    launch: Mutex<Launch>,
 }
 
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct Launch {
 impl Bar {
     pub fn new(interrupt: Interrupt) -> Bar {
         let bar = bar("{bar:30} CTAs {pos}/{len} of {msg} · {eta} left");
-        Bar { bar, begun: Instant::now(), interrupt, launch: RefCell::default() }
+        Bar { bar, begun: Instant::now(), interrupt, launch: Mutex::default() }
     }
 
     /// Removes the bar; returns the seconds that it was there.
@@ -40,9 +40,12 @@ impl Bar {
 
 impl Watch for Bar {
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64) {
-        let mut launch = self.launch.borrow_mut();
+        let mut launch = self.launch.lock().unwrap_or_else(PoisonError::into_inner);
         let before = launch.before + launch.executed;
-        let name = format!("{kernel}, launch {number}/{launches}");
+        let name = match launches {
+            0 => format!("{kernel}, launch {number}"),
+            _ => format!("{kernel}, launch {number}/{launches}"),
+        };
         *launch = Launch { name, before, ..Launch::default() };
         self.bar.reset();
         self.bar.set_length(ctas);
@@ -50,7 +53,7 @@ impl Watch for Bar {
 
     fn advance(&self, ctas: u64, warp_instructions: u64) -> bool {
         const BETWEEN_DRAWS: Duration = Duration::from_millis(100);
-        let mut launch = self.launch.borrow_mut();
+        let mut launch = self.launch.lock().unwrap_or_else(PoisonError::into_inner);
         launch.executed = warp_instructions;
         if launch.drawn.is_none_or(|drawn| drawn.elapsed() > BETWEEN_DRAWS) {
             launch.drawn = Some(Instant::now());
@@ -60,5 +63,9 @@ impl Watch for Bar {
             self.bar.set_message(format!("{} · {rate} warp instructions/s", launch.name));
         }
         !self.interrupt.is_asked()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupt.is_asked()
     }
 }

@@ -115,7 +115,7 @@ impl Assembler {
                 self.line(kernel, line, &mut addresses);
             }
             self.copies.clear();
-            self.warp.finish(writer, &mut self.cta);
+            self.warp.finish(writer.dictionary(), &mut self.cta);
         }
         debug_assert!(addresses.is_empty(), "address blocks and lines are out of step");
         kernel.counts.warps += cta.warps.len() as u64;

@@ -44,14 +44,14 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
     let id = warp.narrow(step.sources[0])[lane];
     let id = u8::try_from(id).ok().filter(|&id| id < 16).ok_or_else(|| {
         let reason = format!("barrier {id}: a CTA has barriers 0 to 15");
-        Trap { lane, reason }
+        Trap::new(lane, reason)
     })?;
     let mut sources = step.sources[1..].iter();
     let threads =
         barrier.counted.then(|| sources.next()).flatten().map(|&source| warp.narrow(source)[lane]);
     if let Some(threads) = threads.filter(|&threads| threads == 0 || threads % 32 != 0) {
         let reason = format!("a barrier for {threads} threads, which is not a multiple of 32");
-        return Err(Trap { lane, reason });
+        return Err(Trap::new(lane, reason));
     }
     let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
     let waits = barrier.kind != BarrierKind::Arrive;

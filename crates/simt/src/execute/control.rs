@@ -69,7 +69,7 @@ pub(super) fn step<W: WarpRecorder>(
         Op::Trap => {
             set_pc(warp, pc + 1);
             if let Some(lane) = lanes_of(mask).next() {
-                return Err(Trap { lane, reason: "the kernel trapped".into() });
+                return Err(Trap::new(lane, "the kernel trapped"));
             }
         }
         Op::Barrier(of) => {
@@ -118,7 +118,7 @@ fn branch_indexed<W: WarpRecorder>(
     for lane in lanes_of(mask) {
         let Some(&target) = targets.get(indices[lane] as usize) else {
             let reason = format!("`brx` to target {} of {}", indices[lane], targets.len());
-            return Err(Trap { lane, reason });
+            return Err(Trap::new(lane, reason));
         };
         match ways.iter_mut().find(|(to, _)| *to == target) {
             Some((_, lanes)) => *lanes |= 1 << lane,
@@ -148,16 +148,10 @@ fn call<W: WarpRecorder>(
         None => indirect(warp, ctx, step.sources[0], first, mask)?,
     };
     if lanes != mask {
-        return Err(Trap {
-            lane: first,
-            reason: "lanes of a warp call different functions".into(),
-        });
+        return Err(Trap::new(first, "lanes of a warp call different functions"));
     }
     if warp.frames.len() >= DEEPEST {
-        return Err(Trap {
-            lane: first,
-            reason: format!("calls are nested more than {DEEPEST} deep"),
-        });
+        return Err(Trap::new(first, format!("calls are nested more than {DEEPEST} deep")));
     }
     let signature = &ctx.program.signatures[callee];
     let caller = *warp.frame();
@@ -191,9 +185,7 @@ fn indirect<W: WarpRecorder>(
         .fold(0, |mask, lane| mask | 1 << lane);
     match routine {
         Some(routine) => Ok((routine, same)),
-        None => {
-            Err(Trap { lane: first, reason: format!("call of {address:#x}, where no function is") })
-        }
+        None => Err(Trap::new(first, format!("call of {address:#x}, where no function is"))),
     }
 }
 

@@ -147,7 +147,7 @@ fn in_shared(group: &Group) -> Result<Group, Trap> {
         Some(lane) => {
             let (address, space) = (group.addresses[lane], group.space.name());
             let reason = format!("an mbarrier at {address:#x} of {space} memory, not of shared");
-            Err(Trap { lane, reason })
+            Err(Trap::new(lane, reason))
         }
     }
 }
@@ -174,7 +174,7 @@ fn change<W: WarpRecorder>(
     for lane in lanes_of(group.lanes) {
         let address = group.addresses[lane];
         let before = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
-        let after = changed(f, before, counts[lane]).map_err(|reason| Trap { lane, reason })?;
+        let after = changed(f, before, counts[lane]).map_err(|reason| Trap::new(lane, reason))?;
         write_lane(warp, ctx, Space::Shared, lane, address, BYTES, after)?;
         befores[lane] = before;
         if matches!(f, Mbarrier::AsyncArrive { .. }) {
@@ -247,7 +247,7 @@ fn wait<W: WarpRecorder>(
     for lane in lanes_of(group.lanes) {
         let address = group.addresses[lane];
         let bits = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
-        let state = initialised(bits).map_err(|reason| Trap { lane, reason })?;
+        let state = initialised(bits).map_err(|reason| Trap::new(lane, reason))?;
         let phase = if parity { asked[lane] & 1 == 1 } else { asked[lane] & PHASE != 0 };
         complete |= u32::from(state.phase != phase) << lane;
     }

@@ -163,7 +163,7 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
             let address = group.addresses[lane];
             let reason =
                 format!("access of {bytes} bytes at {address:#x}, which is not a multiple of that");
-            Err(Trap { lane, reason })
+            Err(Trap::new(lane, reason))
         }
     }
 }
@@ -388,7 +388,7 @@ fn outside(ctx: &Context<'_>, space: Space, lane: usize, address: u64, width: u6
         "access of {width} bytes at {address:#x} of {} memory is out of bounds: {near}",
         space.name()
     );
-    Trap { lane, reason }
+    Trap { lane, reason, is_of_memory: true }
 }
 
 pub(super) fn prefetch<W: WarpRecorder>(

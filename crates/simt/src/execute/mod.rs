@@ -42,6 +42,14 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Trap {
     pub lane: usize,
     pub reason: String,
+    /// It is an access that no memory is there for.
+    pub is_of_memory: bool,
+}
+
+impl Trap {
+    pub fn new(lane: usize, reason: impl Into<String>) -> Trap {
+        Trap { lane, reason: reason.into(), is_of_memory: false }
+    }
 }
 
 type Outcome = Result<(), Trap>;

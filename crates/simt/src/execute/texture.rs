@@ -39,7 +39,7 @@ pub(super) fn fetch<W: WarpRecorder>(
         let lanes = same.fold(0, |mask, lane| mask | 1 << lane);
         rest &= !lanes;
         let texture = texture_of(ctx.global.memory(), handles[first])
-            .map_err(|reason| Trap { lane: first, reason })?;
+            .map_err(|reason| Trap::new(first, reason))?;
         let picks = std::array::from_fn(|lane| texture.picks(x[lane], y[lane]));
         fetch_from(warp, ctx, step, lanes, &texture, &picks)?;
     }
@@ -74,7 +74,7 @@ fn fetch_from<W: WarpRecorder>(
     let mut values = [[0; WARP]; 4];
     for lane in lanes_of(lanes) {
         let channels = channels(&mut ctx.global, texture, &picks[lane])
-            .map_err(|reason| Trap { lane, reason })?;
+            .map_err(|reason| Trap::new(lane, reason))?;
         for (values, channel) in values.iter_mut().zip(channels) {
             values[lane] = channel;
         }

@@ -163,7 +163,7 @@ impl Warp {
         cta.begin_warp(self.index);
         let mut issued = self.issued.borrow_mut();
         issued.flush();
-        issued.assembler.finish(writer, cta);
+        issued.assembler.finish(writer.dictionary(), cta);
     }
 
     /// Discards what the warp issued, because its launch is not in the trace.

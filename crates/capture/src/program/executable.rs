@@ -1,0 +1,159 @@
+//! What a program is linked with, before it is run.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use object::read::elf::{ElfFile64, FileHeader, Sym};
+use object::{Endianness, Object, ObjectSection, elf};
+
+use crate::error::CaptureError;
+
+/// Libraries of NVIDIA whose kernels are machine code, of which there is no PTX.
+const MACHINE_CODE: [&str; 9] = [
+    "libcublas",
+    "libcufft",
+    "libcurand",
+    "libcusolver",
+    "libcusparse",
+    "libcudnn",
+    "libnccl",
+    "libnpp",
+    "libnvrtc",
+];
+
+/// How a program must be compiled to be captured.
+const FLAGS: &str = "-cudart shared -gencode arch=compute_75,code=compute_75";
+
+/// An ELF executable.
+#[derive(Debug, Default)]
+pub struct Executable {
+    path: PathBuf,
+    /// Shared libraries that it names.
+    libraries: Vec<String>,
+    /// Functions of CUDA that it takes from them.
+    functions: Vec<String>,
+    /// It has kernels in a section of their own.
+    has_kernels: bool,
+    /// It carries a CUDA runtime.
+    has_runtime: bool,
+}
+
+impl Executable {
+    /// The executable that a command's name stands for; `None` if there is none, or it is no ELF
+    /// file (a script).
+    pub fn find(name: &OsStr) -> Option<Executable> {
+        let path = match Path::new(name).components().count() > 1 {
+            true => PathBuf::from(name),
+            false => {
+                let folders = std::env::var_os("PATH")?;
+                let mut places = std::env::split_paths(&folders).map(|folder| folder.join(name));
+                places.find(|place| place.is_file())?
+            }
+        };
+        let bytes = fs::read(&path).ok()?;
+        Executable::parse(path, &bytes)
+    }
+
+    fn parse(path: PathBuf, bytes: &[u8]) -> Option<Executable> {
+        let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+        let mut names =
+            file.sections().filter_map(|section| section.name().ok().map(str::to_owned));
+        let has_kernels = names.any(|name| name == ".nv_fatbin" || name == "__nv_relfatbin");
+        let functions = imports(&file).into_iter().filter(|name| is_of_cuda(name)).collect();
+        let libraries = libraries(&file).unwrap_or_default();
+        let own = file.symbols().chain(file.dynamic_symbols());
+        let has_runtime = own.into_iter().any(|symbol| {
+            use object::ObjectSymbol;
+            symbol.is_definition() && symbol.name() == Ok("__cudaRegisterFatBinary")
+        });
+        Some(Executable { path, libraries, functions, has_kernels, has_runtime })
+    }
+
+    /// Fails if the program cannot be captured with the runtime.
+    ///
+    /// # Errors
+    /// It carries a runtime of its own, needs libraries of machine code, or functions that the
+    /// runtime does not have.
+    pub fn check(&self, runtime: &Path) -> Result<(), CaptureError> {
+        let refused =
+            |what: String| Err(CaptureError::Program { program: self.path.clone(), what });
+        let needs_runtime = self.libraries.iter().any(|name| name.starts_with("libcudart."));
+        if self.has_runtime || (self.has_kernels && !needs_runtime) {
+            return refused(format!(
+                "it is linked with the static CUDA runtime, which cannot be replaced; link it with \
+                 `{FLAGS}`"
+            ));
+        }
+        let is_machine_code = |name: &&String| MACHINE_CODE.iter().any(|l| name.starts_with(l));
+        if let Some(library) = self.libraries.iter().find(is_machine_code) {
+            return refused(format!(
+                "it needs {library}, whose kernels are machine code that cannot be executed here"
+            ));
+        }
+        let known = exports(runtime)?;
+        let unknown: Vec<&str> = self
+            .functions
+            .iter()
+            .filter(|name| !known.contains(name))
+            .map(String::as_str)
+            .collect();
+        match unknown.as_slice() {
+            [] => Ok(()),
+            names => refused(format!(
+                "it calls {}, which the runtime of capture does not have; capture the kernel alone \
+                 with `warpmem capture --ptx`, or ask for the function",
+                names.join(", ")
+            )),
+        }
+    }
+
+    /// Why a program that used no CUDA runtime may have done so.
+    pub fn hint(&self) -> Option<String> {
+        let loads = self.libraries.iter().any(|name| name.starts_with("libcud"));
+        (!loads).then(|| {
+            format!(
+                "{} does not name the CUDA runtime among its libraries; a program that carries it \
+                 must be linked with `{FLAGS}`",
+                self.path.display()
+            )
+        })
+    }
+}
+
+/// Functions whose names begin as those of the runtime and the driver do.
+fn is_of_cuda(name: &str) -> bool {
+    let rest = name.strip_prefix("__cuda").or_else(|| name.strip_prefix("cuda"));
+    let driver = || name.strip_prefix("cu");
+    rest.or_else(driver).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+fn imports(file: &ElfFile64<'_>) -> Vec<String> {
+    let symbols = file.elf_dynamic_symbol_table();
+    let undefined = symbols.iter().filter(|symbol| symbol.is_undefined(file.endian()));
+    let names = undefined.filter_map(|symbol| symbol.name(file.endian(), symbols.strings()).ok());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+/// The functions that a shared library offers.
+fn exports(library: &Path) -> Result<Vec<String>, CaptureError> {
+    let failed = |source| CaptureError::File { action: "read", path: library.to_owned(), source };
+    let bytes = fs::read(library).map_err(failed)?;
+    let file = ElfFile64::<Endianness>::parse(&*bytes)
+        .map_err(|error| failed(std::io::Error::other(error)))?;
+    let symbols = file.elf_dynamic_symbol_table();
+    let defined = symbols.iter().filter(|symbol| !symbol.is_undefined(file.endian()));
+    let names = defined.filter_map(|symbol| symbol.name(file.endian(), symbols.strings()).ok());
+    Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}
+
+/// The shared libraries that a file names.
+fn libraries(file: &ElfFile64<'_>) -> Option<Vec<String>> {
+    let (endian, data) = (file.endian(), file.data());
+    let sections = file.elf_header().sections(endian, data).ok()?;
+    let (entries, strings) = sections.dynamic(endian, data).ok()??;
+    let strings = sections.strings(endian, data, strings).ok()?;
+    let needed = entries.iter().filter(|entry| entry.d_tag.get(endian) == elf::DT_NEEDED);
+    let names = needed.filter_map(|entry| strings.get(entry.d_val.get(endian) as u32).ok());
+    Some(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}

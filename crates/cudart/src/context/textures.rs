@@ -1,0 +1,172 @@
+//! Arrays and textures.
+
+use std::collections::BTreeMap;
+
+use warpmem_simt::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};
+
+use crate::status::{Failure, Outcome, Status};
+
+use super::engine::Engine;
+use super::kernels::ModuleId;
+
+/// Rows of arrays begin at multiples of this, as `cudaMallocPitch` has them.
+const PITCH: u64 = 512;
+
+/// An array: texels in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayShape {
+    pub format: TexelFormat,
+    /// Texels of a row.
+    pub width: u64,
+    /// Rows; 0 of an array of one dimension.
+    pub height: u64,
+    /// Layers of an array of three dimensions; else 0.
+    pub depth: u64,
+    /// Bytes from one row to the next.
+    pub pitch: u64,
+}
+
+/// How texels are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureRequest {
+    pub filter: Filter,
+    pub read: ReadMode,
+    pub address_modes: [AddressMode; 2],
+    pub normalised: bool,
+}
+
+/// Arrays by address, and textures by the reference that they are bound to.
+#[derive(Default)]
+pub struct Textures {
+    arrays: BTreeMap<u64, ArrayShape>,
+    bound: BTreeMap<(ModuleId, String), u64>,
+}
+
+impl From<TextureError> for Failure {
+    fn from(error: TextureError) -> Failure {
+        Failure::new(Status::INVALID_VALUE, error.to_string())
+    }
+}
+
+impl Engine {
+    /// Allocates rows that begin at multiples of the pitch; returns address and pitch.
+    ///
+    /// # Errors
+    /// When they do not fit.
+    pub fn allocate_rows(&mut self, width: u64, rows: u64) -> Outcome<(u64, u64)> {
+        let pitch = width.max(1).checked_next_multiple_of(PITCH).ok_or(Status::OUT_OF_MEMORY)?;
+        let bytes = pitch.checked_mul(rows.max(1)).ok_or(Status::OUT_OF_MEMORY)?;
+        Ok((self.allocate(bytes)?, pitch))
+    }
+
+    /// Allocates an array; its address is its handle.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    pub fn create_array(
+        &mut self,
+        format: TexelFormat,
+        [width, height, depth]: [u64; 3],
+    ) -> Outcome<u64> {
+        let rows = height.max(1).checked_mul(depth.max(1)).ok_or(Status::OUT_OF_MEMORY)?;
+        let (address, pitch) = self.allocate_rows(width * format.bytes(), rows)?;
+        self.textures.arrays.insert(address, ArrayShape { format, width, height, depth, pitch });
+        Ok(address)
+    }
+
+    /// # Errors
+    /// When there is no such array.
+    pub fn destroy_array(&mut self, handle: u64) -> Outcome<()> {
+        self.textures.arrays.remove(&handle).ok_or(Status::INVALID_HANDLE)?;
+        self.free(handle)
+    }
+
+    /// # Errors
+    /// When there is no such array.
+    pub fn array(&self, handle: u64) -> Outcome<ArrayShape> {
+        self.textures.arrays.get(&handle).copied().ok_or(Status::INVALID_HANDLE.into())
+    }
+
+    /// A texture of an array.
+    ///
+    /// # Errors
+    /// When it cannot be fetched from so.
+    pub fn texture_of_array(&mut self, array: u64, request: TextureRequest) -> Outcome<u64> {
+        let shape = self.array(array)?;
+        if shape.depth > 0 {
+            let why = "textures of three dimensions are not supported";
+            return Err(Failure::new(Status::NOT_SUPPORTED, why));
+        }
+        let rows = [shape.width, shape.height.max(1), shape.pitch];
+        self.texture(array, shape.format, rows, request)
+    }
+
+    /// A texture of rows in device memory: texels of a row, rows, and bytes from one row to the next.
+    ///
+    /// # Errors
+    /// When it cannot be fetched from so.
+    pub fn texture(
+        &mut self,
+        address: u64,
+        format: TexelFormat,
+        [width, height, pitch]: [u64; 3],
+        request: TextureRequest,
+    ) -> Outcome<u64> {
+        let size = |size: u64| u32::try_from(size).map_err(|_| Status::INVALID_VALUE);
+        let TextureRequest { filter, read, address_modes, normalised } = request;
+        let texture = Texture {
+            address,
+            width: size(width)?,
+            height: size(height)?,
+            pitch,
+            format,
+            read,
+            filter,
+            address_modes,
+            normalised,
+        };
+        Ok(self.memory.create_texture(texture)?)
+    }
+
+    /// Lets a texture reference stand for a texture, in place of the one before.
+    ///
+    /// # Errors
+    /// When there is no such reference.
+    pub fn bind_texture(&mut self, module: ModuleId, name: &str, handle: u64) -> Outcome<()> {
+        self.bind(module, name, handle)?;
+        let before = self.textures.bound.insert((module, name.to_owned()), handle);
+        before.map(|before| self.memory.destroy_texture(before));
+        Ok(())
+    }
+}
+
+/// The texels that a description of channels means (`cudaChannelFormatDesc`): bits of x, y, z, w,
+/// and kind.
+///
+/// # Errors
+/// When there are no such texels.
+pub fn texel_format([x, y, z, w, kind]: [i32; 5]) -> Outcome<TexelFormat> {
+    let kind = match kind {
+        0 => TexelKind::Signed,
+        1 => TexelKind::Unsigned,
+        2 => TexelKind::Float,
+        _ => return Err(Status::INVALID_VALUE.into()),
+    };
+    let channels = [x, y, z, w].iter().take_while(|&&bits| bits > 0).count() as u8;
+    let bits = u8::try_from(x).map_err(|_| Status::INVALID_VALUE)?;
+    Ok(TexelFormat { kind, bits, channels })
+}
+
+/// The address mode of a number (`cudaTextureAddressMode`).
+///
+/// # Errors
+/// When it stands for none.
+pub fn address_mode(number: i32) -> Outcome<AddressMode> {
+    match number {
+        0 => Ok(AddressMode::Wrap),
+        1 => Ok(AddressMode::Clamp),
+        2 => Ok(AddressMode::Mirror),
+        3 => Ok(AddressMode::Border),
+        _ => Err(Status::INVALID_VALUE.into()),
+    }
+}

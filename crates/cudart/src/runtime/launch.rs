@@ -1,0 +1,271 @@
+//! Launches.
+
+use std::cell::RefCell;
+
+use crate::context::{self, Engine, KernelId, LaunchShape};
+use crate::host;
+use crate::runtime::Address;
+use crate::status::{Outcome, Status};
+
+/// `dim3`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Dim3 {
+    x: u32,
+    y: u32,
+    z: u32,
+}
+
+impl From<Dim3> for [u32; 3] {
+    fn from(Dim3 { x, y, z }: Dim3) -> [u32; 3] {
+        [x, y, z]
+    }
+}
+
+/// `cudaLaunchConfig_t`
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LaunchConfig {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: Address,
+    attributes: Address,
+    attribute_count: u32,
+}
+
+thread_local! {
+    /// Launches between `<<<…>>>` and the call of the host's function.
+    static PUSHED: RefCell<Vec<LaunchShape>> = const { RefCell::new(Vec::new()) };
+}
+
+fn shape(grid: Dim3, block: Dim3, shared: usize, stream: Address) -> LaunchShape {
+    let shared = u32::try_from(shared).unwrap_or(u32::MAX);
+    LaunchShape { grid: grid.into(), block: block.into(), shared, stream }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: Address,
+) -> u32 {
+    PUSHED.with_borrow_mut(|pushed| pushed.push(shape(grid, block, shared, stream)));
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cudaPopCallConfiguration(
+    grid: *mut Dim3,
+    block: *mut Dim3,
+    shared: *mut usize,
+    stream: *mut Address,
+) -> Status {
+    let Some(shape) = PUSHED.with_borrow_mut(Vec::pop) else {
+        return Status::INVALID_CONFIGURATION;
+    };
+    let dim3 = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    let put = || -> Outcome<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            host::put(grid, dim3(shape.grid))?;
+            host::put(block, dim3(shape.block))?;
+            host::put(shared, shape.shared as usize)?;
+            host::put(stream, shape.stream)
+        }
+    };
+    put().map_or_else(|failure| failure.status, |()| Status::SUCCESS)
+}
+
+/// The arguments of a kernel, each named by a pointer.
+///
+/// # Safety
+/// `arguments` is null or names a pointer to each argument.
+pub unsafe fn arguments(
+    engine: &Engine,
+    kernel: KernelId,
+    arguments: *const *const u8,
+) -> Outcome<Vec<Vec<u8>>> {
+    let sizes = engine.params(kernel)?;
+    // SAFETY: as the caller promises, there is a pointer for each parameter, to so many bytes.
+    let argument =
+        |(at, (size, _))| unsafe { host::bytes(host::get(arguments.wrapping_add(at))?, size) };
+    sizes.into_iter().enumerate().map(argument).collect()
+}
+
+/// # Safety
+/// As [`arguments`].
+unsafe fn launch(function: usize, shape: LaunchShape, given: *const *const u8) -> Status {
+    context::run_and_note(|engine, registry| {
+        let kernel = engine.kernel_at(function, registry)?;
+        // SAFETY: as the caller promises.
+        let arguments = unsafe { arguments(engine, kernel, given) }?;
+        engine.launch(kernel, shape, arguments)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaLaunchKernel(
+    function: usize,
+    grid: Dim3,
+    block: Dim3,
+    given: *const *const u8,
+    shared: usize,
+    stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { launch(function, shape(grid, block, shared, stream), given) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaLaunchKernel_ptsz(
+    function: usize,
+    grid: Dim3,
+    block: Dim3,
+    given: *const *const u8,
+    shared: usize,
+    stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { launch(function, shape(grid, block, shared, stream), given) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cudaLaunchKernel(
+    kernel: usize,
+    grid: Dim3,
+    block: Dim3,
+    given: *const *const u8,
+    shared: usize,
+    stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { launch(kernel, shape(grid, block, shared, stream), given) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaLaunchCooperativeKernel(
+    function: usize,
+    grid: Dim3,
+    block: Dim3,
+    given: *const *const u8,
+    shared: usize,
+    stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { launch(function, shape(grid, block, shared, stream), given) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaLaunchKernelExC(
+    config: *const LaunchConfig,
+    function: usize,
+    given: *const *const u8,
+) -> Status {
+    // SAFETY: the caller's promise.
+    match unsafe { host::get(config) } {
+        Err(failure) => context::noted(failure.status),
+        Ok(config) => {
+            let shape = shape(config.grid, config.block, config.shared, config.stream);
+            // SAFETY: the caller's promise.
+            unsafe { launch(function, shape, given) }
+        }
+    }
+}
+
+/// # Safety
+/// `to` is null or may be written.
+unsafe fn handle(to: *mut usize, function: usize) -> Status {
+    context::run_and_note(|engine, registry| {
+        let kernel = engine.kernel_at(function, registry)?;
+        // SAFETY: as the caller promises.
+        unsafe { host::put(to, kernel.0) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cudaGetKernel(to: *mut usize, function: usize) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { handle(to, function) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaGetKernel(to: *mut usize, function: usize) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { handle(to, function) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaGetFuncBySymbol(to: *mut usize, function: usize) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { handle(to, function) }
+}
+
+/// What a program reads of a kernel (`cudaFuncAttributes`, the fields that all releases have).
+#[repr(C)]
+struct FuncAttributes {
+    shared_bytes: usize,
+    constant_bytes: usize,
+    local_bytes: usize,
+    most_threads: u32,
+    registers: u32,
+    ptx_version: u32,
+    binary_version: u32,
+    cache_mode: u32,
+    most_dynamic_shared: u32,
+    carveout: i32,
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaFuncGetAttributes(to: *mut FuncAttributes, function: usize) -> Status {
+    context::run_and_note(|engine, registry| {
+        let kernel = engine.kernel_at(function, registry)?;
+        let (registers, shared) = engine.needs(kernel)?;
+        let device = engine.device();
+        let version = 10 * device.capability.0 + device.capability.1;
+        let attributes = FuncAttributes {
+            shared_bytes: shared as usize,
+            constant_bytes: 0,
+            local_bytes: 0,
+            most_threads: 1024,
+            registers,
+            ptx_version: version,
+            binary_version: version,
+            cache_mode: 0,
+            most_dynamic_shared: device.shared_bytes.saturating_sub(shared),
+            carveout: -1,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, attributes) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    to: *mut u32,
+    function: usize,
+    threads: u32,
+    shared: usize,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(to, function, threads, shared, 0)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    to: *mut u32,
+    function: usize,
+    threads: u32,
+    shared: usize,
+    _flags: u32,
+) -> Status {
+    context::run_and_note(|engine, registry| {
+        let kernel = engine.kernel_at(function, registry)?;
+        let room = engine.occupancy(kernel, threads, shared)?;
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, room) }
+    })
+}

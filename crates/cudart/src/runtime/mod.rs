@@ -1,0 +1,22 @@
+//! The runtime's C functions, by the names that programs import (the manual, "CUDA Runtime API", and,
+//! of those that begin with two underscores, what compilers of CUDA 9 to 13 call).
+//!
+//! Each of them is unsafe as functions of C are: their callers give pointers that are null or as the
+//! manual says, and this is what the reasons at unsafe blocks call the caller's promise.
+
+#![allow(non_snake_case, reason = "the names are those of the manual")]
+
+mod copy;
+mod device;
+mod error;
+mod event;
+mod launch;
+mod memory;
+mod nothing;
+mod registration;
+mod stream;
+mod symbol;
+mod texture;
+
+/// Pointers of the device, and handles: as wide as the host's.
+pub type Address = u64;

@@ -1,0 +1,125 @@
+//! Streams. What is asked of any of them happens at once, so that nothing is to be waited for.
+
+use std::ffi::c_void;
+
+use crate::context;
+use crate::host;
+use crate::runtime::Address;
+use crate::status::Status;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamCreate(to: *mut Address) -> Status {
+    context::run_and_note(|engine, _| {
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, engine.clock.create_stream()) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamCreateWithFlags(to: *mut Address, _flags: u32) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { cudaStreamCreate(to) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamCreateWithPriority(
+    to: *mut Address,
+    _flags: u32,
+    _priority: i32,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { cudaStreamCreate(to) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamDestroy(stream: Address) -> Status {
+    context::run_and_note(|engine, _| engine.clock.destroy_stream(stream))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamSynchronize(stream: Address) -> Status {
+    context::run_and_note(|engine, _| engine.clock.stream(stream).map(drop))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamQuery(stream: Address) -> Status {
+    cudaStreamSynchronize(stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u32) -> Status {
+    context::run_and_note(|engine, _| {
+        engine.clock.stream(stream)?;
+        engine.clock.check_event(event)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamGetFlags(stream: Address, to: *mut u32) -> Status {
+    context::run_and_note(|engine, _| {
+        engine.clock.stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, 0) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamGetPriority(stream: Address, to: *mut i32) -> Status {
+    context::run_and_note(|engine, _| {
+        engine.clock.stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, 0) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(least: *mut i32, most: *mut i32) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !least.is_null() {
+            least.write(0);
+        }
+        if !most.is_null() {
+            most.write(-5);
+        }
+    }
+    Status::SUCCESS
+}
+
+/// The stream is checked without holding the device, which the function may use.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaLaunchHostFunc(
+    stream: Address,
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> Status {
+    let status = cudaStreamSynchronize(stream);
+    match (status, function) {
+        (Status::SUCCESS, Some(function)) => {
+            // SAFETY: the caller gives a function and what it takes.
+            unsafe { function(data) };
+            status
+        }
+        (Status::SUCCESS, None) => context::noted(Status::INVALID_VALUE),
+        _ => status,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamAddCallback(
+    stream: Address,
+    function: Option<unsafe extern "C" fn(Address, Status, *mut c_void)>,
+    data: *mut c_void,
+    _flags: u32,
+) -> Status {
+    let status = cudaStreamSynchronize(stream);
+    match (status, function) {
+        (Status::SUCCESS, Some(function)) => {
+            // SAFETY: the caller gives a function and what it takes.
+            unsafe { function(stream, status, data) };
+            status
+        }
+        (Status::SUCCESS, None) => context::noted(Status::INVALID_VALUE),
+        _ => status,
+    }
+}

@@ -1,0 +1,49 @@
+//! Messages as bytes: their length, 4 bytes, and bincode.
+
+use std::io::{self, Read, Write};
+
+use bincode::config::{self, Configuration, Fixint, Limit, LittleEndian};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Most bytes of a message: a CTA of a hundred million records.
+const MOST_BYTES: usize = 1 << 31;
+
+/// Numbers of fixed length: addresses have many bytes, and are most of what is sent.
+const CONFIG: Configuration<LittleEndian, Fixint, Limit<MOST_BYTES>> =
+    config::standard().with_fixed_int_encoding().with_limit::<MOST_BYTES>();
+
+/// Sends a value. `buffer` is used again from one to the next.
+pub fn send<T: Serialize>(to: &mut impl Write, value: &T, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    buffer.extend([0; 4]);
+    let bytes = bincode::serde::encode_into_std_write(value, buffer, CONFIG);
+    let bytes = bytes.map_err(io::Error::other)?;
+    let length = u32::try_from(bytes).map_err(io::Error::other)?;
+    buffer[..4].copy_from_slice(&length.to_le_bytes());
+    to.write_all(buffer)
+}
+
+/// Receives a value; `None` at the end.
+pub fn receive<T: DeserializeOwned>(
+    from: &mut impl Read,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    match from.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let length = u32::from_le_bytes(length);
+    buffer.clear();
+    // Grows with what comes, not with what is promised.
+    if from.take(length.into()).read_to_end(buffer)? < length as usize {
+        return Ok(None);
+    }
+    let (value, used) =
+        bincode::serde::decode_from_slice(buffer, CONFIG).map_err(io::Error::other)?;
+    match used == buffer.len() {
+        true => Ok(Some(value)),
+        false => Err(io::Error::other("bytes are left over")),
+    }
+}

@@ -1,0 +1,102 @@
+//! Segments: the bytes that allocations lie in.
+
+/// Provides the bytes of device memory at addresses of the host.
+pub trait Mapping: Send + Sync {
+    /// The first address of device memory.
+    fn base(&self) -> u64;
+    /// Bytes at an address, which are 0; `None` if the host has no room for them.
+    fn map(&mut self, address: u64, bytes: u64) -> Option<&'static mut [u8]>;
+    /// Takes back what [`Mapping::map`] gave, which nobody uses any more.
+    fn unmap(&mut self, address: u64, bytes: u64);
+}
+
+/// Consecutive bytes.
+pub(super) struct Segment {
+    pub base: u64,
+    storage: Storage,
+}
+
+enum Storage {
+    Own(Vec<u8>),
+    /// Of a [`Mapping`].
+    Mapped(&'static mut [u8]),
+    /// Of the host; they stay where they are.
+    Lent(&'static mut [u8]),
+}
+
+impl Segment {
+    pub fn lent(base: u64, bytes: &'static mut [u8]) -> Segment {
+        Segment { base, storage: Storage::Lent(bytes) }
+    }
+
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        match &self.storage {
+            Storage::Own(bytes) => bytes,
+            Storage::Mapped(bytes) | Storage::Lent(bytes) => bytes,
+        }
+    }
+
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.storage {
+            Storage::Own(bytes) => bytes,
+            Storage::Mapped(bytes) | Storage::Lent(bytes) => bytes,
+        }
+    }
+}
+
+/// All segments, by numbers that do not change.
+pub(super) struct Segments {
+    segments: Vec<Segment>,
+    /// Numbers of segments that were removed.
+    unused: Vec<usize>,
+    mapping: Option<Box<dyn Mapping>>,
+}
+
+impl Segments {
+    pub fn new(mapping: Option<Box<dyn Mapping>>) -> Segments {
+        Segments { segments: Vec::new(), unused: Vec::new(), mapping }
+    }
+
+    #[inline]
+    pub fn get(&self, number: usize) -> &Segment {
+        &self.segments[number]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, number: usize) -> &mut Segment {
+        &mut self.segments[number]
+    }
+
+    /// Adds a segment of bytes that are 0; returns its number.
+    pub fn map(&mut self, base: u64, bytes: u64) -> Option<usize> {
+        let storage = match &mut self.mapping {
+            Some(mapping) => Storage::Mapped(mapping.map(base, bytes)?),
+            None => Storage::Own(vec![0; usize::try_from(bytes).ok()?]),
+        };
+        Some(self.add(Segment { base, storage }))
+    }
+
+    pub fn add(&mut self, segment: Segment) -> usize {
+        match self.unused.pop() {
+            Some(number) => {
+                self.segments[number] = segment;
+                number
+            }
+            None => {
+                self.segments.push(segment);
+                self.segments.len() - 1
+            }
+        }
+    }
+
+    pub fn remove(&mut self, number: usize) {
+        let none = Segment { base: 0, storage: Storage::Own(Vec::new()) };
+        let Segment { base, storage } = std::mem::replace(&mut self.segments[number], none);
+        self.unused.push(number);
+        if let (Storage::Mapped(bytes), Some(mapping)) = (storage, &mut self.mapping) {
+            mapping.unmap(base, bytes.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `warpmem capture … -- PROGRAM`: a whole program.
+
+use super::super::exit::{Interrupted, ProgramFailed};
+use super::super::interrupt::Interrupt;
+use super::super::output::note;
+use super::super::output::print;
+use super::watch::Bar;
+use super::{Args, arguments, summary};
+use anyhow::Context;
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use warpmem::capture::{
+    Device, Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
+};
+use warpmem::machine::{Machine, load};
+
+/// The library that is built beside the program.
+const RUNTIME: &str = "libwarpmem_cudart.so";
+/// The environment variable that names another.
+const RUNTIME_PLACE: &str = "WARPMEM_CUDART";
+
+/// Compute capability of a device: 7.5 and the like.
+#[derive(Clone, Copy, Debug)]
+pub struct Capability(u32, u32);
+
+impl Capability {
+    pub fn parse(text: &str) -> Result<Capability, String> {
+        let parsed = text.split_once('.').and_then(|(major, minor)| {
+            Some(Capability(major.parse().ok()?, minor.parse().ok().filter(|&n: &u32| n < 10)?))
+        });
+        parsed.ok_or_else(|| "valid: major and minor, as 7.5".into())
+    }
+}
+
+pub fn run(args: &Args, command: &[OsString]) -> anyhow::Result<()> {
+    let program = Program { command: command.to_vec(), runtime: runtime()? };
+    let machine = load(&args.machine, &[])?;
+    let options = ProgramOptions {
+        output: args.output.clone(),
+        selection: super::selection(args),
+        registers: super::registers(args),
+        settings: Settings {
+            device: device(&machine, args.capability),
+            max_instructions: args.max_instructions,
+            threads: super::threads(args),
+        },
+        command: arguments::command_line(),
+    };
+    let bar = Bar::new(Interrupt::install()?);
+    let captured = capture_program(&program, &options, &bar)
+        .with_context(|| format!("failed to capture {}", command[0].display()));
+    let seconds = bar.finish();
+    report(args, &captured?, seconds)
+}
+
+/// The library that programs take for the CUDA runtime.
+fn runtime() -> anyhow::Result<PathBuf> {
+    if let Some(place) = env::var_os(RUNTIME_PLACE) {
+        return Ok(place.into());
+    }
+    let program = env::current_exe().context("failed to find this program")?;
+    let folder = program.parent().context("this program is in no folder")?;
+    let places = ["", "deps", "../lib"].map(|below| folder.join(below).join(RUNTIME));
+    let found = places.iter().find(|place| place.is_file());
+    found.cloned().with_context(|| {
+        let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+        format!(
+            "{RUNTIME} is not there, which programs take for the CUDA runtime; `cargo build` makes \
+             it; looked for {}; {RUNTIME_PLACE} may name it",
+            places.join(", ")
+        )
+    })
+}
+
+/// The device that a program sees on a machine.
+fn device(machine: &Machine, Capability(major, minor): Capability) -> Device {
+    let Machine { sm, dram, clocks, llc, .. } = machine;
+    Device {
+        name: format!("warpmem {}", machine.name),
+        capability: (major, minor),
+        sms: sm.count,
+        clock_khz: clocks.core_mhz * 1000,
+        memory_clock_khz: clocks.dram_mhz * 1000 * dram.transfers_per_clock / 2,
+        bus_bits: dram.channels * dram.bus_bytes * 8,
+        l2_bytes: if llc.enabled { machine.slices() * llc.cache.size_bytes } else { 0 },
+        registers: sm.registers,
+        shared_bytes: sm.shared_bytes,
+        threads: sm.max_threads,
+        ctas: sm.max_ctas,
+    }
+}
+
+/// What the capture gave: to standard error, as standard output is the program's, unless only the
+/// account was asked for.
+fn report(args: &Args, captured: &ProgramCapture, seconds: f64) -> anyhow::Result<()> {
+    for text in &captured.notes {
+        note(text);
+    }
+    let account = summary::program(captured, args.format, args.list)?;
+    match args.list || args.check {
+        true => print(&account)?,
+        false => note(account.trim_end()),
+    }
+    note(&summary::line_of_program(captured, seconds));
+    if captured.interrupted {
+        let kept = match &captured.trace {
+            Some(trace) => format!("the trace has the launches that had ended: {}", trace.kernels),
+            None => "nothing is written".to_owned(),
+        };
+        return Err(Interrupted { kept }.into());
+    }
+    let kept = captured.trace.as_ref().map(|trace| trace.kernels);
+    match captured.status {
+        ProgramStatus::Exited(0) => {}
+        ProgramStatus::Exited(status) => {
+            let how = format!("ended with status {status}");
+            return Err(ProgramFailed { how, kept, status: status as u8 }.into());
+        }
+        ProgramStatus::Killed(signal) => {
+            let how = format!("was ended by signal {signal}");
+            return Err(ProgramFailed { how, kept, status: 128 + signal as u8 }.into());
+        }
+    }
+    anyhow::ensure!(
+        args.output.is_none() || captured.trace.is_some(),
+        "no kernel was recorded, and nothing is written"
+    );
+    let unsupported = captured.kernels.iter().any(|kernel| kernel.failed > 0);
+    anyhow::ensure!(!(args.check && unsupported), "some launches failed");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capability_is_two_numbers() {
+        let Capability(major, minor) = Capability::parse("8.6").unwrap();
+        assert_eq!((major, minor), (8, 6));
+        for malformed in ["8", "8.x", "8.10", ""] {
+            assert!(Capability::parse(malformed).is_err(), "{malformed}");
+        }
+    }
+}

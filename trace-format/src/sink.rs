@@ -1,0 +1,40 @@
+use crate::cta::CtaBuilder;
+use crate::dictionary::Dictionary;
+use crate::error::TraceError;
+use crate::record::KernelInfo;
+use crate::writer::TraceWriter;
+
+/// Takes kernels, CTA by CTA: a [`TraceWriter`], or what passes them on to one.
+pub trait TraceSink {
+    /// # Errors
+    /// When the previous kernel has not been ended, or the kernel cannot be kept.
+    fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError>;
+    /// The instructions of the open kernel.
+    fn dictionary(&mut self) -> &mut Dictionary;
+    /// Appends a CTA, of which the instructions are in the dictionary.
+    ///
+    /// # Errors
+    /// When it contradicts the kernel's instructions, or cannot be kept.
+    fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError>;
+    /// # Errors
+    /// When no kernel is open, or it cannot be kept.
+    fn end_kernel(&mut self) -> Result<(), TraceError>;
+}
+
+impl TraceSink for TraceWriter {
+    fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
+        self.begin_kernel(info)
+    }
+
+    fn dictionary(&mut self) -> &mut Dictionary {
+        self.dictionary()
+    }
+
+    fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
+        self.cta(cta)
+    }
+
+    fn end_kernel(&mut self) -> Result<(), TraceError> {
+        self.end_kernel()
+    }
+}
