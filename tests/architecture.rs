@@ -28,7 +28,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("import", &["files", "trace"]),
     ("ptx", &[]),
     ("simt", &["ptx", "trace"]),
-    ("capture", &["files", "params", "ptx", "random", "simt", "trace"]),
+    ("relay", &["trace"]),
+    ("cudart", &["ptx", "relay", "simt", "trace"]),
+    ("capture", &["files", "params", "ptx", "random", "relay", "simt", "trace"]),
     ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     (
         "study",

@@ -11,7 +11,7 @@ use object::Endianness;
 use object::elf::{self, VersionFlags, VersionIndex};
 use object::read::elf::{ElfFile64, FileHeader};
 use object::write::StringId;
-use object::write::elf::{FileHeader as Header, ProgramHeader, Verdef, Writer};
+use object::write::elf::{FileHeader as Header, ProgramHeader, SinglePhaseWriter, Verdef, Writer};
 
 const PAGE: u64 = 0x1000;
 /// Versions that the stub defines: its own and that of its symbols.
@@ -26,103 +26,72 @@ pub fn machine(library: &[u8]) -> io::Result<elf::Machine> {
 /// A library of a name that defines the version of the same name and needs another library.
 pub fn library(name: &str, needed: &str, machine: elf::Machine) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    Stub::write(&mut bytes, name, needed, machine).map_err(io::Error::other)?;
+    write(&mut bytes, name.as_bytes(), needed.as_bytes(), machine).map_err(io::Error::other)?;
     Ok(bytes)
 }
 
-/// Where the parts of the file lie, which is also where they are in memory.
-struct Stub {
-    name: StringId,
-    needed: StringId,
-    dynsym: u64,
-    dynstr: u64,
-    versym: u64,
-    verdef: u64,
-    hash: u64,
-    dynamic: u64,
+fn write(
+    bytes: &mut Vec<u8>,
+    name: &[u8],
+    needed: &[u8],
+    machine: elf::Machine,
+) -> object::write::Result<()> {
+    const SYMBOL_BYTES: u64 = 24;
+    let mut writer = Writer::new_single_phase(Endianness::Little, true, bytes);
+    writer.write_file_header(&Header {
+        os_abi: elf::ELFOSABI_SYSV,
+        e_type: elf::ET_DYN,
+        e_machine: machine,
+        ..Header::default()
+    })?;
+    writer.write_program_headers_placeholder(2);
+    let [own, other] = [name, needed].map(|text| writer.add_dynamic_string(text));
+    let symbols = writer.write_null_dynamic_symbol();
+    let (strings, string_bytes) = writer.write_dynstr()?;
+    let of_symbols = writer.write_null_gnu_versym();
+    let versions = writer.write_align_gnu_verdef(VERSIONS);
+    write_versions(&mut writer, own, name);
+    let hash = writer.write_hash(1, 1, |_| None);
+    let dynamic = writer.write_align_dynamic();
+    // A file's places are also those in memory.
+    writer.write_dynamic_string(elf::DT_NEEDED, other)?;
+    writer.write_dynamic_string(elf::DT_SONAME, own)?;
+    for (tag, value) in [
+        (elf::DT_HASH, hash),
+        (elf::DT_SYMTAB, symbols),
+        (elf::DT_SYMENT, SYMBOL_BYTES),
+        (elf::DT_STRTAB, strings),
+        (elf::DT_STRSZ, string_bytes.into()),
+        (elf::DT_VERSYM, of_symbols),
+        (elf::DT_VERDEF, versions),
+        (elf::DT_VERDEFNUM, VERSIONS.into()),
+        (elf::DT_NULL, 0),
+    ] {
+        writer.write_dynamic(tag, value)?;
+    }
+    let length = writer.offset();
+    let segments = [
+        segment(elf::PT_LOAD, 0, length, PAGE),
+        segment(elf::PT_DYNAMIC, dynamic, length - dynamic, 8),
+    ];
+    let mut headers = Vec::new();
+    writer.write_headers_to(&mut headers, &segments)?;
+    bytes[..headers.len()].copy_from_slice(&headers);
+    Ok(())
 }
 
-impl Stub {
-    const SEGMENTS: u32 = 2;
-    /// Entries of the dynamic section.
-    const ENTRIES: usize = 11;
-
-    fn write(
-        bytes: &mut Vec<u8>,
-        name: &str,
-        needed: &str,
-        machine: elf::Machine,
-    ) -> object::write::Result<()> {
-        let mut writer = Writer::new(Endianness::Little, true, bytes);
-        writer.reserve_file_header();
-        writer.reserve_program_headers(Stub::SEGMENTS);
-        let (text, needed) = (name.as_bytes(), needed.as_bytes());
-        let [name, needed] = [writer.add_dynamic_string(text), writer.add_dynamic_string(needed)];
-        writer.reserve_null_dynamic_symbol_index();
-        let stub = Stub {
-            name,
-            needed,
-            dynsym: writer.reserve_dynsym(),
-            dynstr: writer.reserve_dynstr()?,
-            versym: writer.reserve_gnu_versym(),
-            verdef: writer.reserve_gnu_verdef(VERSIONS, VERSIONS.into()),
-            hash: writer.reserve_hash(1, 1),
-            dynamic: writer.reserve_dynamic(Stub::ENTRIES),
-        };
-        let length = writer.reserved_len();
-        writer.write_file_header(&Header {
-            os_abi: elf::ELFOSABI_SYSV,
-            abi_version: 0,
-            e_type: elf::ET_DYN,
-            e_machine: machine,
-            e_entry: 0,
-            e_flags: elf::FileFlags(0),
-        })?;
-        writer.write_align_program_headers();
-        writer.write_program_header(&segment(elf::PT_LOAD, 0, length, PAGE));
-        let dynamic = length - stub.dynamic;
-        writer.write_program_header(&segment(elf::PT_DYNAMIC, stub.dynamic, dynamic, 8));
-        writer.write_null_dynamic_symbol();
-        writer.write_dynstr();
-        stub.write_versions(&mut writer, text);
-        writer.write_hash(1, 1, |_| None);
-        stub.write_dynamic(&mut writer)
-    }
-
-    fn write_versions(&self, writer: &mut Writer<'_>, name: &[u8]) {
-        writer.write_null_gnu_versym();
-        writer.write_align_gnu_verdef();
-        let flags = [elf::VER_FLG_BASE, VersionFlags(0)];
-        for (index, flags) in (1..).zip(flags) {
-            writer.write_gnu_verdef(&Verdef {
-                version: 1,
-                flags,
-                index: VersionIndex(index),
-                aux_count: 1,
-                name: writer.dynamic_string_offset(Some(self.name)),
-                hash: elf::hash(name),
-            });
-        }
-    }
-
-    fn write_dynamic(&self, writer: &mut Writer<'_>) -> object::write::Result<()> {
-        const SYMBOL_BYTES: u64 = 24;
-        let dynstr = writer.dynstr_len().into();
-        writer.write_align_dynamic();
-        writer.write_dynamic_string(elf::DT_NEEDED, self.needed)?;
-        writer.write_dynamic_string(elf::DT_SONAME, self.name)?;
-        let entries = [
-            (elf::DT_HASH, self.hash),
-            (elf::DT_SYMTAB, self.dynsym),
-            (elf::DT_SYMENT, SYMBOL_BYTES),
-            (elf::DT_STRTAB, self.dynstr),
-            (elf::DT_STRSZ, dynstr),
-            (elf::DT_VERSYM, self.versym),
-            (elf::DT_VERDEF, self.verdef),
-            (elf::DT_VERDEFNUM, VERSIONS.into()),
-            (elf::DT_NULL, 0),
-        ];
-        entries.into_iter().try_for_each(|(tag, value)| writer.write_dynamic(tag, value))
+/// The version of the library itself, and that of its symbols: both of its name.
+fn write_versions(writer: &mut SinglePhaseWriter<'_>, own: StringId, name: &[u8]) {
+    for (index, flags) in (1..).zip([elf::VER_FLG_BASE, VersionFlags(0)]) {
+        let name_offset = writer.dynamic_string_offset(Some(own));
+        writer.write_gnu_verdef(&Verdef {
+            version: 1,
+            flags,
+            index: VersionIndex(index),
+            aux_count: 1,
+            name: name_offset,
+            hash: elf::hash(name),
+        });
     }
 }
 
@@ -137,5 +106,20 @@ fn segment(kind: elf::ProgramType, offset: u64, bytes: u64, align: u64) -> Progr
         p_filesz: bytes,
         p_memsz: bytes,
         p_align: align,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_defines_the_version_of_its_name_and_needs_the_other() {
+        let bytes = library("libcudart.so.13", "libother.so", elf::EM_X86_64).unwrap();
+        assert_eq!(machine(&bytes).unwrap(), elf::EM_X86_64);
+        let holds = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+        assert!(holds(b"\0libcudart.so.13\0") && holds(b"\0libother.so\0"));
+        assert!(holds(&elf::hash(b"libcudart.so.13").to_le_bytes()));
+        assert!(machine(b"no ELF").is_err());
     }
 }

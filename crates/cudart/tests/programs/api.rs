@@ -1,0 +1,40 @@
+//! The C functions, found by name in the library that the loader gives for a release's name.
+
+use std::ffi::{CStr, CString, c_void};
+
+/// A library of the loader.
+pub struct Library(*mut c_void);
+
+impl Library {
+    pub fn open(name: &CStr) -> Library {
+        // SAFETY: the name ends with a zero byte; libraries of the tests may be loaded at any time.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
+        assert!(!handle.is_null(), "{name:?} cannot be loaded");
+        Library(handle)
+    }
+
+    /// A function, of the type that the caller says.
+    ///
+    /// # Safety
+    /// It must be of this type.
+    pub unsafe fn function<T: Copy>(&self, name: &str) -> T {
+        let name = CString::new(name).unwrap();
+        // SAFETY: the library is open, and the name ends with a zero byte.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        assert!(!address.is_null(), "there is no {name:?}");
+        // SAFETY: a function pointer is as wide as an address, and of this type as the caller says.
+        unsafe { std::mem::transmute_copy(&address) }
+    }
+}
+
+/// Calls a function of a library: `call!(library, "cudaFree"(address: u64))`, which returns a `u32`.
+#[macro_export]
+macro_rules! call {
+    ($library:expr, $name:literal ($($value:expr => $type:ty),* $(,)?)) => {{
+        type Function = unsafe extern "C" fn($($type),*) -> u32;
+        // SAFETY: the manual gives the function this type.
+        let function: Function = unsafe { $library.function($name) };
+        // SAFETY: the arguments are as the manual says.
+        unsafe { function($($value),*) }
+    }};
+}

@@ -1,0 +1,153 @@
+//! Captures of the programs.
+
+use std::env;
+use std::path::Path;
+
+use warpmem_capture::{
+    Device, Program, ProgramCapture, ProgramOptions, ProgramStatus, Registers, Selection, Settings,
+    capture_program,
+};
+use warpmem_trace::Trace;
+
+fn device() -> Device {
+    Device {
+        name: "a device of the tests".into(),
+        capability: (7, 5),
+        sms: 7,
+        clock_khz: 1_000_000,
+        memory_clock_khz: 1_000_000,
+        bus_bits: 256,
+        l2_bytes: 1 << 20,
+        registers: 65_536,
+        shared_bytes: 64 << 10,
+        threads: 1024,
+        ctas: 16,
+    }
+}
+
+fn options(output: Option<&Path>) -> ProgramOptions {
+    ProgramOptions {
+        output: output.map(Path::to_owned),
+        selection: Selection::all(),
+        registers: Registers::Estimated,
+        settings: Settings { device: device(), max_instructions: 1 << 30, threads: 1 },
+        command: "of a test".into(),
+    }
+}
+
+/// Captures a program of this executable.
+fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
+    let executable = env::current_exe().unwrap();
+    let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
+    let name = format!("program::{program}");
+    let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
+    let mut command = vec![executable.into_os_string()];
+    command.extend(arguments.map(Into::into));
+    capture_program(&Program { command, runtime }, options, &()).unwrap()
+}
+
+fn kernels(path: &Path) -> Vec<String> {
+    let trace = Trace::open(path).unwrap();
+    trace.kernels().iter().map(|kernel| kernel.info.name.clone()).collect()
+}
+
+#[test]
+fn a_program_is_recorded_the_same_every_time_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, threads: usize| {
+        let path = folder.path().join(name);
+        let mut options = options(Some(&path));
+        options.settings.threads = threads;
+        let captured = capture("saxpy", &options);
+        assert_eq!(captured.status, ProgramStatus::Exited(0));
+        assert_eq!(captured.trace.unwrap().kernels, 4);
+        path
+    };
+    let [first, second] = [record("first.wmt", 1), record("second.wmt", 4)];
+    assert_eq!(std::fs::read(&first).unwrap(), std::fs::read(&second).unwrap());
+    assert_eq!(kernels(&first), ["saxpy", "saxpy", "saxpy", "count"]);
+    let trace = Trace::open(&first).unwrap();
+    let header = trace.header();
+    assert!(header.provenance.source.starts_with("PTX 7.0 of programs-"), "{header:?}");
+    let copied: Vec<u64> = header.memcpys.iter().map(|copy| copy.bytes).collect();
+    assert_eq!(copied, [4000, 4000]);
+    let saxpy = &trace.kernels()[0];
+    assert_eq!((saxpy.info.grid, saxpy.info.block, saxpy.warps), ([8, 1, 1], [128, 1, 1], 32));
+}
+
+#[test]
+fn the_functions_do_what_the_manual_says() {
+    let captured = capture("everything", &options(None));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(captured.trace, None);
+}
+
+#[test]
+fn a_program_that_crashes_leaves_the_kernels_that_had_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("crash.wmt");
+    let captured = capture("crashing", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Killed(libc::SIGABRT));
+    assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
+}
+
+#[test]
+fn launches_that_fail_are_told_of_and_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("faulty.wmt");
+    let captured = capture("faulty", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
+    let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
+    let saxpy = of("saxpy");
+    assert_eq!((saxpy.launches, saxpy.recorded, saxpy.failed), (3, 2, 1));
+    assert!(saxpy.failure.as_ref().unwrap().contains("is out of bounds"), "{saxpy:?}");
+    let unknown = of("unknown");
+    assert_eq!((unknown.launches, unknown.recorded, unknown.failed), (1, 0, 1));
+    assert!(unknown.unsupported[0].contains("frobnicate"), "{unknown:?}");
+    assert_eq!(of("count").launches, 0);
+}
+
+#[test]
+fn a_forked_child_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fork.wmt");
+    let captured = capture("forking", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
+}
+
+#[test]
+fn one_process_at_a_time_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("several.wmt");
+    let captured = capture("several", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(kernels(&path), ["saxpy", "saxpy", "saxpy", "count", "saxpy"]);
+}
+
+#[test]
+fn selected_launches_are_recorded_and_the_header_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.wmt");
+    let mut options = options(Some(&path));
+    options.selection = Selection { every: 2, ..Selection::all() };
+    let captured = capture("saxpy", &options);
+    let recorded: Vec<bool> = captured.launches.iter().map(|launch| launch.recorded).collect();
+    assert_eq!(recorded, [true, false, true, true]);
+    assert_eq!(kernels(&path), ["saxpy", "saxpy", "count"]);
+    let source = Trace::open(&path).unwrap().header().provenance.source.clone();
+    assert!(source.contains("every 2 launches of a kernel, one"), "{source}");
+}
+
+#[test]
+fn a_program_without_kernels_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.wmt");
+    let runtime = env::current_exe().unwrap().parent().unwrap().join("libwarpmem_cudart.so");
+    let program = Program { command: vec!["true".into()], runtime };
+    let captured = capture_program(&program, &options(Some(&path)), &()).unwrap();
+    assert_eq!((captured.status, captured.trace), (ProgramStatus::Exited(0), None));
+    assert!(captured.notes[0].contains("-cudart shared"), "{:?}", captured.notes);
+    assert!(!path.exists());
+}

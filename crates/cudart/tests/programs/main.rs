@@ -1,0 +1,7 @@
+//! Whole programs: this test executable is also the program that is captured, which calls the
+//! runtime's C functions as a compiler's code does, with a fat binary that is made here.
+
+mod api;
+mod captures;
+mod fat_binary;
+mod program;
