@@ -41,6 +41,7 @@ statuses! {
     INVALID_COPY_DIRECTION = 21, c"cudaErrorInvalidMemcpyDirection", c"CUDA_ERROR_INVALID_VALUE", c"invalid copy direction for memcpy";
     INVALID_DEVICE_FUNCTION = 98, c"cudaErrorInvalidDeviceFunction", c"CUDA_ERROR_INVALID_VALUE", c"invalid device function";
     INVALID_DEVICE = 101, c"cudaErrorInvalidDevice", c"CUDA_ERROR_INVALID_DEVICE", c"invalid device ordinal";
+    INVALID_CONTEXT = 201, c"cudaErrorDeviceUninitialized", c"CUDA_ERROR_INVALID_CONTEXT", c"invalid device context";
     INVALID_IMAGE = 200, c"cudaErrorInvalidKernelImage", c"CUDA_ERROR_INVALID_IMAGE", c"device kernel image is invalid";
     NO_BINARY = 209, c"cudaErrorNoKernelImageForDevice", c"CUDA_ERROR_NO_BINARY_FOR_GPU", c"no kernel image is available for execution on the device";
     PEER_ACCESS = 217, c"cudaErrorPeerAccessUnsupported", c"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", c"peer access is not supported between these two devices";
@@ -73,6 +74,18 @@ impl Status {
     /// As the driver calls it.
     pub fn driver_name(self) -> Option<&'static CStr> {
         self.entry().map(|&(_, _, name, _)| name)
+    }
+
+    /// What the driver returns where the runtime has a number of its own.
+    pub fn of_driver(self) -> Status {
+        match self {
+            Status::INVALID_CONFIGURATION
+            | Status::INVALID_TEXTURE
+            | Status::INVALID_COPY_DIRECTION => Status::INVALID_VALUE,
+            Status::INVALID_SYMBOL => Status::NOT_FOUND,
+            Status::INVALID_DEVICE_FUNCTION => Status::INVALID_HANDLE,
+            _ => self,
+        }
     }
 
     pub fn description(self) -> &'static CStr {
@@ -133,5 +146,7 @@ mod tests {
         assert_eq!(Status(77).name(), c"unrecognized error code");
         assert!(Status::LAUNCH_FAILED.is_sticky() && !Status::INVALID_VALUE.is_sticky());
         assert!(!Status::OUT_OF_RESOURCES.is_sticky());
+        assert_eq!(Status::INVALID_SYMBOL.of_driver(), Status::NOT_FOUND);
+        assert_eq!(Status::LAUNCH_FAILED.of_driver(), Status::LAUNCH_FAILED);
     }
 }

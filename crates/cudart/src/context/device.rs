@@ -48,7 +48,7 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         51 => 32, // alignment of pitches of textures
         75 => device.capability.0,
         76 => device.capability.1,
-        78 | 79 | 80 => 1, // priorities of streams, caches of global and local memory
+        78..=80 => 1, // priorities of streams, caches of global and local memory
         81 => device.shared_bytes,
         83 => 1,                   // managed memory
         86 => 1,                   // atomics with the host

@@ -9,6 +9,8 @@ use crate::mapping::HostPages;
 use crate::status::{Failure, Outcome, Status};
 
 use super::clock::Clock;
+use super::current::Contexts;
+use super::device::MEMORY_BYTES;
 use super::kernels::Kernels;
 use super::relayed::{Relayed, warn};
 use super::textures::Textures;
@@ -16,6 +18,7 @@ use super::textures::Textures;
 pub struct Engine {
     pub memory: DeviceMemory,
     pub clock: Clock,
+    pub contexts: Contexts,
     pub(super) relayed: Relayed,
     pub(super) kernels: Kernels,
     pub(super) textures: Textures,
@@ -31,6 +34,7 @@ impl Engine {
         Engine {
             memory: DeviceMemory::mapped(Box::new(HostPages)),
             clock: Clock::default(),
+            contexts: Contexts::default(),
             relayed: Relayed::connect(process),
             kernels: Kernels::default(),
             textures: Textures::default(),
@@ -41,6 +45,17 @@ impl Engine {
 
     pub fn device(&self) -> &Device {
         &self.relayed.settings.device
+    }
+
+    /// The device's architecture: 75 of compute capability 7.5.
+    pub fn architecture(&self) -> u32 {
+        let (major, minor) = self.device().capability;
+        10 * major + minor
+    }
+
+    /// Bytes of device memory that programs are told are free.
+    pub fn free_bytes(&self) -> u64 {
+        self.memory.capacity().1.min(MEMORY_BYTES)
     }
 
     pub fn broken(&self) -> Option<Status> {

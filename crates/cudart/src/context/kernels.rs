@@ -1,9 +1,10 @@
 //! Modules and their kernels.
 
 use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
 
+use warpmem_ptx::VariableId;
 use warpmem_ptx::fatbin::{self, FatBinaryError};
-use warpmem_ptx::{Module, VariableId};
 use warpmem_simt::{Image, Launch, Params, Run};
 use warpmem_trace::KernelInfo;
 
@@ -33,6 +34,8 @@ struct Loaded {
 struct Kernel {
     module: ModuleId,
     name: String,
+    /// The name as programs of C read it.
+    c_name: CString,
 }
 
 /// All modules that are loaded.
@@ -70,7 +73,7 @@ impl Kernels {
 }
 
 impl Engine {
-    /// Loads a container, or PTX.
+    /// Loads containers, or PTX; several are linked.
     ///
     /// # Errors
     /// When it holds no PTX, or PTX that is none.
@@ -79,19 +82,12 @@ impl Engine {
         for container in containers {
             texts.push(self.ptx_of(container)?);
         }
-        let mut module = Module::default();
-        for text in &texts {
-            let parsed = warpmem_ptx::parse(text)
-                .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
-            module = parsed;
-        }
-        if texts.len() > 1 {
-            let why = "relocatable device code of several modules is not supported; compile \
-                       without `-rdc=true`";
-            return Err(Failure::new(Status::NOT_SUPPORTED, why));
-        }
+        // Several are linked device code: one after the other they are one module.
+        let text = texts.join("\n");
+        let module = warpmem_ptx::parse(&text)
+            .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
         let image = Image::load(module, &mut self.memory)?;
-        let registers = self.relayed.module(&texts.concat());
+        let registers = self.relayed.module(&text);
         self.kernels.modules.push(Some(Loaded { image, registers }));
         Ok(self.kernels.modules.len() - 1)
     }
@@ -99,8 +95,7 @@ impl Engine {
     /// The PTX of a container for the highest architecture not above the device's; if all is above
     /// it, for the lowest.
     fn ptx_of(&mut self, container: &[u8]) -> Outcome<String> {
-        let (major, minor) = self.device().capability;
-        let highest = 10 * major + minor;
+        let highest = self.architecture();
         let refused = |error: FatBinaryError| {
             let status = match error {
                 FatBinaryError::NoPtx { .. } => Status::NO_BINARY,
@@ -162,14 +157,16 @@ impl Engine {
     /// # Errors
     /// When it has no such kernel.
     pub fn kernel(&mut self, module: ModuleId, name: &str) -> Outcome<KernelId> {
+        let loaded = self.kernels.loaded(module)?;
         let key = (module, name.to_owned());
         if let Some(&id) = self.kernels.by_name.get(&key) {
             return Ok(id);
         }
-        if self.kernels.loaded(module)?.image.module().kernel(name).is_none() {
+        if loaded.image.module().kernel(name).is_none() {
             return Err(Failure::new(Status::NOT_FOUND, format!("there is no kernel `{name}`")));
         }
-        self.kernels.kernels.push(Kernel { module, name: name.to_owned() });
+        let c_name = CString::new(name).map_err(|_| Status::NOT_FOUND)?;
+        self.kernels.kernels.push(Kernel { module, name: name.to_owned(), c_name });
         let id = KernelId(FIRST_HANDLE + self.kernels.kernels.len() - 1);
         self.kernels.by_name.insert(key, id);
         Ok(id)
@@ -182,8 +179,14 @@ impl Engine {
 
     /// # Errors
     /// When there is no such kernel.
-    pub fn kernel_name(&self, id: KernelId) -> Outcome<&str> {
-        Ok(&self.kernel_of(id)?.name)
+    pub fn kernel_name(&self, id: KernelId) -> Outcome<&CStr> {
+        Ok(&self.kernel_of(id)?.c_name)
+    }
+
+    /// # Errors
+    /// When there is no such kernel.
+    pub fn module_of_kernel(&self, id: KernelId) -> Outcome<ModuleId> {
+        Ok(self.kernel_of(id)?.module)
     }
 
     /// The kernel that a function of the host stands for, or a handle.
@@ -257,7 +260,7 @@ impl Engine {
         shape: LaunchShape,
         arguments: Vec<Vec<u8>>,
     ) -> Outcome<()> {
-        let Kernel { module, name } = self.kernel_of(id)?.clone();
+        let Kernel { module, name, .. } = self.kernel_of(id)?.clone();
         let stream = self.clock.stream(shape.stream)?;
         let launch = Launch {
             kernel: name,

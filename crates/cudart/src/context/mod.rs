@@ -2,6 +2,7 @@
 
 mod clock;
 mod copies;
+mod current;
 mod device;
 mod engine;
 mod kernels;
@@ -16,9 +17,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::status::{Failure, Outcome, Status};
 
+pub use current::Contexts;
 pub use device::{MEMORY_BYTES, Release, attribute, properties};
 pub use engine::Engine;
-pub use kernels::{KernelId, LaunchShape};
+pub use kernels::{KernelId, LaunchShape, ModuleId};
 pub use registry::{Registry, Symbol};
 pub use textures::{TextureRequest, address_mode, texel_format};
 
@@ -54,12 +56,31 @@ pub fn register<T>(work: impl FnOnce(&mut Registry) -> T) -> T {
     with_context(|context| work(&mut context.registry))
 }
 
-/// Does what a function asks of the device, which is started if it was not.
+/// Does what a function of the runtime asks of the device, which is started if it was not. The
+/// primary context becomes current where none is (the manual, "Interactions with the Driver API").
 pub fn run(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Status {
-    match started(work) {
-        Ok(()) => Status::SUCCESS,
-        Err(failure) => failure.status,
+    done(started(|engine, registry| {
+        engine.contexts.use_primary();
+        work(engine, registry)
+    }))
+}
+
+/// Does what a function of the driver asks of the device, which `cuInit` or the runtime started.
+pub fn drive(work: impl FnOnce(&mut Engine) -> Outcome<()>) -> Status {
+    let is_started = with_context(|context| context.engine.is_some());
+    match is_started {
+        true => done(started(|engine, _| work(engine))).of_driver(),
+        false => Status::NOT_INITIALIZED,
     }
+}
+
+/// Starts the device, for `cuInit`.
+pub fn start() -> Status {
+    done(started(|_, _| Ok(())))
+}
+
+fn done(outcome: Outcome<()>) -> Status {
+    outcome.map_or_else(|failure| failure.status, |()| Status::SUCCESS)
 }
 
 /// As [`run`], and what fails is what `cudaGetLastError` returns.

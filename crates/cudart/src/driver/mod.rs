@@ -1,1 +1,51 @@
-//! The driver.
+//! The driver's C functions, by the names that programs import or ask `cuGetProcAddress` for (the
+//! manual, "CUDA Driver API"): what Triton, Numba and CuPy launch kernels with.
+
+#![allow(non_snake_case, reason = "the names are those of the manual")]
+
+mod context;
+mod copy;
+mod device;
+mod event;
+mod fill;
+mod launch;
+mod link;
+mod memory;
+mod module;
+mod nothing;
+mod pointer;
+mod start;
+mod stream;
+
+/// Defines functions that return a status. A function does its work with the engine that it names;
+/// those of `in_context` fail where no context is current.
+macro_rules! functions {
+    ($(#[$meta:meta])* in_context: $($rest:tt)*) => {
+        $crate::driver::functions!(@ (|engine: &$crate::context::Engine| {
+            engine.contexts.current().map(drop)
+        }) $($rest)*);
+    };
+    (anywhere: $($rest:tt)*) => {
+        $crate::driver::functions!(@ (|_: &$crate::context::Engine| Ok(())) $($rest)*);
+    };
+    (@ ($check:expr) $(
+        $(#[$meta:meta])*
+        fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$engine:ident| $work:block
+    )*) => {
+        $(
+            $(#[$meta])*
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: $type),*) -> $crate::status::Status {
+                let check: fn(&$crate::context::Engine) -> $crate::status::Outcome<()> = $check;
+                $crate::context::drive(|$engine: &mut $crate::context::Engine| {
+                    check($engine)?;
+                    #[allow(unused_unsafe, reason = "some use no pointer")]
+                    // SAFETY: the pointers are null or as the manual says, the caller's promise.
+                    let done: $crate::status::Outcome<()> = unsafe { $work };
+                    done
+                })
+            }
+        )*
+    };
+}
+use functions;

@@ -10,11 +10,11 @@ use crate::status::{Outcome, Status};
 pub type Direction = u32;
 
 const HOST_TO_HOST: Direction = 0;
-const TO_DEVICE: Direction = 1;
-const TO_HOST: Direction = 2;
-const ON_DEVICE: Direction = 3;
+pub const TO_DEVICE: Direction = 1;
+pub const TO_HOST: Direction = 2;
+pub const ON_DEVICE: Direction = 3;
 /// As the addresses say.
-const ANY: Direction = 4;
+pub const ANY: Direction = 4;
 
 /// Rows of bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The device, of which there is one.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::fs;
 
 use crate::context::{self, Engine, Release, properties};
@@ -8,8 +8,15 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::{Outcome, Status};
 
+/// Where the device is said to be.
+pub const PCI_BUS_ID: &CStr = c"0000:01:00.0";
+
+/// Bytes of a thread's stack, of what kernels print, of what they allocate: the first limits that
+/// programs ask for by number.
+pub const DEVICE_LIMITS: [usize; 3] = [1024, 1 << 20, 8 << 20];
+
 /// Fails for every device but the first.
-fn check(device: i32) -> Outcome<()> {
+pub fn check(device: i32) -> Outcome<()> {
     if device == 0 { Ok(()) } else { Err(Status::INVALID_DEVICE.into()) }
 }
 
@@ -141,7 +148,7 @@ extern "C" fn cudaDeviceDisablePeerAccess(_peer: i32) -> Status {
 unsafe extern "C" fn cudaDeviceGetPCIBusId(to: *mut c_char, length: i32, device: i32) -> Status {
     context::run_and_note(|_, _| {
         check(device)?;
-        let name = c"0000:01:00.0".to_bytes_with_nul();
+        let name = PCI_BUS_ID.to_bytes_with_nul();
         if (length as usize) < name.len() {
             return Err(Status::INVALID_VALUE.into());
         }
@@ -154,10 +161,8 @@ unsafe extern "C" fn cudaDeviceGetPCIBusId(to: *mut c_char, length: i32, device:
 /// `to` is null or may be written.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaDeviceGetLimit(to: *mut usize, limit: u32) -> Status {
-    // Bytes of a thread's stack, of what kernels print, of what they allocate.
-    const LIMITS: [usize; 3] = [1024, 1 << 20, 8 << 20];
     context::run_and_note(|_, _| {
-        let value = LIMITS.get(limit as usize).copied().unwrap_or_default();
+        let value = DEVICE_LIMITS.get(limit as usize).copied().unwrap_or_default();
         // SAFETY: the caller's promise.
         unsafe { host::put(to, value) }
     })

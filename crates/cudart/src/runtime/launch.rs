@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::context::{self, Engine, KernelId, LaunchShape};
 use crate::host;
 use crate::runtime::Address;
-use crate::status::{Outcome, Status};
+use crate::status::{Failure, Outcome, Status};
 
 /// `dim3`
 #[repr(C)]
@@ -30,8 +30,34 @@ struct LaunchConfig {
     block: Dim3,
     shared: usize,
     stream: Address,
-    attributes: Address,
+    attributes: *const LaunchAttribute,
     attribute_count: u32,
+}
+
+/// `cudaLaunchAttribute`, `CUlaunchAttribute`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchAttribute {
+    kind: u32,
+    _padding: u32,
+    value: [u32; 16],
+}
+
+/// Refuses what a launch asks for and cannot have; other attributes decide nothing here.
+///
+/// # Safety
+/// There are so many attributes.
+pub unsafe fn check_attributes(attributes: *const LaunchAttribute, count: u32) -> Outcome<()> {
+    const CLUSTER: u32 = 4;
+    for at in 0..count as usize {
+        // SAFETY: as the caller promises.
+        let attribute = unsafe { host::get(attributes.wrapping_add(at)) }?;
+        if attribute.kind == CLUSTER && attribute.value[..3].iter().any(|&ctas| ctas > 1) {
+            let why = "clusters of CTAs are not supported";
+            return Err(Failure::new(Status::NOT_SUPPORTED, why));
+        }
+    }
+    Ok(())
 }
 
 thread_local! {
@@ -163,15 +189,17 @@ unsafe extern "C" fn cudaLaunchKernelExC(
     function: usize,
     given: *const *const u8,
 ) -> Status {
-    // SAFETY: the caller's promise.
-    match unsafe { host::get(config) } {
-        Err(failure) => context::noted(failure.status),
-        Ok(config) => {
-            let shape = shape(config.grid, config.block, config.shared, config.stream);
-            // SAFETY: the caller's promise.
-            unsafe { launch(function, shape, given) }
-        }
-    }
+    context::run_and_note(|engine, registry| {
+        // SAFETY: the caller's promise.
+        let config = unsafe { host::get(config) }?;
+        // SAFETY: the caller's promise.
+        unsafe { check_attributes(config.attributes, config.attribute_count) }?;
+        let kernel = engine.kernel_at(function, registry)?;
+        // SAFETY: the caller's promise.
+        let arguments = unsafe { arguments(engine, kernel, given) }?;
+        let shape = shape(config.grid, config.block, config.shared, config.stream);
+        engine.launch(kernel, shape, arguments)
+    })
 }
 
 /// # Safety
@@ -204,27 +232,26 @@ unsafe extern "C" fn cudaGetFuncBySymbol(to: *mut usize, function: usize) -> Sta
 
 /// What a program reads of a kernel (`cudaFuncAttributes`, the fields that all releases have).
 #[repr(C)]
-struct FuncAttributes {
-    shared_bytes: usize,
+pub struct FunctionAttributes {
+    pub shared_bytes: usize,
     constant_bytes: usize,
     local_bytes: usize,
-    most_threads: u32,
-    registers: u32,
-    ptx_version: u32,
+    pub most_threads: u32,
+    pub registers: u32,
+    pub ptx_version: u32,
     binary_version: u32,
     cache_mode: u32,
-    most_dynamic_shared: u32,
-    carveout: i32,
+    pub most_dynamic_shared: u32,
+    pub carveout: i32,
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn cudaFuncGetAttributes(to: *mut FuncAttributes, function: usize) -> Status {
-    context::run_and_note(|engine, registry| {
-        let kernel = engine.kernel_at(function, registry)?;
+impl FunctionAttributes {
+    /// # Errors
+    /// When there is no such kernel.
+    pub fn of(engine: &Engine, kernel: KernelId) -> Outcome<FunctionAttributes> {
         let (registers, shared) = engine.needs(kernel)?;
-        let device = engine.device();
-        let version = 10 * device.capability.0 + device.capability.1;
-        let attributes = FuncAttributes {
+        let version = engine.architecture();
+        Ok(FunctionAttributes {
             shared_bytes: shared as usize,
             constant_bytes: 0,
             local_bytes: 0,
@@ -233,11 +260,18 @@ unsafe extern "C" fn cudaFuncGetAttributes(to: *mut FuncAttributes, function: us
             ptx_version: version,
             binary_version: version,
             cache_mode: 0,
-            most_dynamic_shared: device.shared_bytes.saturating_sub(shared),
+            most_dynamic_shared: engine.device().shared_bytes.saturating_sub(shared),
             carveout: -1,
-        };
+        })
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaFuncGetAttributes(to: *mut FunctionAttributes, function: usize) -> Status {
+    context::run_and_note(|engine, registry| {
+        let kernel = engine.kernel_at(function, registry)?;
         // SAFETY: the caller's promise.
-        unsafe { host::put(to, attributes) }
+        unsafe { host::put(to, FunctionAttributes::of(engine, kernel)?) }
     })
 }
 

@@ -151,7 +151,7 @@ unsafe extern "C" fn cudaMemGetInfo(free: *mut usize, total: *mut usize) -> Stat
     context::run_and_note(|engine, _| {
         // SAFETY: the caller's promise.
         unsafe {
-            host::put(free, engine.memory.capacity().1.min(MEMORY_BYTES) as usize)?;
+            host::put(free, engine.free_bytes() as usize)?;
             host::put(total, MEMORY_BYTES as usize)
         }
     })

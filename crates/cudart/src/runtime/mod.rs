@@ -18,5 +18,11 @@ mod stream;
 mod symbol;
 mod texture;
 
+pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
+pub use device::{DEVICE_LIMITS, PCI_BUS_ID, check as check_device};
+pub use launch::{FunctionAttributes, LaunchAttribute, arguments, check_attributes};
+pub use registration::container;
+pub use stream::PRIORITIES as STREAM_PRIORITIES;
+
 /// Pointers of the device, and handles: as wide as the host's.
 pub type Address = u64;

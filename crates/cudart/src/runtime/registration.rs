@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::context::{self, Symbol};
 use crate::host;
 use crate::runtime::Address;
-use crate::status::{Outcome, Status};
+use crate::status::{Failure, Outcome, Status};
 use warpmem_ptx::fatbin;
 
 /// What a compiler emits for each object file with kernels (`__fatBinC_Wrapper_t`).
@@ -21,11 +21,13 @@ pub struct Wrapper {
 
 const MAGIC: u32 = 0x4662_43b1;
 const LINKED: u32 = 2;
+/// With which machine code begins.
+const ELF: &[u8] = b"\x7fELF";
 
 /// Most parts of linked device code, should the list not end.
 const MOST_PARTS: usize = 1 << 12;
 
-/// The bytes of a container, or of PTX that ends with a zero byte.
+/// The bytes of a container, of that which a wrapper names, or of PTX that ends with a zero byte.
 ///
 /// # Safety
 /// The pointer is null or names one of them.
@@ -36,6 +38,16 @@ pub unsafe fn container(data: *const u8) -> Outcome<Vec<u8>> {
     }
     // SAFETY: of a container, the header has so many bytes; PTX is longer.
     let header = unsafe { host::bytes(data, HEADER) }?;
+    if header.starts_with(ELF) {
+        let why = "a module of the program is machine code; modules of PTX can be executed";
+        return Err(Failure::new(Status::NO_BINARY, why));
+    }
+    if header.starts_with(&MAGIC.to_le_bytes()) {
+        // SAFETY: what begins so is a wrapper.
+        let wrapper: Wrapper = unsafe { host::get(data.cast()) }?;
+        // SAFETY: a wrapper names a container.
+        return unsafe { container(wrapper.data) };
+    }
     match fatbin::container_bytes(&header) {
         // SAFETY: the header says how many bytes there are.
         Some(length) => unsafe { host::bytes(data, length) },

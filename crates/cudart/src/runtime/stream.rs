@@ -7,6 +7,9 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::Status;
 
+/// The least and the most urgent priority.
+pub const PRIORITIES: (i32, i32) = (0, -5);
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaStreamCreate(to: *mut Address) -> Status {
     context::run_and_note(|engine, _| {
@@ -77,10 +80,10 @@ unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(least: *mut i32, most: *mu
     // SAFETY: the caller's promise.
     unsafe {
         if !least.is_null() {
-            least.write(0);
+            least.write(PRIORITIES.0);
         }
         if !most.is_null() {
-            most.write(-5);
+            most.write(PRIORITIES.1);
         }
     }
     Status::SUCCESS

@@ -39,7 +39,8 @@ fn options(output: Option<&Path>) -> ProgramOptions {
 fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
-    let name = format!("program::{program}");
+    let name =
+        if program == "driver" { "driver::driver".into() } else { format!("program::{program}") };
     let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
     let mut command = vec![executable.into_os_string()];
     command.extend(arguments.map(Into::into));
@@ -80,6 +81,15 @@ fn the_functions_do_what_the_manual_says() {
     let captured = capture("everything", &options(None));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(captured.trace, None);
+}
+
+#[test]
+fn the_functions_of_the_driver_do_what_the_manual_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("driver.wmt");
+    let captured = capture("driver", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(kernels(&path), ["saxpy", "saxpy", "linked"]);
 }
 
 #[test]

@@ -3,5 +3,6 @@
 
 mod api;
 mod captures;
+mod driver;
 mod fat_binary;
 mod program;

@@ -1,16 +1,16 @@
 //! Kernels and device functions: their names, parameters and limits.
 
-use super::Parser;
 use super::body::BodyParser;
 use super::cursor::Parsed;
 use super::names::{Named, Names};
+use super::{Linking, Parser};
 use crate::ids::{FunctionId, VariableId};
 use crate::lexer::Token;
 use crate::module::{Function, ThreadLimit};
 
 impl<'a> Parser<'a> {
     /// A kernel or function, after `.entry` or `.func`.
-    pub(super) fn function(&mut self, is_kernel: bool, line: u32) -> Parsed<()> {
+    pub(super) fn function(&mut self, is_kernel: bool, linking: Linking, line: u32) -> Parsed<()> {
         let mut scope = Names::default();
         self.attributes()?;
         let results = match self.cursor.peek() {
@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
             _ => Vec::new(),
         };
         let threads = self.limits()?;
-        let id = self.declare(Function {
+        let function = Function {
             name: name.to_owned(),
             is_kernel,
             results,
@@ -31,12 +31,16 @@ impl<'a> Parser<'a> {
             threads,
             line,
             body: None,
-        });
-        self.names.insert(name, Named::Function(id));
+        };
+        let id = self.declare(name, function);
+        self.link(name, linking);
         if self.cursor.accept(';') {
             return Ok(());
         }
         if self.module.function(id).body.is_some() {
+            if self.weak.contains(name) {
+                return self.cursor.skip_braces();
+            }
             let reason = format!("`{name}` is defined twice");
             return Err(self.cursor.error_at(line, reason));
         }
@@ -46,16 +50,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds a function, or completes the one that has been declared under its name.
-    fn declare(&mut self, function: Function) -> FunctionId {
+    fn declare(&mut self, name: &'a str, function: Function) -> FunctionId {
         let functions = &mut self.module.functions;
-        let declared = functions.iter().position(|known| known.name == function.name);
-        let at = declared.unwrap_or(functions.len());
-        match declared {
-            Some(at) if functions[at].body.is_none() => functions[at] = function,
-            Some(_) => {}
-            None => functions.push(function),
+        if let Some(Named::Function(id)) = self.names.get(name) {
+            let declared = &mut functions[id.0 as usize];
+            if declared.body.is_none() {
+                *declared = function;
+            }
+            return id;
         }
-        FunctionId(at as u32)
+        let id = FunctionId(functions.len() as u32);
+        functions.push(function);
+        self.names.insert(name, Named::Function(id));
+        id
     }
 
     fn attributes(&mut self) -> Parsed<()> {

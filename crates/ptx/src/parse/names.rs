@@ -1,6 +1,6 @@
 //! Names in scope.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::{FunctionId, VariableId};
 use crate::instruction::Register;
@@ -34,6 +34,11 @@ pub(crate) struct Names<'a> {
 impl<'a> Names<'a> {
     pub fn insert(&mut self, name: &'a str, named: Named) {
         self.names.insert(name, named);
+    }
+
+    /// Forgets the names that are not among these.
+    pub fn retain(&mut self, kept: &HashSet<&str>) {
+        self.names.retain(|name, _| kept.contains(name));
     }
 
     pub fn insert_numbered(&mut self, prefix: &'a str, first: Register, count: u16) {

@@ -29,16 +29,44 @@ impl<'a> Parser<'a> {
     pub(super) fn module_variables(&mut self, space: &str, linking: Linking) -> Parsed<()> {
         let is_texture = space == "tex";
         let space = Space::named(space).unwrap_or(Space::Global);
+        let first = self.module.variables.len();
         let names = self.variables(space, linking.external)?;
-        for (name, id) in names {
+        let variables = self.module.variables.split_off(first);
+        for ((name, _), mut variable) in names.into_iter().zip(variables) {
             // `.tex .u32 t` is `.global .texref t` (ISA, "Texture State Space").
             if is_texture {
-                let variable = &mut self.module.variables[id.0 as usize];
                 variable.reference = Some(Reference::Texture);
                 (variable.ty, variable.bytes, variable.align) = (Type::B64, 8, 8);
             }
-            self.names.insert(name, Named::Variable(id));
+            self.module_variable(name, variable, linking)?;
         }
+        Ok(())
+    }
+
+    /// Adds a variable, or completes the one that has been declared under its name.
+    fn module_variable(
+        &mut self,
+        name: &'a str,
+        variable: Variable,
+        linking: Linking,
+    ) -> Parsed<()> {
+        self.link(name, linking);
+        if let Some(Named::Variable(id)) = self.names.get(name) {
+            let known = &mut self.module.variables[id.0 as usize];
+            match (known.external, variable.external) {
+                (true, false) => *known = variable,
+                (_, true) => {}
+                (false, false) if self.weak.contains(name) => {}
+                (false, false) => {
+                    let reason = format!("`{name}` is defined twice");
+                    return Err(self.cursor.error_at(self.cursor.line(), reason));
+                }
+            }
+            return Ok(());
+        }
+        let id = VariableId(self.module.variables.len() as u32);
+        self.module.variables.push(variable);
+        self.names.insert(name, Named::Variable(id));
         Ok(())
     }
 

@@ -142,3 +142,48 @@ fn what_a_body_has_that_is_not_known_is_listed_and_the_rest_goes_on() {
     ];
     assert_eq!(listed, expected);
 }
+
+/// Modules one after the other are linked.
+#[test]
+fn names_that_are_shared_are_those_of_another_module() {
+    let text = "
+        .extern .func twice();
+        .extern .global .u32 counter;
+        .global .u32 own = 1;
+        .weak .global .u32 both = 7;
+        .func helper() { ret; }
+        .weak .func common() { ret; }
+        .visible .entry first() { .reg .u64 %rd1; mov.u64 %rd1, own; call twice; ret; }
+        .version 7.8\n.target sm_80\n.address_size 64
+        .visible .global .u32 counter = 5;
+        .global .u32 own = 2;
+        .weak .global .u32 both = 8;
+        .func helper() { ret; }
+        .weak .func common() { trap; ret; }
+        .visible .func twice() { call helper; ret; }";
+    let module = module(text);
+    assert_eq!((module.version, module.target.as_str()), ((8, 7), "sm_75"));
+    let values: Vec<(&str, u8)> =
+        module.variables.iter().map(|v| (v.name.as_str(), v.initial[0])).collect();
+    assert_eq!(values, [("counter", 5), ("own", 1), ("both", 7), ("own", 2)]);
+    assert!(module.variables.iter().all(|variable| !variable.external));
+    let functions: Vec<(&str, usize)> = module
+        .functions
+        .iter()
+        .map(|f| (f.name.as_str(), f.body.as_ref().unwrap().instructions.len()))
+        .collect();
+    let expected = [("twice", 2), ("helper", 1), ("common", 1), ("first", 3), ("helper", 1)];
+    assert_eq!(functions, expected);
+    let called =
+        |function: usize| module.functions[function].body.as_ref().unwrap().calls[0].callee;
+    assert_eq!(called(3), Callee::Direct(FunctionId(0)));
+    assert_eq!(called(0), Callee::Direct(FunctionId(4)));
+}
+
+#[test]
+fn a_name_that_is_shared_is_defined_once() {
+    let twice = ".visible .global .u32 n = 1;\n.version 8.0\n.visible .global .u32 n = 2;";
+    assert!(error(twice).contains("`n` is defined twice"), "{}", error(twice));
+    let twice = ".visible .func f() { ret; }\n.version 8.0\n.visible .func f() { ret; }";
+    assert!(error(twice).contains("`f` is defined twice"), "{}", error(twice));
+}

@@ -1,0 +1,160 @@
+//! Contexts of the driver. All of them are one device with one memory; what a program can see of
+//! them is which one is current on a thread.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use crate::status::{Outcome, Status};
+
+/// The handle of the context that the runtime uses; others follow it.
+const PRIMARY: u64 = 0x10;
+
+thread_local! {
+    /// Those of this thread, the current one last.
+    static STACK: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The contexts that there are.
+#[derive(Debug, Default)]
+pub struct Contexts {
+    created: BTreeSet<u64>,
+    last: u64,
+    /// How often the primary context is retained.
+    retained: u64,
+}
+
+impl Contexts {
+    /// The primary context, which stays until it is released as often.
+    pub fn retain(&mut self) -> u64 {
+        self.retained += 1;
+        PRIMARY
+    }
+
+    /// # Errors
+    /// When the primary context is not retained.
+    pub fn release(&mut self) -> Outcome<()> {
+        self.retained = self.retained.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
+        Ok(())
+    }
+
+    pub fn is_primary_active(&self) -> bool {
+        self.retained > 0
+    }
+
+    /// Makes a context, which becomes current.
+    pub fn create(&mut self) -> u64 {
+        self.last += 1;
+        let handle = PRIMARY + self.last;
+        self.created.insert(handle);
+        push(handle);
+        handle
+    }
+
+    /// # Errors
+    /// When there is no such context.
+    pub fn destroy(&mut self, handle: u64) -> Outcome<()> {
+        if !self.created.remove(&handle) {
+            return Err(Status::INVALID_CONTEXT.into());
+        }
+        STACK.with_borrow_mut(|stack| {
+            if stack.last() == Some(&handle) {
+                stack.pop();
+            }
+        });
+        Ok(())
+    }
+
+    /// # Errors
+    /// When there is no such context.
+    pub fn check(&self, handle: u64) -> Outcome<()> {
+        let is_there = self.created.contains(&handle) || handle == PRIMARY && self.retained > 0;
+        if is_there { Ok(()) } else { Err(Status::INVALID_CONTEXT.into()) }
+    }
+
+    /// The context that is current on this thread, if it is still there.
+    ///
+    /// # Errors
+    /// When none is.
+    pub fn current(&self) -> Outcome<u64> {
+        let current = top().ok_or(Status::INVALID_CONTEXT)?;
+        self.check(current)?;
+        Ok(current)
+    }
+
+    /// # Errors
+    /// When there is no such context.
+    pub fn push(&self, handle: u64) -> Outcome<()> {
+        self.check(handle)?;
+        push(handle);
+        Ok(())
+    }
+
+    /// # Errors
+    /// When none is current.
+    pub fn pop(&self) -> Outcome<u64> {
+        STACK.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT.into())
+    }
+
+    /// Puts a context in the place of the current one; 0 stands for none.
+    ///
+    /// # Errors
+    /// When there is no such context.
+    pub fn set(&self, handle: u64) -> Outcome<()> {
+        if handle != 0 {
+            self.check(handle)?;
+        }
+        STACK.with_borrow_mut(Vec::pop);
+        if handle != 0 {
+            push(handle);
+        }
+        Ok(())
+    }
+
+    /// Makes the primary context current if none is, as functions of the runtime do.
+    pub fn use_primary(&mut self) {
+        if top().is_none() {
+            push(self.retain());
+        }
+    }
+}
+
+fn push(handle: u64) {
+    STACK.with_borrow_mut(|stack| stack.push(handle));
+}
+
+fn top() -> Option<u64> {
+    STACK.with_borrow(|stack| stack.last().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_a_stack_of_contexts() {
+        let mut contexts = Contexts::default();
+        assert!(contexts.current().is_err() && contexts.pop().is_err());
+        let created = contexts.create();
+        let primary = contexts.retain();
+        contexts.push(primary).unwrap();
+        assert_eq!(contexts.current().unwrap(), primary);
+        assert_eq!(contexts.pop().unwrap(), primary);
+        assert_eq!(contexts.current().unwrap(), created);
+        contexts.set(primary).unwrap();
+        contexts.release().unwrap();
+        assert!(contexts.current().is_err() && contexts.release().is_err());
+        contexts.set(0).unwrap();
+        contexts.destroy(created).unwrap();
+        assert!(contexts.check(created).is_err() && contexts.set(created).is_err());
+    }
+
+    #[test]
+    fn the_runtime_makes_the_primary_context_current() {
+        let mut contexts = Contexts::default();
+        contexts.use_primary();
+        contexts.use_primary();
+        assert_eq!(contexts.current().unwrap(), PRIMARY);
+        assert!(contexts.is_primary_active());
+        contexts.set(0).unwrap();
+    }
+}

@@ -1,0 +1,124 @@
+//! Launches.
+
+use crate::context::{Engine, KernelId, LaunchShape};
+use crate::driver::functions;
+use crate::host;
+use crate::runtime::{Address, LaunchAttribute, arguments, check_attributes};
+use crate::status::{Outcome, Status};
+
+/// What a list of extra parameters names (the manual, `cuLaunchKernel`).
+const END: usize = 0;
+const BUFFER: usize = 1;
+const BUFFER_BYTES: usize = 2;
+
+/// Arguments in one buffer, each at the next multiple of its alignment.
+///
+/// # Safety
+/// The list is as the manual says.
+unsafe fn packed(engine: &Engine, kernel: KernelId, list: *const usize) -> Outcome<Vec<Vec<u8>>> {
+    let (mut buffer, mut length) = (0, 0);
+    for at in (0..).step_by(2) {
+        // SAFETY: as the caller promises, the list ends with an entry that is read here.
+        let (key, value) = unsafe { (host::get(list.add(at))?, list.add(at + 1)) };
+        match key {
+            END => break,
+            // SAFETY: each key but the last has a value.
+            BUFFER => buffer = unsafe { host::get(value) }?,
+            // SAFETY: the value is where the length is.
+            BUFFER_BYTES => {
+                let place = unsafe { host::get(value) }?;
+                length = unsafe { host::get(std::ptr::with_exposed_provenance::<usize>(place)) }?;
+            }
+            _ => return Err(Status::INVALID_VALUE.into()),
+        }
+    }
+    // SAFETY: the list says that so many bytes are there.
+    let bytes = unsafe { host::bytes(std::ptr::with_exposed_provenance(buffer), length) }?;
+    let mut end = 0usize;
+    let argument = |(size, align): (usize, usize)| {
+        let first = end.next_multiple_of(align);
+        end = first + size;
+        Ok(bytes.get(first..end).ok_or(Status::INVALID_VALUE)?.to_vec())
+    };
+    engine.params(kernel)?.into_iter().map(argument).collect()
+}
+
+/// # Safety
+/// The pointers are null or as the manual says.
+unsafe fn launch(
+    engine: &mut Engine,
+    kernel: usize,
+    shape: LaunchShape,
+    given: *const *const u8,
+    extra: *const usize,
+) -> Outcome<()> {
+    let kernel = KernelId(kernel);
+    // SAFETY: as the caller promises.
+    let arguments = unsafe {
+        match given.is_null() && !extra.is_null() {
+            true => packed(engine, kernel, extra)?,
+            false => arguments(engine, kernel, given)?,
+        }
+    };
+    engine.launch(kernel, shape, arguments)
+}
+
+/// `CUlaunchConfig`
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LaunchConfig {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    stream: Address,
+    attributes: *const LaunchAttribute,
+    attribute_count: u32,
+}
+
+functions! { in_context:
+    fn cuLaunchKernel(
+        kernel: usize,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared: u32,
+        stream: Address,
+        given: *const *const u8,
+        extra: *const usize,
+    ) |engine| {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        launch(engine, kernel, LaunchShape { grid, block, shared, stream }, given, extra)
+    }
+
+    fn cuLaunchCooperativeKernel(
+        kernel: usize,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared: u32,
+        stream: Address,
+        given: *const *const u8,
+    ) |engine| {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let shape = LaunchShape { grid, block, shared, stream };
+        launch(engine, kernel, shape, given, std::ptr::null())
+    }
+
+    fn cuLaunchKernelEx(
+        config: *const LaunchConfig,
+        kernel: usize,
+        given: *const *const u8,
+        extra: *const usize,
+    ) |engine| {
+        let config = host::get(config)?;
+        let LaunchConfig { grid, block, shared, stream, .. } = config;
+        check_attributes(config.attributes, config.attribute_count)?;
+        launch(engine, kernel, LaunchShape { grid, block, shared, stream }, given, extra)
+    }
+}

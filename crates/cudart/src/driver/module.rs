@@ -1,0 +1,229 @@
+//! Modules, libraries, and what is in them.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::fs;
+
+use crate::context::{Engine, KernelId, ModuleId};
+use crate::driver::functions;
+use crate::host;
+use crate::runtime::{Address, FunctionAttributes, container};
+use crate::status::{Failure, Outcome, Status};
+
+/// Handles of modules and libraries are their numbers from 1 on, so that none is null.
+fn handle(id: ModuleId) -> Address {
+    id as Address + 1
+}
+
+fn id(handle: Address) -> Outcome<ModuleId> {
+    let id = handle.checked_sub(1).ok_or(Status::INVALID_HANDLE)?;
+    Ok(id as ModuleId)
+}
+
+/// # Safety
+/// `to` is null or may be written; `image` is null or names a container, a wrapper of one, or PTX
+/// that ends with a zero byte.
+unsafe fn load(engine: &mut Engine, to: *mut Address, image: *const u8) -> Outcome<()> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let id = engine.load(&[container(image)?])?;
+        host::put(to, handle(id))
+    }
+}
+
+/// # Safety
+/// `to` is null or may be written; `path` is null or a C string.
+unsafe fn load_file(engine: &mut Engine, to: *mut Address, path: *const c_char) -> Outcome<()> {
+    // SAFETY: as the caller promises.
+    let path = unsafe { host::text(path) }?;
+    let mut bytes = fs::read(&path).map_err(|error| {
+        Failure::new(Status::FILE_NOT_FOUND, format!("cannot read module {path}: {error}"))
+    })?;
+    bytes.push(0);
+    // SAFETY: the bytes are there and end with a zero byte.
+    unsafe { load(engine, to, bytes.as_ptr()) }
+}
+
+/// # Safety
+/// `to` is null or may be written; `name` is null or a C string.
+unsafe fn put_kernel(
+    engine: &mut Engine,
+    to: *mut usize,
+    module: Address,
+    name: *const c_char,
+) -> Outcome<()> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let kernel = engine.kernel(id(module)?, &host::text(name)?)?;
+        host::put(to, kernel.0)
+    }
+}
+
+/// # Safety
+/// `address` and `bytes` are null or may be written; `name` is null or a C string.
+unsafe fn put_variable(
+    engine: &mut Engine,
+    address: *mut Address,
+    bytes: *mut usize,
+    module: Address,
+    name: *const c_char,
+) -> Outcome<()> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let (first, length) = engine.symbol(id(module)?, &host::text(name)?)?;
+        if !address.is_null() {
+            host::put(address, first)?;
+        }
+        if bytes.is_null() { Ok(()) } else { host::put(bytes, length as usize) }
+    }
+}
+
+/// The attribute of a number (the manual, `CUfunction_attribute`).
+fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
+    let attributes = FunctionAttributes::of(engine, KernelId(kernel))?;
+    let value = match number {
+        0 => attributes.most_threads,
+        1 => attributes.shared_bytes as u32,
+        4 => attributes.registers,
+        5 | 6 => attributes.ptx_version,
+        8 => attributes.most_dynamic_shared,
+        9 => return Ok(attributes.carveout),
+        2 | 3 | 7 | 10..=16 => 0,
+        _ => return Err(Status::INVALID_VALUE.into()),
+    };
+    Ok(value as c_int)
+}
+
+functions! { in_context:
+    fn cuModuleLoad(to: *mut Address, path: *const c_char) |engine| { load_file(engine, to, path) }
+
+    fn cuModuleLoadData(to: *mut Address, image: *const u8) |engine| { load(engine, to, image) }
+
+    fn cuModuleLoadDataEx(
+        to: *mut Address,
+        image: *const u8,
+        _count: u32,
+        _options: *const u32,
+        _values: *const *const c_void,
+    ) |engine| {
+        load(engine, to, image)
+    }
+
+    fn cuModuleLoadFatBinary(to: *mut Address, image: *const u8) |engine| {
+        load(engine, to, image)
+    }
+
+    fn cuModuleUnload(module: Address) |engine| { engine.unload(id(module)?) }
+
+    fn cuModuleGetFunction(to: *mut usize, module: Address, name: *const c_char) |engine| {
+        put_kernel(engine, to, module, name)
+    }
+
+    fn cuModuleGetGlobal_v2(
+        address: *mut Address,
+        bytes: *mut usize,
+        module: Address,
+        name: *const c_char,
+    ) |engine| {
+        put_variable(engine, address, bytes, module, name)
+    }
+
+    fn cuModuleGetLoadingMode(to: *mut u32) |_engine| { host::put(to, 1) }
+
+    fn cuLibraryLoadData(
+        to: *mut Address,
+        image: *const u8,
+        _jit_options: *const u32,
+        _jit_values: *const *const c_void,
+        _jit_count: u32,
+        _options: *const u32,
+        _values: *const *const c_void,
+        _count: u32,
+    ) |engine| {
+        load(engine, to, image)
+    }
+
+    fn cuLibraryLoadFromFile(
+        to: *mut Address,
+        path: *const c_char,
+        _jit_options: *const u32,
+        _jit_values: *const *const c_void,
+        _jit_count: u32,
+        _options: *const u32,
+        _values: *const *const c_void,
+        _count: u32,
+    ) |engine| {
+        load_file(engine, to, path)
+    }
+
+    fn cuLibraryUnload(library: Address) |engine| { engine.unload(id(library)?) }
+
+    fn cuLibraryGetKernel(to: *mut usize, library: Address, name: *const c_char) |engine| {
+        put_kernel(engine, to, library, name)
+    }
+
+    fn cuLibraryGetModule(to: *mut Address, library: Address) |_engine| {
+        host::put(to, library)
+    }
+
+    fn cuLibraryGetGlobal(
+        address: *mut Address,
+        bytes: *mut usize,
+        library: Address,
+        name: *const c_char,
+    ) |engine| {
+        put_variable(engine, address, bytes, library, name)
+    }
+
+    fn cuKernelGetFunction(to: *mut usize, kernel: usize) |engine| {
+        engine.needs(KernelId(kernel))?;
+        host::put(to, kernel)
+    }
+
+    fn cuFuncGetModule(to: *mut Address, kernel: usize) |engine| {
+        host::put(to, handle(engine.module_of_kernel(KernelId(kernel))?))
+    }
+
+    fn cuFuncGetAttribute(to: *mut c_int, number: u32, kernel: usize) |engine| {
+        host::put(to, attribute(engine, kernel, number)?)
+    }
+
+    fn cuKernelGetAttribute(
+        to: *mut c_int,
+        number: u32,
+        kernel: usize,
+        _device: c_int,
+    ) |engine| {
+        host::put(to, attribute(engine, kernel, number)?)
+    }
+
+    fn cuFuncGetName(to: *mut *const c_char, kernel: usize) |engine| {
+        host::put(to, engine.kernel_name(KernelId(kernel))?.as_ptr())
+    }
+
+    fn cuKernelGetName(to: *mut *const c_char, kernel: usize) |engine| {
+        host::put(to, engine.kernel_name(KernelId(kernel))?.as_ptr())
+    }
+
+    fn cuFuncLoad(kernel: usize) |engine| { engine.needs(KernelId(kernel)).map(drop) }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        to: *mut c_int,
+        kernel: usize,
+        threads: c_int,
+        shared: usize,
+    ) |engine| {
+        let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
+        host::put(to, room as c_int)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        to: *mut c_int,
+        kernel: usize,
+        threads: c_int,
+        shared: usize,
+        _flags: u32,
+    ) |engine| {
+        let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
+        host::put(to, room as c_int)
+    }
+}

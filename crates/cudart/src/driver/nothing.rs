@@ -1,0 +1,24 @@
+//! Functions that have nothing to do here: hints, and waiting for what has happened already.
+
+use crate::driver::functions;
+
+functions! { in_context:
+    fn cuCtxSynchronize() |_engine| { Ok(()) }
+    fn cuCtxSetLimit() |_engine| { Ok(()) }
+    fn cuCtxSetCacheConfig() |_engine| { Ok(()) }
+    fn cuCtxSetSharedMemConfig() |_engine| { Ok(()) }
+    fn cuCtxResetPersistingL2Cache() |_engine| { Ok(()) }
+    fn cuFuncSetAttribute() |_engine| { Ok(()) }
+    fn cuFuncSetCacheConfig() |_engine| { Ok(()) }
+    fn cuFuncSetSharedMemConfig() |_engine| { Ok(()) }
+    fn cuKernelSetAttribute() |_engine| { Ok(()) }
+    fn cuKernelSetCacheConfig() |_engine| { Ok(()) }
+    fn cuMemAdvise() |_engine| { Ok(()) }
+    fn cuMemAdvise_v2() |_engine| { Ok(()) }
+    fn cuMemPrefetchAsync() |_engine| { Ok(()) }
+    fn cuMemPrefetchAsync_v2() |_engine| { Ok(()) }
+    fn cuProfilerStart() |_engine| { Ok(()) }
+    fn cuProfilerStop() |_engine| { Ok(()) }
+    fn cuStreamAttachMemAsync() |_engine| { Ok(()) }
+    fn cuStreamSetAttribute() |_engine| { Ok(()) }
+}

@@ -1,0 +1,90 @@
+//! Streams.
+
+use std::ffi::{c_int, c_void};
+
+use crate::context;
+use crate::driver::functions;
+use crate::host;
+use crate::runtime::Address;
+use crate::status::Status;
+
+functions! { in_context:
+    fn cuStreamCreate(to: *mut Address, _flags: u32) |engine| {
+        host::put(to, engine.clock.create_stream())
+    }
+
+    fn cuStreamCreateWithPriority(to: *mut Address, _flags: u32, _priority: c_int) |engine| {
+        host::put(to, engine.clock.create_stream())
+    }
+
+    fn cuStreamDestroy_v2(stream: Address) |engine| { engine.clock.destroy_stream(stream) }
+
+    fn cuStreamSynchronize(stream: Address) |engine| { engine.clock.stream(stream).map(drop) }
+
+    fn cuStreamQuery(stream: Address) |engine| { engine.clock.stream(stream).map(drop) }
+
+    fn cuStreamWaitEvent(stream: Address, event: Address, _flags: u32) |engine| {
+        engine.clock.stream(stream)?;
+        engine.clock.check_event(event)
+    }
+
+    fn cuStreamGetPriority(stream: Address, to: *mut c_int) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, 0)
+    }
+
+    fn cuStreamGetFlags(stream: Address, to: *mut u32) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, 0)
+    }
+
+    fn cuStreamGetCtx(stream: Address, to: *mut Address) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, engine.contexts.current()?)
+    }
+
+    fn cuStreamIsCapturing(stream: Address, to: *mut u32) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, 0)
+    }
+}
+
+/// Whether work can be given to a stream, without holding the device, which the work may use.
+fn check(stream: Address) -> Status {
+    context::drive(|engine| engine.clock.stream(stream).map(drop))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLaunchHostFunc(
+    stream: Address,
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> Status {
+    match (check(stream), function) {
+        (Status::SUCCESS, Some(function)) => {
+            // SAFETY: the caller gives a function and what it takes.
+            unsafe { function(data) };
+            Status::SUCCESS
+        }
+        (Status::SUCCESS, None) => Status::INVALID_VALUE,
+        (failed, _) => failed,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuStreamAddCallback(
+    stream: Address,
+    function: Option<unsafe extern "C" fn(Address, Status, *mut c_void)>,
+    data: *mut c_void,
+    _flags: u32,
+) -> Status {
+    match (check(stream), function) {
+        (Status::SUCCESS, Some(function)) => {
+            // SAFETY: the caller gives a function and what it takes.
+            unsafe { function(stream, Status::SUCCESS, data) };
+            Status::SUCCESS
+        }
+        (Status::SUCCESS, None) => Status::INVALID_VALUE,
+        (failed, _) => failed,
+    }
+}
