@@ -4,14 +4,66 @@ use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use warpmem_relay::{Connection, Message, Reply};
 
 use crate::error::CaptureError;
 
 use super::recording::Recording;
+
+/// What the threads share that serve a process each.
+struct Shared<'o> {
+    turn: Mutex<Turn<'o>>,
+    /// The process that was recorded has ended.
+    ended: Condvar,
+}
+
+struct Turn<'o> {
+    recording: Recording<'o>,
+    /// The connection of the process that is recorded.
+    owner: Option<UnixStream>,
+}
+
+impl<'o> Shared<'o> {
+    fn lock(&self) -> MutexGuard<'_, Turn<'o>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a process begin. One that has ended, of which something is still to be read, is waited
+    /// for: so processes that run one after the other are recorded whatever the threads do.
+    fn begin(&self, process: u32, stream: UnixStream) -> Reply {
+        let mut turn = self.lock();
+        while turn.owner.as_ref().is_some_and(has_ended) {
+            turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        let reply = turn.recording.begin(process);
+        if matches!(reply, Reply::Settings(_)) {
+            turn.owner = Some(stream);
+        }
+        reply
+    }
+
+    /// The process that was recorded has ended, how it says.
+    fn end(&self, process: u32, ended: io::Result<()>) {
+        let mut turn = self.lock();
+        if let Err(error) = ended {
+            turn.recording.note(format!("process {process}: {error}"));
+        }
+        turn.recording.end(process);
+        turn.owner = None;
+        self.ended.notify_all();
+    }
+}
+
+/// Whether the other end of a connection is closed.
+fn has_ended(stream: &UnixStream) -> bool {
+    let mut asked = [PollFd::new(stream, PollFlags::empty())];
+    let polled = poll(&mut asked, Some(&Timespec::default()));
+    polled.is_ok() && asked[0].revents().contains(PollFlags::HUP)
+}
 
 /// Runs `work` while processes may connect to the socket at `path`. Returns when all of them have
 /// ended.
@@ -22,7 +74,9 @@ pub fn with_listener<'o, T>(
 ) -> Result<(T, Recording<'o>), CaptureError> {
     let failed = |source| CaptureError::File { action: "listen at", path: path.to_owned(), source };
     let listener = UnixListener::bind(path).map_err(failed)?;
-    let (recording, over) = (Mutex::new(recording), AtomicBool::new(false));
+    let turn = Mutex::new(Turn { recording, owner: None });
+    let shared = Shared { turn, ended: Condvar::new() };
+    let over = AtomicBool::new(false);
     let done = thread::scope(|scope| {
         scope.spawn(|| {
             for stream in listener.incoming() {
@@ -30,7 +84,7 @@ pub fn with_listener<'o, T>(
                     break;
                 }
                 if let Ok(stream) = stream {
-                    scope.spawn(|| serve(stream, &recording));
+                    scope.spawn(|| serve(stream, &shared));
                 }
             }
         });
@@ -40,40 +94,30 @@ pub fn with_listener<'o, T>(
         drop(UnixStream::connect(path));
         done
     })?;
-    let recording = recording.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((done, recording))
-}
-
-fn lock<'m, 'o>(recording: &'m Mutex<Recording<'o>>) -> MutexGuard<'m, Recording<'o>> {
-    recording.lock().unwrap_or_else(PoisonError::into_inner)
+    let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((done, turn.recording))
 }
 
 /// Serves a process until it ends.
-fn serve(stream: UnixStream, recording: &Mutex<Recording<'_>>) {
+fn serve(stream: UnixStream, shared: &Shared<'_>) {
+    let Ok(own) = stream.try_clone() else { return };
     let mut connection = Connection::new(stream);
     let Ok(Some(first)) = connection.receive() else { return };
     let Message::Begin { process } = first.message else { return };
-    let welcome = lock(recording).begin(process);
+    let welcome = shared.begin(process, own);
     let is_owner = matches!(welcome, Reply::Settings(_));
-    if connection.reply(&welcome).is_err() {
-        return lock(recording).end(process);
-    }
-    let ended = match is_owner {
-        true => record(&mut connection, recording),
+    let ended = connection.reply(&welcome).and_then(|()| match is_owner {
+        true => record(&mut connection, shared),
         false => decline(&mut connection),
-    };
+    });
     if is_owner {
-        let mut recording = lock(recording);
-        if let Err(error) = ended {
-            recording.note(format!("process {process}: {error}"));
-        }
-        recording.end(process);
+        shared.end(process, ended);
     }
 }
 
-fn record(connection: &mut Connection, recording: &Mutex<Recording<'_>>) -> io::Result<()> {
+fn record(connection: &mut Connection, shared: &Shared<'_>) -> io::Result<()> {
     while let Some(received) = connection.receive()? {
-        let reply = lock(recording).take(received.message);
+        let reply = shared.lock().recording.take(received.message);
         match reply {
             Some(reply) if received.is_question => connection.reply(&reply)?,
             _ => {}

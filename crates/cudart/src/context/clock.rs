@@ -29,11 +29,6 @@ pub struct Clock {
 const FIRST_HANDLE: u64 = 0x1000;
 
 impl Clock {
-    /// The time.
-    pub fn now(&self) -> Ticks {
-        self.now
-    }
-
     /// A kernel: a nanosecond for every warp instruction.
     pub fn executed(&mut self, warp_instructions: u64) {
         self.now += CALL + warp_instructions;

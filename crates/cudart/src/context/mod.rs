@@ -17,7 +17,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::status::{Failure, Outcome, Status};
 
-pub use current::Contexts;
 pub use device::{MEMORY_BYTES, Release, attribute, properties};
 pub use engine::Engine;
 pub use kernels::{KernelId, LaunchShape, ModuleId};
