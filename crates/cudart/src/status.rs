@@ -49,7 +49,6 @@ statuses! {
     FILE_NOT_FOUND = 301, c"cudaErrorFileNotFound", c"CUDA_ERROR_FILE_NOT_FOUND", c"file not found";
     INVALID_HANDLE = 400, c"cudaErrorInvalidResourceHandle", c"CUDA_ERROR_INVALID_HANDLE", c"invalid resource handle";
     NOT_FOUND = 500, c"cudaErrorSymbolNotFound", c"CUDA_ERROR_NOT_FOUND", c"named symbol not found";
-    NOT_READY = 600, c"cudaErrorNotReady", c"CUDA_ERROR_NOT_READY", c"device not ready";
     ILLEGAL_ADDRESS = 700, c"cudaErrorIllegalAddress", c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered";
     OUT_OF_RESOURCES = 701, c"cudaErrorLaunchOutOfResources", c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"too many resources requested for launch";
     TIMEOUT = 702, c"cudaErrorLaunchTimeout", c"CUDA_ERROR_LAUNCH_TIMEOUT", c"the launch timed out and was terminated";
@@ -95,13 +94,20 @@ impl Status {
     /// Whether every later call fails with it too (the manual, `cudaErrorLaunchFailure`: "the process
     /// must be terminated and relaunched").
     pub fn is_sticky(self) -> bool {
-        (700..=719).contains(&self.0) && self != Status::OUT_OF_RESOURCES
+        let is_of_device = (700..=719).contains(&self.0) && self != Status::OUT_OF_RESOURCES;
+        is_of_device || self == Status::UNKNOWN
     }
 }
 
 impl Failure {
     pub fn new(status: Status, why: impl Into<String>) -> Failure {
         Failure { status, why: Some(why.into()) }
+    }
+
+    /// This library is at fault.
+    pub fn broken() -> Failure {
+        let why = "the runtime failed, with the message above: this is a defect of warpmem";
+        Failure::new(Status::UNKNOWN, why)
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) enum Global<'a> {
 }
 
 impl Global<'_> {
-    /// Up to 8 bytes; `None` if they are not all in one allocation.
+    /// Up to 8 bytes; `None` if they are not all in one area.
     pub fn read(&mut self, address: u64, width: u64) -> Option<u64> {
         match self {
             Global::Memory(memory) => memory.read(address, width as usize),
@@ -18,7 +18,7 @@ impl Global<'_> {
         }
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one allocation.
+    /// Writes up to 8 bytes; `None` if they are not all in one area.
     pub fn write(&mut self, address: u64, width: u64, value: u64) -> Option<()> {
         match self {
             Global::Memory(memory) => memory.write(address, width as usize, value),
@@ -26,7 +26,7 @@ impl Global<'_> {
         }
     }
 
-    /// The first address and the bytes of the allocation that holds an address, if they can be
+    /// The first address and the bytes of the area that holds an address, if they can be
     /// reached at once; else nothing.
     #[inline]
     pub fn around(&self, address: u64) -> (u64, &[u8]) {

@@ -27,6 +27,8 @@ const SEGMENT: u64 = 2 << 20;
 pub struct DeviceMemory {
     /// By address.
     allocations: Vec<Allocation>,
+    /// What can be reached, by address, where that is more than the allocations: all segments.
+    pages: Option<Vec<Allocation>>,
     segments: Segments,
     /// Addresses of segments.
     large: FreeAddresses,
@@ -37,7 +39,7 @@ pub struct DeviceMemory {
     textures: TextureTable,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Allocation {
     base: u64,
     bytes: u64,
@@ -60,17 +62,23 @@ impl Default for DeviceMemory {
 
 impl DeviceMemory {
     /// Memory whose bytes a mapping provides: the host finds them at the addresses that kernels
-    /// use.
+    /// use. As on a GPU, all bytes of a page can be reached of which some are allocated, and one
+    /// page before the first: programs that read beyond the ends of arrays work there, and here.
     pub fn mapped(mapping: Box<dyn Mapping>) -> DeviceMemory {
-        DeviceMemory::over(mapping.base(), Some(mapping))
+        let mut memory = DeviceMemory::over(mapping.base(), Some(mapping));
+        memory.pages = Some(Vec::new());
+        // Without addresses for it every allocation fails too.
+        memory.add_segment(SEGMENT, SEGMENT).ok();
+        memory
     }
 
     fn over(base: u64, mapping: Option<Box<dyn Mapping>>) -> DeviceMemory {
         DeviceMemory {
             allocations: Vec::new(),
+            pages: None,
             segments: Segments::new(mapping),
             large: FreeAddresses::new(base, CAPACITY),
-            small: FreeAddresses::default(),
+            small: FreeAddresses::between(SEGMENT),
             shared: BTreeMap::new(),
             textures: TextureTable::default(),
         }
@@ -108,6 +116,7 @@ impl DeviceMemory {
         let size = length.max(1).next_multiple_of(SEGMENT);
         let base = self.large.take(size).ok_or_else(|| self.out_of_memory(length))?;
         let segment = self.segments.add(Segment::lent(base, bytes));
+        self.add_page(segment);
         Ok(self.add(segment, 0, length))
     }
 
@@ -115,7 +124,16 @@ impl DeviceMemory {
     fn add_segment(&mut self, size: u64, bytes: u64) -> Result<usize, LaunchError> {
         let size = size.next_multiple_of(SEGMENT);
         let base = self.large.take(size).ok_or_else(|| self.out_of_memory(bytes))?;
-        self.segments.map(base, size).ok_or_else(|| self.out_of_memory(bytes))
+        let segment = self.segments.map(base, size).ok_or_else(|| self.out_of_memory(bytes))?;
+        self.add_page(segment);
+        Ok(segment)
+    }
+
+    /// Makes all of a segment an area, if what is not allocated can be reached.
+    fn add_page(&mut self, segment: usize) {
+        let Some(pages) = &mut self.pages else { return };
+        let (base, bytes) = self.segments.get(segment).extent();
+        insert(pages, Allocation { base, bytes, segment, offset: 0 });
     }
 
     fn out_of_memory(&self, bytes: u64) -> LaunchError {
@@ -130,8 +148,7 @@ impl DeviceMemory {
 
     fn add(&mut self, segment: usize, offset: usize, bytes: u64) -> u64 {
         let base = self.segments.get(segment).base + offset as u64;
-        let at = self.allocations.partition_point(|allocation| allocation.base < base);
-        self.allocations.insert(at, Allocation { base, bytes, segment, offset });
+        insert(&mut self.allocations, Allocation { base, bytes, segment, offset });
         base
     }
 
@@ -139,12 +156,16 @@ impl DeviceMemory {
     pub fn free(&mut self, address: u64) -> bool {
         let at = self.allocations.binary_search_by_key(&address, |allocation| allocation.base);
         let Ok(at) = at else { return false };
-        let Allocation { base, bytes, segment, .. } = self.allocations[at];
+        let allocation = self.allocations[at];
+        let Allocation { base, bytes, segment, .. } = allocation;
         let size = bytes.max(1).next_multiple_of(ALIGN);
         if self.shared.contains_key(&self.segments.get(segment).base) {
-            self.allocation_mut(at as u32).fill(0);
+            self.segments.bytes_mut(allocation).fill(0);
             self.small.give(base, size);
         } else {
+            if let Some(pages) = &mut self.pages {
+                pages.retain(|page| page.segment != segment);
+            }
             self.segments.remove(segment);
             self.large.give(base, size.next_multiple_of(SEGMENT));
         }
@@ -159,11 +180,12 @@ impl DeviceMemory {
 
     /// The allocation that an address lies in: its first address and its bytes.
     pub fn extent(&self, address: u64) -> Option<(u64, u64)> {
-        let allocation = &self.allocations[self.find(address)?];
+        let allocation = &self.allocations[find(&self.allocations, address)?];
         Some((allocation.base, allocation.bytes))
     }
 
-    /// The bytes from an address on, if they lie in one allocation.
+    /// The bytes from an address on, if they lie in one area that can be reached: an allocation, or
+    /// a segment of memory that is mapped.
     #[inline]
     pub fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
         let (base, bytes) = self.around(address)?;
@@ -200,61 +222,60 @@ impl DeviceMemory {
         self.textures.get(handle)
     }
 
-    /// The allocation that an address lies in.
+    /// What can be reached.
     #[inline]
-    fn find(&self, address: u64) -> Option<usize> {
-        let at = self.allocations.partition_point(|allocation| allocation.base <= address);
-        let at = at.checked_sub(1)?;
-        (address < self.allocations[at].end()).then_some(at)
+    fn reach(&self) -> &[Allocation] {
+        self.pages.as_deref().unwrap_or(&self.allocations)
     }
 
-    /// The number of the allocation that some bytes lie in, and where they begin in it.
+    /// The number of the area that some bytes lie in, and where they begin in it.
     #[inline]
     pub(crate) fn place(&self, address: u64, length: u64) -> Option<(u32, usize)> {
-        let at = self.find(address)?;
-        let allocation = &self.allocations[at];
-        let fits = length <= allocation.end() - address;
-        fits.then(|| (at as u32, (address - allocation.base) as usize))
+        let at = find(self.reach(), address)?;
+        let area = &self.reach()[at];
+        let fits = length <= area.end() - address;
+        fits.then(|| (at as u32, (address - area.base) as usize))
     }
 
-    /// The bytes of an allocation.
-    pub(crate) fn allocation(&self, number: u32) -> &[u8] {
-        let Allocation { bytes, segment, offset, .. } = self.allocations[number as usize];
-        &self.segments.get(segment).bytes()[offset..offset + bytes as usize]
+    /// The bytes of an area.
+    pub(crate) fn area(&self, number: u32) -> &[u8] {
+        self.segments.bytes(self.reach()[number as usize])
     }
 
-    /// As [`DeviceMemory::allocation`], to be written.
-    pub(crate) fn allocation_mut(&mut self, number: u32) -> &mut [u8] {
-        let Allocation { bytes, segment, offset, .. } = self.allocations[number as usize];
-        &mut self.segments.get_mut(segment).bytes_mut()[offset..offset + bytes as usize]
+    /// As [`DeviceMemory::area`], to be written.
+    pub(crate) fn area_mut(&mut self, number: u32) -> &mut [u8] {
+        let area = self.reach()[number as usize];
+        self.segments.bytes_mut(area)
     }
 
-    /// Up to 8 bytes; `None` if they are not all in one allocation.
+    /// Up to 8 bytes; `None` if they are not all in one area.
     pub(crate) fn read(&self, address: u64, width: usize) -> Option<u64> {
+        let (area, offset) = self.place(address, width as u64)?;
         let mut value = [0; 8];
-        value[..width].copy_from_slice(self.bytes(address, width as u64)?);
+        value[..width].copy_from_slice(&self.area(area)[offset..offset + width]);
         Some(u64::from_le_bytes(value))
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one allocation.
+    /// Writes up to 8 bytes; `None` if they are not all in one area.
     pub(crate) fn write(&mut self, address: u64, width: usize, value: u64) -> Option<()> {
-        let bytes = self.bytes_mut(address, width as u64)?;
+        let (area, offset) = self.place(address, width as u64)?;
+        let bytes = &mut self.area_mut(area)[offset..offset + width];
         bytes.copy_from_slice(&value.to_le_bytes()[..width]);
         Some(())
     }
 
-    /// The allocation that holds an address: its first address and its bytes.
+    /// The area that holds an address: its first address and its bytes.
     #[inline]
     pub(crate) fn around(&self, address: u64) -> Option<(u64, &[u8])> {
-        let at = self.find(address)?;
-        Some((self.allocations[at].base, self.allocation(at as u32)))
+        let area = self.reach()[find(self.reach(), address)?];
+        Some((area.base, self.segments.bytes(area)))
     }
 
     /// As [`DeviceMemory::around`], to be written.
     #[inline]
     pub(crate) fn around_mut(&mut self, address: u64) -> Option<(u64, &mut [u8])> {
-        let at = self.find(address)?;
-        Some((self.allocations[at].base, self.allocation_mut(at as u32)))
+        let area = self.reach()[find(self.reach(), address)?];
+        Some((area.base, self.segments.bytes_mut(area)))
     }
 
     /// The allocation that is nearest to an address, for messages: its first address and its size.
@@ -266,6 +287,20 @@ impl DeviceMemory {
         let nearest = self.allocations.iter().min_by_key(distance)?;
         Some((nearest.base, nearest.bytes))
     }
+}
+
+/// Adds an area where it belongs by its address.
+fn insert(areas: &mut Vec<Allocation>, area: Allocation) {
+    let at = areas.partition_point(|other| other.base < area.base);
+    areas.insert(at, area);
+}
+
+/// The area that an address lies in.
+#[inline]
+fn find(areas: &[Allocation], address: u64) -> Option<usize> {
+    let at = areas.partition_point(|area| area.base <= address);
+    let at = at.checked_sub(1)?;
+    (address < areas[at].end()).then_some(at)
 }
 
 #[cfg(test)]
@@ -315,6 +350,54 @@ mod tests {
         assert_eq!(memory.allocate(4 << 20).unwrap(), large);
         assert!(memory.bytes(small[1], 1500).unwrap().iter().all(|&byte| byte == 0));
         assert!(memory.bytes(large, 4 << 20).unwrap().iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn an_allocation_lies_in_one_segment() {
+        let mut memory = DeviceMemory::default();
+        let sizes = [SEGMENT / 2 + 256, SEGMENT / 2, 8];
+        let addresses = sizes.map(|bytes| memory.allocate(bytes).unwrap());
+        assert_eq!(addresses.map(|address| address - BASE), [0, SEGMENT, SEGMENT / 2 + 256]);
+        memory.bytes_mut(addresses[1], sizes[1]).unwrap().fill(7);
+        assert!(addresses.iter().all(|&address| memory.free(address)));
+        // Nor does one that takes what they left.
+        let address = memory.allocate(SEGMENT - 256).unwrap();
+        assert_eq!(address - BASE, 0);
+        assert!(memory.bytes(address, SEGMENT - 256).unwrap().iter().all(|&byte| byte == 0));
+    }
+
+    /// Pages of the heap.
+    struct Leaked;
+
+    impl Mapping for Leaked {
+        fn base(&self) -> u64 {
+            BASE
+        }
+
+        fn map(&mut self, _: u64, bytes: u64) -> Option<&'static mut [u8]> {
+            Some(vec![0; bytes as usize].leak())
+        }
+
+        fn unmap(&mut self, _: u64, _: u64) {}
+    }
+
+    #[test]
+    fn all_of_a_page_that_is_mapped_can_be_reached() {
+        let mut memory = DeviceMemory::mapped(Box::new(Leaked));
+        let small = memory.allocate(100).unwrap();
+        let large = memory.allocate(3 << 20).unwrap();
+        assert_eq!((small - BASE, large - BASE), (SEGMENT, 2 * SEGMENT));
+        for address in [small - 4, small + 100, large - 4, large + (3 << 20)] {
+            assert_eq!(memory.write(address, 4, 5), Some(()));
+            assert_eq!(memory.read(address, 4), Some(5));
+            assert_eq!(memory.bytes(address, 4).unwrap(), [5, 0, 0, 0]);
+            assert_eq!(memory.extent(address), None);
+        }
+        let end = large + (4 << 20);
+        assert!(memory.read(end - 4, 4).is_some() && memory.read(end, 1).is_none());
+        assert!(memory.read(BASE, 1).is_some() && memory.read(BASE - 1, 1).is_none());
+        assert!(memory.free(large) && memory.read(large, 1).is_none());
+        assert!(memory.free(small) && memory.read(small, 1).is_some());
     }
 
     #[test]

@@ -12,7 +12,7 @@ const PAGE: usize = 1 << 12;
 /// Bytes of a granule: reads and writes are compared by these.
 const GRANULE: usize = PAGE / 64;
 
-/// A page: its allocation and its number there.
+/// A page: its area and its number there.
 type PageId = (u32, u32);
 
 /// The granules that have been committed, by page.
@@ -22,7 +22,7 @@ pub(crate) struct Committed(HashMap<PageId, u64>);
 /// What was read, and what was written.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// By allocation and page: its place among the pages, from 1; 0 if it is untouched.
+    /// By area and page: its place among the pages, from 1; 0 if it is untouched.
     places: Vec<Vec<u32>>,
     pages: Vec<Page>,
     /// Of pages that are no longer written.
@@ -47,7 +47,7 @@ struct Written {
 
 impl View {
     /// As [`View::read`] at the addresses of several lanes, of one width that divides them; returns
-    /// the lanes whose bytes are not in the allocation of the first.
+    /// the lanes whose bytes are not in the area of the first.
     pub fn gather(
         &mut self,
         memory: &DeviceMemory,
@@ -57,9 +57,9 @@ impl View {
         values: &mut Lanes<u64>,
     ) -> u32 {
         let first = lanes.trailing_zeros() as usize;
-        let Some((allocation, offset)) = memory.place(address(first), 1) else { return lanes };
+        let Some((area, offset)) = memory.place(address(first), 1) else { return lanes };
         let base = address(first) - offset as u64;
-        let bytes = memory.allocation(allocation);
+        let bytes = memory.area(area);
         let mut elsewhere = 0;
         let mut last = (usize::MAX, 0);
         for lane in lanes_of(lanes) {
@@ -69,7 +69,7 @@ impl View {
                 continue;
             };
             if offset / PAGE != last.0 {
-                last = (offset / PAGE, self.place_of((allocation, (offset / PAGE) as u32)));
+                last = (offset / PAGE, self.place_of((area, (offset / PAGE) as u32)));
             }
             let page = &mut self.pages[last.1];
             page.read |= 1 << (offset % PAGE / GRANULE);
@@ -92,9 +92,9 @@ impl View {
         values: &Lanes<u64>,
     ) -> u32 {
         let first = lanes.trailing_zeros() as usize;
-        let Some((allocation, offset)) = memory.place(address(first), 1) else { return lanes };
+        let Some((area, offset)) = memory.place(address(first), 1) else { return lanes };
         let base = address(first) - offset as u64;
-        let size = memory.allocation(allocation).len();
+        let size = memory.area(area).len();
         let ones = u64::MAX >> (64 - width);
         let mut elsewhere = 0;
         for lane in lanes_of(lanes) {
@@ -103,7 +103,7 @@ impl View {
                 elsewhere |= 1 << lane;
                 continue;
             }
-            let written = self.written(memory, (allocation, (offset / PAGE) as u32));
+            let written = self.written(memory, (area, (offset / PAGE) as u32));
             let within = offset % PAGE;
             written.bytes[within..within + width]
                 .copy_from_slice(&values[lane].to_le_bytes()[..width]);
@@ -112,9 +112,9 @@ impl View {
         elsewhere
     }
 
-    /// Up to 8 bytes; `None` if they are not all in one allocation.
+    /// Up to 8 bytes; `None` if they are not all in one area.
     pub fn read(&mut self, memory: &DeviceMemory, address: u64, width: usize) -> Option<u64> {
-        let (allocation, offset) = memory.place(address, width as u64)?;
+        let (area, offset) = memory.place(address, width as u64)?;
         let mut value = [0; 8];
         if offset % PAGE + width > PAGE {
             for (at, byte) in value.iter_mut().enumerate().take(width) {
@@ -122,18 +122,18 @@ impl View {
             }
             return Some(u64::from_le_bytes(value));
         }
-        let page = self.page((allocation, (offset / PAGE) as u32));
+        let page = self.page((area, (offset / PAGE) as u32));
         let within = offset % PAGE;
         page.read |= granules(within, width);
         let bytes = match &page.written {
             Some(written) => &written.bytes[within..within + width],
-            None => &memory.allocation(allocation)[offset..offset + width],
+            None => &memory.area(area)[offset..offset + width],
         };
         value[..width].copy_from_slice(bytes);
         Some(u64::from_le_bytes(value))
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one allocation.
+    /// Writes up to 8 bytes; `None` if they are not all in one area.
     pub fn write(
         &mut self,
         memory: &DeviceMemory,
@@ -141,14 +141,14 @@ impl View {
         width: usize,
         value: u64,
     ) -> Option<()> {
-        let (allocation, offset) = memory.place(address, width as u64)?;
+        let (area, offset) = memory.place(address, width as u64)?;
         let bytes = value.to_le_bytes();
         if offset % PAGE + width > PAGE {
             return (0..width)
                 .try_for_each(|at| self.write(memory, address + at as u64, 1, bytes[at].into()));
         }
         let within = offset % PAGE;
-        let written = self.written(memory, (allocation, (offset / PAGE) as u32));
+        let written = self.written(memory, (area, (offset / PAGE) as u32));
         written.bytes[within..within + width].copy_from_slice(&bytes[..width]);
         for at in within..within + width {
             written.dirty[at / GRANULE] |= 1 << (at % GRANULE);
@@ -168,13 +168,13 @@ impl View {
         for page in &self.pages {
             let Some(written) = &page.written else { continue };
             let start = page.id.1 as usize * PAGE;
-            let allocation = memory.allocation_mut(page.id.0);
+            let area = memory.area_mut(page.id.0);
             let mut granules = 0;
             for (granule, &dirty) in
                 written.dirty.iter().enumerate().filter(|(_, dirty)| **dirty != 0)
             {
                 granules |= 1 << granule;
-                copy_dirty(&written.bytes, allocation, start, granule, dirty);
+                copy_dirty(&written.bytes, area, start, granule, dirty);
             }
             *committed.0.entry(page.id).or_default() |= granules;
         }
@@ -184,8 +184,8 @@ impl View {
     /// Forgets everything.
     pub fn clear(&mut self) {
         for page in self.pages.drain(..) {
-            let (allocation, number) = page.id;
-            self.places[allocation as usize][number as usize] = 0;
+            let (area, number) = page.id;
+            self.places[area as usize][number as usize] = 0;
             self.spare.extend(page.written);
         }
     }
@@ -206,11 +206,11 @@ impl View {
     }
 
     fn add(&mut self, id: PageId) -> usize {
-        let (allocation, number) = (id.0 as usize, id.1 as usize);
-        if allocation >= self.places.len() {
-            self.places.resize(allocation + 1, Vec::new());
+        let (area, number) = (id.0 as usize, id.1 as usize);
+        if area >= self.places.len() {
+            self.places.resize(area + 1, Vec::new());
         }
-        let places = &mut self.places[allocation];
+        let places = &mut self.places[area];
         if number >= places.len() {
             places.resize(number + 1, 0);
         }
@@ -226,7 +226,7 @@ impl View {
         page.written.get_or_insert_with(|| {
             let mut written = self.spare.pop().unwrap_or_default();
             written.dirty = [0; PAGE / GRANULE];
-            let bytes = &memory.allocation(id.0)[id.1 as usize * PAGE..];
+            let bytes = &memory.area(id.0)[id.1 as usize * PAGE..];
             let length = bytes.len().min(PAGE);
             written.bytes[..length].copy_from_slice(&bytes[..length]);
             written

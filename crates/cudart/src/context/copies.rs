@@ -15,9 +15,7 @@ impl Engine {
             None if length == 0 => Ok(std::ptr::null_mut()),
             None => Err(Failure::new(
                 Status::INVALID_VALUE,
-                format!(
-                    "{length} bytes at {address:#x} do not lie in one allocation of the device"
-                ),
+                format!("{length} bytes at {address:#x} are not all memory of the device"),
             )),
         }
     }
@@ -55,7 +53,7 @@ impl Engine {
                 }
                 return Err(Failure::new(
                     Status::INVALID_VALUE,
-                    format!("{width} bytes at {at:#x} do not lie in one allocation of the device"),
+                    format!("{width} bytes at {at:#x} are not all memory of the device"),
                 ));
             };
             match value {

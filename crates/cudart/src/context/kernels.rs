@@ -13,6 +13,7 @@ use crate::status::{Failure, Outcome, Status};
 use super::device::occupancy;
 use super::engine::Engine;
 use super::registry::{FatBinaryId, Registry};
+use super::relayed::warn;
 
 /// A module that is loaded.
 pub type ModuleId = usize;
@@ -290,7 +291,12 @@ impl Engine {
             }
             Err(error) => {
                 let failure = Failure::from(error);
-                relayed.failed(&launch.kernel, failure.why.as_deref().unwrap_or_default());
+                let why = failure.why.as_deref().unwrap_or_default();
+                match failure.status {
+                    // The program's own mistake, which it is told of as by a GPU.
+                    Status::INVALID_CONFIGURATION => warn(why),
+                    _ => relayed.failed(&launch.kernel, why),
+                }
                 // The user is told; the status says the rest.
                 if failure.status.is_sticky() {
                     self.failed(failure.status, None);

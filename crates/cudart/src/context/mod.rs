@@ -11,6 +11,7 @@ mod relayed;
 mod textures;
 
 use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -115,7 +116,9 @@ fn started(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Outcome<
         if let Some(status) = engine.broken() {
             return Err(status.into());
         }
-        let done = work(engine, registry);
+        // A panic must not unwind into the program, which is C.
+        let done = panic::catch_unwind(AssertUnwindSafe(|| work(engine, registry)));
+        let done = done.unwrap_or_else(|_| Err(Failure::broken()));
         if let Err(Failure { status, why }) = &done {
             engine.failed(*status, why.as_deref());
         }

@@ -1,7 +1,8 @@
 //! The capture at the other end of the socket, if there is one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use warpmem_relay::{Device, Ended, Message, Relay, Reply, SOCKET, Settings};
 use warpmem_simt::{
@@ -130,9 +131,13 @@ fn default_settings() -> Settings {
     Settings { device, max_instructions: 10_000_000_000, threads: 1 }
 }
 
-/// Tells the user of a program at once.
+/// Tells the user of a program at once, and of the same but once.
 pub fn warn(text: &str) {
-    eprintln!("warpmem: {text}");
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.insert(text.to_owned()) {
+        eprintln!("warpmem: {text}");
+    }
 }
 
 /// Lets the capture see this process's end though a child of it lives on.

@@ -3,18 +3,26 @@
 use std::collections::BTreeMap;
 
 /// Ranges of addresses.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FreeAddresses {
-    /// From first address to length; no two ranges touch.
+    /// From first address to length; no two ranges touch, but at a border.
     free: BTreeMap<u64, u64>,
     bytes: u64,
+    /// What is taken together lies between two multiples of it.
+    border: u64,
 }
 
 impl FreeAddresses {
+    /// All addresses of a range.
     pub fn new(base: u64, length: u64) -> FreeAddresses {
-        let mut addresses = FreeAddresses::default();
+        let mut addresses = FreeAddresses { free: BTreeMap::new(), bytes: 0, border: u64::MAX };
         addresses.give(base, length);
         addresses
+    }
+
+    /// No addresses yet.
+    pub fn between(border: u64) -> FreeAddresses {
+        FreeAddresses { free: BTreeMap::new(), bytes: 0, border }
     }
 
     /// Addresses that are free.
@@ -39,10 +47,13 @@ impl FreeAddresses {
         let (mut first, mut end) = (base, base + length);
         if let Some((&before, &size)) = self.free.range(..base).next_back()
             && before + size == base
+            && !base.is_multiple_of(self.border)
         {
             first = before;
         }
-        if let Some(size) = self.free.remove(&end) {
+        if !end.is_multiple_of(self.border)
+            && let Some(size) = self.free.remove(&end)
+        {
             end += size;
         }
         self.free.insert(first, end - first);

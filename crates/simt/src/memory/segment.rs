@@ -1,5 +1,7 @@
 //! Segments: the bytes that allocations lie in.
 
+use super::Allocation;
+
 /// Provides the bytes of device memory at addresses of the host.
 pub trait Mapping: Send + Sync {
     /// The first address of device memory.
@@ -27,6 +29,11 @@ enum Storage {
 impl Segment {
     pub fn lent(base: u64, bytes: &'static mut [u8]) -> Segment {
         Segment { base, storage: Storage::Lent(bytes) }
+    }
+
+    /// The first address, and the number of bytes.
+    pub fn extent(&self) -> (u64, u64) {
+        (self.base, self.bytes().len() as u64)
     }
 
     #[inline]
@@ -64,9 +71,17 @@ impl Segments {
         &self.segments[number]
     }
 
+    /// The bytes of an area.
     #[inline]
-    pub fn get_mut(&mut self, number: usize) -> &mut Segment {
-        &mut self.segments[number]
+    pub fn bytes(&self, area: Allocation) -> &[u8] {
+        &self.segments[area.segment].bytes()[area.offset..area.offset + area.bytes as usize]
+    }
+
+    /// As [`Segments::bytes`], to be written.
+    #[inline]
+    pub fn bytes_mut(&mut self, area: Allocation) -> &mut [u8] {
+        let bytes = self.segments[area.segment].bytes_mut();
+        &mut bytes[area.offset..area.offset + area.bytes as usize]
     }
 
     /// Adds a segment of bytes that are 0; returns its number.
