@@ -51,6 +51,9 @@ pub trait Watch {
     /// CTAs of the launch that have ended, and its warp instructions so far. Whether to go on.
     fn advance(&self, ctas: u64, warp_instructions: u64) -> bool;
 
+    /// What a kernel prints.
+    fn print(&self, _text: &str) {}
+
     /// Whether the user wants to stop.
     fn is_stopped(&self) -> bool {
         false
@@ -434,6 +437,10 @@ struct Told<'a>(&'a dyn Watch);
 impl Progress for Told<'_> {
     fn advance(&self, ctas: u64, instructions: u64) -> bool {
         self.0.advance(ctas, instructions)
+    }
+
+    fn print(&self, text: &str) {
+        self.0.print(text);
     }
 }
 

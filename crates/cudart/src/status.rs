@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 
-use warpmem_simt::LaunchError;
+use warpmem_simt::{LaunchError, TrapKind};
 
 /// What a function returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,11 @@ impl From<LaunchError> for Failure {
             LaunchError::External { .. } => Status::INVALID_IMAGE,
             LaunchError::OutOfMemory { .. } => Status::OUT_OF_MEMORY,
             LaunchError::Limit { .. } => Status::TIMEOUT,
-            LaunchError::Fault { fault, .. } if fault.is_of_memory => Status::ILLEGAL_ADDRESS,
+            LaunchError::Fault { fault, .. } => match fault.kind {
+                TrapKind::Memory => Status::ILLEGAL_ADDRESS,
+                TrapKind::Assertion => Status::ASSERT,
+                TrapKind::Other => Status::LAUNCH_FAILED,
+            },
             _ => Status::LAUNCH_FAILED,
         };
         Failure::new(status, error.to_string())

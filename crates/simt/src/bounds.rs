@@ -15,10 +15,13 @@ impl Default for Limits {
     }
 }
 
-/// Told how far a kernel is; may stop it.
+/// Told how far a kernel is and what it prints; may stop it.
 pub trait Progress {
     /// CTAs that have ended, and warp instructions executed. Whether the kernel is to go on.
     fn advance(&self, ctas: u64, instructions: u64) -> bool;
+
+    /// What the threads of a CTA print, CTA after CTA; it is lost unless somebody wants it.
+    fn print(&self, _text: &str) {}
 }
 
 impl Progress for () {

@@ -29,6 +29,8 @@ pub(crate) struct Cta<W> {
     pub block: [u32; 3],
     pub warps: Vec<Warp<W>>,
     shared: Vec<u8>,
+    /// What it has printed.
+    output: String,
     barriers: [Rendezvous; 16],
     has_begun: bool,
 }
@@ -38,6 +40,7 @@ pub(crate) struct Ended<W> {
     pub number: u64,
     pub block: [u32; 3],
     pub warps: Vec<W>,
+    pub output: String,
 }
 
 /// Warps at a barrier.
@@ -79,6 +82,7 @@ impl<W: WarpRecorder> Cta<W> {
             block,
             warps: (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
             shared: vec![0; prepared.shared_bytes as usize],
+            output: String::new(),
             barriers: [Rendezvous::default(); 16],
             has_begun: false,
         }
@@ -89,7 +93,7 @@ impl<W: WarpRecorder> Cta<W> {
         let (warps, rows): (Vec<W>, Vec<Rows>) =
             self.warps.into_iter().map(Warp::into_parts).unzip();
         spare.extend(rows);
-        Ended { number: self.number, block: self.block, warps }
+        Ended { number: self.number, block: self.block, warps, output: self.output }
     }
 
     pub fn has_ended(&self) -> bool {
@@ -110,6 +114,7 @@ impl<W: WarpRecorder> Cta<W> {
             shared: &mut self.shared,
             params: &prepared.params,
             pc: 0,
+            output: &mut self.output,
         };
         let budget =
             if std::mem::replace(&mut self.has_begun, true) { LATER_TURN } else { FIRST_TURN };

@@ -55,12 +55,21 @@ fn listed(errors: &[PtxError]) -> String {
     text
 }
 
+/// What a thread did that is not allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrapKind {
+    /// An access that no memory is there for.
+    Memory,
+    /// An assertion that does not hold.
+    Assertion,
+    Other,
+}
+
 /// What stopped a kernel, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub reason: String,
-    /// It is an access that no memory is there for.
-    pub is_of_memory: bool,
+    pub kind: TrapKind,
     /// Coordinates of the CTA.
     pub cta: [u32; 3],
     /// Coordinates of the thread in its CTA.

@@ -38,7 +38,7 @@ impl<R: Recorder> Grid<'_, '_, R> {
 
     /// Counts a CTA that has ended, and gives what it executed to the recorder.
     pub fn end(&mut self, cta: Cta<R::Warp>, spare: &mut Vec<Rows>) -> Result<(), LaunchError> {
-        record(self.recorder, &mut self.counts, cta.end(spare))
+        record(self.recorder, &mut self.counts, self.progress, cta.end(spare))
     }
 
     pub fn deadlock<'c>(&self, ctas: impl Iterator<Item = &'c Cta<R::Warp>>) -> LaunchError
@@ -50,14 +50,18 @@ impl<R: Recorder> Grid<'_, '_, R> {
     }
 }
 
-/// Counts a CTA that has ended, and gives what it executed to a recorder.
+/// Counts a CTA that has ended, gives what it executed to a recorder, and prints what it printed.
 pub(crate) fn record<R: Recorder>(
     recorder: &mut R,
     counts: &mut Counts,
+    progress: &dyn Progress,
     cta: Ended<R::Warp>,
 ) -> Result<(), LaunchError> {
     counts.ctas += 1;
     counts.warps += cta.warps.len() as u64;
+    if !cta.output.is_empty() {
+        progress.print(&cta.output);
+    }
     Ok(recorder.end_cta(cta.number, cta.block, cta.warps)?)
 }
 
@@ -86,7 +90,7 @@ impl Prepared<'_> {
         });
         Fault {
             reason: trap.reason,
-            is_of_memory: trap.is_of_memory,
+            kind: trap.kind,
             cta: warp.place.cta,
             thread: warp.thread(trap.lane),
             pc,

@@ -160,7 +160,7 @@ fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, Lau
         }
     }
     for cta in ended {
-        record(grid.recorder, &mut grid.counts, cta)?;
+        record(grid.recorder, &mut grid.counts, grid.progress, cta)?;
     }
     Ok(next)
 }
@@ -209,7 +209,9 @@ fn round<R: Recorder>(
             })
             .collect();
         let (recorder, counts) = (&mut *grid.recorder, &mut grid.counts);
-        let recorded = ended.into_iter().try_for_each(|cta| record(recorder, counts, cta));
+        let progress = grid.progress;
+        let recorded =
+            ended.into_iter().try_for_each(|cta| record(recorder, counts, progress, cta));
         stop.store(recorded.is_err(), Ordering::Relaxed);
         while threads.iter().any(|thread| !thread.is_finished()) {
             if !grid.progress.advance(counts.ctas, counts.warp_instructions) {

@@ -24,6 +24,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod prepared;
+mod print;
 mod program;
 mod recorder;
 mod run;
@@ -36,7 +37,7 @@ mod view;
 mod warp;
 
 pub use bounds::{Counts, Limits, Progress};
-pub use error::{Fault, LaunchError};
+pub use error::{Fault, LaunchError, TrapKind};
 pub use image::Image;
 pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params};

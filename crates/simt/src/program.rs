@@ -11,6 +11,7 @@ use warpmem_ptx::{
 use warpmem_trace::{Operands, Reg, Registers};
 
 use crate::error::LaunchError;
+use crate::execute::SystemCall;
 use crate::image::{Image, function_address};
 
 /// Bytes from one instruction to the next in program counters.
@@ -89,10 +90,18 @@ pub(crate) struct Routine {
 /// What a call copies between frames.
 #[derive(Clone, Debug)]
 pub(crate) struct CallPlan {
-    /// The routine that is called; `None` if its address is a register.
-    pub callee: Option<usize>,
+    pub target: CallTarget,
     pub arguments: Vec<Passed>,
     pub results: Vec<Passed>,
+}
+
+/// What a call calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallTarget {
+    Routine(usize),
+    /// The routine whose address is a register.
+    Register,
+    System(SystemCall),
 }
 
 /// An argument or result of the caller.
@@ -132,7 +141,12 @@ impl Program {
     /// that they share.
     pub fn has_independent_ctas(&self) -> bool {
         let mut steps = self.routines.iter().flat_map(|routine| &routine.steps);
-        steps.all(|step| !reaches_other_ctas(step.op))
+        let mut calls = self.routines.iter().flat_map(|routine| &routine.calls);
+        let calls_reach = |call: &CallPlan| match call.target {
+            CallTarget::System(system) => system.reaches_other_ctas(),
+            CallTarget::Routine(_) | CallTarget::Register => false,
+        };
+        steps.all(|step| !reaches_other_ctas(step.op)) && !calls.any(calls_reach)
     }
 
     pub fn of(image: &Image, kernel: FunctionId) -> Result<Program, LaunchError> {
@@ -221,6 +235,9 @@ fn reachable(module: &Module, kernel: FunctionId) -> Result<Vec<FunctionId>, Lau
         at += 1;
         let function = module.function(id);
         let Some(body) = &function.body else {
+            if SystemCall::named(&function.name).is_some() {
+                continue;
+            }
             return Err(LaunchError::Undefined { kernel: name(), function: function.name.clone() });
         };
         unsupported.extend(body.unsupported.iter().cloned());
@@ -240,6 +257,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Result<Vec<FunctionId>, Lau
             }
         }
     }
+    found.retain(|&id| module.function(id).body.is_some());
     match unsupported.is_empty() {
         true => Ok(found),
         false => Err(LaunchError::Unsupported { kernel: name(), unsupported }),
@@ -449,12 +467,20 @@ impl Lowering<'_> {
     fn call(&self, call: &warpmem_ptx::Call, routine_of: &BTreeMap<FunctionId, usize>) -> CallPlan {
         let indirect = usize::from(call.callee == Callee::Indirect);
         CallPlan {
-            callee: match call.callee {
-                Callee::Direct(id) => routine_of.get(&id).copied(),
-                Callee::Indirect => None,
+            target: match call.callee {
+                Callee::Direct(id) => self.target(id, routine_of),
+                Callee::Indirect => CallTarget::Register,
             },
             arguments: self.passed(&call.arguments, indirect),
             results: self.passed(&call.results, 0),
+        }
+    }
+
+    fn target(&self, id: FunctionId, routine_of: &BTreeMap<FunctionId, usize>) -> CallTarget {
+        let system = || SystemCall::named(&self.image.module().function(id).name);
+        match routine_of.get(&id) {
+            Some(&routine) => CallTarget::Routine(routine),
+            None => system().map_or(CallTarget::Register, CallTarget::System),
         }
     }
 

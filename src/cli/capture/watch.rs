@@ -65,6 +65,11 @@ impl Watch for Bar {
         !self.interrupt.is_asked()
     }
 
+    /// To standard error: standard output is the list of launches.
+    fn print(&self, text: &str) {
+        self.bar.suspend(|| eprint!("{text}"));
+    }
+
     fn is_stopped(&self) -> bool {
         self.interrupt.is_asked()
     }

@@ -110,7 +110,7 @@ fn launches_that_are_not_selected_are_executed_but_not_recorded() {
     fs::write(folder.join("expected.bin"), expected(0.0)).unwrap();
     let select = |launches: &str, name: &str| {
         let name = Some(regex::Regex::new(name).unwrap());
-        let selection = Selection { launches: launches.parse().unwrap(), name };
+        let selection = Selection { launches: launches.parse().unwrap(), name, ..Selection::all() };
         run(folder, &Options { selection, ..options(folder) }, &())
     };
     let captured = select("1", "ax").unwrap();

@@ -1,6 +1,7 @@
 //! The capture at the other end of the socket, if there is one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -81,18 +82,18 @@ impl Relayed {
         let Settings { max_instructions: instructions, threads, .. } = self.settings;
         let limits = Limits { instructions, threads };
         let Some(relay) = &mut self.relay else {
-            return run.execute(memory, &mut NoRecorder, limits, &Silent);
+            return run.execute(memory, &mut NoRecorder, limits, &Printer);
         };
         // A capture that has ended does not stop the program.
         let Ok(is_recorded) = relay.launch(&info, module) else {
             self.relay = None;
-            return run.execute(memory, &mut NoRecorder, limits, &Silent);
+            return run.execute(memory, &mut NoRecorder, limits, &Printer);
         };
         let counts = match is_recorded {
-            false => run.execute(memory, &mut NoRecorder, limits, &Silent)?,
+            false => run.execute(memory, &mut NoRecorder, limits, &Printer)?,
             true => {
                 let mut recorder = TraceRecorder::begin(relay, info)?;
-                let counts = run.execute(memory, &mut recorder, limits, &Silent)?;
+                let counts = run.execute(memory, &mut recorder, limits, &Printer)?;
                 recorder.end()?;
                 counts
             }
@@ -105,11 +106,19 @@ impl Relayed {
     }
 }
 
-struct Silent;
+/// Prints where the program does.
+struct Printer;
 
-impl Progress for Silent {
+impl Progress for Printer {
     fn advance(&self, _: u64, _: u64) -> bool {
         true
+    }
+
+    fn print(&self, text: &str) {
+        // The program's own output may wait in the buffer of C.
+        let text = CString::new(text.replace('\0', "")).unwrap_or_default();
+        // SAFETY: both are strings of C, and the format takes one.
+        unsafe { libc::printf(c"%s".as_ptr(), text.as_ptr()) };
     }
 }
 

@@ -159,7 +159,8 @@ impl Decoder<'_> {
 
     /// `vote.sync.ballot.b32 d, p, m`
     fn vote(&mut self) -> Result<Op> {
-        let synced = self.modifiers.accept("sync");
+        // Compilers write `.sync` first, the ISA's grammar allows it behind the mode too.
+        let mut synced = self.modifiers.accept("sync");
         let vote = self.modifiers.require("a vote", |name| {
             Some(match name {
                 "all" => Vote::All,
@@ -169,6 +170,7 @@ impl Decoder<'_> {
                 _ => return None,
             })
         })?;
+        synced |= self.modifiers.accept("sync");
         let result = if vote == Vote::Ballot { B32 } else { Pred };
         self.modifiers.one_of(&[result])?;
         self.operands.dest(result)?;

@@ -32,6 +32,7 @@ fn modifiers_are_part_of_the_operation() {
         Op::Barrier(Barrier { kind: BarrierKind::CountTrue, counted: true })
     );
     assert_eq!(op("vote.sync.ballot.b32 %r1, %p1, -1;"), Op::Vote(Vote::Ballot));
+    assert_eq!(op("vote.ballot.sync.b32 %r1, %p1, -1;"), Op::Vote(Vote::Ballot));
     assert_eq!(op("lop3.b32 %r1, %r2, %r3, %r4, 0x96;"), Op::Lop3(0x96));
 }
 

@@ -4,10 +4,10 @@ use warpmem_ptx::Op;
 use warpmem_trace::OpClass;
 
 use super::mbarrier::{self, Operation};
-use super::{Context, Event, Trap, barrier, record};
+use super::{Context, Event, Trap, barrier, record, system};
 use crate::image::function_at;
 use crate::lanes::lanes_of;
-use crate::program::{CallPlan, Passed, Source, Step};
+use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
@@ -135,17 +135,19 @@ fn branch_indexed<W: WarpRecorder>(
 /// next: the instruction is executed again for them.
 fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &mut Context<'_>,
     step: &Step,
     mask: u32,
     number: u32,
 ) -> Result<(), Trap> {
     const DEEPEST: usize = 1000;
-    let plan: &CallPlan = &ctx.program.routines[warp.frame().routine].calls[number as usize];
+    let program = ctx.program;
+    let plan: &CallPlan = &program.routines[warp.frame().routine].calls[number as usize];
     let Some(first) = lanes_of(mask).next() else { return Ok(()) };
-    let (callee, lanes) = match plan.callee {
-        Some(callee) => (callee, mask),
-        None => indirect(warp, ctx, step.sources[0], first, mask)?,
+    let (callee, lanes) = match plan.target {
+        CallTarget::Routine(callee) => (callee, mask),
+        CallTarget::Register => indirect(warp, ctx, step.sources[0], first, mask)?,
+        CallTarget::System(system) => return system::call(warp, ctx, step, mask, plan, system),
     };
     if lanes != mask {
         return Err(Trap::new(first, "lanes of a warp call different functions"));
@@ -190,10 +192,10 @@ fn indirect<W: WarpRecorder>(
 }
 
 /// Lanes and their values.
-type LaneWords = Vec<(usize, u64)>;
+pub(super) type LaneWords = Vec<(usize, u64)>;
 
 /// Words of an argument, one after the other: for every word, the lanes and their values.
-fn words_of<R>(
+pub(super) fn words_of<R>(
     warp: &Warp<R>,
     step: &Step,
     base: u64,
@@ -218,7 +220,7 @@ fn words_of<R>(
 }
 
 /// Writes what [`words_of`] has read.
-fn write_words<R>(warp: &mut Warp<R>, base: u64, bytes: u64, values: &[(usize, u64)]) {
+pub(super) fn write_words<R>(warp: &mut Warp<R>, base: u64, bytes: u64, values: &[(usize, u64)]) {
     let words = bytes.div_ceil(8).max(1) as usize;
     let lanes = values.len() / words;
     for (word, values) in (0..).zip(values.chunks(lanes.max(1))) {

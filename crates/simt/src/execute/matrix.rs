@@ -15,7 +15,7 @@ use warpmem_ptx::{Cache, Element, Mma, Space, Type};
 use warpmem_trace::Kind;
 
 use super::float::Float;
-use super::memory::{Group, check_alignment, read_lane, record, write_lane};
+use super::memory::{self, Group, check_alignment, read_lane, record, write_lane};
 use super::{Context, Outcome};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
@@ -155,8 +155,7 @@ fn put(d: &mut [Lanes<u64>], mma: Mma, lane: usize, at: usize, bits: u64) {
 
 /// The rows of the matrices: lane l has the address of row l % 8 of matrix l / 8.
 fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Group {
-    let addresses =
-        warp.wide(step.sources[0]).map(|address| address.wrapping_add_signed(matrices.offset));
+    let addresses = memory::addresses(warp, step.sources[0], matrices.offset);
     let lanes = u32::MAX >> (WARP - ROWS * usize::from(matrices.count));
     Group { space: Space::Shared, lanes, addresses }
 }

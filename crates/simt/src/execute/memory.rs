@@ -5,6 +5,7 @@ use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
 
 use super::record::with_operands;
 use super::{Context, Outcome, Trap};
+use crate::error::TrapKind;
 use crate::global::Global;
 use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
@@ -66,6 +67,15 @@ pub(super) struct Group {
     pub addresses: Lanes<u64>,
 }
 
+/// Addresses of the lanes. What is added to a register of 32 bits is added in 32 bits.
+pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes<u64> {
+    let bits = match source {
+        Source::Narrow(_) => u64::from(u32::MAX),
+        _ => u64::MAX,
+    };
+    warp.wide(source).map(|address| address.wrapping_add_signed(offset) & bits)
+}
+
 /// The lanes of `mask` by space: one group unless the addresses are generic.
 pub(super) fn groups<R>(
     warp: &Warp<R>,
@@ -74,7 +84,7 @@ pub(super) fn groups<R>(
     space: Space,
     mask: u32,
 ) -> impl Iterator<Item = Group> + use<R> {
-    let addresses = warp.wide(source).map(|address| address.wrapping_add_signed(offset));
+    let addresses = addresses(warp, source, offset);
     let mut rest = mask;
     let mut first = true;
     std::iter::from_fn(move || {
@@ -348,6 +358,19 @@ pub(super) fn read_lane<W: WarpRecorder>(
     value.ok_or_else(|| outside(ctx, space, lane, address, width))
 }
 
+/// Up to 8 bytes of a lane at a generic address.
+pub(super) fn read_generic<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<u64, Trap> {
+    let space = space_of(address);
+    let start = window(space).map_or(0, |window| window.start);
+    read_lane(warp, ctx, space, lane, address - start, width)
+}
+
 pub(super) fn write_lane<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -388,7 +411,7 @@ fn outside(ctx: &Context<'_>, space: Space, lane: usize, address: u64, width: u6
         "access of {width} bytes at {address:#x} of {} memory is out of bounds: {near}",
         space.name()
     );
-    Trap { lane, reason, is_of_memory: true }
+    Trap { lane, reason, kind: TrapKind::Memory }
 }
 
 pub(super) fn prefetch<W: WarpRecorder>(
@@ -414,7 +437,7 @@ pub(super) fn copy_async<W: WarpRecorder>(
     to_offset: i64,
     from_offset: i64,
 ) -> Outcome {
-    let to = warp.wide(step.sources[0]).map(|address| address.wrapping_add_signed(to_offset));
+    let to = addresses(warp, step.sources[0], to_offset);
     let bytes = warp.wide(step.sources[2])[0];
     let read_bytes = warp.narrow(step.sources[3]);
     let cache = if bypass { Cache::Global } else { Cache::All };

@@ -15,11 +15,14 @@ mod mbarrier;
 mod memory;
 mod operand;
 mod record;
+mod system;
 mod texture;
 
 use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
+pub(crate) use self::system::SystemCall;
+use crate::error::TrapKind;
 use crate::global::Global;
 use crate::program::{Program, Step};
 use crate::recorder::WarpRecorder;
@@ -35,6 +38,8 @@ pub(crate) struct Context<'a> {
     pub params: &'a [u8],
     /// Program counter of the instruction that is executed.
     pub pc: u64,
+    /// What the CTA has printed.
+    pub output: &'a mut String,
 }
 
 /// Why a lane cannot execute its instruction.
@@ -42,13 +47,12 @@ pub(crate) struct Context<'a> {
 pub(crate) struct Trap {
     pub lane: usize,
     pub reason: String,
-    /// It is an access that no memory is there for.
-    pub is_of_memory: bool,
+    pub kind: TrapKind,
 }
 
 impl Trap {
     pub fn new(lane: usize, reason: impl Into<String>) -> Trap {
-        Trap { lane, reason: reason.into(), is_of_memory: false }
+        Trap { lane, reason: reason.into(), kind: TrapKind::Other }
     }
 }
 

@@ -7,8 +7,21 @@ tests!(
     widths_and_signs_of_loads,
     generic_addresses_reach_every_space,
     atomics_are_carried_out_lane_after_lane,
-    copies_fill_shared_memory_and_zero_what_they_do_not_read
+    copies_fill_shared_memory_and_zero_what_they_do_not_read,
+    addresses_in_narrow_registers_wrap
 );
+
+/// As compilers write `tile[tid - 16 + 17]`.
+#[test]
+fn addresses_in_narrow_registers_wrap() {
+    let got = result(
+        "mov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r1, %r1, %r2;\nst.shared.u32 [%r1], %r0;\nbar.sync 0;\n\
+         sub.u32 %r1, %r1, 64;\nld.shared.u32 %r3, [%r1+64];\nst.global.u32 [%rd3], %r3;",
+        &tids(),
+        &[],
+    );
+    assert_eq!(got, tids());
+}
 
 #[test]
 fn widths_and_signs_of_loads() {

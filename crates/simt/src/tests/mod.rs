@@ -14,6 +14,7 @@ mod random_programs;
 mod recorded;
 mod rounding;
 mod sweep;
+mod system;
 mod textures;
 mod threads;
 mod warps;

@@ -1,0 +1,184 @@
+//! Functions that a kernel may call and no module defines: the device has them (CUDA C++ Programming
+//! Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation"; PTX Writer's Guide to
+//! Interoperability, "System Calls").
+
+use std::fmt::Write;
+
+use super::control::{LaneWords, words_of, write_words};
+use super::memory::read_generic;
+use super::{Context, Trap};
+use crate::error::TrapKind;
+use crate::global::Global;
+use crate::print;
+use crate::program::{CallPlan, Passed, Step};
+use crate::recorder::WarpRecorder;
+use crate::warp::Warp;
+
+/// A function of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemCall {
+    /// `vprintf(format, arguments)`
+    Print,
+    /// `__assertfail(message, file, line, function, bytes of a character)`
+    Assert,
+    /// `malloc(bytes)`
+    Allocate,
+    /// `free(address)`
+    Free,
+}
+
+impl SystemCall {
+    pub fn named(name: &str) -> Option<SystemCall> {
+        match name {
+            "vprintf" => Some(SystemCall::Print),
+            "__assertfail" => Some(SystemCall::Assert),
+            "malloc" => Some(SystemCall::Allocate),
+            "free" => Some(SystemCall::Free),
+            _ => None,
+        }
+    }
+
+    /// Bytes of what it takes.
+    fn arguments(self) -> &'static [u64] {
+        match self {
+            SystemCall::Print => &[8, 8],
+            SystemCall::Assert => &[8, 8, 4, 8, 8],
+            SystemCall::Allocate | SystemCall::Free => &[8],
+        }
+    }
+
+    /// Bytes of what it returns.
+    fn result(self) -> u64 {
+        match self {
+            SystemCall::Print => 4,
+            SystemCall::Allocate => 8,
+            SystemCall::Assert | SystemCall::Free => 0,
+        }
+    }
+
+    /// Whether CTAs can tell by it in which order they are executed.
+    pub fn reaches_other_ctas(self) -> bool {
+        matches!(self, SystemCall::Allocate | SystemCall::Free)
+    }
+}
+
+/// Lanes call a function of the device, one after the other.
+pub(super) fn call<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    lanes: u32,
+    plan: &CallPlan,
+    call: SystemCall,
+) -> Result<(), Trap> {
+    let base = warp.frame().param;
+    let arguments: Vec<LaneWords> = plan
+        .arguments
+        .iter()
+        .zip(call.arguments())
+        .map(|(&passed, &bytes)| words_of(warp, step, base, passed, bytes, lanes))
+        .collect();
+    let results: Result<LaneWords, Trap> = crate::lanes::lanes_of(lanes)
+        .enumerate()
+        .map(|(at, lane)| {
+            let argument = |number: usize| arguments.get(number).map_or(0, |words| words[at].1);
+            Ok((lane, one(warp, ctx, lane, call, argument)?))
+        })
+        .collect();
+    let (results, bytes) = (results?, call.result());
+    match plan.results.first() {
+        Some(&Passed::Param { offset, bytes: held }) if bytes > 0 => {
+            write_words(warp, base + offset, bytes.min(held), &results);
+        }
+        Some(&Passed::Value(at)) if bytes > 0 => {
+            let mut values = [0; 32];
+            results.iter().for_each(|&(lane, value)| values[lane] = value);
+            if let Some(&dest) = step.dests.get(at) {
+                warp.set_wide(dest, &values, lanes);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The call of a lane, and what it returns.
+fn one<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    call: SystemCall,
+    argument: impl Fn(usize) -> u64,
+) -> Result<u64, Trap> {
+    match call {
+        SystemCall::Print => {
+            let format = text(warp, ctx, lane, argument(0))?;
+            let mut at = argument(1);
+            let (text, count) = print::formatted(&format, |wanted| {
+                let width = wanted.bytes();
+                at = at.next_multiple_of(width);
+                let value = read_generic(warp, ctx, lane, at, width)?;
+                at += width;
+                match wanted {
+                    print::Wanted::Text => {
+                        Ok(print::Value::Text(self::text(warp, ctx, lane, value)?))
+                    }
+                    _ => Ok(print::Value::Bits(value)),
+                }
+            })?;
+            ctx.output.push_str(&text);
+            Ok(count)
+        }
+        SystemCall::Assert => {
+            let [message, file, function] =
+                [0, 1, 3].map(|number| text(warp, ctx, lane, argument(number)));
+            let mut reason = String::new();
+            // Writing to a string does not fail.
+            let _ = write!(
+                reason,
+                "{}:{}: {}: assertion `{}` failed",
+                file?,
+                argument(2),
+                function?,
+                message?
+            );
+            Err(Trap { lane, reason, kind: TrapKind::Assertion })
+        }
+        SystemCall::Allocate => Ok(match &mut ctx.global {
+            // The manual: null where there is no room.
+            Global::Memory(memory) => memory.allocate(argument(0)).unwrap_or(0),
+            Global::View(..) => 0,
+        }),
+        SystemCall::Free => {
+            let address = argument(0);
+            if let Global::Memory(memory) = &mut ctx.global
+                && address != 0
+                && !memory.free(address)
+            {
+                let reason =
+                    format!("free of {address:#x}, where nothing that was allocated begins");
+                return Err(Trap::new(lane, reason));
+            }
+            Ok(0)
+        }
+    }
+}
+
+/// The text at a generic address, up to its zero byte.
+fn text<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+) -> Result<String, Trap> {
+    /// A longer text is no text.
+    const LONGEST: u64 = 1 << 16;
+    let mut bytes = Vec::new();
+    for at in 0..LONGEST {
+        match read_generic(warp, ctx, lane, address.wrapping_add(at), 1)? {
+            0 => break,
+            byte => bytes.push(byte as u8),
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
