@@ -314,6 +314,7 @@ impl Session<'_> {
             grid: planned.grid.0,
             block: planned.block.0,
             dynamic_shared: planned.shared,
+            workspace: 0,
             params: Params::default(),
         };
         // A wrong count or an unknown kernel is reported by the launch.

@@ -26,6 +26,10 @@ pub enum Special {
     GlobalTimerHi,
     TotalSharedBytes,
     DynamicSharedBytes,
+    /// The low and the high half of the address of memory that the launch's CTAs share, by which they
+    /// wait for each other: what toolchains take `%envreg2` and `%envreg1` for.
+    Workspace,
+    WorkspaceHi,
     /// Of a cluster of one CTA.
     ClusterCtaid,
     ClusterNctaid,
@@ -80,6 +84,8 @@ impl Special {
             "%globaltimer_hi" => GlobalTimerHi,
             "%total_smem_size" => TotalSharedBytes,
             "%dynamic_smem_size" => DynamicSharedBytes,
+            "%envreg1" => WorkspaceHi,
+            "%envreg2" => Workspace,
             "%cluster_ctarank" => ClusterCtaid,
             "%cluster_nctarank" => ClusterNctaid,
             _ => return None,

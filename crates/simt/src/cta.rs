@@ -73,6 +73,7 @@ impl<W: WarpRecorder> Cta<W> {
                 cta_number: number,
                 warp_in_cta,
                 shared: [prepared.shared_bytes, prepared.launch.dynamic_shared],
+                workspace: prepared.launch.workspace,
             };
             let params = prepared.params.len() as u64;
             Warp::new(&prepared.program, place, params, recorder(), spare.pop())
@@ -116,8 +117,13 @@ impl<W: WarpRecorder> Cta<W> {
             pc: 0,
             output: &mut self.output,
         };
-        let budget =
-            if std::mem::replace(&mut self.has_begun, true) { LATER_TURN } else { FIRST_TURN };
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
+        let budget = match prepared.launch.workspace {
+            0 if has_begun => LATER_TURN,
+            0 => FIRST_TURN,
+            // CTAs of a cooperative launch do wait for each other.
+            _ => u64::from(WARP_TURN) * self.warps.len() as u64,
+        };
         let end = *executed + budget;
         while *executed < end {
             let mut moved = false;

@@ -13,7 +13,13 @@ pub struct Launch {
     /// Bytes of shared memory beside those of the kernel's own variables.
     pub dynamic_shared: u32,
     pub params: Params,
+    /// Address of [`WORKSPACE`] bytes, which are 0, by which the CTAs of a cooperative launch wait
+    /// for each other; 0: the launch is no such one.
+    pub workspace: u64,
 }
+
+/// Bytes of memory of a cooperative launch.
+pub const WORKSPACE: u64 = 1 << 10;
 
 /// The arguments of a launch: the bytes of each.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,8 @@
 //! A launch that is ready to be executed.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use warpmem_ptx::FunctionId;
 
 use crate::error::LaunchError;
@@ -11,25 +14,45 @@ use crate::program::Program;
 /// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
 const MOST_SHARED: u32 = 227 << 10;
 
+/// The kernels of an image that have been launched: what a launch needs of them is made once.
+#[derive(Debug, Default)]
+pub struct Programs(BTreeMap<FunctionId, Arc<Program>>);
+
+impl Programs {
+    fn program(&mut self, image: &Image, kernel: FunctionId) -> Result<Arc<Program>, LaunchError> {
+        if let Some(program) = self.0.get(&kernel) {
+            return Ok(Arc::clone(program));
+        }
+        let program = Program::of(image, kernel)?;
+        program.check_supported(image.module(), kernel, is_supported)?;
+        let program = Arc::new(program);
+        self.0.insert(kernel, Arc::clone(&program));
+        Ok(program)
+    }
+}
+
 /// A kernel, its arguments in parameter memory, and its launch.
 pub(crate) struct Prepared<'a> {
     pub image: &'a Image,
     pub launch: &'a Launch,
-    pub program: Program,
+    pub program: Arc<Program>,
     pub params: Vec<u8>,
     pub shared_bytes: u32,
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(image: &'a Image, launch: &'a Launch) -> Result<Prepared<'a>, LaunchError> {
+    pub fn new(
+        image: &'a Image,
+        launch: &'a Launch,
+        programs: &mut Programs,
+    ) -> Result<Prepared<'a>, LaunchError> {
         let module = image.module();
         let id = find(image, &launch.kernel)?;
         let kernel = module.function(id);
         launch.check_dimensions()?;
         launch.check_threads(kernel)?;
         let params = launch.params.memory(module, kernel)?;
-        let program = Program::of(image, id)?;
-        program.check_supported(module, id, is_supported)?;
+        let program = programs.program(image, id)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
         match shared_bytes <= MOST_SHARED {
             true => Ok(Prepared { image, launch, program, params, shared_bytes }),

@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::image::Image;
 use crate::launch::Launch;
 use crate::memory::DeviceMemory;
-use crate::prepared::Prepared;
+use crate::prepared::{Prepared, Programs};
 use crate::recorder::Recorder;
 use crate::{independent, turns};
 
@@ -19,7 +19,19 @@ impl<'a> Run<'a> {
     /// # Errors
     /// When there is no such kernel, it needs what is not supported, or the launch does not fit it.
     pub fn new(image: &'a Image, launch: &'a Launch) -> Result<Run<'a>, LaunchError> {
-        Prepared::new(image, launch).map(Run)
+        Run::again(image, launch, &mut Programs::default())
+    }
+
+    /// As [`Run::new`], of an image whose kernels are launched again and again.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn again(
+        image: &'a Image,
+        launch: &'a Launch,
+        programs: &mut Programs,
+    ) -> Result<Run<'a>, LaunchError> {
+        Prepared::new(image, launch, programs).map(Run)
     }
 
     /// Registers of a thread: an estimate from the values that are live at once.

@@ -60,6 +60,8 @@ pub(crate) struct Place {
     pub warp_in_cta: u32,
     /// Bytes of shared memory: of all, and of the launch.
     pub shared: [u32; 2],
+    /// Address of memory that the launch's CTAs share; 0: none.
+    pub workspace: u64,
 }
 
 /// The registers of a warp, by class.
@@ -288,6 +290,8 @@ impl<R> Warp<R> {
             }
             Special::TotalSharedBytes => place.shared[0].into(),
             Special::DynamicSharedBytes => place.shared[1].into(),
+            Special::Workspace => place.workspace & u64::from(u32::MAX),
+            Special::WorkspaceHi => place.workspace >> 32,
             Special::NsmId | Special::ClusterNctaid => 1,
             Special::SmId
             | Special::GridId

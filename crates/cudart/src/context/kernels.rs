@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use warpmem_ptx::VariableId;
 use warpmem_ptx::fatbin::{self, FatBinaryError};
-use warpmem_simt::{Image, Launch, Params, Run};
+use warpmem_simt::{Image, Launch, Params, Programs, Run, WORKSPACE};
 use warpmem_trace::KernelInfo;
 
 use crate::status::{Failure, Outcome, Status};
@@ -27,6 +27,7 @@ const FIRST_HANDLE: usize = 0x100;
 
 struct Loaded {
     image: Image,
+    programs: Programs,
     /// Registers of a thread, of kernels for which they are known exactly.
     registers: BTreeMap<String, u32>,
 }
@@ -58,6 +59,8 @@ pub struct LaunchShape {
     pub shared: u32,
     /// Handle.
     pub stream: u64,
+    /// CTAs may wait for each other.
+    pub is_cooperative: bool,
 }
 
 impl Kernels {
@@ -89,7 +92,7 @@ impl Engine {
             .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
         let image = Image::load(module, &mut self.memory)?;
         let registers = self.relayed.module(&text);
-        self.kernels.modules.push(Some(Loaded { image, registers }));
+        self.kernels.modules.push(Some(Loaded { image, programs: Programs::default(), registers }));
         Ok(self.kernels.modules.len() - 1)
     }
 
@@ -263,16 +266,19 @@ impl Engine {
     ) -> Outcome<()> {
         let Kernel { module, name, .. } = self.kernel_of(id)?.clone();
         let stream = self.clock.stream(shape.stream)?;
+        let workspace = if shape.is_cooperative { self.allocate(WORKSPACE)? } else { 0 };
         let launch = Launch {
             kernel: name,
             grid: shape.grid,
             block: shape.block,
             dynamic_shared: shape.shared,
             params: Params(arguments),
+            workspace,
         };
         let Engine { memory, relayed, kernels, clock, .. } = self;
-        let Loaded { image, registers } = kernels.loaded(module)?;
-        let executed = Run::new(image, &launch).and_then(|run| {
+        let loaded = kernels.modules.get_mut(module).and_then(Option::as_mut);
+        let Loaded { image, programs, registers } = loaded.ok_or(Status::INVALID_HANDLE)?;
+        let executed = Run::again(image, &launch, programs).and_then(|run| {
             let info = KernelInfo {
                 name: launch.kernel.clone(),
                 stream,
@@ -284,6 +290,9 @@ impl Engine {
             };
             relayed.execute(&run, memory, info, module as u32)
         });
+        if workspace != 0 {
+            memory.free(workspace);
+        }
         match executed {
             Ok(counts) => {
                 clock.executed(counts.warp_instructions);
@@ -312,7 +321,7 @@ impl Engine {
     /// When there is no such kernel.
     pub fn needs(&self, id: KernelId) -> Outcome<(u32, u32)> {
         let kernel = self.kernel_of(id)?;
-        let Loaded { image, registers } = self.kernels.loaded(kernel.module)?;
+        let Loaded { image, registers, .. } = self.kernels.loaded(kernel.module)?;
         let module = image.module();
         let found = module.kernel(&kernel.name).ok_or(Status::INVALID_DEVICE_FUNCTION)?;
         let estimate = || warpmem_simt::estimated_registers(module, found);

@@ -3,7 +3,7 @@
 use crate::context::{Engine, KernelId, LaunchShape};
 use crate::driver::functions;
 use crate::host;
-use crate::runtime::{Address, LaunchAttribute, arguments, check_attributes};
+use crate::runtime::{Address, LaunchAttribute, arguments, is_cooperative};
 use crate::status::{Outcome, Status};
 
 /// What a list of extra parameters names (the manual, `cuLaunchKernel`).
@@ -90,7 +90,8 @@ functions! { in_context:
         extra: *const usize,
     ) |engine| {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        launch(engine, kernel, LaunchShape { grid, block, shared, stream }, given, extra)
+        let shape = LaunchShape { grid, block, shared, stream, is_cooperative: false };
+        launch(engine, kernel, shape, given, extra)
     }
 
     fn cuLaunchCooperativeKernel(
@@ -106,7 +107,7 @@ functions! { in_context:
         given: *const *const u8,
     ) |engine| {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = LaunchShape { grid, block, shared, stream };
+        let shape = LaunchShape { grid, block, shared, stream, is_cooperative: true };
         launch(engine, kernel, shape, given, std::ptr::null())
     }
 
@@ -118,7 +119,8 @@ functions! { in_context:
     ) |engine| {
         let config = host::get(config)?;
         let LaunchConfig { grid, block, shared, stream, .. } = config;
-        check_attributes(config.attributes, config.attribute_count)?;
-        launch(engine, kernel, LaunchShape { grid, block, shared, stream }, given, extra)
+        let is_cooperative = is_cooperative(config.attributes, config.attribute_count)?;
+        let shape = LaunchShape { grid, block, shared, stream, is_cooperative };
+        launch(engine, kernel, shape, given, extra)
     }
 }

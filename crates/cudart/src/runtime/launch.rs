@@ -43,12 +43,15 @@ pub struct LaunchAttribute {
     value: [u32; 16],
 }
 
-/// Refuses what a launch asks for and cannot have; other attributes decide nothing here.
+/// Whether a launch is to be cooperative. What it cannot have is refused; other attributes decide
+/// nothing here.
 ///
 /// # Safety
 /// There are so many attributes.
-pub unsafe fn check_attributes(attributes: *const LaunchAttribute, count: u32) -> Outcome<()> {
+pub unsafe fn is_cooperative(attributes: *const LaunchAttribute, count: u32) -> Outcome<bool> {
+    const COOPERATIVE: u32 = 2;
     const CLUSTER: u32 = 4;
+    let mut is_cooperative = false;
     for at in 0..count as usize {
         // SAFETY: as the caller promises.
         let attribute = unsafe { host::get(attributes.wrapping_add(at)) }?;
@@ -56,8 +59,9 @@ pub unsafe fn check_attributes(attributes: *const LaunchAttribute, count: u32) -
             let why = "clusters of CTAs are not supported";
             return Err(Failure::new(Status::NOT_SUPPORTED, why));
         }
+        is_cooperative |= attribute.kind == COOPERATIVE && attribute.value[0] != 0;
     }
-    Ok(())
+    Ok(is_cooperative)
 }
 
 thread_local! {
@@ -67,7 +71,8 @@ thread_local! {
 
 fn shape(grid: Dim3, block: Dim3, shared: usize, stream: Address) -> LaunchShape {
     let shared = u32::try_from(shared).unwrap_or(u32::MAX);
-    LaunchShape { grid: grid.into(), block: block.into(), shared, stream }
+    let (grid, block) = (grid.into(), block.into());
+    LaunchShape { grid, block, shared, stream, is_cooperative: false }
 }
 
 #[unsafe(no_mangle)]
@@ -179,8 +184,9 @@ unsafe extern "C" fn cudaLaunchCooperativeKernel(
     shared: usize,
     stream: Address,
 ) -> Status {
+    let shape = LaunchShape { is_cooperative: true, ..shape(grid, block, shared, stream) };
     // SAFETY: the caller's promise.
-    unsafe { launch(function, shape(grid, block, shared, stream), given) }
+    unsafe { launch(function, shape, given) }
 }
 
 #[unsafe(no_mangle)]
@@ -193,12 +199,12 @@ unsafe extern "C" fn cudaLaunchKernelExC(
         // SAFETY: the caller's promise.
         let config = unsafe { host::get(config) }?;
         // SAFETY: the caller's promise.
-        unsafe { check_attributes(config.attributes, config.attribute_count) }?;
+        let is_cooperative = unsafe { is_cooperative(config.attributes, config.attribute_count) }?;
         let kernel = engine.kernel_at(function, registry)?;
         // SAFETY: the caller's promise.
         let arguments = unsafe { arguments(engine, kernel, given) }?;
         let shape = shape(config.grid, config.block, config.shared, config.stream);
-        engine.launch(kernel, shape, arguments)
+        engine.launch(kernel, LaunchShape { is_cooperative, ..shape }, arguments)
     })
 }
 

@@ -20,7 +20,7 @@ mod texture;
 
 pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
 pub use device::{DEVICE_LIMITS, PCI_BUS_ID, check as check_device};
-pub use launch::{FunctionAttributes, LaunchAttribute, arguments, check_attributes};
+pub use launch::{FunctionAttributes, LaunchAttribute, arguments, is_cooperative};
 pub use registration::container;
 pub use stream::PRIORITIES as STREAM_PRIORITIES;
 

@@ -120,7 +120,10 @@ impl Decoder<'_> {
         }
         let op = self.modifiers.require("an operation", atomic_op)?;
         let (mut ftz, mut has_policy) = (true, false);
-        while let Some(name @ ("noftz" | "L2::cache_hint")) = self.modifiers.peek() {
+        // Inline assembly has semantics and scope behind the operation, which ptxas takes too.
+        while let Some(name) = self.modifiers.peek().filter(|name| {
+            matches!(*name, "noftz" | "L2::cache_hint") || is_semantics(name) || is_scope(name)
+        }) {
             ftz &= name != "noftz";
             has_policy |= name == "L2::cache_hint";
             self.modifiers.next();

@@ -94,6 +94,8 @@ fn registers_read_and_written_are_known() {
     assert!(fused.guard.unwrap().negated);
     let store = first("st.global.v2.u32 [%rd1], {%r1, %r2};");
     assert_eq!((store.reads().count(), store.writes().count()), (3, 0));
+    let behind = op("atom.add.release.gpu.u32 %r1, [%rd1], 1;");
+    assert!(matches!(behind, Op::Atomic(_)), "{behind:?}");
     let sink = first("atom.global.add.u32 _, [%rd1], 1;");
     assert_eq!((sink.dests.len(), sink.writes().count()), (1, 0));
 }

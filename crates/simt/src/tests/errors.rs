@@ -75,6 +75,7 @@ fn launches_that_do_not_fit_their_kernel_are_refused() {
             grid: [1; 3],
             block: [block, 1, 1],
             dynamic_shared: 0,
+            workspace: 0,
             params,
         };
         let outcome: Result<(), LaunchError> = Run::new(&image, &launch).map(drop);

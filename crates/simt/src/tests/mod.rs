@@ -88,6 +88,7 @@ impl Machine {
             grid: [grid, 1, 1],
             block: [block, 1, 1],
             dynamic_shared: 0,
+            workspace: 0,
             params: Params(params),
         }
     }

@@ -100,6 +100,27 @@ fn a_cta_that_spins_for_a_later_one_gets_its_flag() {
     assert!(machine.get(2)[..32].iter().all(|&v| v == 77));
 }
 
+/// As the grid barrier of cooperative groups: all CTAs add to a counter of the workspace, whose
+/// address is in two registers, and wait until it is complete. They take turns from the first on.
+#[test]
+fn ctas_of_a_cooperative_launch_wait_for_each_other() {
+    let mut machine = Machine::new(4);
+    let workspace = machine.memory.allocate(crate::WORKSPACE).unwrap();
+    let code = "mov.u32 %r1, %envreg2;\nmov.u32 %r2, %envreg1;\nmov.b64 %rd4, {%r1, %r2};\n\
+                atom.add.release.gpu.u32 %r3, [%rd4+4], 1;\n\
+                SPIN: ld.acquire.gpu.u32 %r3, [%rd4+4];\nsetp.lt.u32 %p1, %r3, 64;\n@%p1 bra SPIN;\n\
+                ld.param.u64 %rd5, [c];\nst.global.u32 [%rd5], %r3;";
+    let module = warpmem_ptx::parse(&kernel(code)).unwrap();
+    let image = crate::Image::load(module, &mut machine.memory).unwrap();
+    let launch = crate::Launch { workspace, ..machine.launch(64, 1) };
+    let run = crate::Run::new(&image, &launch).unwrap();
+    let limits = crate::Limits::default();
+    let counts = run.execute(&mut machine.memory, &mut crate::NoRecorder, limits, &()).unwrap();
+    assert_eq!(machine.get(2)[0], 64);
+    // A turn is 64 instructions: far less than the first turn of other CTAs, which is 65,536.
+    assert!(counts.warp_instructions < 64 * 2_000, "{counts:?}");
+}
+
 #[test]
 fn dynamic_shared_memory_begins_behind_the_variables() {
     let mut machine = Machine::new(32);
