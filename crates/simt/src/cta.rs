@@ -13,9 +13,11 @@ use crate::warp::{Arrival, Place, Rows, State, Warp};
 /// about the same time, and programs that lack a barrier rely on it: turns of 4,096 instructions
 /// give wrong results of three programs of Parboil, these do not.
 const WARP_TURN: u32 = 1 << 6;
-/// Instructions after which the first turn of a CTA is over, and a later one.
+/// Instructions after which the first turn of a CTA is over, and a later one: short enough that one
+/// that opens a barrier of the program's own does not run far ahead of those that waited at it, of
+/// which LonestarGPU's bfs makes use.
 const FIRST_TURN: u64 = 1 << 16;
-const LATER_TURN: u64 = 1 << 12;
+const LATER_TURN: u64 = 1 << 10;
 
 /// Why a CTA does not go on.
 pub(crate) enum Stop {
