@@ -47,3 +47,53 @@ pub fn receive<T: DeserializeOwned>(
         false => Err(io::Error::other("bytes are left over")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::message::{Ended, Message};
+
+    fn received(bytes: &[u8]) -> io::Result<Option<Message<'static>>> {
+        receive(&mut Cursor::new(bytes), &mut Vec::new())
+    }
+
+    fn sent(message: &Message<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        send(&mut bytes, message, &mut Vec::new()).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_message_comes_as_it_was_sent() {
+        let module = Message::Module { text: ".version 8.0".into() };
+        let end = Message::End(Ended { warps: 3, warp_instructions: u64::MAX });
+        for message in [module, end, Message::Copy { address: 1 << 45, bytes: 7 }] {
+            let back = received(&sent(&message)).unwrap();
+            assert_eq!(format!("{back:?}"), format!("{:?}", Some(message)));
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_cut_is_the_end() {
+        let bytes = sent(&Message::Note { text: "a note".into() });
+        for length in 0..bytes.len() {
+            assert!(received(&bytes[..length]).unwrap().is_none(), "{length}");
+        }
+        // A length that is promised and does not come takes no memory.
+        assert!(received(&[0xff; 4]).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_no_message_is_an_error() {
+        let bytes = sent(&Message::Note { text: "a note".into() });
+        let mut longer = bytes.clone();
+        longer[0] += 1;
+        longer.push(0);
+        assert_eq!(received(&longer).unwrap_err().to_string(), "bytes are left over");
+        let mut unknown = bytes;
+        unknown[4] = 0xff;
+        assert!(received(&unknown).is_err());
+    }
+}

@@ -100,12 +100,20 @@ pub fn program(
 fn kernels_table(captured: &ProgramCapture) -> String {
     let heading = ["kernel", "launches", "recorded", "failed", "warp instructions"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    rows.extend(captured.kernels.iter().map(|kernel| {
+    let (launched, others): (Vec<_>, Vec<_>) =
+        captured.kernels.iter().partition(|kernel| kernel.launches > 0);
+    rows.extend(launched.iter().map(|kernel| {
         let numbers = [kernel.launches, kernel.recorded, kernel.failed, kernel.warp_instructions];
         let numbers = numbers.into_iter().map(|number| number.to_string());
         std::iter::once(kernel.kernel.clone()).chain(numbers).collect()
     }));
-    aligned(&rows, &[1, 2, 3, 4])
+    let mut text = aligned(&rows, &[1, 2, 3, 4]);
+    match others.len() {
+        0 => {}
+        1 => text.push_str("1 kernel was not launched\n"),
+        count => text.push_str(&format!("{count} kernels were not launched\n")),
+    }
+    text
 }
 
 /// The line that ends the capture of a program.

@@ -157,3 +157,65 @@ fn libraries(file: &ElfFile64<'_>) -> Option<Vec<String>> {
     let names = needed.filter_map(|entry| strings.get(entry.d_val.get(endian) as u32).ok());
     Some(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any library will do whose functions are not those of CUDA.
+    fn runtime() -> PathBuf {
+        std::env::current_exe().unwrap()
+    }
+
+    fn refusal(executable: Executable) -> String {
+        executable.check(&runtime()).unwrap_err().to_string()
+    }
+
+    fn with(libraries: &[&str]) -> Executable {
+        let libraries = libraries.iter().map(|&name| name.to_owned()).collect();
+        Executable { path: "a.out".into(), libraries, has_kernels: true, ..Executable::default() }
+    }
+
+    #[test]
+    fn a_program_with_the_shared_runtime_is_captured() {
+        with(&["libcudart.so.13", "libc.so.6"]).check(&runtime()).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_carries_its_runtime_is_refused_with_the_flag_that_helps() {
+        let flag = "link it with `-cudart shared -gencode arch=compute_75,code=compute_75`";
+        let without = refusal(with(&["libc.so.6"]));
+        assert!(without.contains("a.out") && without.contains(flag), "{without}");
+        let carried = Executable { has_runtime: true, ..with(&["libcudart.so.13"]) };
+        assert!(refusal(carried).contains(flag));
+    }
+
+    #[test]
+    fn libraries_of_machine_code_and_unknown_functions_are_named() {
+        let library = refusal(with(&["libcudart.so.12", "libcublas.so.12"]));
+        assert!(library.contains("needs libcublas.so.12, whose kernels are machine code"));
+        let functions = vec!["cudaFrobnicate".to_owned(), "cuFrobnicate".to_owned()];
+        let unknown = Executable { functions, ..with(&["libcudart.so.13"]) };
+        assert!(refusal(unknown).contains("it calls cudaFrobnicate, cuFrobnicate, which"));
+    }
+
+    #[test]
+    fn names_of_cuda_are_told_from_others() {
+        for name in ["cudaMalloc", "__cudaRegisterFatBinary", "cuInit", "cuMemAlloc_v2"] {
+            assert!(is_of_cuda(name), "{name}");
+        }
+        for name in ["current", "cudart", "curl_easy_init", "cudapp_run", "malloc"] {
+            assert!(!is_of_cuda(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn this_executable_is_read_and_does_not_use_cuda() {
+        let own = Executable::find(runtime().as_os_str()).unwrap();
+        assert!(own.libraries.iter().any(|name| name.starts_with("libc.")), "{own:?}");
+        assert!(!own.has_kernels && !own.has_runtime && own.functions.is_empty());
+        assert!(own.hint().unwrap().contains("does not name the CUDA runtime"));
+        own.check(&runtime()).unwrap();
+        assert!(Executable::find(OsStr::new("/proc/self/status")).is_none());
+    }
+}
