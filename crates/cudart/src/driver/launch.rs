@@ -24,10 +24,12 @@ unsafe fn packed(engine: &Engine, kernel: KernelId, list: *const usize) -> Outco
             END => break,
             // SAFETY: each key but the last has a value.
             BUFFER => buffer = unsafe { host::get(value) }?,
-            // SAFETY: the value is where the length is.
             BUFFER_BYTES => {
-                let place = unsafe { host::get(value) }?;
-                length = unsafe { host::get(std::ptr::with_exposed_provenance::<usize>(place)) }?;
+                // SAFETY: as above; the value is where the length is.
+                length = unsafe {
+                    let place = host::get(value)?;
+                    host::get(std::ptr::with_exposed_provenance::<usize>(place))?
+                };
             }
             _ => return Err(Status::INVALID_VALUE.into()),
         }

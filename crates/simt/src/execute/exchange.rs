@@ -34,7 +34,14 @@ pub(super) fn shuffle<R>(warp: &mut Warp<R>, step: &Step, mask: u32, shuffle: Sh
     let c = warp.narrow(step.sources[2]);
     let from: Lanes<Option<usize>> =
         std::array::from_fn(|lane| source_lane(shuffle, lane as u32, b[lane] & 31, c[lane]));
-    let values: Lanes<u32> = std::array::from_fn(|lane| a[from[lane].unwrap_or(lane)]);
+    let members = warp.narrow(step.sources[3]);
+    // The ISA leaves open what comes of a lane that takes no part. GPUs give 0, on which the
+    // reductions of the CUDA samples rely.
+    let value = |lane: usize, from: usize| match (mask | members[lane]) >> from & 1 {
+        1 => a[from],
+        _ => 0,
+    };
+    let values: Lanes<u32> = std::array::from_fn(|lane| value(lane, from[lane].unwrap_or(lane)));
     warp.set_narrow(step.dests[0], &values, mask);
     if let Some(&dest) = step.dests.get(1) {
         warp.set_predicate(dest, mask_of(|lane| from[lane].is_some()), mask);

@@ -32,6 +32,12 @@ fn shuffles_read_other_lanes_within_their_segment() {
         if t % 8 + 3 < 8 { t + 3 } else { t }
     });
     expect(of("shfl.sync.idx.b32 %r1, %r2, 2, 0x181f, -1;"), &|t| t / 8 * 8 + 2);
+    // A lane that is no member of the mask gives 0.
+    let members = of(
+        "mov.u32 %r1, 7;\nsetp.ge.u32 %p1, %r0, 8;\n@%p1 bra END;\nshfl.sync.down.b32 %r1, %r2, 4, 31, 0xff;\nEND:",
+    );
+    let expected = (0..32).map(|t| if t < 4 { 3 * (t + 4) } else { 7 * u64::from(t >= 8) });
+    assert_eq!(members, expected.collect::<Vec<_>>());
     let in_range = values("shfl.sync.up.b32 %r2|%p1, %r0, 3, 0, -1;\nselp.b32 %r1, 1, 0, %p1;");
     assert_eq!(in_range, (0..32).map(|t| u64::from(t >= 3)).collect::<Vec<_>>());
 }
