@@ -49,7 +49,8 @@ sys.exit(int(sys.argv[2]))
 
 /// A directory with the program; `None` if there is no Python.
 fn bench() -> Option<Bench> {
-    let python = Command::new("python3").args(["-c", "import ctypes"]).stderr(Stdio::null());
+    let mut python = Command::new("python3");
+    python.args(["-c", "import ctypes"]).stderr(Stdio::null());
     if !python.status().is_ok_and(|status| status.success()) {
         eprintln!("skipped: there is no python3 with ctypes");
         return None;

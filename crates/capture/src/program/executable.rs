@@ -167,7 +167,7 @@ mod tests {
         std::env::current_exe().unwrap()
     }
 
-    fn refusal(executable: Executable) -> String {
+    fn refusal(executable: &Executable) -> String {
         executable.check(&runtime()).unwrap_err().to_string()
     }
 
@@ -184,19 +184,19 @@ mod tests {
     #[test]
     fn a_program_that_carries_its_runtime_is_refused_with_the_flag_that_helps() {
         let flag = "link it with `-cudart shared -gencode arch=compute_75,code=compute_75`";
-        let without = refusal(with(&["libc.so.6"]));
+        let without = refusal(&with(&["libc.so.6"]));
         assert!(without.contains("a.out") && without.contains(flag), "{without}");
         let carried = Executable { has_runtime: true, ..with(&["libcudart.so.13"]) };
-        assert!(refusal(carried).contains(flag));
+        assert!(refusal(&carried).contains(flag));
     }
 
     #[test]
     fn libraries_of_machine_code_and_unknown_functions_are_named() {
-        let library = refusal(with(&["libcudart.so.12", "libcublas.so.12"]));
+        let library = refusal(&with(&["libcudart.so.12", "libcublas.so.12"]));
         assert!(library.contains("needs libcublas.so.12, whose kernels are machine code"));
         let functions = vec!["cudaFrobnicate".to_owned(), "cuFrobnicate".to_owned()];
         let unknown = Executable { functions, ..with(&["libcudart.so.13"]) };
-        assert!(refusal(unknown).contains("it calls cudaFrobnicate, cuFrobnicate, which"));
+        assert!(refusal(&unknown).contains("it calls cudaFrobnicate, cuFrobnicate, which"));
     }
 
     #[test]

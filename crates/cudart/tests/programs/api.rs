@@ -28,7 +28,6 @@ impl Library {
 }
 
 /// Calls a function of a library: `call!(library, "cudaFree"(address: u64))`, which returns a `u32`.
-#[macro_export]
 macro_rules! call {
     ($library:expr, $name:literal ($($value:expr => $type:ty),* $(,)?)) => {{
         type Function = unsafe extern "C" fn($($type),*) -> u32;
@@ -38,3 +37,4 @@ macro_rules! call {
         unsafe { function($($value),*) }
     }};
 }
+pub(crate) use call;

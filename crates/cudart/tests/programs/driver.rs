@@ -3,8 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::{env, ptr};
 
-use crate::api::Library;
-use crate::call;
+use crate::api::{Library, call};
 use crate::fat_binary::KERNELS;
 
 /// `CUDA_MEMCPY2D`: its two sides, then width and height.
@@ -207,7 +206,7 @@ fn memory(cuda: &Library) {
     let to = side(1, ptr::from_ref(&column).expose_provenance() as u64, 0, 4);
     let copy = Copy2d { sides: [from, to], extent: [4, 2] };
     assert_eq!(call!(cuda, "cuMemcpy2D_v2"(&raw const copy => *const Copy2d)), 0);
-    assert_eq!(column.map(|value| std::hint::black_box(value)), [2.0, 2.0]);
+    assert_eq!(column.map(std::hint::black_box), [2.0, 2.0]);
     let (mut kind, mut base, mut bytes) = (0u32, 0u64, 0usize);
     call!(cuda, "cuPointerGetAttribute"(&raw mut kind => *mut u32, 2 => u32, y => u64));
     call!(cuda, "cuMemGetAddressRange_v2"(

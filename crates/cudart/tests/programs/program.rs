@@ -4,8 +4,7 @@ use std::env;
 use std::process::Command;
 use std::ptr;
 
-use crate::api::Library;
-use crate::call;
+use crate::api::{Library, call};
 use crate::fat_binary::{KERNELS, Wrapper, container};
 
 const TO_DEVICE: u32 = 1;
@@ -138,7 +137,6 @@ fn saxpy() {
     assert_eq!(call!(cuda.library, "cudaDeviceSynchronize"()), 0);
     let y = cuda.download(y, 1000);
     assert!(x.iter().zip(&y).all(|(x, y)| *y == 7.0 * x));
-    println!("y[10] = {}", y[10]);
 }
 
 #[test]
