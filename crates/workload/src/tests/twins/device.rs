@@ -77,6 +77,7 @@ impl Device {
             grid: info.grid,
             block: info.block,
             dynamic_shared: if call.dynamic_shared { info.shared_bytes } else { 0 },
+            workspace: 0,
             params: Params(call.arguments.iter().map(|argument| self.param(argument)).collect()),
         };
         self.record(&launch, info, path);
