@@ -29,6 +29,7 @@ mod program;
 mod recorder;
 mod run;
 mod stack;
+mod system;
 #[cfg(test)]
 mod tests;
 mod texture;

@@ -11,8 +11,8 @@ use warpmem_ptx::{
 use warpmem_trace::{Operands, Reg, Registers};
 
 use crate::error::LaunchError;
-use crate::execute::SystemCall;
 use crate::image::{Image, function_address};
+use crate::system::SystemCall;
 
 /// Bytes from one instruction to the next in program counters.
 pub(crate) const PC_STEP: u64 = 16;

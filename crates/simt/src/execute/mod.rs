@@ -21,7 +21,6 @@ mod texture;
 use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
-pub(crate) use self::system::SystemCall;
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::program::{Program, Step};

@@ -1,6 +1,4 @@
-//! Functions that a kernel may call and no module defines: the device has them (CUDA C++ Programming
-//! Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation"; PTX Writer's Guide to
-//! Interoperability, "System Calls").
+//! What the functions of the device do.
 
 use std::fmt::Write;
 
@@ -12,55 +10,8 @@ use crate::global::Global;
 use crate::print;
 use crate::program::{CallPlan, Passed, Step};
 use crate::recorder::WarpRecorder;
+use crate::system::SystemCall;
 use crate::warp::Warp;
-
-/// A function of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SystemCall {
-    /// `vprintf(format, arguments)`
-    Print,
-    /// `__assertfail(message, file, line, function, bytes of a character)`
-    Assert,
-    /// `malloc(bytes)`
-    Allocate,
-    /// `free(address)`
-    Free,
-}
-
-impl SystemCall {
-    pub fn named(name: &str) -> Option<SystemCall> {
-        match name {
-            "vprintf" => Some(SystemCall::Print),
-            "__assertfail" => Some(SystemCall::Assert),
-            "malloc" => Some(SystemCall::Allocate),
-            "free" => Some(SystemCall::Free),
-            _ => None,
-        }
-    }
-
-    /// Bytes of what it takes.
-    fn arguments(self) -> &'static [u64] {
-        match self {
-            SystemCall::Print => &[8, 8],
-            SystemCall::Assert => &[8, 8, 4, 8, 8],
-            SystemCall::Allocate | SystemCall::Free => &[8],
-        }
-    }
-
-    /// Bytes of what it returns.
-    fn result(self) -> u64 {
-        match self {
-            SystemCall::Print => 4,
-            SystemCall::Allocate => 8,
-            SystemCall::Assert | SystemCall::Free => 0,
-        }
-    }
-
-    /// Whether CTAs can tell by it in which order they are executed.
-    pub fn reaches_other_ctas(self) -> bool {
-        matches!(self, SystemCall::Allocate | SystemCall::Free)
-    }
-}
 
 /// Lanes call a function of the device, one after the other.
 pub(super) fn call<W: WarpRecorder>(
