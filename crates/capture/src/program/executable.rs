@@ -78,8 +78,11 @@ impl Executable {
     pub fn check(&self, runtime: &Path) -> Result<(), CaptureError> {
         let refused =
             |what: String| Err(CaptureError::Program { program: self.path.clone(), what });
-        let needs_runtime = self.libraries.iter().any(|name| name.starts_with("libcudart."));
-        if self.has_runtime || (self.has_kernels && !needs_runtime) {
+        // A program of the driver has a section for kernels too, which nvcc adds to all it links.
+        let is_cuda =
+            |name: &String| name.starts_with("libcudart.") || name.starts_with("libcuda.");
+        let is_shared = self.libraries.iter().any(is_cuda);
+        if self.has_runtime || (self.has_kernels && !is_shared) {
             return refused(format!(
                 "it is linked with the static CUDA runtime, which cannot be replaced; link it with \
                  `{FLAGS}`"
@@ -179,6 +182,7 @@ mod tests {
     #[test]
     fn a_program_with_the_shared_runtime_is_captured() {
         with(&["libcudart.so.13", "libc.so.6"]).check(&runtime()).unwrap();
+        with(&["libcuda.so.1", "libc.so.6"]).check(&runtime()).unwrap();
     }
 
     #[test]

@@ -226,4 +226,28 @@ functions! { in_context:
         let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
         host::put(to, room as c_int)
     }
+
+    /// The largest CTA of which an SM has room for most threads; the dynamic shared memory of a CTA
+    /// is what the caller's function says of its size, or else `shared`.
+    fn cuOccupancyMaxPotentialBlockSize(
+        grid: *mut c_int,
+        block: *mut c_int,
+        kernel: usize,
+        bytes_of: Option<unsafe extern "C" fn(c_int) -> usize>,
+        shared: usize,
+        limit: c_int,
+    ) |engine| {
+        let most = if limit > 0 { limit.min(1024) } else { 1024 };
+        let sizes = (1..=most / 32).rev().map(|warps| 32 * warps);
+        let mut best = (0, 32, 1);
+        for threads in sizes {
+            let shared = bytes_of.map_or(shared, |bytes_of| bytes_of(threads));
+            let room = engine.occupancy(KernelId(kernel), threads as u32, shared)? as c_int;
+            if room * threads > best.0 {
+                best = (room * threads, threads, room);
+            }
+        }
+        host::put(block, best.1)?;
+        host::put(grid, best.2 * engine.device().sms as c_int)
+    }
 }

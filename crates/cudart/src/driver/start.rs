@@ -127,6 +127,30 @@ unsafe extern "C" fn cuGetProcAddress_v2(
     status(found.and_then(|address| unsafe { host::put(to, address) }))
 }
 
+/// The runtime's way to functions of the driver.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaGetDriverEntryPoint(
+    name: *const c_char,
+    to: *mut *mut c_void,
+    flags: u64,
+    why: *mut u32,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { cuGetProcAddress_v2(name, to, RELEASE, flags, why) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
+    name: *const c_char,
+    to: *mut *mut c_void,
+    release: u32,
+    flags: u64,
+    why: *mut u32,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { cuGetProcAddress_v2(name, to, release as c_int, flags, why) }
+}
+
 /// Tables of functions that no manual has.
 #[unsafe(no_mangle)]
 extern "C" fn cuGetExportTable(_to: *mut *const c_void, _id: *const c_void) -> Status {

@@ -126,6 +126,19 @@ unsafe extern "C" fn cudaMemcpyPeer(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn cudaMemcpyPeerAsync(
+    to: Address,
+    _to_device: i32,
+    from: Address,
+    _from_device: i32,
+    bytes: usize,
+    _stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { copy_line(to, from, bytes, ON_DEVICE) }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMemcpy2D(
     to: Address,
     to_pitch: usize,

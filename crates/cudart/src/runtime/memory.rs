@@ -6,7 +6,7 @@ use crate::context;
 use crate::context::MEMORY_BYTES;
 use crate::host;
 use crate::runtime::Address;
-use crate::status::{Outcome, Status};
+use crate::status::Status;
 
 /// # Safety
 /// `to` is null or may be written.
@@ -182,12 +182,4 @@ unsafe extern "C" fn cudaPointerGetAttributes(
         // SAFETY: the caller's promise.
         unsafe { host::put(to, PointerAttributes { kind, device: 0, on_device, on_host }) }
     })
-}
-
-/// # Safety
-/// Does not use its pointers.
-#[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetDefaultMemPool(_: *mut Address, _device: i32) -> Status {
-    let unsupported = || -> Outcome<()> { Err(Status::NOT_SUPPORTED.into()) };
-    context::run_and_note(|_, _| unsupported())
 }

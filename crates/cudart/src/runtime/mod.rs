@@ -13,6 +13,7 @@ mod event;
 mod launch;
 mod memory;
 mod nothing;
+mod pool;
 mod registration;
 mod stream;
 mod symbol;

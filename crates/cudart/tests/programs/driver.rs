@@ -179,6 +179,13 @@ fn launches(cuda: &Library, module: u64) {
     let mut registers = 0i32;
     call!(cuda, "cuFuncGetAttribute"(&raw mut registers => *mut i32, 4 => i32, saxpy => usize));
     assert!(registers > 0);
+    // 32 warps of an SM's 32 are those of one CTA.
+    let (mut grid, mut block) = (0i32, 0i32);
+    call!(cuda, "cuOccupancyMaxPotentialBlockSize"(
+        &raw mut grid => *mut i32, &raw mut block => *mut i32, saxpy => usize, 0 => usize,
+        0 => usize, 0 => i32
+    ));
+    assert_eq!((grid, block), (7, 1024));
     // A CTA that is too large.
     let refused = call!(cuda, "cuLaunchKernel"(
         saxpy => usize, 1 => u32, 1 => u32, 1 => u32, 2048 => u32, 1 => u32, 1 => u32,

@@ -214,6 +214,17 @@ fn memory(cuda: &Cuda) {
     assert_eq!(call!(cuda.library, "cudaGetLastError"()), 0);
     assert_eq!(cuda.malloc(32), x);
     assert_eq!(cuda.download(x, 8), [0.0; 8]);
+    // There is one pool, of which nothing needs to be set.
+    let (mut pool, threshold, mut pooled) = (0u64, u64::MAX, 0u64);
+    let pools = &cuda.library;
+    assert_eq!(call!(pools, "cudaDeviceGetDefaultMemPool"(&raw mut pool => *mut u64, 0 => i32)), 0);
+    let set = call!(pools, "cudaMemPoolSetAttribute"(
+        pool => u64, 4 => u32, &raw const threshold => *const u64
+    ));
+    let made = call!(pools, "cudaMallocFromPoolAsync"(
+        &raw mut pooled => *mut u64, 8 => usize, pool => u64, 0 => u64
+    ));
+    assert_eq!((set, made, call!(pools, "cudaFreeAsync"(pooled => u64, 0 => u64))), (0, 0, 0));
     // Memory of the host that is registered has an address on the device.
     let host: &'static mut [f32] = vec![1.0; 8].leak();
     let (first, mut address) = (host.as_mut_ptr(), 0u64);
