@@ -14,6 +14,17 @@ pub fn capitalised(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
+/// A name without its middle if it is longer than `most` characters: names of templates begin alike,
+/// and end alike.
+pub fn shortened(name: &str, most: usize) -> String {
+    let length = name.chars().count();
+    if length <= most {
+        return name.to_owned();
+    }
+    let end = most / 3;
+    name.chars().take(most - 1 - end).chain(['…']).chain(name.chars().skip(length - end)).collect()
+}
+
 /// A number of things: `1 run`, `2 policies`.
 pub fn counted(count: usize, what: &str) -> String {
     match (count, what.strip_suffix('y')) {

@@ -4,9 +4,12 @@ use indicatif::HumanCount;
 use serde_json::{Value, json};
 use warpmem::capture::{Captured, Launched, ProgramCapture, PtxModule};
 use warpmem::trace::TraceSummary;
-use warpmem_text::aligned;
+use warpmem_text::{aligned, counted, shortened};
 
 use super::super::format::TextFormat;
+
+/// Most characters of a kernel's name in the table of a program's kernels.
+const NAME: usize = 60;
 
 /// The kernels of a module.
 pub fn kernels(module: &PtxModule, format: TextFormat) -> anyhow::Result<String> {
@@ -105,13 +108,11 @@ fn kernels_table(captured: &ProgramCapture) -> String {
     rows.extend(launched.iter().map(|kernel| {
         let numbers = [kernel.launches, kernel.recorded, kernel.failed, kernel.warp_instructions];
         let numbers = numbers.into_iter().map(|number| number.to_string());
-        std::iter::once(kernel.kernel.clone()).chain(numbers).collect()
+        std::iter::once(shortened(&kernel.kernel, NAME)).chain(numbers).collect()
     }));
     let mut text = aligned(&rows, &[1, 2, 3, 4]);
-    match others.len() {
-        0 => {}
-        1 => text.push_str("1 kernel was not launched\n"),
-        count => text.push_str(&format!("{count} kernels were not launched\n")),
+    if !others.is_empty() {
+        text.push_str(&format!("not launched: {}\n", counted(others.len(), "kernel")));
     }
     text
 }

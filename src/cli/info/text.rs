@@ -1,5 +1,7 @@
 //! Cells of tables for people.
 
+use warpmem_text::shortened;
+
 /// Shown where nothing was counted.
 const NOTHING: &str = "–";
 /// A kernel's name is cut to this many characters, and to fewer in wide tables.
@@ -68,16 +70,6 @@ fn times(launches: u64) -> String {
 
 pub fn cut(name: &str) -> String {
     shortened(name, NAME)
-}
-
-/// Without its middle if longer than `most`, because names of templates begin alike.
-fn shortened(name: &str, most: usize) -> String {
-    let length = name.chars().count();
-    if length <= most {
-        return name.to_owned();
-    }
-    let end = most / 3;
-    name.chars().take(most - 1 - end).chain(['…']).chain(name.chars().skip(length - end)).collect()
 }
 
 #[cfg(test)]
