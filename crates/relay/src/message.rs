@@ -20,6 +20,8 @@ pub enum Message<'a> {
     Launch { info: Cow<'a, KernelInfo>, module: u32 },
     /// A CTA of a kernel that is recorded, and the instructions that it is the first to have.
     Cta { instructions: Cow<'a, [Instruction]>, cta: Cow<'a, CtaBuilder> },
+    /// What a kernel that is not recorded has executed so far.
+    Progress { ctas: u64, warp_instructions: u64 },
     /// The kernel has ended.
     End(Ended),
     /// The kernel could not be launched, or failed.

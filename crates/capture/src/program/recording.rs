@@ -124,6 +124,10 @@ impl<'o> Recording<'o> {
                 self.cta(&instructions, &cta);
                 None
             }
+            Message::Progress { ctas, warp_instructions } => {
+                self.watch.advance(ctas, warp_instructions);
+                None
+            }
             Message::End(ended) => {
                 self.ended(ended);
                 None
@@ -224,6 +228,8 @@ impl<'o> Recording<'o> {
 
     fn ended(&mut self, ended: Ended) {
         let Some(Open { info, is_recorded, .. }) = self.open.take() else { return };
+        let ctas = info.grid.iter().map(|&n| u64::from(n)).product();
+        self.watch.advance(ctas, ended.warp_instructions);
         if is_recorded {
             self.selector.recorded(ended.warp_instructions);
             if let Some(writer) = &mut self.writer {

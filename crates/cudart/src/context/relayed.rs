@@ -1,9 +1,11 @@
 //! The capture at the other end of the socket, if there is one.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use warpmem_relay::{Device, Ended, Message, Relay, Reply, SOCKET, Settings};
 use warpmem_simt::{
@@ -90,7 +92,7 @@ impl Relayed {
             return run.execute(memory, &mut NoRecorder, limits, &Printer);
         };
         let counts = match is_recorded {
-            false => run.execute(memory, &mut NoRecorder, limits, &Printer)?,
+            false => run.execute(memory, &mut NoRecorder, limits, &Told::to(relay))?,
             true => {
                 let mut recorder = TraceRecorder::begin(relay, info)?;
                 let counts = run.execute(memory, &mut recorder, limits, &Printer)?;
@@ -119,6 +121,34 @@ impl Progress for Printer {
         let text = CString::new(text.replace('\0', "")).unwrap_or_default();
         // SAFETY: both are strings of C, and the format takes one.
         unsafe { libc::printf(c"%s".as_ptr(), text.as_ptr()) };
+    }
+}
+
+/// As [`Printer`], and tells the capture of a kernel that is not recorded how far it is.
+struct Told<'r> {
+    relay: RefCell<&'r mut Relay>,
+    last: Cell<Instant>,
+}
+
+impl Told<'_> {
+    fn to(relay: &mut Relay) -> Told<'_> {
+        Told { relay: RefCell::new(relay), last: Cell::new(Instant::now()) }
+    }
+}
+
+impl Progress for Told<'_> {
+    fn advance(&self, ctas: u64, warp_instructions: u64) -> bool {
+        const BETWEEN: Duration = Duration::from_millis(100);
+        if self.last.get().elapsed() > BETWEEN {
+            self.last.set(Instant::now());
+            // A capture that has ended is found out at the end of the kernel.
+            self.relay.borrow_mut().tell(&Message::Progress { ctas, warp_instructions }).ok();
+        }
+        true
+    }
+
+    fn print(&self, text: &str) {
+        Printer.print(text);
     }
 }
 
