@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES};
-use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 use warpmem::dram::standard::Standard;
 use warpmem::machine::load_channels;
+use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 use warpmem_fuzz::with_file;
 
 fuzz_target!(|bytes: &[u8]| {

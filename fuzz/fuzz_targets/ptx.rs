@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
     let mut memory = DeviceMemory::default();
     let Ok(image) = Image::load(module, &mut memory) else { return };
     // Three CTAs run one after the other, or two of them at once.
-    let limits = Limits { instructions: LIMIT, threads: 1 + text.len() % 2 };
+    let limits = Limits { instructions: LIMIT, threads: 1 + text.len() % 2, ..Limits::default() };
     for kernel in kernels {
         let _ = execute(&image, &mut memory, kernel, limits);
     }
@@ -36,7 +36,8 @@ fn execute(
 ) -> Result<(), LaunchError> {
     let array = memory.allocate(4096)?;
     let params = params(image.module(), &kernel, array);
-    let launch = Launch { kernel, grid: [3, 1, 1], block: [48, 1, 1], dynamic_shared: 64, params };
+    let (grid, block) = ([3, 1, 1], [48, 1, 1]);
+    let launch = Launch { kernel, grid, block, dynamic_shared: 64, params, workspace: 0 };
     Run::new(image, &launch)?.execute(memory, &mut NoRecorder, limits, &()).map(drop)
 }
 

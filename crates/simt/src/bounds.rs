@@ -7,11 +7,17 @@ pub struct Limits {
     pub instructions: u64,
     /// Threads that execute CTAs. What a kernel does does not depend on them.
     pub threads: usize,
+    /// Instructions that a warp executes before the next one of its CTA does.
+    pub warp_turn: u32,
 }
+
+/// Warps of a GPU begin at about the same time, and programs that lack a barrier rely on it: turns of
+/// 4,096 instructions give wrong results of three programs of Parboil, these do not.
+const WARP_TURN: u32 = 64;
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: u64::MAX, threads: 1 }
+        Limits { instructions: u64::MAX, threads: 1, warp_turn: WARP_TURN }
     }
 }
 

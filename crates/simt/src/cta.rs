@@ -9,10 +9,6 @@ use crate::program::{Dest, Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, Place, Rows, State, Warp};
 
-/// Instructions that a warp executes before the next one of its CTA does. Warps of a GPU begin at
-/// about the same time, and programs that lack a barrier rely on it: turns of 4,096 instructions
-/// give wrong results of three programs of Parboil, these do not.
-const WARP_TURN: u32 = 1 << 6;
 /// Instructions after which the first turn of a CTA is over, and a later one: short enough that one
 /// that opens a barrier of the program's own does not run far ahead of those that waited at it, of
 /// which LonestarGPU's bfs makes use.
@@ -124,7 +120,7 @@ impl<W: WarpRecorder> Cta<W> {
             0 if has_begun => LATER_TURN,
             0 => FIRST_TURN,
             // CTAs of a cooperative launch do wait for each other.
-            _ => u64::from(WARP_TURN) * self.warps.len() as u64,
+            _ => u64::from(limits.warp_turn) * self.warps.len() as u64,
         };
         let end = *executed + budget;
         while *executed < end {
@@ -132,7 +128,7 @@ impl<W: WarpRecorder> Cta<W> {
             for at in 0..self.warps.len() {
                 let warp = &mut self.warps[at];
                 let before = warp.executed;
-                let event = run_warp(warp, &mut ctx);
+                let event = run_warp(warp, &mut ctx, limits.warp_turn);
                 *executed += warp.executed - before;
                 moved |= warp.executed > before;
                 match event {
@@ -153,9 +149,13 @@ impl<W: WarpRecorder> Cta<W> {
     }
 }
 
-/// Executes a warp until it waits, ends, comes to a barrier, or has executed [`WARP_TURN`] instructions.
-fn run_warp<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Result<Event, Trap> {
-    for _ in 0..WARP_TURN {
+/// Executes a warp until it waits, ends, comes to a barrier, or its turn is over.
+fn run_warp<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    turn: u32,
+) -> Result<Event, Trap> {
+    for _ in 0..turn {
         if warp.state != State::Runs {
             break;
         }

@@ -161,7 +161,11 @@ fn options(args: &Args) -> Options {
     Options {
         output: args.output.clone(),
         selection: selection(args),
-        limits: Limits { instructions: args.max_instructions, threads: threads(args) },
+        limits: Limits {
+            instructions: args.max_instructions,
+            threads: threads(args),
+            ..Limits::default()
+        },
         registers: registers(args),
         command: arguments::command_line(),
     }

@@ -82,7 +82,7 @@ impl Relayed {
         module: u32,
     ) -> Result<Counts, LaunchError> {
         let Settings { max_instructions: instructions, threads, .. } = self.settings;
-        let limits = Limits { instructions, threads };
+        let limits = Limits { instructions, threads, ..Limits::default() };
         let Some(relay) = &mut self.relay else {
             return run.execute(memory, &mut NoRecorder, limits, &Printer);
         };

@@ -10,12 +10,12 @@ fn leaves(
     code: &str,
     grid: u32,
     block: u32,
-    Limits { instructions, threads }: Limits,
+    limits: Limits,
 ) -> (Vec<Vec<u64>>, Vec<u8>, Result<Counts, String>) {
     let mut machine = Machine::new(4096);
     machine.set(0, &(0..4096).map(|at| at * at % 4093).collect::<Vec<u64>>());
     let launch = machine.launch(grid, block);
-    let ran = recorded(&mut machine, code, &launch, Limits { instructions, threads });
+    let ran = recorded(&mut machine, code, &launch, limits);
     match ran {
         Ok((counts, trace)) => ((0..3).map(|at| machine.get(at)).collect(), trace, Ok(counts)),
         Err(error) => (Vec::new(), Vec::new(), Err(error.to_string())),
@@ -27,9 +27,10 @@ fn same_for_all_threads(code: &str, grid: u32, block: u32) -> Result<Counts, Str
 }
 
 fn same_within(instructions: u64, code: &str, grid: u32, block: u32) -> Result<Counts, String> {
-    let alone = leaves(code, grid, block, Limits { instructions, threads: 1 });
+    let alone = leaves(code, grid, block, Limits { instructions, ..Limits::default() });
     for threads in [2, 3, 8] {
-        let together = leaves(code, grid, block, Limits { instructions, threads });
+        let together =
+            leaves(code, grid, block, Limits { instructions, threads, ..Limits::default() });
         assert!(
             alone == together,
             "{threads} threads: {:?}, not {:?}\n{code}",

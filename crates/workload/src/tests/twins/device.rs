@@ -103,7 +103,9 @@ impl Device {
         let options = WriterOptions::default();
         let mut writer = TraceWriter::create(path, Provenance::default(), options).unwrap();
         let mut recorder = TraceRecorder::begin(&mut writer, info.clone()).unwrap();
-        run.execute(&mut self.memory, &mut recorder, Limits::default(), &()).unwrap();
+        // A generator lets one warp after the other run, as far as its barriers allow.
+        let limits = Limits { warp_turn: u32::MAX, ..Limits::default() };
+        run.execute(&mut self.memory, &mut recorder, limits, &()).unwrap();
         recorder.end().unwrap();
         writer.finish().unwrap();
     }
