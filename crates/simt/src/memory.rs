@@ -62,8 +62,8 @@ impl Default for DeviceMemory {
 
 impl DeviceMemory {
     /// Memory whose bytes a mapping provides: the host finds them at the addresses that kernels
-    /// use. As on a GPU, all bytes of a page can be reached of which some are allocated, and one
-    /// page before the first: programs that read beyond the ends of arrays work there, and here.
+    /// use. As on a GPU, every byte of a page with an allocation can be reached, and one page before
+    /// the first: programs that read beyond the ends of arrays work there, and here.
     pub fn mapped(mapping: Box<dyn Mapping>) -> DeviceMemory {
         let mut memory = DeviceMemory::over(mapping.base(), Some(mapping));
         memory.pages = Some(Vec::new());

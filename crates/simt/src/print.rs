@@ -16,7 +16,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Bytes of it among the arguments, of which it lies at a multiple.
+    /// Its bytes among the arguments, and its alignment.
     pub fn bytes(self) -> u64 {
         if self == Wanted::Int { 4 } else { 8 }
     }

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_cuda_are_told_from_others() {
+    fn names_of_cuda_are_distinguished_from_others() {
         for name in ["cudaMalloc", "__cudaRegisterFatBinary", "cuInit", "cuMemAlloc_v2"] {
             assert!(is_of_cuda(name), "{name}");
         }

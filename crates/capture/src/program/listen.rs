@@ -32,8 +32,9 @@ impl<'o> Shared<'o> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a process begin. One that has ended, of which something is still to be read, is waited
-    /// for: so processes that run one after the other are recorded whatever the threads do.
+    /// Lets a process begin. If the recorded process has ended and its last messages are still
+    /// unread, it waits for them: processes that run one after the other are all recorded, whatever
+    /// the threads do.
     fn begin(&self, process: u32, stream: UnixStream) -> Reply {
         let mut turn = self.lock();
         while turn.owner.as_ref().is_some_and(has_ended) {

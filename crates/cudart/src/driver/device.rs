@@ -1,4 +1,4 @@
-//! The device, of which there is one, and its primary context.
+//! The only device and its primary context.
 
 use std::ffi::{c_char, c_int};
 

@@ -93,6 +93,22 @@ fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
     Ok(value as c_int)
 }
 
+/// Writes the number of CTAs of a kernel that an SM has room for.
+///
+/// # Safety
+/// `to` is null or may be written.
+unsafe fn put_occupancy(
+    engine: &Engine,
+    to: *mut c_int,
+    kernel: usize,
+    threads: c_int,
+    shared: usize,
+) -> Outcome<()> {
+    let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
+    // SAFETY: as the caller promises.
+    unsafe { host::put(to, room as c_int) }
+}
+
 functions! { in_context:
     fn cuModuleLoad(to: *mut Address, path: *const c_char) |engine| { load_file(engine, to, path) }
 
@@ -212,8 +228,7 @@ functions! { in_context:
         threads: c_int,
         shared: usize,
     ) |engine| {
-        let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
-        host::put(to, room as c_int)
+        put_occupancy(engine, to, kernel, threads, shared)
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -223,12 +238,12 @@ functions! { in_context:
         shared: usize,
         _flags: u32,
     ) |engine| {
-        let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
-        host::put(to, room as c_int)
+        put_occupancy(engine, to, kernel, threads, shared)
     }
 
-    /// The largest CTA of which an SM has room for most threads; the dynamic shared memory of a CTA
-    /// is what the caller's function says of its size, or else `shared`.
+    /// The largest CTA size with which an SM holds the most threads. The caller's function gives the
+    /// bytes of dynamic shared memory for a size, `shared` if there is none; it must not call the
+    /// driver, which is locked.
     fn cuOccupancyMaxPotentialBlockSize(
         grid: *mut c_int,
         block: *mut c_int,

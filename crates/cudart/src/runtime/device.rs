@@ -11,8 +11,8 @@ use crate::status::{Outcome, Status};
 /// Where the device is said to be.
 pub const PCI_BUS_ID: &CStr = c"0000:01:00.0";
 
-/// Bytes of a thread's stack, of what kernels print, of what they allocate: the first limits that
-/// programs ask for by number.
+/// The first limits by number, in bytes: a thread's stack, the buffer of `printf`, the heap of
+/// `malloc`.
 pub const DEVICE_LIMITS: [usize; 3] = [1024, 1 << 20, 8 << 20];
 
 /// Fails for every device but the first.

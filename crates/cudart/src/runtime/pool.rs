@@ -1,5 +1,5 @@
-//! Pools of memory. There is one, the device's, and what is freed can be had again at once, so that
-//! nothing of a pool can be set.
+//! Pools of memory. There is one, the device's. Freed memory is available again at once, so attributes
+//! of the pool are accepted and have no effect.
 
 use crate::context;
 use crate::host;

@@ -214,7 +214,7 @@ fn memory(cuda: &Cuda) {
     assert_eq!(call!(cuda.library, "cudaGetLastError"()), 0);
     assert_eq!(cuda.malloc(32), x);
     assert_eq!(cuda.download(x, 8), [0.0; 8]);
-    // There is one pool, of which nothing needs to be set.
+    // The device has one pool, and its attributes can be set.
     let (mut pool, threshold, mut pooled) = (0u64, u64::MAX, 0u64);
     let pools = &cuda.library;
     assert_eq!(call!(pools, "cudaDeviceGetDefaultMemPool"(&raw mut pool => *mut u64, 0 => i32)), 0);

@@ -127,6 +127,32 @@ fn ctas_of_a_cooperative_launch_wait_for_each_other() {
     assert!(counts.warp_instructions < 64 * 2_000, "{counts:?}");
 }
 
+/// Warp 0 executes 300 instructions and then reads what warp 1 wrote at its begin, without a barrier.
+#[test]
+fn warps_of_a_cta_begin_at_about_the_same_time() {
+    let mut machine = Machine::new(64);
+    let code = "mov.u32 %r2, tile;\nsetp.ge.u32 %p1, %r0, 32;\n@%p1 bra WRITE;\nmov.u32 %r1, 0;\n\
+                LOOP: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 100;\n@%p2 bra LOOP;\n\
+                ld.shared.u32 %r3, [%r2];\nst.global.u32 [%rd3], %r3;\nbra END;\n\
+                WRITE: st.shared.u32 [%r2], 7;\nEND:";
+    machine.run(&kernel(code), 1, 64).unwrap();
+    assert_eq!(machine.get(2)[..32], [7; 32]);
+}
+
+/// Two CTAs wait for each other 20 times: CTA c for the counter to be 2 i + c, which it then adds 1 to.
+/// Each spins through its first turn, of 65,536 instructions, and then through turns of 1,024.
+#[test]
+fn a_cta_that_waits_takes_short_turns_after_the_first() {
+    let mut machine = Machine::new(64);
+    let code = "mov.u32 %r1, %ctaid.x;\nld.param.u64 %rd4, [b];\nmov.u32 %r3, 0;\n\
+                SPIN: ld.volatile.global.u32 %r2, [%rd4];\nsetp.ne.u32 %p2, %r2, %r1;\n@%p2 bra SPIN;\n\
+                add.u32 %r2, %r2, 1;\nst.volatile.global.u32 [%rd4], %r2;\nadd.u32 %r1, %r1, 2;\n\
+                add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, 20;\n@%p3 bra SPIN;";
+    let executed = machine.run(&kernel(code), 2, 1).unwrap().warp_instructions;
+    let later = executed - 2 * 65_536;
+    assert!((35 * 1_024..40 * 1_024).contains(&later), "{later}");
+}
+
 #[test]
 fn dynamic_shared_memory_begins_behind_the_variables() {
     let mut machine = Machine::new(32);
