@@ -248,6 +248,7 @@ const CHANGES: &[Change] = &[
     change("run.launch_latency=100"),
     change("run.count_row_sharing=true"),
     change("run.first_sm=1"),
+    change("run.page_offset=1"),
 ];
 
 /// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by, a

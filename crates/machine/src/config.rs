@@ -342,5 +342,9 @@ section! {
         /// it changes only the order of arbitration; how far results move with it is [their
         /// noise](reproduce.md#verdicts).
         first_sm: u32, in 0..=255;
+        /// Pages of 4 KiB by which all data of global and local memory lie further up. Where data
+        /// lie is of no account to any policy; how far results move with it is [their
+        /// noise](reproduce.md#verdicts).
+        page_offset: u32, in 0..=16_777_216, unit "pages";
     }
 }

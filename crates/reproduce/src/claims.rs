@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::study::{Study, mean};
+use crate::noise::{Measured, measured};
+use crate::parts;
 use crate::verdict::{self, Verdict};
-use crate::{noise, parts};
 use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
 /// A row of the results: a claim and our result.
@@ -11,8 +12,8 @@ use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 pub struct Finding {
     pub claim: Claim,
     pub ours: Answer,
-    /// Noise of our result: how far it moves when only the order of the SMs changes, in the unit
-    /// shown.
+    /// Noise of our result: half of its 95 % interval over irrelevant variants of the machine, in the
+    /// unit shown.
     pub noise: Option<f64>,
     /// None for a claim about a size, and if there is no result.
     pub verdict: Option<Verdict>,
@@ -36,35 +37,46 @@ pub enum Answer {
 pub fn findings(paper: &Paper, study: &Study) -> Result<Vec<Finding>> {
     let find = |claim: &Claim| {
         let failed = |source| Error::Claim { claim: claim.what.clone(), source: Box::new(source) };
-        let ours = answer(paper, study, claim).map_err(failed)?;
-        let (mut noise, mut verdict) = (None, None);
-        if let Answer::Number { shown, .. } = ours {
-            noise = noise::noise(paper, study, claim).map_err(failed)?;
-            verdict = verdict::verdict(claim, shown, noise);
-        }
+        let (ours, noise) = answer(paper, study, claim).map_err(failed)?;
+        let verdict = match ours {
+            Answer::Number { shown, .. } => verdict::verdict(claim, shown, noise),
+            _ => None,
+        };
         Ok(Finding { claim: claim.clone(), ours, noise, verdict })
     };
     paper.claims.iter().map(find).collect()
 }
 
-fn answer(paper: &Paper, study: &Study, claim: &Claim) -> Result<Answer> {
+/// Our result and its noise.
+fn answer(paper: &Paper, study: &Study, claim: &Claim) -> Result<(Answer, Option<f64>)> {
     let number =
         |value: f64, workloads| Answer::Number { shown: claim.shown.scaled(value), workloads };
-    Ok(match &claim.ours {
-        Ours::Runs(runs) => of_runs(study, runs, claim.shown)?,
-        Ours::Best(best) => of_best(paper, study, best, claim.published)?,
+    let ours = match &claim.ours {
+        Ours::Runs(runs) => return of_runs(paper, study, runs, claim.shown),
+        Ours::Best(best) => return of_best(paper, study, best, claim.published),
         Ours::Classes(classes) => of_classes(study, classes),
         Ours::Stream(stream) => number(parts::efficiency(paper, stream)?, None),
         Ours::Bits(bits) => number(parts::bits_compared(paper, bits)?, None),
         Ours::Nothing(why) => Answer::Nothing(why.clone()),
-    })
+    };
+    Ok((ours, None))
 }
 
-fn of_runs(study: &Study, runs: &Runs, shown: Shown) -> Result<Answer> {
-    let values = study.values(runs)?;
-    Ok(match mean(&values, runs.mean) {
-        Some(value) => Answer::Number { shown: shown.scaled(value), workloads: Some(values.len()) },
-        None => nothing_of(study, runs),
+fn of_runs(
+    paper: &Paper,
+    study: &Study,
+    runs: &Runs,
+    shown: Shown,
+) -> Result<(Answer, Option<f64>)> {
+    let number = |runs: &Runs| -> Result<Option<f64>> {
+        Ok(mean(&study.values(runs)?, runs.mean).map(|value| shown.scaled(value)))
+    };
+    Ok(match measured(paper, runs, number)? {
+        Some(Measured { mean, noise }) => {
+            let workloads = Some(study.values(runs)?.len());
+            (Answer::Number { shown: mean, workloads }, noise)
+        }
+        None => (nothing_of(study, runs), None),
     })
 }
 
@@ -79,8 +91,14 @@ fn nothing_of(study: &Study, runs: &Runs) -> Answer {
 }
 
 /// The value of a sweep with the highest mean (if there are several, the published one), or how far
-/// that mean is above what it is compared with.
-fn of_best(paper: &Paper, study: &Study, best: &Best, published: Option<f64>) -> Result<Answer> {
+/// that mean is above what it is compared with. The noise is that of the latter: the sweep is not run
+/// in variants.
+fn of_best(
+    paper: &Paper,
+    study: &Study,
+    best: &Best,
+    published: Option<f64>,
+) -> Result<(Answer, Option<f64>)> {
     let Best { setting, runs, .. } = best;
     let mut means = Vec::new();
     for (value, runs) in runs.swept(paper, setting) {
@@ -89,18 +107,22 @@ fn of_best(paper: &Paper, study: &Study, best: &Best, published: Option<f64>) ->
         }
     }
     let Some(most) = means.iter().map(|(found, _)| *found).reduce(f64::max) else {
-        return Ok(nothing_of(study, runs));
+        return Ok((nothing_of(study, runs), None));
     };
     let Some(against) = best.against() else {
         let highest = means.iter().filter(|(found, _)| *found == most);
         let highest: Vec<f64> = highest.map(|(_, value)| number(value)).collect::<Result<_>>()?;
         let shown = published.filter(|number| highest.contains(number)).unwrap_or(highest[0]);
-        return Ok(Answer::Number { shown, workloads: Some(members(study, runs)) });
+        return Ok((Answer::Number { shown, workloads: Some(members(study, runs)) }, None));
     };
     let values = study.values(&against)?;
     let base = mean(&values, against.mean).ok_or(Error::NothingToCompare)?;
+    let number = |runs: &Runs| -> Result<Option<f64>> {
+        Ok(mean(&study.values(runs)?, runs.mean).map(|value| Shown::Change.scaled(value / base)))
+    };
+    let noise = measured(paper, &against, number)?.and_then(|measured| measured.noise);
     let shown = Shown::Change.scaled(most / base);
-    Ok(Answer::Number { shown, workloads: Some(values.len()) })
+    Ok((Answer::Number { shown, workloads: Some(values.len()) }, noise))
 }
 
 /// The number that `text` is.

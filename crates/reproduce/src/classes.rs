@@ -14,6 +14,11 @@ impl Classes {
         classes.is_empty() || classes.iter().any(is_in)
     }
 
+    /// The classes of a workload, separated by commas.
+    pub fn of(&self, workload: &str) -> String {
+        self.0.get(workload).map(|classes| classes.join(", ")).unwrap_or_default()
+    }
+
     /// The workloads of a class, in alphabetical order.
     pub fn members(&self, class: &str) -> Vec<&str> {
         let own = self.0.iter().filter(|(_, classes)| classes.contains(&class));
@@ -39,5 +44,6 @@ mod tests {
         assert!(!classes.holds(&names(&["HIL"]), "b"));
         assert!(classes.holds(&names(&["HIL", "LIL"]), "b"));
         assert_eq!(classes.members("LIL"), ["b"]);
+        assert_eq!((classes.of("a").as_str(), classes.of("c").as_str()), ("HIL", ""));
     }
 }

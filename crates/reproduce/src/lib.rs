@@ -7,13 +7,14 @@
 //!   ▲
 //! classify the classes of its workloads
 //!   ▲
-//! claims   each published number next to ours ─▶ parts, noise, verdict
+//! claims, by_workload   each published number next to ours ─▶ parts, noise, verdict
 //!   ▲
 //! figures, table, report   what there is to see
 //! ```
 //!
 //! `factorial` is about experiments of every combination of policies instead.
 
+mod by_workload;
 mod claims;
 mod classes;
 mod classify;
@@ -28,15 +29,16 @@ mod study;
 mod table;
 mod verdict;
 
+pub use by_workload::{OfWorkload, by_workload, by_workload_frame, counts};
 pub use claims::{Answer, Finding, findings};
 pub use classes::Classes;
 pub use classify::open;
 pub use error::{Error, Result};
 pub use factorial::Effects;
 pub use figures::draw;
-pub use noise::noise;
+pub use noise::{Measured, measured};
 pub use parts::{bits_compared, efficiency};
-pub use report::{FILE, write};
+pub use report::{FILE, Reproduced, write};
 pub use runs::{check_different, factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
 pub use table::{HEADINGS, Line, NOTE, frame, shown, summary};

@@ -1,112 +1,101 @@
-//! Noise of a claim's number: how far it moves when only the order of the SMs changes, that is, the
-//! difference to expect of a policy without effect.
+//! Numbers over irrelevant variants of the machine: their mean, and how well it is known.
+//!
+//! Every configuration of a claim is run as it is and in each [variant](Paper::variants), so that a
+//! ratio is measured several times, each time of two runs that differ in the policy alone.
 
 use crate::error::Result;
-use crate::study::{Study, mean};
-use warpmem_study::reproduce::{Claim, Ours, Paper, Runs};
+use warpmem_study::reproduce::{Paper, Runs};
 
-/// Two standard deviations.
-const DEVIATIONS: f64 = 2.0;
+/// Quantiles 0.975 of Student's t distribution with 1 to 5 degrees of freedom.
+const STUDENT: [f64; 5] = [12.706, 4.303, 3.182, 2.776, 2.571];
 
-/// The noise of the number of `claim`, in the unit shown; none for claims that are not about runs,
-/// or if the paper has no baseline with that number.
-///
-/// # Errors
-/// If an expression does not fit the results.
-pub fn noise(paper: &Paper, study: &Study, claim: &Claim) -> Result<Option<f64>> {
-    let runs = match &claim.ours {
-        Ours::Runs(runs) => runs.clone(),
-        Ours::Best(best) if best.against.is_some() => best.runs.clone(),
-        _ => return Ok(None),
-    };
-    let Some(baseline) = paper.baseline_of(Some(runs.over.as_ref().unwrap_or(&runs.of))) else {
-        return Ok(None);
-    };
-    let orders = paper.orders(baseline);
-    let number = |of: &String, over: Option<&String>| -> Result<Option<f64>> {
-        let runs = Runs { of: of.clone(), over: over.cloned(), ..runs.clone() };
-        let found = mean(&study.values(&runs)?, runs.mean);
-        Ok(found.map(|value| claim.shown.scaled(value)))
-    };
-    let mut differences = Vec::new();
-    for (at, one) in orders.iter().enumerate() {
-        let over = runs.over.is_some().then_some(one);
-        let Some(same) = number(one, over)? else { continue };
-        for other in &orders[at + 1..] {
-            differences.extend(number(other, over)?.map(|different| different - same));
-        }
-    }
-    // A ratio has the noise of both numbers; a number by itself is one side of a difference.
-    let ends = if runs.over.is_some() { 1.0 } else { 2.0 };
-    Ok(root_mean_square(&differences).map(|spread| DEVIATIONS * spread / f64::sqrt(ends)))
+/// A number of several runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Over the variants.
+    pub mean: f64,
+    /// Half of the 95 % confidence interval of the mean, by Student's t distribution; none if there
+    /// is one run only.
+    pub noise: Option<f64>,
 }
 
-fn root_mean_square(values: &[f64]) -> Option<f64> {
-    let sum: f64 = values.iter().map(|value| value * value).sum();
-    (!values.is_empty()).then(|| (sum / values.len() as f64).sqrt())
+impl Measured {
+    /// None of no values.
+    pub fn of(values: &[f64]) -> Option<Measured> {
+        let count = values.len() as f64;
+        let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let freedom = values.len() - 1;
+        let student = freedom.checked_sub(1).map(|at| STUDENT[at.min(STUDENT.len() - 1)]);
+        let noise = student.map(|student| student * (squares / freedom as f64 / count).sqrt());
+        Some(Measured { mean, noise })
+    }
+}
+
+/// What `number` gives of `runs` as they are and in every variant. Variants without a number do not
+/// count.
+///
+/// # Errors
+/// Those of `number`.
+pub fn measured(
+    paper: &Paper,
+    runs: &Runs,
+    number: impl Fn(&Runs) -> Result<Option<f64>>,
+) -> Result<Option<Measured>> {
+    let Some(plain) = number(runs)? else { return Ok(None) };
+    let mut values = vec![plain];
+    for variant in paper.variants() {
+        values.extend(number(&runs.in_variant(variant))?);
+    }
+    Ok(Measured::of(&values))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::tests::ordered;
+    use crate::study::mean;
+    use crate::study::tests::varied;
 
-    /// The noise of the result of `ours` for two workloads whose IPC under X in three orders is
-    /// 100, 101 and 99, and 50, 50 and 52.
-    fn of(ours: &str) -> Option<f64> {
-        let text = format!(
-            "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\nbaselines = ['X']\n\
-            [schemes]\nX = []\nY = []\n[[claim]]\nwhat = 'w'\nsource = 's'\npublished = 1\n{ours}"
-        );
-        let paper = Paper::from_text("t", &text).unwrap().quickly();
-        let study = ordered(&[("a", [100.0, 101.0, 99.0]), ("b", [50.0, 50.0, 52.0])]);
-        noise(&paper, &study, &paper.claims[0]).unwrap()
+    fn paper() -> Paper {
+        let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[schemes]\nX = []\nY = []";
+        Paper::from_text("t", text).unwrap().quickly()
     }
 
-    fn close(found: Option<f64>, expected: f64) {
-        let found = found.unwrap();
-        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    fn of(ours: &str) -> Option<Measured> {
+        let runs: Runs = toml::from_str(ours).unwrap();
+        let study = varied();
+        let number = |runs: &Runs| Ok(mean(&study.values(runs)?, runs.mean));
+        measured(&paper(), &runs, number).unwrap()
     }
 
-    /// Noise of the mean, which moves less than its workloads do.
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-3, "{found} {expected}");
+    }
+
+    /// X is 2.0, 2.2, 1.8 and 2.0 as it is and in three variants, Y 1.0, 1.0, 1.0 and 0.8.
     #[test]
-    fn the_noise_of_a_ratio_is_that_of_its_mean_over_pairs_of_orders() {
-        let mean = |a: f64, b: f64| 100.0 * ((a + b) / 2.0 - 1.0);
-        let pairs = [mean(1.01, 1.0), mean(0.99, 1.04), mean(99.0 / 101.0, 1.04)];
-        let square: f64 = pairs.iter().map(|pair| pair * pair).sum();
-        close(of("ours.runs = { of = 'Y', over = 'X' }"), 2.0 * (square / 3.0).sqrt());
-    }
-
-    /// The minimum of several workloads is below zero change even if nothing has changed.
-    #[test]
-    fn the_worst_of_several_is_as_far_off_as_the_worst_of_the_orders() {
-        let pairs: [f64; 3] = [0.0, -1.0, 100.0 * (99.0 / 101.0 - 1.0)];
-        let square: f64 = pairs.iter().map(|pair| pair * pair).sum();
-        close(
-            of("ours.runs = { of = 'Y', over = 'X', mean = 'least' }"),
-            2.0 * (square / 3.0).sqrt(),
-        );
+    fn a_ratio_is_the_mean_of_pairs_that_differ_in_the_policy_alone() {
+        let ratio = of("of = 'X'\nover = 'Y'").unwrap();
+        let pairs = [2.0, 2.2, 1.8, 2.5];
+        close(ratio.mean, pairs.iter().sum::<f64>() / 4.0);
+        let squares: f64 = pairs.iter().map(|pair| (pair - ratio.mean).powi(2)).sum();
+        close(ratio.noise.unwrap(), 3.182 * (squares / 3.0 / 4.0).sqrt());
+        close(of("of = 'X'").unwrap().mean, 2.0);
     }
 
     #[test]
-    fn a_number_by_itself_is_one_end_of_the_difference() {
-        let means: [f64; 3] = [75.0, 75.5, 75.5];
-        let square = (means[1] - means[0]).powi(2) + (means[2] - means[0]).powi(2);
-        let expected = 2.0 * (square / 3.0).sqrt() / 2f64.sqrt();
-        close(of("shown = 'value'\nours.runs = { of = 'Y' }"), expected);
+    fn one_run_has_no_noise_and_none_no_number() {
+        assert_eq!(Measured::of(&[3.0]), Some(Measured { mean: 3.0, noise: None }));
+        assert_eq!(Measured::of(&[3.0, 3.0]), Some(Measured { mean: 3.0, noise: Some(0.0) }));
+        assert_eq!(Measured::of(&[]), None);
+        assert_eq!(of("of = 'Z'"), None);
     }
 
-    /// A constant in both numbers that are compared is no difference between them.
+    /// A textbook's sample of six: mean 10, standard deviation 1.
     #[test]
-    fn what_else_is_in_an_expression_stays_as_it_is() {
-        let plain = of("ours.runs = { of = 'Y', over = 'X' }").unwrap();
-        let with = "ours.runs = { of = 'Y', over = 'X', value = '1 + own / base' }";
-        close(of(with), plain);
-    }
-
-    #[test]
-    fn what_is_not_of_runs_has_none() {
-        assert_eq!(of("ours.nothing = 'no'"), None);
-        assert_eq!(of("ours.runs = { of = 'Y', over = 'X', classes = ['HIL'] }"), None);
+    fn the_interval_is_students() {
+        let spread = 1.0 * (5.0f64 / 6.0).sqrt();
+        let sample = [10.0 - spread, 10.0 + spread].repeat(3);
+        close(Measured::of(&sample).unwrap().noise.unwrap(), 2.571 / 6.0f64.sqrt());
     }
 }

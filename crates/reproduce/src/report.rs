@@ -1,5 +1,6 @@
 //! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
+use crate::by_workload::{OfWorkload, by_workload_frame, counts};
 use crate::claims::Finding;
 use crate::error::{Error, Result};
 use crate::study::Study;
@@ -13,37 +14,42 @@ use warpmem_files::staged;
 use warpmem_report::Table;
 use warpmem_report::{Document, Prose, Section};
 use warpmem_report::{html, markdown};
-use warpmem_study::reproduce::{Ours, Paper};
+use warpmem_study::reproduce::Paper;
 
 /// The page.
 pub const FILE: &str = "reproduction.html";
 const MARKDOWN: &str = "reproduction.md";
 const FIGURES: &str = "figures";
 const CLAIMS: &str = "claims.csv";
+const BY_WORKLOAD: &str = "by-workload.csv";
 
-/// Writes the claims as CSV, the figures, and a page with both, which also names the workloads that
-/// cannot run on the machine.
+/// The results of a paper's experiments.
+pub struct Reproduced<'a> {
+    pub paper: &'a Paper,
+    pub study: &'a Study,
+    /// Workloads that cannot run on the machine.
+    pub left_out: &'a [&'a str],
+    pub findings: &'a [Finding],
+    pub of_workloads: &'a [OfWorkload],
+}
+
+/// Writes the claims as CSV, for all workloads and for each, the figures, and a page with all.
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write(
-    paper: &Paper,
-    study: &Study,
-    left_out: &[&str],
-    findings: &[Finding],
-    charts: Vec<Chart>,
-    directory: &Path,
-) -> Result<()> {
+pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> Result<()> {
+    let Reproduced { paper, findings, of_workloads, .. } = results;
     write_csv(&frame(findings)?, directory.join(CLAIMS))?;
-    let caution = "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted. The noise is how far \
-        ours moves with the order of identical SMs, two standard deviations; less is below noise.";
+    write_csv(&by_workload_frame(of_workloads)?, directory.join(BY_WORKLOAD))?;
+    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine: the order of its SMs, the \
+        pages of the data, the parity of the DRAM queue. The noise is half of its 95 % interval; less is below noise.";
     let counts = format!("{}.", summary(findings));
     let sections = vec![
         Section::new("claims", "Published and ours")
             .text(Prose::new(caution))
             .text(Prose::new(counts))
             .table(Table::new("claims", "Published and ours", shown(findings)?)),
-        workloads(paper, study, left_out)?,
+        workloads(results)?,
     ];
     page(paper, sections, charts, directory)
 }
@@ -74,23 +80,30 @@ pub(crate) fn page(
     })
 }
 
-/// Workloads by class; all in one line if the paper has no classes.
-fn workloads(paper: &Paper, study: &Study, left_out: &[&str]) -> Result<Section> {
+/// A line for each workload: its classes, and how many claims agree with its runs alone.
+fn workloads(results: &Reproduced<'_>) -> Result<Section> {
+    let Reproduced { paper, study, left_out, of_workloads, .. } = results;
     let mut section = Section::new("workloads", "Workloads");
     if !left_out.is_empty() {
         let names = left_out.iter().map(|&name| name.to_owned());
         let cannot = Prose::new("Left out, as the machine cannot run them: ");
         section = section.text(cannot.codes(names));
     }
-    let listed = paper.claims.iter().find_map(|claim| match &claim.ours {
-        Ours::Classes(classes) => Some(classes),
-        _ => None,
-    });
-    let Some(classes) = listed else {
-        return Ok(section.text(Prose::default().codes(study.workloads().iter().cloned())));
+    let names = study.workloads();
+    let published = |name: &String| {
+        let program = paper.programs.iter().find(|program| program.name == *name);
+        program.and_then(|program| program.class.clone()).unwrap_or_default()
     };
-    let members = |class: &String| study.classes().members(class).join(", ");
-    let members: Vec<String> = classes.iter().map(members).collect();
-    let frame = df!("class" => classes.clone(), "workloads" => members)?;
-    Ok(section.table(Table::new("workloads", "Workloads by class", frame)))
+    let counted = |at: usize| -> Vec<u64> {
+        names.iter().map(|name| counts(of_workloads, name)[at] as u64).collect()
+    };
+    let frame = df!(
+        "workload" => names,
+        "class in the paper" => names.iter().map(published).collect::<Vec<_>>(),
+        "classes measured" => names.iter().map(|name| study.classes().of(name)).collect::<Vec<_>>(),
+        "claims agree" => counted(0),
+        "below noise" => counted(1),
+        "disagree" => counted(2),
+    )?;
+    Ok(section.table(Table::new("workloads", "Workloads", frame)))
 }

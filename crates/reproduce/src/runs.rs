@@ -69,13 +69,12 @@ pub fn check_different(traces: &[NamedTrace]) -> Result<()> {
     Ok(())
 }
 
-/// The configurations of the claims, and the baselines with other orders of SMs.
+/// The configurations of claims and figures, and variants of those that claims compare.
 fn all(paper: &Paper) -> Result<Vec<Configuration>> {
     let mut all = paper.configurations()?;
-    for baseline in &paper.baselines {
-        let baseline = paper.configuration(baseline)?;
-        let machine = load(&paper.machine, &baseline.overrides)?;
-        all.extend(paper.reordered(&baseline, &machine));
+    for compared in paper.compared()? {
+        let machine = load(&paper.machine, &compared.overrides)?;
+        all.extend(paper.varied(&compared, &machine));
     }
     Ok(all)
 }

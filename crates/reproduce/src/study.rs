@@ -255,13 +255,16 @@ pub(crate) mod tests {
         Study::new(runs.unwrap()).unwrap()
     }
 
-    /// IPC of workloads under X in three orders.
-    pub fn ordered(ipc: &[(&str, [f64; 3])]) -> Study {
-        let names = ["X", "X, order 1", "X, order 2"];
-        let workloads: Vec<&str> = ipc.iter().flat_map(|(name, _)| [*name; 3]).collect();
-        let values: Vec<f64> = ipc.iter().flat_map(|(_, ipc)| *ipc).collect();
+    /// IPC of a workload under X and Y as they are and in the variants of a quick run.
+    pub fn varied() -> Study {
+        let names = |scheme: &str| {
+            let varied = [1, 3, 5].map(|number| format!("{scheme}, variant {number}"));
+            [scheme.to_owned()].into_iter().chain(varied).collect::<Vec<_>>()
+        };
         let runs = df!(
-            WORKLOAD => workloads, CONFIGURATION => names.repeat(ipc.len()), "ipc_thread" => values
+            WORKLOAD => vec!["a"; 8],
+            CONFIGURATION => [names("X"), names("Y")].concat(),
+            "ipc_thread" => [2.0, 2.2, 1.8, 2.0, 1.0, 1.0, 1.0, 0.8],
         );
         Study::new(runs.unwrap()).unwrap()
     }

@@ -5,7 +5,8 @@ use warpmem_study::reproduce::{Claim, Direction, Shown};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Agrees,
-    /// The order of the SMs alone could explain the difference: neither agreement nor disagreement.
+    /// Irrelevant variants of the machine alone could explain the difference: neither agreement nor
+    /// disagreement.
     BelowNoise,
     Disagrees,
 }

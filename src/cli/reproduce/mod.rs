@@ -1,5 +1,6 @@
 //! `warpmem reproduce`: the experiments of papers, published results next to ours.
 
+mod programs;
 mod runs;
 
 use self::runs::Place;
@@ -10,23 +11,22 @@ use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::study::reproduce::{Factorial, Paper, find, names};
+use warpmem::study::reproduce::{self, Factorial, Paper, find, names};
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, Line, NOTE, check_different, draw, findings, frame, open,
-    shown, summary, write,
+    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, by_workload, check_different, draw,
+    findings, frame, open, shown, summary, write,
 };
 use warpmem_text::aligned;
 
 /// Run the experiments of a paper and compare its published results with ours
 ///
-/// Generates workloads, replays them on the paper's machine under its policies and sweeps, and
-/// prints our result for each published one: whether it agrees, disagrees or is below the noise,
-/// which is measured. The workloads are not the papers' own, so sizes of effects differ; nothing is
-/// fitted.
+/// Replays the paper's own programs, captured into a folder, or workloads that are generated, on the
+/// paper's machine under its policies and sweeps, and prints our result for each published one:
+/// whether it agrees, disagrees or is below the noise, which is measured. Nothing is fitted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -36,6 +36,17 @@ pub struct Args {
     /// Traces to replay in place of the workloads that go with the paper, or lists of them (.toml)
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
     traces: Vec<PathBuf>,
+    /// Folder of the paper's own programs, captured as SIZE/NAME.wmt (see NAME --list); missing
+    /// ones are named
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "traces")]
+    programs: Option<PathBuf>,
+    /// Size of the programs, by default medium, or small with --quick; of generated workloads, by
+    /// default small
+    #[arg(long, value_enum)]
+    size: Option<Size>,
+    /// Generate our own workloads for programs that are missing
+    #[arg(long, requires = "programs")]
+    stand_ins: bool,
     /// Fewer and smaller workloads and fewer values of each sweep; takes minutes
     #[arg(long)]
     quick: bool,
@@ -49,7 +60,7 @@ pub struct Args {
     /// Runs at a time; by default one per processor. The results are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// List the papers
+    /// List the papers, or the programs of a paper and the commands that capture them
     #[arg(long)]
     list: bool,
 }
@@ -58,8 +69,31 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem reproduce --list
   warpmem reproduce li2015 --quick
+  warpmem reproduce li2015 --list
+  warpmem reproduce li2015 --programs captured/ -o li/
   warpmem reproduce yuan2009 -o yuan/
   warpmem reproduce owl2013 captured/*.wmt --format markdown";
+
+/// Size of the workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Size {
+    /// To try whether everything works
+    Small,
+    /// Above an L2 of 768 KB, four CTAs for each of 15 SMs; parts of long programs
+    Medium,
+    /// The paper's inputs, above an L2 of 6 MB, four CTAs for each of 80 SMs
+    Paper,
+}
+
+impl From<Size> for reproduce::Size {
+    fn from(size: Size) -> reproduce::Size {
+        match size {
+            Size::Small => reproduce::Size::Small,
+            Size::Medium => reproduce::Size::Medium,
+            Size::Paper => reproduce::Size::Paper,
+        }
+    }
+}
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,11 +109,18 @@ pub enum Printed {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
+    let Some(name) = args.name.as_deref() else {
         return print(&list()?);
     };
     let paper = find(name)?;
     let paper = if args.quick { paper.quickly() } else { paper };
+    let paper = match args.size {
+        Some(size) => paper.sized(size.into()),
+        None => paper,
+    };
+    if args.list {
+        return print(&programs::table(&paper.programs, paper.program_size()));
+    }
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
     let temporary = temporary.context("failed to create a temporary directory")?;
     let directory = match &temporary {
@@ -99,9 +140,10 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 /// Runs everything and writes the results; returns the text to print.
 fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
-    let traces = match args.traces.is_empty() {
-        true => place.workloads(paper)?,
-        false => NamedTrace::open_all(&args.traces)?,
+    let traces = match &args.programs {
+        Some(folder) => programs::open(args, paper, folder, place)?,
+        None if args.traces.is_empty() => place.generated(paper, &paper.workloads()?)?,
+        None => NamedTrace::open_all(&args.traces)?,
     };
     check_different(&traces)?;
     if let Some(factorial) = &paper.factorial {
@@ -111,12 +153,14 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     let planned = place.run(paper, &traces)?;
     let study = open(paper, &Results::open(place.directory)?, &planned)?;
     let findings = findings(paper, &study)?;
+    let of_workloads = by_workload(paper, &study)?;
     if args.output.is_some() {
         let charts = draw(paper, &study, &findings)?;
         let names = traces.iter().map(|trace| trace.name.as_str());
         let left_out = names.filter(|name| !study.workloads().iter().any(|known| known == name));
         let left_out = left_out.collect::<Vec<_>>();
-        write(paper, &study, &left_out, &findings, charts, place.directory)?;
+        let results = Reproduced { paper, study: &study, left_out: &left_out, findings: &findings, of_workloads: &of_workloads };
+        write(&results, charts, place.directory)?;
     }
     note(&summary(&findings));
     Ok(match args.format {

@@ -6,7 +6,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::sweep::execute::{Options, complete, run_on};
 use std::path::Path;
 use warpmem::study::reproduce::{Factorial, Paper};
-use warpmem::study::suite::Generation;
+use warpmem::study::suite::{Generation, Planned as Workload};
 use warpmem::study::sweep::{Plan, generated};
 use warpmem::study::traces::NamedTrace;
 use warpmem_reproduce::{Planned, factorial_plan, plan};
@@ -21,14 +21,18 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The workloads of a paper; missing ones are generated.
+    /// Workloads of a paper; missing ones are generated.
     ///
     /// # Errors
     /// If one cannot be generated.
-    pub fn workloads(&self, paper: &Paper) -> anyhow::Result<Vec<NamedTrace>> {
-        let folder = self.directory.join("traces").join(paper.size());
+    pub fn generated(
+        &self,
+        paper: &Paper,
+        planned: &[Workload],
+    ) -> anyhow::Result<Vec<NamedTrace>> {
+        let folder = self.directory.join("traces").join(paper.set_name());
         let generate = |work: &Generation<'_>| generate(work, &self.interrupt);
-        Ok(generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &generate)?)
+        Ok(generated(&paper.name, planned, &folder, self.jobs, &generate)?)
     }
 
     /// Runs every configuration of a paper on every trace, except runs whose results exist. A trace

@@ -66,6 +66,12 @@ impl Configuration {
         };
         Ok(Configuration { name, overrides })
     }
+
+    /// The same with one more `key=value`, which replaces another value of the key.
+    pub fn with(mut self, text: String) -> Configuration {
+        replace(&mut self.overrides, text);
+        self
+    }
 }
 
 /// Sets `key=value`, replacing another value of the key.

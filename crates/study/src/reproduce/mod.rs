@@ -6,8 +6,9 @@
 mod claim;
 mod configuration;
 mod figure;
-mod noise;
 mod paper;
+mod program;
+mod variants;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use claim::{Best, Bits, Claim, Direction, Mean, Ours, Runs, Shown, Streamed}
 pub use configuration::{Configuration, ConfigurationError};
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
 pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Setting, Workloads};
+pub use program::{Captured, Input, NamedProgram, Program, Size, library};
 
 /// Every description, by its name.
 const PAPERS: [(&str, &str); 6] = [

@@ -1,9 +1,9 @@
 //! A paper's experiments as its file describes them.
 
-use super::{Claim, Configuration, ConfigurationError, Figure};
+use super::{Claim, Configuration, ConfigurationError, Figure, NamedProgram, Size};
 use crate::suite::{Planned, Suite, SuiteError};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use warpmem_params::{did_you_mean, nearest};
 
 /// What is wrong with a description.
@@ -38,6 +38,8 @@ pub struct Paper {
     pub name: String,
     #[serde(skip)]
     pub(super) is_quick: bool,
+    #[serde(skip)]
+    size: Option<Size>,
     /// Authors, title, place and year.
     pub title: String,
     /// Description of the runs, for readers of the tables. One paragraph.
@@ -46,14 +48,14 @@ pub struct Paper {
     /// Preset of the paper.
     pub machine: String,
     pub workloads: Workloads,
+    /// The paper's own programs, in its order.
+    #[serde(default)]
+    pub programs: Vec<NamedProgram>,
     /// By name, what each sets of the machine: `key=value`.
     #[serde(default)]
     pub schemes: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
-    /// Configurations that are run in several [orders](Paper::orders) of the SMs, to measure noise.
-    #[serde(default)]
-    pub baselines: Vec<String>,
     /// The runs from which the classes of the workloads come.
     #[serde(default)]
     pub classified: Option<Classified>,
@@ -186,8 +188,24 @@ impl Paper {
         Paper { is_quick: true, ..self }
     }
 
-    /// `quick` or `full`.
-    pub fn size(&self) -> &'static str {
+    /// The paper with programs and workloads of the built-in suite in another size.
+    pub fn sized(self, size: Size) -> Paper {
+        Paper { size: Some(size), ..self }
+    }
+
+    /// The size of captured programs: by default `small` in a quick run, else `medium`.
+    pub fn program_size(&self) -> Size {
+        let default = if self.is_quick { Size::Small } else { Size::Medium };
+        self.size.unwrap_or(default)
+    }
+
+    /// Name of the set of workloads: `quick` or `full`, and their size if it is not the usual one.
+    pub fn set_name(&self) -> String {
+        let whole = self.whole();
+        self.size.map_or_else(|| whole.to_owned(), |size| format!("{whole}-{}", size.name()))
+    }
+
+    fn whole(&self) -> &'static str {
         if self.is_quick { "quick" } else { "full" }
     }
 
@@ -206,7 +224,11 @@ impl Paper {
     /// Of a description that was not read by [`Paper::from_text`]: if there is no such
     /// configuration.
     pub fn configurations(&self) -> Result<Vec<Configuration>, PaperError> {
-        let references = self.references();
+        self.resolved(&self.references())
+    }
+
+    /// The configurations of `references`, each once, by their names.
+    pub(super) fn resolved(&self, references: &[String]) -> Result<Vec<Configuration>, PaperError> {
         let all = references.iter().map(|reference| self.configuration(reference));
         let all: BTreeMap<String, Configuration> =
             all.map(|found| found.map(|c| (c.name.clone(), c))).collect::<Result<_, _>>()?;
@@ -218,8 +240,7 @@ impl Paper {
         let classified = self.classified.iter().flat_map(Classified::references);
         let claims = self.claims.iter().flat_map(|claim| claim.ours.references(self));
         let figures = self.figures.iter().flat_map(|figure| figure.drawn.references(self));
-        let baselines = self.baselines.iter().cloned();
-        classified.map(str::to_owned).chain(claims).chain(figures).chain(baselines).collect()
+        classified.map(str::to_owned).chain(claims).chain(figures).collect()
     }
 
     /// The workloads, in the size of a quick run or of a full one.
@@ -227,22 +248,40 @@ impl Paper {
     /// # Errors
     /// If there is no workload of a name.
     pub fn workloads(&self) -> Result<Vec<Planned>, PaperError> {
+        self.planned(if self.is_quick { &self.workloads.quick } else { &self.workloads.full })
+    }
+
+    /// Our own workloads that stand in for `programs`, each once.
+    ///
+    /// # Errors
+    /// If there is no workload of a name.
+    pub fn stand_ins(&self, programs: &[NamedProgram]) -> Result<Vec<Planned>, PaperError> {
+        let names = programs.iter().filter_map(|program| program.stand_in.clone());
+        let names: BTreeSet<String> = names.collect();
+        match names.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.planned(&Vec::from_iter(names)),
+        }
+    }
+
+    /// Workloads of the built-in suite and of the paper's own; all if no names are given.
+    fn planned(&self, names: &[String]) -> Result<Vec<Planned>, PaperError> {
         let failed = |error: SuiteError| PaperError::Workloads {
             name: self.name.clone(),
             source: error.into(),
         };
-        let names = if self.is_quick { &self.workloads.quick } else { &self.workloads.full };
         let plan = |suite: &Suite, size: &str, only: &[String]| {
             let size = suite.sizes().contains(&size).then_some(size);
             suite.plan(size, only).map_err(failed)
         };
         let own = self.workloads.suite.as_ref();
-        let own = own.map_or(Ok(Vec::new()), |suite| plan(suite, self.size(), &[]))?;
+        let own = own.map_or(Ok(Vec::new()), |suite| plan(suite, self.whole(), &[]))?;
         let is_own = |name: &&String| own.iter().any(|planned| planned.name == **name);
         let others: Vec<String> = names.iter().filter(|name| !is_own(name)).cloned().collect();
         let wanted = |planned: &Planned| names.is_empty() || names.contains(&planned.name);
+        let size = self.size.unwrap_or(Size::Small).of_suite();
         let mut workloads = match names.is_empty() || !others.is_empty() {
-            true => plan(&Suite::built_in(), "small", &others)?,
+            true => plan(&Suite::built_in(), size, &others)?,
             false => Vec::new(),
         };
         workloads.extend(own.into_iter().filter(wanted));

@@ -1,7 +1,10 @@
 //! From the lanes' addresses to requests.
 
 use super::sectors::{Sector, Sectors};
-use warpmem_machine::{self as machine, AtomicRequests, RequestOrder};
+use warpmem_machine::{self as machine, AtomicRequests, Machine, RequestOrder};
+
+/// Bytes of a page, the unit of `run.page_offset`.
+const PAGE_BYTES: u64 = 4096;
 
 /// Parts that a sector's byte masks distinguish.
 const PARTS: u32 = 32;
@@ -15,17 +18,20 @@ pub(super) struct Coalescer {
     part_shift: u32,
     atomic_requests: AtomicRequests,
     order: RequestOrder,
+    /// Bytes by which data lie further up than in the trace.
+    displacement: u64,
 }
 
 impl Coalescer {
-    pub fn new(
-        sector_bytes: u32,
-        atomic_requests: AtomicRequests,
-        order: RequestOrder,
-    ) -> Coalescer {
-        let sector_shift = sector_bytes.trailing_zeros();
-        let part_shift = sector_shift.saturating_sub(PARTS.trailing_zeros());
-        Coalescer { sector_shift, part_shift, atomic_requests, order }
+    pub fn new(machine: &Machine) -> Coalescer {
+        let sector_shift = machine.l1.cache.sector_bytes.trailing_zeros();
+        Coalescer {
+            sector_shift,
+            part_shift: sector_shift.saturating_sub(PARTS.trailing_zeros()),
+            atomic_requests: machine.sm.atomic_requests,
+            order: machine.sm.request_order,
+            displacement: u64::from(machine.run.page_offset) * PAGE_BYTES,
+        }
     }
 
     /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs
@@ -34,7 +40,7 @@ impl Coalescer {
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
         for &address in addresses {
-            let mut at = address;
+            let mut at = address.wrapping_add(self.displacement);
             let mut left = u64::from(width.max(1));
             while left > 0 {
                 let sector = at >> self.sector_shift;
@@ -53,7 +59,8 @@ impl Coalescer {
     pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
         out.clear();
         for (lane, &address) in addresses.iter().enumerate() {
-            let sector = (address >> self.sector_shift) << self.sector_shift;
+            let at = address.wrapping_add(self.displacement);
+            let sector = (at >> self.sector_shift) << self.sector_shift;
             let same = addresses[..=lane].iter().filter(|&&other| other == address).count();
             match self.atomic_requests {
                 AtomicRequests::PerSector => {
@@ -177,10 +184,21 @@ impl Sectors {
 mod tests {
     use super::*;
 
+    const PER_SECTOR: Coalescer = Coalescer {
+        sector_shift: 5,
+        part_shift: 0,
+        atomic_requests: AtomicRequests::PerSector,
+        order: RequestOrder::Lanes,
+        displacement: 0,
+    };
+    const PER_CONFLICT: Coalescer =
+        Coalescer { atomic_requests: AtomicRequests::PerConflict, ..PER_SECTOR };
+
     fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
         let mut out = Sectors::new();
-        Coalescer::new(sector_bytes, AtomicRequests::PerSector, RequestOrder::Lanes)
-            .sectors(addresses, width, store, &mut out);
+        let sector_shift = sector_bytes.trailing_zeros();
+        let coalescer = Coalescer { sector_shift, part_shift: sector_shift - 5, ..PER_SECTOR };
+        coalescer.sectors(addresses, width, store, &mut out);
         out.as_slice().to_vec()
     }
 
@@ -213,7 +231,7 @@ mod tests {
 
     #[test]
     fn requests_may_go_out_from_the_highest_address_down() {
-        let coalescer = Coalescer::new(32, AtomicRequests::PerConflict, RequestOrder::Descending);
+        let coalescer = Coalescer { order: RequestOrder::Descending, ..PER_CONFLICT };
         let mut out = Sectors::new();
         let mut of = |addresses: &[u64]| {
             coalescer.sectors(addresses, 4, false, &mut out);
@@ -226,23 +244,37 @@ mod tests {
         assert_eq!(of(&[64, 0, 96, 64]), (vec![96, 64, 0], vec![96, 64, 64, 0]));
     }
 
-    fn atomics(atomic_requests: AtomicRequests) -> Vec<(u64, u8)> {
+    fn atomics(coalescer: &Coalescer) -> Vec<(u64, u8)> {
         let mut out = Sectors::new();
         let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
-        let coalescer = Coalescer::new(32, atomic_requests, RequestOrder::Lanes);
         coalescer.atomics(&addresses, &mut out);
         out.as_slice().iter().map(|s| (s.address, s.max_lanes_per_address)).collect()
     }
 
     #[test]
     fn atomics_of_a_sector_are_one_request_that_counts_the_lanes_at_one_address() {
-        assert_eq!(atomics(AtomicRequests::PerSector), [(0x1000, 3), (0x2000, 1)]);
+        assert_eq!(atomics(&PER_SECTOR), [(0x1000, 3), (0x2000, 1)]);
     }
 
     #[test]
     fn atomics_of_a_sector_are_as_many_requests_as_lanes_at_one_address() {
         let three = [(0x1000, 1); 3];
-        assert_eq!(atomics(AtomicRequests::PerConflict), [&three[..], &[(0x2000, 1)]].concat());
+        assert_eq!(atomics(&PER_CONFLICT), [&three[..], &[(0x2000, 1)]].concat());
+    }
+
+    #[test]
+    fn data_lie_further_up_by_pages() {
+        let mut out = Sectors::new();
+        let mut of = |coalescer: &Coalescer| {
+            coalescer.sectors(&[0x1010], 32, false, &mut out);
+            let loads: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
+            coalescer.atomics(&[0x1010, 0x1010], &mut out);
+            (loads, out.as_slice()[0])
+        };
+        let moved = Coalescer { displacement: 3 * PAGE_BYTES, ..PER_SECTOR };
+        let (loads, atomic) = of(&moved);
+        assert_eq!(loads, [0x4000, 0x4020]);
+        assert_eq!((atomic.address, atomic.max_lanes_per_address), (0x4000, 2));
     }
 
     #[test]

@@ -133,11 +133,7 @@ impl MemoryPipeline {
             perfect_l1: false,
             reports_l1_events: false,
             cycle: CoreCycle::ZERO,
-            coalescer: Coalescer::new(
-                machine.l1.cache.sector_bytes,
-                config.atomic_requests,
-                config.request_order,
-            ),
+            coalescer: Coalescer::new(machine),
             shared_passes: SharedPasses::new(&config.shared),
             lsu: Lsu::new(config),
             l1: L1::new(&machine.l1),

@@ -1,0 +1,208 @@
+//! The programs of the papers: public suites' programs that `warpmem capture` records, and the names
+//! that the papers give them.
+
+use super::Paper;
+use crate::traces::{NamedTrace, OpenError};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The library, by the names of the traces.
+const LIBRARY: &str = include_str!("programs.toml");
+
+/// The size of a program's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Size {
+    /// To try whether everything works.
+    Small,
+    /// Footprint above an L2 of 768 KB, four CTAs for each of 15 SMs, recorded in part.
+    Medium,
+    /// The paper's or the suite's own input, or a larger one: footprint above an L2 of 6 MB, four
+    /// CTAs for each of 80 SMs.
+    Paper,
+}
+
+impl Size {
+    pub fn name(self) -> &'static str {
+        match self {
+            Size::Small => "small",
+            Size::Medium => "medium",
+            Size::Paper => "paper",
+        }
+    }
+
+    /// The size of the built-in suite that stands for it.
+    pub fn of_suite(self) -> &'static str {
+        match self {
+            Size::Small => "small",
+            Size::Medium => "medium",
+            Size::Paper => "large",
+        }
+    }
+}
+
+/// A program of a public suite.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    pub suite: String,
+    /// Its name in the suite.
+    pub program: String,
+    pub about: String,
+    /// Names of the kernels that are recorded.
+    pub kernels: Vec<String>,
+    /// Options of `warpmem capture` that select launches.
+    #[serde(default)]
+    select: Vec<String>,
+    /// The same of the size `paper`, where it differs.
+    #[serde(default)]
+    select_paper: Option<Vec<String>>,
+    pub sizes: BTreeMap<Size, Input>,
+}
+
+/// What a program is run on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    pub input: String,
+    /// From the program's own folder.
+    pub command: String,
+}
+
+/// A program as a paper names it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NamedProgram {
+    pub name: String,
+    /// Its trace's name, and its entry in the library; none if no public source is known.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// The class that the paper gives it.
+    #[serde(default)]
+    pub class: Option<String>,
+    /// The workload of the built-in suite, or of the paper's, that does the same.
+    #[serde(default)]
+    pub stand_in: Option<String>,
+}
+
+/// A paper's programs in a folder.
+pub struct Captured {
+    /// Named as in the paper, in its order.
+    pub traces: Vec<NamedTrace>,
+    pub missing: Vec<NamedProgram>,
+}
+
+impl Program {
+    /// The command that captures it into `SIZE/ID.wmt`, run from the program's own folder; none if it
+    /// has no input of that size.
+    pub fn capture(&self, id: &str, size: Size) -> Option<String> {
+        let command = &self.sizes.get(&size)?.command;
+        let select = match (&self.select_paper, size) {
+            (Some(select), Size::Paper) => select,
+            _ => &self.select,
+        };
+        let options: String = select.iter().map(|option| format!(" {option}")).collect();
+        Some(format!("warpmem capture -o {}/{id}.wmt{options} -- ./{command}", size.name()))
+    }
+}
+
+/// Every program, by the name of its trace.
+///
+/// # Panics
+/// Never: the library is held by a test.
+pub fn library() -> BTreeMap<String, Program> {
+    toml::from_str(LIBRARY).unwrap_or_else(|error| panic!("programs.toml: {error}"))
+}
+
+impl Paper {
+    /// The paper's programs among the traces `FOLDER/SIZE/ID.wmt`.
+    ///
+    /// # Errors
+    /// If a file is there that is no trace.
+    pub fn captured(&self, folder: &Path, size: Size) -> Result<Captured, OpenError> {
+        let mut captured = Captured { traces: Vec::new(), missing: Vec::new() };
+        for program in &self.programs {
+            let file = program.id.as_ref().map(|id| format!("{id}.wmt"));
+            let path = file.map(|file| folder.join(size.name()).join(file));
+            match path.filter(|path| path.exists()) {
+                Some(path) => {
+                    let trace = NamedTrace::open(&path)?.trace;
+                    captured.traces.push(NamedTrace { name: program.name.clone(), trace });
+                }
+                None => captured.missing.push(program.clone()),
+            }
+        }
+        Ok(captured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{find, names};
+
+    #[test]
+    fn every_program_of_the_library_is_captured_by_a_command() {
+        for (id, program) in library() {
+            assert!(!program.kernels.is_empty() && !program.about.is_empty(), "{id}");
+            let small = program.capture(&id, Size::Small).unwrap_or_else(|| panic!("{id}"));
+            assert!(small.starts_with(&format!("warpmem capture -o small/{id}.wmt")), "{small}");
+            assert!(!small.contains("/home") && !small.contains("./."), "{small}");
+        }
+    }
+
+    #[test]
+    fn papers_name_programs_of_the_library_once_each() {
+        let library = library();
+        for paper in names().map(|name| find(name).unwrap()) {
+            let mut seen: Vec<&str> = Vec::new();
+            for program in &paper.programs {
+                let what = format!("{}: {}", paper.name, program.name);
+                assert!(!seen.contains(&program.name.as_str()), "{what} is there twice");
+                seen.push(&program.name);
+                let known = program.id.as_ref().is_none_or(|id| library.contains_key(id));
+                assert!(known, "{what}: no {:?}", program.id);
+            }
+        }
+    }
+
+    #[test]
+    fn stand_ins_are_workloads() {
+        for paper in names().map(|name| find(name).unwrap()) {
+            let planned = paper.stand_ins(&paper.programs);
+            assert!(planned.is_ok(), "{}: {:?}", paper.name, planned.err());
+        }
+    }
+
+    #[test]
+    fn options_stand_before_the_program_and_the_paper_size_may_have_its_own() {
+        let program: Program = toml::from_str(
+            "suite = 'S'\nprogram = 'p'\nabout = 'a'\nkernels = ['k']\nselect = ['--every', '10']\n\
+            select_paper = []\nsizes.small = { input = 'i', command = 'p 1' }\n\
+            sizes.paper = { input = 'i', command = 'p 9' }",
+        )
+        .unwrap();
+        let of = |size| program.capture("s-p", size);
+        assert_eq!(
+            of(Size::Small).unwrap(),
+            "warpmem capture -o small/s-p.wmt --every 10 -- ./p 1"
+        );
+        assert_eq!(of(Size::Paper).unwrap(), "warpmem capture -o paper/s-p.wmt -- ./p 9");
+        assert_eq!(of(Size::Medium), None);
+    }
+
+    #[test]
+    fn what_is_not_in_the_folder_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n\
+            programs = [{ name = 'A', id = 'x-a' }, { name = 'B' }]";
+        let paper = Paper::from_text("t", text).unwrap();
+        let captured = paper.captured(folder.path(), Size::Small).unwrap();
+        let missing: Vec<&str> = captured.missing.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((captured.traces.len(), missing), (0, vec!["A", "B"]));
+        std::fs::create_dir(folder.path().join("small")).unwrap();
+        std::fs::write(folder.path().join("small/x-a.wmt"), "no trace").unwrap();
+        assert!(paper.captured(folder.path(), Size::Small).is_err());
+    }
+}
