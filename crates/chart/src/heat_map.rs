@@ -29,6 +29,9 @@ const SHADES: usize = 64;
 const LONGEST: f64 = 64.0;
 /// Overlap of neighbouring cells, points.
 const GROWN: f64 = 0.12;
+/// Diameter of a point, and the size of its number.
+const MARK: f64 = 6.4;
+const MARK_TEXT: f64 = 4.2;
 /// The colour of cells without a value.
 const NONE: &str = "#e4e4e4";
 
@@ -50,6 +53,7 @@ pub fn draw(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Drawing> {
     for map in 0..cells.maps.names.len() {
         layout.draw_map(&mut canvas, kind, &cells, &span, map);
     }
+    layout.draw_marks(&mut canvas, kind, &cells);
     layout.draw_bar(&mut canvas, &kind.colours, &span);
     layout.draw_titles(&mut canvas, kind);
     frame::note(&mut canvas, layout.note.as_deref(), layout.size);
@@ -188,9 +192,13 @@ impl Layout {
             );
             canvas.rect(&grown(cell), &Paint::fill(shade(place)), Some(&tip));
             if are_written {
-                let at = (left + width / 2.0, top + height / 2.0);
+                // Where there are marks, the middle of a cell is left to them.
+                let (at, anchor) = match kind.marks.is_empty() {
+                    true => ((left + width / 2.0, top + height / 2.0), Anchor::Middle),
+                    false => ((left + GAP, top + LABEL_LINE / 2.0 + GAP), Anchor::Start),
+                };
                 let colour = if place < 0.6 { "#ffffff" } else { "#000000" };
-                canvas.text(&Text::new(label, at, Anchor::Middle).coloured(colour), None);
+                canvas.text(&Text::new(label, at, anchor).coloured(colour), None);
             }
         }
         canvas.rect(area, &Paint::fill("none").edged(INK, THIN), None);
@@ -230,6 +238,29 @@ impl Layout {
             if is_last {
                 canvas.text(&text, tip(name, &cells.columns.names[column]));
             }
+        }
+    }
+
+    /// Draws the points of the first map; those that would hide each other are moved up.
+    fn draw_marks(&self, canvas: &mut Canvas, kind: &HeatMap, cells: &Cells) {
+        let area = &self.maps[0];
+        let width = area.width / cells.columns.names.len() as f64;
+        let height = area.height / cells.rows.names.len() as f64;
+        let mut drawn: Vec<(f64, f64)> = Vec::new();
+        for (number, mark) in kind.marks.iter().enumerate() {
+            let x = area.left + (mark.at.0 + 0.5) * width;
+            let mut y = area.bottom() - (mark.at.1 + 0.5) * height;
+            let hides = |y: f64, other: &(f64, f64)| {
+                (x - other.0).abs() < MARK && (y - other.1).abs() < MARK
+            };
+            while y > area.top + MARK && drawn.iter().any(|other| hides(y, other)) {
+                y -= MARK / 2.0;
+            }
+            drawn.push((x, y));
+            let disc = Paint::fill("#ffffff").edged(INK, THIN);
+            canvas.circle((x, y), MARK / 2.0, &disc, Some(&mark.label));
+            let number = (number + 1).to_string();
+            canvas.text(&Text::new(&number, (x, y), Anchor::Middle).size(MARK_TEXT), None);
         }
     }
 

@@ -328,6 +328,16 @@ pub struct HeatMap {
     pub(super) y_axis: Axis,
     pub(super) colours: Axis,
     pub(super) panel: Option<String>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// A point on a heat map, written as its number; numbers begin at 1.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// What it is.
+    pub label: String,
+    /// Columns and rows from the middle of the first cell; fractions lie between cells.
+    pub at: (f64, f64),
 }
 
 impl HeatMap {
@@ -341,7 +351,13 @@ impl HeatMap {
         colours: Axis,
     ) -> HeatMap {
         let (x, y, value) = (x.into(), y.into(), value.into());
-        HeatMap { x, y, value, x_axis, y_axis, colours, panel: None }
+        HeatMap { x, y, value, x_axis, y_axis, colours, panel: None, marks: Vec::new() }
+    }
+
+    /// Points on the first map.
+    pub fn marks(mut self, marks: impl IntoIterator<Item = Mark>) -> HeatMap {
+        self.marks = marks.into_iter().collect();
+        self
     }
 
     /// A map for each value of `column`, all with the same colours.

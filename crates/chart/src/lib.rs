@@ -33,7 +33,7 @@ mod stacked;
 pub use axis::Axis;
 pub use file::{is_png, save};
 pub use font::lacking;
-pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Scatter, StackedBars, Tails};
+pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Mark, Scatter, StackedBars, Tails};
 pub use sheet::Sheet;
 
 use anyhow::Context;

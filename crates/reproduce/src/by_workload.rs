@@ -1,12 +1,13 @@
 //! Claims one workload at a time: a mean may agree where most workloads do not, and the reverse.
 
 use crate::error::{Error, Result};
-use crate::noise::{Measured, measured};
-use crate::study::Study;
+use crate::noise::Measured;
+use crate::study::{Study, Value};
 use crate::verdict::{Verdict, verdict};
+use std::collections::HashMap;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::DataFrame;
-use warpmem_study::reproduce::{Claim, Mean, Ours, Paper, Runs};
+use warpmem_study::reproduce::{Claim, Mean, Ours, Paper, Runs, Shown};
 
 /// A claim's number for one workload.
 #[derive(Clone, Debug)]
@@ -39,19 +40,38 @@ pub fn by_workload(paper: &Paper, study: &Study) -> Result<Vec<OfWorkload>> {
 }
 
 fn of_claim(paper: &Paper, study: &Study, claim: &Claim, runs: &Runs) -> Result<Vec<OfWorkload>> {
-    let mut all = Vec::new();
-    for name in study.values(runs)?.into_iter().map(|value| value.workload) {
-        let number = |runs: &Runs| -> Result<Option<f64>> {
-            let values = study.values(runs)?;
-            let own = values.into_iter().find(|value| value.workload == name);
-            Ok(own.and_then(|own| own.value).map(|value| claim.shown.scaled(value)))
-        };
-        let Some(Measured { mean: ours, noise }) = measured(paper, runs, number)? else { continue };
-        let Some(verdict) = verdict(claim, ours, noise) else { continue };
-        let claim = claim.clone();
-        all.push(OfWorkload { workload: name, claim, ours, noise, verdict });
+    let each = of_each(paper, study, runs, claim.shown)?.into_iter();
+    let judged = |(workload, Measured { mean: ours, noise })| {
+        let verdict = verdict(claim, ours, noise)?;
+        Some(OfWorkload { workload, claim: claim.clone(), ours, noise, verdict })
+    };
+    Ok(each.filter_map(judged).collect())
+}
+
+/// The value of `runs` for each of its workloads alone, in the unit shown.
+///
+/// # Errors
+/// If an expression does not fit the results.
+pub(crate) fn of_each(
+    paper: &Paper,
+    study: &Study,
+    runs: &Runs,
+    shown: Shown,
+) -> Result<Vec<(String, Measured)>> {
+    let values = |runs: &Runs| -> Result<Vec<(String, f64)>> {
+        let values = study.values(runs)?.into_iter();
+        let shown = |value: Value| Some((value.workload, shown.scaled(value.value?)));
+        Ok(values.filter_map(shown).collect())
+    };
+    let mut all: Vec<(String, Vec<f64>)> =
+        values(runs)?.into_iter().map(|(workload, value)| (workload, vec![value])).collect();
+    for variant in paper.variants() {
+        let mut of_variant: HashMap<String, f64> =
+            values(&runs.in_variant(variant))?.into_iter().collect();
+        all.iter_mut().for_each(|(workload, values)| values.extend(of_variant.remove(workload)));
     }
-    Ok(all)
+    let measured = |(workload, values): (String, Vec<f64>)| Some((workload, Measured::of(&values)?));
+    Ok(all.into_iter().filter_map(measured).collect())
 }
 
 /// A row for each, for programs.

@@ -12,7 +12,8 @@
 //! figures, table, report   what there is to see
 //! ```
 //!
-//! `factorial` is about experiments of every combination of policies instead.
+//! `map` is about the small kernels in which a paper's gain appears, `survey` about
+//! every policy of every slot, and `factorial` is about experiments of every combination of policies instead.
 
 mod by_workload;
 mod claims;
@@ -21,11 +22,13 @@ mod classify;
 mod error;
 mod factorial;
 mod figures;
+mod map;
 mod noise;
 mod parts;
 mod report;
 mod runs;
 mod study;
+mod survey;
 mod table;
 mod verdict;
 
@@ -36,10 +39,12 @@ pub use classify::open;
 pub use error::{Error, Result};
 pub use factorial::Effects;
 pub use figures::draw;
+pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::{Measured, measured};
 pub use parts::{bits_compared, efficiency};
 pub use report::{FILE, Reproduced, write};
 pub use runs::{check_different, factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
+pub use survey::{Change, changes, survey_frame, survey_shown, write_survey};
 pub use table::{HEADINGS, Line, NOTE, frame, shown, summary};
 pub use verdict::{Verdict, verdict};

@@ -69,7 +69,7 @@ impl Study {
     }
 
     /// From a frame with a row per run: `workload`, `configuration`, and numbers.
-    fn new(runs: DataFrame) -> Result<Study> {
+    pub(crate) fn new(runs: DataFrame) -> Result<Study> {
         let mut workloads: Vec<String> = Vec::new();
         for name in runs.column(WORKLOAD)?.str()?.iter().flatten() {
             if !workloads.iter().any(|known| known == name) {

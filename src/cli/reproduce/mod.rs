@@ -1,5 +1,6 @@
 //! `warpmem reproduce`: the experiments of papers, published results next to ours.
 
+mod map;
 mod programs;
 mod runs;
 
@@ -11,14 +12,15 @@ use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::study::reproduce::{self, Factorial, Paper, find, names};
+use warpmem::study::reproduce::{self, Factorial, Paper, Survey, find, names};
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, by_workload, check_different, draw,
-    findings, frame, open, shown, summary, write,
+    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, Study, by_workload, changes,
+    check_different, draw, findings, frame, open, shown, summary, survey_frame, survey_shown, write,
+    write_survey,
 };
 use warpmem_text::aligned;
 
@@ -47,6 +49,10 @@ pub struct Args {
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
+    /// Draw where the paper's gain appears, on two axes of a small kernel, and where the traces or
+    /// the programs lie on this map
+    #[arg(long)]
+    map: bool,
     /// Fewer and smaller workloads and fewer values of each sweep; takes minutes
     #[arg(long)]
     quick: bool,
@@ -71,6 +77,7 @@ Examples:
   warpmem reproduce li2015 --quick
   warpmem reproduce li2015 --list
   warpmem reproduce li2015 --programs captured/ -o li/
+  warpmem reproduce li2015 --map mine.wmt -o map/
   warpmem reproduce yuan2009 -o yuan/
   warpmem reproduce owl2013 captured/*.wmt --format markdown";
 
@@ -140,6 +147,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 /// Runs everything and writes the results; returns the text to print.
 fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
+    if args.map {
+        return map::reproduce(args, paper, place);
+    }
     let traces = match &args.programs {
         Some(folder) => programs::open(args, paper, folder, place)?,
         None if args.traces.is_empty() => place.generated(paper, &paper.workloads()?)?,
@@ -152,6 +162,9 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     }
     let planned = place.run(paper, &traces)?;
     let study = open(paper, &Results::open(place.directory)?, &planned)?;
+    if let Some(survey) = &paper.survey {
+        return surveyed(args, paper, survey, &study, place.directory);
+    }
     let findings = findings(paper, &study)?;
     let of_workloads = by_workload(paper, &study)?;
     if args.output.is_some() {
@@ -168,6 +181,26 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
         Printed::Json => table_to_json(&frame(&findings)?)?,
         Printed::Csv => table_to_csv(&frame(&findings)?)?,
         Printed::Markdown => rows(&Table::new("claims", "", shown(&findings)?))?,
+    })
+}
+
+/// What every policy of a survey changes; writes it and returns the text to print.
+fn surveyed(
+    args: &Args,
+    paper: &Paper,
+    survey: &Survey,
+    study: &Study,
+    directory: &Path,
+) -> anyhow::Result<String> {
+    let changes = changes(paper, survey, study)?;
+    if args.output.is_some() {
+        write_survey(paper, survey, &changes, study, directory)?;
+    }
+    Ok(match args.format {
+        Printed::Table => table_to_string(&survey_shown(survey, &changes)?, width())?,
+        Printed::Json => table_to_json(&survey_frame(survey, &changes)?)?,
+        Printed::Csv => table_to_csv(&survey_frame(survey, &changes)?)?,
+        Printed::Markdown => rows(&Table::new("survey", "", survey_shown(survey, &changes)?))?,
     })
 }
 

@@ -4,7 +4,7 @@ use crate::cli::exit::Interrupted;
 use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::sweep::execute::{Options, complete, run_on};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use warpmem::study::reproduce::{Factorial, Paper};
 use warpmem::study::suite::{Generation, Planned as Workload};
 use warpmem::study::sweep::{Plan, generated};
@@ -21,6 +21,16 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// A folder of its own for a part of the runs.
+    pub fn part(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The same with results in another directory.
+    pub fn within<'a>(&self, directory: &'a Path) -> Place<'a> {
+        Place { directory, interrupt: self.interrupt.clone(), ..*self }
+    }
+
     /// Workloads of a paper; missing ones are generated.
     ///
     /// # Errors

@@ -354,6 +354,24 @@ fn interactions() -> Chart {
     )
 }
 
+/// A map of gains with workloads on it, three of them in one place.
+fn marked() -> Chart {
+    let (mut across, mut up, mut gain) = (vec![], vec![], vec![]);
+    for row in 0..4 {
+        for column in 0..5 {
+            across.push((16 << column).to_string());
+            up.push(format!("0.{row}"));
+            gain.push(f64::from(row * column) * 1.7 - 1.0);
+        }
+    }
+    let data = frame(vec![column("queue", across), column("share", up), column("gain", gain)]);
+    let places = [(2.0, 0.0), (2.0, 0.0), (2.0, 0.05), (0.5, 2.5), (4.0, 3.0)];
+    let marks = places.map(|at| Mark { label: format!("workload at {at:?}"), at });
+    let [x, y] = ["queue", "share"].map(|name| Axis::new(name, ""));
+    let kind = HeatMap::new("queue", "share", "gain", x, y, Axis::new("change of IPC", "%"));
+    Chart::new("heat-marks", "Where it gains", "", data, kind.marks(marks))
+}
+
 /// A chart of these values alone.
 pub fn values(name: &str, values: Vec<Option<f64>>) -> Chart {
     let points: Vec<i64> = (0..values.len() as i64).collect();
@@ -396,6 +414,7 @@ pub fn gallery() -> Vec<Chart> {
         banks(6, 8, 16),
         banks(9, 40, 16),
         interactions(),
+        marked(),
         values("odd-nothing", vec![]),
         values("odd-null", vec![None, Some(f64::NAN), Some(f64::INFINITY)]),
         values("odd-point", vec![Some(7.0)]),

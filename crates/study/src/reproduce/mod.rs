@@ -6,8 +6,10 @@
 mod claim;
 mod configuration;
 mod figure;
+mod map;
 mod paper;
 mod program;
+mod survey;
 mod variants;
 
 #[cfg(test)]
@@ -16,17 +18,20 @@ mod tests;
 pub use claim::{Best, Bits, Claim, Direction, Mean, Ours, Runs, Shown, Streamed};
 pub use configuration::{Configuration, ConfigurationError};
 pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
+pub use map::{Axis, Map, Place};
 pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Setting, Workloads};
 pub use program::{Captured, Input, NamedProgram, Program, Size, library};
+pub use survey::{Survey, Surveyed};
 
 /// Every description, by its name.
-const PAPERS: [(&str, &str); 6] = [
+const PAPERS: [(&str, &str); 7] = [
     ("li2015", include_str!("li2015.toml")),
     ("owl2013", include_str!("owl2013.toml")),
     ("calrs2015", include_str!("calrs2015.toml")),
     ("yuan2009", include_str!("yuan2009.toml")),
     ("warpedmc2023", include_str!("warpedmc2023.toml")),
     ("combined", include_str!("combined.toml")),
+    ("survey", include_str!("survey.toml")),
 ];
 
 /// The names of all descriptions, in the order in which they are listed.

@@ -1,9 +1,10 @@
 //! A paper's experiments as its file describes them.
 
-use super::{Claim, Configuration, ConfigurationError, Figure, NamedProgram, Size};
+use super::{Claim, Configuration, ConfigurationError, Figure, Map, NamedProgram, Size, Survey};
 use crate::suite::{Planned, Suite, SuiteError};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use warpmem_machine::MachineError;
 use warpmem_params::{did_you_mean, nearest};
 
 /// What is wrong with a description.
@@ -15,6 +16,8 @@ pub enum PaperError {
     Malformed { name: String, message: String },
     #[error("the description of `{name}`")]
     Configuration { name: String, source: Box<ConfigurationError> },
+    #[error("the machine of `{name}`")]
+    Machine { name: String, source: Box<MachineError> },
     #[error("the workloads of `{name}`")]
     Workloads { name: String, source: Box<SuiteError> },
 }
@@ -64,7 +67,11 @@ pub struct Paper {
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
     #[serde(default)]
+    pub map: Option<Map>,
+    #[serde(default)]
     pub factorial: Option<Factorial>,
+    #[serde(default)]
+    pub survey: Option<Survey>,
 }
 
 /// What is run.
@@ -146,15 +153,17 @@ pub struct Factor {
 }
 
 /// Numbers and words alike, as text.
-fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Value {
         Whole(u64),
+        Decimal(f64),
         Text(String),
     }
     let text = |value| match value {
         Value::Whole(number) => number.to_string(),
+        Value::Decimal(number) => number.to_string(),
         Value::Text(text) => text,
     };
     Ok(Vec::<Value>::deserialize(from)?.into_iter().map(text).collect())
@@ -169,6 +178,10 @@ impl Paper {
             message: error.to_string().trim_end().to_owned(),
         })?;
         name.clone_into(&mut paper.name);
+        let paper = paper.expanded().map_err(|source| PaperError::Machine {
+            name: name.to_owned(),
+            source: Box::new(source),
+        })?;
         paper.references().iter().try_for_each(|name| paper.configuration(name).map(drop))?;
         Ok(paper)
     }

@@ -71,7 +71,7 @@ pub struct Input {
 }
 
 /// A program as a paper names it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NamedProgram {
     pub name: String,

@@ -1,0 +1,280 @@
+//! Maps: where, on two axes of a small kernel and its machine, a paper's gain appears.
+//!
+//! The kernel is generated for every value of the axes that are parameters of it, and replayed on the
+//! paper's machine with every value of those that are settings.
+
+use super::paper::texts;
+use super::{Claim, Direction, Mean, Ours, Paper, PaperError, Runs, Shown};
+use crate::suite::{Planned, SuiteError};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use warpmem_trace::Ranges;
+use warpmem_workload::Request;
+
+/// Seed of the kernels.
+const SEED: u64 = 1;
+
+/// A map of a paper's gain in IPC.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Map {
+    /// What the kernel does and why the gain depends on the axes. One paragraph.
+    pub about: String,
+    /// Scheme whose IPC is compared, and the one whose it is compared with.
+    pub of: String,
+    pub over: String,
+    /// Generator of the kernel, and its parameters besides the axes.
+    pub kernel: String,
+    #[serde(default, deserialize_with = "text_values")]
+    parameters: BTreeMap<String, String>,
+    pub across: Axis,
+    pub up: Axis,
+}
+
+/// One of the two axes: either a parameter of the kernel or a setting of the machine.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// With the unit.
+    pub label: String,
+    #[serde(default)]
+    parameter: Option<String>,
+    #[serde(default)]
+    setting: Option<String>,
+    /// Of a parameter, from the least to the greatest; a setting has values of its own.
+    #[serde(default, deserialize_with = "texts")]
+    values: Vec<String>,
+    /// The values of a quick run, if it has fewer.
+    #[serde(default, deserialize_with = "texts")]
+    quick: Vec<String>,
+    /// SQL expression over the columns of `runs` under `over`: where a workload lies on the axis.
+    #[serde(default)]
+    pub metric: Option<String>,
+    /// Instead: the key of the machine whose value says so.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+/// A place on a map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Values on the axes.
+    pub across: String,
+    pub up: String,
+    /// The kernel that is replayed there.
+    pub workload: String,
+}
+
+fn text_values<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let values = BTreeMap::<String, toml::Value>::deserialize(from)?;
+    let text = |value: toml::Value| match value {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
+}
+
+impl Paper {
+    /// The values of an axis in a run of this size.
+    pub fn along<'a>(&'a self, axis: &'a Axis) -> &'a [String] {
+        match &axis.setting {
+            Some(setting) => self.swept(setting),
+            None if self.is_quick && !axis.quick.is_empty() => &axis.quick,
+            None => &axis.values,
+        }
+    }
+
+    /// All places of a map, row by row from the lowest.
+    pub fn places(&self, map: &Map) -> Vec<Place> {
+        let of_row = |up: &String| {
+            let place = move |across: &String| Place {
+                across: across.clone(),
+                up: up.clone(),
+                workload: map.workload(across, up),
+            };
+            self.along(&map.across).iter().map(place).collect::<Vec<_>>()
+        };
+        self.along(&map.up).iter().flat_map(of_row).collect()
+    }
+
+    /// The kernels of a map, each once.
+    ///
+    /// # Errors
+    /// If the generator or one of its parameters does not exist.
+    pub fn map_workloads(&self, map: &Map) -> Result<Vec<Planned>, PaperError> {
+        let mut planned: Vec<Planned> = Vec::new();
+        for place in self.places(map) {
+            if planned.iter().any(|known| known.name == place.workload) {
+                continue;
+            }
+            let axes = [(&map.across, &place.across), (&map.up, &place.up)];
+            let of_axes = axes.into_iter().filter_map(|(axis, value)| {
+                Some((axis.parameter.clone()?, value.clone()))
+            });
+            let request = Request {
+                kernel: map.kernel.clone(),
+                parameters: map.parameters.clone().into_iter().chain(of_axes).collect(),
+                seed: SEED,
+                launches: Ranges::all(),
+            };
+            request.check().map_err(|source| PaperError::Workloads {
+                name: self.name.clone(),
+                source: Box::new(SuiteError::Request { workload: place.workload.clone(), source }),
+            })?;
+            planned.push(Planned { name: place.workload, about: map.kernel.clone(), request });
+        }
+        Ok(planned)
+    }
+
+    /// The paper with the gains of a map as its only claims: one for each combination of settings.
+    pub fn on_map(&self, map: &Map) -> Paper {
+        let mut claims: Vec<Claim> = Vec::new();
+        for place in self.places(map) {
+            let claim = map.claim(&map.settings(&place));
+            if !claims.iter().any(|known| known.what == claim.what) {
+                claims.push(claim);
+            }
+        }
+        self.only(claims)
+    }
+
+    /// The paper with the gain of a map on its own machine as its only claim.
+    pub fn off_map(&self, map: &Map) -> Paper {
+        self.only(vec![map.claim("")])
+    }
+
+    fn only(&self, claims: Vec<Claim>) -> Paper {
+        Paper { claims, figures: Vec::new(), classified: None, ..self.clone() }
+    }
+}
+
+impl Map {
+    /// Name of the kernel at these values, of those characters that names may have.
+    fn workload(&self, across: &str, up: &str) -> String {
+        let axes = [(&self.across, across), (&self.up, up)];
+        let parts = axes.into_iter().filter_map(|(axis, value)| {
+            Some(format!("{}-{value}", axis.parameter.as_ref()?).replace('^', "p"))
+        });
+        [self.kernel.clone()].into_iter().chain(parts).collect::<Vec<_>>().join(".")
+    }
+
+    /// The settings of a place, as configurations have them: ` @ queue=16`.
+    pub fn settings(&self, place: &Place) -> String {
+        let axes = [(&self.across, &place.across), (&self.up, &place.up)];
+        let parts = axes.into_iter().filter_map(|(axis, value)| {
+            Some(format!("{}={value}", axis.setting.as_ref()?))
+        });
+        let settings = parts.collect::<Vec<_>>().join(" & ");
+        if settings.is_empty() { settings } else { format!(" @ {settings}") }
+    }
+
+    /// The gain with these settings.
+    pub fn gain(&self, settings: &str) -> Runs {
+        Runs {
+            of: format!("{}{settings}", self.of),
+            over: Some(format!("{}{settings}", self.over)),
+            with: BTreeMap::new(),
+            metric: "ipc_thread".to_owned(),
+            value: None,
+            classes: Vec::new(),
+            mean: Mean::Arithmetic,
+        }
+    }
+
+    fn claim(&self, settings: &str) -> Claim {
+        Claim {
+            what: format!("{} over {}{settings}", self.of, self.over),
+            source: String::new(),
+            published: None,
+            text: None,
+            shown: Shown::Change,
+            unit: String::new(),
+            direction: Direction::Up,
+            note: None,
+            ours: Ours::Runs(self.gain(settings)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{find, names};
+    use warpmem_machine::{flatten, load};
+
+    fn paper() -> Paper {
+        let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n\
+            [schemes]\nX = []\nY = []\n[settings.queue]\nset = ['dram.read_queue={}']\nvalues = [16, 64]\n\
+            [map]\nabout = 'a'\nof = 'X'\nover = 'Y'\nkernel = 'pointer-chase'\nparameters = { hops = 4 }\n\
+            across = { label = 'queue', setting = 'queue', key = 'dram.read_queue' }\n\
+            up = { label = 'nodes', parameter = 'nodes', values = ['2^4', '2^6'], metric = 'l1_miss_rate' }";
+        Paper::from_text("t", text).unwrap()
+    }
+
+    #[test]
+    fn a_map_has_a_place_for_each_pair_of_values_and_a_kernel_for_each_of_parameters() {
+        let paper = paper();
+        let map = paper.map.as_ref().unwrap();
+        let places = paper.places(map);
+        let texts: Vec<String> = places
+            .iter()
+            .map(|place| format!("{} {} {}", place.across, place.up, place.workload))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "16 2^4 pointer-chase.nodes-2p4",
+                "64 2^4 pointer-chase.nodes-2p4",
+                "16 2^6 pointer-chase.nodes-2p6",
+                "64 2^6 pointer-chase.nodes-2p6"
+            ]
+        );
+        let kernels = paper.map_workloads(map).unwrap();
+        let nodes: Vec<&str> =
+            kernels.iter().map(|kernel| kernel.request.parameters["nodes"].as_str()).collect();
+        assert_eq!(nodes, ["2^4", "2^6"]);
+        assert_eq!(kernels[0].request.parameters["hops"], "4");
+    }
+
+    #[test]
+    fn the_gains_of_a_map_are_claims_one_for_each_setting() {
+        let paper = paper();
+        let map = paper.map.as_ref().unwrap();
+        let names = |paper: &Paper| -> Vec<String> {
+            paper.configurations().unwrap().into_iter().map(|one| one.name).collect()
+        };
+        let on = names(&paper.on_map(map));
+        assert_eq!(on, ["X @ queue=16", "X @ queue=64", "Y @ queue=16", "Y @ queue=64"]);
+        assert_eq!(names(&paper.off_map(map)), ["X", "Y"]);
+    }
+
+    /// Every axis says where a workload lies, and everything that a map names exists.
+    #[test]
+    fn every_paper_has_a_map() {
+        for paper in names().map(|name| find(name).unwrap()) {
+            let Some(map) = &paper.map else {
+                let is_paper = paper.factorial.is_none() && paper.survey.is_none();
+                assert!(!is_paper, "{} has none", paper.name);
+                continue;
+            };
+            for paper in [paper.clone(), paper.clone().quickly()] {
+                assert!(paper.places(map).len() >= 4, "{}", paper.name);
+                paper.map_workloads(map).unwrap_or_else(|error| panic!("{error:?}"));
+                for configuration in paper.on_map(map).configurations().unwrap() {
+                    load(&paper.machine, &configuration.overrides).unwrap();
+                }
+            }
+            let machine = flatten(&load(&paper.machine, &[]).unwrap());
+            for axis in [&map.across, &map.up] {
+                let what = format!("{}: {}", paper.name, axis.label);
+                assert_ne!(axis.parameter.is_some(), axis.setting.is_some(), "{what}");
+                assert_ne!(axis.metric.is_some(), axis.key.is_some(), "{what}");
+                if let Some(wanted) = &axis.key {
+                    assert!(machine.iter().any(|(key, _)| key == wanted), "{what}: {wanted}");
+                }
+            }
+        }
+    }
+}
