@@ -1,7 +1,8 @@
 //! What a unit's step may use of the rest of the machine.
 
 use crate::results::{
-    LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted, WarpRow,
+    LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted,
+    WarpProgress, WarpRow,
 };
 use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
@@ -75,6 +76,8 @@ const BATCH: usize = 1024;
 pub struct Recording {
     pub latency: LatencyResult,
     pub loads: LoadResult,
+    /// By kernel.
+    pub progress: Vec<WarpProgress>,
     /// Requests that are back, counted where a sample of them is wanted.
     requests: u64,
     sample: Option<RequestSample>,
@@ -90,6 +93,7 @@ impl Recording {
         Recording {
             latency: LatencyResult { ticks_per_core_cycle, ..LatencyResult::default() },
             loads: LoadResult::default(),
+            progress: Vec::new(),
             requests: 0,
             sample: wanted.requests,
             wants_warps: wanted.warps,
@@ -151,6 +155,13 @@ impl Recording {
 
     /// Warps have ended.
     pub fn warps(&mut self, rows: &mut Vec<WarpRow>) {
+        for row in rows.iter() {
+            let kernel = row.kernel as usize;
+            if kernel >= self.progress.len() {
+                self.progress.resize(kernel + 1, WarpProgress::default());
+            }
+            self.progress[kernel].add(row.instructions, row.end_cycle - row.launch_cycle);
+        }
         if self.wants_warps {
             self.warp_rows.append(rows);
         }

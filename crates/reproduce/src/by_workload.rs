@@ -70,7 +70,8 @@ pub(crate) fn of_each(
             values(&runs.in_variant(variant))?.into_iter().collect();
         all.iter_mut().for_each(|(workload, values)| values.extend(of_variant.remove(workload)));
     }
-    let measured = |(workload, values): (String, Vec<f64>)| Some((workload, Measured::of(&values)?));
+    let measured =
+        |(workload, values): (String, Vec<f64>)| Some((workload, Measured::of(&values)?));
     Ok(all.into_iter().filter_map(measured).collect())
 }
 

@@ -1,9 +1,9 @@
 //! Published results next to ours.
 
 use crate::error::{Error, Result};
-use crate::study::{Study, mean};
 use crate::noise::{Measured, measured};
 use crate::parts;
+use crate::study::{Study, mean};
 use crate::verdict::{self, Verdict};
 use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 

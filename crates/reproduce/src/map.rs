@@ -222,10 +222,9 @@ impl Mapped {
             map.of, map.over, map.kernel, paper.machine
         );
         let axis = |label: &str| warpmem_chart::Axis::new(label, "");
-        let marks = placed.iter().map(|one| Mark {
-            label: one.workload.clone(),
-            at: (one.at[0], one.at[1]),
-        });
+        let marks = placed
+            .iter()
+            .map(|one| Mark { label: one.workload.clone(), at: (one.at[0], one.at[1]) });
         let kind = HeatMap::new(
             map.across.label.as_str(),
             map.up.label.as_str(),

@@ -57,7 +57,8 @@ mod tests {
     use crate::study::tests::varied;
 
     fn paper() -> Paper {
-        let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[schemes]\nX = []\nY = []";
+        let text =
+            "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[schemes]\nX = []\nY = []";
         Paper::from_text("t", text).unwrap().quickly()
     }
 

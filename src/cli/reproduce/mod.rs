@@ -19,8 +19,8 @@ use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
     Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, Study, by_workload, changes,
-    check_different, draw, findings, frame, open, shown, summary, survey_frame, survey_shown, write,
-    write_survey,
+    check_different, draw, findings, frame, open, shown, summary, survey_frame, survey_shown,
+    write, write_survey,
 };
 use warpmem_text::aligned;
 
@@ -172,7 +172,13 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
         let names = traces.iter().map(|trace| trace.name.as_str());
         let left_out = names.filter(|name| !study.workloads().iter().any(|known| known == name));
         let left_out = left_out.collect::<Vec<_>>();
-        let results = Reproduced { paper, study: &study, left_out: &left_out, findings: &findings, of_workloads: &of_workloads };
+        let results = Reproduced {
+            paper,
+            study: &study,
+            left_out: &left_out,
+            findings: &findings,
+            of_workloads: &of_workloads,
+        };
         write(&results, charts, place.directory)?;
     }
     note(&summary(&findings));

@@ -184,6 +184,7 @@ fn run(
     })?;
     system.finish_memory(end, machine, &mut result);
     (result.latency, result.loads) = (record.latency, record.loads);
+    result.progress = record.progress;
     check_end(&system, trace, &result)?;
     if let Some(intervals) = intervals {
         intervals.finish(&result, sink);

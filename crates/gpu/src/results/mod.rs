@@ -2,11 +2,13 @@
 //! place from these.
 
 mod fnv;
+mod progress;
 mod sample;
 mod sink;
 mod totals;
 
 pub use fnv::Fnv;
+pub use progress::WarpProgress;
 pub use sample::{ParseSampleError, RequestSample};
 use serde::Serialize;
 pub use sink::*;
@@ -223,6 +225,8 @@ pub struct RunResult {
     pub networks: Vec<NetworkResult>,
     pub latency: LatencyResult,
     pub loads: LoadResult,
+    /// By kernel, in the order of the trace.
+    pub progress: Vec<WarpProgress>,
     /// DRAM rows by the number of CTAs that used each; empty where that was not counted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub row_sharing: BTreeMap<u32, SharedRows>,
@@ -234,6 +238,16 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// Fairness among the warps of a kernel, in the mean over kernels, weighted by their warps; none
+    /// without warps.
+    pub fn warp_fairness(&self) -> Option<f64> {
+        let of = |kernel: &WarpProgress| Some((kernel.warps as f64, kernel.fairness()?));
+        let kernels = self.progress.iter().filter_map(of);
+        let (warps, sum) = kernels
+            .fold((0.0, 0.0), |(warps, sum), (own, fairness)| (warps + own, sum + own * fairness));
+        (warps > 0.0).then(|| sum / warps)
+    }
+
     /// 64-bit FNV-1a of every count: two runs with equal fingerprints went the same way.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::new();

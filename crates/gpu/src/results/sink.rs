@@ -185,6 +185,8 @@ pub struct WarpRow {
     pub launch_cycle: u64,
     /// The cycle in which it ended.
     pub end_cycle: u64,
+    /// That it has issued, compute included.
+    pub instructions: u64,
 }
 
 /// What a sink takes beside load rows. The run goes the same way whatever is wanted.

@@ -308,7 +308,7 @@ impl Sm {
             return;
         }
         let (cta, issued, warp_in_cta) = (warp.cta, warp.index, warp.warp_in_cta);
-        self.note_warp(slot, cta, warp_in_cta);
+        self.note_warp(slot, cta, warp_in_cta, issued);
         self.warps[slot.index()] = None;
         self.sets.remove(slot);
         self.policy.retired(slot);
@@ -323,7 +323,7 @@ impl Sm {
     }
 
     /// A warp of a CTA ends in this step.
-    fn note_warp(&mut self, slot: WarpSlot, cta: CtaSlot, warp_in_cta: u32) {
+    fn note_warp(&mut self, slot: WarpSlot, cta: CtaSlot, warp_in_cta: u32, instructions: u64) {
         let cta = self.residents.cta(cta);
         self.ended_warps.push(WarpRow {
             sm: self.id.0.into(),
@@ -333,6 +333,7 @@ impl Sm {
             warp_in_cta,
             launch_cycle: self.sets.launch_cycle(slot).number(),
             end_cycle: self.cycle.number(),
+            instructions,
         });
     }
 

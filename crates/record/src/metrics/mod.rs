@@ -27,7 +27,7 @@ pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
-pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, work};
+pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};
 
 /// Mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
 pub(crate) fn distribution<R: 'static>(

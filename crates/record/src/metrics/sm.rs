@@ -2,6 +2,7 @@
 
 use super::{ipc, quotient};
 use crate::column::{Column, count, ratio};
+use crate::run::FinishedRun;
 use warpmem_gpu::results::SmResult;
 use warpmem_trace::OpClass;
 
@@ -151,5 +152,16 @@ pub(crate) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R
             let present = sm.active_cycles + inactive_cycles(sm) - sm.no_warp_cycles;
             quotient(sm.ready_warp_cycles, present)
         },
+    )
+}
+
+/// Jain's index of the warps of a kernel.
+pub(crate) fn warp_fairness() -> Column<FinishedRun> {
+    ratio(
+        "warp_fairness",
+        "fraction",
+        "Jain's index of the progress of a kernel's warps, instructions over core cycles from launch to end; mean over \
+         kernels, weighted by their warps.",
+        |run: &FinishedRun| run.result.warp_fairness(),
     )
 }

@@ -35,6 +35,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
         })
     }));
     columns.push(metrics::schedulable_warps::<FinishedRun>(|run| &run.sms));
+    columns.push(metrics::warp_fairness());
     columns.extend(loads());
     columns.extend(latency());
     columns.extend(network::run_network_columns());

@@ -35,6 +35,12 @@ fn repeat<const N: usize>(values: [u64; N], times: u64) -> impl Iterator<Item = 
 }
 
 /// Two SMs, two slices, two channels of two banks, two kernels, two networks.
+fn progress(warps: &[(u64, u64)]) -> WarpProgress {
+    let mut progress = WarpProgress::default();
+    warps.iter().for_each(|&(instructions, cycles)| progress.add(instructions, cycles));
+    progress
+}
+
 pub(crate) fn result() -> RunResult {
     RunResult {
         core_cycles: 1000,
@@ -56,6 +62,7 @@ pub(crate) fn result() -> RunResult {
                 thread_instructions: 13_000,
             },
         ],
+        progress: vec![progress(&[(3, 1), (1, 1)]), progress(&[(1, 2), (2, 4)])],
         sms: vec![sm(1), sm(2)],
         slices: vec![
             SliceResult {

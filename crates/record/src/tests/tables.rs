@@ -121,6 +121,7 @@ fn cycles_without_issue_are_means_per_sm() {
         ("inactive_cycles", 600.0),
         // 3 x 850 ready warps over (900 - 100) + (900 - 200) cycles with warps present.
         ("schedulable_warps", 2550.0 / 1500.0),
+        ("warp_fairness", (0.8 + 1.0) / 2.0),
     ]);
 }
 

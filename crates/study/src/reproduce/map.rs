@@ -110,9 +110,9 @@ impl Paper {
                 continue;
             }
             let axes = [(&map.across, &place.across), (&map.up, &place.up)];
-            let of_axes = axes.into_iter().filter_map(|(axis, value)| {
-                Some((axis.parameter.clone()?, value.clone()))
-            });
+            let of_axes = axes
+                .into_iter()
+                .filter_map(|(axis, value)| Some((axis.parameter.clone()?, value.clone())));
             let request = Request {
                 kernel: map.kernel.clone(),
                 parameters: map.parameters.clone().into_iter().chain(of_axes).collect(),
@@ -163,9 +163,9 @@ impl Map {
     /// The settings of a place, as configurations have them: ` @ queue=16`.
     pub fn settings(&self, place: &Place) -> String {
         let axes = [(&self.across, &place.across), (&self.up, &place.up)];
-        let parts = axes.into_iter().filter_map(|(axis, value)| {
-            Some(format!("{}={value}", axis.setting.as_ref()?))
-        });
+        let parts = axes
+            .into_iter()
+            .filter_map(|(axis, value)| Some(format!("{}={value}", axis.setting.as_ref()?)));
         let settings = parts.collect::<Vec<_>>().join(" & ");
         if settings.is_empty() { settings } else { format!(" @ {settings}") }
     }

@@ -42,7 +42,7 @@ pub struct Paper {
     #[serde(skip)]
     pub(super) is_quick: bool,
     #[serde(skip)]
-    size: Option<Size>,
+    pub(super) size: Option<Size>,
     /// Authors, title, place and year.
     pub title: String,
     /// Description of the runs, for readers of the tables. One paragraph.

@@ -67,7 +67,8 @@ impl Paper {
             self.schemes.insert(scheme.clone(), vec![format!("policy.{slot}={policy}")]);
             self.claims.push(change_of_ipc(&scheme, &survey.plain));
         }
-        let program = |id: String| NamedProgram { name: id.clone(), id: Some(id), ..NamedProgram::default() };
+        let program =
+            |id: String| NamedProgram { name: id.clone(), id: Some(id), ..NamedProgram::default() };
         self.programs = library().into_keys().map(program).collect();
         Ok(self)
     }

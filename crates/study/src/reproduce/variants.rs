@@ -75,8 +75,9 @@ impl Paper {
     /// As [`Paper::configurations`].
     pub fn compared(&self) -> Result<Vec<Configuration>, super::PaperError> {
         let runs = self.claims.iter().flat_map(Claim::compared);
-        let references: Vec<String> =
-            runs.flat_map(|runs| runs.references().map(str::to_owned).collect::<Vec<_>>()).collect();
+        let references: Vec<String> = runs
+            .flat_map(|runs| runs.references().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
         self.resolved(&references)
     }
 }
