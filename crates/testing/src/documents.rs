@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What to do about a document that is out of date.
-const UPDATE: &str = "UPDATE_DOCS=1 cargo test -p warpmem-slots -p warpmem-record document";
+const UPDATE: &str =
+    "UPDATE_DOCS=1 cargo test -p warpmem-slots -p warpmem-record -p warpmem-study document";
 
 /// A path below the root of the repository.
 fn path_of(document: &str) -> PathBuf {

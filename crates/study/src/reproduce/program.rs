@@ -141,6 +141,7 @@ impl Paper {
 mod tests {
     use super::*;
     use crate::reproduce::{find, names};
+    use warpmem_testing::documents::{assert_parts, table};
 
     #[test]
     fn every_program_of_the_library_is_captured_by_a_command() {
@@ -173,6 +174,45 @@ mod tests {
             let planned = paper.stand_ins(&paper.programs);
             assert!(planned.is_ok(), "{}: {:?}", paper.name, planned.err());
         }
+    }
+
+    /// `docs/programs.md`.
+    #[test]
+    fn the_document_lists_every_program() {
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
+        let code = |text: &str| format!("`{text}`");
+        let mut papers = String::new();
+        let programs = |name| find(name).ok().filter(|paper| paper.survey.is_none());
+        for paper in names().filter_map(programs).filter(|paper| !paper.programs.is_empty()) {
+            let row = |program: &NamedProgram| {
+                let id = program.id.as_deref().map(code);
+                let stand_in = program.stand_in.as_deref().map(code);
+                vec![
+                    program.name.clone(),
+                    or_dash(&program.class),
+                    or_dash(&id),
+                    or_dash(&stand_in),
+                ]
+            };
+            let heading = ["name in the paper", "its class there", "trace", "stands in"];
+            let table = table(&heading, paper.programs.iter().map(row));
+            papers += &format!("### {}\n{table}\n", paper.name);
+        }
+        let heading = ["trace", "program", "kernels", "`medium`", "captured by", "`paper`"];
+        let rows = library().into_iter().map(|(id, program)| {
+            let input = |size| program.sizes.get(&size).map(|size| size.input.clone());
+            let kernels: Vec<String> = program.kernels.iter().map(|name| code(name)).collect();
+            vec![
+                code(&id),
+                format!("{}, {}: {}", program.suite, program.program, program.about),
+                kernels.join(" "),
+                or_dash(&input(Size::Medium)),
+                or_dash(&program.capture(&id, Size::Medium).as_deref().map(code)),
+                or_dash(&input(Size::Paper)),
+            ]
+        });
+        let library = table(&heading, rows);
+        assert_parts("docs/programs.md", &[("papers", papers), ("library", library)]);
     }
 
     #[test]
