@@ -1,5 +1,6 @@
 //! The generators: one file each, and one line in [`GENERATORS`].
 
+mod b_plus_tree;
 mod bfs;
 mod cc;
 mod embedding;
@@ -51,6 +52,7 @@ pub const GENERATORS: &[Generator] = &[
     reduction::GENERATOR,
     kmeans::GENERATOR,
     hash_join::GENERATOR,
+    b_plus_tree::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
 ];

@@ -23,6 +23,7 @@ fn small(generator: &Generator) -> Given {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
+        ("b+tree", "queries" | "order") => Some("40"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
