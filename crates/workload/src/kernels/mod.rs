@@ -11,6 +11,7 @@ mod gups;
 mod hash_join;
 mod histogram;
 mod kmeans;
+mod merge_sort;
 mod paged_attention;
 mod pagerank;
 mod pointer_chase;
@@ -53,6 +54,7 @@ pub const GENERATORS: &[Generator] = &[
     kmeans::GENERATOR,
     hash_join::GENERATOR,
     b_plus_tree::GENERATOR,
+    merge_sort::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
 ];
@@ -80,6 +82,15 @@ pub mod prelude {
             return Ok(());
         }
         let message = format!("--{name} {} is not a multiple of {factor}", show_count(value));
+        Err(WorkloadError::Inconsistent { message })
+    }
+
+    /// Refuses a number that is not a power of two.
+    pub fn check_power_of_two(name: &str, value: u32) -> Result<(), WorkloadError> {
+        if value.is_power_of_two() {
+            return Ok(());
+        }
+        let message = format!("--{name} {value} is not a power of two");
         Err(WorkloadError::Inconsistent { message })
     }
 

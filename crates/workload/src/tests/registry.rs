@@ -24,6 +24,7 @@ fn small(generator: &Generator) -> Given {
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
         ("b+tree", "queries" | "order") => Some("40"),
+        ("merge-sort", "tile") => Some("128"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
@@ -194,6 +195,9 @@ fn sizes_that_do_not_go_together_are_refused() {
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        ("merge-sort", [("n", "96"), ("tile", "32")], "--n 96 is not a power of two"),
+        ("merge-sort", [("n", "32"), ("tile", "128")], "--tile 128 is more than --n 32"),
+        ("merge-sort", [("tile", "32"), ("sample", "64")], "--sample 64 is more than --tile 32"),
         (
             "histogram",
             [("variant", "shared"), ("bins", "12289")],
