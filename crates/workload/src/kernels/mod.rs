@@ -22,6 +22,7 @@ mod spmv;
 mod sssp;
 mod stencil;
 mod stream;
+mod survey_propagation;
 mod tc;
 #[cfg(test)]
 pub mod testing;
@@ -55,6 +56,7 @@ pub const GENERATORS: &[Generator] = &[
     hash_join::GENERATOR,
     b_plus_tree::GENERATOR,
     merge_sort::GENERATOR,
+    survey_propagation::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
 ];

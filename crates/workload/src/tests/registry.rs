@@ -195,6 +195,11 @@ fn sizes_that_do_not_go_together_are_refused() {
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        (
+            "survey-propagation",
+            [("variables", "2"), ("literals", "3")],
+            "--literals 3 is more than --variables 2",
+        ),
         ("merge-sort", [("n", "96"), ("tile", "32")], "--n 96 is not a power of two"),
         ("merge-sort", [("n", "32"), ("tile", "128")], "--tile 128 is more than --n 32"),
         ("merge-sort", [("tile", "32"), ("sample", "64")], "--sample 64 is more than --tile 32"),
