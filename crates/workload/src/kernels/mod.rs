@@ -11,11 +11,14 @@ mod gups;
 mod hash_join;
 mod histogram;
 mod kmeans;
+mod map_reduce;
 mod merge_sort;
+mod mri_gridding;
 mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod scan;
 mod scatter;
 mod spmm;
 mod spmv;
@@ -57,6 +60,9 @@ pub const GENERATORS: &[Generator] = &[
     b_plus_tree::GENERATOR,
     merge_sort::GENERATOR,
     survey_propagation::GENERATOR,
+    mri_gridding::GENERATOR,
+    map_reduce::page_view_count::GENERATOR,
+    map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
 ];

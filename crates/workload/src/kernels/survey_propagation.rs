@@ -357,12 +357,13 @@ impl Device {
         let v = self.free_variable(w);
         let bias = self.bias.load(v);
         w.exit_unless(bias.abs().ge(threshold));
-        let is_false = bias.lt(0.0).select(1, 0);
-        self.value.store(v, is_false + TRUE);
+        let is_false = bias.lt(0.0);
+        self.value.store(v, is_false.select(FALSE, TRUE));
+        let negative = is_false.select(1, 0);
         self.variables.each_neighbour(v, |occurrence| {
             let edge = occurrence >> 1;
             w.when_else(
-                (occurrence & 1).eq(is_false),
+                (occurrence & 1).eq(negative),
                 || {
                     let c = self.clause_of.load(edge);
                     self.satisfied.store(c, 1);

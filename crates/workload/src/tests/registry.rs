@@ -24,6 +24,7 @@ fn small(generator: &Generator) -> Given {
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
         ("b+tree", "queries" | "order") => Some("40"),
+        ("mri-gridding", "side") => Some("8"),
         ("merge-sort", "tile") => Some("128"),
         _ => default.starts_with("2^").then_some("512"),
     };
@@ -200,6 +201,12 @@ fn sizes_that_do_not_go_together_are_refused() {
             [("variables", "2"), ("literals", "3")],
             "--literals 3 is more than --variables 2",
         ),
+        (
+            "inverted-index",
+            [("documents", "2^20"), ("links", "64")],
+            "--documents 2^20 of --links 64 and --words 8 may be more than 2^32 bytes",
+        ),
+        ("mri-gridding", [("samples", "9"), ("side", "12")], "--side 12 is not a power of two"),
         ("merge-sort", [("n", "96"), ("tile", "32")], "--n 96 is not a power of two"),
         ("merge-sort", [("n", "32"), ("tile", "128")], "--tile 128 is more than --n 32"),
         ("merge-sort", [("tile", "32"), ("sample", "64")], "--sample 64 is more than --tile 32"),
