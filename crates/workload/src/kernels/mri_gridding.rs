@@ -90,13 +90,13 @@ pub const GENERATOR: Generator = Generator {
             "Samples along spokes from the centre, or anywhere",
         ),
         Parameter::count("side", 32, (2, 256), "points", "Side of the grid, a power of two"),
-        Parameter::decimal("width", 300, (150, 1600), "points", "Width of the kernel"),
+        Parameter::decimal("kernel-width", 300, (150, 1600), "points", "Width of the kernel"),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {
         let side = arguments.count32("side");
         check_power_of_two("side", side)?;
-        let grid = Grid { side, width: arguments.hundredths("width") as u32 };
+        let grid = Grid { side, width: arguments.hundredths("kernel-width") as u32 };
         let (trajectory, n) = (arguments.choice("trajectory"), arguments.count32("samples"));
         let samples = grid.samples(trajectory, n, random);
         grid.run(gpu, arguments.choice("variant"), &samples, arguments.count32("block")).map(drop)

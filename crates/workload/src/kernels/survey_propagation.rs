@@ -4,10 +4,10 @@
 //! the probability that the clause warns the variable.
 //!
 //! ```cuda
-//! // The chance that no clause with a positive literal of v warns it, and none with a negative one.
-//! __device__ float2 silence(unsigned v) {
+//! // The chance that no clause with a positive literal of the variable warns it, and none with a negative one.
+//! __device__ float2 silence(unsigned first, unsigned end) {
 //!     float positive = 1, negative = 1;
-//!     for (unsigned o = variableRow[v], end = variableRow[v + 1]; o < end; o++) {
+//!     for (unsigned o = first; o < end; o++) {
 //!         unsigned occurrence = occurrences[o];                              // edge * 2 + isNegative
 //!         float silent = 1 - eta[occurrence >> 1];
 //!         if (occurrence & 1) negative *= silent; else positive *= silent;
@@ -17,8 +17,9 @@
 //! __global__ void calc_pi() {
 //!     unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
 //!     if (v >= variables || value[v] != FREE) return;
-//!     float2 all = silence(v);
-//!     for (unsigned o = variableRow[v], end = variableRow[v + 1]; o < end; o++) {
+//!     unsigned first = variableRow[v], end = variableRow[v + 1];
+//!     float2 all = silence(first, end);
+//!     for (unsigned o = first; o < end; o++) {
 //!         unsigned occurrence = occurrences[o], edge = occurrence >> 1;
 //!         bool isNegative = occurrence & 1;
 //!         float same = (isNegative ? all.y : all.x) / (1 - eta[edge]), other = isNegative ? all.x : all.y;
@@ -44,7 +45,7 @@
 //! __global__ void calc_bias() {
 //!     unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
 //!     if (v >= variables || value[v] != FREE) return;
-//!     float2 all = silence(v);
+//!     float2 all = silence(variableRow[v], variableRow[v + 1]);
 //!     float isTrue = (1 - all.x) * all.y, isFalse = (1 - all.y) * all.x;
 //!     bias[v] = (isTrue - isFalse) / fmaxf(isTrue + isFalse + all.x * all.y, LEAST);
 //! }
@@ -207,6 +208,9 @@ impl Formula {
     }
 }
 
+/// Where the edges of a vertex start and end.
+type Edges<'w> = (Lanes<'w, u32>, Lanes<'w, u32>);
+
 /// The formula and its surveys on the device.
 #[derive(Clone, Copy)]
 struct Device {
@@ -292,11 +296,16 @@ impl Device {
         v
     }
 
-    /// The chance that no clause with a positive literal of `v` warns it, and none with a negative one.
-    fn silence<'w>(&self, v: Lanes<'w, u32>) -> [Var<'w, f32>; 2] {
-        let w = v.warp();
+    /// `for (o = first; o < end; o++) body(occurrences[o])`, in a register of its own.
+    fn each_occurrence<'w>(&self, (first, end): Edges<'w>, mut body: impl FnMut(Lanes<'w, u32>)) {
+        first.warp().range(first + 0, end, 1, |o| body(self.variables.col.load(o)));
+    }
+
+    /// The chance that no clause with a positive literal of the variable warns it, and none with a negative one.
+    fn silence<'w>(&self, edges: Edges<'w>) -> [Var<'w, f32>; 2] {
+        let w = edges.0.warp();
         let (positive, negative) = (w.var(1.0), w.var(1.0));
-        self.variables.each_neighbour(v, |occurrence| {
+        self.each_occurrence(edges, |occurrence| {
             let silent = one_minus(self.eta.load(occurrence >> 1));
             let is_negative = (occurrence & 1).ne(0);
             w.predicated(is_negative, || negative.set(negative.get() * silent));
@@ -307,8 +316,9 @@ impl Device {
 
     fn calc_pi(&self, w: &Warp) {
         let v = self.free_variable(w);
-        let [positive, negative] = self.silence(v);
-        self.variables.each_neighbour(v, |occurrence| {
+        let edges = self.variables.edges(v);
+        let [positive, negative] = self.silence(edges);
+        self.each_occurrence(edges, |occurrence| {
             let edge = occurrence >> 1;
             let is_negative = (occurrence & 1).ne(0);
             let all = is_negative.select(&negative, &positive);
@@ -346,7 +356,8 @@ impl Device {
 
     fn calc_bias(&self, w: &Warp) {
         let v = self.free_variable(w);
-        let [positive, negative] = self.silence(v).map(|product| product.get());
+        let silence = self.silence(self.variables.edges(v));
+        let [positive, negative] = silence.map(|product| product.get());
         let is_true = one_minus(positive) * negative;
         let is_false = one_minus(negative) * positive;
         let sum = is_true + is_false + positive * negative;
