@@ -28,7 +28,7 @@ pub const GENERATOR: Generator = Generator {
     summary: "MapReduce on HTML: documents scanned for links byte by byte in two passes, sorted, grouped",
     source: "Mars, InvertedIndex (He et al., PACT 2008)",
     parameters: &[&[
-        Parameter::count("documents", 1 << 14, (1, 1 << 20), "documents", "Documents"),
+        Parameter::count("documents", 1 << 13, (1, 1 << 20), "documents", "Documents"),
         Parameter::count(
             "links",
             2,
@@ -45,7 +45,7 @@ pub const GENERATOR: Generator = Generator {
         ),
         Parameter::count("pages", 1 << 16, (1, 1 << 20), "pages", "Pages that links lead to"),
         SKEW,
-        BLOCK,
+        Parameter::count("block", 128, (1, 1024), "threads", "Threads in a CTA"),
     ]],
     run: |gpu, arguments, random| {
         let [documents, links, words, pages] =
