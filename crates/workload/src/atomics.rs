@@ -63,6 +63,11 @@ impl<'w, T: Number> Pointer<'w, T> {
         self.fetch(value, T::plus)
     }
 
+    /// `atomicMax(p, value)` whose result is not used.
+    pub fn max(self, value: impl Operand<T>) {
+        self.reduce(value, T::greater);
+    }
+
     /// `atomicMin(p, value)`: returns the previous value.
     pub fn fetch_min(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, T::lesser)

@@ -31,6 +31,13 @@ impl<'w> Lanes<'w, u32> {
     }
 }
 
+impl<'w> Lanes<'w, u8> {
+    /// `(unsigned)x`: loads of bytes fill the register with zeros, no instruction.
+    pub fn to_u32(self) -> Lanes<'w, u32> {
+        self.view(u32::from)
+    }
+}
+
 impl<'w> Lanes<'w, u64> {
     /// `(uint32_t)x`: the lower of two registers, no instruction.
     pub fn to_u32(self) -> Lanes<'w, u32> {
@@ -86,6 +93,11 @@ impl<'w> Lanes<'w, f32> {
     /// `__fdividef(1, x)` (`MUFU.RCP`), here rounded to nearest.
     pub fn reciprocal(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| 1.0 / value)
+    }
+
+    /// `(unsigned)x`, which drops the fraction (`F2I`).
+    pub fn to_u32(self) -> Lanes<'w, u32> {
+        self.converted(OpClass::Integer, |value| value as u32)
     }
 
     /// `__float_as_uint(x)`: the same register, no instruction.

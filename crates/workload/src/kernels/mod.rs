@@ -1,5 +1,6 @@
 //! The generators: one file each, and one line in [`GENERATORS`].
 
+mod b_plus_tree;
 mod bfs;
 mod cc;
 mod embedding;
@@ -10,16 +11,21 @@ mod gups;
 mod hash_join;
 mod histogram;
 mod kmeans;
+mod map_reduce;
+mod merge_sort;
+mod mri_gridding;
 mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod scan;
 mod scatter;
 mod spmm;
 mod spmv;
 mod sssp;
 mod stencil;
 mod stream;
+mod survey_propagation;
 mod tc;
 #[cfg(test)]
 pub mod testing;
@@ -51,6 +57,12 @@ pub const GENERATORS: &[Generator] = &[
     reduction::GENERATOR,
     kmeans::GENERATOR,
     hash_join::GENERATOR,
+    b_plus_tree::GENERATOR,
+    merge_sort::GENERATOR,
+    survey_propagation::GENERATOR,
+    mri_gridding::GENERATOR,
+    map_reduce::page_view_count::GENERATOR,
+    map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
 ];
@@ -78,6 +90,15 @@ pub mod prelude {
             return Ok(());
         }
         let message = format!("--{name} {} is not a multiple of {factor}", show_count(value));
+        Err(WorkloadError::Inconsistent { message })
+    }
+
+    /// Refuses a number that is not a power of two.
+    pub fn check_power_of_two(name: &str, value: u32) -> Result<(), WorkloadError> {
+        if value.is_power_of_two() {
+            return Ok(());
+        }
+        let message = format!("--{name} {value} is not a power of two");
         Err(WorkloadError::Inconsistent { message })
     }
 

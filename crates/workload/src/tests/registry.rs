@@ -23,6 +23,9 @@ fn small(generator: &Generator) -> Given {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
+        ("b+tree", "queries" | "order") => Some("40"),
+        ("mri-gridding", "side") => Some("8"),
+        ("merge-sort", "tile") => Some("128"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
@@ -193,6 +196,20 @@ fn sizes_that_do_not_go_together_are_refused() {
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        (
+            "survey-propagation",
+            [("variables", "2"), ("literals", "3")],
+            "--literals 3 is more than --variables 2",
+        ),
+        (
+            "inverted-index",
+            [("documents", "2^20"), ("links", "64")],
+            "--documents 2^20 of --links 64 and --words 8 may be more than 2^32 bytes",
+        ),
+        ("mri-gridding", [("samples", "9"), ("side", "12")], "--side 12 is not a power of two"),
+        ("merge-sort", [("n", "96"), ("tile", "32")], "--n 96 is not a power of two"),
+        ("merge-sort", [("n", "32"), ("tile", "128")], "--tile 128 is more than --n 32"),
+        ("merge-sort", [("tile", "32"), ("sample", "64")], "--sample 64 is more than --tile 32"),
         (
             "histogram",
             [("variant", "shared"), ("bins", "12289")],

@@ -6,6 +6,7 @@
 
 mod compare;
 mod device;
+mod irregular;
 mod launches;
 mod wrong;
 
