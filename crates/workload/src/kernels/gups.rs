@@ -43,10 +43,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, _| {
         let words = arguments.count32("table");
-        if !words.is_power_of_two() {
-            let message = format!("--table {words} is not a power of two");
-            return Err(WorkloadError::Inconsistent { message });
-        }
+        check_power_of_two("table", words.into())?;
         let table = gpu.upload(&(0..u64::from(words)).collect::<Vec<_>>());
         let shape = (arguments.count32("grid"), arguments.count32("block"));
         update(gpu, arguments.choice("variant"), table, arguments.count32("n"), shape)

@@ -29,10 +29,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, random| {
         let block = arguments.count32("block");
-        if !block.is_power_of_two() {
-            let message = format!("--block {block} is not a power of two");
-            return Err(WorkloadError::Inconsistent { message });
-        }
+        check_power_of_two("block", block.into())?;
         let data: Vec<u32> = (0..arguments.count32("n")).map(|_| random.index(1000)).collect();
         reduction(gpu, &data, block).map(drop)
     },
