@@ -10,8 +10,9 @@ macro_rules! ptx {
         include_str!(concat!("../../../cuda/", $name, ".ptx"))
     };
 }
+pub(super) use ptx;
 
-fn always(_: &Given) -> bool {
+pub(super) fn always(_: &Given) -> bool {
     true
 }
 
@@ -20,21 +21,21 @@ fn is(given: &Given, parameter: &str, value: &str) -> bool {
     given.get(parameter).is_none_or(|given| given == value)
 }
 
-fn call(kernel: impl Into<String>, arguments: Vec<Argument>) -> Call {
+pub(super) fn call(kernel: impl Into<String>, arguments: Vec<Argument>) -> Call {
     let kernel = kernel.into();
     Call { kernel, arguments, dynamic_shared: false, constant: None }
 }
 
 /// The elements of an array of 4 bytes each.
-fn elements(kernel: &Kernel<'_>, array: usize) -> u32 {
+pub(super) fn elements(kernel: &Kernel<'_>, array: usize) -> u32 {
     kernel.arrays[array].len() as u32 / 4
 }
 
-fn arrays<const N: usize>(numbers: [usize; N]) -> impl Iterator<Item = Argument> {
+pub(super) fn arrays<const N: usize>(numbers: [usize; N]) -> impl Iterator<Item = Argument> {
     numbers.into_iter().map(|number| Array(number, 0))
 }
 
-fn words<const N: usize>(words: [u32; N]) -> impl Iterator<Item = Argument> {
+pub(super) fn words<const N: usize>(words: [u32; N]) -> impl Iterator<Item = Argument> {
     words.into_iter().map(Word)
 }
 
