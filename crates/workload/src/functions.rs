@@ -3,6 +3,9 @@
 //! Results are the same on every platform: IEEE arithmetic, and `libm` for functions that IEEE does
 //! not define exactly.
 
+use std::f32::consts::{LN_2, LOG2_E};
+use std::ops::Neg;
+
 use half::f16;
 use warpmem_trace::OpClass;
 
@@ -42,6 +45,20 @@ impl<'w> Lanes<'w, u64> {
     /// `(uint32_t)x`: the lower of two registers, no instruction.
     pub fn to_u32(self) -> Lanes<'w, u32> {
         self.view(|value| value as u32)
+    }
+}
+
+impl<'w> Lanes<'w, u8> {
+    /// `(float)x` (`I2F.U8`)
+    pub fn to_f32(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Integer, f32::from)
+    }
+}
+
+impl<'w> Lanes<'w, i16> {
+    /// `(float)x` (`I2F.S16`)
+    pub fn to_f32(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Integer, f32::from)
     }
 }
 
@@ -115,6 +132,31 @@ impl<'w> Lanes<'w, f32> {
         self.converted(OpClass::Integer, f16::from_f32)
     }
 
+    /// `(unsigned char)rintf(x)` for values from 0 to 255 (`F2I.U8`)
+    pub fn to_u8(self) -> Lanes<'w, u8> {
+        self.converted(OpClass::Integer, |value| value.round_ties_even() as u8)
+    }
+
+    /// `(short)rintf(x)` for values that fit (`F2I.S16`)
+    pub fn to_i16(self) -> Lanes<'w, i16> {
+        self.converted(OpClass::Integer, |value| value.round_ties_even() as i16)
+    }
+
+    /// `sqrtf` as compiled, within its usual range: `MUFU.RSQ`, the check of the range (`IADD3`,
+    /// `ISETP`) with the branch to the slow path, not taken, two `FMUL` and two `FFMA`.
+    pub fn sqrt(self) -> Lanes<'w, f32> {
+        let warp = self.warp();
+        let inverse = warp.compute(OpClass::Sfu, &[self.register()]);
+        let offset = warp.compute(OpClass::Integer, &[self.register()]);
+        warp.compute(OpClass::Integer, &[Some(offset)]);
+        warp.not_taken();
+        let root = warp.compute(OpClass::Fp32, &[self.register(), Some(inverse)]);
+        let half = warp.compute(OpClass::Fp32, &[Some(inverse)]);
+        let error = warp.compute(OpClass::Fp32, &[Some(root), self.register()]);
+        let register = warp.compute(OpClass::Fp32, &[error, half, root].map(Some));
+        Lanes::new(warp, std::array::from_fn(|lane| self.lane(lane).sqrt()), Some(register))
+    }
+
     /// `self / divisor` as compiled, without overflow: `MUFU.RCP`, `FCHK`, five `FFMA`, and the
     /// branch to the slow path, not taken.
     pub fn divided_by(self, divisor: impl Operand<f32>) -> Lanes<'w, f32> {
@@ -134,6 +176,19 @@ impl<'w> Lanes<'w, f32> {
 
     /// `__expf`: `FMUL` by log2(e), `MUFU.EX2`.
     pub fn exp(self) -> Lanes<'w, f32> {
-        self.converted(OpClass::Fp32, |value| value).converted(OpClass::Sfu, libm::expf)
+        (self * LOG2_E).converted(OpClass::Sfu, |value| libm::exp2(value.into()) as f32)
+    }
+
+    /// `__logf`: `MUFU.LG2`, `FMUL` by ln(2).
+    pub fn ln(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Sfu, |value| libm::log2(value.into()) as f32) * LN_2
+    }
+}
+
+/// `-x`: a modifier of the instruction that reads it, no instruction.
+impl<'w> Neg for Lanes<'w, f32> {
+    type Output = Lanes<'w, f32>;
+    fn neg(self) -> Lanes<'w, f32> {
+        self.view(|value| -value)
     }
 }

@@ -6,6 +6,7 @@ use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
 
 use super::warp::lanes::{Lanes, Operand};
 use super::warp::memory::{Array, Word};
+use super::warp::predicate::Predicate;
 use super::warp::{Access, Warp};
 
 /// An address of each lane.
@@ -32,6 +33,19 @@ impl<'w, T: Word> Pointer<'w, T> {
     /// The same address with another element type (`reinterpret_cast`): no instruction.
     pub fn cast<U: Word>(self) -> Pointer<'w, U> {
         self.moved(0)
+    }
+
+    /// `condition ? a : b`, both in the same space (`SEL`).
+    pub fn select(
+        condition: Predicate<'w>,
+        a: Pointer<'w, T>,
+        b: Pointer<'w, T>,
+    ) -> Pointer<'w, T> {
+        assert_eq!(a.space, b.space, "one instruction accesses one space");
+        let [from_a, from_b] = [&a, &b].map(|p| Lanes::<u64>::new(p.warp, p.addresses, p.register));
+        let selected = condition.select(from_a, from_b);
+        let addresses = std::array::from_fn(|lane| selected.lane(lane));
+        Pointer { addresses, register: selected.register(), ..a }
     }
 
     fn moved<U>(self, bytes: u64) -> Pointer<'w, U> {

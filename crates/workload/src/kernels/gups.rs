@@ -43,7 +43,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, _| {
         let words = arguments.count32("table");
-        check_power_of_two("table", words)?;
+        check_power_of_two("table", words.into())?;
         let table = gpu.upload(&(0..u64::from(words)).collect::<Vec<_>>());
         let shape = (arguments.count32("grid"), arguments.count32("block"));
         update(gpu, arguments.choice("variant"), table, arguments.count32("n"), shape)

@@ -122,7 +122,7 @@ pub const GENERATOR: Generator = Generator {
     run: |gpu, arguments, random| {
         let [n, tile, sample] = ["n", "tile", "sample"].map(|name| arguments.count32(name));
         for (name, value) in [("n", n), ("tile", tile), ("sample", sample)] {
-            check_power_of_two(name, value)?;
+            check_power_of_two(name, value.into())?;
         }
         check_not_above(("sample", sample), ("tile", tile))?;
         check_not_above(("tile", tile), ("n", n))?;

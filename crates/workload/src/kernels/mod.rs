@@ -1,19 +1,26 @@
 //! The generators: one file each, and one line in [`GENERATORS`].
 
 mod b_plus_tree;
+mod backprop;
 mod bfs;
 mod cc;
+mod dct;
 mod embedding;
+mod fwt;
 mod gather;
+mod gaussian;
 mod gemm;
+mod gesummv;
 mod graph;
 mod gups;
 mod hash_join;
+mod heartwall;
 mod histogram;
 mod kmeans;
 mod map_reduce;
 mod merge_sort;
 mod mri_gridding;
+mod nn;
 mod paged_attention;
 mod pagerank;
 mod pointer_chase;
@@ -22,10 +29,12 @@ mod scan;
 mod scatter;
 mod spmm;
 mod spmv;
+mod srad;
 mod sssp;
 mod stencil;
 mod stream;
 mod survey_propagation;
+mod syr2k;
 mod tc;
 #[cfg(test)]
 pub mod testing;
@@ -47,6 +56,15 @@ pub const GENERATORS: &[Generator] = &[
     transpose::GENERATOR,
     stencil::plane::GENERATOR,
     stencil::volume::GENERATOR,
+    gesummv::GENERATOR,
+    syr2k::GENERATOR,
+    gaussian::GENERATOR,
+    nn::GENERATOR,
+    fwt::GENERATOR,
+    backprop::GENERATOR,
+    srad::GENERATOR,
+    heartwall::GENERATOR,
+    dct::GENERATOR,
     vecadd::GENERATOR,
     stream::GENERATOR,
     gather::GENERATOR,
@@ -72,7 +90,7 @@ pub mod prelude {
     pub use crate::constants::Constants;
     pub use crate::gpu::{Gpu, Launch};
     pub use crate::input::*;
-    pub use crate::parameters::{Choice, Parameter, show_count};
+    pub use crate::parameters::{Arguments, Choice, Parameter, show_count};
     pub use crate::pointer::{Pointer, Shared};
     pub use crate::warp::Warp;
     pub use crate::warp::lanes::{Lanes, Operand, Var};
@@ -94,11 +112,22 @@ pub mod prelude {
     }
 
     /// Refuses a number that is not a power of two.
-    pub fn check_power_of_two(name: &str, value: u32) -> Result<(), WorkloadError> {
+    pub fn check_power_of_two(name: &str, value: u64) -> Result<(), WorkloadError> {
         if value.is_power_of_two() {
             return Ok(());
         }
-        let message = format!("--{name} {value} is not a power of two");
+        let message = format!("--{name} {} is not a power of two", show_count(value));
+        Err(WorkloadError::Inconsistent { message })
+    }
+
+    /// The shape of a CTA that `--block-x` and `--block-y` ask for.
+    pub fn block_of(arguments: &Arguments) -> Result<[u32; 3], WorkloadError> {
+        let (x, y) = (arguments.count32("block-x"), arguments.count32("block-y"));
+        if x * y <= 1024 {
+            return Ok([x, y, 1]);
+        }
+        let message =
+            format!("--block-x {x} and --block-y {y} are more than 2^10 threads in a CTA");
         Err(WorkloadError::Inconsistent { message })
     }
 

@@ -95,7 +95,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, random| {
         let side = arguments.count32("side");
-        check_power_of_two("side", side)?;
+        check_power_of_two("side", side.into())?;
         let grid = Grid { side, width: arguments.hundredths("kernel-width") as u32 };
         let (trajectory, n) = (arguments.choice("trajectory"), arguments.count32("samples"));
         let samples = grid.samples(trajectory, n, random);

@@ -29,7 +29,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, random| {
         let block = arguments.count32("block");
-        check_power_of_two("block", block)?;
+        check_power_of_two("block", block.into())?;
         let data: Vec<u32> = (0..arguments.count32("n")).map(|_| random.index(1000)).collect();
         reduction(gpu, &data, block).map(drop)
     },

@@ -1,5 +1,7 @@
 //! What operations compute in every lane, and the instructions they are.
 
+use std::f32::consts::{LN_2, LOG2_E};
+
 use half::f16;
 use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Record, Space};
 
@@ -7,6 +9,7 @@ use super::{ALL, count, masks, run_cta};
 use crate::gpu::{Gpu, Launch};
 use crate::kernels::prelude::grid_of;
 use crate::kernels::testing::run;
+use crate::pointer::Pointer;
 use crate::warp::Warp;
 use crate::warp::lanes::Lanes;
 use crate::warp::memory::Array;
@@ -170,7 +173,17 @@ fn functions_are_exact_and_have_the_instructions_of_compiled_code() {
     let (quotients, executed) = floats(|x| x.divided_by(3.0));
     assert_eq!((quotients, mix(&executed)), (of(|x| x / 3.0), [6, 1, 1]));
     let (powers, executed) = floats(|x| (x - 31.0).exp());
-    assert_eq!((powers, mix(&executed)), (of(|x| libm::expf(x - 31.0)), [2, 1, 0]));
+    let power = |x: f32| libm::exp2(((x - 31.0) * LOG2_E).into()) as f32;
+    assert_eq!((powers, mix(&executed)), (of(power), [2, 1, 0]));
+    let (roots, executed) = floats(|x| x.sqrt());
+    assert_eq!((roots, mix(&executed)), (of(f32::sqrt), [4, 1, 1]));
+    let (logarithms, executed) = floats(|x| (x + 1.0).ln());
+    let logarithm = |x: f32| libm::log2((x + 1.0).into()) as f32 * LN_2;
+    assert_eq!((logarithms, mix(&executed)), (of(logarithm), [2, 1, 0]));
+    let (negated, executed) = floats(|x| -x + 0.5);
+    assert_eq!((negated, mix(&executed)), (of(|x| 0.5 - x), [1, 0, 0]));
+    assert_eq!(floats(|x| (x * 7.5).to_u8().to_f32()).0, of(|x| (x * 7.5).round_ties_even()));
+    assert_eq!(floats(|x| (x * -8.5).to_i16().to_f32()).0, of(|x| (x * -8.5).round_ties_even()));
     assert_eq!(floats(|x| x.mad(2.0, 0.5)).0, of(|x| 2.0 * x + 0.5));
     assert_eq!(floats(|x| (x * 0.3).to_f16().to_f32()).0, of(|x| f16::from_f32(x * 0.3).to_f32()));
 }
@@ -330,6 +343,20 @@ fn threads_know_where_they_are() {
 }
 
 #[test]
+fn threads_are_numbered_along_x_then_y_then_z() {
+    let run = run(|gpu| {
+        let seen: Array<u32> = gpu.zeros(2 * 3 * 4);
+        let launch = Launch { block: [2, 3, 4], ..grid_of("test", 1, 0, 8) };
+        gpu.launch(&launch, async |w: &Warp| {
+            let thread = w.thread_z().mad(3, w.thread_y()).mad(2, w.thread_x());
+            seen.store(thread, w.lane());
+        })?;
+        Ok(gpu.download(seen))
+    });
+    assert_eq!(run.result, (0..24).collect::<Vec<u32>>());
+}
+
+#[test]
 fn loads_carry_their_cache_operator_and_shared_arrays_their_base() {
     let run = run_cta(32, async |w, out| {
         let (_first, second) = (w.shared::<u32>(3), w.shared::<u32>(4));
@@ -365,6 +392,22 @@ fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
     let between = |kind| executed.iter().find(|(i, _)| i.kind == kind).unwrap().0.compute.len();
     // Compare, convergence barrier, branch; and nothing for the address.
     assert_eq!(between(Kind::Load), 3);
+}
+
+#[test]
+fn one_of_two_pointers_is_selected_with_one_instruction() {
+    let run = run_cta(32, async |w, out| {
+        let (x, tile) = (w.thread_x(), w.shared::<u32>(32));
+        let own = tile.at(x);
+        own.store(x);
+        let left = Pointer::select(x.eq(0), own.offset(31), own.before(1));
+        out.store(x, left.load());
+    });
+    assert_eq!(run.result, lanes(|x| (x + 31) % 32));
+    let executed = run.warp(0);
+    let load = executed.iter().find(|(i, _)| i.kind == Kind::Load).unwrap();
+    let classes: Vec<OpClass> = load.0.compute.iter().map(|compute| compute.class).collect();
+    assert_eq!(classes, [OpClass::Integer; 2], "the comparison and the selection");
 }
 
 #[test]

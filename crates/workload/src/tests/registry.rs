@@ -20,7 +20,14 @@ const FILE_FORMAT: &str = "file-format";
 /// and expensive workloads further.
 fn small(generator: &Generator) -> Given {
     let size = |name: &str, default: &str| match (generator.name, name) {
+        ("dct", "width") => Some("64"),
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
+        ("gesummv", "columns") | ("syr2k", "k") => Some("9"),
+        ("syr2k", "n") | ("gaussian", "n") => Some("40"),
+        ("fwt", "n") => Some("4096"),
+        ("srad", "rows" | "columns") => Some("48"),
+        ("heartwall", "points" | "template-radius") => Some("2"),
+        ("heartwall", "search-radius") => Some("5"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
         ("b+tree", "queries" | "order") => Some("40"),
@@ -144,6 +151,14 @@ fn another_seed_gives_another_trace_where_addresses_come_from_data() {
         "transpose",
         "stencil2d",
         "stencil3d",
+        "gesummv",
+        "syr2k",
+        "gaussian",
+        "nn",
+        "fwt",
+        "backprop",
+        "srad",
+        "dct",
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -225,6 +240,27 @@ fn sizes_that_do_not_go_together_are_refused() {
         ("transpose", [("width", "2^20"), ("height", "2^20")], "2^40 elements are more than 2^28"),
         ("stencil2d", [("width", "2^15"), ("height", "2^15")], "2^30 cells are more than 2^28"),
         ("stencil3d", [("height", "2^12"), ("depth", "2^12")], "2^32 cells are more than 2^28"),
+        ("gesummv", [("n", "2^20"), ("pitch", "2^14")], "2^34 elements are more than 2^28"),
+        (
+            "syr2k",
+            [("block-x", "64"), ("block-y", "32")],
+            "--block-x 64 and --block-y 32 are more than 2^10 threads in a CTA",
+        ),
+        ("fwt", [("n", "48"), ("kernel", "4")], "--n 48 is not a power of two"),
+        (
+            "backprop",
+            [("inputs", "40"), ("iterations", "1")],
+            "--inputs 40 is not a multiple of 16",
+        ),
+        ("srad", [("rows", "40"), ("columns", "48")], "--rows 40 is not a multiple of 16"),
+        ("srad", [("variant", "v1"), ("block", "48")], "--block 48 is not a power of two"),
+        ("dct", [("width", "48"), ("height", "48")], "--width 48 is not a multiple of 32"),
+        ("dct", [("width", "64"), ("height", "40")], "--height 40 is not a multiple of 16"),
+        (
+            "heartwall",
+            [("template-radius", "9"), ("search-radius", "9")],
+            "--template-radius 9 is not less than --search-radius 9",
+        ),
         (
             "stencil2d",
             [("block-x", "64"), ("block-y", "32")],

@@ -42,7 +42,7 @@ macro_rules! number_words {
         }
     )*};
 }
-number_words!(u8, u32, u64, f32, f64);
+number_words!(u8, i16, u32, u64, f32, f64);
 
 /// Half precision.
 impl Word for f16 {

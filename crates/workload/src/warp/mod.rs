@@ -187,6 +187,12 @@ impl Warp {
         self.special(|linear| linear / width % height)
     }
 
+    /// `threadIdx.z`
+    pub fn thread_z(&self) -> Lanes<'_, u32> {
+        let [width, height, _] = self.position.get().block;
+        self.special(|linear| linear / width / height)
+    }
+
     /// Number of the lane in the warp.
     pub fn lane(&self) -> Lanes<'_, u32> {
         self.special(|linear| linear % WARP_SIZE as u32)
@@ -222,6 +228,11 @@ impl Warp {
     /// `gridDim.x`, a constant.
     pub fn grid_width(&self) -> u32 {
         self.position.get().grid[0]
+    }
+
+    /// `gridDim.y`, a constant.
+    pub fn grid_height(&self) -> u32 {
+        self.position.get().grid[1]
     }
 
     /// `blockIdx.x * blockDim.x + threadIdx.x`

@@ -13,7 +13,7 @@
 //! is usual.
 
 use super::super::prelude::*;
-use super::{block_of, iterate};
+use super::iterate;
 
 pub const GENERATOR: Generator = Generator {
     name: "stencil2d",

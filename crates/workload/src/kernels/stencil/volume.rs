@@ -28,7 +28,7 @@
 //! nvcc unrolls the loop by four; here it is not.
 
 use super::super::prelude::*;
-use super::{block_of, iterate};
+use super::iterate;
 
 pub const GENERATOR: Generator = Generator {
     name: "stencil3d",

@@ -10,7 +10,6 @@ macro_rules! ptx {
         include_str!(concat!("../../../cuda/", $name, ".ptx"))
     };
 }
-
 pub(super) use ptx;
 
 pub(super) fn always(_: &Given) -> bool {
