@@ -2,6 +2,7 @@
 
 mod bfs;
 mod cc;
+mod computed;
 mod embedding;
 mod gather;
 mod gemm;
@@ -14,7 +15,11 @@ mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod role_mix;
+mod row_share;
+mod row_streams;
 mod scatter;
+mod shared_chain;
 mod spmm;
 mod spmv;
 mod sssp;
@@ -53,6 +58,10 @@ pub const GENERATORS: &[Generator] = &[
     hash_join::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
+    shared_chain::GENERATOR,
+    role_mix::GENERATOR,
+    row_share::GENERATOR,
+    row_streams::GENERATOR,
 ];
 
 /// What a generator's file needs.

@@ -23,6 +23,7 @@ fn small(generator: &Generator) -> Given {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
+        ("row-streams", "run") => Some("64"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
@@ -141,6 +142,7 @@ fn another_seed_gives_another_trace_where_addresses_come_from_data() {
         "transpose",
         "stencil2d",
         "stencil3d",
+        "row-share",
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -193,6 +195,16 @@ fn sizes_that_do_not_go_together_are_refused() {
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        (
+            "role-mix",
+            [("footprint", "600"), ("heavy", "0")],
+            "--footprint 600 is not a power of two",
+        ),
+        (
+            "row-streams",
+            [("footprint", "2^12"), ("run", "2^12")],
+            "--footprint 2^12 is less than two runs of 2^12 bytes",
+        ),
         (
             "histogram",
             [("variant", "shared"), ("bins", "12289")],
