@@ -11,8 +11,8 @@
 //!         for (int pass = 0; pass < REUSE; pass++)
 //!             #pragma unroll
 //!             for (int n = warp; n < TILE; n += WARPS) {
-//!                 int row = (tile * PARTS + n / PART) * (gridDim.x / SHARERS) + group;
-//!                 int slot = (blockIdx.x ^ n / PART) % SHARERS;
+//!                 int row = (tile * PARTS + n / PART) * PITCH + group;
+//!                 int slot = (blockIdx.x ^ n / PART / 2) % SHARERS;
 //!                 int line = row * ROW + slot * PART + n % PART;
 //!                 sum += data[line].words[word];
 //!                 for (int i = 1; i < COMPUTE; i++) sum += sum;
@@ -22,11 +22,12 @@
 //! }
 //! ```
 //!
-//! In lines: TILE is what a CTA reads again, PART its part of a row, ROW a row; PARTS = TILE / PART. All of them, SHARERS
+//! PITCH is at least gridDim.x / SHARERS. In lines: TILE is what a CTA reads again, PART its part of a row, ROW a row; PARTS = TILE / PART. All of them, SHARERS
 //! and WARPS are powers of two, so that the unrolled loop adds constants to one address for each slot.
 
 use super::computed::check_power_of_two;
 use super::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub const GENERATOR: Generator = Generator {
     name: "row-share",
@@ -44,6 +45,11 @@ pub const GENERATOR: Generator = Generator {
         ),
         Parameter::count("row", 1 << 11, (1 << 9, 1 << 16), "bytes", "From one row to the next"),
         Parameter::count("used", 1 << 11, (64, 1 << 16), "bytes", "What is read of a row"),
+        Parameter::choice::<Pitch>(
+            "pitch",
+            "odd",
+            "Rows from one of a CTA's rows to the next, at least one for each group",
+        ),
         Parameter::count("tile", 1 << 11, (64, 1 << 16), "bytes", "What a CTA reads, then again"),
         Parameter::count("tiles", 12, (1, 1 << 10), "tiles", "Tiles of a CTA"),
         Parameter::count("reuse", 1, (1, 64), "times", "How often a tile is read"),
@@ -62,6 +68,7 @@ pub const GENERATOR: Generator = Generator {
             ctas: arguments.count32("ctas"),
             warps: arguments.count32("warps"),
             sharers: arguments.count32("sharers"),
+            pitch: arguments.choice("pitch"),
             row: (arguments.count("row") / LINE) as u32,
             part: (arguments.count("used") / LINE / arguments.count("sharers")) as u32,
             tile: (arguments.count("tile") / LINE) as u32,
@@ -88,12 +95,26 @@ impl Choice for Stores {
         &[("none", Stores::None), ("copy", Stores::Copy)];
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pitch {
+    /// All sets, channels and banks are used.
+    Odd,
+    /// A CTA's rows are in the same bank, as those of matrices of such widths.
+    PowerOfTwo,
+}
+
+impl Choice for Pitch {
+    const NAMES: &'static [(&'static str, Pitch)] =
+        &[("odd", Pitch::Odd), ("power-of-two", Pitch::PowerOfTwo)];
+}
+
 /// Sizes in lines.
 #[derive(Clone, Copy)]
 struct Shape {
     ctas: u32,
     warps: u32,
     sharers: u32,
+    pitch: Pitch,
     row: u32,
     /// What a CTA has of a row.
     part: u32,
@@ -137,14 +158,14 @@ impl Shape {
         Ok(())
     }
 
-    /// CTAs that have no rows together, each with its sharers.
-    fn groups(&self) -> u32 {
-        self.ctas / self.sharers
-    }
-
     /// From a part of a tile to the next.
     fn pitch(&self) -> u32 {
-        self.groups() * self.row
+        let groups = self.ctas / self.sharers;
+        let rows = match self.pitch {
+            Pitch::Odd => groups | 1,
+            Pitch::PowerOfTwo => groups.next_power_of_two(),
+        };
+        rows * self.row
     }
 
     fn parts(&self) -> u32 {
@@ -155,14 +176,9 @@ impl Shape {
         u64::from(self.tiles) * u64::from(self.parts()) * u64::from(self.pitch())
     }
 
-    /// Parts that a step of all warps covers: the slots of a warp's lines are that far from each other.
-    fn turn_step(&self) -> u32 {
-        (self.warps / self.part).max(1)
-    }
-
-    /// The slots of a warp's lines, from its first one on.
-    fn turns(&self) -> impl Iterator<Item = u32> {
-        (0..self.sharers.min(self.parts())).step_by(self.turn_step() as usize)
+    /// The turn of each part of a tile among a CTA's slots: two rows with each, an even and an odd one.
+    fn turn(&self, part: u32) -> u32 {
+        part / 2 % self.sharers
     }
 
     /// What a warp reads of a tile, besides what depends on the warp: of each load, the constant part of its line's
@@ -184,21 +200,20 @@ fn row_share(gpu: &mut Gpu, shape: &Shape) -> Result<(), WorkloadError> {
         // A warp's line n of a tile is its first one and a constant, without carries: all are powers of two.
         let (its_part, within) = (warp.quotient(part), warp.remainder(part));
         let line = its_part.mad(shape.pitch(), cta.quotient(sharers) * row) + within;
-        let (first, turned) = (line.mad(16, word), cta ^ its_part);
-        let slots: Vec<_> = shape
-            .turns()
-            .map(|turn| w.var((turned ^ turn).remainder(sharers).mad(16 * part, first)))
-            .collect();
+        let (first, turned) = (line.mad(16, word), cta ^ (its_part >> 1));
+        let turns: BTreeSet<u32> = shape.steps().map(|first| shape.turn(first / part)).collect();
+        let slot = |turn: &u32| (turned ^ *turn).remainder(sharers).mad(16 * part, first);
+        let slots: BTreeMap<u32, _> = turns.iter().map(|turn| (*turn, w.var(slot(turn)))).collect();
         let sum = w.var(0.0);
         w.range(0, tiles, 1, |_| {
-            let starts = slots.iter().map(Var::get);
-            let tile: Vec<_> =
-                starts.map(|start| (data.at(start), has_copy.then(|| copy.at(start)))).collect();
+            let pointers = |start| (data.at(start), has_copy.then(|| copy.at(start)));
+            let tile: BTreeMap<u32, _> =
+                slots.iter().map(|(turn, slot)| (*turn, pointers(slot.get()))).collect();
             w.range(0, reuse as u32, 1, |_| {
                 for first in shape.steps() {
                     let (its_part, within) = (first / part, first % part);
                     let distance = 16 * (its_part * shape.pitch() + within);
-                    let (from, to) = tile[(its_part % sharers / shape.turn_step()) as usize];
+                    let (from, to) = tile[&shape.turn(its_part)];
                     sum.set(from.offset(distance).load() + &sum);
                     (1..compute).for_each(|_| sum.set(sum.get() + &sum));
                     if let Some(to) = to {
@@ -206,7 +221,9 @@ fn row_share(gpu: &mut Gpu, shape: &Shape) -> Result<(), WorkloadError> {
                     }
                 }
             });
-            slots.iter().for_each(|slot| slot.set(slot.get() + 16 * shape.parts() * shape.pitch()));
+            slots
+                .values()
+                .for_each(|slot| slot.set(slot.get() + 16 * shape.parts() * shape.pitch()));
         });
         out.store(cta.mad(32 * warps, x), &sum);
     })
@@ -216,12 +233,12 @@ fn row_share(gpu: &mut Gpu, shape: &Shape) -> Result<(), WorkloadError> {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
 
     const SMALL: Shape = Shape {
         ctas: 8,
         warps: 2,
         sharers: 4,
+        pitch: Pitch::Odd,
         row: 32,
         part: 8,
         tile: 16,
@@ -260,10 +277,17 @@ mod tests {
             for _ in 0..shape.reuse {
                 for n in (warp..shape.tile).step_by(shape.warps as usize) {
                     let part = n / shape.part;
-                    let row = (tile * (shape.tile / shape.part) + part)
-                        * (shape.ctas / shape.sharers)
-                        + cta / shape.sharers;
-                    let slot = (cta ^ part) % shape.sharers;
+                    let pitch = match shape.pitch {
+                        Pitch::Odd => {
+                            [0, 1, 3, 3, 5, 5, 7, 7, 9][(shape.ctas / shape.sharers) as usize]
+                        }
+                        Pitch::PowerOfTwo => {
+                            [0, 1, 2, 4, 4, 8, 8, 8, 8][(shape.ctas / shape.sharers) as usize]
+                        }
+                    };
+                    let row =
+                        (tile * (shape.tile / shape.part) + part) * pitch + cta / shape.sharers;
+                    let slot = (cta ^ part / 2) % shape.sharers;
                     let line = row * shape.row + slot * shape.part + n % shape.part;
                     lines.push(u64::from(line));
                 }
@@ -277,6 +301,7 @@ mod tests {
         let shapes = [
             SMALL,
             Shape { warps: 16, ..SMALL },
+            Shape { ctas: 12, pitch: Pitch::PowerOfTwo, ..SMALL },
             Shape { sharers: 1, part: 32, tile: 64, ..SMALL },
             Shape { ctas: 16, sharers: 16, part: 2, warps: 8, tile: 64, ..SMALL },
             Shape { part: 2, ..SMALL },
@@ -301,7 +326,8 @@ mod tests {
                 .for_each(|l| *count.entry(*l).or_insert(0) += 1);
             assert!(count.values().all(|&n| n == 3));
             assert!(count.keys().all(|line| line % 32 < used));
-            assert_eq!(count.len() as u64, shape.lines() / 32 * used);
+            // Two tiles for each of eight CTAs.
+            assert_eq!(count.len(), 2 * 8 * 16);
         }
     }
 
@@ -344,7 +370,7 @@ mod tests {
                 2048,
                 "--tile 256 is less than a CTA's part of a row, or a line for each warp; valid: from 512",
             ),
-            (Shape { tiles: 1 << 25, ..SMALL }, 2048, "2^32 lines are more than 2^26"),
+            (Shape { ctas: 4, tiles: 1 << 25, ..SMALL }, 2048, "2^31 lines are more than 2^26"),
         ];
         for (shape, used, message) in cases {
             assert_eq!(refusal(shape, used), message);
