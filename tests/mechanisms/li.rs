@@ -6,6 +6,51 @@ use warpmem::gpu::results::RunResult;
 
 const MSHR: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 
+/// What `mshr-s+a` gains where as much of each chain is common, with a DRAM read queue of that length.
+fn s_a_gain(share: &str, read_queue: u32) -> f64 {
+    let parameters = format!("--share {share}");
+    let chain = Mechanism::generated("shared-chain", &parameters, "li2015")
+        .with(&[&format!("dram.read_queue={read_queue}")]);
+    let [gain] = chain.gains("dram_scheduler", "fr-fcfs", ["mshr-s+a"]);
+    gain
+}
+
+#[test]
+fn a_common_chain_gains_from_merges() {
+    let gain = s_a_gain("1", 64);
+    assert!((10.0..20.0).contains(&gain), "{gain}");
+}
+
+/// Every order moves what is as good in any order by the noise of a run: with other seeds by up to 1.5 %.
+#[test]
+fn chains_of_their_own_gain_nothing() {
+    let gain = s_a_gain("0", 64);
+    assert!(gain.abs() <= 1.5, "{gain}");
+}
+
+#[test]
+fn chains_that_are_common_for_three_quarters_gain_less() {
+    let gain = s_a_gain("0.75", 64);
+    assert!((4.0..10.0).contains(&gain), "{gain}");
+}
+
+/// Figure 6.11: with a queue of 16, few requests that many wait for are there to be chosen.
+#[test]
+fn short_queues_leave_little_to_choose_from() {
+    let gain = s_a_gain("1", 16);
+    assert!((1.0..5.0).contains(&gain), "{gain}");
+}
+
+/// CTAs with chains of their own finish last, and their requests wait for those of the common chain: IPC is that of the
+/// last CTA. That three quarters of the CTAs gain does not show.
+#[test]
+fn ctas_that_share_nothing_hide_what_the_others_gain() {
+    let parameters = "--share 0.75 --share-of ctas";
+    let chain = Mechanism::generated("shared-chain", parameters, "li2015");
+    let [gain] = chain.gains("dram_scheduler", "fr-fcfs", ["mshr-s+a"]);
+    assert!(gain.abs() <= 2.5, "{gain}");
+}
+
 /// One warp of each CTA follows a chain that all SMs share: what it waits for, many wait for.
 #[test]
 fn chains_that_sms_share_gain_from_merges() {

@@ -1,16 +1,20 @@
-//! Small kernels in which a paper's mechanism must show, and controls in which it must not: the traces of
-//! `mechanisms/README.md` beside the captured ones. Runs are deterministic, so bounds are close to what is measured.
+//! Small kernels in which a paper's mechanism must show, and controls in which it must not: generated ones, whose
+//! parameters are the regime, and the traces of `mechanisms/README.md` beside the captured ones. Runs are deterministic,
+//! so bounds are close to what is measured.
 
 mod calrs;
 mod li;
 mod owl;
 mod warped_mc;
+mod yuan;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::load;
+use warpmem::workload::generate;
 use warpmem_trace::Trace;
 
 /// A trace on a machine with overrides of its own.
@@ -35,6 +39,20 @@ impl Mechanism {
         import_accel_sim(&list, &path, &ImportOptions::default(), &()).unwrap();
         let trace = Trace::open(&path).unwrap();
         Some(Mechanism { trace, machine, overrides: Vec::new(), _folder: folder })
+    }
+
+    /// The trace of `warpmem generate KERNEL` with `parameters`, as `--name value`.
+    fn generated(kernel: &str, parameters: &str, machine: &'static str) -> Mechanism {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.wmt");
+        let words: Vec<&str> = parameters.split_whitespace().collect();
+        let given = words
+            .chunks_exact(2)
+            .map(|pair| (pair[0].trim_start_matches("--").to_owned(), pair[1].to_owned()))
+            .collect();
+        generate(kernel, &given, 1, &path, &mut |_| ControlFlow::Continue(())).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        Mechanism { trace, machine, overrides: Vec::new(), _folder: folder }
     }
 
     /// The same with `overrides`, as `key=value`, in every run.

@@ -15,6 +15,49 @@ fn gains_by_queue(trace: &str) -> Option<[f64; 2]> {
     Some([by_queue("dram.read_queue=64")?, by_queue("dram.read_queue=256")?])
 }
 
+/// What Warped-MC gains where as many warps load many sectors at a time, with DRAM queues of that length.
+fn generated_gain(parameters: &str, queue: u32) -> f64 {
+    let mix = Mechanism::generated("role-mix", parameters, "warpedmc2023")
+        .with(&[&format!("dram.read_queue={queue}")]);
+    let [gain] = mix.gains(SCHEDULER, "fr-fcfs", ["warped-mc"]);
+    gain
+}
+
+/// A warp that waits for one request goes before those that wait for 32, if the queue holds them all.
+#[test]
+fn light_warps_beside_three_times_as_many_heavy_ones_gain() {
+    let (short, long) = (generated_gain("--heavy 0.75", 64), generated_gain("--heavy 0.75", 256));
+    assert!((0.5..6.0).contains(&short) && (25.0..40.0).contains(&long), "{short} {long}");
+}
+
+#[test]
+fn a_quarter_of_heavy_warps_gains_less() {
+    let gain = generated_gain("--heavy 0.25", 256);
+    assert!((4.0..10.0).contains(&gain), "{gain}");
+}
+
+/// Each request is the last of its warp: all have the same priority, as with FR-FCFS.
+#[test]
+fn light_warps_alone_run_as_with_fr_fcfs() {
+    let gain = generated_gain("--heavy 0", 256);
+    assert!(gain == 0.0, "{gain}");
+}
+
+#[test]
+fn heavy_warps_alone_gain_nothing() {
+    let gain = generated_gain("--heavy 1", 256);
+    assert!(gain.abs() <= 1.5, "{gain}");
+}
+
+/// Off chip, light loads before heavy ones shorten every warp, too: banks are idle four fifths of the time, so that
+/// throughput is not conserved as it is at a busy port (CaLRS). Roles make twice as much of it.
+#[test]
+fn the_same_loads_in_every_warp_gain_half_as_much() {
+    let roles = generated_gain("", 256);
+    let every = generated_gain("--mixture every", 256);
+    assert!((15.0..25.0).contains(&roles) && (7.0..12.0).contains(&every), "{roles} {every}");
+}
+
 fn with_scheduler(trace: &Mechanism, overrides: &[&str], policy: &str) -> RunResult {
     let policy = format!("policy.{SCHEDULER}={policy}");
     trace.run(&[overrides, &[policy.as_str()]].concat())

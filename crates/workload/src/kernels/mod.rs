@@ -4,6 +4,7 @@ mod b_plus_tree;
 mod backprop;
 mod bfs;
 mod cc;
+mod computed;
 mod dct;
 mod embedding;
 mod fwt;
@@ -25,8 +26,12 @@ mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod role_mix;
+mod row_share;
+mod row_streams;
 mod scan;
 mod scatter;
+mod shared_chain;
 mod spmm;
 mod spmv;
 mod srad;
@@ -83,6 +88,10 @@ pub const GENERATORS: &[Generator] = &[
     map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
+    shared_chain::GENERATOR,
+    role_mix::GENERATOR,
+    row_share::GENERATOR,
+    row_streams::GENERATOR,
 ];
 
 /// What a generator's file needs.

@@ -33,6 +33,7 @@ fn small(generator: &Generator) -> Given {
         ("b+tree", "queries" | "order") => Some("40"),
         ("mri-gridding", "side") => Some("8"),
         ("merge-sort", "tile") => Some("128"),
+        ("row-streams", "run") => Some("64"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
@@ -159,6 +160,7 @@ fn another_seed_gives_another_trace_where_addresses_come_from_data() {
         "backprop",
         "srad",
         "dct",
+        "row-share",
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -225,6 +227,16 @@ fn sizes_that_do_not_go_together_are_refused() {
         ("merge-sort", [("n", "96"), ("tile", "32")], "--n 96 is not a power of two"),
         ("merge-sort", [("n", "32"), ("tile", "128")], "--tile 128 is more than --n 32"),
         ("merge-sort", [("tile", "32"), ("sample", "64")], "--sample 64 is more than --tile 32"),
+        (
+            "role-mix",
+            [("footprint", "600"), ("heavy", "0")],
+            "--footprint 600 is not a power of two",
+        ),
+        (
+            "row-streams",
+            [("footprint", "2^12"), ("run", "2^12")],
+            "--footprint 2^12 is less than two runs of 2^12 bytes",
+        ),
         (
             "histogram",
             [("variant", "shared"), ("bins", "12289")],
