@@ -27,6 +27,9 @@ pub struct Map {
     pub kernel: String,
     #[serde(default, deserialize_with = "text_values")]
     parameters: BTreeMap<String, String>,
+    /// What is set of the machine in every run, `key=value`: what a metric of the axes needs.
+    #[serde(default)]
+    set: Vec<String>,
     pub across: Axis,
     pub up: Axis,
 }
@@ -137,16 +140,18 @@ impl Paper {
                 claims.push(claim);
             }
         }
-        self.only(claims)
+        self.only(map, claims)
     }
 
     /// The paper with the gain of a map on its own machine as its only claim.
     pub fn off_map(&self, map: &Map) -> Paper {
-        self.only(vec![map.claim("")])
+        self.only(map, vec![map.claim("")])
     }
 
-    fn only(&self, claims: Vec<Claim>) -> Paper {
-        Paper { claims, figures: Vec::new(), classified: None, ..self.clone() }
+    fn only(&self, map: &Map, claims: Vec<Claim>) -> Paper {
+        let mut paper = self.clone();
+        paper.schemes.values_mut().for_each(|scheme| scheme.extend(map.set.iter().cloned()));
+        Paper { claims, figures: Vec::new(), classified: None, ..paper }
     }
 }
 
@@ -208,7 +213,7 @@ mod tests {
         let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n\
             [schemes]\nX = []\nY = []\n[settings.queue]\nset = ['dram.read_queue={}']\nvalues = [16, 64]\n\
             [map]\nabout = 'a'\nof = 'X'\nover = 'Y'\nkernel = 'pointer-chase'\nparameters = { hops = 4 }\n\
-            across = { label = 'queue', setting = 'queue', key = 'dram.read_queue' }\n\
+            set = ['run.count_row_sharing=true']\nacross = { label = 'queue', setting = 'queue', key = 'dram.read_queue' }\n\
             up = { label = 'nodes', parameter = 'nodes', values = ['2^4', '2^6'], metric = 'l1_miss_rate' }";
         Paper::from_text("t", text).unwrap()
     }
@@ -247,7 +252,9 @@ mod tests {
         };
         let on = names(&paper.on_map(map));
         assert_eq!(on, ["X @ queue=16", "X @ queue=64", "Y @ queue=16", "Y @ queue=64"]);
-        assert_eq!(names(&paper.off_map(map)), ["X", "Y"]);
+        let off = paper.off_map(map);
+        assert_eq!(names(&off), ["X", "Y"]);
+        assert_eq!(off.configuration("X").unwrap().overrides, ["run.count_row_sharing=true"]);
     }
 
     /// Every axis says where a workload lies, and everything that a map names exists.
