@@ -21,6 +21,92 @@ fn bank_parallelism(run: &RunResult) -> f64 {
     banks as f64 / cycles as f64
 }
 
+/// Tiles of 8 KB that are read `reuse` times by CTAs of four warps, `sharers` to a row: eight CTAs of an SM need twice its
+/// L1, the two of a group half of it.
+fn tiles(sharers: u32, reuse: u32) -> Mechanism {
+    let parameters =
+        format!("--ctas 224 --warps 4 --tile 8192 --tiles 1 --sharers {sharers} --reuse {reuse}");
+    Mechanism::generated("row-share", &parameters, "owl2013")
+}
+
+fn locality_gain(tiles: &Mechanism) -> f64 {
+    let [gain] = tiles.gains("warp_scheduler", "lrr", ["cta-aware-locality"]);
+    gain
+}
+
+#[test]
+fn tiles_that_are_read_again_gain_from_few_ctas_at_a_time() {
+    let run = |policy| tiles(8, 4).run(&[&format!("policy.warp_scheduler={policy}")]);
+    let [lrr, locality] = ["lrr", "cta-aware-locality"].map(run);
+    let gain = gain(&lrr, &locality);
+    assert!((30.0..55.0).contains(&gain), "{gain}");
+    let [all, fewer] = [&lrr, &locality].map(l1_misses);
+    assert!(fewer < 0.6 * all, "{fewer} of {all}");
+}
+
+fn l1_misses(run: &RunResult) -> f64 {
+    run.sms.iter().map(|sm| sm.l1.read_misses).sum::<u64>() as f64
+}
+
+#[test]
+fn tiles_that_are_read_twice_gain_less() {
+    let gain = locality_gain(&tiles(8, 2));
+    assert!((12.0..25.0).contains(&gain), "{gain}");
+}
+
+#[test]
+fn tiles_that_are_read_once_gain_nothing() {
+    let gain = locality_gain(&tiles(8, 1));
+    assert!(gain.abs() <= 3.0, "{gain}");
+}
+
+/// A CTA with whole rows of its own sends to one channel at a time, as channels are whole rows (Table 4). The warps of the
+/// first group wait there so long that those of the others take its place in the L1. With an LLC that has all lines, they
+/// do not.
+#[test]
+fn groups_that_wait_at_one_channel_lose_their_tiles() {
+    let tiles = tiles(1, 4);
+    let camped = locality_gain(&tiles);
+    assert!((-1.0..5.0).contains(&camped), "{camped}");
+    let answered = locality_gain(&tiles.with(&["policy.ideal=perfect-l2"]));
+    assert!((25.0..50.0).contains(&answered), "{answered}");
+}
+
+/// Section 4.3: groups of other numbers have other rows if consecutive CTAs share theirs (a third more banks, and fewer
+/// row hits), and no others if every CTA has its own. IPC does not gain: L1 has nothing of these tiles, so that the focus
+/// on one group costs more than the banks that are got back.
+#[test]
+fn groups_of_other_numbers_use_more_banks_only_where_ctas_share_rows() {
+    for (sharers, more) in [(4, 1.25..1.45), (1, 0.9..1.1)] {
+        let parameters = format!("--sharers {sharers} --tiles 3 --pitch power-of-two");
+        let rows = Mechanism::generated("row-share", &parameters, "owl2013");
+        let run = |policy: &str| rows.run(&[&format!("policy.warp_scheduler={policy}")]);
+        let [locality, blp] = ["cta-aware-locality", "cta-aware-locality-blp"].map(run);
+        let ratio = bank_parallelism(&blp) / bank_parallelism(&locality);
+        assert!(more.contains(&ratio), "{sharers}: {ratio}");
+        assert!(gain(&locality, &blp) < 0.0);
+    }
+}
+
+/// Prefetches are used where all of a row is needed, and not where a quarter is. Neither costs anything while the bus is
+/// mostly idle.
+#[test]
+fn the_rest_of_rows_is_used_as_far_as_it_is_needed() {
+    for (sharers, used, expected) in [(16, 2048, 0.9..1.0), (8, 512, 0.1..0.4)] {
+        let parameters = format!(
+            "--ctas 560 --warps 2 --sharers {sharers} --tile 128 --tiles 4 --compute 11 --used {used}"
+        );
+        let rows = Mechanism::generated("row-share", &parameters, "owl2013").with(&[BLP]);
+        let run = |policy: &str| rows.run(&[&format!("policy.prefetcher={policy}")]);
+        let [none, opportunistic] = ["none", "opportunistic"].map(run);
+        let share =
+            prefetches(&opportunistic, |p| p.used) / prefetches(&opportunistic, |p| p.lines);
+        assert!(expected.contains(&share), "{used}: {share}");
+        let gain = gain(&none, &opportunistic);
+        assert!((-1.0..5.0).contains(&gain), "{used}: {gain}");
+    }
+}
+
 /// The rest of each row is needed later, and the bus is a third busy.
 #[test]
 fn rows_of_which_the_rest_is_needed_later_gain_from_prefetching() {
