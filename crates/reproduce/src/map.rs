@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::noise::Measured;
 use crate::report;
 use crate::study::Study;
+use crate::table::signed;
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem_analysis::polars::df;
@@ -207,7 +208,7 @@ impl Mapped {
         for (at, gains) in self.gains.chunks(columns).enumerate().rev() {
             let cell = |gain: &Measured| {
                 let noise = gain.noise.map_or(String::new(), |noise| format!(" ± {noise:.1}"));
-                format!("{:+.1}{noise} %", gain.mean)
+                format!("{}{noise} %", signed(gain.mean))
             };
             let cells = gains.iter().map(cell).collect();
             rows.push([vec![self.up.texts[at].clone()], cells].concat());

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::noise::{Measured, measured};
 use crate::report;
 use crate::study::{Study, mean};
+use crate::table::signed;
 use std::collections::BTreeMap;
 use std::path::Path;
 use warpmem_analysis::polars::df;
@@ -139,12 +140,12 @@ pub fn survey_shown(survey: &Survey, changes: &[Change]) -> Result<DataFrame> {
 fn cells(change: &Change) -> Vec<String> {
     let measured = |measured: &Option<Measured>| match measured {
         None => "–".to_owned(),
-        Some(Measured { mean, noise: None }) => format!("{mean:+.1} %"),
-        Some(Measured { mean, noise: Some(noise) }) => format!("{mean:+.1} ± {noise:.1} %"),
+        Some(Measured { mean, noise: None }) => format!("{} %", signed(*mean)),
+        Some(Measured { mean, noise: Some(noise) }) => format!("{} ± {noise:.1} %", signed(*mean)),
     };
     let extreme = |extreme: &Option<(String, f64)>| match extreme {
         None => "–".to_owned(),
-        Some((workload, change)) => format!("{change:+.1} % {workload}"),
+        Some((workload, change)) => format!("{} % {workload}", signed(*change)),
     };
     let Change { surveyed, ipc, others, worst, best } = change;
     let mut cells = vec![surveyed.slot.to_owned(), surveyed.policy.to_owned()];

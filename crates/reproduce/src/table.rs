@@ -91,11 +91,16 @@ fn mean(claim: &Claim) -> Option<Mean> {
 /// A number in its unit: three digits for values, one decimal for percentages.
 fn spelt(claim: &Claim, number: f64) -> String {
     match claim.shown {
-        Shown::Change => format!("{number:+.1} %").replace("-0.0", "0.0").replace("+0.0", "0.0"),
+        Shown::Change => format!("{} %", signed(number)),
         Shown::Percent => format!("{number:.1} %"),
         Shown::Times => format!("{number:.1} ×"),
         Shown::Value => format!("{} {}", value(number), claim.unit).trim_end().to_owned(),
     }
+}
+
+/// A change with its sign and one decimal; one that is shown as zero has no sign.
+pub(crate) fn signed(change: f64) -> String {
+    format!("{change:+.1}").replace("-0.0", "0.0").replace("+0.0", "0.0")
 }
 
 /// A noise in the unit of the number.

@@ -21,23 +21,21 @@ pub fn open(
     let size = paper.program_size();
     let captured = paper.captured(folder, size)?;
     let (found, wanted) = (captured.traces.len(), paper.programs.len());
-    let mut traces = captured.traces;
+    let place_of = folder.join(size.name());
+    anyhow::ensure!(
+        found > 0 || args.stand_ins,
+        "no program of {} is in {}: `warpmem reproduce {0} --list` prints the commands that capture them",
+        paper.name,
+        place_of.display()
+    );
     if !captured.missing.is_empty() {
-        note(&format!(
-            "{found} of {wanted} programs are in {}; missing:",
-            folder.join(size.name()).display()
-        ));
+        note(&format!("{found} of {wanted} programs are in {}; missing:", place_of.display()));
         note(table(&captured.missing, size).trim_end());
     }
+    let mut traces = captured.traces;
     if args.stand_ins {
         traces.extend(place.generated(paper, &paper.stand_ins(&captured.missing)?)?);
     }
-    anyhow::ensure!(
-        !traces.is_empty(),
-        "no program of {} is in {}: `warpmem reproduce {0} --list` prints the commands that capture them",
-        paper.name,
-        folder.join(size.name()).display()
-    );
     Ok(traces)
 }
 
