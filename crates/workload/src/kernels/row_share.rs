@@ -287,7 +287,7 @@ mod tests {
                     };
                     let row =
                         (tile * (shape.tile / shape.part) + part) * pitch + cta / shape.sharers;
-                    let slot = (cta ^ part / 2) % shape.sharers;
+                    let slot = (cta ^ (part / 2)) % shape.sharers;
                     let line = row * shape.row + slot * shape.part + n % shape.part;
                     lines.push(u64::from(line));
                 }

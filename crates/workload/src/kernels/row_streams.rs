@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(stream.len(), 32);
             let bytes = u64::from(run) * FLOAT;
             for (index, pair) in stream.windows(2).enumerate() {
-                let is_in_run = (index as u64 + 1) * 128 % bytes != 0;
+                let is_in_run = !((index as u64 + 1) * 128).is_multiple_of(bytes);
                 assert_eq!(pair[1] == pair[0] + 128, is_in_run, "{run} {index}");
             }
             assert!(stream.iter().step_by(run as usize / 32).all(|first| first % bytes == 0));

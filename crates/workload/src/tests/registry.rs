@@ -23,6 +23,7 @@ fn small(generator: &Generator) -> Given {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
+        ("shared-chain" | "role-mix" | "row-share" | "row-streams", "ctas") => Some("8"),
         ("row-streams", "run") => Some("64"),
         _ => default.starts_with("2^").then_some("512"),
     };
