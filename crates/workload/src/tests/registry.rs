@@ -30,13 +30,10 @@ fn small(generator: &Generator) -> Given {
         ("heartwall", "search-radius") => Some("5"),
         ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
         ("paged-attention", "sequences") => Some("2"),
-<<<<<<< HEAD
         ("b+tree", "queries" | "order") => Some("40"),
         ("mri-gridding", "side") => Some("8"),
         ("merge-sort", "tile") => Some("128"),
-=======
         ("shared-chain" | "role-mix" | "row-share" | "row-streams", "ctas") => Some("8"),
->>>>>>> mechanisms
         ("row-streams", "run") => Some("64"),
         _ => default.starts_with("2^").then_some("512"),
     };
