@@ -92,7 +92,7 @@ impl ImportSummary {
         self.memory.iter().map(|m| m.instructions).sum()
     }
 
-    /// Instructions with no active lane, of whatever class.
+    /// Instructions with no active lane, of any class.
     pub fn all_without_lanes(&self) -> u64 {
         self.without_lanes.values().sum()
     }

@@ -16,7 +16,7 @@ use crate::table::signed;
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem_analysis::polars::df;
-use warpmem_analysis::polars::prelude::DataFrame;
+use warpmem_analysis::polars::prelude::{Column, DataFrame};
 use warpmem_analysis::write_csv;
 use warpmem_chart::{Chart, HeatMap, Mark};
 use warpmem_machine::{Machine, flatten};
@@ -217,7 +217,9 @@ impl Mapped {
     }
 
     fn chart(&self, paper: &Paper, map: &Map, placed: &[Placed]) -> Result<Chart> {
-        let frame = self.frame(map)?;
+        let mut frame = self.frame(map)?;
+        let shown: Vec<f64> = self.gains.iter().map(|gain| tenths(gain.mean)).collect();
+        frame.with_column(Column::new("gain".into(), shown))?;
         let caption = format!(
             "IPC, {} over {}, of the kernel `{}` on `{}`. Numbers are workloads.",
             map.of, map.over, map.kernel, paper.machine
@@ -238,6 +240,11 @@ impl Mapped {
         let title = format!("Where {} gains", map.of);
         Ok(Chart::new("map", title, caption, frame, kind))
     }
+}
+
+/// Rounded, as cells have no room for more, and none of the digits behind is above the noise.
+fn tenths(gain: f64) -> f64 {
+    (10.0 * gain).round() / 10.0
 }
 
 /// A map with the workloads on it.

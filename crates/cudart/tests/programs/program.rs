@@ -207,7 +207,7 @@ fn memory(cuda: &Cuda) {
     ));
     assert_eq!(copied, 0);
     assert_eq!(cuda.download(rows + pitch as u64, 3), [4.0, 5.0, 6.0]);
-    // What is freed can be had again; what is not there cannot be freed.
+    // What is freed is allocated again; what is not there cannot be freed.
     assert_eq!(call!(cuda.library, "cudaFree"(x => u64)), 0);
     assert_eq!(call!(cuda.library, "cudaFree"(x => u64)), 1);
     assert_eq!(call!(cuda.library, "cudaGetLastError"()), 1);

@@ -244,7 +244,7 @@ fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
 
 #[test]
 fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
-    // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads have their turn
+    // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads are served
     // again.
     let written = Request { write: true, ..line(0, 0, 5, 0) };
     let prefetcher = "opportunistic-stop(trigger=all)";
