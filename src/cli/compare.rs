@@ -149,7 +149,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
     let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
-    let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
+    let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
     let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     // Without a directory only the metrics of the runs are used.

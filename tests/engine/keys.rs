@@ -246,6 +246,7 @@ const CHANGES: &[Change] = &[
     change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),
+    change("run.launch_instructions=20"),
     change("run.count_row_sharing=true"),
     change("run.first_sm=1"),
     change("run.page_offset=1"),

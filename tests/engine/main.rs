@@ -4,6 +4,7 @@ mod closed_forms;
 mod combinations;
 mod ctas;
 mod determinism;
+mod early_ends;
 mod ideal;
 mod interconnect;
 mod keys;

@@ -279,6 +279,7 @@ const SHAPES: &[&[&str]] = &[
     ],
     &["run.concurrent_kernels=true"],
     &["run.launch_latency=40"],
+    &["run.launch_instructions=30", "run.launch_instructions=200"],
     &["clocks.llc_mhz=300", "clocks.llc_mhz=2000"],
     &["clocks.dram_mhz=500", "clocks.dram_mhz=3000"],
     &["clocks.network_mhz=700"],

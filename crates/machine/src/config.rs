@@ -335,6 +335,10 @@ section! {
         concurrent_kernels: bool;
         /// Between the end of a kernel and the start of the next.
         launch_latency: u32, in 0..=100_000_000, unit "core cycles";
+        /// After so many warp instructions a kernel ends: no more of its CTAs start, and its warps
+        /// end with the record they are at. 0: none. The papers stop after a number of instructions
+        /// too.
+        launch_instructions: u32, in 0..=4_000_000_000, unit "warp instructions";
         /// Record which CTAs use each DRAM row, for [`ctas_per_row` and
         /// `consecutive_cta_row_sharing`](metrics.md#ctas-that-share-a-row).
         count_row_sharing: bool;

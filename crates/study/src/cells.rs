@@ -157,13 +157,23 @@ impl<'a> Cell<'a> {
         Ok(result)
     }
 
+    /// Warp instructions that its run issues; of kernels that end early, their limit.
+    pub fn warp_instructions(&self) -> u64 {
+        let limit = match self.key.machine.run.launch_instructions {
+            0 => u64::MAX,
+            limit => limit.into(),
+        };
+        let kernels = self.trace.trace.kernels().iter();
+        kernels.map(|kernel| kernel.warp_instructions.min(limit)).sum()
+    }
+
     /// The last report of its run.
     pub fn end(&self, result: &RunResult) -> ProgressReport {
         ProgressReport {
-            ctas_ended: self.trace.ctas(),
+            ctas_ended: result.kernels.iter().map(|kernel| kernel.ctas).sum(),
             ctas: self.trace.ctas(),
             cycles: result.core_cycles,
-            warp_instructions: self.trace.warp_instructions(),
+            warp_instructions: result.kernels.iter().map(|kernel| kernel.warp_instructions).sum(),
         }
     }
 

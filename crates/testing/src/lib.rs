@@ -109,6 +109,8 @@ pub type WarpSteps = Vec<Step>;
 /// A kernel: CTAs of warps.
 #[derive(Clone, Debug, Default)]
 pub struct TestKernel {
+    /// By default `kernel-N`, N its number in the trace.
+    pub name: Option<String>,
     pub stream: u64,
     pub shared_bytes: u32,
     /// Threads of a CTA for residency limits; 0 = those of its first CTA's warps.
@@ -125,7 +127,7 @@ impl TestKernel {
         let warps = self.ctas.first().map_or(1, Vec::len) as u32;
         let threads = if self.threads == 0 { warps * 32 } else { self.threads };
         KernelInfo {
-            name: format!("kernel-{index}"),
+            name: self.name.clone().unwrap_or_else(|| format!("kernel-{index}")),
             stream: self.stream,
             grid: [self.ctas.len() as u32, 1, 1],
             block: [threads, 1, 1],

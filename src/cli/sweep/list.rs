@@ -21,7 +21,7 @@ fn row(listed: &Listed<'_, '_>) -> Map<String, Value> {
     for (slot, policy) in listed.planned.policies() {
         row.insert(slot.to_owned(), policy.into());
     }
-    let instructions = listed.planned.cell.trace.warp_instructions();
+    let instructions = listed.planned.cell.warp_instructions();
     row.insert("warp_instructions".to_owned(), instructions.into());
     row.insert("finished".to_owned(), listed.is_there.into());
     row.insert("command".to_owned(), key.command.clone().into());
@@ -40,7 +40,7 @@ pub fn text(cells: &[Listed<'_, '_>], format: Format) -> String {
 fn table(cells: &[Listed<'_, '_>]) -> String {
     let heading = ["run", "warp instructions", "", "cell"].map(str::to_owned).to_vec();
     let row = |listed: &Listed<'_, '_>| {
-        let instructions = listed.planned.cell.trace.warp_instructions();
+        let instructions = listed.planned.cell.warp_instructions();
         vec![
             listed.planned.cell.key.run_id().to_owned(),
             HumanCount(instructions).to_string(),
@@ -54,7 +54,7 @@ fn table(cells: &[Listed<'_, '_>]) -> String {
 /// `36 cells, 2,940,390 warp instructions; 12 cells are there`
 pub fn summary(cells: &[Listed<'_, '_>]) -> String {
     let instructions: u64 =
-        cells.iter().map(|listed| listed.planned.cell.trace.warp_instructions()).sum();
+        cells.iter().map(|listed| listed.planned.cell.warp_instructions()).sum();
     let there = cells.iter().filter(|listed| listed.is_there).count();
     format!(
         "{} cells, {} warp instructions; {there} cells are there",

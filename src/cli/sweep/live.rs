@@ -44,7 +44,7 @@ impl Live {
         latest.set_style(style("{msg}"));
         let bar = table.add(ProgressBar::no_length());
         let ctas = cells.iter().map(|planned| planned.cell.trace.ctas()).sum();
-        let instructions = cells.iter().map(|planned| planned.cell.trace.warp_instructions()).sum();
+        let instructions = cells.iter().map(|planned| planned.cell.warp_instructions()).sum();
         let board = Board::on(bar, interrupt.clone(), cells.len(), ctas, instructions);
         let ipc = vec![None; partners.len()];
         let results = Results { ipc, partners, lines: VecDeque::new() };
@@ -67,7 +67,7 @@ impl Watcher for Live {
 
     /// The cell's line stays until the value is dropped.
     fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
-        let instructions = planned.cell.trace.warp_instructions();
+        let instructions = planned.cell.warp_instructions();
         let line = self.table.insert(1, ProgressBar::new(instructions));
         line.set_style(style("  {percent:>3} %  {prefix}  {msg}"));
         line.set_prefix(printable_cell(&planned.label).into_owned());

@@ -38,6 +38,13 @@ impl WarpCursor {
         self.left
     }
 
+    /// Goes to the end of the warp, past the records that are left.
+    pub fn skip_rest(&mut self) {
+        let [_, end] = self.chunk.columns(self.decoder.bases.warp);
+        self.decoder.at = end.map(|end| end as usize);
+        self.left = 0;
+    }
+
     /// Reads the next record into `record`. Returns `false` if the warp has ended; `record` is then
     /// unchanged.
     ///

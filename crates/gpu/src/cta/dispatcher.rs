@@ -56,6 +56,10 @@ struct Running {
     next_in_chunk: usize,
     next_cta: u32,
     ended: u32,
+    /// Warp instructions of CTAs that have ended.
+    issued: u64,
+    /// When its instructions are counted next, if it may issue only so many.
+    next_count: Option<CoreCycle>,
 }
 
 /// Starts kernels and their CTAs as SMs have room.
@@ -75,6 +79,10 @@ pub struct Dispatcher {
     concurrent: bool,
     flush: bool,
     launch_latency: u64,
+    /// Warp instructions after which a kernel ends, 0 if it does not, and the most that all SMs
+    /// issue in a cycle.
+    instruction_limit: u64,
+    issue_width: u64,
     /// SM that is the scheduler's first.
     first_sm: SmId,
     /// Cycle from which the next kernel may start.
@@ -123,6 +131,8 @@ impl Dispatcher {
             concurrent: machine.run.concurrent_kernels,
             flush: machine.l1.flush_between_kernels,
             launch_latency: u64::from(machine.run.launch_latency),
+            instruction_limit: u64::from(machine.run.launch_instructions),
+            issue_width: u64::from(machine.sm.schedulers) * sms as u64,
             first_sm: SmId::new(machine.run.first_sm as usize),
             next_start: CoreCycle::ZERO,
             results,
@@ -141,14 +151,47 @@ impl Dispatcher {
         self.ctas_ended += 1;
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
         self.running[at].ended += 1;
-        self.results[kernel].end_cycle = (end.cycle + 1).number();
+        self.running[at].issued += end.issued.warp;
+        let result = &mut self.results[kernel];
+        result.end_cycle = (end.cycle + 1).number();
+        result.warp_instructions += end.issued.warp;
+        result.thread_instructions += end.issued.thread;
         self.scheduler.cta_ended(&end, issued);
-        if self.running[at].ended == self.kernels[kernel].ctas {
+        self.end_kernel_if_over(at, end.cycle);
+    }
+
+    /// The running kernel in place `at` ends in `cycle` if none of its CTAs is left.
+    fn end_kernel_if_over(&mut self, at: usize, cycle: CoreCycle) {
+        let Running { kernel, ended, .. } = self.running[at];
+        if ended == self.kernels[kernel].ctas {
             self.kernels[kernel].state = State::Done;
             self.running.remove(at);
-            self.scheduler.kernel_ended(end.kernel);
-            self.next_start = end.cycle + 1 + self.launch_latency;
+            self.scheduler.kernel_ended(kernel as u32);
+            self.next_start = cycle + 1 + self.launch_latency;
         }
+    }
+
+    /// A running kernel whose instructions must be counted in core cycle `cycle`, after the SMs'
+    /// step.
+    pub fn to_count(&self, cycle: CoreCycle) -> Option<u32> {
+        let is_due = |running: &&Running| running.next_count.is_some_and(|due| due <= cycle);
+        self.running.iter().find(is_due).map(|running| running.kernel as u32)
+    }
+
+    /// `resident`: warp instructions that the resident CTAs of `kernel` have issued up to `cycle`.
+    /// Returns whether it has issued as many as it may; then its CTAs must end, and no more of them
+    /// start. Otherwise it is counted again when it can have.
+    pub fn count_instructions(&mut self, kernel: u32, resident: u64, cycle: CoreCycle) -> bool {
+        let at = self.running.iter().position(|r| r.kernel == kernel as usize);
+        let at = at.expect("the kernel runs");
+        let running = &mut self.running[at];
+        let left = self.instruction_limit.saturating_sub(running.issued + resident);
+        running.next_count = (left > 0).then(|| cycle + left.div_ceil(self.issue_width));
+        if left == 0 {
+            self.kernels[running.kernel].ctas = running.next_cta;
+            self.end_kernel_if_over(at, cycle);
+        }
+        left == 0
     }
 
     /// Whether the CTA scheduler must see at core cycle `cycle`, before the step, what SMs have
@@ -206,8 +249,9 @@ impl Dispatcher {
         if !launches.is_empty() {
             return Ok(Some(cycle + 1));
         }
+        let counts = self.running.iter().filter_map(|running| running.next_count);
         let wants = [self.next_kernel_start(cycle), self.next_observation(cycle)];
-        Ok(wants.into_iter().flatten().min())
+        Ok(wants.into_iter().flatten().chain(counts).min())
     }
 
     /// When the next kernel may start, if no end of a CTA starts it before.
@@ -251,6 +295,8 @@ impl Dispatcher {
                 next_in_chunk: 0,
                 next_cta: 0,
                 ended: 0,
+                issued: 0,
+                next_count: (self.instruction_limit > 0).then_some(cycle + 1),
             });
         }
         Ok(())
@@ -364,14 +410,9 @@ impl Dispatcher {
     }
 }
 
-/// The result of a kernel that has not started. A run that ends has issued all its instructions.
+/// The result of a kernel that has not started.
 fn kernel_result(kernel: &warpmem_trace::Kernel) -> KernelResult {
-    KernelResult {
-        name: kernel.info.name.clone(),
-        warp_instructions: kernel.warp_instructions,
-        thread_instructions: kernel.thread_instructions,
-        ..KernelResult::default()
-    }
+    KernelResult { name: kernel.info.name.clone(), ..KernelResult::default() }
 }
 
 impl Kernel {

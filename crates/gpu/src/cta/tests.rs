@@ -4,7 +4,7 @@ mod schedulers;
 
 use super::{Dispatcher, KernelSource, Launch};
 use crate::results::KernelResult;
-use crate::sm::{Code, CtaEnd, CtaLaunch};
+use crate::sm::{Code, CtaEnd, CtaLaunch, Issued};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
@@ -65,10 +65,16 @@ impl Rig {
         self.end_after((sm, kernel, cta), cycle, 1, &[]);
     }
 
+    /// The resident CTAs of a kernel have issued so many instructions; whether it is at its limit.
+    fn count(&mut self, kernel: u32, resident: u64, cycle: u64) -> bool {
+        self.dispatcher.count_instructions(kernel, resident, CoreCycle::new(cycle))
+    }
+
     /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many
     /// as `others`.
     fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
         let cycle = CoreCycle::new(cycle);
+        let issued = Issued { warp: issued, thread: 32 * issued };
         let end = CtaEnd { kernel, cta, sm: SmId::new(sm), cycle, issued };
         self.dispatcher.cta_ended(end, &|| others.to_vec());
     }
@@ -201,6 +207,54 @@ fn the_next_kernel_starts_after_the_launch_latency() {
     assert_eq!(rig.next, Some(71));
     assert_eq!(rig.step(70), []);
     assert_eq!(rig.step(71), [(1, 1, 0)]);
+}
+
+/// Two SMs, each with room for a CTA and two schedulers, and a limit of ten instructions for each kernel.
+fn limited() -> Machine {
+    two_sms(&["sm.max_ctas=1", "sm.schedulers=2", "run.launch_instructions=10"])
+}
+
+#[test]
+fn instructions_are_counted_when_the_limit_may_be_reached() {
+    let mut rig = Rig::new(&limited(), &[kernel(3)]);
+    assert_eq!(rig.step(0).len(), 2);
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(0)), None);
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(1)), Some(0));
+    assert!(!rig.count(0, 1, 1), "nine are left, at most four in a cycle");
+    assert_eq!(rig.step(1), []);
+    assert_eq!(rig.next, Some(4));
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(3)), None);
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(4)), Some(0));
+    assert!(!rig.count(0, 9, 4));
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(5)), Some(0));
+    assert!(rig.count(0, 12, 5), "and two in this cycle");
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(9)), None, "it is not counted again");
+}
+
+#[test]
+fn a_kernel_at_its_limit_starts_no_more_ctas_and_ends_with_those_that_it_has() {
+    let mut rig = Rig::new(&limited(), &[kernel(5), kernel(1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    rig.end_after((0, 0, 0), 6, 7, &[]);
+    assert_eq!(rig.step(6), [(0, 0, 2)], "7 of 10 have issued");
+    assert!(rig.count(0, 3, 8), "those of CTAs that have ended count");
+    rig.end_after((1, 0, 1), 9, 2, &[]);
+    assert_eq!(rig.step(9), [], "the fourth does not start");
+    rig.end_after((0, 0, 2), 11, 1, &[]);
+    assert_eq!(rig.step(12), [(1, 1, 0)], "but the next kernel does");
+    let first = rig.result(0);
+    assert_eq!((first.ctas, first.warp_instructions, first.thread_instructions), (3, 10, 320));
+    assert_eq!((rig.dispatcher.ctas_ended(), rig.dispatcher.ctas()), (3, 4));
+}
+
+#[test]
+fn a_kernel_at_its_limit_without_a_cta_ends_at_once() {
+    let mut rig = Rig::new(&limited(), &[kernel(3), kernel(1)]);
+    rig.step(0);
+    rig.end_after((0, 0, 0), 5, 6, &[]);
+    rig.end_after((1, 0, 1), 5, 6, &[]);
+    assert!(rig.count(0, 0, 5));
+    assert_eq!(rig.step(6), [(0, 1, 0)]);
 }
 
 #[test]

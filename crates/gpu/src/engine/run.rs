@@ -4,7 +4,7 @@ use super::feeder::Feeder;
 use super::intervals::{FIRST_CYCLE, Intervals};
 use super::system::{BuildError, System};
 use crate::context::Recording;
-use crate::results::{LoadRow, RunResult, RunSink, SmResult};
+use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
 use warpmem_sim::{CoreClock, CoreCycle, Ticks};
@@ -185,7 +185,7 @@ fn run(
     system.finish_memory(end, machine, &mut result);
     (result.latency, result.loads) = (record.latency, record.loads);
     result.progress = record.progress;
-    check_end(&system, trace, &result)?;
+    check_end(&system, trace, &result, machine.run.launch_instructions > 0)?;
     if let Some(intervals) = intervals {
         intervals.finish(&result, sink);
     }
@@ -278,26 +278,41 @@ fn longest_work(machine: &Machine) -> u64 {
     slowest.saturating_mul(LATENCIES + u64::from(machine.run.launch_latency) + atomic)
 }
 
-/// What a trace says is issued, and what an SM has issued.
-type Issued = (&'static str, fn(&Kernel) -> u64, fn(&SmResult) -> u64);
+/// What a trace says is issued, and what SMs and kernels have issued.
+type Issued = (&'static str, fn(&Kernel) -> u64, fn(&SmResult) -> u64, fn(&KernelResult) -> u64);
 const ISSUED: [Issued; 2] = [
-    ("warp", |kernel| kernel.warp_instructions, |sm| sm.warp_instructions),
-    ("thread", |kernel| kernel.thread_instructions, |sm| sm.thread_instructions),
+    ("warp", |trace| trace.warp_instructions, |sm| sm.warp_instructions, |k| k.warp_instructions),
+    (
+        "thread",
+        |trace| trace.thread_instructions,
+        |sm| sm.thread_instructions,
+        |k| k.thread_instructions,
+    ),
 ];
 
-/// What must hold when a run has ended.
-fn check_end(system: &System, trace: &Trace, result: &RunResult) -> Result<(), RunError> {
+/// What must hold when a run has ended. `is_limited`: kernels may have ended early.
+fn check_end(
+    system: &System,
+    trace: &Trace,
+    result: &RunResult,
+    is_limited: bool,
+) -> Result<(), RunError> {
     let broken = |what: String| RunError::Invariant { what, state: system.describe() };
     if !system.leftovers().is_empty() {
         return Err(broken("something is left in a queue".to_owned()));
     }
-    for (what, of_kernel, of_sm) in ISSUED {
-        let expected: u64 = trace.kernels().iter().map(of_kernel).sum();
+    for (what, of_trace, of_sm, of_kernel) in ISSUED {
+        let expected: u64 = trace.kernels().iter().map(of_trace).sum();
         let issued: u64 = result.sms.iter().map(of_sm).sum();
-        if issued != expected {
+        let is_expected = if is_limited { issued <= expected } else { issued == expected };
+        if !is_expected {
             // The trace may say another number of instructions than it holds.
             trace.check_counts()?;
             return Err(broken(format!("{issued} of {expected} {what} instructions issued")));
+        }
+        let of_kernels: u64 = result.kernels.iter().map(of_kernel).sum();
+        if of_kernels != issued {
+            return Err(broken(format!("{issued} {what} instructions, {of_kernels} of kernels")));
         }
     }
     for (id, sm) in result.sms.iter().enumerate() {

@@ -207,6 +207,7 @@ impl System {
                 self.dispatcher.observe(id, sm.idle_cycles(cycle));
             }
         }
+        self.end_at_limit(cycle);
         let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
         if self.dispatcher.pauses() {
             self.limit_running(cycle);
@@ -220,6 +221,16 @@ impl System {
             self.fabric.wake_at(dispatcher_index(self.sms.len()), next);
         }
         Ok(())
+    }
+
+    /// Ends kernels that have issued as many instructions as they may.
+    fn end_at_limit(&mut self, cycle: CoreCycle) {
+        while let Some(kernel) = self.dispatcher.to_count(cycle) {
+            let resident = self.sms.iter().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
+            if self.dispatcher.count_instructions(kernel, resident, cycle) {
+                self.sms.iter_mut().for_each(|sm| sm.end_early(kernel));
+            }
+        }
     }
 
     /// Tells SMs how many of their CTAs may issue from the next cycle on.

@@ -28,7 +28,7 @@ use fetch::Fetch;
 use issue_slot::IssueSlot;
 use memory::{Access, MemoryPipeline, Occupancy};
 use residents::Residents;
-pub use residents::{CtaEnd, CtaLaunch};
+pub use residents::{CtaEnd, CtaLaunch, Issued};
 use scheduler::{CtaSlot, Needs, SchedulerId, SmContext, WARP_SCHEDULERS, WarpScheduler};
 use warp::Warp;
 use warp_sets::WarpSets;
@@ -285,11 +285,12 @@ impl Sm {
 
     /// Counts the threads of a record's instructions.
     fn count_record(&mut self, slot: WarpSlot) {
-        let warp = self.warp(slot);
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let record = &warp.record;
         let compute: u64 = record.compute_lanes.iter().map(|&n| u64::from(n)).sum();
         let kind = warp.code.get(record.instruction.0).kind;
         let own = if kind == warpmem_trace::Kind::End { 0 } else { record.mask.count_ones() };
+        warp.thread_instructions += compute + u64::from(own);
         self.result.thread_instructions += compute + u64::from(own);
     }
 
@@ -307,13 +308,15 @@ impl Sm {
         if warp.loads > 0 || warp.posted > 0 || slot.is_in(self.sets.at_barrier()) {
             return;
         }
-        let (cta, issued, warp_in_cta) = (warp.cta, warp.index, warp.warp_in_cta);
-        self.note_warp(slot, cta, warp_in_cta, issued);
+        let (cta, warp_in_cta) = (warp.cta, warp.warp_in_cta);
+        let issued = Issued { warp: warp.index, thread: warp.thread_instructions };
+        self.note_warp(slot, cta, warp_in_cta, issued.warp);
         self.warps[slot.index()] = None;
         self.sets.remove(slot);
         self.policy.retired(slot);
         let state = self.residents.cta_mut(cta);
-        state.issued += issued;
+        state.issued.warp += issued.warp;
+        state.issued.thread += issued.thread;
         state.live -= 1;
         if state.live == 0 {
             self.end_cta(cta);

@@ -32,8 +32,15 @@ pub struct CtaEnd {
     pub cta: u32,
     pub sm: SmId,
     pub cycle: CoreCycle,
-    /// Warp instructions that it issued.
-    pub issued: u64,
+    /// Instructions that it issued.
+    pub issued: Issued,
+}
+
+/// Instructions of warps, and of their threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Issued {
+    pub warp: u64,
+    pub thread: u64,
 }
 
 /// A resident CTA.
@@ -43,8 +50,8 @@ pub(super) struct Cta {
     pub number: u32,
     /// CTAs that came to the SM before it.
     pub age: u64,
-    /// Warp instructions of its warps that have ended.
-    pub issued: u64,
+    /// Instructions of its warps that have ended.
+    pub issued: Issued,
     /// Warps that have not ended.
     pub live: u32,
     /// Warps that wait at a barrier, by slot.
@@ -103,7 +110,7 @@ impl Residents {
         let slots = self.free_slots(live);
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
-        let (issued, waiting) = (0, 0);
+        let (issued, waiting) = (Issued::default(), 0);
         self.ctas[slot.index()] =
             Some(Cta { kernel, index, number, age, issued, live, waiting, slots });
         self.choose_paused();
@@ -229,8 +236,19 @@ impl Sm {
     pub fn issued_by_ctas(&self, kernel: u32) -> Vec<u64> {
         let issued =
             |slot: WarpSlot| self.warps[slot.index()].as_ref().map_or(0, |warp| warp.index);
-        let of_cta = |cta: &Cta| cta.issued + WarpSlot::each(cta.slots).map(issued).sum::<u64>();
+        let of_cta =
+            |cta: &Cta| cta.issued.warp + WarpSlot::each(cta.slots).map(issued).sum::<u64>();
         self.residents.of_kernel(kernel).map(of_cta).collect()
+    }
+
+    /// Ends the CTAs of a kernel: each of their warps after the record that it is at.
+    pub fn end_early(&mut self, kernel: u32) {
+        let slots = self.residents.of_kernel(kernel).fold(0, |slots, cta| slots | cta.slots);
+        for slot in WarpSlot::each(slots) {
+            if let Some(warp) = &mut self.warps[slot.index()] {
+                warp.end_early();
+            }
+        }
     }
 
     /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a

@@ -45,6 +45,8 @@ pub(super) struct Warp {
     results: [u32; WINDOW],
     outstanding: Vec<Outstanding>,
     pub warp_in_cta: u32,
+    /// Thread instructions of the records it has begun.
+    pub thread_instructions: u64,
     cursor: WarpCursor,
     pub record: Record,
 }
@@ -68,6 +70,7 @@ impl Warp {
             fence: false,
             cta,
             warp_in_cta,
+            thread_instructions: 0,
         }
     }
 
@@ -81,6 +84,11 @@ impl Warp {
             }
         }
         Ok(false)
+    }
+
+    /// The record that it is at becomes its last.
+    pub fn end_early(&mut self) {
+        self.cursor.skip_rest();
     }
 
     /// Records that the warp has not begun.

@@ -269,8 +269,7 @@ fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     let Some(shard) = shard else {
         return (0..cells.len()).collect();
     };
-    let weights: Vec<u64> =
-        cells.iter().map(|planned| planned.cell.trace.warp_instructions()).collect();
+    let weights: Vec<u64> = cells.iter().map(|planned| planned.cell.warp_instructions()).collect();
     let held = shard.holds(&weights);
     (0..cells.len()).filter(|&at| held[at]).collect()
 }
@@ -284,7 +283,7 @@ fn run_all(
     jobs: usize,
     watcher: &impl Watcher,
 ) -> Result<Vec<End>, SweepError> {
-    places.sort_by_key(|&at| Reverse(cells[at].cell.trace.warp_instructions()));
+    places.sort_by_key(|&at| Reverse(cells[at].cell.warp_instructions()));
     let work = |at: usize| {
         let end = match watcher.is_stopped() {
             true => Err(CellError::Interrupted),

@@ -51,12 +51,12 @@ impl Share {
     fn end(&mut self, end: &CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         match self.first_end {
             // A CTA without instructions gives no share.
-            None if end.issued > 0 => {
+            None if end.issued.warp > 0 => {
                 self.first_end = Some(end.cycle);
-                self.add(end.issued);
+                self.add(end.issued.warp);
                 issued().into_iter().for_each(|issued| self.add(issued));
             }
-            Some(cycle) if cycle == end.cycle => self.add(end.issued),
+            Some(cycle) if cycle == end.cycle => self.add(end.issued.warp),
             _ => {}
         }
     }

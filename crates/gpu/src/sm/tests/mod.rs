@@ -3,6 +3,7 @@
 mod account;
 mod banks;
 mod barriers;
+mod early_ends;
 mod groups;
 mod issue;
 mod memory;
@@ -251,6 +252,8 @@ struct Rig {
     launches: VecDeque<(u64, CtaLaunch)>,
     /// Most CTAs that may issue, set after the SM's step of a cycle.
     limits: VecDeque<(u64, u32)>,
+    /// Cycle after whose step kernel 0 ends early.
+    early_end: Option<u64>,
     /// The SM is stepped in every cycle, whether it asked for it or not.
     restless: bool,
 }
@@ -275,7 +278,8 @@ impl Rig {
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
         let (ports, limits) = ((out, back), VecDeque::new());
-        Rig { bench, sm, below, ports, l1_bytes, picks, launches, limits, restless: false }
+        let (early_end, restless) = (None, false);
+        Rig { bench, sm, below, ports, l1_bytes, picks, launches, limits, early_end, restless }
     }
 
     /// Has all CTAs of the first kernel of `trace` start at `cycle`.
@@ -309,10 +313,17 @@ impl Rig {
         self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
+    /// Ends kernel 0 early, after the SM's step of `cycle`.
+    fn end_early(&mut self, cycle: u64) {
+        self.early_end = Some(cycle);
+        self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
+    }
+
     /// Until nothing more happens; nothing may be left then.
     fn run(mut self) -> Outcome {
         let (mut issues, mut ended) = (Vec::new(), Vec::new());
-        let Rig { bench, sm, below, ports, picks, launches, limits, restless, .. } = &mut self;
+        let Rig { bench, sm, below, ports, picks, launches, limits, early_end, restless, .. } =
+            &mut self;
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
                 while launches.front().is_some_and(|&(start, _)| start <= cycle) {
@@ -321,6 +332,9 @@ impl Rig {
                 sm.step(CoreCycle::new(cycle), ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(std::iter::from_fn(|| sm.take_ended()));
+                if *early_end == Some(cycle) {
+                    sm.end_early(0);
+                }
                 let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);
                 let news = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
                 if news || *restless && !sm.is_idle() {

@@ -110,7 +110,8 @@ fn a_cta_ends_with_what_it_has_issued() {
     let mut rig = Rig::new(&lrr(), Below::default());
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     let issued = rig.run().ended.iter().map(|end| (end.cta, end.issued)).collect::<Vec<_>>();
-    assert_eq!(issued, [(0, 5), (1, 32)]);
+    let both = |warp| Issued { warp, thread: 32 * warp };
+    assert_eq!(issued, [(0, both(5)), (1, both(32))]);
 }
 
 /// While the first CTA waits for its data, the second issues; then it pauses, ready as it is,
