@@ -56,6 +56,7 @@ The same trace, options and seed give the same file, byte for byte.
 Examples:
   warpmem sample long.wmt -o part.wmt --kernels 2..5,7
   warpmem sample long.wmt -o part.wmt --kernel-name spmv --ctas ..512
+  warpmem sample long.wmt -o part.wmt --longest
   warpmem sample long.wmt -o small.wmt --fraction 10% --seed 1
   warpmem sample estimate long.wmt --fraction 5% --machine li2015";
 

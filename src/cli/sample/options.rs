@@ -16,6 +16,9 @@ pub struct PartOptions {
     /// Kernels with this text in their names, among those selected
     #[arg(long, value_name = "TEXT")]
     kernel_name: Option<String>,
+    /// Of the launches of each kernel, only the one with most warp instructions
+    #[arg(long)]
+    longest: bool,
     /// CTAs of each kernel, by their numbers in launch order from 0; all by default. A kernel
     /// without any of them is left out
     #[arg(long, value_name = "A..B,…")]
@@ -27,6 +30,7 @@ impl PartOptions {
         Selection {
             kernels: self.kernels.clone().unwrap_or_else(Ranges::all),
             kernel_name: self.kernel_name.clone(),
+            longest: self.longest,
             ctas: self.ctas.clone().unwrap_or_else(Ranges::all),
         }
     }
@@ -40,7 +44,8 @@ impl PartOptions {
             ("ctas", self.ctas.as_ref().map(Ranges::to_string)),
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        given.map(|(name, value)| format!(" --{name} {value}")).collect()
+        let longest = self.longest.then(|| " --longest".to_owned());
+        given.map(|(name, value)| format!(" --{name} {value}")).chain(longest).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The selected CTAs of a trace.
 
 use super::SampleError;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use warpmem_trace::{Chunk, Kernel, Ranges, Trace};
 
@@ -11,6 +12,9 @@ pub struct Selection {
     pub kernels: Ranges,
     /// Only kernels whose names contain this.
     pub kernel_name: Option<String>,
+    /// Of the launches of one kernel that are left, only the one with most warp instructions, the
+    /// first of them.
+    pub longest: bool,
     /// CTAs of each kernel, numbered from 0 in launch order.
     pub ctas: Ranges,
 }
@@ -34,7 +38,7 @@ pub struct KernelPart {
 impl Selection {
     /// Everything.
     pub fn all() -> Selection {
-        Selection { kernels: Ranges::all(), kernel_name: None, ctas: Ranges::all() }
+        Selection { kernels: Ranges::all(), kernel_name: None, longest: false, ctas: Ranges::all() }
     }
 
     /// The part of `trace` that it names, without kernels that have no CTA left.
@@ -49,10 +53,13 @@ impl Selection {
         let named = |kernel: &Kernel| {
             self.kernel_name.as_ref().is_none_or(|name| kernel.info.name.contains(name))
         };
-        let chosen: Vec<(usize, &Kernel)> =
+        let mut chosen: Vec<(usize, &Kernel)> =
             kernels.iter().enumerate().filter(in_range).filter(|(_, k)| named(k)).collect();
         if let Some(name) = self.kernel_name.as_ref().filter(|_| chosen.is_empty()) {
             return Err(no_such_kernel(name, kernels));
+        }
+        if self.longest {
+            keep_longest(&mut chosen);
         }
         let most = chosen.iter().map(|(_, kernel)| kernel.ctas).max().unwrap_or(0);
         self.ctas.check("CTAs", most.into())?;
@@ -72,6 +79,19 @@ impl Selection {
         let chosen = |cta: &u32| self.ctas.contains(u64::from(*cta));
         KernelPart { kernel: number, ctas: (0..kernel.ctas).filter(chosen).collect() }
     }
+}
+
+/// Keeps one launch of each kernel.
+fn keep_longest(launches: &mut Vec<(usize, &Kernel)>) {
+    let mut longest: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    for &(number, kernel) in launches.iter() {
+        let length = kernel.warp_instructions;
+        let known = longest.entry(&kernel.info.name).or_insert((number, length));
+        if length > known.1 {
+            *known = (number, length);
+        }
+    }
+    launches.retain(|(number, kernel)| longest[kernel.info.name.as_str()].0 == *number);
 }
 
 fn no_such_kernel(name: &str, kernels: &[Kernel]) -> SampleError {

@@ -22,7 +22,7 @@ fn ranges(text: &str) -> Ranges {
 
 fn select(kernels: &str, name: Option<&str>, ctas: &str) -> Selection {
     let kernel_name = name.map(str::to_owned);
-    Selection { kernels: ranges(kernels), kernel_name, ctas: ranges(ctas) }
+    Selection { kernels: ranges(kernels), kernel_name, ctas: ranges(ctas), longest: false }
 }
 
 /// The trace that `part` of `trace` is written as.
@@ -140,6 +140,22 @@ fn kernels_are_chosen_by_number_and_name_and_ctas_in_each() {
     // Kernel 1 has no such CTA, and of kernel 2 there is only one.
     assert_eq!(numbers(&of("..", None, "2..4")), [(0, &[2, 3][..]), (2, &[2])]);
     assert_eq!(numbers(&of("0..2", Some("kernel"), "0")), [(0, &[0][..]), (1, &[0])]);
+}
+
+#[test]
+fn of_the_launches_of_a_kernel_the_longest_is_chosen_and_the_first_of_equal_ones() {
+    let kernel = |name: &str, ctas: u64| {
+        let name = Some(name.to_owned());
+        TestKernel { name, ..TestKernel::new((0..ctas).map(|_| vec![vec![exit()]])) }
+    };
+    let launches = [kernel("a", 2), kernel("b", 1), kernel("a", 5), kernel("a", 5), kernel("b", 1)];
+    let trace = trace(&launches);
+    let longest = |kernels| Selection { longest: true, ..select(kernels, None, "0") };
+    let chosen = |kernels| -> Vec<usize> {
+        longest(kernels).of(&trace).unwrap().kernels.iter().map(|part| part.kernel).collect()
+    };
+    assert_eq!(chosen(".."), [1, 2]);
+    assert_eq!(chosen("0..2"), [0, 1], "of those that are chosen by number");
 }
 
 #[test]
