@@ -33,6 +33,10 @@ impl PaperError {
     }
 }
 
+/// Warp instructions of a launch in the size `paper`: some hundred for each warp that the machines
+/// of the papers hold. The papers stop after 10^9 thread instructions of the whole program.
+const LAUNCH_INSTRUCTIONS: u32 = 250_000;
+
 /// A paper's experiments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -186,6 +190,8 @@ impl Paper {
         Ok(paper)
     }
 
+    /// A scheme with settings. Launches end early in the size `paper`.
+    ///
     /// # Errors
     /// If there is no such configuration.
     pub fn configuration(&self, reference: &str) -> Result<Configuration, PaperError> {
@@ -193,7 +199,13 @@ impl Paper {
             name: self.name.clone(),
             source: error.into(),
         };
-        Configuration::resolve(self, reference).map_err(failed)
+        let configuration = Configuration::resolve(self, reference).map_err(failed)?;
+        Ok(match self.size {
+            Some(Size::Paper) => {
+                configuration.with(format!("run.launch_instructions={LAUNCH_INSTRUCTIONS}"))
+            }
+            _ => configuration,
+        })
     }
 
     /// The paper with the sweeps and workloads of a quick run.

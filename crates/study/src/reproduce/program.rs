@@ -95,7 +95,7 @@ pub struct Captured {
 
 impl Program {
     /// The command that captures it into `SIZE/ID.wmt`, run from the program's own folder; none if it
-    /// has no input of that size.
+    /// has no input of that size. In the size `paper` the longest launch of each kernel is kept.
     pub fn capture(&self, id: &str, size: Size) -> Option<String> {
         let command = &self.sizes.get(&size)?.command;
         let select = match (&self.select_paper, size) {
@@ -103,7 +103,16 @@ impl Program {
             _ => &self.select,
         };
         let options: String = select.iter().map(|option| format!(" {option}")).collect();
-        Some(format!("warpmem capture -o {}/{id}.wmt{options} -- ./{command}", size.name()))
+        let capture =
+            |output: String| format!("warpmem capture -o {output}{options} -- ./{command}");
+        let (whole, output) = (format!("{id}.wmt"), format!("{}/{id}.wmt", size.name()));
+        Some(match size {
+            Size::Paper => {
+                let part = format!("warpmem sample {whole} -o {output} --longest");
+                format!("{} && {part}", capture(whole))
+            }
+            _ => capture(output),
+        })
     }
 }
 
@@ -228,7 +237,9 @@ mod tests {
             of(Size::Small).unwrap(),
             "warpmem capture -o small/s-p.wmt --every 10 -- ./p 1"
         );
-        assert_eq!(of(Size::Paper).unwrap(), "warpmem capture -o paper/s-p.wmt -- ./p 9");
+        let longest = "warpmem sample s-p.wmt -o paper/s-p.wmt --longest";
+        let captured = "warpmem capture -o s-p.wmt -- ./p 9";
+        assert_eq!(of(Size::Paper).unwrap(), format!("{captured} && {longest}"));
         assert_eq!(of(Size::Medium), None);
     }
 

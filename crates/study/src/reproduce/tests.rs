@@ -167,3 +167,16 @@ fn quick_runs_sweep_less() {
     assert!(full.swept("nothing").is_empty());
     assert!(quick.workloads().unwrap().len() < full.workloads().unwrap().len());
 }
+
+#[test]
+fn launches_end_early_in_the_size_paper_only() {
+    let ends = |paper: &Paper| {
+        let overrides = paper.configuration("MSHR-S").unwrap().overrides;
+        overrides.iter().filter(|text| text.starts_with("run.launch_instructions=")).count()
+    };
+    let paper = || find("li2015").unwrap();
+    assert_eq!(ends(&paper()), 0);
+    assert_eq!(ends(&paper().sized(Size::Medium)), 0);
+    assert_eq!(ends(&paper().sized(Size::Paper)), 1);
+    assert_eq!(ends(&paper().sized(Size::Paper).quickly()), 1);
+}
