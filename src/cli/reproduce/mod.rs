@@ -46,6 +46,10 @@ pub struct Args {
     /// default small
     #[arg(long, value_enum)]
     size: Option<Size>,
+    /// End each launch after so many warp instructions, 0: never; by default 250,000 in the size
+    /// paper and with --quick, otherwise never
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=4_000_000_000))]
+    launch_instructions: Option<u32>,
     /// Generate our own workloads for programs that are missing
     #[arg(long, requires = "programs")]
     stand_ins: bool,
@@ -123,6 +127,10 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let paper = if args.quick { paper.quickly() } else { paper };
     let paper = match args.size {
         Some(size) => paper.sized(size.into()),
+        None => paper,
+    };
+    let paper = match args.launch_instructions {
+        Some(limit) => paper.ending_launches_after(limit),
         None => paper,
     };
     if args.list {

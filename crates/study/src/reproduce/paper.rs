@@ -33,7 +33,7 @@ impl PaperError {
     }
 }
 
-/// Warp instructions of a launch in the size `paper`: some hundred for each warp that the machines
+/// Warp instructions of a launch in the size `paper` and in quick runs: some hundred for each warp that the machines
 /// of the papers hold. The papers stop after 10^9 thread instructions of the whole program.
 const LAUNCH_INSTRUCTIONS: u32 = 250_000;
 
@@ -47,6 +47,8 @@ pub struct Paper {
     pub(super) is_quick: bool,
     #[serde(skip)]
     pub(super) size: Option<Size>,
+    #[serde(skip)]
+    pub(super) launch_instructions: Option<u32>,
     /// Authors, title, place and year.
     pub title: String,
     /// Description of the runs, for readers of the tables. One paragraph.
@@ -190,7 +192,7 @@ impl Paper {
         Ok(paper)
     }
 
-    /// A scheme with settings. Launches end early in the size `paper`.
+    /// A scheme with settings, and the end of launches where they end early.
     ///
     /// # Errors
     /// If there is no such configuration.
@@ -200,12 +202,21 @@ impl Paper {
             source: error.into(),
         };
         let configuration = Configuration::resolve(self, reference).map_err(failed)?;
-        Ok(match self.size {
-            Some(Size::Paper) => {
-                configuration.with(format!("run.launch_instructions={LAUNCH_INSTRUCTIONS}"))
-            }
-            _ => configuration,
+        Ok(match self.launch_instructions() {
+            Some(limit) => configuration.with(format!("run.launch_instructions={limit}")),
+            None => configuration,
         })
+    }
+
+    /// After how many warp instructions launches end, if they end early.
+    fn launch_instructions(&self) -> Option<u32> {
+        let is_part = self.is_quick || self.size == Some(Size::Paper);
+        self.launch_instructions.or(is_part.then_some(LAUNCH_INSTRUCTIONS))
+    }
+
+    /// The paper with launches that end after so many warp instructions, or not at all with 0.
+    pub fn ending_launches_after(self, warp_instructions: u32) -> Paper {
+        Paper { launch_instructions: Some(warp_instructions), ..self }
     }
 
     /// The paper with the sweeps and workloads of a quick run.

@@ -169,7 +169,7 @@ fn quick_runs_sweep_less() {
 }
 
 #[test]
-fn launches_end_early_in_the_size_paper_only() {
+fn launches_end_early_in_the_size_paper_in_quick_runs_and_where_asked_for() {
     let ends = |paper: &Paper| {
         let overrides = paper.configuration("MSHR-S").unwrap().overrides;
         overrides.iter().filter(|text| text.starts_with("run.launch_instructions=")).count()
@@ -177,6 +177,10 @@ fn launches_end_early_in_the_size_paper_only() {
     let paper = || find("li2015").unwrap();
     assert_eq!(ends(&paper()), 0);
     assert_eq!(ends(&paper().sized(Size::Medium)), 0);
+    assert_eq!(ends(&paper().quickly()), 1);
     assert_eq!(ends(&paper().sized(Size::Paper)), 1);
     assert_eq!(ends(&paper().sized(Size::Paper).quickly()), 1);
+    let overrides = paper().sized(Size::Paper).ending_launches_after(7);
+    let overrides = overrides.configuration("MSHR-S").unwrap().overrides;
+    assert!(overrides.contains(&"run.launch_instructions=7".to_owned()), "{overrides:?}");
 }
