@@ -281,3 +281,29 @@ pub fn side_by_side<T: Send>(
     };
     Ok(threads(jobs)?.install(|| cells.par_iter().enumerate().with_max_len(1).map(work).collect()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_testing::{TestKernel, compute, machine, trace};
+    use warpmem_trace::OpClass::Integer;
+
+    /// Kernels of one warp, with so many instructions.
+    fn kernels(lengths: &[usize]) -> NamedTrace {
+        let kernel =
+            |&length: &usize| TestKernel::new(vec![vec![vec![compute(Integer, &[]); length]]]);
+        let kernels: Vec<TestKernel> = lengths.iter().map(kernel).collect();
+        NamedTrace { name: "t".to_owned(), trace: trace(&kernels) }
+    }
+
+    #[test]
+    fn a_cell_issues_as_many_instructions_as_its_kernels_may() {
+        let trace = kernels(&[100, 30]);
+        let issued = |overrides: &[&str]| {
+            let cell = Cell::new(&trace, machine(overrides), &[], String::new()).unwrap();
+            cell.warp_instructions()
+        };
+        assert_eq!(issued(&[]), 130);
+        assert_eq!(issued(&["run.launch_instructions=50"]), 50 + 30);
+    }
+}
