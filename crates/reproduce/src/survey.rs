@@ -174,7 +174,11 @@ pub fn write_survey(
     let workloads = df!("workload" => names, "classes" => classes)?;
     let sections = vec![
         Section::new("survey", "Changes").text(Prose::new(about)).table(table),
-        Section::new("workloads", "Workloads").table(Table::new("workloads", "Workloads", workloads)),
+        Section::new("workloads", "Workloads").table(Table::new(
+            "workloads",
+            "Workloads",
+            workloads,
+        )),
     ];
     report::page(paper, sections, Vec::new(), directory)
 }
