@@ -214,7 +214,7 @@ fn a_papers_programs_are_listed_with_what_captures_them() {
     let bench = Bench::new();
     let list = bench.output(&["reproduce", "li2015", "--list", "--size", "paper"]);
     let line = |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-    assert!(line("BFS ").contains("warpmem capture -o paper/rodinia-bfs.wmt"), "{list}");
+    assert!(line("BFS ").contains("-o paper/rodinia-bfs.wmt --longest"), "{list}");
     assert!(line("BFS ").contains("HIL") && line("BFS ").contains("Rodinia"), "{list}");
     assert_eq!(list.lines().count(), 25, "{list}");
 }
