@@ -71,7 +71,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let recorder = writer.as_ref().map(begin).transpose()?;
     let mut outputs = RunOutputs { recorder, log, timeline };
 
-    let board = Board::new(interrupt, 1, trace.ctas(), trace.warp_instructions());
+    let board = Board::new(interrupt, 1, trace.ctas(), cell.warp_instructions());
     let result = cell.simulate(&mut outputs, &board)?;
     let RunOutputs { recorder, log, timeline } = outputs;
     if let (Some(writer), Some(recorder)) = (writer, recorder) {
