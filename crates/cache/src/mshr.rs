@@ -1,7 +1,6 @@
 //! Miss-status holding registers: the outstanding misses of a cache and the requests that wait for
 //! each.
 
-use super::index::{AddressIndex, Found};
 use super::tags::Slot;
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
@@ -16,12 +15,27 @@ struct Entry {
     place: Option<Slot>,
     /// Requests of at least two SMs wait for it.
     shared: bool,
+    /// The next entry of the same chain.
+    next: Link,
 }
 
-/// The registers of one cache, by sector address.
+/// An entry, plus one; or none, so that zeroed memory is an empty table, which a large cache does
+/// not touch before it uses it.
+type Link = u32;
+const NO_LINK: Link = 0;
+
+/// Low bits of a sector that are kept out of the hash, so that neighbouring sectors have
+/// neighbouring chains.
+const NEIGHBOUR_BITS: u32 = 2;
+
+/// The registers of one cache, by sector address. Entries are chained by a hash of their sectors:
+/// they come and go with every miss, and chains of one or two are the quickest to change.
 pub struct Mshr {
     level: CacheLevel,
-    index: AddressIndex,
+    /// The first entry of each chain, twice as many as entries.
+    chains: Vec<Link>,
+    /// Shift that leaves the high bits of the hash.
+    chain_shift: u32,
     /// Grows to the largest number of entries in use at once.
     entries: Vec<Entry>,
     free: Vec<MshrEntry>,
@@ -39,7 +53,7 @@ ids! {
 /// An outstanding miss that has been found, to be closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Outstanding {
-    found: Found,
+    entry: MshrEntry,
     /// The line that is reserved for it, if [`Mshr::open`] was given one.
     pub line: Option<Slot>,
 }
@@ -58,9 +72,11 @@ impl Mshr {
     /// Registers for `entries` misses with at most `merges` requests each, the first included.
     pub(crate) fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let capacity = entries as usize;
+        let chains = (capacity * 2).next_power_of_two().max(2 << NEIGHBOUR_BITS);
         Mshr {
             level,
-            index: AddressIndex::new(capacity),
+            chains: vec![NO_LINK; chains],
+            chain_shift: u64::BITS - chains.trailing_zeros() + NEIGHBOUR_BITS,
             entries: Vec::with_capacity(capacity),
             free: Vec::with_capacity(capacity),
             capacity,
@@ -129,7 +145,24 @@ impl Mshr {
     /// The entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        self.index.get(sector, |entry| self.sector_of(entry)).map(MshrEntry)
+        let mut link = self.chains[self.chain(sector)];
+        while link != NO_LINK {
+            let entry = &self.entries[(link - 1) as usize];
+            if entry.sector == sector {
+                return Some(MshrEntry(link - 1));
+            }
+            link = entry.next;
+        }
+        None
+    }
+
+    /// The chain of a sector, by Fibonacci hashing: the high bits of the product with 2^64 / golden
+    /// ratio.
+    #[inline]
+    fn chain(&self, sector: u64) -> usize {
+        let hash = (sector >> NEIGHBOUR_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let neighbour = sector as usize & ((1 << NEIGHBOUR_BITS) - 1);
+        ((hash >> self.chain_shift) as usize) << NEIGHBOUR_BITS | neighbour
     }
 
     /// The first of the requests that wait in an entry; the others follow through
@@ -142,13 +175,8 @@ impl Mshr {
     /// The outstanding miss of `sector`, if there is one.
     #[inline]
     pub(crate) fn outstanding(&self, sector: u64) -> Option<Outstanding> {
-        let found = self.index.find(sector, |entry| self.sector_of(entry))?;
-        Some(Outstanding { found, line: self.entries[MshrEntry(found.row).index()].place })
-    }
-
-    #[inline]
-    fn sector_of(&self, entry: u32) -> u64 {
-        self.entries[MshrEntry(entry).index()].sector
+        let entry = self.find(sector)?;
+        Some(Outstanding { entry, line: self.entries[entry.index()].place })
     }
 
     /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
@@ -163,27 +191,41 @@ impl Mshr {
     ) -> MshrEntry {
         assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
-        let opened =
-            Entry { sector, first: request, last: request, count: 1, place, shared: false };
         let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
+        let chain = self.chain(sector);
+        let next = std::mem::replace(&mut self.chains[chain], entry.0 + 1);
+        let (first, last) = (request, request);
+        let opened = Entry { sector, first, last, count: 1, place, shared: false, next };
         match self.entries.get_mut(entry.index()) {
             Some(entry) => *entry = opened,
             None => self.entries.push(opened),
         }
-        self.index.insert(sector, entry.0);
         entry
     }
 
     /// Closes the entry of a miss; none may have been opened or closed since it was found.
     #[inline]
-    pub(crate) fn close(&mut self, Outstanding { found, .. }: Outstanding) -> Closed {
-        let sector_of = |entry| self.entries[MshrEntry(entry).index()].sector;
-        self.index.remove(found, sector_of);
-        let entry = MshrEntry(found.row);
+    pub(crate) fn close(&mut self, Outstanding { entry, .. }: Outstanding) -> Closed {
+        let Entry { sector, first, count, shared, next, .. } = self.entries[entry.index()];
+        self.unchain(self.chain(sector), entry, next);
         self.free.push(entry);
-        let Entry { first, count, shared, .. } = self.entries[entry.index()];
         self.shared -= u32::from(shared);
         Closed { entry, first, count }
+    }
+
+    /// Takes an entry, which `next` follows, out of its chain.
+    #[inline]
+    fn unchain(&mut self, chain: usize, entry: MshrEntry, next: Link) {
+        let link = entry.0 + 1;
+        let mut before = self.chains[chain];
+        if before == link {
+            self.chains[chain] = next;
+            return;
+        }
+        while self.entries[(before - 1) as usize].next != link {
+            before = self.entries[(before - 1) as usize].next;
+        }
+        self.entries[(before - 1) as usize].next = next;
     }
 }
 

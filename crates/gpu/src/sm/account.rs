@@ -81,11 +81,15 @@ impl Account {
     }
 
     /// Counts the cycles between the last step and `cycle`.
+    #[inline]
     pub fn count_until(&mut self, cycle: CoreCycle) {
-        let from = self.next;
-        if cycle <= from {
-            return;
+        if cycle > self.next {
+            self.count_idle(cycle);
         }
+    }
+
+    fn count_idle(&mut self, cycle: CoreCycle) {
+        let from = self.next;
         let cycles = cycle.since(from);
         let busy = self.busy_until.clamp(from, cycle).since(from);
         self.counts.active_cycles += busy;
@@ -95,6 +99,7 @@ impl Account {
     }
 
     /// Counts the cycle of a step.
+    #[inline]
     pub fn count_step(&mut self, cycle: CoreCycle, step: Stepped) {
         self.idle = step.idle;
         self.ready = step.ready;

@@ -19,6 +19,8 @@ pub(super) struct Calendar {
     occupied: u128,
     /// The first cycle whose warps have not been taken.
     cycle: CoreCycle,
+    /// The next cycle with a warp, or never.
+    next: CoreCycle,
     far: BinaryHeap<Reverse<(CoreCycle, WarpSlot)>>,
 }
 
@@ -28,6 +30,7 @@ impl Calendar {
             ring: [0; SLOTS as usize],
             occupied: 0,
             cycle: CoreCycle::ZERO,
+            next: CoreCycle::NEVER,
             far: BinaryHeap::new(),
         }
     }
@@ -36,6 +39,7 @@ impl Calendar {
     #[inline]
     pub fn add(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         debug_assert!(cycle >= self.cycle);
+        self.next = self.next.min(cycle);
         if cycle.since(self.cycle) < SLOTS {
             let at = cycle.number() % SLOTS;
             self.ring[at as usize] |= slot.bit();
@@ -48,6 +52,10 @@ impl Calendar {
     /// The next cycle with a warp, or never.
     #[inline]
     pub fn next(&self) -> CoreCycle {
+        self.next
+    }
+
+    fn find_next(&self) -> CoreCycle {
         let near = if self.occupied == 0 {
             CoreCycle::NEVER
         } else {
@@ -61,12 +69,15 @@ impl Calendar {
     /// Takes the warps that are ready by `cycle`.
     #[inline]
     pub fn take(&mut self, cycle: CoreCycle) -> u64 {
+        let warps = if self.next <= cycle { self.take_until(cycle) } else { 0 };
+        self.cycle = self.cycle.max(cycle + 1);
+        warps
+    }
+
+    fn take_until(&mut self, cycle: CoreCycle) -> u64 {
         let mut warps = 0;
-        loop {
-            let next = self.next();
-            if next > cycle {
-                break;
-            }
+        while self.next <= cycle {
+            let next = self.next;
             let at = next.number() % SLOTS;
             if next.since(self.cycle) < SLOTS {
                 warps |= std::mem::take(&mut self.ring[at as usize]);
@@ -80,8 +91,8 @@ impl Calendar {
                 warps |= slot.bit();
             }
             self.cycle = next;
+            self.next = self.find_next();
         }
-        self.cycle = self.cycle.max(cycle + 1);
         warps
     }
 }

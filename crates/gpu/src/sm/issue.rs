@@ -11,8 +11,11 @@ use warpmem_trace::{Kind, TraceError};
 impl Sm {
     /// Lets every scheduler issue one instruction if it can; how many did.
     pub(super) fn issue(&mut self, cycle: CoreCycle, map: &AddressMap) -> Result<u32, TraceError> {
-        if self.ready_to_issue() == 0 {
+        if self.holds {
             self.slots.iter_mut().for_each(|slot| slot.held = None);
+            self.holds = false;
+        }
+        if self.ready_to_issue() == 0 {
             return Ok(0);
         }
         let mut issued = 0;
@@ -20,12 +23,8 @@ impl Sm {
         // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
         let first = if self.rotating_schedulers { cycle.number() as usize % n } else { 0 };
         for s in (first..n).chain(0..first).map(SchedulerId::new) {
-            self.slots[s.index()].held = None;
-            if self.slots[s.index()].next_issue() > cycle {
-                continue;
-            }
             let candidates = self.candidates(s, cycle);
-            if candidates == 0 {
+            if candidates == 0 || self.slots[s.index()].next_issue() > cycle {
                 continue;
             }
             let miss_room = if self.needs.miss_room { self.memory.miss_room() } else { 0 };
@@ -34,6 +33,7 @@ impl Sm {
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
                 self.slots[s.index()].held = Some(self.held_decision(candidates));
+                self.holds = true;
                 continue;
             };
             debug_assert!(warp.is_in(candidates), "a scheduler picked a warp that cannot issue");
@@ -208,17 +208,14 @@ impl Sm {
         }
     }
 
-    /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued
-    /// in this cycle.
-    pub(super) fn next_issue_cycle(&self, cycle: CoreCycle, issued: u32) -> CoreCycle {
+    /// When a ready warp may issue, from `soon` on; never, if none is ready. `issued` instructions
+    /// have issued in the cycle before.
+    pub(super) fn next_issue_cycle(&self, soon: CoreCycle, issued: u32) -> CoreCycle {
         if self.sets.ready() == 0 {
             return CoreCycle::NEVER;
         }
         let schedulers = SchedulerId::all(self.slots.len());
-        schedulers
-            .map(|s| self.next_issue_of(s, cycle + 1, issued))
-            .min()
-            .unwrap_or(CoreCycle::NEVER)
+        schedulers.map(|s| self.next_issue_of(s, soon, issued)).min().unwrap_or(CoreCycle::NEVER)
     }
 
     /// When scheduler `s` may issue one of its ready warps, from `soon` on. Warps that wait for the

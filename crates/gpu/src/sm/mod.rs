@@ -63,6 +63,8 @@ pub struct Sm {
     calendar: Calendar,
     fetch: Fetch,
     slots: Vec<IssueSlot>,
+    /// The policy let none of its candidates issue in some slot in the last step.
+    holds: bool,
     policy: Box<dyn WarpScheduler>,
     needs: Needs,
 
@@ -106,6 +108,7 @@ impl Sm {
             calendar: Calendar::new(),
             fetch: Fetch::new(config.fetch_warps),
             slots: SchedulerId::all(context.schedulers()).map(slot).collect(),
+            holds: false,
             needs,
             policy,
             memory,
@@ -141,20 +144,30 @@ impl Sm {
         self.cycle = cycle;
         self.memory.begin(cycle);
         self.account.count_until(cycle);
-        self.start_ctas(cycle)?;
+        if self.residents.has_launches() {
+            self.start_ctas(cycle)?;
+        }
         self.memory.take_reply(&mut *self.policy, ctx);
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
-        self.complete_accesses(cycle, ctx);
+        if self.memory.has_completed() {
+            self.complete_accesses(cycle, ctx);
+        }
         let due = self.calendar.take(cycle);
-        let drained = self.sets.take_due(due);
-        self.end_drained(drained);
-        let ready_before = self.ready_to_issue().count_ones();
+        if due != 0 {
+            let drained = self.sets.take_due(due);
+            self.end_drained(drained);
+        }
+        let ready_before = count(self.ready_to_issue());
         self.memory.advance();
         let issued = self.issue(cycle, ctx.map)?;
-        self.fetch_instructions(cycle);
+        if self.fetch.waiting() != 0 {
+            self.fetch_instructions(cycle);
+        }
         self.memory.work(self.occupancy(), ctx);
         self.account_step(cycle, issued, ready_before);
-        ctx.record.warps(&mut self.ended_warps);
+        if !self.ended_warps.is_empty() {
+            ctx.record.warps(&mut self.ended_warps);
+        }
         self.schedule(cycle, issued, ctx);
         Ok(())
     }
@@ -169,7 +182,7 @@ impl Sm {
     /// warps.
     fn account_step(&mut self, cycle: CoreCycle, issued: u32, ready_before: u32) {
         let (idle, ready) =
-            (self.sets.idle_reason(self.residents.paused()), self.ready_to_issue().count_ones());
+            (self.sets.idle_reason(self.residents.paused()), count(self.ready_to_issue()));
         let issue_interval = self.issue_interval;
         let step = Stepped { issued, issue_interval, ready_before, ready, idle };
         self.account.count_step(cycle, step);
@@ -342,18 +355,25 @@ impl Sm {
 
     /// Asks for the next step. `issued` instructions have issued in this one.
     fn schedule(&mut self, cycle: CoreCycle, issued: u32, ctx: &mut Context) {
-        let soon = cycle + 1;
-        let mut next = self.memory.next_due(ctx).min(self.calendar.next());
-        if next > soon {
-            let unit = self.memory.next_unit_cycle();
-            next = next.min(unit).min(self.next_issue_cycle(cycle, issued));
-        }
-        if self.fetch.waiting() != 0 {
-            next = soon;
-        }
+        let next = self.next_step(cycle + 1, issued, ctx);
         if next != CoreCycle::NEVER {
-            ctx.fabric.wake_at(self.unit.index, next.max(soon));
+            ctx.fabric.wake_at(self.unit.index, next);
         }
+    }
+
+    /// The first cycle from `soon` on in which there is something to do. What is quick to see comes
+    /// first.
+    fn next_step(&self, soon: CoreCycle, issued: u32, ctx: &mut Context) -> CoreCycle {
+        let mut next = self.memory.next_end(ctx).min(self.calendar.next());
+        if next <= soon || self.fetch.waiting() != 0 {
+            return soon;
+        }
+        next = next.min(self.memory.next_lookup(ctx));
+        if next <= soon {
+            return soon;
+        }
+        let unit = self.memory.next_unit_cycle();
+        next.min(unit).min(self.next_issue_cycle(soon, issued)).max(soon)
     }
 
     /// What the SM did until core cycle `cycle`, where the run ended.
@@ -407,6 +427,12 @@ impl Sm {
             self.memory.describe(),
         )
     }
+}
+
+/// Warps of a set. Most steps count empty sets.
+#[inline]
+fn count(warps: u64) -> u32 {
+    if warps == 0 { 0 } else { warps.count_ones() }
 }
 
 /// Units by class. The load/store unit takes an instruction each cycle while its queue has room.

@@ -4,7 +4,7 @@
 use super::access::AccessId;
 use super::sectors::Sector;
 use warpmem_cache::ReservationFail;
-use warpmem_sim::{CoreCycle, ids};
+use warpmem_sim::{CoreCycle, bits, ids};
 
 ids! {
     /// A bank of an L1. As wide as an index, so that a loop over them checks no bounds.
@@ -50,6 +50,11 @@ pub(super) struct Banks {
     latency: u64,
     entries: u32,
     banks: Vec<Bank>,
+    /// Banks that hold a lookup, one bit each; those whose first cannot go on, and those of them
+    /// that lack an entry of the miss queue.
+    occupied: u64,
+    failing: u64,
+    lacking: u64,
     /// The entries of bank after bank.
     lookups: Vec<Lookup>,
 }
@@ -63,40 +68,49 @@ impl Banks {
             latency: latency.into(),
             entries,
             banks: vec![bank; banks as usize],
+            occupied: 0,
+            failing: 0,
+            lacking: 0,
             lookups: vec![Lookup::BLANK; (banks * entries) as usize],
         }
     }
 
-    pub fn all(&self) -> impl Iterator<Item = L1Bank> + use<> {
-        L1Bank::all(self.banks.len())
+    /// Banks that hold a lookup.
+    #[inline]
+    pub fn occupied(&self) -> impl Iterator<Item = L1Bank> + use<> {
+        bits::ones(self.occupied).map(L1Bank)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.banks.iter().all(|bank| bank.len == 0)
+        self.occupied == 0
     }
 
     pub fn len(&self) -> usize {
         self.banks.iter().map(|bank| bank.len as usize).sum()
     }
 
+    #[inline]
     pub fn has_room(&self, bank: L1Bank) -> bool {
         self.banks[bank.index()].len < self.entries
     }
 
+    #[inline]
     fn place(&self, bank: L1Bank, at: u32) -> usize {
         let at = if at < self.entries { at } else { at - self.entries };
         bank.index() * self.entries as usize + at as usize
     }
 
+    #[inline]
     pub fn push(&mut self, bank: L1Bank, lookup: Lookup) {
         debug_assert!(self.has_room(bank));
         let Bank { head, len, .. } = self.banks[bank.index()];
         let place = self.place(bank, head + len);
         self.lookups[place] = lookup;
-        let bank = &mut self.banks[bank.index()];
-        bank.len += 1;
+        let state = &mut self.banks[bank.index()];
+        state.len += 1;
         if len == 0 {
-            bank.due = lookup.entered + self.latency;
+            state.due = lookup.entered + self.latency;
+            self.occupied |= 1 << bank.0;
         }
     }
 
@@ -107,16 +121,19 @@ impl Banks {
         (due <= cycle).then(|| &self.lookups[self.place(bank, head)])
     }
 
+    #[inline]
     pub fn pop(&mut self, bank: L1Bank) {
         debug_assert!(self.banks[bank.index()].len > 0);
         let Bank { head, len, .. } = self.banks[bank.index()];
-        let next = self.place(bank, head + 1);
-        let due =
-            if len > 1 { self.lookups[next].entered + self.latency } else { CoreCycle::NEVER };
+        let next = if head + 1 < self.entries { head + 1 } else { 0 };
+        let due = if len > 1 {
+            self.lookups[self.place(bank, next)].entered + self.latency
+        } else {
+            self.occupied &= !(1 << bank.0);
+            CoreCycle::NEVER
+        };
         let state = &mut self.banks[bank.index()];
-        state.head = (next - bank.index() * self.entries as usize) as u32;
-        state.len -= 1;
-        state.due = due;
+        (state.head, state.len, state.due) = (next, len - 1, due);
     }
 
     /// What the first of a bank lacks.
@@ -127,23 +144,28 @@ impl Banks {
 
     /// Whether the first of any bank cannot go on.
     pub fn any_fails(&self) -> bool {
-        self.banks.iter().any(|bank| bank.failing.is_some())
+        self.failing != 0
     }
 
     /// Whether the first of any bank lacks an entry of the miss queue.
     #[inline]
     pub fn any_lacks_room(&self) -> bool {
-        self.banks.iter().any(|bank| bank.failing == Some(ReservationFail::MissQueueFull))
+        self.lacking != 0
     }
 
     /// The first of a bank cannot go on from `cycle` on.
     pub fn fail(&mut self, bank: L1Bank, reason: ReservationFail, cycle: CoreCycle) {
+        self.failing |= 1 << bank.0;
+        self.lacking |= u64::from(reason == ReservationFail::MissQueueFull) << bank.0;
         let bank = &mut self.banks[bank.index()];
         (bank.failing, bank.failing_since) = (Some(reason), cycle);
     }
 
     /// Ends a failure: its reason, and its cycles until `cycle`.
+    #[inline]
     pub fn end_fail(&mut self, bank: L1Bank, cycle: CoreCycle) -> Option<(ReservationFail, u64)> {
+        self.failing &= !(1 << bank.0);
+        self.lacking &= !(1 << bank.0);
         let bank = &mut self.banks[bank.index()];
         bank.failing.take().map(|reason| (reason, cycle.since(bank.failing_since)))
     }
@@ -153,12 +175,12 @@ impl Banks {
     /// request a cycle, becomes free (unless the queue is `blocked`).
     #[inline]
     pub fn next(&self, cycle: CoreCycle, blocked: bool) -> CoreCycle {
-        let next = |bank: &Bank| match bank.failing {
-            None => bank.due,
-            Some(ReservationFail::MissQueueFull) if !blocked => cycle,
-            Some(_) => CoreCycle::NEVER,
-        };
-        self.banks.iter().map(next).min().unwrap_or(CoreCycle::NEVER).max(cycle)
+        if self.lacking != 0 && !blocked {
+            return cycle;
+        }
+        let due = |bank: usize| self.banks[bank].due;
+        let due = bits::ones(self.occupied & !self.failing).map(due);
+        due.min().unwrap_or(CoreCycle::NEVER).max(cycle)
     }
 }
 

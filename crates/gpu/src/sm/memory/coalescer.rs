@@ -39,14 +39,15 @@ impl Coalescer {
     /// whole.
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
+        let width = u64::from(width.max(1));
+        let sector_bytes = 1u64 << self.sector_shift;
         for &address in addresses {
             let mut at = address.wrapping_add(self.displacement);
-            let mut left = u64::from(width.max(1));
+            let mut left = width;
             while left > 0 {
-                let sector = at >> self.sector_shift;
-                let end = (sector + 1) << self.sector_shift;
-                let bytes = left.min(end.wrapping_sub(at));
-                out.add(sector << self.sector_shift, self.mask(at, bytes, store));
+                let offset = at & (sector_bytes - 1);
+                let bytes = left.min(sector_bytes - offset);
+                out.add(at - offset, self.mask(offset, bytes, store));
                 at = at.wrapping_add(bytes);
                 left -= bytes;
             }
@@ -90,21 +91,17 @@ impl Coalescer {
         }
     }
 
-    /// Parts of a sector that `bytes` from `address` on touch, or fill whole (`store`).
-    fn mask(&self, address: u64, bytes: u64, store: bool) -> u32 {
-        let part = 1u64 << self.part_shift;
-        let offset = address & ((1 << self.sector_shift) - 1);
-        let (first, end) = if store {
-            (offset.div_ceil(part), (offset + bytes) / part)
-        } else {
-            (offset / part, (offset + bytes).div_ceil(part))
-        };
-        if first >= end {
-            return 0;
-        }
-        let ones = |n: u64| if n >= 32 { u32::MAX } else { (1 << n) - 1 };
+    /// Parts of a sector that `bytes` from byte `offset` on touch, or fill whole (`store`).
+    #[inline]
+    fn mask(&self, offset: u64, bytes: u64, store: bool) -> u32 {
+        // What a load touches of a part counts, for a store only whole parts.
+        let up = (1u64 << self.part_shift) - 1;
+        let (up_first, up_end) = if store { (up, 0) } else { (0, up) };
+        let first = (offset + up_first) >> self.part_shift;
+        let end = (offset + bytes + up_end) >> self.part_shift;
         // Sectors smaller than 32 bytes use the low bits only; their fills set all.
-        ones(end) & !ones(first)
+        let below = |part: u64| (1u64 << part.min(PARTS.into())) - 1;
+        (below(end) & !below(first)) as u32
     }
 }
 
@@ -167,6 +164,7 @@ impl SharedPasses {
 
 impl Sectors {
     /// The entry of a sector, with `bytes` added to its parts.
+    #[inline]
     fn add(&mut self, address: u64, bytes: u32) -> &mut Sector {
         // Neighbouring lanes mostly touch the same sector: look backwards.
         let found = self.as_slice().iter().rposition(|s| s.address == address);

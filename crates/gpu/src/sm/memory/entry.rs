@@ -50,6 +50,11 @@ impl Entry {
             since: CoreCycle::ZERO,
         }
     }
+
+    /// Whether all its sectors have been sent.
+    pub fn is_sent(&self) -> bool {
+        self.sent == self.sectors.as_slice().len()
+    }
 }
 
 ids! {

@@ -19,7 +19,7 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) {
         let cycle = self.cycle;
-        for bank in self.banks.all() {
+        for bank in self.banks.occupied() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
             if self.still_fails(bank, ctx) {
                 continue;

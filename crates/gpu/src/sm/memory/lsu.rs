@@ -82,16 +82,19 @@ impl Lsu {
     }
 
     /// The instruction that the unit works on.
+    #[inline]
     pub fn head(&self) -> Option<&Entry> {
         self.current.map(|id| &self.entries[id.index()])
     }
 
     /// The instruction that the unit works on, to be changed.
+    #[inline]
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
         self.current.map(|id| &mut self.entries[id.index()])
     }
 
     /// What waits goes on as far as it can until the end of `cycle`.
+    #[inline]
     pub fn advance(&mut self, cycle: CoreCycle) {
         for lane in bits::ones(self.occupied) {
             self.lanes[lane].advance(cycle, &mut self.entries);
@@ -100,22 +103,29 @@ impl Lsu {
 
     /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction
     /// that it may work on then.
+    #[inline]
     pub fn take(&mut self, cycle: CoreCycle) {
-        self.take_for(cycle, cycle);
+        if self.may_take(cycle) {
+            self.take_for(cycle, cycle);
+        }
     }
 
     /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes
     /// on at once (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
+    #[inline]
     pub fn take_next(&mut self, cycle: CoreCycle) {
-        if self.pipe.takes_ahead() {
+        if self.may_take(cycle + 1) && self.pipe.takes_ahead() {
             self.take_for(cycle + 1, cycle);
         }
     }
 
+    /// Whether the unit is free in cycle `work`, and something waits.
+    #[inline]
+    fn may_take(&self, work: CoreCycle) -> bool {
+        self.occupied != 0 && self.current.is_none() && self.busy_until <= work
+    }
+
     fn take_for(&mut self, work: CoreCycle, cycle: CoreCycle) {
-        if self.current.is_some() || self.busy_until > work {
-            return;
-        }
         let entries = &mut self.entries;
         let age = |at: usize| Some(entries[self.lanes[at].first(work, entries)?.index()].age);
         let ages = bits::ones(self.occupied).filter_map(|at| Some((age(at)?, at)));
@@ -138,6 +148,7 @@ impl Lsu {
 
     /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or
     /// take one.
+    #[inline]
     pub fn next(&self, soon: CoreCycle) -> CoreCycle {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),

@@ -237,6 +237,7 @@ impl MemoryPipeline {
     }
 
     /// Instructions that wait for the load/store unit move on until the end of this cycle.
+    #[inline]
     pub fn advance(&mut self) {
         self.lsu.advance(self.cycle);
     }
@@ -274,23 +275,21 @@ impl MemoryPipeline {
 
     /// Sends sectors of the head instruction in order, at most one to each L1 bank, or one past L1.
     fn send_sectors(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
-        let Some(entry) = self.lsu.head_mut() else { return };
-        let mut entry = std::mem::replace(entry, Entry::blank());
+        let Some(entry) = self.lsu.head() else { return };
         if entry.sent == 0 {
             ctx.side.fields.begin(self.sm, entry.access.0, entry.sectors.as_slice().len());
         }
+        let passes_l1 = self.passes_l1(entry);
         // A perfect L1 sends no requests, so loads are not tracked.
         if ctx.side.loads.is_some() && !self.perfect_l1 {
-            self.begin_load(&entry, ctx);
+            self.begin_load(ctx);
         }
-        if self.passes_l1(&entry) {
-            self.send_one_past(&mut entry, cycle, occupancy, ctx);
+        if passes_l1 {
+            self.send_one_past(cycle, occupancy, ctx);
         } else {
-            self.enter_banks(&mut entry, cycle);
+            self.enter_banks(cycle);
         }
-        let done = entry.sent == entry.sectors.as_slice().len();
-        *self.lsu.head_mut().expect("the instruction is at the head") = entry;
-        if done {
+        if self.lsu.head().is_some_and(Entry::is_sent) {
             self.lsu.pop();
         }
     }
@@ -305,7 +304,11 @@ impl MemoryPipeline {
         }
     }
 
-    fn enter_banks(&mut self, entry: &mut Entry, cycle: CoreCycle) {
+    fn enter_banks(&mut self, cycle: CoreCycle) {
+        let Some(entry) = self.lsu.head_mut() else { return };
+        let (access, work) = (entry.access, entry.work);
+        let (store, local) =
+            (matches!(work, Work::Store { .. }), work == Work::Store { local: true });
         let mut taken = 0u64;
         for &sector in &entry.sectors.as_slice()[entry.sent..] {
             let bank = self.l1.bank(sector.address);
@@ -313,28 +316,21 @@ impl MemoryPipeline {
                 break;
             }
             taken |= 1 << bank.0;
-            let store = matches!(entry.work, Work::Store { .. });
-            let local = entry.work == Work::Store { local: true };
-            let access = entry.access;
             self.banks.push(bank, Lookup { sector, access, store, local, entered: cycle });
-            entry.sent += 1;
         }
+        entry.sent += taken.count_ones() as usize;
     }
 
-    fn send_one_past(
-        &mut self,
-        entry: &mut Entry,
-        cycle: CoreCycle,
-        occupancy: Occupancy,
-        ctx: &mut Context,
-    ) {
+    fn send_one_past(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
+        let Some(entry) = self.lsu.head() else { return };
+        let (access, work) = (entry.access, entry.work);
         let sector = entry.sectors.as_slice()[entry.sent];
         self.end_fail(cycle);
         if !self.may_ask() || !ctx.fabric.room_or_wake(self.request_port) {
             self.failing = Some((ReservationFail::MissQueueFull, cycle));
             return;
         }
-        let kind = match entry.work {
+        let kind = match work {
             Work::Atomic => RequestKind::Atomic,
             Work::Store { .. } => RequestKind::Write,
             _ => RequestKind::Read,
@@ -344,17 +340,20 @@ impl MemoryPipeline {
             RequestKind::Read => self.l1.pass_read(),
             _ => {}
         }
-        let request = self.request(entry.access, &sector, kind, cycle, occupancy, ctx);
+        let request = self.request(access, &sector, kind, cycle, occupancy, ctx);
         ctx.requests.get_mut(request).bypass = true;
         let leaves = self.clock.at(cycle);
         ctx.requests.stamps_mut(request).l1_missed = leaves;
         ctx.fabric.push(self.request_port, request, leaves);
         self.in_flight += 1;
-        entry.sent += 1;
+        if let Some(entry) = self.lsu.head_mut() {
+            entry.sent += 1;
+        }
     }
 
     /// Numbers a load before its first request is sent.
-    fn begin_load(&mut self, entry: &Entry, ctx: &mut Context) {
+    fn begin_load(&mut self, ctx: &mut Context) {
+        let Some(entry) = self.lsu.head() else { return };
         let access = self.accesses.get_mut(entry.access);
         if entry.work == Work::Load && access.load == u32::MAX {
             access.load = ctx.begin_load(entry.sectors.as_slice().iter().map(|s| s.address));
@@ -401,21 +400,30 @@ impl MemoryPipeline {
         if waits { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
     }
 
-    /// When L1 or a completion is next due: a lookup at the tags, a reply, the end of an
-    /// instruction.
-    pub fn next_due(&self, ctx: &mut Context) -> CoreCycle {
+    /// When the next reply comes or the next instruction ends.
+    #[inline]
+    pub fn next_end(&self, ctx: &Context) -> CoreCycle {
+        let end = self.completions.peek().map_or(CoreCycle::NEVER, |&Reverse((at, _))| at);
+        match ctx.fabric.head_ready(self.reply_port) {
+            Ticks::NEVER => end,
+            reply if reply <= self.clock.at(self.cycle + 1) => self.cycle + 1,
+            reply => end.min(self.clock.cycle_from(reply)),
+        }
+    }
+
+    /// When a lookup is next due at the tags.
+    #[inline]
+    pub fn next_lookup(&self, ctx: &mut Context) -> CoreCycle {
         // If nothing may leave L1, the reply or the network that makes room wakes the SM.
         let blocked = self.banks.any_lacks_room()
             && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
-        let mut next = self.banks.next(self.cycle + 1, blocked);
-        if let Some(&Reverse((at, _))) = self.completions.peek() {
-            next = next.min(at);
-        }
-        let reply = ctx.fabric.head_ready(self.reply_port);
-        if reply != Ticks::NEVER {
-            next = next.min(self.clock.cycle_from(reply));
-        }
-        next
+        self.banks.next(self.cycle + 1, blocked)
+    }
+
+    /// Whether an instruction ends in this cycle or has ended.
+    #[inline]
+    pub fn has_completed(&self) -> bool {
+        self.completions.peek().is_some_and(|&Reverse((at, _))| at <= self.cycle)
     }
 
     /// Whether the next sector of the current instruction finds its bank full. A lookup at the tags

@@ -24,7 +24,12 @@ impl Places {
     pub fn count(&mut self, places: impl Iterator<Item = (ChannelId, BankId)>) -> (u32, u32) {
         self.touched.clear();
         let mut channels = 0u128;
+        let mut last = None;
         for (channel, bank) in places {
+            // Neighbouring sectors mostly lie in one bank.
+            if last.replace((channel, bank)) == Some((channel, bank)) {
+                continue;
+            }
             channels |= 1 << channel.0;
             let place = channel.index() * self.banks + bank.index();
             if self.seen[place / 64] >> (place % 64) & 1 == 0 {

@@ -5,7 +5,7 @@ use super::access::AccessId;
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
-use warpmem_sim::{CacheLevel, CoreCycle, RequestId, RequestKind, WarpSlot};
+use warpmem_sim::{CacheLevel, Request, RequestId, RequestKind, Ticks, WarpSlot};
 
 /// A memory instruction that has completed.
 pub(in crate::sm) struct Completed {
@@ -23,44 +23,52 @@ impl MemoryPipeline {
         let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
         ctx.fabric.pop(self.reply_port, now);
         self.in_flight -= 1;
-        let row = *ctx.requests.get(request);
-        let waits_in_l1 = matches!(row.kind, RequestKind::Read | RequestKind::Fetch) && !row.bypass;
+        let &Request { kind, bypass, address, access, .. } = ctx.requests.get(request);
+        let waits_in_l1 = matches!(kind, RequestKind::Read | RequestKind::Fetch) && !bypass;
         if !waits_in_l1 {
-            self.request_back(request, cycle, ctx);
+            self.request_back(request, now, ctx);
             return;
         }
         let room = self.room(ctx);
-        let fill = self.l1.fill(row.address, room);
+        let fill = self.l1.fill(address, room);
         self.last_fill = cycle;
-        self.take_line(AccessId(row.access), fill.allocated, policy, ctx);
-        let mut next = fill.first;
-        let stamps = *ctx.requests.stamps(request);
+        self.take_line(AccessId(access), fill.allocated, policy, ctx);
+        if fill.count == 1 {
+            self.request_back(request, now, ctx);
+        } else {
+            self.all_back(request, fill.first, now, ctx);
+        }
+    }
+
+    /// The requests that waited for `request` are back with it, from `first` on.
+    fn all_back(&mut self, request: RequestId, first: RequestId, now: Ticks, ctx: &mut Context) {
+        let (row, stamps) = (*ctx.requests.get(request), *ctx.requests.stamps(request));
+        let mut next = first;
         while next != RequestId::NONE {
             let waiting = next;
             next = ctx.requests.next(waiting, CacheLevel::L1);
             if waiting != request {
                 ctx.requests.share_reply(waiting, &row, &stamps);
             }
-            self.request_back(waiting, cycle, ctx);
+            self.request_back(waiting, now, ctx);
         }
     }
 
     /// A request is back: it leaves the table, and its instruction is one request nearer its end.
-    fn request_back(&mut self, id: RequestId, cycle: CoreCycle, ctx: &mut Context) {
-        let now = self.clock.at(cycle);
-        let request = *ctx.requests.get(id);
-        let stamps = *ctx.requests.stamps(id);
-        ctx.requests.remove(id);
+    fn request_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        let cycle = self.cycle;
+        let (request, stamps) = (ctx.requests.get(id), ctx.requests.stamps(id));
         if request.kind == RequestKind::Read {
-            ctx.record.latency(&request, &stamps, now);
+            ctx.record.latency(request, stamps, now);
         }
         let access = AccessId(request.access);
         if ctx.record.samples_request() {
             let (access, period) = (self.accesses.get(access), self.clock.period());
-            ctx.record.request(access.request_row(&request, &stamps, now, ctx.map, period));
+            ctx.record.request(access.request_row(request, stamps, now, ctx.map, period));
         }
         let row = self.accesses.get_mut(access);
-        row.request_back(&request, &stamps, now.since(stamps.created));
+        row.request_back(request, stamps, now.since(stamps.created));
+        ctx.requests.remove(id);
         if row.returns {
             // Arriving data are filled into L1 or buffered, then written to registers, one a cycle.
             let written = self.writeback.take(cycle, cycle + 2 * self.writeback_latency);
