@@ -110,4 +110,33 @@ proptest! {
             prop_assert_eq!(trace.kernels()[number].records, records as u64);
         }
     }
+
+    /// Wherever a warp stands, past the rest is its end, and the other warps read as ever.
+    #[test]
+    fn the_rest_of_a_warp_can_be_skipped(
+        kernel in prop::collection::vec(cta(), 1..6),
+        read in 0usize..40,
+        options in options(),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("random.wmt");
+        write(&path, std::slice::from_ref(&kernel), options);
+        let trace = Trace::open(&path).unwrap();
+        let mut record = Record::new();
+        for number in 0..trace.kernels()[0].chunks.len() {
+            let chunk = trace.chunk(0, number).unwrap();
+            for (cta, entry) in chunk.ctas().iter().enumerate() {
+                for (warp, header) in entry.warps.iter().enumerate() {
+                    let mut cursor = chunk.warp(cta, warp);
+                    for _ in 0..read.min(header.records as usize) {
+                        prop_assert!(cursor.next(&mut record).unwrap());
+                    }
+                    cursor.skip_rest();
+                    prop_assert_eq!(cursor.remaining(), 0);
+                    prop_assert!(!cursor.next(&mut record).unwrap(), "nothing is left");
+                }
+            }
+        }
+        prop_assert_eq!(format!("{:?}", read_kernel(&trace, 0)), format!("{kernel:?}"));
+    }
 }

@@ -18,6 +18,9 @@ pub trait KernelSource {
 
     /// A chunk of a kernel's CTAs.
     fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError>;
+
+    /// No more of a kernel's chunks will be asked for.
+    fn end(&mut self, kernel: usize);
 }
 
 /// A CTA for an SM.

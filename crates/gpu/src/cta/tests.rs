@@ -22,6 +22,8 @@ impl KernelSource for Source {
     fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError> {
         self.0.chunk(kernel, chunk)
     }
+
+    fn end(&mut self, _: usize) {}
 }
 
 /// A CTA that was started: SM, kernel, CTA.

@@ -60,7 +60,7 @@ impl<'t> Feeder<'t> {
             return self.early.swap_remove(at).1;
         }
         if self.pending.contains(&want) {
-            while let (Some(next), Ok(chunk)) = (self.pending.pop_front(), self.inflated.recv()) {
+            while let Some((next, chunk)) = self.receive() {
                 if next == want {
                     return chunk;
                 }
@@ -68,6 +68,19 @@ impl<'t> Feeder<'t> {
             }
         }
         self.trace.chunk(want.0, want.1)
+    }
+
+    /// Waits for the next chunk that was asked for.
+    fn receive(&mut self) -> Option<(Wanted, Inflated)> {
+        Some((self.pending.pop_front()?, self.inflated.recv().ok()?))
+    }
+
+    /// A kernel has all its chunks: the first of the next is asked for. A kernel that has started
+    /// beside this one has taken its first chunk.
+    fn ask_for_next(&mut self, kernel: usize) {
+        if kernel == self.newest {
+            self.ask((kernel + 1, 0));
+        }
     }
 }
 
@@ -83,12 +96,21 @@ impl KernelSource for Feeder<'_> {
         for ahead in 1..=AHEAD {
             self.ask((kernel, chunk + ahead));
         }
-        let is_last = chunk + 1 == self.trace.kernels()[kernel].chunks.len();
-        // A kernel that has started beside this one has taken its first chunk.
-        if is_last && kernel == self.newest {
-            self.ask((kernel + 1, 0));
+        if chunk + 1 == self.trace.kernels()[kernel].chunks.len() {
+            self.ask_for_next(kernel);
         }
         result
+    }
+
+    /// What was asked for ahead is let go.
+    fn end(&mut self, kernel: usize) {
+        while self.pending.iter().any(|want| want.0 == kernel)
+            && let Some(received) = self.receive()
+        {
+            self.early.push(received);
+        }
+        self.early.retain(|(want, _)| want.0 != kernel);
+        self.ask_for_next(kernel);
     }
 }
 
@@ -154,5 +176,28 @@ mod tests {
             (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
             assert_eq!(feeder.pending, [(1, 0)], "the next kernel begins with its first");
         });
+    }
+
+    #[test]
+    fn of_a_kernel_that_ends_early_nothing_stays() {
+        let trace = kernels(&[4, 3, 1]);
+        std::thread::scope(|scope| {
+            let mut feeder = Feeder::start(&trace, scope);
+            (0..2).for_each(|kernel| drop(feeder.code(kernel).unwrap()));
+            (0..2).for_each(|kernel| drop(feeder.chunk(kernel, 0).unwrap()));
+            feeder.end(0);
+            assert_eq!(held(&feeder), [(1, 1), (1, 2)], "the other keeps its own");
+            feeder.end(1);
+            assert_eq!(held(&feeder), [(2, 0)], "the first of the next kernel is on its way");
+            assert_eq!(identity(&feeder.chunk(2, 0).unwrap()), (2, 0));
+        });
+    }
+
+    /// What has been asked for and not handed out, in order.
+    fn held(feeder: &Feeder) -> Vec<Wanted> {
+        let early = feeder.early.iter().map(|(want, _)| *want);
+        let mut held: Vec<Wanted> = early.chain(feeder.pending.iter().copied()).collect();
+        held.sort_unstable();
+        held
     }
 }

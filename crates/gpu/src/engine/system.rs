@@ -207,7 +207,7 @@ impl System {
                 self.dispatcher.observe(id, sm.idle_cycles(cycle));
             }
         }
-        self.end_at_limit(cycle);
+        self.end_at_limit(cycle, source);
         let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
         if self.dispatcher.pauses() {
             self.limit_running(cycle);
@@ -224,11 +224,12 @@ impl System {
     }
 
     /// Ends kernels that have issued as many instructions as they may.
-    fn end_at_limit(&mut self, cycle: CoreCycle) {
+    fn end_at_limit(&mut self, cycle: CoreCycle, source: &mut dyn KernelSource) {
         while let Some(kernel) = self.dispatcher.to_count(cycle) {
             let resident = self.sms.iter().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
             if self.dispatcher.count_instructions(kernel, resident, cycle) {
                 self.sms.iter_mut().for_each(|sm| sm.end_early(kernel));
+                source.end(kernel as usize);
             }
         }
     }
