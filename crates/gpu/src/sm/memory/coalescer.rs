@@ -40,19 +40,57 @@ impl Coalescer {
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
         let width = u64::from(width.max(1));
-        let sector_bytes = 1u64 << self.sector_shift;
-        for &address in addresses {
-            let mut at = address.wrapping_add(self.displacement);
-            let mut left = width;
-            while left > 0 {
-                let offset = at & (sector_bytes - 1);
-                let bytes = left.min(sector_bytes - offset);
-                out.add(at - offset, self.mask(offset, bytes, store));
-                at = at.wrapping_add(bytes);
-                left -= bytes;
-            }
+        if self.is_one_range(addresses, width, store) {
+            let range = self.parts(addresses[0], width * addresses.len() as u64, store);
+            range.for_each(|(address, bytes)| {
+                out.push(Sector { address, bytes, ..Sector::BLANK });
+            });
+        } else {
+            self.add_each(addresses, width, store, out);
         }
         self.put_in_order(out);
+    }
+
+    /// Whether what the lanes access is what one access to all their bytes would: they lie side by
+    /// side, and no part of a sector is stored to by two.
+    #[inline]
+    fn is_one_range(&self, addresses: &[u64], width: u64, store: bool) -> bool {
+        let Some((&first, rest)) = addresses.split_first() else { return false };
+        let parted = (first | width) & ((1 << self.part_shift) - 1) != 0;
+        let mut next = first.wrapping_add(width);
+        let beside = rest.iter().all(|&address| {
+            let expected = next;
+            next = next.wrapping_add(width);
+            address == expected
+        });
+        beside && !(store && parted)
+    }
+
+    /// Adds the accesses of lanes, each for itself.
+    fn add_each(&self, addresses: &[u64], width: u64, store: bool, out: &mut Sectors) {
+        for &address in addresses {
+            for (sector, bytes) in self.parts(address, width, store) {
+                out.add(sector, bytes);
+            }
+        }
+    }
+
+    /// The sectors of an access to `bytes` from `address` on, and what it touches of each.
+    #[inline]
+    fn parts(&self, address: u64, bytes: u64, store: bool) -> impl Iterator<Item = (u64, u32)> {
+        let sector_bytes = 1u64 << self.sector_shift;
+        let (mut at, mut left) = (address.wrapping_add(self.displacement), bytes);
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let offset = at & (sector_bytes - 1);
+            let bytes = left.min(sector_bytes - offset);
+            let part = (at - offset, self.mask(offset, bytes, store));
+            at = at.wrapping_add(bytes);
+            left -= bytes;
+            Some(part)
+        })
     }
 
     /// The requests of atomics: one for each distinct sector, with the largest number of lanes at
@@ -181,6 +219,7 @@ impl Sectors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const PER_SECTOR: Coalescer = Coalescer {
         sector_shift: 5,
@@ -225,6 +264,27 @@ mod tests {
         assert_eq!(sectors(&[0x1000], 2, true, 128)[0].bytes, 0);
         assert_eq!(sectors(&[0x1000], 2, false, 128)[0].bytes, 1);
         assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
+    }
+
+    proptest! {
+        /// Lanes side by side are looked at as one access; beside each lane for itself.
+        #[test]
+        fn lanes_side_by_side_are_each_for_itself(
+            first in prop_oneof![0u64..1 << 12, u64::MAX - 600..=u64::MAX],
+            lanes in 1u64..=32,
+            width in 1u32..=20,
+            store in any::<bool>(),
+            sector_shift in 5u32..8,
+        ) {
+            let part_shift = sector_shift - 5;
+            let coalescer = Coalescer { sector_shift, part_shift, ..PER_SECTOR };
+            let step = |lane: u64| first.wrapping_add(lane * u64::from(width));
+            let addresses: Vec<u64> = (0..lanes).map(step).collect();
+            let (mut together, mut alone) = (Sectors::new(), Sectors::new());
+            coalescer.sectors(&addresses, width, store, &mut together);
+            coalescer.add_each(&addresses, width.into(), store, &mut alone);
+            prop_assert_eq!(together.as_slice(), alone.as_slice());
+        }
     }
 
     #[test]

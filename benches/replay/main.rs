@@ -3,8 +3,11 @@
 //! For each workload and machine: warp instructions, L1-miss requests and engine steps per second of one
 //! core, and the ratio to the design's targets; then the cost per warp instruction as a trace grows; then the
 //! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
-//! `recording` it also compares replay with and without the load rows written to Parquet.
+//! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
+//! compares this build of the program with another, OLD, on captured traces instead.
 #![allow(clippy::print_stdout)]
+
+mod pair;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -50,6 +53,10 @@ fn main() {
         return replay_and_print_peak(path);
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
+    if let Some(at) = arguments.iter().position(|argument| argument == "--pair") {
+        let old = arguments.get(at + 1).expect("--pair needs the path of the other program");
+        return pair::compare(Path::new(old), folder.path());
+    }
     growth(folder.path());
     let traces: Vec<(&str, PathBuf)> = WORKLOADS
         .iter()
