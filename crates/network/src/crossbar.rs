@@ -9,7 +9,7 @@ use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
 use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
 use warpmem_params::{PolicyError, PolicyInfo, choice, params};
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, Table, bits};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, Table, Ticks, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
@@ -133,8 +133,8 @@ impl Crossbar {
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
         let mut next = NetworkCycle::NEVER;
         for (word, arrived) in arrivals.into_iter().enumerate() {
-            self.unknown[word] |= arrived;
-            for bit in bits::ones(self.unknown[word]) {
+            let unknown = std::mem::take(&mut self.unknown[word]) | arrived;
+            for bit in bits::ones(unknown) {
                 next = next.min(self.look_at(EntranceId::new(word * bits::WORD + bit), cycle, ctx));
             }
         }
@@ -145,19 +145,27 @@ impl Crossbar {
     /// returns the cycle in which to try again.
     fn look_at(&mut self, index: EntranceId, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
-        let Some((ready, request)) = ctx.fabric.head(input.port) else {
-            bits::remove(&mut self.unknown, index.index());
-            return NetworkCycle::NEVER;
+        let head = ctx.fabric.ready(input.port, self.clock.at(cycle));
+        let Some(request) = head.filter(|_| input.free <= cycle) else {
+            return self.look_again(index, ctx);
         };
-        if ready > self.clock.at(cycle) || input.free > cycle {
-            return self.clock.cycle_from(ready).max(input.free);
-        }
         self.register(index, self.direction.exit(ctx.requests.get(request)));
         NetworkCycle::NEVER
     }
 
+    /// Notes that an input is to be looked at as soon as its head packet can be sent; returns the
+    /// cycle. An input without packets is looked at when one arrives.
+    fn look_again(&mut self, index: EntranceId, ctx: &Context) -> NetworkCycle {
+        let input = &self.inputs[index];
+        let ready = ctx.fabric.head_ready(input.port);
+        if ready == Ticks::NEVER {
+            return NetworkCycle::NEVER;
+        }
+        bits::insert(&mut self.unknown, index.index());
+        if ready <= self.clock.at(input.free) { input.free } else { self.clock.cycle_from(ready) }
+    }
+
     fn register(&mut self, input: EntranceId, target: ExitId) {
-        bits::remove(&mut self.unknown, input.index());
         let output = &mut self.outputs[target];
         bits::insert(&mut output.wanted_by, input.index());
         output.waiting += 1;
@@ -167,11 +175,14 @@ impl Crossbar {
     /// Serves every output that is wanted and free, in the order of their numbers; returns the next
     /// cycle to do so.
     fn grant(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
-        let (mut first, mut next) = (0, NetworkCycle::NEVER);
-        // Serving an output may add wanted outputs behind it.
-        while let Some(output) = bits::next_from(&self.wanted, first) {
-            first = output + 1;
-            next = next.min(self.serve(ExitId::new(output), cycle, ctx));
+        let mut next = NetworkCycle::NEVER;
+        for word in 0..self.wanted.len() {
+            let mut behind = u64::MAX;
+            // Serving an output may add wanted outputs behind it.
+            while let Some(bit) = bits::first(self.wanted[word] & behind) {
+                behind = bits::above(bit);
+                next = next.min(self.serve(ExitId::new(word * bits::WORD + bit), cycle, ctx));
+            }
         }
         next
     }
@@ -187,38 +198,34 @@ impl Crossbar {
             output.blocked = true;
             return NetworkCycle::NEVER;
         }
-        let source = self.choose(index, cycle, ctx);
-        let output = &mut self.outputs[index];
-        debug_assert!(bits::contains(&output.wanted_by, source.index()));
-        bits::remove(&mut output.wanted_by, source.index());
+        let round_robin = || first_from(&output.wanted_by, output.next as usize);
+        let source = match &mut self.rule {
+            None => round_robin(),
+            Some(rule) => {
+                let (inputs, clock, banks) = (&self.inputs, self.clock, self.banks);
+                let packet =
+                    |input: usize| packet(inputs[EntranceId::new(input)].port, clock, banks, ctx);
+                let place = Place { router: 0, index: index.index() };
+                let fresh = output.blocked || output.free == cycle;
+                let wanting = &output.wanted_by;
+                let contest = Contest { output: place, wanting, fresh, packet: &packet };
+                let source = rule.designate(&contest).unwrap_or_else(round_robin);
+                rule.granted(place, source, packet(source));
+                source
+            }
+        };
+        bits::remove(&mut output.wanted_by, source);
         output.waiting -= 1;
-        if output.waiting == 0 {
+        (output.next, output.blocked) = (source as u32 + 1, false);
+        let is_wanted = output.waiting > 0;
+        if !is_wanted {
             bits::remove(&mut self.wanted, index.index());
         }
+        let source = EntranceId::new(source);
         let flits = self.pass(source, index, cycle, ctx);
-        self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
-    }
-
-    /// The input that an output serves: the rule's choice, or else the next in round-robin order.
-    fn choose(&mut self, index: ExitId, cycle: NetworkCycle, ctx: &Context) -> EntranceId {
-        let (inputs, output) = (&self.inputs, &self.outputs[index]);
-        let round_robin = || first_from(&output.wanted_by, output.next as usize);
-        let (clock, banks) = (self.clock, self.banks);
-        let source = self.rule.as_mut().map_or_else(round_robin, |rule| {
-            let place = Place { router: 0, index: index.index() };
-            let packet =
-                |input: usize| packet(inputs[EntranceId::new(input)].port, clock, banks, ctx);
-            let fresh = output.blocked || output.free == cycle;
-            let wanting = &output.wanted_by;
-            let contest = Contest { output: place, wanting, fresh, packet: &packet };
-            let source = rule.designate(&contest).unwrap_or_else(round_robin);
-            rule.granted(place, source, packet(source));
-            source
-        });
-        let output = &mut self.outputs[index];
-        output.next = source as u32 + 1;
-        output.blocked = false;
-        EntranceId::new(source)
+        let next = self.sent(source, index, flits, cycle, ctx);
+        // An output that nobody wants is looked at when it is wanted again.
+        if is_wanted { next.min(cycle + flits) } else { next }
     }
 
     /// Moves the head packet of `source` to `target`; returns its flits.
@@ -229,9 +236,9 @@ impl Crossbar {
         cycle: NetworkCycle,
         ctx: &mut Context,
     ) -> u64 {
-        let port = self.inputs[source].port;
-        let since = self.clock.cycle_from(ctx.fabric.head_ready(port));
-        let request = ctx.fabric.pop(port, self.clock.at(cycle));
+        let (port, now) = (self.inputs[source].port, self.clock.at(cycle));
+        let wait = self.clock.cycles_in(now.since(ctx.fabric.head_ready(port)));
+        let request = ctx.fabric.pop(port, now);
         let row = ctx.requests.get(request);
         if self.direction == Direction::Request {
             let place = ctx.map.locate(row.address);
@@ -247,7 +254,7 @@ impl Crossbar {
             source: SourceId(source.0),
             destination: DestinationId(target.0),
             flits,
-            wait: cycle.since(since),
+            wait,
             transit,
             hops: 1,
             pipeline: self.latency,
@@ -267,20 +274,19 @@ impl Crossbar {
         cycle: NetworkCycle,
         ctx: &Context,
     ) -> NetworkCycle {
-        bits::insert(&mut self.unknown, index.index());
         let input = &mut self.inputs[index];
         input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
         input.cycle = cycle;
         if input.sent >= self.input_speedup {
             input.free = cycle + flits;
-            return input.free;
+            return self.look_again(index, ctx);
         }
-        let Some((ready, next)) = ctx.fabric.head(input.port) else { return NetworkCycle::NEVER };
-        if ready > self.clock.at(cycle) {
-            return self.clock.cycle_from(ready);
-        }
+        let Some(next) = ctx.fabric.ready(input.port, self.clock.at(cycle)) else {
+            return self.look_again(index, ctx);
+        };
         let target = self.direction.exit(ctx.requests.get(next));
         if target <= output {
+            bits::insert(&mut self.unknown, index.index());
             return cycle + 1;
         }
         self.register(index, target);

@@ -58,10 +58,7 @@ impl Tally {
     pub fn pass(&mut self, journey: &Journey) {
         let result = &mut self.result;
         result.latency.record(journey.wait + journey.transit);
-        result.wait_cycles += journey.wait;
         result.pipeline_cycles += journey.pipeline;
-        result.serialisation_cycles += journey.flits;
-        result.contention_cycles += journey.transit - journey.pipeline - journey.flits;
         result.hops += journey.hops;
         let source = &mut result.sources[journey.source.index()];
         source.packets += 1;
@@ -72,7 +69,7 @@ impl Tally {
         destination.flits += journey.flits;
     }
 
-    /// The counts so far.
+    /// The counts of the nodes so far.
     pub fn counts(&self) -> &NetworkResult {
         &self.result
     }
@@ -81,6 +78,10 @@ impl Tally {
     pub fn finish(&mut self, cycles: u64) -> NetworkResult {
         let mut result = std::mem::take(&mut self.result);
         result.cycles = cycles;
+        result.wait_cycles = result.sources.iter().map(|source| source.wait_cycles).sum();
+        result.serialisation_cycles = result.sources.iter().map(|source| source.flits).sum();
+        let known = result.wait_cycles + result.pipeline_cycles + result.serialisation_cycles;
+        result.contention_cycles = result.latency.sum() as u64 - known;
         if let Some(locality) = &self.locality {
             (result.before, result.after) = locality.finish();
         }

@@ -28,14 +28,21 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value: u64) {
         let bucket = bucket_of(value);
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.count_first(bucket),
         }
-        self.counts[bucket] += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+    }
+
+    /// Counts the first value of a bucket behind all others.
+    #[cold]
+    fn count_first(&mut self, bucket: usize) {
+        self.counts.resize(bucket, 0);
+        self.counts.push(1);
     }
 
     /// Number of values.

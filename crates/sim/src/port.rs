@@ -18,8 +18,9 @@
 //! behind the first itself: after it has taken one, it asks to be woken at the ready time of the
 //! next.
 //!
-//! The rings of all ports lie in one vector. A ring begins with four entries and doubles, up to the
-//! capacity of its port, so that deep queues which stay short touch little memory of the host.
+//! The rings of all ports lie in one vector, each at a multiple of its length. A ring begins with four
+//! entries and doubles, up to the capacity of its port, so that deep queues which stay short touch
+//! little memory of the host.
 
 use super::wheel::Wheel;
 use crate::bits;
@@ -49,60 +50,50 @@ type Entry = (Ticks, RequestId);
 struct Port {
     /// The ready time of the head; [`Ticks::NEVER`] if the port is empty.
     head_ready: Ticks,
-    /// Where its ring begins in [`Fabric::entries`].
-    ring: u32,
-    /// The head, from the start of the ring.
+    /// Index of the head in [`Fabric::entries`]; of the ring's first entry if the port is empty.
     head: u32,
+    /// Entries of the ring, less one.
+    mask: u32,
     len: u32,
+    /// Requests that fit before the ring must grow or the port is full.
+    limit: u32,
     capacity: u32,
-    /// Numbers of the two units in their domains.
-    reader: u16,
-    writer: u16,
-    reader_domain: Domain,
-    writer_domain: Domain,
-    /// The ring has `1 << ring_bits` entries.
-    ring_bits: u8,
+    /// The reader is a network.
+    to_network: bool,
     /// The writer found the port full and is to be woken by the next pop.
     writer_blocked: bool,
 }
 
 const _: () = assert!(size_of::<Port>() == 32);
 
+/// The units at the two ends of a port.
+#[derive(Clone, Copy)]
+struct Ends {
+    writer: UnitId,
+    reader: UnitId,
+}
+
 /// A set of ports, one bit per number of their writer.
 pub type PortSet = [u64; 4];
 
 impl Port {
-    /// Entries of the ring, less one.
+    /// Index in [`Fabric::entries`] of the entry so many behind the head. A ring lies at a multiple of
+    /// its length, so that only the low bits of an index change as it wraps around.
     #[inline]
-    fn mask(&self) -> u32 {
-        (1 << self.ring_bits) - 1
+    fn behind_head(&self, count: u32) -> usize {
+        let (head, at) = (self.head, self.head.wrapping_add(count));
+        (head ^ ((head ^ at) & self.mask)) as usize
     }
 
-    /// Requests that fit before the ring must grow or the port is full.
+    /// Index of the first entry of the ring.
     #[inline]
-    fn limit(&self) -> u32 {
-        self.capacity.min(1 << self.ring_bits)
-    }
-
-    #[inline]
-    fn reader(&self) -> UnitId {
-        UnitId { domain: self.reader_domain, index: self.reader.into() }
-    }
-
-    #[inline]
-    fn writer(&self) -> UnitId {
-        UnitId { domain: self.writer_domain, index: self.writer.into() }
-    }
-
-    /// Index of the head in [`Fabric::entries`].
-    #[inline]
-    fn head_at(&self) -> usize {
-        (self.ring + self.head) as usize
+    fn ring(&self) -> u32 {
+        self.head & !self.mask
     }
 }
 
-/// Entries of a ring before it grows, as a power of two.
-const FIRST_RING_BITS: u8 = 2;
+/// Entries of a ring before it grows.
+const FIRST_RING: u32 = 4;
 
 /// Entries that are reserved at the start: 2 MB of address space. There is more than the rings need
 /// at first, because a ring that grows moves to new entries and leaves its old ones unused.
@@ -116,6 +107,7 @@ type Name = (&'static str, u32);
 pub struct Fabric {
     ports: Vec<Port>,
     entries: Vec<Entry>,
+    ends: Vec<Ends>,
     names: Vec<Name>,
     /// By network, the ports to it that have become non-empty since it last asked.
     arrivals: Vec<PortSet>,
@@ -133,6 +125,7 @@ impl Fabric {
         Fabric {
             ports: Vec::new(),
             entries: Vec::with_capacity(FIRST_ENTRIES),
+            ends: Vec::new(),
             names: Vec::new(),
             arrivals: vec![PortSet::default(); units[Domain::Network as usize]],
             wheels: units.map(Wheel::new),
@@ -151,22 +144,18 @@ impl Fabric {
         writer: UnitId,
         reader: UnitId,
     ) -> PortId {
-        let number = |unit: UnitId| {
-            u16::try_from(unit.index).expect("the units of a domain have numbers of 16 bits")
-        };
-        let ring = self.add_ring(FIRST_RING_BITS);
+        let capacity = capacity.max(1) as u32;
+        let ring = self.add_ring(FIRST_RING);
         self.names.push((name, index as u32));
+        self.ends.push(Ends { writer, reader });
         self.ports.push(Port {
             head_ready: Ticks::NEVER,
-            ring,
-            head: 0,
+            head: ring,
+            mask: FIRST_RING - 1,
             len: 0,
-            capacity: capacity.max(1) as u32,
-            reader: number(reader),
-            writer: number(writer),
-            reader_domain: reader.domain,
-            writer_domain: writer.domain,
-            ring_bits: FIRST_RING_BITS,
+            limit: capacity.min(FIRST_RING),
+            capacity,
+            to_network: reader.domain == Domain::Network,
             writer_blocked: false,
         });
         PortId(self.ports.len() as u32 - 1)
@@ -179,27 +168,27 @@ impl Fabric {
         std::mem::take(&mut self.arrivals[network])
     }
 
-    /// Adds a ring of `1 << bits` entries; returns where it begins.
-    fn add_ring(&mut self, bits: u8) -> u32 {
-        let ring = self.entries.len();
-        self.entries.resize(ring + (1 << bits), (Ticks(0), RequestId::NONE));
+    /// Adds a ring of `length` entries, a power of two; returns where it begins.
+    fn add_ring(&mut self, length: u32) -> u32 {
+        let ring = self.entries.len().next_multiple_of(length as usize);
+        self.entries.resize(ring + length as usize, (Ticks(0), RequestId::NONE));
         ring as u32
     }
 
-    /// Doubles the ring of a port; the port must have room for more.
+    /// Doubles the ring of a port, which must have room for more, and pushes.
     #[cold]
-    fn grow(&mut self, port: PortId) {
+    fn grow_and_push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
         if self.room(port) == 0 {
             self.broken(port, "overflows");
         }
-        let grown = self.add_ring(self.port(port).ring_bits + 1);
+        let length = 2 * (self.port(port).mask + 1);
+        let grown = self.add_ring(length);
         let p = &mut self.ports[port.0 as usize];
         for at in 0..p.len {
-            let from = p.ring + ((p.head + at) & p.mask());
-            self.entries[(grown + at) as usize] = self.entries[from as usize];
+            self.entries[(grown + at) as usize] = self.entries[p.behind_head(at)];
         }
-        (p.ring, p.head) = (grown, 0);
-        p.ring_bits += 1;
+        (p.head, p.mask, p.limit) = (grown, length - 1, p.capacity.min(length));
+        self.push(port, request, ready);
     }
 
     #[inline]
@@ -218,20 +207,16 @@ impl Fabric {
     /// port was empty. There must be room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
-        if self.port(port).len >= self.port(port).limit() {
-            self.grow(port);
-        }
         let p = &mut self.ports[port.0 as usize];
-        let at = p.ring + ((p.head + p.len) & p.mask());
-        self.entries[at as usize] = (ready, request);
+        if p.len >= p.limit {
+            return self.grow_and_push(port, request, ready);
+        }
+        let at = p.behind_head(p.len);
         p.len += 1;
         // The reader finds later entries itself when it takes the one before.
-        if p.len == 1 {
-            if p.reader_domain == Domain::Network {
-                let (network, writer) = (usize::from(p.reader), usize::from(p.writer));
-                bits::insert(&mut self.arrivals[network], writer);
-            }
-            p.head_ready = ready;
+        let is_first = p.len == 1;
+        self.entries[at] = (ready, request);
+        if is_first {
             self.wake_reader(port, ready);
         }
     }
@@ -246,14 +231,14 @@ impl Fabric {
     #[inline]
     pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
         let p = self.port(port);
-        (p.len > 0).then(|| self.entries[p.head_at()])
+        (p.len > 0).then(|| self.entries[p.head as usize])
     }
 
     /// The request at the head, if it may be taken now.
     #[inline]
     pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
         let p = self.port(port);
-        (p.head_ready <= now).then(|| self.entries[p.head_at()].1)
+        (p.head_ready <= now).then(|| self.entries[p.head as usize].1)
     }
 
     /// Takes the request at the head and wakes a writer that waits for room.
@@ -265,28 +250,40 @@ impl Fabric {
         }
         debug_assert!(p.head_ready <= now);
         self.moves += 1;
-        let (_, request) = self.entries[p.head_at()];
+        let (_, request) = self.entries[p.head as usize];
         p.len -= 1;
-        // An empty ring starts again at its first entries, which are in the host's cache.
-        p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask() };
-        p.head_ready = if p.len == 0 { Ticks::NEVER } else { self.entries[p.head_at()].0 };
+        if p.len == 0 {
+            // An empty ring starts again at its first entries, which are in the host's cache.
+            (p.head, p.head_ready) = (p.ring(), Ticks::NEVER);
+        } else {
+            let next = p.behind_head(1);
+            (p.head, p.head_ready) = (next as u32, self.entries[next].0);
+        }
         if p.writer_blocked {
-            p.writer_blocked = false;
-            self.wake_blocked(port, now);
+            return self.wake_blocked(port, request, now);
         }
         request
     }
 
-    // Most pushes and pops wake nobody: these are separate functions so that the common path is
-    // short.
+    // Most pushes and pops wake nobody: what those do that wake is in separate functions, called last,
+    // so that the common path is short.
     #[inline(never)]
-    fn wake_reader(&mut self, port: PortId, time: Ticks) {
-        self.wake(self.port(port).reader(), time);
+    fn wake_reader(&mut self, port: PortId, ready: Ticks) {
+        let p = &mut self.ports[port.0 as usize];
+        p.head_ready = ready;
+        let Ends { writer, reader } = self.ends[port.0 as usize];
+        if p.to_network {
+            bits::insert(&mut self.arrivals[reader.index as usize], writer.index as usize);
+        }
+        self.wake(reader, ready);
     }
 
+    /// Wakes the writer; returns the request that has been taken.
     #[inline(never)]
-    fn wake_blocked(&mut self, port: PortId, time: Ticks) {
-        self.wake(self.port(port).writer(), time);
+    fn wake_blocked(&mut self, port: PortId, request: RequestId, time: Ticks) -> RequestId {
+        self.ports[port.0 as usize].writer_blocked = false;
+        self.wake(self.ends[port.0 as usize].writer, time);
+        request
     }
 
     #[cold]
@@ -383,7 +380,7 @@ impl Fabric {
     pub fn occupied(&self) -> impl Iterator<Item = String> {
         let named = self.ports.iter().zip(&self.names);
         named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
-            let (ready, request) = self.entries[p.head_at()];
+            let (ready, request) = self.entries[p.head as usize];
             format!(
                 "port {name} {index}: {} of {}, head request {} ready at tick {}{}",
                 p.len,

@@ -218,6 +218,12 @@ impl<D> Clock<D> {
     pub fn period(self) -> u64 {
         self.period
     }
+
+    /// Whole cycles in so many ticks. Most waits are shorter than a cycle, and a division is slow.
+    #[inline]
+    pub fn cycles_in(self, ticks: u64) -> u64 {
+        if ticks < self.period { 0 } else { ticks / self.period }
+    }
 }
 
 impl<D: ClockDomain> Clock<D> {
@@ -301,6 +307,12 @@ mod tests {
             assert_eq!(core.cycle_of(Ticks(ticks)), CoreCycle::new(of));
             assert_eq!(core.at(CoreCycle::new(from)), clock.at(from));
         }
+    }
+
+    #[test]
+    fn a_duration_has_so_many_whole_cycles() {
+        let clock: Clock = Clock::new(33);
+        assert_eq!([0, 32, 33, 65, 66].map(|ticks| clock.cycles_in(ticks)), [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -26,6 +26,7 @@
 use crate::bits;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Cycles that the ring spans; wake-ups further ahead wait in a heap.
 const SLOTS: u64 = 256;
@@ -41,10 +42,10 @@ pub struct Wheel {
     cycle: u64,
     /// Units below this number can no longer be stepped in `cycle`.
     next_unit: usize,
-    /// First word of `cycle`'s slot.
-    slot: usize,
-    /// The word of that slot in which the next unit is looked for.
-    word: usize,
+    /// The words of `cycle`'s slot in which units are still looked for, and the number of the first
+    /// unit of these words.
+    words: Range<usize>,
+    first_unit: usize,
     /// Wake-ups beyond the ring, earliest first: cycle and unit.
     far: BinaryHeap<Reverse<(u64, usize)>>,
 }
@@ -58,8 +59,8 @@ impl Wheel {
             occupied: [0; SLOT_WORDS],
             cycle: 0,
             next_unit: 0,
-            slot: 0,
-            word: 0,
+            words: 0..words_per_slot,
+            first_unit: 0,
             far: BinaryHeap::new(),
         }
     }
@@ -69,18 +70,22 @@ impl Wheel {
     pub fn wake(&mut self, unit: usize, cycle: u64) {
         let earliest = self.cycle + u64::from(unit < self.next_unit);
         let cycle = cycle.max(earliest);
-        if cycle - self.cycle < SLOTS {
-            self.set(unit, cycle);
-        } else {
-            self.far.push(Reverse((cycle, unit)));
+        if cycle - self.cycle >= SLOTS {
+            return self.wake_far(unit, cycle);
         }
+        self.set(unit, cycle);
+    }
+
+    #[cold]
+    fn wake_far(&mut self, unit: usize, cycle: u64) {
+        self.far.push(Reverse((cycle, unit)));
     }
 
     #[inline]
     fn set(&mut self, unit: usize, cycle: u64) {
         let slot = (cycle % SLOTS) as usize;
-        bits::insert(&mut self.bits, slot * self.words_per_slot * bits::WORD + unit);
-        bits::insert(&mut self.occupied, slot);
+        self.bits[slot * self.words_per_slot + unit / bits::WORD] |= 1 << (unit % bits::WORD);
+        self.occupied[slot / bits::WORD] |= 1 << (slot % bits::WORD);
     }
 
     /// The earliest cycle with a wake-up.
@@ -118,21 +123,22 @@ impl Wheel {
     fn start(&mut self, cycle: u64) {
         self.cycle = cycle;
         self.next_unit = 0;
-        self.slot = (cycle % SLOTS) as usize * self.words_per_slot;
-        self.word = 0;
+        let first = (cycle % SLOTS) as usize * self.words_per_slot;
+        (self.words, self.first_unit) = (first..first + self.words_per_slot, 0);
     }
 
     /// Takes the next unit to step in the current cycle, including units woken meanwhile whose
     /// number has not been passed.
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
-        while self.word < self.words_per_slot {
-            if let Some(bit) = bits::take_lowest(&mut self.bits[self.slot + self.word]) {
-                let unit = self.word * bits::WORD + bit;
+        while self.words.start < self.words.end {
+            if let Some(bit) = bits::take_lowest(&mut self.bits[self.words.start]) {
+                let unit = self.first_unit + bit;
                 self.next_unit = unit + 1;
                 return Some(unit);
             }
-            self.word += 1;
+            self.words.start += 1;
+            self.first_unit += bits::WORD;
         }
         None
     }

@@ -18,7 +18,7 @@ use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
 use warpmem_sim::{
-    AddressMap, CoreCycle, Domain, DramCycle, Fabric, LlcCycle, NetworkCycle, RequestTable, SmId,
+    AddressMap, ClockDomain, CoreCycle, Cycle, Domain, DramCycle, Fabric, RequestTable, SmId,
     Ticks, UnitId, domain,
 };
 use warpmem_trace::{Trace, TraceError};
@@ -118,17 +118,43 @@ impl System {
         record: &mut Recording,
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
-        for domain in Domain::ALL {
-            let Some(cycle) = self.fabric.begin_cycle(domain, now) else { continue };
-            while let Some(unit) = self.fabric.wheel(domain).take() {
-                self.steps += 1;
-                self.step_unit(domain, unit, cycle, record, source)?;
+        let System { fabric, requests, map, side, networks, slices, controllers, .. } = self;
+        let ctx = &mut Context { fabric, requests, map, record, side };
+        let channels = step_due(ctx, now, |unit, cycle, ctx| controllers[unit].step(cycle, ctx));
+        let llc = step_due(ctx, now, |unit, cycle, ctx| slices[unit].step(cycle, ctx));
+        let network = step_due(ctx, now, |unit, cycle, ctx| {
+            if let Some(next) = networks[unit].step(cycle, &mut ctx.network()) {
+                ctx.fabric.wake_at(unit as u32, next.max(cycle + 1));
             }
-            self.fabric.wheel(domain).end();
-            if self.polls {
-                self.wake_all(domain, cycle + 1);
-            }
+        });
+        self.steps += channels + llc + network;
+        self.step_core(now, record, source)?;
+        if self.polls {
+            self.wake_all_after(now);
         }
+        Ok(())
+    }
+
+    /// Steps the SMs that are due, then the dispatcher if it is.
+    fn step_core(
+        &mut self,
+        now: Ticks,
+        record: &mut Recording,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        let Some(cycle) = self.fabric.begin_cycle(Domain::Core, now) else { return Ok(()) };
+        let cycle = CoreCycle::new(cycle);
+        while let Some(unit) = self.fabric.wheel(Domain::Core).take() {
+            self.steps += 1;
+            if unit == self.sms.len() {
+                self.dispatch(cycle, source)?;
+                continue;
+            }
+            let System { fabric, requests, map, side, .. } = self;
+            self.sms[unit].step(cycle, &mut Context { fabric, requests, map, record, side })?;
+            self.collect_ended(unit, cycle);
+        }
+        self.fabric.wheel(Domain::Core).end();
         Ok(())
     }
 
@@ -136,6 +162,13 @@ impl System {
     pub fn poll(&mut self) {
         self.polls = true;
         Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
+    }
+
+    /// Wakes the units of each domain in its first cycle after `now`.
+    fn wake_all_after(&mut self, now: Ticks) {
+        for domain in Domain::ALL {
+            self.wake_all(domain, self.fabric.clock(domain).cycle_of(now) + 1);
+        }
     }
 
     fn wake_all(&mut self, domain: Domain, cycle: u64) {
@@ -148,42 +181,6 @@ impl System {
         for index in 0..units as u32 {
             self.fabric.wake_cycle(UnitId { domain, index }, cycle);
         }
-    }
-
-    fn step_unit(
-        &mut self,
-        domain: Domain,
-        unit: usize,
-        cycle: u64,
-        record: &mut Recording,
-        source: &mut dyn KernelSource,
-    ) -> Result<(), TraceError> {
-        if domain == Domain::Core && unit == self.sms.len() {
-            return self.dispatch(CoreCycle::new(cycle), source);
-        }
-        let ctx = &mut Context {
-            fabric: &mut self.fabric,
-            requests: &mut self.requests,
-            map: &self.map,
-            record,
-            side: &mut self.side,
-        };
-        match domain {
-            Domain::Dram => self.controllers[unit].step(DramCycle::new(cycle), ctx),
-            Domain::Llc => self.slices[unit].step(LlcCycle::new(cycle), ctx),
-            Domain::Network => {
-                let cycle = NetworkCycle::new(cycle);
-                if let Some(next) = self.networks[unit].step(cycle, &mut ctx.network()) {
-                    self.fabric.wake_at(unit as u32, next.max(cycle + 1));
-                }
-            }
-            Domain::Core => {
-                let cycle = CoreCycle::new(cycle);
-                self.sms[unit].step(cycle, ctx)?;
-                self.collect_ended(unit, cycle);
-            }
-        }
-        Ok(())
     }
 
     /// Tells the dispatcher, which is stepped after the SMs, which CTAs of the SM in this place have
@@ -391,6 +388,22 @@ impl System {
     pub fn describe(&self) -> Vec<String> {
         self.dispatcher.describe().chain(self.leftovers()).collect()
     }
+}
+
+/// Steps the units of domain `D` that are due at `now`; returns how many.
+fn step_due<D: ClockDomain>(
+    ctx: &mut Context,
+    now: Ticks,
+    mut step: impl FnMut(usize, Cycle<D>, &mut Context),
+) -> u64 {
+    let Some(cycle) = ctx.fabric.begin_cycle(D::DOMAIN, now) else { return 0 };
+    let mut steps = 0;
+    while let Some(unit) = ctx.fabric.wheel(D::DOMAIN).take() {
+        steps += 1;
+        step(unit, Cycle::new(cycle), ctx);
+    }
+    ctx.fabric.wheel(D::DOMAIN).end();
+    steps
 }
 
 /// The dispatcher among the units of the core domain: the one after the SMs.
