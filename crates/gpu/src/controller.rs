@@ -338,21 +338,35 @@ impl Controller {
 
     fn schedule(&mut self, cycle: DramCycle, next: Option<DramCycle>, ctx: &mut Context) {
         let mut wake = next.unwrap_or(DramCycle::NEVER);
-        if let Some(item) = self.in_flight.front()
-            && (item.cycle > cycle || self.may_enter(&item.item))
-        {
-            wake = wake.min(item.cycle);
-        }
-        for slice in 0..self.slices.len() {
-            self.look(slice, ctx);
-            let Some(head) = &self.slices[slice].head else { continue };
-            if head.cycle > cycle || self.may_enter(&head.item) {
-                wake = wake.min(head.cycle);
-            }
+        // If the channel goes on in the next cycle, nothing can be earlier.
+        if wake > cycle + 1 {
+            wake = wake.min(self.next_item(cycle, ctx));
         }
         if wake != DramCycle::NEVER {
             ctx.fabric.wake_at(self.unit.index, wake.max(cycle + 1));
         }
+    }
+
+    /// When the next item can leave its slice or enter the queues; any cycle up to `cycle` stands for
+    /// the next.
+    fn next_item(&mut self, cycle: DramCycle, ctx: &Context) -> DramCycle {
+        let mut next = DramCycle::NEVER;
+        if let Some(item) = self.in_flight.front()
+            && (item.cycle > cycle || self.may_enter(&item.item))
+        {
+            next = item.cycle;
+        }
+        for slice in 0..self.slices.len() {
+            self.look(slice, ctx);
+            let Some(head) = self.slices[slice].head.as_ref().filter(|head| head.cycle < next)
+            else {
+                continue;
+            };
+            if head.cycle > cycle || next > cycle && self.may_enter(&head.item) {
+                next = head.cycle;
+            }
+        }
+        next
     }
 
     fn may_enter(&self, item: &Item) -> bool {

@@ -28,11 +28,7 @@ impl Answers {
 
     /// The request that [`Answers::next`] named has been answered.
     pub fn pop(&mut self, requests: &mut RequestTable) {
-        let Some(first) = self.fills.pop_front() else { return };
-        let next = requests.next(first, CacheLevel::Llc);
-        if next != RequestId::NONE {
-            self.fills.push_front(next);
-        }
+        self.drop_first(requests);
         self.skip_own_fetches(requests);
     }
 
@@ -41,12 +37,17 @@ impl Answers {
         while let Some(&first) = self.fills.front()
             && requests.get(first).own
         {
-            self.fills.pop_front();
-            let next = requests.next(first, CacheLevel::Llc);
+            self.drop_first(requests);
             requests.remove(first);
-            if next != RequestId::NONE {
-                self.fills.push_front(next);
-            }
+        }
+    }
+
+    /// The request linked to the first takes its place.
+    fn drop_first(&mut self, requests: &RequestTable) {
+        let Some(first) = self.fills.front_mut() else { return };
+        *first = requests.next(*first, CacheLevel::Llc);
+        if *first == RequestId::NONE {
+            self.fills.pop_front();
         }
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Arrivals {
     queued: u32,
     /// The queue lets nothing be taken from the network.
     blocked: bool,
+    /// The queue, as it is now, does not accept the request whose delay is over.
+    refused: bool,
     delay_ticks: u64,
     queue: Box<dyn LlcQueue>,
     account: QueueAccount,
@@ -45,6 +47,7 @@ impl Arrivals {
             },
             queued: 0,
             blocked: false,
+            refused: false,
             delay_ticks,
             queue,
             account: QueueAccount::default(),
@@ -63,10 +66,12 @@ impl Arrivals {
             let request = ctx.requests.get(id);
             if !self.queue.accepts(request) {
                 self.queue.refused();
+                self.refused = true;
                 self.blocked = self.queue.is_blocked();
                 self.account.refused(cycle);
                 break;
             }
+            self.refused = false;
             self.queue.push(id, request);
             self.account.entered(cycle, self.queued);
             self.queued += 1;
@@ -120,6 +125,7 @@ impl Arrivals {
         self.queue.pop();
         self.account.served(cycle, self.queued, critical_field, waited);
         self.queued -= 1;
+        self.refused = false;
         self.blocked = self.blocked && self.queue.is_blocked();
     }
 
@@ -130,8 +136,8 @@ impl Arrivals {
             next = ctx.fabric.head_ready(self.port);
         }
         // A request that is due and finds the queue full waits until another is served.
-        let arrived = self.delayed.ready(now);
-        if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
+        let accepts = |id| !self.refused && self.queue.accepts(ctx.requests.get(id));
+        if self.delayed.ready(now).is_none_or(accepts) {
             next = next.min(self.delayed.due());
         }
         next

@@ -77,7 +77,14 @@ impl Replies {
 
     /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
     /// there is room for one, `llc.reply_order` decides.
+    #[inline]
     pub fn send(&mut self, now: Ticks, ctx: &mut Context) {
+        if self.hits.due() <= now || !self.answers.is_empty() {
+            self.send_due(now, ctx);
+        }
+    }
+
+    fn send_due(&mut self, now: Ticks, ctx: &mut Context) {
         match self.order {
             ReplyOrder::FillsFirst => {
                 self.send_answer(now, ctx);

@@ -341,22 +341,28 @@ impl Slice {
     /// Asks for the next step. `sent`: the miss queue has one free entry more than the request at
     /// the tags found.
     fn schedule(&mut self, cycle: LlcCycle, now: Ticks, sent: bool, ctx: &mut Context) {
-        let mut next = self.next_input(now, sent, ctx).min(self.replies.next_time(now, ctx));
-        if self.arrivals.has_queued()
-            && (self.waiting.is_none() || sent)
-            && self.has_reply_room(ctx)
-        {
+        let soon = self.clock.at(cycle + 1);
+        let mut next = self.next_input(now, sent, ctx);
+        // Whatever has something to do in the next cycle decides: the rest is not asked.
+        if next > soon {
+            next = next.min(self.replies.next_time(now, ctx));
+        }
+        if next > soon && self.may_serve(sent, ctx) {
             next = next.min(self.clock.at(self.tags_free));
         }
-        if self.to_dram.can_send_one(ctx) {
-            next = now;
+        if next > soon && self.to_dram.can_send_one(ctx) {
+            next = soon;
         }
         if next == Ticks::NEVER {
             return;
         }
-        let soon = next <= self.clock.at(cycle + 1);
-        let next = if soon { cycle + 1 } else { self.clock.cycle_from(next) };
+        let next = if next <= soon { cycle + 1 } else { self.clock.cycle_from(next) };
         ctx.fabric.wake_at(self.unit.index, next);
+    }
+
+    /// Whether the next request at the tags lacks nothing but the tags, as far as is known.
+    fn may_serve(&self, sent: bool, ctx: &mut Context) -> bool {
+        self.arrivals.has_queued() && (self.waiting.is_none() || sent) && self.has_reply_room(ctx)
     }
 
     /// When the slice can next take something from the network, the arrival delay or DRAM.

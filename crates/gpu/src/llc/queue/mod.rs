@@ -19,7 +19,7 @@ pub trait LlcQueue: Send {
     /// Most requests that wait here.
     fn capacity(&self) -> u32;
 
-    /// Whether this request may enter.
+    /// Whether this request may enter. A request that may not enter may later only if another has left.
     fn accepts(&self, request: &Request) -> bool;
 
     /// Adds a request that was accepted.
