@@ -262,7 +262,7 @@ impl Controller {
 
     fn item(&self, id: RequestId, ctx: &Context) -> Item {
         let row = ctx.requests.get(id);
-        let place = ctx.map.locate(row.address);
+        let place = row.place;
         let update = merge_update(id, ctx);
         if let Some(sent) = update.filter(|sent| sent.about != id) {
             return Item::MergeUpdate { sent, bank: place.bank };
@@ -273,7 +273,7 @@ impl Controller {
             row: place.row,
             write: row.kind == RequestKind::Writeback,
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
-            line: (place.column / self.bursts_per_line) as u16,
+            line: (u32::from(place.column) / self.bursts_per_line) as u16,
             sm: row.sm.0,
             warp: row.warp.0,
             cta: row.cta,
@@ -310,7 +310,7 @@ impl Controller {
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
-            let slice = ctx.requests.get(id).slice.index() - first_slice;
+            let slice = ctx.requests.get(id).place.slice.index() - first_slice;
             ctx.fabric.push(slices[slice].fills, id, data_end);
             self.room -= 1;
         }
@@ -438,7 +438,7 @@ impl Controller {
 
 /// The merge update that belongs to the item at the head of the port that holds `id`.
 fn merge_update(id: RequestId, ctx: &Context) -> Option<Sent> {
-    let slice = ctx.requests.get(id).slice;
+    let slice = ctx.requests.get(id).place.slice;
     ctx.side.merges.as_ref().and_then(|updates| updates.head(slice))
 }
 
@@ -450,7 +450,7 @@ fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
 /// Takes the item at the head of a port.
 fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
     ctx.fabric.pop(port, now);
-    let slice = ctx.requests.get(id).slice;
+    let slice = ctx.requests.get(id).place.slice;
     if let Some(updates) = &mut ctx.side.merges {
         updates.pop(slice);
     }

@@ -241,9 +241,8 @@ impl Crossbar {
         let request = ctx.fabric.pop(port, now);
         let row = ctx.requests.get(request);
         if self.direction == Direction::Request {
-            let place = ctx.map.locate(row.address);
-            self.tally.enter(source, place);
-            self.tally.leave(place);
+            self.tally.enter(source, row.place);
+            self.tally.leave(row.place);
         }
         let flits = self.packets.flits(self.direction, row);
         let output = &mut self.outputs[target];
@@ -336,7 +335,7 @@ impl Topology for Crossbar {
 /// The properties of a port's head packet that an arbitration rule may use.
 fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Packet {
     let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
-    let place = ctx.map.locate(ctx.requests.get(request).address);
+    let place = ctx.requests.get(request).place;
     let bank = place.channel.index() * banks + place.bank.index();
     Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
 }

@@ -175,7 +175,7 @@ impl Ideal {
         let request = ctx.fabric.pop(source.id, self.clock.at(cycle));
         let row = ctx.requests.get(request);
         if self.direction == Direction::Request {
-            self.tally.enter(input, ctx.map.locate(row.address));
+            self.tally.enter(input, row.place);
         }
         let flits = self.packets.flits(self.direction, row);
         let transit = flits + self.pipeline(source.node, output);
@@ -227,7 +227,7 @@ impl Ideal {
     fn count(&mut self, output: ExitId, packet: Packet, cycle: NetworkCycle, ctx: &Context) {
         let row = ctx.requests.get(RequestId(packet.request));
         if self.direction == Direction::Request {
-            self.tally.leave(ctx.map.locate(row.address));
+            self.tally.leave(row.place);
         }
         let source = packet.source;
         self.tally.pass(&Journey {

@@ -40,7 +40,7 @@ impl Direction {
     #[inline]
     fn exit(self, request: &Request) -> ExitId {
         match self {
-            Direction::Request => ExitId(request.slice.0),
+            Direction::Request => ExitId(request.place.slice.0),
             Direction::Reply => ExitId(request.sm.0),
         }
     }

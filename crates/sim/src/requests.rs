@@ -26,7 +26,7 @@
 //! for write-backs and for the rest of a line that a store allocated, and a channel adds
 //! prefetches; for these no SM waits.
 
-use crate::{SliceId, SmId, Ticks, WarpId};
+use crate::{Location, SmId, Ticks, WarpId};
 
 /// Index of a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,8 @@ pub struct Request {
     /// an L1 entry and in an LLC entry at once.
     pub next: [RequestId; CacheLevel::COUNT],
     pub sm: SmId,
-    pub slice: SliceId,
+    /// Where `address` lies: computed once, as every level asks for it.
+    pub place: Location,
     /// Sectors that it covers, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,
     pub kind: RequestKind,
@@ -127,9 +128,10 @@ impl Request {
     /// [`Request::sm`] of a request for which no SM waits.
     pub const NO_SM: SmId = SmId(u16::MAX);
 
-    /// A request for one sector that a slice sends to DRAM for itself.
+    /// A request for the sector at `address`, which lies at `place`, that a slice sends to DRAM for
+    /// itself.
     #[inline]
-    pub fn of_slice(address: u64, kind: RequestKind, slice: SliceId) -> Request {
+    pub fn of_slice(address: u64, kind: RequestKind, place: Location) -> Request {
         Request {
             address,
             pc: 0,
@@ -140,7 +142,7 @@ impl Request {
             load: u32::MAX,
             next: [RequestId::NONE; CacheLevel::COUNT],
             sm: Request::NO_SM,
-            slice,
+            place,
             sectors: 1,
             kind,
             bypass: false,
@@ -155,20 +157,18 @@ impl Request {
     }
 }
 
-/// Times at which a request passed the boundaries between units. The two that a slice writes while
-/// it reads the [`Request`] come first, so that they lie close to it in memory: see [`Row`].
+/// Times at which a request passed the boundaries between units.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
 pub struct Stamps {
+    /// Made by the coalescer.
+    pub created: Ticks,
+    /// Left L1 for the network.
+    pub l1_missed: Ticks,
     /// Arrived at the slice's queue.
     pub llc_arrived: Ticks,
     /// Was looked up in the slice's tags; if it missed, it was sent to DRAM or merged into an
     /// outstanding miss then.
     pub llc_served: Ticks,
-    /// Made by the coalescer.
-    pub created: Ticks,
-    /// Left L1 for the network.
-    pub l1_missed: Ticks,
     /// Entered the channel's queue.
     pub dram_entered: Ticks,
     /// First DRAM command for it.
@@ -179,7 +179,7 @@ pub struct Stamps {
     pub replied: Ticks,
 }
 
-/// A request with its stamps, in two cache lines of the host: most units touch only one of them.
+/// A request and its stamps, in a cache line of the host each: most units touch only one of them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Row {
@@ -188,7 +188,7 @@ struct Row {
 }
 
 const LINE_BYTES: usize = 64;
-const _: () = assert!(size_of::<Row>() == 2 * LINE_BYTES);
+const _: () = assert!(size_of::<Request>() == LINE_BYTES && size_of::<Stamps>() == LINE_BYTES);
 
 /// All requests in flight.
 pub struct RequestTable {
@@ -311,7 +311,8 @@ impl RequestTable {
 
 /// A request for tests of the units.
 pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
-    requests.add(Request::of_slice(address, RequestKind::Read, SliceId(0)), Ticks(0))
+    let request = Request::of_slice(address, RequestKind::Read, Location::ZERO);
+    requests.add(request, Ticks(0))
 }
 
 #[cfg(test)]
@@ -365,7 +366,7 @@ mod tests {
     #[test]
     fn a_request_that_joined_in_l1_shares_the_way_from_then_on() {
         let mut requests = RequestTable::default();
-        let mut first = Request::of_slice(0, RequestKind::Read, SliceId(0));
+        let mut first = Request::of_slice(0, RequestKind::Read, Location::ZERO);
         first.offchip = true;
         let joined = requests.add(Request { offchip: false, ..first }, Ticks(35));
         requests.share_reply(joined, &first, &stamps_in_order());

@@ -201,6 +201,7 @@ fn schemes_that_are_none_are_refused() {
     refused(&["map=RoBaCoCh", "pseudo=2"], "1 pseudo bits for `dram.pseudo_channels` = 2, not 0");
     refused(&["map=RoBaCoCh", "stacks=2"], "1 stack bits for `dram.stacks` = 2, not 0");
     refused(&["map=RoBaCoCh row:33"], "at most 32 row bits, not 33");
+    refused(&["map=RoBaCoCh", "row=8388608"], "at most 16 column bits, not 17");
     refused(&["map=BaCoCh row:14"], "expected a row field");
     refused(&["map=RoBaCoCh", "channels=6"], "a scheme without `ch`, as `dram.channels` = 6");
     refused(&["map=RoBaCoCh", "interleave=256"], "`dram.address.interleave_bytes` = 256");

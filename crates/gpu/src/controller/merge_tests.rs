@@ -6,7 +6,7 @@ use crate::side::SideChannels;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
-use warpmem_sim::{CountedMerges, Needs, Request as Row, SliceId, SmId, WarpId};
+use warpmem_sim::{CountedMerges, Location, Needs, Request as Row, SliceId, SmId, WarpId};
 use warpmem_testing::machine;
 
 /// What a scheduler was told.
@@ -93,7 +93,8 @@ impl Rig {
 
     /// An item at the controller from `cycle` on.
     fn send(&mut self, cycle: u64, row: Row) -> RequestId {
-        let id = self.bench.sim.requests.add(row, Ticks(0));
+        let place = self.bench.sim.map.locate(row.address);
+        let id = self.bench.sim.requests.add(Row { place, ..row }, Ticks(0));
         self.bench.sim.fabric.push(self.ports.0, id, Ticks(cycle));
         id
     }
@@ -107,8 +108,8 @@ impl Rig {
 
     /// A dummy request about another.
     fn send_dummy(&mut self, cycle: u64, about: RequestId, merges: u8, age: u32) {
-        let address = self.bench.sim.requests.get(about).address;
-        self.send(cycle, Row::of_slice(address, RequestKind::Read, SliceId(0)));
+        let &Row { address, place, .. } = self.bench.sim.requests.get(about);
+        self.send(cycle, Row::of_slice(address, RequestKind::Read, place));
         self.tell(Sent { about, merges, age });
     }
 
@@ -158,7 +159,7 @@ impl Rig {
 
 /// A read of this row of one bank.
 fn read(row: u64) -> Row {
-    Row::of_slice(row << 16, RequestKind::Read, SliceId(0))
+    Row::of_slice(row << 16, RequestKind::Read, Location::ZERO)
 }
 
 fn merges() -> Needs {
@@ -287,7 +288,7 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     let mut rig = Rig::new(&Needs::default());
     rig.controller = rig.controller.perfect();
     let reads: Vec<RequestId> = (0..6).map(|row| rig.send(7, read(row))).collect();
-    rig.send(7, Row::of_slice(0, RequestKind::Writeback, SliceId(0)));
+    rig.send(7, Row::of_slice(0, RequestKind::Writeback, Location::ZERO));
     let late = rig.send(30, read(0));
     let (filled, told) = rig.run_and(|_, _| {});
     // The port back holds four, and the slice empties it in the cycle after.
@@ -336,7 +337,7 @@ fn a_request_says_from_whom_it_is() {
         sm: SmId(3),
         warp: WarpId(100),
         cta: 7,
-        ..Row::of_slice(0, RequestKind::Read, SliceId(0))
+        ..Row::of_slice(0, RequestKind::Read, Location::ZERO)
     };
     let id = rig.send(0, row);
     let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {

@@ -36,8 +36,7 @@ impl OpenRows {
         let column = u32::from(done.line) * self.columns_per_line;
         // Where the row ends beyond the last address, nothing new comes.
         let address = ctx.map.beside(*served, column).unwrap_or(*served);
-        let slice = ctx.map.locate(address).slice;
-        let line = Request::of_slice(address, RequestKind::Prefetch, slice);
+        let line = Request::of_slice(address, RequestKind::Prefetch, ctx.map.locate(address));
         ctx.requests.add(Request { sectors: self.sectors, ..line }, clock.at(done.first_command))
     }
 }

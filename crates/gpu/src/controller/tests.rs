@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::engine::Bench;
-use warpmem_sim::Request as Row;
-use warpmem_sim::SliceId;
+use warpmem_sim::{Location, Request as Row, SliceId};
 use warpmem_testing::machine;
 
 /// A request of a slice that can enter the channel from `cycle` on.
@@ -53,7 +52,8 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let dram = Channel::family(&machine.scheduler_context(), policy).unwrap().remove(0);
     let mut controller = Controller::new(&machine, 0, clock.of(), dram, ports.clone()).unwrap();
     for miss in misses {
-        let row = Row::of_slice(miss.address, miss.kind, SliceId(miss.slice));
+        let place = Location { slice: SliceId(miss.slice), ..bench.sim.map.locate(miss.address) };
+        let row = Row::of_slice(miss.address, miss.kind, place);
         let id = bench.sim.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
         bench.sim.fabric.push(ports[usize::from(miss.slice)].0, id, clock.at(miss.cycle));
     }

@@ -76,10 +76,10 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        let Request { address, insertion, .. } = *request;
+        let Request { address, place, insertion, .. } = *request;
         let atomic = request.kind == RequestKind::Atomic;
         let (access, set_key) = (ReadAccess { address, atomic, insertion }, &self.set_key);
-        match self.cache.read(access, room, |_| set_key.of(ctx.map, address))? {
+        match self.cache.read(access, room, |_| set_key.of(place))? {
             Read::Hit(slot) => {
                 self.prefetched.use_line(slot);
                 self.answered(request, now, ctx);
@@ -190,10 +190,10 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        let Request { address, sectors, bytes, .. } = *request;
+        let Request { address, place, sectors, bytes, .. } = *request;
         let store = WriteAccess { address, sectors, bytes, local: false };
         let set_key = &self.set_key;
-        let write = self.cache.write(store, room, |_| set_key.of(ctx.map, address))?;
+        let write = self.cache.write(store, room, |_| set_key.of(place))?;
         self.take_line(write.allocated, address, now, ctx);
         if write.sent_on {
             self.to_dram.write(address, sectors, now, ctx);
@@ -214,7 +214,7 @@ impl Slice {
     /// Reads what a store needs from DRAM, or waits for it if it is on its way. The slice makes
     /// this read for itself.
     fn fetch(&mut self, store: &Request, fetch: Fetch, now: Ticks, ctx: &mut Context) {
-        let read = Request::of_slice(store.address, RequestKind::Fetch, self.id);
+        let read = Request::of_slice(store.address, RequestKind::Fetch, store.place);
         let sm = if self.rules.fetches_have_sm { store.sm } else { read.sm };
         let read = Request { own: true, sm, ..read };
         let id = ctx.requests.add(read, now);

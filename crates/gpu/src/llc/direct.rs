@@ -45,7 +45,7 @@ impl Slice {
             sectors: request.sectors,
             sm: request.sm,
             cta: request.cta,
-            ..Request::of_slice(request.address, RequestKind::Writeback, self.id)
+            ..Request::of_slice(request.address, RequestKind::Writeback, request.place)
         }
     }
 

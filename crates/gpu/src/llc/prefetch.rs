@@ -10,13 +10,12 @@ impl Slice {
     /// way, or would have to wait for a victim.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.fills, now);
-        let Request { address, sectors, .. } = *ctx.requests.get(id);
+        let Request { address, place, sectors, .. } = *ctx.requests.get(id);
         ctx.requests.remove(id);
         let room = self.to_dram.room(ctx).saturating_sub(self.to_dram.reserved());
         let set_key = &self.set_key;
-        let prefetch = self
-            .cache
-            .prefetch(address, sectors.count_ones(), room, |_| set_key.of(ctx.map, address));
+        let prefetch =
+            self.cache.prefetch(address, sectors.count_ones(), room, |_| set_key.of(place));
         match prefetch {
             Prefetch::Dropped(ReservationFail::MissQueueFull) => self.to_dram.wake_on_room(ctx),
             Prefetch::Inserted(allocated) => self.take_line(Some(allocated), address, now, ctx),

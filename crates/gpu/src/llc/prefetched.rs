@@ -38,7 +38,10 @@ struct Noted {
 impl Noted {
     fn place(&self, map: &AddressMap, address: u64) -> (BankRow, u32) {
         let place = map.locate(address);
-        (BankRow { bank: place.bank, row: place.row }, place.column / self.columns_per_line)
+        (
+            BankRow { bank: place.bank, row: place.row },
+            u32::from(place.column) / self.columns_per_line,
+        )
     }
 }
 

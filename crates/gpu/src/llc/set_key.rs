@@ -1,7 +1,7 @@
 //! By what number the set of a line is chosen.
 
 use warpmem_machine::Machine;
-use warpmem_sim::AddressMap;
+use warpmem_sim::Location;
 
 /// The number by which a line's set is chosen: its number among the lines of the slice, so that the
 /// bits that choose the slice do not leave sets unused.
@@ -25,8 +25,8 @@ impl SetKey {
         }
     }
 
-    pub fn of(&self, map: &AddressMap, address: u64) -> u64 {
-        let place = map.locate(address);
+    /// That of the line at `place`.
+    pub fn of(&self, place: Location) -> u64 {
         let bank_and_row = u64::from(place.row.0) << self.bank_shift | u64::from(place.bank.0);
         let line_in_row = u64::from(place.column >> self.bursts_per_line_shift);
         (bank_and_row >> self.slice_shift) << self.lines_per_row_shift | line_in_row

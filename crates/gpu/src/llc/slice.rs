@@ -17,7 +17,7 @@ use warpmem_machine::{self as machine, Machine};
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
     CacheLevel, CachedLines, CoreClock, Domain, Insertion, LlcClock, LlcCycle, Needs, PortId,
-    RequestId, RequestKind, SliceId, Ticks, UnitId,
+    Request, RequestId, RequestKind, SliceId, Ticks, UnitId,
 };
 
 /// Where a slice's ports lead.
@@ -242,12 +242,13 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<Fill, ReservationFail> {
-        let insertion = match ctx.requests.get(id).insertion {
+        let &Request { insertion, place, .. } = ctx.requests.get(id);
+        let insertion = match insertion {
             Insertion::Nowhere if self.needs_line(address, ctx) => Insertion::Newest,
             insertion => insertion,
         };
         let (room, set_key) = (self.room(ctx), &self.set_key);
-        match self.cache.fill(address, insertion, room, |_| set_key.of(ctx.map, address)) {
+        match self.cache.fill(address, insertion, room, |_| set_key.of(place)) {
             // All lines of its set wait for later fills: the results of its atomics go on to DRAM.
             Err(ReservationFail::LineAlloc) if room.queue == 0 => {
                 Err(ReservationFail::MissQueueFull)

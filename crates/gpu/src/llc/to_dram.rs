@@ -71,7 +71,8 @@ impl ToDram {
 
     /// Sends a write of these sectors. There must be room.
     pub fn write(&mut self, address: u64, sectors: u8, now: Ticks, ctx: &mut Context) {
-        let write = Request::of_slice(address, RequestKind::Writeback, self.slice);
+        let place = ctx.map.locate(address);
+        let write = Request::of_slice(address, RequestKind::Writeback, place);
         let id = ctx.requests.add(Request { sectors, ..write }, now);
         self.send(id, now, ctx);
     }
@@ -137,8 +138,8 @@ impl ToDram {
         let dram = ctx.fabric.clock_of();
         let (id, sent) = match item {
             Item::Dummy(entry) => {
-                let address = ctx.requests.get(cache.mshr().first(entry)).address;
-                let dummy = Request::of_slice(address, RequestKind::Read, self.slice);
+                let &Request { address, place, .. } = ctx.requests.get(cache.mshr().first(entry));
+                let dummy = Request::of_slice(address, RequestKind::Read, place);
                 (ctx.requests.add(dummy, now), path.report(entry, now, dram))
             }
             Item::Request(id) => {

@@ -50,10 +50,10 @@ impl CriticalFields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_sim::{RequestKind, SliceId};
+    use warpmem_sim::{Location, RequestKind};
 
     fn request(sm: SmId, access: u32) -> Request {
-        Request { sm, access, ..Request::of_slice(0, RequestKind::Read, SliceId(0)) }
+        Request { sm, access, ..Request::of_slice(0, RequestKind::Read, Location::ZERO) }
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl Routers {
         let source = &mut self.sources.nodes[index];
         source.take(head.port, self.rules.clock.at(cycle), ctx);
         let place = match self.rules.direction {
-            Direction::Request => ctx.map.locate(ctx.requests.get(head.request).address),
+            Direction::Request => ctx.requests.get(head.request).place,
             Direction::Reply => Location::default(),
         };
         self.tally.enter(EntranceId::new(source.first.index() + head.port), place);

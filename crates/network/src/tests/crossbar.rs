@@ -6,7 +6,7 @@ use crate::NetworkSpec;
 use crate::PacketSizes;
 use crate::tests::spec::spec;
 use warpmem_random::Random;
-use warpmem_sim::{Request, RequestKind, SliceId};
+use warpmem_sim::{Location, Request, RequestKind};
 
 /// Network cycles from grant to arrival, without the flits.
 const LATENCY: u64 = 4;
@@ -35,14 +35,14 @@ fn packets_have_the_flits_of_what_they_carry() {
     for (spec, [header_down, data_down, header_up, data_up]) in cases {
         let sizes = PacketSizes::new(&spec);
         let flits =
-            |direction, kind| sizes.flits(direction, &Request::of_slice(0, kind, SliceId(0)));
+            |direction, kind| sizes.flits(direction, &Request::of_slice(0, kind, Location::ZERO));
         assert_eq!([Read, Fetch].map(|kind| flits(Down, kind)), [header_down; 2]);
         assert_eq!([Write, Atomic].map(|kind| flits(Down, kind)), [data_down; 2]);
         assert_eq!([Read, Fetch, Atomic].map(|kind| flits(Reply, kind)), [data_up; 3]);
         assert_eq!(flits(Reply, Write), header_up);
     }
     let sizes = PacketSizes::new(&crossbar(&narrow));
-    let three = Request { sectors: 0b1101, ..Request::of_slice(0, Writeback, SliceId(0)) };
+    let three = Request { sectors: 0b1101, ..Request::of_slice(0, Writeback, Location::ZERO) };
     assert_eq!(sizes.flits(Down, &three), 1 + 3 * 4, "each sector of a write-back");
     assert_eq!([Down, Reply].map(|direction| sizes.largest(direction)), [5, 5]);
     let line = crossbar(&[&narrow[..], &["largest_request_bytes=128"]].concat());

@@ -4,8 +4,9 @@ use crate::NetworkSpec;
 use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Topology};
 use warpmem_random::Random;
 use warpmem_sim::{
-    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, NetworkClock,
-    NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
+    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, Location,
+    NetworkClock, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks,
+    UnitId,
 };
 
 /// A packet that can leave `input` for `output` at `cycle`.
@@ -103,10 +104,11 @@ impl<'a> Rig<'a> {
         let context = self.context(clock, ins.clone(), outs.clone());
         let mut network = build(&context);
         for packet in packets {
+            let place = Location { slice: SliceId(packet.output), ..Location::ZERO };
             let request = Request {
                 sm: SmId(packet.output),
                 sectors: ((1u32 << packet.sectors) - 1) as u8,
-                ..Request::of_slice(0, packet.kind, SliceId(packet.output))
+                ..Request::of_slice(0, packet.kind, place)
             };
             let id = bench.requests.add(request, Ticks(0));
             bench.fabric.push(ins[packet.input], id, clock.at(NetworkCycle::new(packet.cycle)));

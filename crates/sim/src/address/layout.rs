@@ -103,8 +103,9 @@ impl fmt::Display for Layout {
 
 /// Most address bits that a map may describe, channels included.
 const MAX_BITS: u32 = 63;
-/// Most bits of a row's number.
+/// Most bits of a row's number, and of a column's.
 const MAX_ROW_BITS: u32 = 32;
+const MAX_COLUMN_BITS: u32 = 16;
 
 const MAP: &str = "dram.address.map";
 const INTERLEAVE: &str = "dram.address.interleave_bytes";
@@ -215,7 +216,10 @@ impl AddressSpace {
         }
         let rows = bits_of(groups, Field::Row);
         map_rule(rows > 0, "a row field".to_owned())?;
-        map_rule(rows <= MAX_ROW_BITS, format!("at most {MAX_ROW_BITS} row bits, not {rows}"))
+        map_rule(rows <= MAX_ROW_BITS, format!("at most {MAX_ROW_BITS} row bits, not {rows}"))?;
+        let columns = bits_of(groups, Field::Column);
+        let valid = format!("at most {MAX_COLUMN_BITS} column bits, not {columns}");
+        map_rule(columns <= MAX_COLUMN_BITS, valid)
     }
 
     /// The layout with the channels added to `groups`; a power of two of channels becomes a field

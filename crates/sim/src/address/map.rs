@@ -17,7 +17,18 @@ pub struct Location {
     pub bank: BankId,
     pub row: RowId,
     /// Column command within the row.
-    pub column: u32,
+    pub column: u16,
+}
+
+impl Location {
+    /// The first column of everything.
+    pub const ZERO: Location = Location {
+        channel: ChannelId(0),
+        slice: SliceId(0),
+        bank: BankId(0),
+        row: RowId(0),
+        column: 0,
+    };
 }
 
 /// A run of address bits that becomes a run of bits of the gathered fields.
@@ -136,7 +147,7 @@ fn unpack(place: u128) -> Location {
         slice: SliceId((low >> 16) as u16),
         bank: BankId((low >> 32) as u16),
         row: RowId(high as u32),
-        column: (high >> 32) as u32,
+        column: (high >> 32) as u16,
     }
 }
 
@@ -235,7 +246,7 @@ impl AddressMap {
     pub fn beside(&self, address: u64, column: u32) -> Option<u64> {
         let (_, inner) = self.within_channel(address);
         let above = inner >> self.layout.bits() << self.layout.bits();
-        let place = Location { column, ..self.locate(address) };
+        let place = Location { column: column as u16, ..self.locate(address) };
         let beside = self.join(&place, above);
         // A location beyond the last address wraps around to a low address.
         let found = self.locate(beside);
@@ -261,7 +272,7 @@ impl AddressMap {
         let fields = self.channel.put(place.channel.0.into())
             | self.bank.put(place.bank.0.into())
             | self.row.put(place.row.0)
-            | self.column.put(place.column);
+            | self.column.put(place.column.into());
         scatter(&self.segments, fields)
     }
 
@@ -297,7 +308,7 @@ impl AddressMap {
             slice: SliceId((channel << self.slice_bits | low_bank) as u16),
             bank: BankId(bank as u16),
             row: RowId(self.row.get(fields)),
-            column: self.column.get(fields),
+            column: self.column.get(fields) as u16,
         }
     }
 }

@@ -5,8 +5,8 @@ use warpmem_network::{
     self as network, Direction, NetworkContext, PacketSizes, Placement, Topology,
 };
 use warpmem_sim::{
-    Bench, Context, Domain, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId,
-    Ticks, UnitId,
+    Bench, Context, Domain, Location, NetworkCycle, PortId, Request, RequestId, RequestKind,
+    SliceId, SmId, Ticks, UnitId,
 };
 
 /// The terminals. A source is stepped when the network has taken a packet from it.
@@ -44,7 +44,8 @@ impl Entrance<'_, '_> {
             Direction::Request => (source, destination),
             Direction::Reply => (destination, source),
         };
-        let request = Request::of_slice(address, RequestKind::Read, SliceId::new(slice));
+        let place = Location { slice: SliceId::new(slice), ..self.ctx.map.locate(address) };
+        let request = Request::of_slice(address, RequestKind::Read, place);
         let request = Request { sm: SmId::new(sm), ..request };
         let packet = self.ctx.requests.add(request, Ticks(cycle));
         self.ctx.fabric.push(self.port, packet, Ticks(cycle));

@@ -102,7 +102,7 @@ fn class_of(critical_field: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_sim::{RequestKind, RequestTable, SliceId, Ticks};
+    use warpmem_sim::{Location, RequestKind, RequestTable, Ticks};
 
     /// A queue with requests numbered in the order in which they are offered.
     pub(super) struct Rig {
@@ -119,7 +119,7 @@ mod tests {
 
         /// Offers a request of this Critical Field; whether it was accepted.
         pub fn offer(&mut self, critical_field: u8) -> bool {
-            let request = Request::of_slice(0, RequestKind::Read, SliceId(0));
+            let request = Request::of_slice(0, RequestKind::Read, Location::ZERO);
             let request = Request { critical_field, ..request };
             let accepts = self.queue.accepts(&request);
             if accepts {

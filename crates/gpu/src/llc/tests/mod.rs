@@ -22,8 +22,8 @@ use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
-    CachedLines, ChannelId, Domain, LlcClock, LlcCycle, Needs, PortId, Request, RequestId,
-    RequestKind, SliceId, SmId, UnitId, WarpId,
+    CachedLines, ChannelId, Domain, LlcClock, LlcCycle, Location, Needs, PortId, Request,
+    RequestId, RequestKind, SliceId, SmId, UnitId, WarpId,
 };
 use warpmem_testing::machine;
 
@@ -184,6 +184,7 @@ impl World {
                 self.ids.push(RequestId::NONE);
                 continue;
             }
+            let place = Location { slice: SliceId(0), ..ctx.map.locate(ask.address) };
             let request = Request {
                 sm: if ask.kind == WRITEBACK { Request::NO_SM } else { SmId(ask.sm) },
                 cta: CTA,
@@ -193,7 +194,7 @@ impl World {
                 bytes: ask.bytes,
                 max_lanes_per_address: ask.max_lanes_per_address,
                 sectors: ask.sectors,
-                ..Request::of_slice(ask.address, ask.kind, SliceId(0))
+                ..Request::of_slice(ask.address, ask.kind, place)
             };
             let id = ctx.requests.add(request, now);
             self.ids.push(id);

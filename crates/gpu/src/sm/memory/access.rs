@@ -1,7 +1,7 @@
 //! Memory instructions in flight.
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
-use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
+use warpmem_sim::{CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
 
 ids! {
     /// Row of an [`AccessTable`].
@@ -71,10 +71,9 @@ impl Access {
         request: &Request,
         stamps: &Stamps,
         now: Ticks,
-        map: &AddressMap,
         period: u64,
     ) -> RequestRow {
-        let place = map.locate(request.address);
+        let place = request.place;
         let dram = DramTimes {
             entered: stamps.dram_entered.0,
             started: stamps.dram_started.0,
@@ -172,13 +171,13 @@ impl AccessTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_sim::SliceId;
+    use warpmem_sim::Location;
 
     /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
         let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
         access.waiting = offchip.len() as u32 + 1;
-        let mut request = Request::of_slice(0, RequestKind::Read, SliceId(0));
+        let mut request = Request::of_slice(0, RequestKind::Read, Location::ZERO);
         // On-chip requests take no part, however slow.
         access.request_back(&request, &Stamps::default(), 1_000_000);
         request.offchip = true;

@@ -174,11 +174,11 @@ impl MemoryPipeline {
     }
 
     fn write_back(&mut self, Evicted { address, dirty }: Evicted, ctx: &mut Context) {
-        let slice = ctx.map.locate(address).slice;
+        let place = ctx.map.locate(address);
         let request = Request {
             sectors: dirty,
             bytes: u32::MAX,
-            ..self.blank_request(address, RequestKind::Writeback, slice)
+            ..self.blank_request(address, RequestKind::Writeback, place)
         };
         let request = ctx.requests.add(request, self.clock.at(self.cycle));
         self.push(request, ctx);

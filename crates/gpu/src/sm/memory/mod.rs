@@ -42,7 +42,7 @@ use std::collections::BinaryHeap;
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
-    AddressMap, CoreClock, CoreCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId,
+    AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, SmId,
     Ticks, WarpId,
 };
 use warpmem_trace::{CacheOp, Kind, Space};
@@ -223,7 +223,7 @@ impl MemoryPipeline {
         let sectors = entry.sectors.as_mut_slice();
         let (channels, banks) = self.places.count(sectors.iter_mut().map(|sector| {
             let place = map.locate(sector.address);
-            sector.slice = place.slice;
+            sector.place = place;
             (place.channel, place.bank)
         }));
         let row = self.accesses.get_mut(access);
@@ -379,13 +379,13 @@ impl MemoryPipeline {
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
             critical: is_critical(occupancy, ctx),
-            ..self.blank_request(sector.address, kind, sector.slice)
+            ..self.blank_request(sector.address, kind, sector.place)
         };
         ctx.requests.add(request, self.clock.at(created))
     }
 
-    fn blank_request(&self, address: u64, kind: RequestKind, slice: SliceId) -> Request {
-        Request { sm: self.sm, ..Request::of_slice(address, kind, slice) }
+    fn blank_request(&self, address: u64, kind: RequestKind, place: Location) -> Request {
+        Request { sm: self.sm, ..Request::of_slice(address, kind, place) }
     }
 
     fn end_fail(&mut self, cycle: CoreCycle) {

@@ -64,7 +64,7 @@ impl MemoryPipeline {
         let access = AccessId(request.access);
         if ctx.record.samples_request() {
             let (access, period) = (self.accesses.get(access), self.clock.period());
-            ctx.record.request(access.request_row(request, stamps, now, ctx.map, period));
+            ctx.record.request(access.request_row(request, stamps, now, period));
         }
         let row = self.accesses.get_mut(access);
         row.request_back(request, stamps, now.since(stamps.created));

@@ -1,7 +1,7 @@
 //! The sectors that a memory instruction touches.
 
 use std::cmp::Reverse;
-use warpmem_sim::SliceId;
+use warpmem_sim::Location;
 
 /// One sector that a memory instruction touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,13 +11,13 @@ pub(super) struct Sector {
     pub bytes: u32,
     /// Largest number of lanes of an atomic that hit one address.
     pub max_lanes_per_address: u8,
-    /// The LLC slice that has it.
-    pub slice: SliceId,
+    /// Where it lies.
+    pub place: Location,
 }
 
 impl Sector {
     pub const BLANK: Sector =
-        Sector { address: 0, bytes: 0, max_lanes_per_address: 0, slice: SliceId(0) };
+        Sector { address: 0, bytes: 0, max_lanes_per_address: 0, place: Location::ZERO };
 }
 
 /// The distinct sectors of a memory instruction, in the order in which lanes touch them.
