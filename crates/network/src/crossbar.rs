@@ -175,14 +175,11 @@ impl Crossbar {
     /// Serves every output that is wanted and free, in the order of their numbers; returns the next
     /// cycle to do so.
     fn grant(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
-        let mut next = NetworkCycle::NEVER;
-        for word in 0..self.wanted.len() {
-            let mut behind = u64::MAX;
-            // Serving an output may add wanted outputs behind it.
-            while let Some(bit) = bits::first(self.wanted[word] & behind) {
-                behind = bits::above(bit);
-                next = next.min(self.serve(ExitId::new(word * bits::WORD + bit), cycle, ctx));
-            }
+        let (mut first, mut next) = (0, NetworkCycle::NEVER);
+        // Serving an output may add wanted outputs behind it.
+        while let Some(output) = bits::next_from(&self.wanted, first) {
+            first = output + 1;
+            next = next.min(self.serve(ExitId::new(output), cycle, ctx));
         }
         next
     }

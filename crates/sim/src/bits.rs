@@ -54,22 +54,13 @@ pub fn round_robin(set: &[u64], first: usize) -> Option<usize> {
     next_from(set, first).or_else(|| next_from(set, 0))
 }
 
-/// The lowest number in a word of a set.
-#[inline]
-pub fn first(word: u64) -> Option<usize> {
-    (word != 0).then(|| lowest(word))
-}
-
-/// All numbers of a word above one of them.
-#[inline]
-pub fn above(bit: usize) -> u64 {
-    u64::MAX << bit << 1
-}
-
 /// Takes the lowest number out of a word of a set.
 #[inline]
 pub fn take_lowest(word: &mut u64) -> Option<usize> {
-    let bit = first(*word)?;
+    if *word == 0 {
+        return None;
+    }
+    let bit = lowest(*word);
     *word &= *word - 1;
     Some(bit)
 }
@@ -142,17 +133,6 @@ mod tests {
     fn the_only_member_has_no_other_in_its_word_or_behind_it() {
         assert_eq!(only(&[0, 1 << 7, 0]), Some(71));
         assert_eq!([only(&[0, 0]), only(&[0, 3]), only(&[1, 0, 1])], [None; 3]);
-    }
-
-    #[test]
-    fn a_word_is_gone_through_without_taking_numbers_out() {
-        let word = 1 << 63 | 1 << 2 | 1;
-        let (mut behind, mut numbers) = (u64::MAX, Vec::new());
-        while let Some(bit) = first(word & behind) {
-            behind = above(bit);
-            numbers.push(bit);
-        }
-        assert_eq!(numbers, [0, 2, 63]);
     }
 
     #[test]

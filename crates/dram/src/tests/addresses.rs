@@ -53,7 +53,7 @@ fn the_v100_map() {
             slice: SliceId(remainder as u16),
             bank: BankId((field(address, 13, 1) | field(address, 17, 3) << 1) as u16),
             row: RowId(field(address, 20, 13) as u32),
-            column: (field(address, 5, 3) | field(address, 14, 3) << 3) as u32,
+            column: (field(address, 5, 3) | field(address, 14, 3) << 3) as u16,
         };
         assert_eq!(map.locate(address), expected, "{address:#x}");
     }
@@ -70,7 +70,7 @@ fn the_rtx2060s_map() {
             slice: SliceId((channel << 1 | field(address, 7, 1)) as u16),
             bank: BankId((field(address, 7, 1) | field(address, 16, 3) << 1) as u16),
             row: RowId(field(address, 19, 13) as u32),
-            column: (field(address, 5, 2) | field(address, 12, 4) << 2) as u32,
+            column: (field(address, 5, 2) | field(address, 12, 4) << 2) as u16,
         };
         assert_eq!(map.locate(address), expected, "{address:#x}");
     }
@@ -265,7 +265,7 @@ proptest! {
         let map = dram.address_map(slices).unwrap();
         let columns = dram.row_bytes / dram.burst_bytes();
         for (address, column) in samples {
-            let (address, column) = (address >> 1, column % columns);
+            let (address, column) = (address >> 1, (column % columns) as u16);
             let place = map.locate(address);
             let beside = map.beside(address, column).unwrap();
             let found = map.locate(beside);

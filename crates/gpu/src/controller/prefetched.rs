@@ -33,7 +33,7 @@ impl OpenRows {
             *served = ctx.requests.get(id).address;
             return id;
         }
-        let column = u32::from(done.line) * self.columns_per_line;
+        let column = (u32::from(done.line) * self.columns_per_line) as u16;
         // Where the row ends beyond the last address, nothing new comes.
         let address = ctx.map.beside(*served, column).unwrap_or(*served);
         let line = Request::of_slice(address, RequestKind::Prefetch, ctx.map.locate(address));

@@ -5,9 +5,10 @@ use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::warp_types;
 use crate::context::Context;
 use crate::results::{QueueLength, QueueResult};
+use crate::side::CriticalFields;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CoreClock, LlcCycle, PortId, RequestId, Ticks};
+use warpmem_sim::{CoreClock, LlcCycle, PortId, Request, RequestId, Ticks};
 
 /// Requests from the network until they are served at the tags: first in a delay, then in the queue
 /// of the policy. What every step needs comes first.
@@ -19,6 +20,8 @@ pub(super) struct Arrivals {
     capacity: u32,
     /// Most requests that the network hands over in a cycle.
     per_cycle: u32,
+    /// In the delay and the queue; in the queue.
+    held: u32,
     queued: u32,
     /// The queue lets nothing be taken from the network.
     blocked: bool,
@@ -45,6 +48,7 @@ impl Arrivals {
                 0 => u32::MAX,
                 most => most,
             },
+            held: 0,
             queued: 0,
             blocked: false,
             refused: false,
@@ -62,8 +66,8 @@ impl Arrivals {
             }
         }
         while let Some(id) = self.delayed.ready(now) {
-            self.note_arrival(id, ctx);
-            let request = ctx.requests.get(id);
+            let request = ctx.requests.get_mut(id);
+            self.note_arrival(request, &ctx.side.fields);
             if !self.queue.accepts(request) {
                 self.queue.refused();
                 self.refused = true;
@@ -91,22 +95,23 @@ impl Arrivals {
         // Written now, while the request's row is in the host's cache after the network's step.
         ctx.requests.stamps_mut(request).llc_arrived = due;
         self.delayed.push(due, request);
+        self.held += 1;
         true
     }
 
     /// A request is about to enter the queue. On its first attempt it gets its Critical Field.
-    fn note_arrival(&mut self, id: RequestId, ctx: &mut Context) {
-        if ctx.requests.get(id).critical_field > 0 {
+    fn note_arrival(&mut self, request: &mut Request, fields: &CriticalFields) {
+        if request.critical_field > 0 {
             return;
         }
-        let field = ctx.side.fields.of(ctx.requests.get(id));
-        ctx.requests.get_mut(id).critical_field = field;
+        let field = fields.of(request);
+        request.critical_field = field;
         // A request that stood behind another on arrival finds that one in the queue now.
         self.account.arrived(field, self.queued > 0);
     }
 
     fn has_room(&self) -> bool {
-        self.delayed.len() as u32 + self.queued < self.capacity && !self.blocked
+        self.held < self.capacity && !self.blocked
     }
 
     /// Whether a request waits for the tags.
@@ -124,6 +129,7 @@ impl Arrivals {
     pub fn pop(&mut self, cycle: LlcCycle, critical_field: u8, waited: u64) {
         self.queue.pop();
         self.account.served(cycle, self.queued, critical_field, waited);
+        self.held -= 1;
         self.queued -= 1;
         self.refused = false;
         self.blocked = self.blocked && self.queue.is_blocked();

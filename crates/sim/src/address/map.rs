@@ -243,10 +243,10 @@ impl AddressMap {
     /// The first byte of another column command of the row that holds `address`. Bits of `address`
     /// above the layout are kept; `None` if the result would be beyond the last address.
     #[inline]
-    pub fn beside(&self, address: u64, column: u32) -> Option<u64> {
+    pub fn beside(&self, address: u64, column: u16) -> Option<u64> {
         let (_, inner) = self.within_channel(address);
         let above = inner >> self.layout.bits() << self.layout.bits();
-        let place = Location { column: column as u16, ..self.locate(address) };
+        let place = Location { column, ..self.locate(address) };
         let beside = self.join(&place, above);
         // A location beyond the last address wraps around to a low address.
         let found = self.locate(beside);
