@@ -194,10 +194,11 @@ impl Agenda {
         let wants = &mut self.wants[kind as usize];
         wants.banks |= bit;
         self.wanted |= 1 << kind as u8;
-        if self.held & bit == 0 {
+        // What is unknown or stale stays so.
+        let is_planned = !self.stale || self.unknown & 1 << kind as u8 == 0;
+        if is_planned && self.held & bit == 0 {
             let cycle = timing.others(kind, bank).max(due).max(self.floor);
             let plan = Plan { cycle: timing.begin(kind, cycle), banks: bit };
-            // What is unknown or stale stays so.
             wants.plan.add(plan);
             self.plan.add(plan);
         }

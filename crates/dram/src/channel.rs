@@ -186,24 +186,28 @@ impl Channel {
     /// Whether there is room for the request.
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
-        let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
-        // A scheduler may have entries of its own, but every request needs one of the channel's.
+        let queue = self.spec.queue_of(request.write);
         let waiting = self.entries_taken(queue);
         if waiting >= self.spec.capacity[queue] {
             return false;
         }
+        if self.spec.scheduled[queue] {
+            return self.scheduler_accepts(request, queue, waiting);
+        }
+        let bank_capacity = self.spec.bank_capacity[queue];
+        waiting < bank_capacity || self.entries_taken_by(request.bank, queue) < bank_capacity
+    }
+
+    /// A scheduler may have entries of its own, but every request needs one of the channel's.
+    fn scheduler_accepts(&self, request: &Request, queue: usize, waiting: u32) -> bool {
         let view = QueueView {
             waiting,
-            bank_waiting: self.entries_taken_by(bank, queue),
+            bank_waiting: self.entries_taken_by(request.bank, queue),
             capacity: self.spec.capacity[queue],
             bank_capacity: self.spec.bank_capacity[queue],
             banks: self.spec.banks as u32,
         };
-        if self.spec.scheduled[queue] {
-            self.scheduler.accepts(&view, request)
-        } else {
-            view.has_room()
-        }
+        self.scheduler.accepts(&view, request)
     }
 
     /// Entries of a queue that are taken. With `picks_per_cycle` > 0 a request frees its entry when
@@ -239,11 +243,11 @@ impl Channel {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
         let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
-        let (slot, queued) = self.queues.push(queue, request, now);
+        let slot = self.queues.push(queue, request, now);
         let pending = self.queues.pending();
         self.account.arrive(bank, pending, now);
         if self.spec.scheduled[queue] {
-            self.scheduler.on_arrival(slot, &queued);
+            self.scheduler.on_arrival(slot, self.queues.of(queue).get(slot));
         }
         self.prefetch.arrive(pending);
         if !self.choose_served_queue(now) && self.changes_choice(bank, queue, slot) {
@@ -307,11 +311,7 @@ impl Channel {
         debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
         // Between two steps a scheduler may come to want its `tick` sooner than it said.
         if self.spec.scheduled[READS] || now >= self.upkeep {
-            self.begin_refreshes(now);
-            self.tick(now);
-            self.end_choices(now);
-            self.assign(now);
-            self.plan_upkeep();
+            self.keep_up(now);
         }
         if self.may_refresh_all() {
             self.refresh_all(now);
@@ -319,6 +319,16 @@ impl Channel {
             self.issue_due(now, room);
         }
         self.next_event(now)
+    }
+
+    /// What there is to do beside commands.
+    #[inline(never)]
+    fn keep_up(&mut self, now: DramCycle) {
+        self.begin_refreshes(now);
+        self.tick(now);
+        self.end_choices(now);
+        self.assign(now);
+        self.plan_upkeep();
     }
 
     /// Decides again for the banks whose refresh falls due.

@@ -28,9 +28,9 @@ impl DataBus {
     /// wait for it.
     #[inline]
     pub fn held(&self, agenda: &Agenda, no_room: BankSet) -> BankSet {
-        let Some(last) = self.last else { return 0 };
+        let Some(last) = self.last.filter(|_| self.passed >= self.limit) else { return 0 };
         let others_wait = agenda.wanting(opposite(last)) & !no_room != 0;
-        if others_wait && self.passed >= self.limit { agenda.wanting(last) } else { 0 }
+        if others_wait { agenda.wanting(last) } else { 0 }
     }
 
     /// A column command issues.

@@ -142,9 +142,18 @@ impl Channel {
     }
 
     /// The request that the scheduler picks for the bank.
+    #[inline]
     fn pick(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         let serving = self.drain.serving();
+        if self.spec.scheduled[serving] {
+            return self.ask_scheduler(bank, now);
+        }
         let queue = self.queues.of(serving);
+        queue.oldest_hit(bank).or_else(|| queue.oldest(bank))
+    }
+
+    fn ask_scheduler(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
+        let queue = self.queues.of(self.drain.serving());
         if queue.waiting(bank) == 0 {
             return None;
         }
@@ -155,9 +164,6 @@ impl Channel {
             holds_channel_oldest: self.holds_oldest(bank),
             timing: self.commands.timing(),
         };
-        if !self.spec.scheduled[serving] {
-            return Some(view.fr_fcfs());
-        }
         let pick = self.scheduler.pick(&view);
         if let Some(end) = self.scheduler.changes_at(&view) {
             self.choice_ends.set(bank, end);

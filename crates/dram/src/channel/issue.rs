@@ -38,14 +38,19 @@ impl Channel {
         }
     }
 
-    /// Issues the commands whose cycle has come, one per bus, and plans the next.
+    /// Issues the commands whose cycle has come.
     pub(super) fn issue_due(&mut self, now: DramCycle, room: u32) {
         self.follow_timing(now);
         self.withdraw_offers(room, now);
         let due = self.commands.due(self.held(room), now);
-        if due == 0 {
-            return;
+        if due != 0 {
+            self.issue(due, now, room);
         }
+    }
+
+    /// Issues commands of these banks, whose cycle has come, one per bus, and plans the next.
+    #[inline(never)]
+    fn issue(&mut self, due: BankSet, now: DramCycle, room: u32) {
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
             let columns = self.commands.columns();
@@ -109,10 +114,12 @@ impl Channel {
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(bank) = self.round_robin.first(bus, best) else { return };
         let kind = self.commands.next_of(bank);
-        if self.spec.dual_command_bus && self.commands.timing().earliest(kind, bank) > now {
+        // A column command that issues in the same cycle may have delayed the row command.
+        let follows_column = self.spec.dual_command_bus && matches!(bus, Pointer::RowBus);
+        if follows_column && self.commands.timing().earliest(kind, bank) > now {
             return;
         }
-        if self.round_robin.first(bus, due) != Some(bank) {
+        if best != due && self.round_robin.first(bus, due) != Some(bank) {
             self.tell(Event::Overtaken, now);
         }
         self.round_robin.issued(bus, bank, kind);

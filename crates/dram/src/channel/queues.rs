@@ -77,14 +77,14 @@ impl Queues {
 
     /// A request arrives.
     #[inline]
-    pub fn push(&mut self, queue: usize, request: Request, now: DramCycle) -> (Slot, Queued) {
+    pub fn push(&mut self, queue: usize, request: Request, now: DramCycle) -> Slot {
         let queued = Queued { request, arrived: now, order: self.arrived };
         self.arrived += 1;
         self.present[queue] += 1;
         if let Some(order) = &mut self.order {
             order[queue].push_back(request.bank);
         }
-        (self.queues[queue].push(queued), queued)
+        self.queues[queue].push(queued)
     }
 
     /// The first command of a request issues: it waits no longer.
