@@ -33,7 +33,7 @@
 //!   *ripe*: `t` depends on `others` only, which is the same for all banks of a group, so that one
 //!   look at a group is enough.
 
-use super::MAX_BANKS;
+use super::by_bank::ByBank;
 use super::request::CommandKind;
 use super::sets::{BankSet, KindSet, lowest, members, one};
 use super::timing::TimingState;
@@ -88,9 +88,9 @@ pub(super) struct Agenda {
     waiting: BankSet,
     /// Banks whose own constraints are past at the floor: only those of others keep them.
     ripe: BankSet,
-    kinds: [CommandKind; MAX_BANKS as usize],
+    kinds: ByBank<CommandKind>,
     /// Earliest cycle by the bank's own constraints.
-    due: [DramCycle; MAX_BANKS as usize],
+    due: ByBank<DramCycle>,
 }
 
 impl Agenda {
@@ -105,14 +105,14 @@ impl Agenda {
             wants: [Wants { banks: 0, plan: NOTHING }; CommandKind::PLANNED],
             waiting: 0,
             ripe: 0,
-            kinds: [CommandKind::Act; MAX_BANKS as usize],
-            due: [DramCycle::ZERO; MAX_BANKS as usize],
+            kinds: ByBank::new(CommandKind::Act),
+            due: ByBank::new(DramCycle::ZERO),
         }
     }
 
     #[inline]
     pub fn kind(&self, bank: BankId) -> CommandKind {
-        self.kinds[bank.index()]
+        self.kinds[bank]
     }
 
     /// Banks whose next command is of this kind.
@@ -162,18 +162,18 @@ impl Agenda {
         timing: &TimingState,
     ) {
         let bit = one(bank);
-        let old = &mut self.wants[self.kinds[bank.index()] as usize];
+        let old = &mut self.wants[self.kinds[bank] as usize];
         if old.banks & bit != 0 {
-            if next == Some((self.kinds[bank.index()], self.due[bank.index()])) {
+            if next == Some((self.kinds[bank], self.due[bank])) {
                 return;
             }
             old.banks &= !bit;
             old.plan.banks &= !bit;
             if old.banks == 0 {
                 old.plan = NOTHING;
-                self.wanted &= !(1 << self.kinds[bank.index()] as u8);
+                self.wanted &= !(1 << self.kinds[bank] as u8);
             } else if old.plan.banks == 0 {
-                self.unknown |= 1 << self.kinds[bank.index()] as u8;
+                self.unknown |= 1 << self.kinds[bank] as u8;
             }
             self.waiting &= !bit;
             self.ripe &= !bit;
@@ -187,8 +187,8 @@ impl Agenda {
 
     fn add(&mut self, bank: BankId, kind: CommandKind, due: DramCycle, timing: &TimingState) {
         let bit = one(bank);
-        self.kinds[bank.index()] = kind;
-        self.due[bank.index()] = due;
+        self.kinds[bank] = kind;
+        self.due[bank] = due;
         self.waiting |= bit;
         self.ripe |= if due <= self.floor { bit } else { 0 };
         let wants = &mut self.wants[kind as usize];
@@ -226,7 +226,7 @@ impl Agenda {
         let mut plan = NOTHING;
         let banks = self.wanting(kind) & !self.held;
         for bank in members(banks & !self.ripe) {
-            let (bit, due) = (one(bank), self.due[bank.index()]);
+            let (bit, due) = (one(bank), self.due[bank]);
             if due <= self.floor {
                 self.ripe |= bit;
             } else {

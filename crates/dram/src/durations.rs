@@ -43,7 +43,7 @@ impl Span {
 }
 
 /// When a bank or a channel had requests: see [`BankResult`](crate::BankResult).
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[repr(align(64))]
 pub(super) struct Busy {
     pub pending: Span,

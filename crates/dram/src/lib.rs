@@ -10,6 +10,7 @@
 //! above.
 
 mod agenda;
+mod by_bank;
 mod channel;
 pub mod checker;
 mod command_sink;

@@ -4,6 +4,7 @@
 //! bank's requests are linked oldest first, those to one row of it are linked too, and rows are
 //! found by hashing.
 
+use super::by_bank::ByBank;
 use super::request::Request;
 use warpmem_sim::{BankId, DramCycle, RowId, ids};
 
@@ -99,7 +100,9 @@ pub struct Queue {
     rows: Box<[RowNode]>,
     /// First row of each hash value.
     hashed: Box<[Slot]>,
-    banks: Box<[BankLists]>,
+    lists: ByBank<BankLists>,
+    /// Banks of the channel.
+    banks: usize,
     len: u32,
     /// The first free slot and the first free entry of `rows`, each linked to the next.
     free: Slot,
@@ -130,7 +133,8 @@ impl Queue {
             nodes: (0..capacity).map(node).collect(),
             rows: (0..capacity).map(row).collect(),
             hashed: vec![Slot::NONE; (2 * capacity).next_power_of_two().max(2)].into(),
-            banks: vec![lists; banks].into(),
+            lists: ByBank::new(lists),
+            banks,
             len: 0,
             free: first,
             free_row: first,
@@ -149,7 +153,7 @@ impl Queue {
 
     /// Banks of the channel.
     pub fn banks(&self) -> impl ExactSizeIterator<Item = BankId> + Clone + use<> {
-        BankId::all(self.banks.len())
+        BankId::all(self.banks)
     }
 
     /// The request in `slot`, which must be taken.
@@ -161,19 +165,19 @@ impl Queue {
     /// The row that is open in `bank`.
     #[inline]
     pub fn open_row(&self, bank: BankId) -> Option<RowId> {
-        self.banks[bank.index()].open_row
+        self.lists[bank].open_row
     }
 
     /// Requests that wait for `bank`.
     #[inline]
     pub fn waiting(&self, bank: BankId) -> u32 {
-        self.banks[bank.index()].requests.count
+        self.lists[bank].requests.count
     }
 
     /// Requests that wait for the open row of `bank`.
     #[inline]
     pub fn hits(&self, bank: BankId) -> u32 {
-        match self.banks[bank.index()].open.some() {
+        match self.lists[bank].open.some() {
             Some(open) => self.rows[open.index()].requests.count,
             None => 0,
         }
@@ -182,19 +186,19 @@ impl Queue {
     /// The oldest request of `bank`.
     #[inline]
     pub fn oldest(&self, bank: BankId) -> Option<Slot> {
-        self.banks[bank.index()].requests.first.some()
+        self.lists[bank].requests.first.some()
     }
 
     /// The oldest request to the open row of `bank`.
     #[inline]
     pub fn oldest_hit(&self, bank: BankId) -> Option<Slot> {
-        let open = self.banks[bank.index()].open.some()?;
+        let open = self.lists[bank].open.some()?;
         Some(self.rows[open.index()].requests.first)
     }
 
     /// Requests of `bank`, oldest first.
     pub fn requests(&self, bank: BankId) -> impl Iterator<Item = (Slot, &Queued)> {
-        let first = self.banks[bank.index()].requests.first;
+        let first = self.lists[bank].requests.first;
         self.walk(first, |node| node.in_bank.next)
     }
 
@@ -217,7 +221,7 @@ impl Queue {
 
     /// Rows of `bank` that requests wait for, in the order in which they came to be waited for.
     pub fn rows(&self, bank: BankId) -> impl Iterator<Item = RowView> {
-        let mut next = self.banks[bank.index()].rows.first;
+        let mut next = self.lists[bank].rows.first;
         std::iter::from_fn(move || {
             let row = &self.rows[next.some()?.index()];
             next = row.in_bank.next;
@@ -257,7 +261,7 @@ impl Queue {
             None => self.requests.push(queued),
         }
         let nodes = &mut self.nodes;
-        append(&mut self.banks[bank.index()].requests, slot, nodes, |node| &mut node.in_bank);
+        append(&mut self.lists[bank].requests, slot, nodes, |node| &mut node.in_bank);
         append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
         slot
     }
@@ -266,7 +270,7 @@ impl Queue {
     pub(super) fn take(&mut self, slot: Slot) {
         let bank = self.requests[slot.index()].request.bank;
         let row = self.nodes[slot.index()].row;
-        let requests = &mut self.banks[bank.index()].requests;
+        let requests = &mut self.lists[bank].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_bank);
         let requests = &mut self.rows[row.index()].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
@@ -286,7 +290,7 @@ impl Queue {
     pub(super) fn set_open_row(&mut self, bank: BankId, open_row: Option<RowId>) {
         let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
         let open = waited_for.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
-        let bank = &mut self.banks[bank.index()];
+        let bank = &mut self.lists[bank];
         bank.open_row = open_row;
         bank.open = open;
     }
@@ -298,7 +302,7 @@ impl Queue {
     }
 
     fn find(&self, bank: BankId, row: RowId) -> Option<Slot> {
-        let lists = &self.banks[bank.index()];
+        let lists = &self.lists[bank];
         if lists.open_row == Some(row) && lists.open != Slot::NONE {
             return Some(lists.open);
         }
@@ -320,7 +324,7 @@ impl Queue {
         let node = &mut self.rows[slot.index()];
         self.free_row = node.in_bank.next;
         *node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
-        let lists = &mut self.banks[bank.index()];
+        let lists = &mut self.lists[bank];
         append(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
         if lists.open_row == Some(row) {
             lists.open = slot;
@@ -340,7 +344,7 @@ impl Queue {
             }
             self.rows[before.index()].next_hashed = next_hashed;
         }
-        let lists = &mut self.banks[bank.index()];
+        let lists = &mut self.lists[bank];
         unlink(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
         if lists.open == slot {
             lists.open = Slot::NONE;

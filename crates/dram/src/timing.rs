@@ -1,6 +1,6 @@
 //! Timing constraints between commands, and the state that they drive.
 
-use super::MAX_BANKS;
+use super::by_bank::ByBank;
 use super::constraint::{Constraint, Scope};
 use super::request::CommandKind::{self, Rd, Rda, Ref, RefPb, Wr, Wra};
 use super::sets::{BankSet, KindSet, one};
@@ -49,7 +49,7 @@ struct Rules {
     /// By the kind of the command and the group that it goes to.
     consequences: Vec<Consequences>,
     windows: Vec<Window>,
-    positions: [BankPosition; MAX_BANKS as usize],
+    positions: ByBank<BankPosition>,
     /// By the kind of a command.
     affects: [Affects; CommandKind::COUNT],
     /// Kinds of commands that one to another bank delays.
@@ -197,7 +197,7 @@ fn short(index: usize) -> u16 {
 pub(super) struct TimingState {
     /// The same for all channels of a machine, so that they share one copy in the host's cache.
     rules: Rc<Rules>,
-    banks: Vec<Earliest>,
+    banks: ByBank<Earliest>,
     /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
     /// channels and then of groups: the later of the two holds.
     shared: Vec<DramCycle>,
@@ -239,7 +239,7 @@ impl TimingState {
             entries: shape.entries(),
             consequences,
             windows,
-            positions: std::array::from_fn(|bank| shape.position(BankId::new(bank), banks)),
+            positions: ByBank::from_fn(|bank| shape.position(bank, banks)),
             shared: affects.iter().fold(0, |kinds, affects| kinds | affects.kinds),
             affects,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
@@ -248,7 +248,7 @@ impl TimingState {
         };
         TimingState {
             rules: Rc::new(rules),
-            banks: vec![Earliest::default(); banks],
+            banks: ByBank::new(Earliest::default()),
             shared: vec![DramCycle::ZERO; CommandKind::PLANNED * shape.entries()],
             last,
         }
@@ -267,7 +267,7 @@ impl TimingState {
     /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
     #[inline]
     pub fn group_banks(&self, bank: BankId) -> BankSet {
-        self.rules.positions[bank.index()].group_banks
+        self.rules.positions[bank].group_banks
     }
 
     /// Kinds of commands that one of this kind may delay in other banks.
@@ -285,14 +285,13 @@ impl TimingState {
     /// Earliest cycle as far as the bank's own commands go.
     #[inline]
     pub fn of_bank(&self, kind: CommandKind, bank: BankId) -> DramCycle {
-        self.banks[bank.index()].0[kind as usize]
+        self.banks[bank].0[kind as usize]
     }
 
     /// Earliest cycle as far as other banks go.
     #[inline]
     pub fn others(&self, kind: CommandKind, bank: BankId) -> DramCycle {
-        let (position, first) =
-            (&self.rules.positions[bank.index()], kind as usize * self.rules.entries);
+        let (position, first) = (&self.rules.positions[bank], kind as usize * self.rules.entries);
         let of_pseudo_channel = self.shared[first + usize::from(position.pseudo_channel)];
         of_pseudo_channel.max(self.shared[first + usize::from(position.entry)])
     }
@@ -315,9 +314,9 @@ impl TimingState {
     /// Records a command.
     pub fn issued(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
         let rules = &*self.rules;
-        let group = usize::from(rules.positions[bank.index()].group);
+        let group = usize::from(rules.positions[bank].group);
         let asked = &rules.consequences[kind as usize * rules.groups + group];
-        raise(&mut self.banks[bank.index()].0, &asked.bank, now);
+        raise(&mut self.banks[bank].0, &asked.bank, now);
         raise(&mut self.shared, &asked.others, now);
         if rules.affects[kind as usize].windowed {
             self.move_windows(kind, bank, now);
@@ -325,7 +324,7 @@ impl TimingState {
     }
 
     fn move_windows(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
-        let position = &self.rules.positions[bank.index()];
+        let position = &self.rules.positions[bank];
         for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
             if window.from != kind {
                 continue;

@@ -1,6 +1,7 @@
 //! What a channel counts, and for how long.
 
 use super::streak::Streak;
+use crate::by_bank::ByBank;
 use crate::durations::{Busy, Occupancy, Span};
 use crate::queue::{Queue, Slot};
 use crate::request::RowOutcome;
@@ -8,7 +9,7 @@ use crate::{BankResult, ChannelResult};
 use warpmem_sim::{BankId, DramCycle};
 
 /// The account of one bank.
-#[derive(Default)]
+#[derive(Clone, Default)]
 #[repr(C)]
 struct BankAccount {
     /// Without durations, which `busy` has.
@@ -36,7 +37,9 @@ pub(super) struct Account {
     /// Some row is open.
     open: Span,
     occupancy: Occupancy,
-    banks: Box<[BankAccount]>,
+    accounts: ByBank<BankAccount>,
+    /// Banks of the channel.
+    banks: usize,
 }
 
 impl Account {
@@ -47,14 +50,15 @@ impl Account {
             busy: Busy::default(),
             open: Span::default(),
             occupancy: Occupancy::new(capacity),
-            banks: (0..banks).map(|_| BankAccount::default()).collect(),
+            accounts: ByBank::new(BankAccount::default()),
+            banks,
         }
     }
 
     /// A request has arrived; with it `pending` are in the channel.
     #[inline]
     pub fn arrive(&mut self, bank: BankId, pending: u32, now: DramCycle) {
-        self.banks[bank.index()].busy.pending.open(now);
+        self.accounts[bank].busy.pending.open(now);
         self.busy.pending.open(now);
         self.occupancy.set(now, pending as usize);
     }
@@ -62,14 +66,14 @@ impl Account {
     /// The request in `slot` of `queue`, where it still waits, is served next and needs a row
     /// command for it.
     pub fn follow_streak(&mut self, bank: BankId, queue: &Queue, slot: Slot) {
-        let BankAccount { streak, count, .. } = &mut self.banks[bank.index()];
+        let BankAccount { streak, count, .. } = &mut self.accounts[bank];
         streak.serve(queue, slot, count);
     }
 
     /// The first command of a request issues.
     #[inline]
     pub fn begin(&mut self, bank: BankId, outcome: RowOutcome, now: DramCycle) {
-        let BankAccount { count, busy, .. } = &mut self.banks[bank.index()];
+        let BankAccount { count, busy, .. } = &mut self.accounts[bank];
         match outcome {
             RowOutcome::Hit => count.row_hits += 1,
             RowOutcome::Miss => count.row_misses += 1,
@@ -81,7 +85,7 @@ impl Account {
 
     /// The first command of a prefetch issues.
     pub fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
-        for busy in [&mut self.banks[bank.index()].busy, &mut self.busy] {
+        for busy in [&mut self.accounts[bank].busy, &mut self.busy] {
             busy.pending.open(now);
             busy.service.open(now);
         }
@@ -90,14 +94,14 @@ impl Account {
     /// ACT issues.
     #[inline]
     pub fn activate(&mut self, bank: BankId, now: DramCycle) {
-        self.banks[bank.index()].count.activations += 1;
+        self.accounts[bank].count.activations += 1;
         self.open.open(now);
     }
 
     /// PRE issues; for an idle bank it takes until `idle_until`.
     #[inline]
     pub fn precharge(&mut self, bank: BankId, idle_until: Option<DramCycle>, now: DramCycle) {
-        let BankAccount { count, busy, .. } = &mut self.banks[bank.index()];
+        let BankAccount { count, busy, .. } = &mut self.accounts[bank];
         count.precharges += 1;
         if let Some(end) = idle_until {
             busy.service.add(now, end);
@@ -108,21 +112,21 @@ impl Account {
 
     /// A column command closes its row at `closed`.
     pub fn auto_precharge(&mut self, bank: BankId, closed: DramCycle) {
-        self.banks[bank.index()].count.auto_precharges += 1;
+        self.accounts[bank].count.auto_precharges += 1;
         self.open.close(closed);
     }
 
     /// A column command issues.
     #[inline]
     pub fn access(&mut self, bank: BankId, is_write: bool) {
-        let BankResult { reads, writes, .. } = &mut self.banks[bank.index()].count;
+        let BankResult { reads, writes, .. } = &mut self.accounts[bank].count;
         *(if is_write { writes } else { reads }) += 1;
     }
 
     /// The last command of a request or a prefetch has issued, and its data end at `data_end`.
     #[inline]
     pub fn end(&mut self, bank: BankId, data_end: DramCycle) {
-        self.banks[bank.index()].busy.close(data_end);
+        self.accounts[bank].busy.close(data_end);
         self.busy.close(data_end);
     }
 
@@ -135,14 +139,15 @@ impl Account {
 
     /// It was a prefetch of so many column commands.
     pub fn end_prefetch(&mut self, bank: BankId, bursts: u16) {
-        let count = &mut self.banks[bank.index()].count;
+        let count = &mut self.accounts[bank].count;
         count.prefetched_lines += 1;
         count.prefetch_reads += u64::from(bursts);
     }
 
     /// Counts up to `now`. Each column command occupies one of `data_buses` for `burst` cycles.
     pub fn counts(&self, burst: u64, data_buses: u64, now: DramCycle) -> ChannelResult {
-        let banks: Vec<BankResult> = self.banks.iter().map(|bank| bank.counts(now)).collect();
+        let banks: Vec<BankResult> =
+            BankId::all(self.banks).map(|bank| self.accounts[bank].counts(now)).collect();
         let sum = |of: fn(&BankResult) -> u64| banks.iter().map(of).sum::<u64>();
         let [read_requests, write_requests] = self.left;
         let pending_cycles = self.busy.pending.cycles(now);

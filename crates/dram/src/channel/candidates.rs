@@ -3,6 +3,7 @@
 //! With `picks_per_cycle` = 0 every bank is given a candidate at once. Otherwise so many banks in a
 //! cycle, round robin, are assigned one, which then stays theirs.
 
+use crate::by_bank::ByBank;
 use crate::queue::Slot;
 use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
@@ -20,25 +21,25 @@ pub(super) struct Candidates {
     /// The next cycle in which requests may be assigned.
     next_assignment: DramCycle,
     /// By bank.
-    slots: Box<[Slot]>,
+    slots: ByBank<Slot>,
 }
 
 impl Candidates {
-    pub fn new(banks: usize) -> Candidates {
+    pub fn new() -> Candidates {
         Candidates {
             present: 0,
             reads: 0,
             assigned: 0,
             unassigned: 0,
             next_assignment: DramCycle::ZERO,
-            slots: vec![Slot::NONE; banks].into(),
+            slots: ByBank::new(Slot::NONE),
         }
     }
 
     /// The bank's candidate.
     #[inline]
     pub fn of(&self, bank: BankId) -> Option<Slot> {
-        (self.present & one(bank) != 0).then(|| self.slots[bank.index()])
+        (self.present & one(bank) != 0).then(|| self.slots[bank])
     }
 
     /// Banks whose candidate is a read.
@@ -76,7 +77,7 @@ impl Candidates {
     /// The bank serves this request next.
     #[inline]
     pub fn set(&mut self, bank: BankId, slot: Slot, is_write: bool) {
-        self.slots[bank.index()] = slot;
+        self.slots[bank] = slot;
         self.present |= one(bank);
         self.reads |= if is_write { 0 } else { one(bank) };
     }
@@ -103,7 +104,7 @@ impl Candidates {
 
     /// The bank is assigned a request.
     pub fn assign(&mut self, bank: BankId, slot: Slot) {
-        self.slots[bank.index()] = slot;
+        self.slots[bank] = slot;
         self.present |= one(bank);
         self.assigned |= one(bank);
     }

@@ -1,5 +1,6 @@
 //! The rows that are open in the banks, and how they were used.
 
+use crate::by_bank::ByBank;
 use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle, RowId};
 
@@ -17,19 +18,19 @@ struct RowBuffer {
 pub(super) struct Rows {
     /// Banks with an open row.
     open: BankSet,
-    buffers: Box<[RowBuffer]>,
+    buffers: ByBank<RowBuffer>,
 }
 
 impl Rows {
     /// All closed.
-    pub fn new(banks: usize) -> Rows {
-        Rows { open: 0, buffers: vec![RowBuffer::default(); banks].into() }
+    pub fn new() -> Rows {
+        Rows { open: 0, buffers: ByBank::new(RowBuffer::default()) }
     }
 
     /// The row that is open in the bank.
     #[inline]
     pub fn open_row(&self, bank: BankId) -> Option<RowId> {
-        self.buffers[bank.index()].open
+        self.buffers[bank].open
     }
 
     /// Banks with an open row.
@@ -41,26 +42,26 @@ impl Rows {
     /// Column commands to the bank's row since it was opened.
     #[inline]
     pub fn columns(&self, bank: BankId) -> u32 {
-        self.buffers[bank.index()].columns
+        self.buffers[bank].columns
     }
 
     /// Cycle of the bank's last column command or activation.
     #[inline]
     pub fn last_use(&self, bank: BankId) -> DramCycle {
-        self.buffers[bank.index()].last_use
+        self.buffers[bank].last_use
     }
 
     /// ACT opens a row.
     #[inline]
     pub fn open(&mut self, bank: BankId, row: RowId, now: DramCycle) {
         self.open |= one(bank);
-        self.buffers[bank.index()] = RowBuffer { open: Some(row), columns: 0, last_use: now };
+        self.buffers[bank] = RowBuffer { open: Some(row), columns: 0, last_use: now };
     }
 
     /// A column command goes to the open row.
     #[inline]
     pub fn access(&mut self, bank: BankId, now: DramCycle) {
-        let buffer = &mut self.buffers[bank.index()];
+        let buffer = &mut self.buffers[bank];
         buffer.columns += 1;
         buffer.last_use = now;
     }
@@ -69,6 +70,6 @@ impl Rows {
     #[inline]
     pub fn close(&mut self, bank: BankId) {
         self.open &= !one(bank);
-        self.buffers[bank.index()].open = None;
+        self.buffers[bank].open = None;
     }
 }

@@ -1,6 +1,7 @@
 //! Requests in service: at most one in each bank, from its first command to its last.
 
 use super::queues::PREFETCHES;
+use crate::by_bank::ByBank;
 use crate::queue::Slot;
 use crate::request::RowOutcome;
 use crate::sets::{BankSet, one};
@@ -40,23 +41,18 @@ pub(super) struct Service {
     /// By kind.
     counts: [u32; 3],
     /// By bank; of an idle bank the last.
-    active: Box<[Active]>,
+    active: ByBank<Active>,
 }
 
 impl Service {
-    pub fn new(banks: usize) -> Service {
-        Service {
-            busy: 0,
-            prefetching: 0,
-            counts: [0; 3],
-            active: vec![Active::NONE; banks].into(),
-        }
+    pub fn new() -> Service {
+        Service { busy: 0, prefetching: 0, counts: [0; 3], active: ByBank::new(Active::NONE) }
     }
 
     /// The request that is in service in the bank.
     #[inline]
     pub fn of(&self, bank: BankId) -> Option<Active> {
-        (!self.is_idle(bank)).then(|| self.active[bank.index()])
+        (!self.is_idle(bank)).then(|| self.active[bank])
     }
 
     /// Nothing is in service in the bank.
@@ -99,14 +95,14 @@ impl Service {
             self.prefetching |= one(bank);
         }
         self.counts[usize::from(active.kind)] += 1;
-        self.active[bank.index()] = active;
+        self.active[bank] = active;
     }
 
     /// A column command of the bank's request issues; the request with it.
     #[inline]
     pub fn access(&mut self, bank: BankId) -> Active {
         debug_assert!(!self.is_idle(bank), "data of no request");
-        let active = &mut self.active[bank.index()];
+        let active = &mut self.active[bank];
         active.issued += 1;
         *active
     }

@@ -6,7 +6,7 @@ use crate::{BankResult, Breaker};
 use warpmem_sim::RowId;
 
 /// The requests to one row that a bank serves one after the other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Streak {
     row: Option<RowId>,
 }

@@ -1,0 +1,57 @@
+//! A table by bank that is as long as a channel may have banks, so that no index is checked.
+
+use super::MAX_BANKS;
+use std::ops::{Index, IndexMut};
+use warpmem_sim::BankId;
+
+const LENGTH: usize = MAX_BANKS as usize;
+
+/// An entry for every bank that a channel may have.
+#[derive(Clone)]
+pub(super) struct ByBank<T>(Box<[T; LENGTH]>);
+
+impl<T: Clone> ByBank<T> {
+    /// The same for every bank.
+    pub fn new(entry: T) -> ByBank<T> {
+        ByBank::from_fn(|_| entry.clone())
+    }
+}
+
+impl<T> ByBank<T> {
+    /// What `entry` makes for each bank.
+    pub fn from_fn(entry: impl Fn(BankId) -> T) -> ByBank<T> {
+        ByBank(Box::new(std::array::from_fn(|bank| entry(BankId::new(bank)))))
+    }
+}
+
+impl<T> Index<BankId> for ByBank<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, bank: BankId) -> &T {
+        debug_assert!(bank.index() < LENGTH, "{bank:?} of at most {MAX_BANKS}");
+        &self.0[bank.index() % LENGTH]
+    }
+}
+
+impl<T> IndexMut<BankId> for ByBank<T> {
+    #[inline]
+    fn index_mut(&mut self, bank: BankId) -> &mut T {
+        debug_assert!(bank.index() < LENGTH, "{bank:?} of at most {MAX_BANKS}");
+        &mut self.0[bank.index() % LENGTH]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bank_has_an_entry_of_its_own() {
+        let mut table = ByBank::from_fn(|bank| bank.0);
+        assert!(BankId::all(LENGTH).all(|bank| table[bank] == bank.0));
+        table[BankId(5)] = 99;
+        let changed = BankId::all(LENGTH).filter(|&bank| table[bank] != bank.0);
+        assert_eq!(Vec::from_iter(changed), [BankId(5)]);
+    }
+}
