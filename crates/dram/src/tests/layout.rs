@@ -174,13 +174,18 @@ fn schemes() {
 /// The row has what is left of 63 bits, where that is less than 32.
 #[test]
 fn rows_of_a_scheme_are_what_is_left() {
-    let wide = ["map=RoBaCo", "banks=64", "groups=1", "row=536870912"];
-    assert_eq!(layout("li2015", &wide), "row:25 bank:6 column:23 burst:6 turns 2^8");
-    let message = refusal("li2015", &[&wide[..], &["map=RoBaCo row:26"]].concat());
+    let wide = ["map=RoBaCo", "banks=64", "groups=1", "row=4194304"];
+    assert_eq!(layout("li2015", &wide), "row:32 bank:6 column:16 burst:6 turns 2^8");
+    let message = refusal("li2015", &[&wide[..], &["map=RoBaCo row:32", "channels=16"]].concat());
     assert!(message.ends_with("expected at most 63 bits, channels included, not 64"), "{message}");
-    assert!(dram("li2015", &[&wide[..], &["map=RoBaCo row:26", "channels=4"]].concat()).is_ok());
-    let message = refusal("li2015", &[&wide[..], &["map=RoBaCo row:26", "channels=8"]].concat());
-    assert!(message.ends_with("expected at most 63 bits, channels included, not 64"), "{message}");
+    assert!(dram("li2015", &[&wide[..], &["map=RoBaCo row:32", "channels=8"]].concat()).is_ok());
+}
+
+#[test]
+fn a_row_has_no_more_columns_than_requests_can_name() {
+    let wider = ["map=RoBaCo", "banks=64", "groups=1", "row=8388608"];
+    let message = refusal("li2015", &wider);
+    assert!(message.ends_with("expected at most 16 column bits, not 17"), "{message}");
 }
 
 #[test]
