@@ -44,6 +44,13 @@ fn the_block_signal_takes_what_the_order_gains() {
     assert!((0.0..8.0).contains(&calrs) && (10.0..20.0).contains(&ideal), "{calrs} {ideal}");
 }
 
+/// The order of the queue is the same, but DRAM sets the pace: IPC does not follow.
+#[test]
+fn what_comes_from_dram_gains_nothing() {
+    let [calrs, ideal] = mixture_gains("--heavy 0.12 --footprint 2^26", 128);
+    assert!((-7.0..1.0).contains(&calrs) && ideal < 1.0, "{calrs} {ideal}");
+}
+
 /// The data ports have too little to do for requests to wait.
 #[test]
 fn hardly_any_warps_of_sixteen_lines_leave_nothing_to_gain() {

@@ -51,6 +51,24 @@ fn ctas_that_share_nothing_hide_what_the_others_gain() {
     assert!(gain.abs() <= 2.5, "{gain}");
 }
 
+/// Nothing is merged, and of equal rows the one with the oldest request goes first: `mshr-m` is FR-FCFS behind the same
+/// path from the LLC, so it delays no request longer. S counts how many wait for a row, and leaves the fewest waiting; age
+/// takes most of that back.
+#[test]
+fn without_merges_only_sums_delay_requests_longer() {
+    let streams = Mechanism::generated("row-streams", "", "li2015");
+    let run = |policy| streams.run(&[&format!("policy.dram_scheduler={policy}")]);
+    let [plain, m, s, s_a] = ["delay(requests=0)", "mshr-m", "mshr-s", "mshr-s+a"].map(run);
+    assert_eq!((m.core_cycles, longest(&m)), (plain.core_cycles, longest(&plain)));
+    assert!(longest(&s) > 2 * longest(&m), "{} {}", longest(&s), longest(&m));
+    assert!((longest(&m)..longest(&s)).contains(&longest(&s_a)), "{}", longest(&s_a));
+}
+
+/// Latency of the read that waited longest.
+fn longest(run: &RunResult) -> u64 {
+    run.latency.total.max().unwrap()
+}
+
 /// One warp of each CTA follows a chain that all SMs share: what it waits for, many wait for.
 #[test]
 fn chains_that_sms_share_gain_from_merges() {
