@@ -204,7 +204,7 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
         bank_part("bank_in_group", groups, of_stack / groups),
         bank_part("bank", 1, dram.banks),
         field("row", |at| at.row.0, Location { row: RowId(u32::MAX), ..none }, &None),
-        field("column", |at| at.column, Location { column: u32::MAX, ..none }, &None),
+        field("column", |at| at.column.into(), Location { column: u16::MAX, ..none }, &None),
         Part {
             key: "byte",
             value: byte as u32,
