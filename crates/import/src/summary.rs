@@ -103,7 +103,9 @@ impl ImportSummary {
     }
 
     pub(super) fn add_compute(&mut self, class: OpClass, instructions: u64) {
-        *self.compute.entry(class.name()).or_default() += instructions;
+        if instructions > 0 {
+            *self.compute.entry(class.name()).or_default() += instructions;
+        }
     }
 
     pub(super) fn add_memory(&mut self, kind: Kind, space: Space, instructions: u64) {

@@ -25,6 +25,8 @@ pub struct Assembler {
     warp: WarpAssembler,
     cta: CtaBuilder,
     copies: AsyncGroups,
+    /// Compute instructions of the kernel.
+    compute: [u64; OpClass::COUNT],
     pub summary: ImportSummary,
 }
 
@@ -86,6 +88,7 @@ impl Assembler {
             warp: WarpAssembler::new(),
             cta: CtaBuilder::new(),
             copies: AsyncGroups::default(),
+            compute: [0; OpClass::COUNT],
             summary: ImportSummary::default(),
         }
     }
@@ -163,6 +166,10 @@ impl Assembler {
         writer.end_kernel()?;
         self.note_missing_ctas(&header, &counts);
         self.count_codes(&header, &counts.file, &codes, &executions);
+        for (class, instructions) in OpClass::ALL.into_iter().zip(std::mem::take(&mut self.compute))
+        {
+            self.summary.add_compute(class, instructions);
+        }
         let summary = &mut self.summary;
         summary.ctas += counts.ctas;
         summary.warps += counts.warps;
@@ -211,9 +218,11 @@ impl Assembler {
     fn line(&mut self, kernel: &mut OpenKernel, line: Line, addresses: &mut Expander<'_>) {
         let Line { code: id, mask } = line;
         let code = &kernel.codes[id as usize];
-        let mut lanes = [0; WARP_SIZE];
+        // Cleared for each instruction with addresses only: most have none.
+        let mut lanes;
         let (mode, lanes) = match code.addressed {
             true => {
+                lanes = [0; WARP_SIZE];
                 let (mode, lanes) = addresses.next(mask, &mut lanes);
                 (Some(mode), lanes)
             }
@@ -260,7 +269,7 @@ impl Assembler {
             (Op::AsyncWait, _) => {
                 let mut srcs = self.copies.wait(code.immediate);
                 srcs.extend(&code.srcs);
-                self.summary.add_compute(OpClass::Control, 1);
+                self.compute[OpClass::Control as usize] += 1;
                 let registers = Registers { srcs: &srcs, ..code.registers() };
                 self.warp.compute(OpClass::Control, mask, registers);
             }
@@ -269,7 +278,7 @@ impl Assembler {
     }
 
     fn compute(&mut self, class: OpClass, code: &Code, mask: u32) {
-        self.summary.add_compute(class, 1);
+        self.compute[class as usize] += 1;
         self.warp.compute(class, mask, code.registers());
     }
 
@@ -283,8 +292,14 @@ impl Assembler {
         header: &Header,
     ) {
         let (space, window) = space.map_or_else(|| resolve(lanes, header), |space| (space, 0));
-        let mut moved = [0; WARP_SIZE];
-        let lanes = without_window(lanes, window, &mut moved);
+        let mut moved;
+        let lanes = match window {
+            0 => lanes,
+            _ => {
+                moved = [0; WARP_SIZE];
+                without_window(lanes, window, &mut moved)
+            }
+        };
         let decoded = &code.decoded;
         let op = MemoryOp { kind, space, width: decoded.width, cache_op: decoded.cache_op };
         let copy = (kind == Kind::AsyncCopy).then(|| [self.copies.start()]);
@@ -341,9 +356,6 @@ fn resolve(lanes: &[u64], header: &Header) -> (Space, u64) {
 
 /// Addresses as `LDS` and `LDL` have them: offsets into the window.
 fn without_window<'a>(lanes: &'a [u64], window: u64, moved: &'a mut [u64; WARP_SIZE]) -> &'a [u64] {
-    if window == 0 {
-        return lanes;
-    }
     for (moved, lane) in moved.iter_mut().zip(lanes) {
         *moved = lane.wrapping_sub(window);
     }

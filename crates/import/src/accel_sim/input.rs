@@ -87,15 +87,16 @@ fn try_pump(
         if progress.cancelled() {
             return Err(ImportError::Cancelled);
         }
-        let mut block = std::mem::take(&mut rest);
-        let start = block.len();
-        block.resize(start + BLOCK, 0);
+        let start = rest.len();
+        let mut block = vec![0; start + BLOCK];
+        block[..start].copy_from_slice(&rest);
         let bytes = input.fill(&mut block[start..])?;
         block.truncate(start + bytes);
         let ended = bytes < BLOCK;
+        rest.clear();
         if !ended {
             let whole = memchr::memrchr(b'\n', &block).map_or(0, |newline| newline + 1);
-            rest = block.split_off(whole);
+            rest.extend(block.drain(whole..));
             if rest.len() > MAX_LINE {
                 return Err(ImportError::file(path, "a line of more than 1 MiB; not a trace"));
             }

@@ -4,7 +4,7 @@ use super::address;
 use super::code::{CodeId, CodeTable};
 use super::header::Header;
 use super::operation::Op;
-use super::text::{self, Tokens};
+use super::text::{self, Leading, Tokens};
 use crate::error::Expected;
 
 /// An instruction as executed by one warp. Its addresses lie beside it, see [`address`].
@@ -40,6 +40,8 @@ pub const MAX_WARPS: u32 = 64;
 pub struct LineParser {
     coordinates: Coordinates,
     line_numbers: bool,
+    /// Text and value of the last mask: most often the next line's, too.
+    mask: ([u8; MASK_DIGITS], u32),
     pub codes: CodeTable,
 }
 
@@ -58,6 +60,7 @@ impl LineParser {
         LineParser {
             coordinates,
             line_numbers: header.line_numbers,
+            mask: (*b"00000000", 0),
             codes: CodeTable::new(header.sm_version),
         }
     }
@@ -88,7 +91,7 @@ impl LineParser {
             tokens.decimal("a source line number (the header says `enable lineinfo = 1`)")?;
         }
         let pc = tokens.hex("a hexadecimal PC")?;
-        let mask = tokens.next().and_then(parse_mask).ok_or(MASK)?;
+        let mask = self.mask(tokens)?;
         let found = self.codes.find(pc, tokens)?;
         if found.addressed {
             address::parse(tokens, mask, addresses)?;
@@ -97,12 +100,29 @@ impl LineParser {
         let line = Line { code: found.id, mask };
         Ok(Parsed { line, op: found.op, pc, addressed: found.addressed })
     }
+
+    fn mask(&mut self, tokens: &mut Tokens<'_>) -> Result<u32, Expected> {
+        let text = tokens.rest();
+        if text.starts_with(&self.mask.0) && text::is_end(text.get(MASK_DIGITS)) {
+            tokens.skip(MASK_DIGITS);
+            return Ok(self.mask.1);
+        }
+        let (mask, bytes) =
+            leading_mask(text).ok_or("an active mask of up to 8 hexadecimal digits")?;
+        tokens.skip(bytes);
+        if let Some(digits) = text[..bytes].first_chunk() {
+            self.mask = (*digits, mask);
+        }
+        Ok(mask)
+    }
 }
 
-const MASK: &str = "an active mask of up to 8 hexadecimal digits";
+const MASK_DIGITS: usize = 8;
 
-fn parse_mask(token: &[u8]) -> Option<u32> {
-    (token.len() <= 8).then(|| text::hex(token)).flatten().and_then(|mask| u32::try_from(mask).ok())
+fn leading_mask(text: &[u8]) -> Leading<u32> {
+    let (mask, bytes) = text::leading_hex(text)?;
+    let is_mask = bytes <= MASK_DIGITS && text::is_end(text.get(bytes));
+    Some((u32::try_from(mask).ok().filter(|_| is_mask)?, bytes))
 }
 
 pub fn parse_warp(token: Option<&[u8]>) -> Result<u32, Expected> {
@@ -113,8 +133,10 @@ pub fn parse_warp(token: Option<&[u8]>) -> Result<u32, Expected> {
 /// What follows width and addresses: immediates, then stored data or register values, all skipped. Also
 /// the placeholder that stands for the addresses of an instruction without active lanes.
 fn check_tail(tokens: &Tokens<'_>) -> Result<(), Expected> {
-    let first = tokens.clone().next();
-    match first {
+    if matches!(tokens.rest(), b"" | b"0") {
+        return Ok(());
+    }
+    match tokens.clone().next() {
         None | Some(b"STORE_DATA" | b"Val" | b"NoVal") => Ok(()),
         Some(token) if is_number(token) => Ok(()),
         Some(_) => Err("an immediate, STORE_DATA, Val or NoVal after width and addresses".into()),
@@ -267,6 +289,19 @@ mod tests {
         let line = "0090 00000001 1 R4 LDG.E.128 1 R4 4 1 0x7f0000000000 0 ";
         let read = read(line, Coordinates::None, false).unwrap();
         assert_eq!(read.code.decoded.width, 16);
+    }
+
+    #[test]
+    fn every_line_has_its_own_mask() {
+        let mut parser = LineParser::new(&Header::default(), Coordinates::None);
+        let texts =
+            ["0000000f", "0000000f", "000000f0", "f", "f", "0x0000ff", "0000000F", "0000000f"];
+        let masks = texts.map(|mask| {
+            let line = format!("0000 {mask} 0 EXIT 0 0");
+            let mut tokens = Tokens::new(line.as_bytes());
+            parser.instruction(&mut tokens, &mut Vec::new()).unwrap().line.mask
+        });
+        assert_eq!(masks, [0xf, 0xf, 0xf0, 0xf, 0xf, 0xff, 0xf, 0xf]);
     }
 
     #[test]

@@ -19,8 +19,13 @@ impl<'a> Tokens<'a> {
     }
 
     /// Skips `bytes` bytes, which must end at a token's end.
+    #[inline]
     pub fn skip(&mut self, bytes: usize) {
-        self.rest = self.rest[bytes..].trim_ascii_start();
+        self.rest = match &self.rest[bytes..] {
+            // One blank is what tracers write.
+            [b' ', rest @ ..] if rest.first() > Some(&b' ') => rest,
+            rest => rest.trim_ascii_start(),
+        };
     }
 
     pub fn next(&mut self) -> Option<&'a [u8]> {
@@ -39,55 +44,124 @@ impl<'a> Tokens<'a> {
     }
 
     pub fn decimal(&mut self, what: &'static str) -> Result<u32, Expected> {
-        self.next().and_then(decimal).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| what.into())
+        let narrow = |(number, bytes)| Some((u32::try_from(number).ok()?, bytes));
+        self.number(|text| leading_decimal(text).and_then(narrow), what)
     }
 
     pub fn hex(&mut self, what: &'static str) -> Result<u64, Expected> {
-        self.next().and_then(hex).ok_or_else(|| what.into())
+        self.number(leading_hex, what)
     }
 
     pub fn signed(&mut self, what: &'static str) -> Result<i64, Expected> {
-        self.next().and_then(signed).ok_or_else(|| what.into())
+        self.number(leading_signed, what)
+    }
+
+    /// Reads a number in the same pass that finds the token's end.
+    #[inline]
+    fn number<T>(
+        &mut self,
+        leading: impl Fn(&[u8]) -> Leading<T>,
+        what: &'static str,
+    ) -> Result<T, Expected> {
+        match leading(self.rest) {
+            Some((number, bytes)) if is_end(self.rest.get(bytes)) => {
+                self.skip(bytes);
+                Ok(number)
+            }
+            _ => Err(what.into()),
+        }
     }
 }
 
+/// Whether a token ends before this byte.
+pub fn is_end(byte: Option<&u8>) -> bool {
+    matches!(byte, None | Some(b' ' | b'\t'))
+}
+
+/// The number that a text starts with, and its bytes.
+pub type Leading<T> = Option<(T, usize)>;
+
 /// An unsigned decimal number of at most 19 digits.
 pub fn decimal(token: &[u8]) -> Option<u64> {
-    if token.is_empty() || token.len() > 19 {
-        return None;
-    }
-    token.iter().try_fold(0u64, |value, &byte| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit < 10).then(|| value * 10 + u64::from(digit))
-    })
+    whole(token, leading_decimal)
 }
 
 /// A decimal number with an optional minus.
 pub fn signed(token: &[u8]) -> Option<i64> {
-    match token.strip_prefix(b"-") {
-        Some(digits) => {
-            decimal(digits).filter(|&n| n <= 1 << 63).map(|n| (n as i64).wrapping_neg())
-        }
-        None => decimal(token).and_then(|n| i64::try_from(n).ok()),
-    }
+    whole(token, leading_signed)
 }
 
 /// A hexadecimal number of at most 16 significant digits, with or without `0x`.
 pub fn hex(token: &[u8]) -> Option<u64> {
-    let digits = token.strip_prefix(b"0x").unwrap_or(token);
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0u64, |value, &byte| {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => return None,
-        };
-        (value >> 60 == 0).then(|| value << 4 | u64::from(digit))
-    })
+    whole(token, leading_hex)
 }
+
+fn whole<T>(token: &[u8], leading: impl Fn(&[u8]) -> Leading<T>) -> Option<T> {
+    leading(token).filter(|&(_, bytes)| bytes == token.len()).map(|(number, _)| number)
+}
+
+/// As [`decimal`].
+#[inline]
+fn leading_decimal(text: &[u8]) -> Leading<u64> {
+    const MOST: usize = 19;
+    let mut number = 0;
+    let mut bytes = 0;
+    while let Some(digit) = text.get(bytes).map(|byte| byte.wrapping_sub(b'0')).filter(|&n| n < 10)
+    {
+        if bytes == MOST {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+        bytes += 1;
+    }
+    (bytes > 0).then_some((number, bytes))
+}
+
+/// As [`signed`].
+#[inline]
+fn leading_signed(text: &[u8]) -> Leading<i64> {
+    match text.strip_prefix(b"-") {
+        Some(digits) => leading_decimal(digits)
+            .filter(|&(number, _)| number <= 1 << 63)
+            .map(|(number, bytes)| ((number as i64).wrapping_neg(), bytes + 1)),
+        None => leading_decimal(text)
+            .and_then(|(number, bytes)| Some((i64::try_from(number).ok()?, bytes))),
+    }
+}
+
+/// As [`hex`].
+#[inline]
+pub fn leading_hex(text: &[u8]) -> Leading<u64> {
+    let start = if text.starts_with(b"0x") { 2 } else { 0 };
+    let mut number = 0;
+    let mut bytes = start;
+    while let Some(digit) = text.get(bytes).and_then(hex_digit) {
+        if number >> 60 != 0 {
+            return None;
+        }
+        number = number << 4 | u64::from(digit);
+        bytes += 1;
+    }
+    (bytes > start).then_some((number, bytes))
+}
+
+fn hex_digit(byte: &u8) -> Option<u8> {
+    Some(HEX[usize::from(*byte)]).filter(|&digit| digit < NO_DIGIT)
+}
+
+const NO_DIGIT: u8 = 16;
+
+/// The value of every byte as a hexadecimal digit.
+const HEX: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +182,25 @@ mod tests {
         assert_eq!(hex(b"ffff0000"), Some(0xffff_0000));
         assert_eq!(hex(b"0x"), None);
         assert_eq!(hex(b"0x1ffffffffffffffff"), None);
+        assert_eq!(hex(b"0000000000000000000000001"), Some(1));
         assert_eq!(hex(b"00g0"), None);
+        assert_eq!(hex(b"0123456789aBcDeF"), Some(0x0123_4567_89ab_cdef));
+        assert_eq!(decimal(b"9999999999999999999"), Some(9_999_999_999_999_999_999));
+        assert_eq!(decimal(b"00000000000000000000"), None, "20 digits");
+    }
+
+    #[test]
+    fn a_number_is_a_whole_token() {
+        let mut tokens = Tokens::new(b"12 -3\t0x1f  7fz");
+        assert_eq!(tokens.decimal("a"), Ok(12));
+        assert_eq!(tokens.clone().hex("b"), Err("b".into()));
+        assert_eq!(tokens.signed("c"), Ok(-3));
+        assert_eq!(tokens.clone().decimal("d"), Err("d".into()), "0 of 0x1f");
+        assert_eq!(tokens.hex("e"), Ok(0x1f));
+        assert_eq!(tokens.hex("f"), Err("f".into()));
+        assert_eq!(tokens.rest(), b"7fz");
+        assert_eq!(Tokens::new(b"4294967296").decimal("g"), Err("g".into()));
+        assert_eq!(Tokens::new(b" ").hex("h"), Err("h".into()));
     }
 
     #[test]
