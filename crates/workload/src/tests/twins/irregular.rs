@@ -229,6 +229,37 @@ fn b_plus_tree() {
     check_all(&B_PLUS_TREE);
 }
 
+const HEARTWALL: Twin = Twin {
+    generator: "heartwall",
+    ptx: ptx!("heartwall"),
+    covers: always,
+    uneven: &[&[
+        ("points", "3"),
+        ("template-radius", "1"),
+        ("search-radius", "4"),
+        ("width", "90"),
+        ("height", "70"),
+        ("block", "40"),
+    ]],
+    launch: |kernel| {
+        let side = |name| 2 * kernel.arguments.count32(name) + 1;
+        let [template, area] = ["template-radius", "search-radius"].map(side);
+        let name = format!("{}_{template}_{area}", kernel.info.name);
+        let width = Word(kernel.arguments.count32("width"));
+        // frame, corners, templates, and what a search needs
+        let later: Vec<Argument> = match kernel.info.name.as_str() {
+            "track" => arrays([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]).collect(),
+            _ => arrays([1, 2]).collect(),
+        };
+        call(name, arrays([0]).chain([width]).chain(later).collect())
+    },
+};
+
+#[test]
+fn heartwall() {
+    check_all(&HEARTWALL);
+}
+
 #[test]
 fn merge_sort() {
     check_all(&MERGE_SORT);
