@@ -48,7 +48,7 @@ fn the_block_signal_takes_what_the_order_gains() {
 #[test]
 fn what_comes_from_dram_gains_nothing() {
     let [calrs, ideal] = mixture_gains("--heavy 0.12 --footprint 2^26", 128);
-    assert!((-7.0..1.0).contains(&calrs) && ideal < 1.0, "{calrs} {ideal}");
+    assert!((-7.0..1.0).contains(&calrs) && (-7.0..1.0).contains(&ideal), "{calrs} {ideal}");
 }
 
 /// The data ports have too little to do for requests to wait.
