@@ -1,5 +1,7 @@
 //! A fixed-capacity index from addresses to the rows that hold them.
 
+use super::homes::{Homes, hash};
+
 /// An open-addressing hash table with linear probing. A deletion shifts the following entries back,
 /// so there are no tombstones and probes stay short. A lookup takes constant time whatever the
 /// associativity of the cache.
@@ -11,8 +13,7 @@
 /// - the row plus one, so that zeroed memory is an empty table.
 pub(super) struct AddressIndex {
     words: Vec<u32>,
-    /// Shift that leaves the high bits of the hash, which are the home position.
-    home_shift: u32,
+    homes: Homes,
     row_bits: u32,
     len: usize,
 }
@@ -26,8 +27,6 @@ pub(super) struct Found {
 }
 
 const EMPTY: u32 = 0;
-/// Low address bits that are kept out of the hash, so that neighbouring addresses lie side by side.
-const NEIGHBOUR_BITS: u32 = 2;
 const DISTANCE_BITS: u32 = 4;
 /// Distance field of an entry this far from home or further: its distance is computed from the
 /// hash.
@@ -36,33 +35,15 @@ const FAR: usize = (1 << DISTANCE_BITS) - 1;
 impl AddressIndex {
     /// An index for rows below `capacity`, at most half full.
     pub fn new(capacity: usize) -> AddressIndex {
-        let words = (capacity.max(1) * 2).next_power_of_two().max(2 << NEIGHBOUR_BITS);
+        let homes = Homes::for_entries(capacity);
         let row_bits = usize::BITS - capacity.leading_zeros();
         assert!(row_bits + DISTANCE_BITS <= u32::BITS, "an index of {capacity} rows");
-        AddressIndex {
-            words: vec![EMPTY; words],
-            home_shift: u64::BITS - words.trailing_zeros() + NEIGHBOUR_BITS,
-            row_bits,
-            len: 0,
-        }
+        AddressIndex { words: vec![EMPTY; homes.positions()], homes, row_bits, len: 0 }
     }
 
     /// Rows in the index.
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// Fibonacci hashing: the high bits of the product with 2^64 / golden ratio. Neighbouring
-    /// addresses, which are often used together, share a hash and have neighbouring home positions.
-    #[inline]
-    fn hash(address: u64) -> u64 {
-        (address >> NEIGHBOUR_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    #[inline]
-    fn home(&self, address: u64) -> usize {
-        let neighbour = address as usize & ((1 << NEIGHBOUR_BITS) - 1);
-        ((AddressIndex::hash(address) >> self.home_shift) as usize) << NEIGHBOUR_BITS | neighbour
     }
 
     #[inline]
@@ -73,7 +54,7 @@ impl AddressIndex {
     /// The tag of an address, shifted to its bits in a word.
     #[inline]
     fn tag(&self, address: u64) -> u32 {
-        let tag = (AddressIndex::hash(address) >> 16) ^ address;
+        let tag = (hash(address) >> 16) ^ address;
         (u64::from(tag as u32) << (self.row_bits + DISTANCE_BITS)) as u32
     }
 
@@ -97,7 +78,7 @@ impl AddressIndex {
     #[inline]
     pub fn find(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<Found> {
         let (tag, low) = (self.tag(address), self.row_bits + DISTANCE_BITS);
-        let mut at = self.home(address);
+        let mut at = self.homes.of(address);
         loop {
             let word = self.words[at];
             if word == EMPTY {
@@ -118,7 +99,7 @@ impl AddressIndex {
     #[inline]
     pub fn insert(&mut self, address: u64, row: u32) {
         assert!(self.len * 2 < self.words.len(), "address index overflows");
-        let home = self.home(address);
+        let home = self.homes.of(address);
         let mut at = home;
         while self.words[at] != EMPTY {
             at = (at + 1) & self.mask();
@@ -141,7 +122,7 @@ impl AddressIndex {
                 break;
             }
             let distance = match self.distance(word) {
-                FAR => at.wrapping_sub(self.home(address_of(self.row(word)))) & mask,
+                FAR => at.wrapping_sub(self.homes.of(address_of(self.row(word)))) & mask,
                 near => near,
             };
             // An entry may move into the hole unless its home position lies behind the hole.
@@ -175,7 +156,7 @@ mod tests {
     /// neighbours.
     fn crowded() -> Vec<u64> {
         let index = AddressIndex::new(ROWS);
-        let is_late = |address: &u64| index.home(*address) >= index.words.len() - 6;
+        let is_late = |address: &u64| index.homes.of(*address) >= index.words.len() - 6;
         (0..).filter(is_late).take(30).chain(0..10).collect()
     }
 

@@ -4,6 +4,7 @@
 mod config;
 mod controller;
 mod counts;
+mod homes;
 mod index;
 mod mshr;
 mod tags;

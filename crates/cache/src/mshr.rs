@@ -1,6 +1,7 @@
 //! Miss-status holding registers: the outstanding misses of a cache and the requests that wait for
 //! each.
 
+use super::homes::Homes;
 use super::tags::Slot;
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
@@ -24,18 +25,13 @@ struct Entry {
 type Link = u32;
 const NO_LINK: Link = 0;
 
-/// Low bits of a sector that are kept out of the hash, so that neighbouring sectors have
-/// neighbouring chains.
-const NEIGHBOUR_BITS: u32 = 2;
-
 /// The registers of one cache, by sector address. Entries are chained by a hash of their sectors:
 /// they come and go with every miss, and chains of one or two are the quickest to change.
 pub struct Mshr {
     level: CacheLevel,
-    /// The first entry of each chain, twice as many as entries.
+    /// The first entry of each chain, by the home position of its sectors.
     chains: Vec<Link>,
-    /// Shift that leaves the high bits of the hash.
-    chain_shift: u32,
+    homes: Homes,
     /// Grows to the largest number of entries in use at once.
     entries: Vec<Entry>,
     free: Vec<MshrEntry>,
@@ -72,11 +68,11 @@ impl Mshr {
     /// Registers for `entries` misses with at most `merges` requests each, the first included.
     pub(crate) fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let capacity = entries as usize;
-        let chains = (capacity * 2).next_power_of_two().max(2 << NEIGHBOUR_BITS);
+        let homes = Homes::for_entries(capacity);
         Mshr {
             level,
-            chains: vec![NO_LINK; chains],
-            chain_shift: u64::BITS - chains.trailing_zeros() + NEIGHBOUR_BITS,
+            chains: vec![NO_LINK; homes.positions()],
+            homes,
             entries: Vec::with_capacity(capacity),
             free: Vec::with_capacity(capacity),
             capacity,
@@ -145,7 +141,7 @@ impl Mshr {
     /// The entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        let mut link = self.chains[self.chain(sector)];
+        let mut link = self.chains[self.homes.of(sector)];
         while link != NO_LINK {
             let entry = &self.entries[(link - 1) as usize];
             if entry.sector == sector {
@@ -154,15 +150,6 @@ impl Mshr {
             link = entry.next;
         }
         None
-    }
-
-    /// The chain of a sector, by Fibonacci hashing: the high bits of the product with 2^64 / golden
-    /// ratio.
-    #[inline]
-    fn chain(&self, sector: u64) -> usize {
-        let hash = (sector >> NEIGHBOUR_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let neighbour = sector as usize & ((1 << NEIGHBOUR_BITS) - 1);
-        ((hash >> self.chain_shift) as usize) << NEIGHBOUR_BITS | neighbour
     }
 
     /// The first of the requests that wait in an entry; the others follow through
@@ -192,7 +179,7 @@ impl Mshr {
         assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
         let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
-        let chain = self.chain(sector);
+        let chain = self.homes.of(sector);
         let next = std::mem::replace(&mut self.chains[chain], entry.0 + 1);
         let (first, last) = (request, request);
         let opened = Entry { sector, first, last, count: 1, place, shared: false, next };
@@ -207,7 +194,7 @@ impl Mshr {
     #[inline]
     pub(crate) fn close(&mut self, Outstanding { entry, .. }: Outstanding) -> Closed {
         let Entry { sector, first, count, shared, next, .. } = self.entries[entry.index()];
-        self.unchain(self.chain(sector), entry, next);
+        self.unchain(self.homes.of(sector), entry, next);
         self.free.push(entry);
         self.shared -= u32::from(shared);
         Closed { entry, first, count }
@@ -232,6 +219,8 @@ impl Mshr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
     use warpmem_sim::test_request;
 
     fn chain(mut at: RequestId, level: CacheLevel, requests: &RequestTable) -> Vec<RequestId> {
@@ -325,6 +314,34 @@ mod tests {
         assert_eq!(chain(answered, CacheLevel::Llc, &requests), [first, behind_in_llc]);
         let (back, _) = close(&mut l1, 5).unwrap();
         assert_eq!(chain(back, CacheLevel::L1, &requests), [first, behind_in_l1]);
+    }
+
+    proptest! {
+        /// Chains of up to seven, opened and closed in any order, beside a map.
+        #[test]
+        fn a_sector_is_found_wherever_it_stands_in_its_chain(
+            turns in prop::collection::vec(0usize..7, 1..60)
+        ) {
+            let mut requests = RequestTable::default();
+            let mut mshr = Mshr::new(CacheLevel::Llc, 7, 1);
+            let chain = mshr.homes.of(0);
+            let sectors: Vec<u64> = (0..).filter(|&s| mshr.homes.of(s) == chain).take(7).collect();
+            let mut open: BTreeMap<u64, RequestId> = BTreeMap::new();
+            for turn in turns {
+                let sector = sectors[turn];
+                let closed = close(&mut mshr, sector);
+                prop_assert_eq!(closed, open.remove(&sector).map(|request| (request, 1)));
+                if closed.is_none() {
+                    let request = test_request(&mut requests, sector);
+                    mshr.open(sector, None, request, &mut requests);
+                    open.insert(sector, request);
+                }
+                for &sector in &sectors {
+                    let found = mshr.find(sector).map(|entry| mshr.first(entry));
+                    prop_assert_eq!(found, open.get(&sector).copied());
+                }
+            }
+        }
     }
 
     #[test]

@@ -172,4 +172,19 @@ mod tests {
             assert!(!rig.queue.is_blocked() && rig.offer(32), "{name}: empty again");
         }
     }
+
+    /// A slice offers a request that was refused again only when another has left.
+    #[test]
+    fn what_a_queue_has_refused_it_refuses_until_a_request_has_left() {
+        for name in LLC_QUEUES.names() {
+            for field in 1..=32 {
+                let mut rig = Rig::new(name, &["llc.queue=7"]);
+                let Some(_) = (0..100).find(|_| !rig.offer(field)) else { continue };
+                for other in (1..=32).rev() {
+                    rig.offer(other);
+                    assert!(!rig.offer(field), "{name}: {field} after {other} was offered");
+                }
+            }
+        }
+    }
 }
