@@ -196,6 +196,9 @@ pub struct RequestTable {
     free: Vec<RequestId>,
 }
 
+/// With debug assertions, the time at which a request was created that has left.
+const LEFT: Ticks = Ticks(u64::MAX);
+
 /// Rows that are reserved at the start: 8 MB of address space. The host backs only the used part
 /// with memory, and a table that need not grow is never copied.
 const FIRST_ROWS: usize = 1 << 16;
@@ -222,7 +225,11 @@ impl RequestTable {
     /// Frees the row of a request.
     #[inline]
     pub fn remove(&mut self, id: RequestId) {
-        debug_assert!(!self.free.contains(&id), "request {} leaves twice", id.0);
+        if cfg!(debug_assertions) {
+            let created = &mut self.rows[id.0 as usize].stamps.created;
+            assert!(*created != LEFT, "request {} leaves twice", id.0);
+            *created = LEFT;
+        }
         self.free.push(id);
     }
 
@@ -347,6 +354,16 @@ mod tests {
             s.replied,
         ]
         .map(|at| at.0)
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "request 0 leaves twice")]
+    fn a_request_leaves_once() {
+        let mut requests = RequestTable::default();
+        let id = test_request(&mut requests, 0);
+        requests.remove(id);
+        requests.remove(id);
     }
 
     #[test]
