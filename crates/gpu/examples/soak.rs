@@ -6,8 +6,10 @@
 //! cargo run --profile soak -p warpmem-gpu --example soak -- v100 2 a.wmt b.wmt
 //! ```
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use warpmem_dram::checker::{Checker, Violation};
 use warpmem_dram::standard::Standard;
@@ -36,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes the launches of all traces, in their order, so many times.
-fn repeat(traces: &[Trace], times: usize, output: &PathBuf) -> Result<(), TraceError> {
+fn repeat(traces: &[Trace], times: usize, output: &Path) -> Result<(), TraceError> {
     let provenance = Provenance { tool: "soak".into(), ..Provenance::default() };
     let mut writer = TraceWriter::create(output, provenance, WriterOptions::default())?;
     for trace in traces.iter().cycle().take(times * traces.len()) {
