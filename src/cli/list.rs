@@ -237,9 +237,14 @@ fn generator(generator: &Generator) -> Item {
     }
 }
 
-/// The generators as `list` prints them.
+/// The generators, a line each.
 pub fn generators_as_text() -> String {
-    Topic::generators().to_text()
+    let generators = Topic::generators().items.into_iter();
+    let names =
+        aligned(&generators.map(|one| vec![one.name, one.summary]).collect::<Vec<_>>(), &[]);
+    format!(
+        "{names}\n`warpmem list generators` has their parameters, `warpmem generate NAME --help` those of one.\n"
+    )
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {

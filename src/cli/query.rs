@@ -182,8 +182,19 @@ fn hint(error: &Error) -> Option<String> {
         Error::UnknownColumn { column, available } => ("column", column, available),
         _ => return None,
     };
-    let meant = nearest(name, available.iter().map(String::as_str))?;
-    Some(format!("there is no {what} `{name}`: did you mean `{meant}`?"))
+    let available = || available.iter().map(String::as_str);
+    // Several measures of one thing begin alike.
+    let family = format!("{name}_");
+    let mut meant: Vec<&str> = available().filter(|one| one.starts_with(&family)).collect();
+    if meant.is_empty() {
+        meant.extend(nearest(name, available()));
+    }
+    meant.sort_unstable();
+    meant.dedup();
+    let (last, others) = meant.split_last()?;
+    let others: String = others.iter().map(|one| format!("`{one}`, ")).collect();
+    let or = if others.is_empty() { "" } else { "or " };
+    Some(format!("there is no {what} `{name}`: did you mean {others}{or}`{last}`?"))
 }
 
 /// Each table with its rows, and its columns below.

@@ -1,6 +1,8 @@
 //! A run's row for people.
 
+use anyhow::bail;
 use serde_json::{Map, Value};
+use warpmem::params::{did_you_mean, nearest};
 use warpmem::record::run_columns;
 use warpmem_text::aligned;
 
@@ -19,12 +21,38 @@ const GROUPS: [(&str, &str); 8] = [
 /// The parameters of the machine are too long for a table; JSON, CSV and Parquet have them.
 const LEFT_OUT: &str = "parameters";
 
-/// Every metric of a run, one per line, in groups.
+/// Whether the columns of a run have all these names.
+pub fn check(names: &[String]) -> anyhow::Result<()> {
+    let columns = run_columns();
+    let valid = || columns.iter().map(|column| column.name.as_str());
+    match names.iter().find(|name| valid().all(|valid| valid != name.as_str())) {
+        None => Ok(()),
+        Some(unknown) => {
+            let meant = did_you_mean(nearest(unknown, valid()));
+            bail!(
+                "no metric is called `{unknown}`{meant}; `warpmem run TRACE --all` shows them all"
+            )
+        }
+    }
+}
+
+/// The columns with these names, in the order of the row.
+pub fn selected(row: &Map<String, Value>, names: &[String]) -> Map<String, Value> {
+    let named = row.iter().filter(|(name, _)| names.contains(name));
+    named.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The metrics of a row, one per line, in groups.
 pub fn table(row: &Map<String, Value>) -> String {
     let mut text = String::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut title = None;
     for column in run_columns().iter().filter(|column| column.name != LEFT_OUT) {
-        if let Some((title, _)) = GROUPS.iter().find(|(_, first)| *first == column.name) {
+        title = GROUPS.iter().find(|(_, first)| *first == column.name).or(title);
+        if !row.contains_key(&column.name) {
+            continue;
+        }
+        if let Some((title, _)) = title.take() {
             text.push_str(&aligned(&std::mem::take(&mut lines), &[]));
             text.push_str(&format!("\n{title}\n"));
         }

@@ -197,6 +197,19 @@ fn an_unknown_thing_to_list() {
 }
 
 #[test]
+fn another_thing_than_a_trace_or_a_plan() {
+    let bench = Bench::with_trace();
+    std::fs::write(bench.path("kernelslist.g"), "kernel-1.traceg\n").unwrap();
+    let convert = "`warpmem import accel-sim kernelslist.g -o FILE.wmt` converts it";
+    bench.refuses(&["run", "kernelslist.g"], &["lists the kernels of an Accel-Sim trace", convert]);
+    std::fs::write(bench.path("kernel-1.traceg"), "-kernel name = k\n").unwrap();
+    bench.refuses(&["run", "kernel-1.traceg"], &["is a kernel of an Accel-Sim trace", convert]);
+    bench.refuses(&["run", "."], &[". is not a .wmt trace: it is a folder"]);
+    bench.refuses(&["sweep", "small.wmt"], &["is a trace, not a plan", "`warpmem compare`"]);
+    bench.refuses(&["generate", "bsf"], &["unknown kernel `bsf` (did you mean `bfs`?)"]);
+}
+
+#[test]
 fn no_command_and_unknown_commands() {
     let bench = Bench::new();
     assert_eq!(bench.run(&[]).status, Some(2));

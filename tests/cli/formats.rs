@@ -52,6 +52,25 @@ fn a_run_in_json_is_one_row_with_a_key_per_slot() {
 }
 
 #[test]
+fn a_run_is_ten_lines_or_the_metrics_that_are_named() {
+    let bench = Bench::with_trace();
+    let run = |arguments: &[&str]| bench.output(&[&["run", "small.wmt"], arguments].concat());
+    let few = run(&[]);
+    assert_eq!(few.lines().count(), 10);
+    assert!(few.starts_with("time ") && !few.contains("– %"), "{few}");
+    let named = run(&["--metrics", "row_hit_rate,cycles"]);
+    let names: Vec<&str> =
+        named.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    assert_eq!(names, ["cycles", "row_hit_rate"]);
+    let csv = run(&["--metrics", "row_hit_rate,cycles", "--format", "csv"]);
+    assert!(csv.starts_with("cycles,row_hit_rate\n"), "{csv}");
+    bench.refuses(
+        &["run", "small.wmt", "--metrics", "ipc_wrap"],
+        &["no metric is called `ipc_wrap` (did you mean `ipc_warp`?)", "--all"],
+    );
+}
+
+#[test]
 fn a_run_prints_the_row_that_its_tables_hold() {
     let bench = Bench::with_trace();
     let printed = bench.output(&["run", "small.wmt", "--format", "json", "-o", "results"]);
@@ -81,7 +100,7 @@ fn a_run_in_csv_has_the_keys_and_values_of_json() {
 #[test]
 fn a_run_as_a_table_has_every_metric_in_its_group() {
     let bench = Bench::with_trace();
-    let table = bench.output(&["run", "small.wmt"]);
+    let table = bench.output(&["run", "small.wmt", "--all"]);
     let row = rows(&bench.output(&["run", "small.wmt", "--format", "json"])).swap_remove(0);
     for key in row.keys().filter(|key| *key != "parameters") {
         assert!(table.lines().any(|line| line.split_whitespace().next() == Some(key)), "{key}");

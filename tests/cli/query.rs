@@ -102,6 +102,7 @@ fn what_is_wrong_with_a_query_is_said() {
         "SELECT row_hit_rat FROM runs",
         &["no column `row_hit_rat`", "did you mean `row_hit_rate`"],
     );
+    refused("SELECT ipc FROM runs", &["did you mean `ipc_thread`, or `ipc_warp`?"]);
     refused("SELECT trace FROM runs WHERE", &["the query failed"]);
     refused("SELEC trace FROM runs", &["Line: 1, Column: 1"]);
     refused("SELECT nonsense(trace) FROM runs", &["nonsense"]);

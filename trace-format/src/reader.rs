@@ -82,8 +82,12 @@ impl Trace {
         let failed =
             |action| move |source| TraceError::Io { path: path.to_owned(), action, source };
         let file = File::open(path).map_err(failed("open"))?;
-        let length = file.metadata().map_err(failed("open"))?.len();
-        if length == 0 {
+        let metadata = file.metadata().map_err(failed("open"))?;
+        if metadata.is_dir() {
+            let reason = "it is a folder".to_owned();
+            return Err(TraceError::NotATrace { path: path.to_owned(), reason });
+        }
+        if metadata.len() == 0 {
             return Trace::from_bytes(path, Vec::new());
         }
         // SAFETY: the map is only read. The operating system cannot guarantee that the file stays
@@ -268,6 +272,17 @@ fn total_bytes(dictionaries: &[(usize, Dictionary)]) -> usize {
     dictionaries.iter().map(|(_, dictionary)| dictionary.bytes as usize).sum()
 }
 
+/// What a file of Accel-Sim's tracer is, by its name or its first bytes.
+fn other_format(path: &Path, bytes: &[u8]) -> Option<&'static str> {
+    let name = path.file_name().map_or("".into(), |name| name.to_string_lossy());
+    let begins = |with: &[&str]| with.iter().any(|with| bytes.starts_with(with.as_bytes()));
+    if name.starts_with("kernelslist") || begins(&["MemcpyHtoD", "kernel-"]) {
+        return Some("it lists the kernels of an Accel-Sim trace");
+    }
+    let kernel = name.contains(".trace") || begins(&["-kernel name"]);
+    kernel.then_some("it is a kernel of an Accel-Sim trace")
+}
+
 /// The bytes of a file that is being opened, and its name for errors.
 struct Opening<'a> {
     path: &'a Path,
@@ -276,13 +291,10 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn head(&self) -> Result<Head, TraceError> {
-        let Some(bytes) = self.bytes.first_chunk::<{ Head::BYTES }>() else {
-            return Err(self.truncated(format!("{} bytes are not even a head", self.bytes.len())));
+        let bytes = self.bytes.first_chunk::<{ Head::BYTES }>();
+        let Some(bytes) = bytes.filter(|bytes| Head::has_magic(*bytes)) else {
+            return Err(self.not_a_trace());
         };
-        if !Head::has_magic(bytes) {
-            let reason = "its first bytes are not those of one".into();
-            return Err(TraceError::NotATrace { path: self.path.into(), reason });
-        }
         let head =
             Head::decode(bytes).map_err(|reason| self.damaged(0, format!("head: {reason}")))?;
         match head.major {
@@ -294,6 +306,20 @@ impl Opening<'_> {
                 minor: head.minor,
             }),
         }
+    }
+
+    /// The error for bytes that do not begin as a trace does.
+    fn not_a_trace(&self) -> TraceError {
+        let reason = match other_format(self.path, self.bytes) {
+            Some(what) => {
+                format!("{what}; `warpmem import accel-sim kernelslist.g -o FILE.wmt` converts it")
+            }
+            None if self.bytes.len() < Head::BYTES => {
+                return self.truncated(format!("{} bytes are not even a head", self.bytes.len()));
+            }
+            None => "its first bytes are not those of one".to_owned(),
+        };
+        TraceError::NotATrace { path: self.path.into(), reason }
     }
 
     /// The index and where it begins.

@@ -70,8 +70,12 @@ fn errors_name_file_offset_and_reason() {
 
     assert_eq!(message(Vec::new()), "sample.wmt is truncated: 0 bytes are not even a head");
     assert_eq!(
-        message(b"-kernel name = vecadd\n-kernel id = 1\n".to_vec()),
+        message(b"a text of more than sixteen bytes".to_vec()),
         "sample.wmt is not a .wmt trace: its first bytes are not those of one"
+    );
+    let kernel = message(b"-kernel name = vecadd\n-kernel id = 1\n".to_vec());
+    assert!(
+        kernel.starts_with("sample.wmt is not a .wmt trace: it is a kernel of an Accel-Sim trace")
     );
     let missing = Trace::open(Path::new("no/such.wmt")).err().unwrap();
     assert_eq!(missing.to_string(), "failed to open no/such.wmt");
@@ -81,7 +85,18 @@ fn errors_name_file_offset_and_reason() {
 fn an_empty_file_is_refused_when_mapped_too() {
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(matches!(Trace::open(file.path()), Err(TraceError::Truncated { .. })));
-    assert!(matches!(Trace::open(file.path().parent().unwrap()), Err(TraceError::Io { .. })));
+    let folder = Trace::open(file.path().parent().unwrap()).err().unwrap().to_string();
+    assert!(folder.ends_with(" is not a .wmt trace: it is a folder"), "{folder}");
+}
+
+#[test]
+fn a_trace_may_have_any_name() {
+    let whole = sample_bytes(Codec::Deflate, 9);
+    for name in ["kernelslist.g", "kernel-1.traceg"] {
+        assert!(Trace::from_bytes(name, whole.clone()).is_ok(), "{name}");
+        let other = Trace::from_bytes(name, Vec::new()).err().unwrap().to_string();
+        assert!(other.contains("`warpmem import accel-sim"), "{other}");
+    }
 }
 
 #[test]

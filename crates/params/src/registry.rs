@@ -224,8 +224,12 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
 
 /// The candidate closest to `name`, if one is close enough to be a likely misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A slip of one letter, or two letters in the wrong order, is the nearest there is; in short
+    // names little else is left in common.
+    let slip = |c: &str| strsim::osa_distance(name, c) == 1;
+    let score = |c: &str| if slip(c) { 1.0 } else { strsim::jaro_winkler(name, c) };
     candidates
-        .map(|c| (strsim::jaro_winkler(name, c), c))
+        .map(|c| (score(c), c))
         .filter(|&(score, _)| score > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, c)| c)
@@ -263,6 +267,14 @@ mod tests {
 
     fn refusal(text: &str) -> String {
         REGISTRY.build(text, &()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_slip_in_a_short_name_is_the_nearest() {
+        for slip in ["bsf", "bf", "bfss", "bgs"] {
+            assert_eq!(nearest(slip, ["b+tree", "bfs", "fwt"].into_iter()), Some("bfs"), "{slip}");
+        }
+        assert_eq!(nearest("xyz", ["b+tree", "bfs"].into_iter()), None);
     }
 
     #[test]

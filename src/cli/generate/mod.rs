@@ -14,7 +14,7 @@ use warpmem::workload::generators;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true, subcommand_value_name = "KERNEL", subcommand_help_heading = "Kernels")]
 pub struct Args {
-    /// List the kernels with their parameters
+    /// List the kernels, a line each
     #[arg(long)]
     list: bool,
     #[command(subcommand)]

@@ -1,5 +1,6 @@
 //! `warpmem run`: one trace on one machine.
 
+mod summary;
 mod timeline;
 
 use crate::cli::format::{self, Format};
@@ -37,7 +38,13 @@ pub struct Args {
     /// Log every DRAM command, for `warpmem dram check`; Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     command_log: Option<PathBuf>,
-    /// What to print
+    /// Print every metric, not only ten lines
+    #[arg(long)]
+    all: bool,
+    /// Metrics to print instead, by their names in the tables, with commas
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "all")]
+    metrics: Vec<String>,
+    /// What to print; JSON and CSV have every metric, or those of --metrics
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
@@ -49,6 +56,7 @@ pub struct Args {
 const AFTER_HELP: &str = "\
 Examples:
   warpmem run sample-traces/bfs-rmat.wmt
+  warpmem run k.wmt --metrics ipc_warp,latency_p99,row_hit_rate
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
   warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
@@ -57,6 +65,7 @@ Examples:
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut machine = args.overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut machine);
+    run_row::check(&args.metrics)?;
     let trace = NamedTrace::open(&args.trace)?;
     let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
     let cell = Cell::new(&trace, machine, &args.overrides.overrides, command)?;
@@ -84,9 +93,13 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         args.timeline.finish(timeline, result.core_cycles)?;
     }
     let row = run_row_json(&cell.key, &result);
+    let row = if args.metrics.is_empty() { row } else { run_row::selected(&row, &args.metrics) };
     print(&match args.format {
-        Format::Table => run_row::table(&row),
         Format::Json => format::json(&[row]),
         Format::Csv => format::csv(&[row]),
+        Format::Table if args.metrics.is_empty() && !args.all => {
+            summary::summary(&row, &cell.key.machine)
+        }
+        Format::Table => run_row::table(&row),
     })
 }

@@ -14,6 +14,12 @@ use warpmem_slots::BaselineError;
 pub enum PlanError {
     #[error("failed to read plan {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{} is a trace, not a plan: a plan is a TOML file that names traces; `warpmem compare` replays traces \
+         without one",
+        path.display()
+    )]
+    Trace { path: PathBuf },
     #[error("{}:{line}: {message}", path.display())]
     Malformed { path: PathBuf, line: usize, message: String },
     #[error("`{key}` of the plan: {message}")]

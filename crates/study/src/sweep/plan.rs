@@ -11,6 +11,7 @@ use warpmem_files::destination::is_file_name;
 use warpmem_files::text;
 use warpmem_gpu::results::RequestSample;
 use warpmem_record::Recorded;
+use warpmem_trace::Trace;
 
 /// Keys of a machine that do not change results: two runs that differ only in them are the same.
 const WORDS: [&str; 2] = ["name", "description"];
@@ -105,8 +106,10 @@ impl Plan {
     /// # Errors
     /// If the file cannot be read or is not a plan; the message names the line.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
-        let text =
-            text::read(path).map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        let text = text::read(path).map_err(|source| match Trace::open(path) {
+            Ok(_) => PlanError::Trace { path: path.to_owned() },
+            Err(_) => PlanError::Read { path: path.to_owned(), source },
+        })?;
         let mut plan = Plan::from_text(&text, path)?;
         plan.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(plan)

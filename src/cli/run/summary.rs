@@ -1,0 +1,161 @@
+//! What came of a run, in ten lines.
+
+use serde_json::{Map, Value};
+use warpmem::machine::Machine;
+use warpmem_text::aligned;
+
+/// For what the warps of an SM wait while it issues nothing: columns and words.
+const STALLS: [(&str, &str); 5] = [
+    ("memory_block_cycles", "all warps wait for memory"),
+    ("structural_stall_cycles", "a unit, or the load/store queue, is taken"),
+    ("dependency_stall_cycles", "a warp waits for a compute result"),
+    ("barrier_cycles", "a warp waits at a barrier"),
+    ("no_warp_cycles", "it has no warp"),
+];
+
+/// The row of a run in ten lines; a value that the run does not have is a dash.
+pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
+    let run = Run { row };
+    let lines = [
+        ("time", run.time(machine)),
+        ("IPC", run.ipc()),
+        ("bandwidth", run.bandwidth()),
+        ("hit rates", run.hit_rates()),
+        ("latency", run.latency()),
+        ("divergence", run.divergence()),
+        ("SMs", run.stalls()),
+        ("DRAM rows", run.rows()),
+        ("DRAM banks", run.banks()),
+        ("DRAM energy", run.energy()),
+    ];
+    aligned(&lines.map(|(name, text)| vec![name.to_owned(), text]), &[])
+}
+
+struct Run<'a> {
+    row: &'a Map<String, Value>,
+}
+
+impl Run<'_> {
+    fn number(&self, column: &str) -> Option<f64> {
+        self.row.get(column).and_then(Value::as_f64)
+    }
+
+    /// A column times `scale`, with so many decimals.
+    fn scaled(&self, column: &str, scale: f64, decimals: usize) -> String {
+        let number = self.number(column);
+        number.map_or("–".to_owned(), |number| format!("{:.decimals$}", number * scale))
+    }
+
+    fn percent(&self, column: &str) -> String {
+        self.scaled(column, 100.0, 1) + " %"
+    }
+
+    fn time(&self, machine: &Machine) -> String {
+        let microseconds = self.scaled("cycles", 1.0 / f64::from(machine.clocks.core_mhz), 1);
+        format!("{microseconds} µs, {} core cycles", self.scaled("cycles", 1.0, 0))
+    }
+
+    fn ipc(&self) -> String {
+        let [warps, threads] = ["ipc_warp", "ipc_thread"].map(|ipc| self.scaled(ipc, 1.0, 2));
+        format!("{warps} warp instructions a core cycle, {threads} of threads")
+    }
+
+    fn bandwidth(&self) -> String {
+        let rate = self.scaled("dram_bandwidth", 1.0, 1);
+        format!("{rate} GB/s of DRAM, {} of the peak", self.percent("bandwidth_utilization"))
+    }
+
+    /// Reads.
+    fn hit_rates(&self) -> String {
+        let rate = |miss_rate: &str| {
+            let missed = self.number(miss_rate);
+            missed.map_or("–".to_owned(), |missed| format!("{:.1} %", 100.0 * (1.0 - missed)))
+        };
+        format!("L1 {}, L2 {} of reads", rate("l1_read_miss_rate"), rate("l2_read_miss_rate"))
+    }
+
+    fn latency(&self) -> String {
+        let [mean, most] = ["latency_mean", "latency_p99"].map(|one| self.scaled(one, 1.0, 0));
+        format!("{mean} core cycles of a read that L1 does not answer, 99 % within {most}")
+    }
+
+    fn divergence(&self) -> String {
+        let requests = self.scaled("requests_per_load", 1.0, 2);
+        let gap = self.scaled("divergence_mean", 1.0, 0);
+        format!("{requests} requests a load, {gap} core cycles from the first answer to the last")
+    }
+
+    /// The share of cycles in which an SM issues, and what it waits for in most others.
+    fn stalls(&self) -> String {
+        let cycles = self.number("cycles").filter(|&cycles| cycles > 0.0);
+        let share = |column: &str| Some(100.0 * self.number(column)? / cycles?);
+        let top = STALLS.iter().filter_map(|&(column, words)| Some((share(column)?, words)));
+        let active = share("active_cycles").map_or("–".to_owned(), |share| format!("{share:.1}"));
+        match top.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((share, words)) => {
+                format!("issue in {active} % of cycles; in {share:.1} % {words}")
+            }
+            None => format!("issue in {active} % of cycles"),
+        }
+    }
+
+    fn rows(&self) -> String {
+        let locality = self.scaled("row_locality", 1.0, 2);
+        format!("{} hits, {locality} accesses an activation", self.percent("row_hit_rate"))
+    }
+
+    fn banks(&self) -> String {
+        let queue = self.scaled("queue_occupancy_mean", 1.0, 1);
+        format!(
+            "{} busy at a time, {queue} requests in a channel's queue",
+            self.scaled("blp", 1.0, 2)
+        )
+    }
+
+    fn energy(&self) -> String {
+        let total = self.scaled("energy_nj", 1e-3, 1);
+        format!("{total} µJ, {} pJ a bit", self.scaled("energy_pj_per_bit", 1.0, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use warpmem::machine::load;
+
+    fn row(values: &Value) -> Map<String, Value> {
+        values.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn ten_lines_with_units() {
+        let run = row(&json!({
+            "cycles": 14000, "ipc_warp": 1.5, "ipc_thread": 40.25, "dram_bandwidth": 88.7,
+            "bandwidth_utilization": 0.5, "l1_read_miss_rate": 0.25, "l2_read_miss_rate": 1.0,
+            "latency_mean": 512.4, "latency_p99": 900, "requests_per_load": 2.0,
+            "divergence_mean": 31.0, "active_cycles": 3500.0, "memory_block_cycles": 7000.0,
+            "no_warp_cycles": 1400.0, "row_hit_rate": 0.75, "row_locality": 4.0, "blp": 3.5,
+            "queue_occupancy_mean": 12.25, "energy_nj": 2500.0, "energy_pj_per_bit": 22.3,
+        }));
+        insta::assert_snapshot!(summary(&run, &load("li2015", &[]).unwrap()), @"
+        time         10.0 µs, 14000 core cycles
+        IPC          1.50 warp instructions a core cycle, 40.25 of threads
+        bandwidth    88.7 GB/s of DRAM, 50.0 % of the peak
+        hit rates    L1 75.0 %, L2 0.0 % of reads
+        latency      512 core cycles of a read that L1 does not answer, 99 % within 900
+        divergence   2.00 requests a load, 31 core cycles from the first answer to the last
+        SMs          issue in 25.0 % of cycles; in 50.0 % all warps wait for memory
+        DRAM rows    75.0 % hits, 4.00 accesses an activation
+        DRAM banks   3.50 busy at a time, 12.2 requests in a channel's queue
+        DRAM energy  2.5 µJ, 22.3 pJ a bit
+        ");
+    }
+
+    #[test]
+    fn what_a_run_does_not_have_is_a_dash() {
+        let text = summary(&row(&json!({ "cycles": 0 })), &load("li2015", &[]).unwrap());
+        assert_eq!(text.lines().count(), 10);
+        assert!(text.contains("L1 –, L2 –") && text.contains("issue in – % of cycles\n"), "{text}");
+    }
+}
