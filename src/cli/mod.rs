@@ -19,6 +19,7 @@ mod import;
 mod info;
 mod interrupt;
 mod list;
+mod machine;
 mod machines;
 mod network;
 mod output;
@@ -98,6 +99,7 @@ commands! {
     Query => query,
     Info => info,
     Report => report,
+    Machine => machine,
     List => list,
 }
 

@@ -212,3 +212,17 @@ fn version() {
         format!("warpmem {}\n", env!("CARGO_PKG_VERSION"))
     );
 }
+
+#[test]
+fn a_machine_that_is_shown_is_the_machine() {
+    let bench = Bench::new();
+    bench.write("v100.toml", bench.output(&["machine", "show", "v100"]));
+    assert_eq!(bench.output(&["machine", "diff", "v100", "v100.toml", "--format", "csv"]), "");
+    let set = ["machine", "show", "v100", "--set", "dram.read_queue=7"];
+    bench.write("short.toml", bench.output(&set));
+    let differing = bench.output(&["machine", "diff", "v100", "short.toml", "--format", "csv"]);
+    let lines: Vec<&str> = differing.lines().collect();
+    assert_eq!(lines[0], "parameter,one,other");
+    assert!(lines.len() == 2 && lines[1].starts_with("dram.read_queue,"), "{differing}");
+    bench.refuses(&["machine", "show", "v10"], &["did you mean `v100`?"]);
+}

@@ -1,0 +1,147 @@
+//! `warpmem machine`: a machine's parameters, and what distinguishes two machines.
+
+use super::format::{self, Format};
+use super::machines::{MACHINE_HELP, Overrides};
+use super::output::print;
+use clap::ValueHint;
+use serde_json::{Map, Value};
+use warpmem::machine::{Machine, flatten, load, preset_text};
+use warpmem_text::aligned;
+
+/// Show a machine's parameters, or those in which two machines differ
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Print a machine as a TOML file, the origin of each value beside it
+    Show(Show),
+    /// Print the parameters in which two machines differ
+    Diff(Diff),
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_SHOW)]
+struct Show {
+    #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    machine: String,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_DIFF)]
+struct Diff {
+    #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    one: String,
+    #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    other: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem machine show v100 > mine.toml
+  warpmem machine diff v100 mine.toml";
+
+const AFTER_SHOW: &str = "\
+What is printed can be read as a machine. With --set, or of a file of one's own, it has every value, but
+no origins.
+
+Examples:
+  warpmem machine show v100 > mine.toml
+  warpmem machine show v100 --set dram.read_queue=128
+  warpmem machine show mine.toml";
+
+const AFTER_DIFF: &str = "\
+Examples:
+  warpmem machine diff v100 rtx2060s
+  warpmem machine diff v100 mine.toml --format csv";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    match &args.command {
+        Command::Show(args) => show(args),
+        Command::Diff(args) => diff(args),
+    }
+}
+
+fn show(Show { machine, overrides }: &Show) -> anyhow::Result<()> {
+    let shown = overrides.apply(machine)?;
+    let preset = preset_text(machine).filter(|_| overrides.overrides.is_empty());
+    print(&preset.map_or_else(|| shown.to_toml(), str::to_owned))
+}
+
+fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {
+    let [left, right] = [load(one, &[])?, load(other, &[])?];
+    let rows = differences(&left, &right);
+    print(&match format {
+        Format::Json => format::json(&rows.iter().map(Difference::to_row).collect::<Vec<_>>()),
+        Format::Csv => format::csv(&rows.iter().map(Difference::to_row).collect::<Vec<_>>()),
+        Format::Table => {
+            let heading = vec!["parameter".to_owned(), one.clone(), other.clone()];
+            let lines = rows.iter().map(Difference::to_line);
+            aligned(&std::iter::once(heading).chain(lines).collect::<Vec<_>>(), &[])
+        }
+    })
+}
+
+/// A parameter with two values.
+struct Difference {
+    key: String,
+    values: [toml::Value; 2],
+}
+
+impl Difference {
+    fn to_row(&self) -> Map<String, Value> {
+        let json = |value| serde_json::to_value(value).expect("a number, text, a flag or a list");
+        let [one, other] = self.values.clone().map(json);
+        let columns = [("parameter", self.key.as_str().into()), ("one", one), ("other", other)];
+        columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn to_line(&self) -> Vec<String> {
+        let shown = |value: &toml::Value| match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        std::iter::once(self.key.clone()).chain(self.values.iter().map(shown)).collect()
+    }
+}
+
+/// Name and description are no parameters: they differ in any two machines.
+fn differences(left: &Machine, right: &Machine) -> Vec<Difference> {
+    let pairs = flatten(left).into_iter().zip(flatten(right));
+    let pairs = pairs.filter(|((key, one), (_, other))| {
+        one != other && !["name", "description"].contains(&key.as_str())
+    });
+    pairs.map(|((key, one), (_, other))| Difference { key, values: [one, other] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_differ_in_what_was_changed() {
+        let mut changed = load("v100", &["dram.read_queue=7".to_owned()]).unwrap();
+        changed.description = "mine".to_owned();
+        let rows = differences(&load("v100", &[]).unwrap(), &changed);
+        let keys: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+        assert_eq!(keys, ["dram.read_queue"]);
+        assert_eq!(rows[0].values[1].as_integer(), Some(7));
+    }
+
+    #[test]
+    fn all_machines_have_the_same_parameters_in_the_same_order() {
+        let keys = |name| flatten(&load(name, &[]).unwrap()).into_iter().map(|(key, _)| key);
+        for name in warpmem::machine::preset_names() {
+            assert!(keys(name).eq(keys("li2015")), "{name}");
+        }
+    }
+}
