@@ -7,6 +7,7 @@ mod capture;
 mod classify;
 mod compare;
 mod comparison;
+mod completions;
 mod complexity;
 mod correlate;
 mod descriptors;
@@ -101,6 +102,7 @@ commands! {
     Report => report,
     Machine => machine,
     List => list,
+    Completions => completions,
 }
 
 impl Cli {

@@ -226,3 +226,15 @@ fn a_machine_that_is_shown_is_the_machine() {
     assert!(lines.len() == 2 && lines[1].starts_with("dram.read_queue,"), "{differing}");
     bench.refuses(&["machine", "show", "v10"], &["did you mean `v100`?"]);
 }
+
+#[test]
+fn shells_complete_commands_generators_and_options() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = bench.output(&["completions", shell]);
+        for word in ["correlate", "pointer-chase", "dram-scheduler"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    bench.refuses(&["completions", "csh"], &["'csh'", "bash"]);
+}
