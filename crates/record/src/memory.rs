@@ -1,7 +1,7 @@
 //! The tables of a run in memory, for programs that go on with them at once.
 
-use crate::command_log::{self, TABLE as COMMANDS};
 use crate::column::{Column, Values};
+use crate::command_log::{self, TABLE as COMMANDS};
 use crate::file::StreamedRow;
 use crate::metrics::run_key_columns;
 use crate::run::FinishedRun;
@@ -176,8 +176,8 @@ fn names_of(key: &RunKey) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture;
     use crate::schema;
+    use crate::tests::fixture;
 
     fn recorded() -> Recorded {
         Recorded { loads: true, intervals: std::num::NonZeroU64::new(100), requests: None }

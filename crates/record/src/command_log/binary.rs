@@ -1,7 +1,7 @@
 //! The Parquet form: the same columns as the text form, and the configuration in the metadata.
 
 use super::text::{channel_number, command_kind};
-use super::{CommandLogReader, TABLE, Configuration, LogError, LoggedCommand, Row};
+use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row, TABLE};
 use crate::file::{Field, GROUP_ROWS, TableFile, open_checked};
 use crate::{Column, count, maybe_count, text};
 use parquet::errors::ParquetError;

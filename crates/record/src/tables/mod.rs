@@ -42,7 +42,10 @@ pub(crate) trait Tables {
 }
 
 /// Gives every table of the runs to `tables`, except those with a file per run.
-pub(crate) fn hand_out<T: Tables>(tables: &mut T, runs: &[Arc<FinishedRun>]) -> Result<(), T::Error> {
+pub(crate) fn hand_out<T: Tables>(
+    tables: &mut T,
+    runs: &[Arc<FinishedRun>],
+) -> Result<(), T::Error> {
     let runs = || runs.iter();
     tables.take("runs", &run_columns(), runs().cloned())?;
     tables.take("kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
