@@ -1,6 +1,6 @@
 //! An SVG document: shapes and text, with coordinates in points from the left and the top.
 
-use super::Chart;
+use super::{Chart, Format};
 use super::font::{FAMILIES, LABEL, MIDDLE};
 use super::look::{self, HATCHES, Hatch};
 use quick_xml::Writer;
@@ -125,7 +125,7 @@ impl Canvas {
     /// A white page of this size, described by the chart's title and caption. `looks` are the fills
     /// of the series in use.
     pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
-        let mut canvas = Canvas::page([&chart.name, &chart.title, &chart.caption], size);
+        let mut canvas = Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
         canvas.open("defs", &[]);
         (0..looks).for_each(|number| canvas.hatch(number));
         canvas.close("defs");
@@ -133,8 +133,12 @@ impl Canvas {
     }
 
     /// A white page of this size.
-    pub fn page([name, title, caption]: [&str; 3], (width, height): (f64, f64)) -> Canvas {
-        let (name, size) = (identifier(name), (width, height));
+    pub fn page(
+        format: Format,
+        [name, title, caption]: [&str; 3],
+        (width, height): (f64, f64),
+    ) -> Canvas {
+        let (name, size) = (identifier(format.prefix, name), (width, height));
         let mut canvas = Canvas { writer: Writer::new(Vec::new()), name, size };
         let root = vec![
             ("xmlns", "http://www.w3.org/2000/svg".to_owned()),
@@ -337,10 +341,10 @@ fn printable(text: &str) -> String {
     text.chars().filter(is_allowed).collect()
 }
 
-/// A name as the beginning of an id.
-fn identifier(name: &str) -> String {
+/// A prefix and a name as the beginning of an id.
+fn identifier(prefix: &str, name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    format!("chart-{}", name.chars().map(keep).collect::<String>())
+    format!("{prefix}-{}", name.chars().map(keep).collect::<String>())
 }
 
 #[cfg(test)]

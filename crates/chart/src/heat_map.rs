@@ -7,7 +7,7 @@ use super::font::{self, LABEL, TITLE};
 use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
 use super::kinds::HeatMap;
 use super::scale::{Ends, Span, figure};
-use super::{Chart, label};
+use super::{Chart, Format, label};
 use anyhow::bail;
 use colorous::VIRIDIS;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub fn draw(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Drawing> {
     let cells = Cells::of(chart, kind)?;
     let span = Span::fit(kind.colours.scale, Ends::Tight, cells.values.values().copied(), TICKS);
     let Some(span) = span else { return frame::nothing(chart) };
-    let layout = Layout::new(kind, &cells, &span);
+    let layout = Layout::new(chart.format, kind, &cells, &span);
     let mut canvas = Canvas::new(chart, layout.size, 0);
     for map in 0..cells.maps.names.len() {
         layout.draw_map(&mut canvas, kind, &cells, &span, map);
@@ -104,10 +104,10 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(kind: &HeatMap, cells: &Cells, span: &Span) -> Layout {
+    fn new(format: Format, kind: &HeatMap, cells: &Cells, span: &Span) -> Layout {
         let count = cells.maps.names.len();
         let across = cells.columns.names.len();
-        let width = frame::width(count > 2 || across > MANY);
+        let width = format.width(count > 2 || across > MANY);
         let fit = |names: &[String]| -> Vec<String> {
             label::short(names).iter().map(|name| font::fit(name, LABEL, LONGEST)).collect()
         };
@@ -122,7 +122,7 @@ impl Layout {
         let beside = count.div_ceil(lines);
         let map = (room + BETWEEN) / beside as f64 - BETWEEN;
         let up = cells.rows.names.len() as f64;
-        let height = (map / across as f64 * up).clamp(HEIGHTS.0, HEIGHTS.1);
+        let height = (map / across as f64 * up).clamp(HEIGHTS.0, format.height(HEIGHTS.1));
         let name = if count > 1 { TITLE_LINE } else { LABEL / 2.0 };
         let step = name + height + BETWEEN;
         let maps: Vec<Rect> = (0..count)
@@ -146,7 +146,7 @@ impl Layout {
             left: width - EDGE - behind + BEFORE_BAR,
             top: EDGE + name,
             width: BAR,
-            height: (bottom - EDGE - name).min(HEIGHTS.1),
+            height: (bottom - EDGE - name).min(format.height(HEIGHTS.1)),
         };
         let below =
             TICK + GAP + columns.height() + TITLE_LINE + frame::note_height(note.as_deref());

@@ -21,6 +21,12 @@ impl Prose {
         self
     }
 
+    /// The same after these words.
+    pub fn after(mut self, words: impl Into<String>) -> Prose {
+        self.0.insert(0, Piece::Words(words.into()));
+        self
+    }
+
     pub fn code(mut self, code: impl Into<String>) -> Prose {
         self.0.push(Piece::Code(code.into()));
         self

@@ -161,6 +161,15 @@ impl Study {
         self.named_slots.iter().any(|slot| slot == OVERRIDES)
     }
 
+    /// Name of the report's mean, for rows and bars; no workload has it.
+    pub fn mean_name(&self) -> String {
+        let mut name = format!("{} mean", self.mean.name());
+        while self.traces.contains(&name) {
+            name.insert_str(0, "the ");
+        }
+        name
+    }
+
     /// What a run and its baseline have in common: `workload, machine and parameters`.
     pub fn held(&self) -> String {
         let parameters = (!self.compares_overrides()).then_some("parameters");

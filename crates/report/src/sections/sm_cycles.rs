@@ -10,7 +10,7 @@ use crate::study::Study;
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 /// Columns of the activities of an SM, with their titles.
-const PARTS: [(&str, &str); 6] = [
+pub const PARTS: [(&str, &str); 6] = [
     ("active_cycles", "active"),
     ("memory_block_cycles", "memory block"),
     ("dependency_stall_cycles", "dependency stall"),
@@ -20,7 +20,7 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
-    let mut section = Section::new("sm-cycles", "Where the cycles of SMs go").text(Prose::new(
+    let mut section = Section::new("sm-cycles", "Cycles of SMs").text(Prose::new(
         "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall the unit or the load/store queue that a ready warp needs is full: a memory system that cannot keep up also shows there. Numbers are means over SMs.",
     ));
     for scope in scopes(study, shown)? {
