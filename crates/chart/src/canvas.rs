@@ -1,8 +1,8 @@
 //! An SVG document: shapes and text, with coordinates in points from the left and the top.
 
-use super::{Chart, Format};
 use super::font::{FAMILIES, LABEL, MIDDLE};
 use super::look::{self, HATCHES, Hatch};
+use super::{Chart, Format};
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use std::borrow::Cow;
@@ -125,7 +125,8 @@ impl Canvas {
     /// A white page of this size, described by the chart's title and caption. `looks` are the fills
     /// of the series in use.
     pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
-        let mut canvas = Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
+        let mut canvas =
+            Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
         canvas.open("defs", &[]);
         (0..looks).for_each(|number| canvas.hatch(number));
         canvas.close("defs");

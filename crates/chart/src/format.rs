@@ -28,8 +28,7 @@ impl Format {
     /// All the width of a page on a desktop, also for a chart that would fit in half of it.
     pub const WIDE_SCREEN: Format = Format { column: SCREEN_PAGE, ..Format::SCREEN };
     /// The width of a phone for all charts: what does not fit there takes more rows.
-    pub const PHONE: Format =
-        Format { column: 230.0, page: 230.0, stretch: 1.0, prefix: "phone" };
+    pub const PHONE: Format = Format { column: 230.0, page: 230.0, stretch: 1.0, prefix: "phone" };
 
     /// The width of a chart; `is_wide` if its marks do not fit in a column.
     pub(super) fn width(&self, is_wide: bool) -> f64 {

@@ -25,6 +25,8 @@ const BEFORE_BAR: f64 = 8.0;
 /// Width of the colour bar, and the number of its colours.
 const BAR: f64 = 7.0;
 const SHADES: usize = 64;
+/// Most cells of a map with their values written in them.
+const WRITTEN: usize = 64;
 /// Names along the axes are cut to this width.
 const LONGEST: f64 = 64.0;
 /// Overlap of neighbouring cells, points.
@@ -176,7 +178,8 @@ impl Layout {
         canvas.rect(area, &Paint::fill(NONE), None);
         let of_map = cells.values.range((map, 0, 0)..(map + 1, 0, 0));
         let labels: Vec<String> = of_map.clone().map(|(_, value)| figure(*value)).collect();
-        let are_written = widest(&labels) + GAP <= width && LABEL_LINE <= height;
+        let has_room = widest(&labels) + GAP <= width && LABEL_LINE <= height;
+        let are_written = has_room && across * up <= WRITTEN;
         for ((&(_, column, row), &value), label) in of_map.zip(&labels) {
             let left = area.left + column as f64 * width;
             let top = area.bottom() - (row + 1) as f64 * height;

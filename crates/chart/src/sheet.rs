@@ -1,9 +1,9 @@
 //! Several charts on one page, each below its title.
 
-use super::{Chart, Format};
 use super::canvas::{Anchor, Canvas, Drawing, Text};
 use super::font::{self, LINE};
 use super::frame::EDGE;
+use super::{Chart, Format};
 
 /// Text heights of titles: of the page and of a chart.
 const HEADING: f64 = 10.0;

@@ -63,7 +63,10 @@ fn a_format_decides_on_the_width_and_the_ids() {
     let drawn = |chart: &Chart, format| chart.drawn_in(format).expect("a chart");
     let width = |format| drawn(&chart, format).size.0;
     assert_eq!(width(Format::PRINT), 244.8);
-    assert_eq!(width(Format::WIDE_SCREEN), drawn(&ratios("", 37, &POLICIES), Format::SCREEN).size.0);
+    assert_eq!(
+        width(Format::WIDE_SCREEN),
+        drawn(&ratios("", 37, &POLICIES), Format::SCREEN).size.0
+    );
     assert!(2.0 * width(Format::SCREEN) < width(Format::WIDE_SCREEN));
     assert!(!Format::SCREEN.is_wide(&drawn(&chart, Format::SCREEN)));
     let many = ratios("bars-many", 37, &POLICIES);

@@ -85,9 +85,9 @@ impl Document {
                 other => other,
             }
         };
-        let blocks = absent.into_iter().flat_map(|section| {
-            section.blocks.into_iter().map(titled(section.title))
-        });
+        let blocks = absent
+            .into_iter()
+            .flat_map(|section| section.blocks.into_iter().map(titled(section.title)));
         let mut gathered = Section::new("not-shown", "Not shown");
         gathered.blocks.extend(blocks);
         self.sections.push(gathered);

@@ -62,7 +62,8 @@ fn contents(document: &Document) -> Markup {
 }
 
 fn section(section: &Section) -> anyhow::Result<Markup> {
-    let neighbours = section.blocks.chunk_by(|one, next| chart(one).is_some() && chart(next).is_some());
+    let neighbours =
+        section.blocks.chunk_by(|one, next| chart(one).is_some() && chart(next).is_some());
     let blocks = neighbours.map(blocks).collect::<anyhow::Result<Vec<Markup>>>()?;
     Ok(html! {
         section id=(section.anchor) {
@@ -106,6 +107,7 @@ fn prose(prose: &Prose) -> Markup {
             @match piece {
                 Piece::Words(words) => (words),
                 Piece::Code(code) => code { (code) },
+                Piece::Answer(name) => strong { code { (name) } },
             }
         }
     }

@@ -22,6 +22,7 @@ pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
 pub use table::{Heading, SHOWN_ROWS, Table};
 
+use columns::OVERRIDES;
 use frame::distinct;
 use limits::Shown;
 use table::spelled;
@@ -73,7 +74,9 @@ fn usual_title(study: &Study) -> String {
     if study.is_single() {
         return format!("{workloads} on {settings}");
     }
-    let slots = study.slots.iter().map(|slot| spelled(slot)).collect::<Vec<_>>().join(", ");
+    let name =
+        |slot: &String| if slot == OVERRIDES { "parameters".to_owned() } else { spelled(slot) };
+    let slots = study.slots.iter().map(name).collect::<Vec<_>>().join(", ");
     format!("{workloads} by {slots} on {settings}")
 }
 

@@ -104,6 +104,7 @@ fn prose(prose: &Prose) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Words(words) => escaped(words),
         Piece::Code(code) => code_span(code),
+        Piece::Answer(name) => format!("**{}**", code_span(name)),
     };
     prose.0.iter().map(piece).collect()
 }

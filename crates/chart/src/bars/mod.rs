@@ -25,6 +25,8 @@ const FAR: f64 = 2.5;
 const ROOM: f64 = 1.25;
 /// With fewer bars than this, all are drawn whole.
 const FEW: usize = 8;
+/// A shorter whisker, as that of the baseline itself, is not drawn.
+const SHORTEST: f64 = 0.5;
 /// Half the longest end of a whisker.
 const CAP: f64 = 2.4;
 /// Room between two turned values.
@@ -115,12 +117,8 @@ fn bars(
     let mut bars = Vec::new();
     for (row, value) in values.iter().enumerate() {
         let Some(value) = *value else { continue };
-        let bar = Bar {
-            category: categories.of[row],
-            series: series.of[row],
-            value,
-            range: ranges[row],
-        };
+        let bar =
+            Bar { category: categories.of[row], series: series.of[row], value, range: ranges[row] };
         if !seen.insert((bar.category, bar.series)) {
             let (category, series) = (&categories.names[bar.category], &series.names[bar.series]);
             bail!("there are several values for `{series}` of `{category}`");
@@ -134,7 +132,8 @@ fn bars(
 fn span(bars: &[Bar], kind: &Bars) -> Option<Span> {
     let is_limited = kind.axis.scale == Scale::Linear && !kind.are_whole && !kind.are_horizontal;
     let limit = limit(bars).filter(|_| is_limited).unwrap_or(f64::INFINITY);
-    let ends = bars.iter().flat_map(|bar| [bar.value].into_iter().chain(bar.range.into_iter().flatten()));
+    let ends =
+        bars.iter().flat_map(|bar| [bar.value].into_iter().chain(bar.range.into_iter().flatten()));
     let heights = ends.map(|end| end.min(limit));
     let reference = kind.reference.filter(|_| !bars.is_empty());
     Span::fit(kind.axis.scale, Ends::FromZero, heights.chain(reference), TICKS)
@@ -154,6 +153,9 @@ fn draw_whisker(canvas: &mut Canvas, layout: &Layout, bar: &Bar, high: f64) {
     let Some(range) = bar.range else { return };
     let slot = layout.slot(bar.category, bar.series);
     let [least, greatest] = range.map(|end| layout.y(slot.row, end));
+    if least - greatest < SHORTEST {
+        return;
+    }
     let (middle, cap) = (slot.middle(), (slot.width / 5.0).min(CAP));
     for paint in [Paint::stroke("#ffffff", 1.6), Paint::stroke(INK, 0.7)] {
         canvas.line((middle, least), (middle, greatest), &paint);

@@ -38,12 +38,17 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         section = section.note(note);
     }
     let tails = if loads.is_exact { tails(study, shown)? } else { Vec::new() };
-    for scope in scopes(study, shown)? {
-        section = section.figure(times(&loads, &scope)?);
-        for tail in &tails {
-            section = section.figure(tail.chart(&scope)?);
+    let scopes = scopes(study, shown)?;
+    for scope in &scopes {
+        section = section.figure(times(&loads, scope)?);
+        if study.only_run().is_none() {
+            section = section.figure(in_mc(&loads, scope)?);
         }
-        section = section.figure(in_mc(&loads, &scope)?);
+    }
+    for scope in &scopes {
+        for tail in &tails {
+            section = section.figure(tail.chart(scope)?);
+        }
     }
     Ok(section.table(loads.divergence(study)?).table(loads.times(study)?))
 }

@@ -1,6 +1,6 @@
 //! Row locality, bank-level parallelism, and DRAM bus utilization.
 
-use super::{run_table, scopes};
+use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
 use crate::document::Section;
 use crate::frame::has_some;
@@ -18,7 +18,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let mut section = section.text(Prose::new(
         "Row locality is requests served per activation: fewer activations leave more time for data. Bank-level parallelism (BLP) is the mean number of banks of a channel with an outstanding request, over the cycles with at least one: more banks hide each other's activations.",
     ));
-    for scope in scopes(study, shown)? {
+    for scope in compared_scopes(study, shown)? {
         let data = scope.runs.select(["trace", POLICY, "blp", "row_locality"])?;
         let (x, y) =
             (Axis::new("BLP", "banks"), Axis::new("row locality", "requests / activation"));

@@ -7,6 +7,7 @@ mod divergence;
 mod dram;
 mod energy;
 mod latency;
+mod one_run;
 mod parameters;
 mod performance;
 mod series;
@@ -66,6 +67,11 @@ impl Scope {
     }
 }
 
+/// The scopes of charts that compare runs; none for a single run.
+fn compared_scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
+    if study.only_run().is_some() { Ok(Vec::new()) } else { scopes(study, shown) }
+}
+
 fn scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
     let scope = |setting: &String| {
         let is_only = study.settings.len() == 1;
@@ -89,7 +95,7 @@ fn file_name(text: &str) -> String {
 }
 
 /// A table with more runs is folded: charts show them first.
-const OPEN: usize = 8;
+const OPEN: usize = 12;
 
 /// A row per run, with those of these columns of `runs` that are not 0 in every run; a note names
 /// the others.

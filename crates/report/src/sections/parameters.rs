@@ -16,6 +16,8 @@ use warpmem_text::counted;
 const RELATIVE: &str = "relative IPC";
 /// Column of the reference's IPC, if there is one.
 const REFERENCE: &str = "IPC of the reference";
+/// Column of the IPC above the reference's.
+const CHANGE: &str = "change of IPC";
 /// Column of the difference that a parameter makes.
 const SPAN: &str = "span";
 /// Values whose largest is at least this many times the smallest have a logarithmic axis.
@@ -173,7 +175,10 @@ impl Varied {
             study.mean.name()
         );
         let data = line.select([key, series(study), RELATIVE])?;
-        let kind = if self.is_number(key) { lines(study, key, line)? } else { bars(study, key) };
+        let (data, kind) = match self.is_number(key) {
+            true => (data, lines(study, key, line)?),
+            false => bars(study, key, data)?,
+        };
         Ok(Chart::new(
             format!("parameter-{}{file}", super::file_name(key)),
             format!("Sensitivity to {key}{on}"),
@@ -195,10 +200,14 @@ fn lines(study: &Study, key: &str, line: &DataFrame) -> anyhow::Result<Kind> {
     Ok(Kind::Lines(lines.reference(1.0)))
 }
 
-/// Over the values of a parameter that are names.
-fn bars(study: &Study, key: &str) -> Kind {
-    let bars = Bars::new(key, series(study), RELATIVE, Axis::new("relative IPC", ""));
-    Kind::Bars(bars.across(key).reference(1.0))
+/// Over the values of a parameter that are names: bars begin at no change, because those of ratios
+/// would hide small ones.
+fn bars(study: &Study, key: &str, line: DataFrame) -> anyhow::Result<(DataFrame, Kind)> {
+    let change = (col(RELATIVE) - lit(1.0)).alias(CHANGE);
+    let keys = [key, series(study)].map(col);
+    let data = line.lazy().select([&keys[..], &[change]].concat()).collect()?;
+    let bars = Bars::new(key, series(study), CHANGE, Axis::percent(CHANGE));
+    Ok((data, Kind::Bars(bars.across(key))))
 }
 
 /// The column that distinguishes the lines of a chart.
@@ -207,12 +216,7 @@ fn series(study: &Study) -> &'static str {
 }
 
 /// A row per policy: the values of the parameter, and those with the least and the most mean IPC.
-fn range(
-    study: &Study,
-    varied: &Varied,
-    key: &str,
-    line: &DataFrame,
-) -> anyhow::Result<LazyFrame> {
+fn range(study: &Study, varied: &Varied, key: &str, line: &DataFrame) -> anyhow::Result<LazyFrame> {
     let relative = || col(RELATIVE);
     let is_told = study.has_machines() && series(study) != "machine";
     let machine = is_told.then(|| lit(varied.machine.as_str()).first().alias("machine"));

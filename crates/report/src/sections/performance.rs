@@ -17,7 +17,7 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     let section = Section::new("performance", "Performance");
     if study.is_single() {
         let why = "There is one policy only, so nothing is compared.";
-        return Ok(section.text(Prose::new(why)).table(runs(study)?));
+        return Ok(section.note(Prose::new(why)));
     }
     let mut section = section.text(introduction(study)).table(means(study)?);
     if study.policies.len() <= COLUMNS {
@@ -98,7 +98,6 @@ fn ratios(study: &Study) -> anyhow::Result<Table> {
 fn runs(study: &Study) -> anyhow::Result<Table> {
     let metrics = study.metrics.iter().map(String::as_str);
     let keys = study.keys();
-    let ipc: &[&str] = if study.is_single() { &["ipc_thread"] } else { &["ipc_thread", RATIO] };
-    let columns: Vec<&str> = keys.into_iter().chain(ipc.iter().copied()).chain(metrics).collect();
+    let columns: Vec<&str> = keys.into_iter().chain(["ipc_thread", RATIO]).chain(metrics).collect();
     Ok(Table::new("runs", "Every run", study.runs.select(columns)?).folded())
 }

@@ -1,10 +1,11 @@
 //! Runs of a single policy: how fast they are, and what they wait for.
 
-use crate::columns::{POLICY, SETTING};
+use crate::columns::SETTING;
 use crate::document::Section;
 use crate::frame::values;
 use crate::limits::Shown;
 use crate::prose::Prose;
+use crate::sections::one_run::Run;
 use crate::sections::{run_table, sm_cycles};
 use crate::study::Study;
 use crate::table::spelled;
@@ -13,7 +14,7 @@ use warpmem_analysis::{STAGES, polars};
 use warpmem_chart::{Axis, Bars, Chart, Kind};
 use warpmem_text::counted;
 
-/// Shown of each run.
+/// Shown of each run, beside the metrics asked for.
 const COLUMNS: [&str; 9] = [
     "ipc_thread",
     "cycles",
@@ -27,18 +28,20 @@ const COLUMNS: [&str; 9] = [
 ];
 
 pub fn add(section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Section> {
-    let section = match study.runs.height() {
-        1 => add_run(section, study)?,
-        _ => add_runs(section, study, shown)?,
+    let (section, title) = match study.only_run() {
+        Some(run) => (add_run(section, &Run(run))?, "The run in numbers"),
+        None => (add_runs(section, study, shown)?, "Every run"),
     };
-    Ok(section.table(run_table(study, "outcome", "Every run in short", &COLUMNS)?))
+    let metrics = study.metrics.iter().map(String::as_str);
+    let more = metrics.filter(|metric| !COLUMNS.contains(metric));
+    let columns: Vec<&str> = COLUMNS.into_iter().chain(more).collect();
+    Ok(section.table(run_table(study, "runs", title, &columns)?))
 }
 
 /// What the cycles of a run go to.
-fn add_run(section: Section, study: &Study) -> anyhow::Result<Section> {
-    let run = Run(&study.runs);
-    let section = run.sentences().into_iter().fold(section, Section::text);
-    let charts = [run.chart_of_cycles()?, run.chart_of_latency()?];
+fn add_run(section: Section, run: &Run) -> anyhow::Result<Section> {
+    let section = sentences(run).into_iter().fold(section, Section::text);
+    let charts = [chart_of_cycles(run)?, chart_of_latency(run)?];
     Ok(charts.into_iter().flatten().fold(section, Section::figure))
 }
 
@@ -72,7 +75,8 @@ fn overview(study: &Study) -> Prose {
     let prose = Prose::new(counted(study.runs.height(), "run")).words(" of one policy, ");
     let prose = prose.code(study.policies.first().map_or("", String::as_str)).words(".");
     let used = values(&study.runs, "bandwidth_utilization");
-    let (least, most) = (used.iter().copied().reduce(f64::min), used.iter().copied().reduce(f64::max));
+    let (least, most) =
+        (used.iter().copied().reduce(f64::min), used.iter().copied().reduce(f64::max));
     match least.zip(most) {
         Some((least, most)) => prose.words(format!(
             " They use {:.1} to {:.1} % of the peak bandwidth of DRAM.",
@@ -83,91 +87,64 @@ fn overview(study: &Study) -> Prose {
     }
 }
 
-/// The frame of a single run.
-struct Run<'a>(&'a DataFrame);
+fn sentences(run: &Run) -> Vec<Prose> {
+    let sentences = [speed(run), stalls(run), memory(run)].into_iter().flatten();
+    sentences.map(Prose::new).collect()
+}
 
-impl Run<'_> {
-    fn value(&self, column: &str) -> Option<f64> {
-        values(self.0, column).first().copied()
-    }
+fn speed(run: &Run) -> Option<String> {
+    let (ipc, cycles) = (run.value("ipc_thread")?, run.value("cycles")?);
+    Some(format!(
+        "The run takes {cycles:.0} core cycles, at {ipc:.3} thread instructions per core cycle."
+    ))
+}
 
-    fn sentences(&self) -> Vec<Prose> {
-        let sentences = [self.speed(), self.stalls(), self.memory()].into_iter().flatten();
-        sentences.map(Prose::new).collect()
-    }
+/// The share of cycles in which SMs issue, and what keeps them from it most.
+fn stalls(run: &Run) -> Option<String> {
+    let cycles = run.value("cycles").filter(|cycles| *cycles > 0.0)?;
+    let shares = sm_cycles::PARTS
+        .iter()
+        .map(|(column, called)| Some((100.0 * run.value(column)? / cycles, *called)));
+    let shares = shares.collect::<Option<Vec<_>>>()?;
+    let (active, stalls) = shares.split_first()?;
+    let (share, called) = stalls.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "SMs issue in {:.1} % of their cycles. The largest part of the others is “{called}”, {share:.1} % of all.",
+        active.0
+    ))
+}
 
-    fn speed(&self) -> Option<String> {
-        let (ipc, cycles) = (self.value("ipc_thread")?, self.value("cycles")?);
-        Some(format!(
-            "The run takes {cycles:.0} core cycles, at {ipc:.3} thread instructions per core cycle."
-        ))
-    }
+fn memory(run: &Run) -> Option<String> {
+    let (used, rate) = (run.value("bandwidth_utilization")?, run.value("dram_bandwidth")?);
+    let latency = run.value("latency_mean").map_or_else(String::new, |latency| {
+        format!(" A read that L1 does not answer takes {latency:.0} core cycles in the mean.")
+    });
+    Some(format!(
+        "DRAM transfers {rate:.1} GB/s, {:.1} % of its peak bandwidth.{latency}",
+        100.0 * used
+    ))
+}
 
-    /// The share of cycles in which SMs issue, and what keeps them from it most.
-    fn stalls(&self) -> Option<String> {
-        let cycles = self.value("cycles").filter(|cycles| *cycles > 0.0)?;
-        let shares = sm_cycles::PARTS.iter().map(|(column, called)| {
-            Some((100.0 * self.value(column)? / cycles, *called))
-        });
-        let shares = shares.collect::<Option<Vec<_>>>()?;
-        let (active, stalls) = shares.split_first()?;
-        let (share, called) = stalls.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some(format!(
-            "SMs issue in {:.1} % of their cycles; most of the others, {share:.1} %, are {called}.",
-            active.0
-        ))
-    }
+fn chart_of_cycles(run: &Run) -> anyhow::Result<Option<Chart>> {
+    let cycles = run.value("cycles").unwrap_or_default();
+    let parts = sm_cycles::PARTS.iter().map(|(column, called)| {
+        ((*called).to_owned(), run.value(column).map(|value| value / cycles))
+    });
+    run.bars(
+        ("outcome-sm-cycles", "Where the cycles of SMs go"),
+        "What SMs do, as shares of the cycles of the run; means over SMs.",
+        parts.collect(),
+        Axis::percent("cycles"),
+    )
+}
 
-    fn memory(&self) -> Option<String> {
-        let (used, rate) = (self.value("bandwidth_utilization")?, self.value("dram_bandwidth")?);
-        let latency = self.value("latency_mean").map_or_else(String::new, |latency| {
-            format!(" A read that L1 does not answer takes {latency:.0} core cycles in the mean.")
-        });
-        Some(format!(
-            "DRAM transfers {rate:.1} GB/s, {:.1} % of its peak bandwidth.{latency}",
-            100.0 * used
-        ))
-    }
-
-    fn chart_of_cycles(&self) -> anyhow::Result<Option<Chart>> {
-        let cycles = self.value("cycles").unwrap_or_default();
-        let parts = sm_cycles::PARTS.iter().map(|(column, called)| {
-            ((*called).to_owned(), self.value(column).map(|value| value / cycles))
-        });
-        self.bars(
-            ("outcome-sm-cycles", "Where the cycles of SMs go"),
-            "What SMs do, as shares of the cycles of the run; means over SMs.",
-            parts.collect(),
-            Axis::percent("cycles"),
-        )
-    }
-
-    fn chart_of_latency(&self) -> anyhow::Result<Option<Chart>> {
-        let stages =
-            STAGES.iter().map(|stage| (spelled(stage), self.value(&format!("latency_{stage}"))));
-        self.bars(
-            ("outcome-latency", "Latency by stage"),
-            "Mean latency of reads that L1 did not answer, by stage.",
-            stages.collect(),
-            Axis::new("mean latency", "core cycles"),
-        )
-    }
-
-    /// A bar for each part; none if no part has a value.
-    fn bars(
-        &self,
-        (name, title): (&str, &str),
-        caption: &str,
-        parts: Vec<(String, Option<f64>)>,
-        axis: Axis,
-    ) -> anyhow::Result<Option<Chart>> {
-        let (called, values): (Vec<String>, Vec<Option<f64>>) = parts.into_iter().unzip();
-        if values.iter().flatten().all(|value| *value == 0.0) {
-            return Ok(None);
-        }
-        let policy = self.0.column(POLICY)?.str()?.get(0).unwrap_or_default();
-        let data = df!("part" => &called, POLICY => vec![policy; called.len()], "value" => values)?;
-        let bars = Bars::new("part", POLICY, "value", axis).horizontal();
-        Ok(Some(Chart::new(name, title, caption, data, Kind::Bars(bars))))
-    }
+fn chart_of_latency(run: &Run) -> anyhow::Result<Option<Chart>> {
+    let stages =
+        STAGES.iter().map(|stage| (spelled(stage), run.value(&format!("latency_{stage}"))));
+    run.bars(
+        ("outcome-latency", "Latency by stage"),
+        "Mean latency of reads that L1 did not answer, by stage.",
+        stages.collect(),
+        Axis::new("mean latency", "core cycles"),
+    )
 }

@@ -66,17 +66,36 @@ impl Standings {
 
     /// The policies of a setting that have a mean, the fastest first.
     pub fn of_setting(&self, setting: &str) -> anyhow::Result<Vec<Standing>> {
-        let has_mean = col(RATIO).is_not_null().and(col(LEAST).is_not_null());
-        let its = col(SETTING).eq(lit(setting)).and(has_mean);
+        let its = col(SETTING).eq(lit(setting)).and(has_mean());
         let rows = self.frame.clone().lazy().filter(its).collect()?;
         (0..rows.height()).map(|row| Standing::of(&rows, row)).collect()
+    }
+
+    /// The greatest mean of all settings, with its setting.
+    pub fn greatest(&self) -> anyhow::Result<Option<(String, Standing)>> {
+        self.first_by_mean(true)
+    }
+
+    /// The least mean of all settings, with its setting.
+    pub fn least(&self) -> anyhow::Result<Option<(String, Standing)>> {
+        self.first_by_mean(false)
+    }
+
+    fn first_by_mean(&self, is_greatest: bool) -> anyhow::Result<Option<(String, Standing)>> {
+        let order = SortMultipleOptions::default()
+            .with_order_descending(is_greatest)
+            .with_maintain_order(true);
+        let rows = self.frame.clone().lazy().filter(has_mean()).sort([RATIO], order);
+        let first = rows.first().collect()?;
+        let setting = first.column(SETTING)?.str()?.get(0).map(str::to_owned);
+        setting.map(|setting| Ok((setting, Standing::of(&first, 0)?))).transpose()
     }
 
     /// The fastest and the slowest policy of each setting that has several.
     pub fn ends(&self) -> anyhow::Result<DataFrame> {
         let policy = col(POLICY);
         let ends = [policy.clone().first().alias("fastest"), policy.last().alias("slowest")];
-        let rows = self.frame.clone().lazy().filter(col(RATIO).is_not_null());
+        let rows = self.frame.clone().lazy().filter(has_mean());
         let ends = rows.group_by_stable([col(SETTING)]).agg(ends);
         Ok(ends.filter(col("fastest").neq(col("slowest"))).collect()?)
     }
@@ -86,7 +105,7 @@ impl Standings {
         let rest = [POLICY, RATIO, LEAST, LEAST_ON, GREATEST, GREATEST_ON, WORKLOADS];
         let columns: Vec<&str> = setting.into_iter().chain(rest).collect();
         let name = study.mean_name();
-        let title = format!("Policies by the {name} of their IPC over that of {}", study.baseline());
+        let title = format!("Ranking by the {name} of IPC over that of {}", study.baseline());
         let mut frame = self.frame.select(columns)?;
         frame.rename(RATIO, name.as_str().into())?;
         let mut table = Table::new("standings", title, frame);
@@ -119,15 +138,23 @@ impl Standings {
 
     fn chart_of_means(&self, study: &Study, shown: &Shown) -> anyhow::Result<Chart> {
         let data = self.shown(shown, &shown.settings)?;
-        let data = data.select([SETTING, POLICY, RATIO, LEAST, GREATEST].map(col)).collect()?;
-        let axis = Axis::new(format!("IPC over {}", study.baseline()), "");
-        let bars = Bars::new(SETTING, POLICY, RATIO, axis).range(LEAST, GREATEST).reference(1.0);
+        let changes = [RATIO, LEAST, GREATEST].map(|ratio| col(ratio) - lit(1.0));
+        let keys = [SETTING, POLICY].map(col);
+        let data = data.select([&keys[..], &changes].concat()).collect()?;
+        let axis = Axis::percent(format!("IPC above {}", study.baseline()));
+        let bars = Bars::new(SETTING, POLICY, RATIO, axis).range(LEAST, GREATEST);
         let name = study.mean_name();
         let caption = format!(
-            "Thread IPC over that with {}: {name} over workloads; whiskers from the least to the greatest ratio of a workload.",
+            "By how much thread IPC is above or below that with {}: {name} over workloads; whiskers from the least to the greatest of a workload.",
             study.baseline()
         );
-        Ok(Chart::new("ipc-means", "Mean IPC of each policy", caption, data, Kind::Bars(bars)))
+        Ok(Chart::new(
+            "ipc-means",
+            "Mean IPC against the baseline",
+            caption,
+            data,
+            Kind::Bars(bars),
+        ))
     }
 
     fn chart_of_workloads(
@@ -151,7 +178,7 @@ impl Standings {
         );
         Ok(Chart::new(
             format!("ipc{}", scope.file),
-            "IPC against the baseline",
+            "IPC of each workload against the baseline",
             caption,
             data,
             Kind::Bars(bars.set_apart([name]).reference(1.0)),
@@ -165,6 +192,10 @@ impl Standings {
         let rows = self.frame.clone().lazy().filter(is_shown);
         Ok(rows.sort([PLACE], SortMultipleOptions::default()))
     }
+}
+
+fn has_mean() -> Expr {
+    col(RATIO).is_not_null().and(col(LEAST).is_not_null())
 }
 
 /// The extremes of each setting and policy.
@@ -187,9 +218,8 @@ impl Standing {
         let text = |name: &str| -> anyhow::Result<String> {
             Ok(rows.column(name)?.str()?.get(row).unwrap_or_default().to_owned())
         };
-        let extreme = |ratio: &str, on: &str| {
-            anyhow::Ok(Extreme { ratio: number(ratio)?, trace: text(on)? })
-        };
+        let extreme =
+            |ratio: &str, on: &str| anyhow::Ok(Extreme { ratio: number(ratio)?, trace: text(on)? });
         Ok(Standing {
             policy: text(POLICY)?,
             is_baseline: rows.column(IS_BASELINE)?.bool()?.get(row).unwrap_or(false),

@@ -14,19 +14,18 @@ use warpmem_text::counted;
 
 /// Means that differ by less are called equal.
 const EQUAL: f64 = 0.0005;
+/// Settings with a paragraph each.
+const FEW: usize = 2;
 /// Policies that are named in a list.
 const NAMED: usize = 2;
 
-/// A sentence on all settings if charts do not show all, and a paragraph for each that they show.
-pub fn verdicts(
-    study: &Study,
-    shown: &Shown,
-    standings: &Standings,
-) -> anyhow::Result<Vec<Prose>> {
-    let mut verdicts = Vec::new();
-    if shown.settings.len() < study.settings.len() {
-        verdicts.push(over_settings(standings)?);
+/// A paragraph for each setting if there are few; otherwise how often each policy is the fastest and
+/// the slowest, and the settings with the largest gain and the largest loss.
+pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::Result<Vec<Prose>> {
+    if study.settings.len() > FEW {
+        return Ok(vec![over_settings(standings)?, largest(study, standings)?]);
     }
+    let mut verdicts = Vec::new();
     for scope in scopes(study, shown)? {
         let standings = standings.of_setting(&scope.setting)?;
         if let [fastest, rest @ .., slowest] = standings.as_slice() {
@@ -35,6 +34,34 @@ pub fn verdicts(
         }
     }
     Ok(verdicts)
+}
+
+/// The means that are farthest above and below that of the baseline.
+fn largest(study: &Study, standings: &Standings) -> anyhow::Result<Prose> {
+    let baseline = study.baseline();
+    let prose = match standings.greatest()? {
+        Some((setting, most)) if most.mean > 1.0 => {
+            let prose = Prose::new("Most is gained by ").answer(&most.policy).words(" with ");
+            let prose = prose.code(setting).words(format!(": {} ", distance(most.mean)));
+            let over = over(study, &most);
+            spread(prose.code(baseline).words(over), &most).words(". ")
+        }
+        _ => Prose::new("Nothing is faster than the baseline, ").code(baseline).words(". "),
+    };
+    Ok(match standings.least()? {
+        Some((setting, least)) if least.mean < 1.0 => {
+            let prose = prose.words("Most is lost by ").answer(&least.policy).words(" with ");
+            let prose = prose.code(setting).words(format!(": {}", distance(least.mean)));
+            spread(prose, &least).words(".")
+        }
+        _ => prose.words("Nothing is slower than it."),
+    })
+}
+
+/// ` in the geometric mean over 8 workloads`
+fn over(study: &Study, standing: &Standing) -> String {
+    let workloads = counted(standing.workloads as usize, "workload");
+    format!(" in the {} over {workloads}", study.mean_name())
 }
 
 /// How often a policy is the fastest, and how often the slowest.
@@ -78,18 +105,19 @@ impl Words<'_> {
         let all = counted(rest.len() + 2, &self.noun());
         if fastest.mean - slowest.mean < EQUAL * fastest.mean {
             return prose.words(format!(
-                "all {all} are equally fast: the {} of their IPC over {} differ by less than 0.1 %.",
-                self.study.mean_name() + "s",
+                "the {all} are equally fast: the {}s of their IPC over {} differ by less than 0.1 %.",
+                self.study.mean_name(),
                 counted(fastest.workloads as usize, "workload")
             ));
         }
-        let prose = prose.code(&fastest.policy).words(self.is_baseline(fastest));
+        let prose = prose.answer(&fastest.policy).words(is_baseline(fastest));
         let prose = prose.words(format!(" {} of {all}", self.superlative()));
-        let prose = match fastest.is_baseline {
-            true => self.runner_up(prose, rest.first().unwrap_or(slowest)),
-            false => self.with_ties(self.gain(prose.words(": its"), fastest), fastest, rest),
+        let prose = match (fastest.is_baseline, rest) {
+            (true, []) => prose.words(over(self.study, slowest)),
+            (true, [next, ..]) => self.runner_up(prose, next),
+            (false, _) => self.with_ties(self.gain(prose.words(": its"), fastest), fastest, rest),
         };
-        let prose = prose.words(". ").code(&slowest.policy).words(self.is_baseline(slowest));
+        let prose = prose.words(". ").answer(&slowest.policy).words(is_baseline(slowest));
         let prose = prose.words(self.inferior());
         let prose = match slowest.is_baseline {
             true => prose,
@@ -107,10 +135,6 @@ impl Words<'_> {
         }
     }
 
-    fn is_baseline(&self, standing: &Standing) -> &'static str {
-        if standing.is_baseline { ", the baseline," } else { "" }
-    }
-
     /// Each policy is compared with its own baseline if that holds other policies equal.
     fn superlative(&self) -> &'static str {
         let is_of_one = self.study.held_slots().next().is_none();
@@ -125,17 +149,12 @@ impl Words<'_> {
     /// ` IPC is 1.7 % above that of fr-fcfs in the geometric mean over 8 workloads (…)`
     fn gain(&self, prose: Prose, standing: &Standing) -> Prose {
         let prose = prose.words(format!(" IPC is {} that of ", distance(standing.mean)));
-        let prose = prose.code(&self.scope.baseline).words(self.over(standing));
+        let prose = prose.code(&self.scope.baseline).words(over(self.study, standing));
         spread(prose, standing)
     }
 
-    fn over(&self, standing: &Standing) -> String {
-        let workloads = counted(standing.workloads as usize, "workload");
-        format!(" in the {} over {workloads}", self.study.mean_name())
-    }
-
     fn runner_up(&self, prose: Prose, next: &Standing) -> Prose {
-        let prose = prose.words(self.over(next)).words("; next is ").code(&next.policy);
+        let prose = prose.words(over(self.study, next)).words("; next is ").code(&next.policy);
         spread(prose.words(format!(", {}", distance(next.mean))), next)
     }
 
@@ -149,6 +168,10 @@ impl Words<'_> {
             more => prose.words(format!("; {more} others are as fast")),
         }
     }
+}
+
+fn is_baseline(standing: &Standing) -> &'static str {
+    if standing.is_baseline { ", the baseline," } else { "" }
 }
 
 /// `1.7 % above`
