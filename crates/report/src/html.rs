@@ -105,12 +105,17 @@ fn prose(prose: &Prose) -> Markup {
     html! {
         @for piece in &prose.0 {
             @match piece {
-                Piece::Words(words) => (words),
+                Piece::Words(words) => (together(words)),
                 Piece::Code(code) => code { (code) },
                 Piece::Answer(name) => strong { code { (name) } },
             }
         }
     }
+}
+
+/// Numbers stay on a line with the sign behind them.
+fn together(words: &str) -> String {
+    words.replace(" %", "\u{a0}%").replace(" ×", "\u{a0}×")
 }
 
 fn table(table: &Table) -> anyhow::Result<Markup> {
