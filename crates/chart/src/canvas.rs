@@ -114,6 +114,13 @@ pub struct Drawing {
     pub size: (f64, f64),
 }
 
+impl Drawing {
+    /// Whether it takes more than a column of its format.
+    pub fn is_wide(&self, format: Format) -> bool {
+        self.size.0 > format.width(false)
+    }
+}
+
 /// The document; ids in it begin with the chart's name.
 pub struct Canvas {
     writer: Writer<Vec<u8>>,

@@ -1,7 +1,5 @@
 //! Sizes of charts: in print, on a screen, on a phone.
 
-use super::canvas::Drawing;
-
 /// Widths of charts and heights of plots. Text has the same size in all formats, so that a larger
 /// format has room for more marks and names beside each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,10 +36,5 @@ impl Format {
     /// A height of print in this format.
     pub(super) fn height(&self, height: f64) -> f64 {
         self.stretch * height
-    }
-
-    /// Whether a chart drawn in this format takes more than a column.
-    pub fn is_wide(&self, drawing: &Drawing) -> bool {
-        drawing.size.0 > self.column
     }
 }

@@ -68,9 +68,9 @@ fn a_format_decides_on_the_width_and_the_ids() {
         drawn(&ratios("", 37, &POLICIES), Format::SCREEN).size.0
     );
     assert!(2.0 * width(Format::SCREEN) < width(Format::WIDE_SCREEN));
-    assert!(!Format::SCREEN.is_wide(&drawn(&chart, Format::SCREEN)));
+    assert!(!drawn(&chart, Format::SCREEN).is_wide(Format::SCREEN));
     let many = ratios("bars-many", 37, &POLICIES);
-    assert!(Format::SCREEN.is_wide(&drawn(&many, Format::SCREEN)));
+    assert!(drawn(&many, Format::SCREEN).is_wide(Format::SCREEN));
     let on_phone = drawn(&many, Format::PHONE);
     assert_eq!(on_phone.size.0, width(Format::PHONE));
     assert!(on_phone.svg.contains("phone-bars-many-hatch-1"), "ids differ from other formats'");

@@ -8,7 +8,7 @@ use warpmem_chart::{Chart, Drawing, Format};
 pub fn charts(charts: &[&Chart]) -> anyhow::Result<Markup> {
     let drawn = charts.iter().map(|chart| chart.drawn_in(Format::SCREEN));
     let drawn = drawn.collect::<anyhow::Result<Vec<Drawing>>>()?;
-    let are_wide: Vec<bool> = drawn.iter().map(|one| Format::SCREEN.is_wide(one)).collect();
+    let are_wide: Vec<bool> = drawn.iter().map(|one| one.is_wide(Format::SCREEN)).collect();
     let whole_rows = whole_rows(&are_wide);
     let figures = charts.iter().zip(drawn).zip(are_wide.iter().zip(whole_rows));
     let figures = figures.map(|((chart, drawing), (is_wide, is_whole_row))| {
