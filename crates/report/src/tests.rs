@@ -225,6 +225,11 @@ fn the_baseline_may_be_the_fastest_and_equal_policies_are_called_equal() {
 fn over_many_settings_the_summary_counts_and_names_the_farthest() {
     let overrides = ["dram.read_queue=16", "dram.read_queue=32", "dram.read_queue=64"];
     let directory = runs(2, 2, &overrides);
+    let alike = page(&study(&directory, "policy-0"));
+    let always = "the fastest is `policy-1` in all; the slowest is `policy-0` in all.";
+    assert!(section(&alike, "Summary").contains(always), "{alike}");
+    let none = "`dram.read_queue` changes the harmonic mean of IPC by less than 0.1 %.";
+    assert!(section(&alike, "Summary").contains(none), "{alike}");
     let slow =
         when(col("overrides").eq(lit(overrides[2])).and(col("dram_scheduler").eq(lit("policy-1"))));
     let ipc = slow.then(lit(0.5)).otherwise(col("ipc_thread")).alias("ipc_thread");
@@ -243,7 +248,7 @@ fn over_many_settings_the_summary_counts_and_names_the_farthest() {
         summary.contains("Most is lost by **`policy-1`** with `dram.read_queue=64`: 50.0 % below"),
         "{summary}"
     );
-    let effect = "`dram.read_queue` changes the harmonic mean of the IPC by up to 300.0 %: `policy-1` is fastest with `32` and slowest with `64`.";
+    let effect = "`dram.read_queue` changes the harmonic mean of IPC by up to 300.0 %: `policy-1` is fastest with `32` and slowest with `64`.";
     assert!(summary.contains(effect), "{summary}");
 }
 

@@ -20,6 +20,8 @@ const REFERENCE: &str = "IPC of the reference";
 const CHANGE: &str = "change of IPC";
 /// Column of the difference that a parameter makes.
 const SPAN: &str = "span";
+/// Smaller differences are not attributed to a policy.
+const SMALL: f64 = 0.001;
 /// Values whose largest is at least this many times the smallest have a logarithmic axis.
 const WIDE: f64 = 16.0;
 /// Parameters that are drawn.
@@ -281,11 +283,13 @@ fn effect(study: &Study, ranges: &DataFrame, parameter: &str) -> anyhow::Result<
         Ok(its.column(name)?.str()?.get(0).unwrap_or_default().to_owned())
     };
     let span = its.column(SPAN)?.f64()?.get(0).unwrap_or_default();
-    let prose = Prose::default().code(parameter).words(format!(
-        " changes the {} of the IPC by up to {:.1} %: ",
-        study.mean_name(),
-        100.0 * span
-    ));
+    let prose = Prose::default()
+        .code(parameter)
+        .words(format!(" changes the {} of IPC", study.mean_name()));
+    if span < SMALL {
+        return Ok(prose.words(" by less than 0.1 %."));
+    }
+    let prose = prose.words(format!(" by up to {:.1} %: ", 100.0 * span));
     let prose = prose.code(text(series(study))?);
     let prose = match its.column("machine") {
         Ok(_) if series(study) != "machine" => prose.words(" on ").code(text("machine")?),

@@ -13,7 +13,7 @@ use warpmem_analysis::polars;
 use warpmem_text::counted;
 
 /// Means that differ by less are called equal.
-const EQUAL: f64 = 0.0005;
+const EQUAL: f64 = 0.001;
 /// Settings with a paragraph each.
 const FEW: usize = 2;
 /// Policies that are named in a list.
@@ -86,7 +86,9 @@ fn most_frequent(prose: Prose, names: &StringChunked) -> Prose {
     counts.sort_by_key(|(_, count)| Reverse(*count));
     counts.iter().take(NAMED).enumerate().fold(prose, |prose, (at, (name, count))| {
         let prose = if at > 0 { prose.words(", ") } else { prose };
-        prose.code(*name).words(format!(" in {count}"))
+        let prose = prose.code(*name);
+        let is_all = *count == names.len();
+        if is_all { prose.words(" in all") } else { prose.words(format!(" in {count}")) }
     })
 }
 
@@ -164,8 +166,8 @@ impl Words<'_> {
         let ties: Vec<&str> = rest.iter().filter(is_tie).map(|tie| tie.policy.as_str()).collect();
         match ties.len() {
             0 => prose,
-            1..=NAMED => prose.words("; as fast is ").codes(ties),
-            more => prose.words(format!("; {more} others are as fast")),
+            1..=NAMED => prose.words("; within 0.1 % of it: ").codes(ties),
+            more => prose.words(format!("; {more} others are within 0.1 % of it")),
         }
     }
 }
