@@ -7,7 +7,7 @@ use crate::prose::Prose;
 use crate::sections::{Scope, scopes};
 use crate::study::Study;
 use crate::table::spelled;
-use polars::prelude::StringChunked;
+use polars::prelude::{DataFrame, StringChunked};
 use std::cmp::Reverse;
 use warpmem_analysis::polars;
 use warpmem_text::counted;
@@ -23,7 +23,11 @@ const NAMED: usize = 2;
 /// the slowest, and the settings with the largest gain and the largest loss.
 pub fn verdicts(study: &Study, shown: &Shown, standings: &Standings) -> anyhow::Result<Vec<Prose>> {
     if study.settings.len() > FEW {
-        return Ok(vec![over_settings(standings)?, largest(study, standings)?]);
+        let ends = standings.ends()?;
+        return match ends.height() {
+            0 => Ok(Vec::new()),
+            _ => Ok(vec![over_settings(&ends)?, largest(study, standings)?]),
+        };
     }
     let mut verdicts = Vec::new();
     for scope in scopes(study, shown)? {
@@ -65,8 +69,7 @@ fn over(study: &Study, standing: &Standing) -> String {
 }
 
 /// How often a policy is the fastest, and how often the slowest.
-fn over_settings(standings: &Standings) -> anyhow::Result<Prose> {
-    let ends = standings.ends()?;
+fn over_settings(ends: &DataFrame) -> anyhow::Result<Prose> {
     let settings = counted(ends.height(), "setting");
     let prose = Prose::new(format!("Of {settings}, the fastest is "));
     let prose = most_frequent(prose, ends.column("fastest")?.str()?);
@@ -133,14 +136,14 @@ impl Words<'_> {
         match self.study.slots.as_slice() {
             [slot] if slot == OVERRIDES => "setting".to_owned(),
             [slot] => spelled(slot),
-            _ => "combination of policies".to_owned(),
+            _ => "policy combination".to_owned(),
         }
     }
 
     /// Each policy is compared with its own baseline if that holds other policies equal.
     fn superlative(&self) -> &'static str {
         let is_of_one = self.study.held_slots().next().is_none();
-        if is_of_one { "is the fastest" } else { "gains most over its baseline" }
+        if is_of_one { "is the fastest" } else { "gains most over its own baseline" }
     }
 
     fn inferior(&self) -> &'static str {
