@@ -32,5 +32,5 @@ pub use key::{ENGINE_VERSION, RunKey};
 pub use metrics::{energy, key as key_columns};
 pub use outputs::RunOutputs;
 pub use run::FinishedRun;
-pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder};
+pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names};
 pub use tables::{ColumnInfo, Table, run_columns, run_row_json, schema};
