@@ -133,10 +133,15 @@ impl<'s, 'p> Array<'s, 'p> {
             }
         };
         for at in 0..self.tasks.len() {
-            let task = &self.tasks[at];
-            let is_queued = queued.iter().any(|queued| queued.number == task.shard.number());
-            if task.state == State::Queued && !is_queued {
-                self.gather(at, is_cancelled)?;
+            let task = &mut self.tasks[at];
+            let found = queued.iter().find(|queued| queued.number == task.shard.number());
+            match (task.state, found) {
+                (State::Queued, None) => self.gather(at, is_cancelled)?,
+                // Slurm took it, though `sbatch` had no answer in time.
+                (State::Due, Some(found)) => {
+                    task.submitted(self.place.log(&found.job, found.number));
+                }
+                _ => {}
             }
         }
         self.progress.show(finished(&self.tasks)?, &queued);

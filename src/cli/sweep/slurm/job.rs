@@ -46,6 +46,12 @@ impl Job {
         let text = serde_json::to_string_pretty(self)?;
         staged::write(&place.job(), |path| Ok(fs::write(path, text)?))
     }
+
+    /// Once no task is in the queue.
+    pub fn remove(&self, place: &Place) -> anyhow::Result<()> {
+        let path = place.job();
+        fs::remove_file(&path).with_context(|| format!("failed to remove {}", path.display()))
+    }
 }
 
 /// The name of the job for these runs in this directory, which no other sweep has. A plan with other

@@ -31,7 +31,7 @@ use super::execute::{Options, open_sweep, open_traces, tell};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::note;
 use anyhow::{Context, anyhow, bail};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -71,10 +71,14 @@ impl Request<'_> {
         job.write(&place)?;
         gather_all(&mut sweep, &place, &queued)?;
         let given_up = Array::new(&mut sweep, &place, slurm, &job, &queued)?.wait(interrupt)?;
+        // Also what was moved to a task that was never submitted.
+        gather_all(&mut sweep, &place, &[])?;
         let mut outcome = sweep.start().skip().assemble()?;
         outcome.interrupted = interrupt.is_asked() && !outcome.is_whole;
+        job.remove(&place)?;
+        remove(&place.shards())?;
         if outcome.is_whole {
-            clean_up(&place)?;
+            remove(&place.logs())?;
         }
         match given_up.is_empty() || outcome.interrupted {
             true => Ok(outcome),
@@ -147,15 +151,14 @@ impl Request<'_> {
     }
 }
 
-/// Whether `directory` has a sweep on Slurm that has not ended.
+/// Whether tasks of a sweep in `directory` may be in the queue.
 pub fn is_under_way(directory: &Path) -> bool {
     directory.join("slurm/job.json").exists()
 }
 
 fn ids(queued: &[Queued]) -> String {
-    let mut ids: Vec<&str> = queued.iter().map(|task| task.job.as_str()).collect();
-    ids.dedup();
-    ids.join(", ")
+    let ids: BTreeSet<&str> = queued.iter().map(|task| task.job.as_str()).collect();
+    ids.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Gathers what earlier tasks have finished, also those of an array of another size, except of tasks
@@ -178,15 +181,11 @@ fn shards(place: &Place) -> anyhow::Result<Vec<PathBuf>> {
     entries.with_context(|| format!("failed to read directory {shards}"))
 }
 
-/// Removes what is of the array: its cells are in the directory of the sweep.
-fn clean_up(place: &Place) -> anyhow::Result<()> {
-    for folder in [place.shards(), place.logs()] {
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            removed => removed.with_context(|| format!("failed to remove {folder}"))?,
-        }
+fn remove(folder: &str) -> anyhow::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.with_context(|| format!("failed to remove {folder}")),
     }
-    Ok(())
 }
 
 /// Says which tasks were given up.
