@@ -34,5 +34,5 @@ pub use memory::{MemoryRecorder, MemoryTable, tables_of};
 pub use metrics::{energy, key as key_columns};
 pub use outputs::RunOutputs;
 pub use run::FinishedRun;
-pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder};
+pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names};
 pub use tables::{ColumnInfo, Table, run_columns, run_row_json, schema};
