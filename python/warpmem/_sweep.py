@@ -36,50 +36,53 @@ def sweep(
     submitit. It is given ``shards`` parts with about the same amount of work, each with ``jobs`` runs
     at a time; workers see the same files. The tables are the same, byte for byte.
     """
-    text, path = _plan(plan)
-    where = Path(output).absolute()
-    cache = where / "traces"
-    if executor is None:
-        _local(text, path, where, cache, None, jobs, progress)
-        return Results(where)
-    parts = [where / "shards" / str(number) for number in range(1, shards + 1)]
+    sweeping = _sweeping(plan, Path(output).absolute())
+    if executor is not None:
+        _remote(sweeping, executor, shards, jobs or 1, progress)
+    _local(sweeping, None, jobs, progress)
+    return Results(output)
+
+
+def _sweeping(
+    plan: str | os.PathLike[str] | Mapping[str, Any], directory: Path
+) -> dict[str, str]:
+    """The plan as TOML, what its names are relative to, and where results and traces go."""
+    if isinstance(plan, Mapping):
+        text, path = _warpmem.plan_to_toml(json.dumps(plan)), Path("sweep.toml")
+    else:
+        text, path = Path(plan).read_text(encoding="utf-8"), Path(plan)
+    return {
+        "text": text,
+        "path": str(path.absolute()),
+        "directory": str(directory),
+        "cache": str(directory / "traces"),
+    }
+
+
+def _remote(
+    sweeping: dict[str, str], executor: Executor, shards: int, jobs: int, progress: bool | None
+) -> None:
+    """Runs what is missing as tasks of the executor."""
+    tasks = _warpmem.deal_shards(sweeping, shards)
     with bar("sweep", "shards", progress) as report:
         futures = [
             executor.submit(
-                _local, text, path, part, cache, f"{number}/{shards}", jobs or 1, False
+                _local, {**sweeping, "directory": str(part)}, f"{number}/{shards}", jobs, False
             )
-            for number, part in enumerate(parts, 1)
+            for number, part in tasks
         ]
         try:
             for done, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if report:
-                    report(done, shards)
+                    report(done, len(futures))
         except BaseException:
             for future in futures:
                 future.cancel()
             raise
-    _warpmem.merge_shards(text, path, str(where), [str(part) for part in parts])
-    _local(text, path, where, cache, None, 1, False)
-    return Results(where)
 
 
-def _plan(plan: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str]:
-    """The plan as TOML, and the file that its names are relative to."""
-    if isinstance(plan, Mapping):
-        return _warpmem.plan_to_toml(json.dumps(plan)), str(Path("sweep.toml").absolute())
-    return Path(plan).read_text(encoding="utf-8"), str(Path(plan).absolute())
-
-
-def _local(
-    text: str,
-    path: str,
-    where: Path,
-    cache: Path,
-    shard: str | None,
-    jobs: int,
-    progress: bool | None,
-) -> None:
+def _local(sweeping: dict[str, str], shard: str | None, jobs: int, progress: bool | None) -> None:
     """A sweep, or a shard of one, in this process."""
     with bar("sweep", "instructions", progress) as report:
-        _warpmem.sweep(text, path, str(where), str(cache), shard, jobs, report)
+        _warpmem.sweep(sweeping, shard, jobs, report)
