@@ -5,9 +5,14 @@
 
 mod accel_sim;
 mod error;
+mod input;
 mod options;
+mod packed;
 mod progress;
+mod sass;
+mod sectors;
 mod summary;
+mod text;
 
 pub use accel_sim::{ExportOptions, ExportSummary, export_accel_sim, import_accel_sim};
 pub use error::ImportError;
