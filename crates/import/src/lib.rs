@@ -5,7 +5,9 @@
 
 mod accel_sim;
 mod error;
+mod gather;
 mod input;
+mod mem_trace;
 mod options;
 mod packed;
 mod progress;
@@ -16,6 +18,8 @@ mod text;
 
 pub use accel_sim::{ExportOptions, ExportSummary, export_accel_sim, import_accel_sim};
 pub use error::ImportError;
-pub use options::{EmptyMasks, ImportOptions};
+pub use gather::Assumptions;
+pub use mem_trace::import_mem_trace;
+pub use options::{EmptyMasks, ImportOptions, MemTraceOptions, TableOptions};
 pub use progress::Progress;
 pub use summary::{ImportSummary, KernelCounts, MemoryCount};

@@ -129,10 +129,7 @@ fn kernel_path(command: &Command) -> Option<&Path> {
 }
 
 fn total_bytes(files: &[&Path]) -> Result<u64, ImportError> {
-    files.iter().try_fold(0, |total, path| {
-        let metadata = std::fs::metadata(path).map_err(ImportError::io("open", path))?;
-        Ok(total + metadata.len())
-    })
+    files.iter().try_fold(0, |total, path| Ok(total + input::bytes_of(path)?))
 }
 
 /// Files whose reading has begun, in the list's order.
