@@ -39,12 +39,19 @@ impl<'a> Input<'a> {
         Ok(filled)
     }
 
-    fn failed(&self, source: io::Error) -> ImportError {
+    /// What a failure to read it means.
+    pub fn failed(&self, source: io::Error) -> ImportError {
         let path = self.path.clone();
         match self.codec {
             Codec::Plain => ImportError::Io { action: "read", path, source },
             codec => ImportError::Inflate { path, codec: codec.name(), source },
         }
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
     }
 }
 

@@ -1,0 +1,170 @@
+//! Tables with a row per warp instruction: CSV, JSON lines and Parquet.
+//!
+//! The formats differ in how they hold cells; [`row`] says what the cells mean, and `docs/own-trace.md`
+//! documents the columns and what stands in for those that are missing.
+
+mod column;
+mod csv;
+mod jsonl;
+mod parquet;
+mod row;
+
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+use warpmem_params::{did_you_mean, nearest};
+use warpmem_trace::{Provenance, TraceWriter};
+
+pub use self::csv::import_csv;
+pub use self::jsonl::import_jsonl;
+pub use self::parquet::import_parquet;
+
+use self::column::{Cells, Column, Wrong};
+use self::row::Instruction;
+use crate::error::{ImportError, Place};
+use crate::gather::{Assembler, Launch, MAX_BYTES, Row, Rows};
+use crate::options::TableOptions;
+use crate::progress::Progress;
+use crate::summary::ImportSummary;
+
+/// Takes the rows of a table and writes each kernel when it is complete.
+struct Table<'a> {
+    path: &'a Path,
+    options: &'a TableOptions,
+    progress: &'a dyn Progress,
+    writer: TraceWriter,
+    assembler: Assembler,
+    kernel: Option<Kernel>,
+    /// The labels of the kernels that have been written.
+    written: FxHashSet<String>,
+    rows: u64,
+}
+
+/// The kernel whose rows are being read.
+struct Kernel {
+    label: String,
+    launch: Launch,
+    rows: Rows,
+}
+
+/// Rows between two questions whether to stop.
+const ROWS_BETWEEN_CHECKS: u64 = 4096;
+
+impl<'a> Table<'a> {
+    fn create(
+        path: &'a Path,
+        output: &Path,
+        options: &'a TableOptions,
+        progress: &'a dyn Progress,
+    ) -> Result<Table<'a>, ImportError> {
+        let provenance = Provenance {
+            tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
+            source: format!("table {}", path.display()),
+            command: options.command.clone(),
+        };
+        Ok(Table {
+            path,
+            options,
+            progress,
+            writer: TraceWriter::create(output, provenance, options.writer.clone())?,
+            assembler: Assembler::new(options.assumptions),
+            kernel: None,
+            written: FxHashSet::default(),
+            rows: 0,
+        })
+    }
+
+    /// Adds a row, which is at `place` in the file.
+    fn row(&mut self, cells: &Cells<'_>, place: Place) -> Result<(), ImportError> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(ROWS_BETWEEN_CHECKS) && self.progress.cancelled() {
+            return Err(ImportError::Cancelled);
+        }
+        let path = self.path;
+        let at = |wrong: Wrong| wrong.at(path, place);
+        let label = cells[Column::Kernel as usize].label(Column::Kernel).map_err(at)?;
+        let label = label.unwrap_or("0".into());
+        if self.kernel.as_ref().is_none_or(|kernel| kernel.label != label) {
+            self.end_kernel()?;
+            if self.written.contains(&*label) {
+                let expected = "the rows of a kernel one after the other: sort the rows by kernel, and \
+                                keep the order of each kernel's";
+                return Err(at(cells[Column::Kernel as usize].wrong(Column::Kernel, expected)));
+            }
+            let launch = row::launch(&label, cells).map_err(at)?;
+            let rows = Rows::new(self.options.assumptions.gap);
+            self.kernel = Some(Kernel { label: label.into_owned(), launch, rows });
+        }
+        let Instruction { cta, warp, code, mask, addresses } =
+            row::instruction(cells).map_err(at)?;
+        let Some(kernel) = &mut self.kernel else { return Ok(()) };
+        let row = Row { cta, warp, code, mask, addresses: &addresses };
+        let pushed = kernel.rows.push(row);
+        pushed.map_err(|expected| expected.in_table(path, place))?;
+        if kernel.rows.bytes() > MAX_BYTES {
+            let what = format!(
+                "the rows of kernel {} take more than 4 GiB in memory; import fewer of its CTAs",
+                kernel.label
+            );
+            return Err(ImportError::file(path, what));
+        }
+        Ok(())
+    }
+
+    fn end_kernel(&mut self) -> Result<(), ImportError> {
+        let Some(Kernel { label, launch, rows }) = self.kernel.take() else { return Ok(()) };
+        self.written.insert(label);
+        let number = self.written.len();
+        self.assembler.kernel(&mut self.writer, (self.path, number), launch, rows)?;
+        self.progress.kernel(number, number);
+        Ok(())
+    }
+
+    fn finish(mut self, bytes_in: u64, text_bytes: u64) -> Result<ImportSummary, ImportError> {
+        self.end_kernel()?;
+        if self.rows == 0 {
+            return Err(ImportError::file(self.path, "no rows in it"));
+        }
+        let mut summary = self.assembler.finish();
+        summary.bytes_out = self.writer.finish()?.file_bytes;
+        (summary.bytes_in, summary.text_bytes) = (bytes_in, text_bytes);
+        Ok(summary)
+    }
+}
+
+impl TableOptions {
+    /// The column of this name; `None` if it is to be ignored.
+    fn column(&self, name: &str) -> Result<Option<Column>, String> {
+        if self.ignored_columns.iter().any(|ignored| ignored == name) {
+            return Ok(None);
+        }
+        Column::find(name).map(Some).ok_or_else(|| {
+            let meant = did_you_mean(nearest(name, Column::ALL.iter().map(|column| column.name())));
+            format!(
+                "unknown column `{name}`{meant}; known are {}; --ignore-columns names others",
+                Column::names()
+            )
+        })
+    }
+
+    /// The columns of a header.
+    fn columns<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Vec<Option<Column>>, String> {
+        let columns: Vec<_> = names.map(|name| self.column(name)).collect::<Result<_, _>>()?;
+        for (at, column) in columns.iter().enumerate() {
+            if let Some(column) = column
+                && columns[..at].contains(&Some(*column))
+            {
+                return Err(format!("column `{}` occurs twice", column.name()));
+            }
+        }
+        let has_addresses =
+            |column: &Option<Column>| matches!(column, Some(Column::Addresses | Column::Base));
+        match columns.iter().any(has_addresses) {
+            true => Ok(columns),
+            false => Err("no column `addresses` or `base`, so no row could access memory".to_owned()),
+        }
+    }
+}
