@@ -279,48 +279,38 @@ fn add(counts: &mut KernelCounts, instructions: u64, mask: u32) {
 
 impl Assumed {
     fn notes(&self, Assumptions { use_distance, gap }: Assumptions) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.uses > 0 {
-            let used = match use_distance {
-                None => "is never waited for".to_owned(),
-                Some(0) => "is waited for by its warp's next instruction".to_owned(),
-                Some(n) => format!("is waited for after {n} more instructions of its warp"),
-            };
-            let loads = self.uses;
-            notes.push(format!(
-                "{loads} loads and atomics without registers: each {used} (--use-distance)"
-            ));
-        }
-        if gap > 0 {
-            notes
-                .push(format!("{gap} integer instructions before each memory instruction (--gap)"));
-        }
-        if self.pcs > 0 {
-            notes.push(format!(
-                "{} instructions without a PC: those of a kernel that do the same share one, {PC_STEP} \
-                 bytes from the next",
-                self.pcs
-            ));
-        }
-        if self.exits > 0 {
-            notes.push(format!(
-                "{} warps without an exit: each exits after its last instruction",
-                self.exits
-            ));
-        }
-        if self.blocks > 0 {
-            notes.push(format!(
-                "{} kernels without a block size: 32 threads for each of a CTA's warps",
-                self.blocks
-            ));
-        }
-        if self.renumbered > 0 {
-            notes.push(format!(
-                "{} kernels have warp numbers beyond their blocks' (up to {}), as the hardware numbers \
-                 warps: they are renumbered from 0 in each CTA, in ascending order",
-                self.renumbered, self.highest_warp
-            ));
-        }
-        notes
+        let used = match use_distance {
+            None => "each is never waited for".to_owned(),
+            Some(0) => "each is waited for by its warp's next instruction".to_owned(),
+            Some(n) => format!("each is waited for after {n} more instructions of its warp"),
+        };
+        let renumbered = format!(
+            "they go up to {}, as if the hardware had numbered them; each CTA's are numbered from 0 in \
+             their order",
+            self.highest_warp
+        );
+        let gap = (gap > 0)
+            .then(|| format!("integer instructions before each memory instruction (--gap): {gap}"));
+        let counted = [
+            (self.uses, "loads and atomics without registers", used + " (--use-distance)"),
+            (
+                self.pcs,
+                "instructions without a PC",
+                format!(
+                    "those of a kernel that do the same share one, {PC_STEP} bytes from the next"
+                ),
+            ),
+            (self.exits, "warps without an exit", "each exits after its last instruction".into()),
+            (
+                self.blocks,
+                "kernels without a block size",
+                "32 threads for each of a CTA's warps".into(),
+            ),
+            (self.renumbered, "kernels whose warp numbers are beyond the block's", renumbered),
+        ];
+        let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
+        gap.into_iter()
+            .chain(counted.map(|(count, what, instead)| format!("{what}: {count}; {instead}")))
+            .collect()
     }
 }

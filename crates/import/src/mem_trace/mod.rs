@@ -246,19 +246,17 @@ impl Odd {
         let notes = [
             (
                 self.inactive_lanes,
-                "lanes with address 0 are taken as inactive, as the log has no masks; a lane that is not \
-                 active may also show another lane's address",
+                "lanes with address 0",
+                "taken as inactive, as a log has no masks; a lane that is not active may also show \
+                 another lane's address",
             ),
-            (self.without_lanes, "memory instructions have no lane with an address"),
-            (self.generic, "memory instructions with generic addresses are taken as global"),
-            (
-                self.shared_halves,
-                "lines with the shared-memory addresses of async copies are left out",
-            ),
-            (empty_launches as u64, "launches without memory instructions are left out"),
-            (self.other_lines, "lines that are not mem_trace's are skipped"),
+            (self.without_lanes, "memory instructions without any address", "kept"),
+            (self.generic, "memory instructions with generic addresses", "taken as global"),
+            (self.shared_halves, "shared-memory addresses of async copies", "left out"),
+            (empty_launches as u64, "launches without memory instructions", "left out"),
+            (self.other_lines, "lines that are not mem_trace's", "skipped"),
         ];
-        let counted = notes.into_iter().filter(|&(count, _)| count > 0);
-        counted.map(|(count, what)| format!("{count} {what}")).collect()
+        let counted = notes.into_iter().filter(|&(count, ..)| count > 0);
+        counted.map(|(count, what, instead)| format!("{what}: {count}; {instead}")).collect()
     }
 }

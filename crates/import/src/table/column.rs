@@ -23,6 +23,7 @@ pub enum Column {
     Bytes,
     Cache,
     Mask,
+    Lane,
     Addresses,
     Base,
     Stride,
@@ -34,7 +35,7 @@ pub enum Column {
 
 impl Column {
     pub const COUNT: usize = Column::ALL.len();
-    pub const ALL: [Column; 21] = [
+    pub const ALL: [Column; 22] = [
         Column::Kernel,
         Column::Name,
         Column::Grid,
@@ -49,6 +50,7 @@ impl Column {
         Column::Bytes,
         Column::Cache,
         Column::Mask,
+        Column::Lane,
         Column::Addresses,
         Column::Base,
         Column::Stride,
@@ -75,6 +77,7 @@ impl Column {
             Column::Bytes => "bytes",
             Column::Cache => "cache",
             Column::Mask => "mask",
+            Column::Lane => "lane",
             Column::Addresses => "addresses",
             Column::Base => "base",
             Column::Stride => "stride",

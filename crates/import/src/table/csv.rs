@@ -28,7 +28,11 @@ pub fn import_csv(
     let bytes_in = bytes_of(input)?;
     progress.total(bytes_in);
     let bounded = Bounded { inner: Input::open(input, progress)?, left: MAX_RECORD, read: 0 };
-    let mut reader = ReaderBuilder::new().comment(Some(b'#')).trim(Trim::All).from_reader(bounded);
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .comment(Some(b'#'))
+        .trim(Trim::All)
+        .from_reader(bounded);
     let mut table = Table::create(input, output, options, progress)?;
     let mut record = StringRecord::new();
     if !read(&mut reader, &mut record, input)? {

@@ -35,6 +35,8 @@ struct Table<'a> {
     writer: TraceWriter,
     assembler: Assembler,
     kernel: Option<Kernel>,
+    /// An instruction of which further lanes may follow, and where its last row is.
+    pending: Option<(Instruction, Place)>,
     /// The labels of the kernels that have been written.
     written: FxHashSet<String>,
     rows: u64,
@@ -69,6 +71,7 @@ impl<'a> Table<'a> {
             writer: TraceWriter::create(output, provenance, options.writer.clone())?,
             assembler: Assembler::new(options.assumptions),
             kernel: None,
+            pending: None,
             written: FxHashSet::default(),
             rows: 0,
         })
@@ -95,23 +98,42 @@ impl<'a> Table<'a> {
             let rows = Rows::new(self.options.assumptions.gap);
             self.kernel = Some(Kernel { label: label.into_owned(), launch, rows });
         }
-        let Instruction { cta, warp, code, mask, addresses } =
-            row::instruction(cells).map_err(at)?;
-        let Some(kernel) = &mut self.kernel else { return Ok(()) };
+        let next = row::instruction(cells).map_err(at)?;
+        match &mut self.pending {
+            Some((pending, last)) if pending.is_continued_by(&next) => {
+                pending.mask |= next.mask;
+                pending.addresses.extend(next.addresses);
+                *last = place;
+            }
+            _ => {
+                self.push_pending()?;
+                self.pending = Some((next, place));
+            }
+        }
+        Ok(())
+    }
+
+    fn push_pending(&mut self) -> Result<(), ImportError> {
+        let (Some((instruction, place)), Some(kernel)) = (self.pending.take(), &mut self.kernel)
+        else {
+            return Ok(());
+        };
+        let Instruction { cta, warp, code, mask, addresses, .. } = instruction;
         let row = Row { cta, warp, code, mask, addresses: &addresses };
         let pushed = kernel.rows.push(row);
-        pushed.map_err(|expected| expected.in_table(path, place))?;
+        pushed.map_err(|expected| expected.in_table(self.path, place))?;
         if kernel.rows.bytes() > MAX_BYTES {
             let what = format!(
                 "the rows of kernel {} take more than 4 GiB in memory; import fewer of its CTAs",
                 kernel.label
             );
-            return Err(ImportError::file(path, what));
+            return Err(ImportError::file(self.path, what));
         }
         Ok(())
     }
 
     fn end_kernel(&mut self) -> Result<(), ImportError> {
+        self.push_pending()?;
         let Some(Kernel { label, launch, rows }) = self.kernel.take() else { return Ok(()) };
         self.written.insert(label);
         let number = self.written.len();
@@ -141,7 +163,7 @@ impl TableOptions {
         Column::find(name).map(Some).ok_or_else(|| {
             let meant = did_you_mean(nearest(name, Column::ALL.iter().map(|column| column.name())));
             format!(
-                "unknown column `{name}`{meant}; known are {}; --ignore-columns names others",
+                "unknown column `{name}`{meant}; known are {}; others can be ignored (--ignore-columns)",
                 Column::names()
             )
         })
@@ -164,7 +186,9 @@ impl TableOptions {
             |column: &Option<Column>| matches!(column, Some(Column::Addresses | Column::Base));
         match columns.iter().any(has_addresses) {
             true => Ok(columns),
-            false => Err("no column `addresses` or `base`, so no row could access memory".to_owned()),
+            false => {
+                Err("no column `addresses` or `base`, so no row could access memory".to_owned())
+            }
         }
     }
 }

@@ -15,6 +15,19 @@ pub struct Instruction {
     pub mask: u32,
     /// Of the active lanes, lowest lane first.
     pub addresses: Vec<u64>,
+    /// Whether the row is one lane's, and rows of further lanes may follow.
+    pub is_lane: bool,
+}
+
+impl Instruction {
+    /// Whether the next row is a higher lane of the same execution.
+    pub fn is_continued_by(&self, next: &Instruction) -> bool {
+        self.is_lane
+            && next.is_lane
+            && next.mask > self.mask
+            && (next.cta, next.warp) == (self.cta, self.warp)
+            && next.code == self.code
+    }
 }
 
 /// What is known of the launch by its first row.
@@ -56,13 +69,13 @@ pub fn instruction(cells: &Cells<'_>) -> Result<Instruction, Wrong> {
         action,
         registers: registers(cells)?,
     };
-    let warp = narrow(cells, Column::Warp)?.unwrap_or(0);
     Ok(Instruction {
         cta: triple(cells, Column::Cta, 0)?.unwrap_or_default(),
-        warp,
+        warp: narrow(cells, Column::Warp)?.unwrap_or(0),
         code,
         mask,
         addresses,
+        is_lane: !cells[Column::Lane as usize].is_empty(),
     })
 }
 
@@ -231,9 +244,14 @@ fn registers(cells: &Cells<'_>) -> Result<Option<(Box<[Reg]>, Box<[Reg]>)>, Wron
 
 fn mask(cells: &Cells<'_>) -> Result<Option<u32>, Wrong> {
     const EXPECTED: &str = "a mask of 32 lanes, as in 0xffffffff";
-    let cell = &cells[Column::Mask as usize];
+    let (cell, lane) = (&cells[Column::Mask as usize], &cells[Column::Lane as usize]);
     let mask = cell.number(Column::Mask, u32::MAX.into(), EXPECTED)?;
-    Ok(mask.map(|mask| mask as u32))
+    let lane = lane.number(Column::Lane, 31, "a lane from 0 to 31")?;
+    match (mask, lane) {
+        (Some(_), Some(_)) => Err(cell.wrong(Column::Mask, "nothing, as the lane is given")),
+        (None, Some(lane)) => Ok(Some(1 << lane)),
+        (mask, None) => Ok(mask.map(|mask| mask as u32)),
+    }
 }
 
 /// The mask of other than memory instructions.
