@@ -7,7 +7,7 @@ use warpmem_trace::{
 };
 
 use super::rows::{CtaRows, Rows, Steps};
-use super::{Action, Assumptions, Code, Launch, MOST_WARPS};
+use super::{Action, Assumptions, Code, CodeRegisters, Launch, MOST_WARPS};
 use crate::error::ImportError;
 use crate::sass::opcode::base_name;
 use crate::sectors::sectors;
@@ -117,7 +117,7 @@ impl Assembler {
         if let Some(cta) = ctas.iter().find(|cta| cta.warps.len() > most) {
             let ([x, y, z], warps) = (cta.block, cta.warps.len());
             let what = format!(
-                "CTA ({x}, {y}, {z}) of kernel {} has {warps} warps; {most} are the most: does the input \
+                "CTA ({x}, {y}, {z}) of {} has {warps} warps; {most} are the most: does the input \
                  tell the CTA of each row, and are its warps those of one launch?",
                 launch.name
             );
@@ -174,9 +174,7 @@ impl Assembler {
         match code.action {
             Action::Memory(_) => self.memory(code, pc, mask, addresses, counts),
             Action::Compute { class, count } => {
-                let registers = code.registers.as_ref();
-                let registers =
-                    registers.map_or(NO_REGISTERS, |(dests, srcs)| Registers::new(dests, srcs));
+                let registers = CodeRegisters::of(code.registers.as_ref());
                 self.compute(class, count, mask, registers, counts);
             }
             Action::Barrier(id) => {
@@ -202,7 +200,7 @@ impl Assembler {
         counts: &mut KernelCounts,
     ) {
         let Action::Memory(op) = code.action else { return };
-        self.compute(OpClass::Integer, self.assumptions.gap, mask, NO_REGISTERS, counts);
+        self.compute(OpClass::Integer, self.assumptions.gap, mask, CodeRegisters::of(None), counts);
         add(counts, 1, mask);
         self.summary.add_memory(op.kind, op.space, 1);
         if mask == 0 {
@@ -211,11 +209,9 @@ impl Assembler {
         if op.space == Space::Global {
             self.summary.global_sectors += sectors(addresses, op.width);
         }
-        if let Some((dests, srcs)) = &code.registers {
-            return self.warp.memory(pc, op, mask, Registers::new(dests, srcs), addresses);
-        }
-        self.warp.memory(pc, op, mask, NO_REGISTERS, addresses);
-        if matches!(op.kind, Kind::Load | Kind::Atomic) {
+        let registers = CodeRegisters::of(code.registers.as_ref());
+        self.warp.memory(pc, op, mask, registers, addresses);
+        if code.registers.is_none() && matches!(op.kind, Kind::Load | Kind::Atomic) {
             self.assumed.uses += 1;
             self.assumptions.use_distance.into_iter().for_each(|n| self.warp.used_after(n));
         }
@@ -268,9 +264,6 @@ struct Numbering {
     /// Whether warps are numbered anew, from 0 in the order of the numbers they have.
     is_new: bool,
 }
-
-const NO_REGISTERS: Registers<'static> =
-    Registers { dests: &[], srcs: &[], operands: warpmem_trace::Operands::NONE };
 
 fn add(counts: &mut KernelCounts, instructions: u64, mask: u32) {
     counts.warp_instructions += instructions;

@@ -10,7 +10,7 @@ mod rows;
 pub use assemble::Assembler;
 pub use rows::{MAX_BYTES, Rows};
 
-use warpmem_trace::{MemoryOp, OpClass, Reg, Space};
+use warpmem_trace::{MemoryOp, OpClass, Reg, Registers, Space};
 
 use crate::sass::opcode::Decoded;
 use crate::sass::operation::Op;
@@ -56,8 +56,22 @@ pub struct Code {
     pub opcode: Box<str>,
     pub pc: Option<u64>,
     pub action: Action,
-    /// The registers written and read; `None` if the input does not tell.
-    pub registers: Option<(Box<[Reg]>, Box<[Reg]>)>,
+    /// `None` if the input does not tell.
+    pub registers: Option<CodeRegisters>,
+}
+
+/// The registers that an instruction writes and reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CodeRegisters {
+    pub dests: Box<[Reg]>,
+    pub srcs: Box<[Reg]>,
+}
+
+impl CodeRegisters {
+    fn of(registers: Option<&CodeRegisters>) -> Registers<'_> {
+        let (dests, srcs) = registers.map_or((&[][..], &[][..]), |r| (&*r.dests, &*r.srcs));
+        Registers::new(dests, srcs)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +81,16 @@ pub enum Action {
     Barrier(u8),
     Fence,
     Exit,
+}
+
+impl Code {
+    /// How many addresses an execution with this mask has.
+    fn addresses(&self, mask: u32) -> usize {
+        match self.action {
+            Action::Memory(_) => mask.count_ones() as usize,
+            _ => 0,
+        }
+    }
 }
 
 impl Action {

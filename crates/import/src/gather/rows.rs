@@ -50,6 +50,7 @@ impl Rows {
     /// Adds the next instruction of its warp.
     pub fn push(&mut self, row: Row<'_>) -> Result<(), Expected> {
         let Row { cta, warp, code, mask, addresses } = row;
+        debug_assert_eq!(addresses.len(), code.addresses(mask), "{code:?}");
         let size = expanded_size(&code, addresses.len(), self.gap);
         let id = self.intern(code)?;
         let next = self.ctas.len();
@@ -135,8 +136,8 @@ impl<'a> Steps<'a> {
         }
         let code = self.0.unsigned() as usize;
         let mask = self.0.unsigned() as u32;
-        let is_memory = matches!(codes[code].action, Action::Memory(_));
-        let (_, addresses) = self.0.next(if is_memory { mask } else { 0 }, lanes);
+        let with_addresses = if codes[code].addresses(mask) > 0 { mask } else { 0 };
+        let (_, addresses) = self.0.next(with_addresses, lanes);
         Some((code, mask, addresses))
     }
 }

@@ -11,6 +11,7 @@ use crate::text::{self, Tokens};
 
 /// What a line of a log is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all lines are accesses")]
 pub enum Line<'a> {
     Launch(Id, Box<KernelLine>),
     Access(Access<'a>),

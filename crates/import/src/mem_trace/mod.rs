@@ -129,7 +129,10 @@ impl<'a> Log<'a> {
         let decoded = self.decode(access.opcode);
         let action = Action::of(&decoded);
         let (mask, lanes) = self.lanes(action, &access.addresses);
-        let addresses = &lanes[..mask.count_ones() as usize];
+        let addresses = match action {
+            Action::Memory(_) => &lanes[..mask.count_ones() as usize],
+            _ => &[],
+        };
         if is_shared_half(action, addresses) {
             self.odd.shared_halves += 1;
             return Ok(());

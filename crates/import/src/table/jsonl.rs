@@ -32,8 +32,8 @@ pub fn import_jsonl(
         }
         let place = Place::Line(number);
         let fail = |what| ImportError::Place { path: input.to_path_buf(), place, what };
-        let object: Map<String, Value> = serde_json::from_slice(line)
-            .map_err(|error| fail(format!("expected a JSON object on one line: {error}")))?;
+        let object: Map<String, Value> =
+            serde_json::from_slice(line).map_err(|error| fail(unreadable(&error)))?;
         let mut cells = Cells::default();
         for (key, value) in &object {
             if let Some(column) = options.column(key).map_err(fail)? {
@@ -43,6 +43,13 @@ pub fn import_jsonl(
         table.row(&cells, place)
     })?;
     table.finish(bytes_in, text_bytes)
+}
+
+/// The error without its line, which is 1 in every line of the file.
+fn unreadable(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    format!("expected a JSON object on one line; column {}: {what}", error.column())
 }
 
 fn cell(value: &Value) -> Cell<'_> {

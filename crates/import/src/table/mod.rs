@@ -40,6 +40,8 @@ struct Table<'a> {
     /// The labels of the kernels that have been written.
     written: FxHashSet<String>,
     rows: u64,
+    /// Rows without a value of a column, by column, where something stands in for it.
+    defaulted: [u64; Column::COUNT],
 }
 
 /// The kernel whose rows are being read.
@@ -48,6 +50,15 @@ struct Kernel {
     launch: Launch,
     rows: Rows,
 }
+
+/// What stands in for values that most tables have.
+const DEFAULTS: [(Column, &str); 5] = [
+    (Column::Kernel, "all are of one launch"),
+    (Column::Cta, "CTA 0"),
+    (Column::Warp, "warp 0"),
+    (Column::Op, "loads"),
+    (Column::Bytes, "4 bytes for each lane"),
+];
 
 /// Rows between two questions whether to stop.
 const ROWS_BETWEEN_CHECKS: u64 = 4096;
@@ -74,6 +85,7 @@ impl<'a> Table<'a> {
             pending: None,
             written: FxHashSet::default(),
             rows: 0,
+            defaulted: [0; Column::COUNT],
         })
     }
 
@@ -99,6 +111,15 @@ impl<'a> Table<'a> {
             self.kernel = Some(Kernel { label: label.into_owned(), launch, rows });
         }
         let next = row::instruction(cells).map_err(at)?;
+        for (column, _) in DEFAULTS {
+            let is_assumed = match column {
+                // A SASS opcode tells it.
+                Column::Bytes => next.is_plain_access(),
+                _ => true,
+            };
+            self.defaulted[column as usize] +=
+                u64::from(is_assumed && cells[column as usize].is_empty());
+        }
         match &mut self.pending {
             Some((pending, last)) if pending.is_continued_by(&next) => {
                 pending.mask |= next.mask;
@@ -148,6 +169,12 @@ impl<'a> Table<'a> {
             return Err(ImportError::file(self.path, "no rows in it"));
         }
         let mut summary = self.assembler.finish();
+        let defaulted = DEFAULTS.map(|(column, instead)| {
+            (self.defaulted[column as usize], format!("rows without {}", column.name()), instead)
+        });
+        let defaulted = defaulted.into_iter().filter(|(rows, ..)| *rows > 0);
+        let notes = defaulted.map(|(rows, what, instead)| format!("{what}: {rows}; {instead}"));
+        summary.notes.splice(0..0, notes);
         summary.bytes_out = self.writer.finish()?.file_bytes;
         (summary.bytes_in, summary.text_bytes) = (bytes_in, text_bytes);
         Ok(summary)

@@ -1,8 +1,10 @@
 //! Parquet tables, read row by row.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -29,8 +31,7 @@ pub fn import_parquet(
     let bytes_in = bytes_of(input)?;
     progress.total(bytes_in);
     let file = File::open(input).map_err(ImportError::io("open", input))?;
-    let failed = |error| ImportError::file(input, format!("failed to read it as Parquet: {error}"));
-    let reader = SerializedFileReader::new(file).map_err(failed)?;
+    let reader = guarded(input, || SerializedFileReader::new(file))?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema();
     let columns = options
         .columns(schema.get_fields().iter().map(|field| field.name()))
@@ -38,16 +39,27 @@ pub fn import_parquet(
     let mut table = Table::create(input, output, options, progress)?;
     let (mut number, mut text_bytes) = (0, 0);
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(failed)?;
-        for row in RowIter::from_row_group(None, &*group).map_err(failed)? {
+        let group = guarded(input, || reader.get_row_group(group))?;
+        let mut rows = guarded(input, || RowIter::from_row_group(None, &*group))?;
+        while let Some(row) = guarded(input, || rows.next().transpose())? {
             number += 1;
-            table.row(&cells(row.map_err(failed)?, &columns), Place::Row(number))?;
+            table.row(&cells(row, &columns), Place::Row(number))?;
         }
         let size = group.metadata();
         progress.advance(u64::try_from(size.compressed_size()).unwrap_or(0));
         text_bytes += u64::try_from(size.total_byte_size()).unwrap_or(0);
     }
     table.finish(bytes_in, text_bytes)
+}
+
+/// Calls the reader, which panics at some damaged files.
+fn guarded<T>(
+    path: &Path,
+    read: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, ImportError> {
+    let result = catch_unwind(AssertUnwindSafe(read)).map_err(|_| "it is damaged".to_owned());
+    let result = result.and_then(|read| read.map_err(|error| error.to_string()));
+    result.map_err(|what| ImportError::file(path, format!("failed to read it as Parquet: {what}")))
 }
 
 fn cells(row: Row, columns: &[Option<Column>]) -> Cells<'static> {

@@ -3,7 +3,7 @@
 use warpmem_trace::{CacheOp, Kind, MemoryOp, OpClass, Reg, Space, WARP_SIZE};
 
 use super::column::{Cell, Cells, Column, Wrong};
-use crate::gather::{Action, Code, Launch};
+use crate::gather::{Action, Code, CodeRegisters, Launch};
 use crate::sass::opcode;
 
 /// A warp instruction.
@@ -20,6 +20,11 @@ pub struct Instruction {
 }
 
 impl Instruction {
+    /// Whether it is a memory instruction that is not named by a SASS opcode.
+    pub fn is_plain_access(&self) -> bool {
+        matches!(self.code.action, Action::Memory(_)) && !is_sass(&self.code.opcode)
+    }
+
     /// Whether the next row is a higher lane of the same execution.
     pub fn is_continued_by(&self, next: &Instruction) -> bool {
         self.is_lane
@@ -104,8 +109,7 @@ fn triple(cells: &Cells<'_>, column: Column, rest: u32) -> Result<Option<[u32; 3
 fn action(cells: &Cells<'_>) -> Result<(String, Action), Wrong> {
     let cell = &cells[Column::Op as usize];
     let name = cell.label(Column::Op)?.unwrap_or("load".into()).into_owned();
-    let is_sass = name.starts_with(|first: char| first.is_ascii_uppercase());
-    let action = if is_sass { of_sass(&name) } else { of_name(&name) };
+    let action = if is_sass(&name) { of_sass(&name) } else { of_name(&name) };
     let action = action.ok_or_else(|| unknown(cell, &name))?;
     let count = narrow(cells, Column::Count)?;
     let action = match action {
@@ -119,6 +123,10 @@ fn action(cells: &Cells<'_>) -> Result<(String, Action), Wrong> {
         return Err(cells[Column::Count as usize].wrong(Column::Count, expected));
     }
     Ok((name, action))
+}
+
+fn is_sass(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
 fn of_sass(name: &str) -> Option<Action> {
@@ -229,8 +237,7 @@ fn barrier(cells: &Cells<'_>) -> Result<u8, Wrong> {
 }
 
 /// The registers written and read, if the row tells any.
-#[expect(clippy::type_complexity, reason = "as in Code")]
-fn registers(cells: &Cells<'_>) -> Result<Option<(Box<[Reg]>, Box<[Reg]>)>, Wrong> {
+fn registers(cells: &Cells<'_>) -> Result<Option<CodeRegisters>, Wrong> {
     let of = |column: Column| -> Result<Option<Box<[Reg]>>, Wrong> {
         const EXPECTED: &str = "numbers of registers, 0 to 65535";
         let numbers = cells[column as usize].numbers(column, u16::MAX.into(), EXPECTED)?;
@@ -238,7 +245,9 @@ fn registers(cells: &Cells<'_>) -> Result<Option<(Box<[Reg]>, Box<[Reg]>)>, Wron
     };
     Ok(match (of(Column::Dst)?, of(Column::Src)?) {
         (None, None) => None,
-        (dests, srcs) => Some((dests.unwrap_or_default(), srcs.unwrap_or_default())),
+        (dests, srcs) => {
+            Some(CodeRegisters { dests: dests.unwrap_or_default(), srcs: srcs.unwrap_or_default() })
+        }
     })
 }
 
