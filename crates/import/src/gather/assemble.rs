@@ -33,6 +33,8 @@ struct Assumed {
     exits: u64,
     /// Kernels without a block size.
     blocks: u64,
+    /// Kernels with fewer CTAs than their grid has.
+    partial: u64,
     /// Kernels whose warps have been renumbered.
     renumbered: u64,
     highest_warp: u32,
@@ -62,6 +64,8 @@ impl Assembler {
     ) -> Result<(), ImportError> {
         let (ctas, codes) = rows.into_ctas();
         let numbering = self.numbering(path, &launch, &ctas)?;
+        let is_partial = launch.grid.is_some_and(|grid| (ctas.len() as u64) < product(grid));
+        self.assumed.partial += u64::from(is_partial);
         writer.begin_kernel(KernelInfo {
             name: launch.name.clone(),
             stream: launch.stream,
@@ -109,11 +113,8 @@ impl Assembler {
         launch: &Launch,
         ctas: &[CtaRows],
     ) -> Result<Numbering, ImportError> {
-        let most_of = |block: [u32; 3]| {
-            let threads = block.iter().fold(1, |all: u64, &n| all.saturating_mul(n.into()));
-            usize::try_from(threads.div_ceil(WARP_SIZE as u64)).unwrap_or(usize::MAX)
-        };
-        let most = launch.block.map_or(MOST_WARPS, most_of);
+        let warps_of = |block| product(block).div_ceil(WARP_SIZE as u64) as usize;
+        let most = launch.block.map_or(MOST_WARPS, warps_of);
         if let Some(cta) = ctas.iter().find(|cta| cta.warps.len() > most) {
             let ([x, y, z], warps) = (cta.block, cta.warps.len());
             let what = format!(
@@ -250,6 +251,11 @@ impl Assembler {
     }
 }
 
+/// CTAs of a grid or threads of a block; saturates.
+fn product(size: [u32; 3]) -> u64 {
+    size.iter().fold(1, |all: u64, &n| all.saturating_mul(n.into()))
+}
+
 /// A kernel that is being written.
 struct OpenKernel {
     codes: Vec<Code>,
@@ -298,6 +304,11 @@ impl Assumed {
                 self.blocks,
                 "kernels without a block size",
                 "32 threads for each of a CTA's warps".into(),
+            ),
+            (
+                self.partial,
+                "kernels with fewer CTAs than their grid",
+                "the CTAs that the input tells".into(),
             ),
             (self.renumbered, "kernels whose warp numbers are beyond the block's", renumbered),
         ];

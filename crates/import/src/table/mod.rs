@@ -101,44 +101,48 @@ impl<'a> Table<'a> {
         let label = label.unwrap_or("0".into());
         if self.kernel.as_ref().is_none_or(|kernel| kernel.label != label) {
             self.end_kernel()?;
-            if self.written.contains(&*label) {
-                let expected = "the rows of a kernel one after the other: sort the rows by kernel, and \
-                                keep the order of each kernel's";
-                return Err(at(cells[Column::Kernel as usize].wrong(Column::Kernel, expected)));
-            }
-            let launch = row::launch(&label, cells).map_err(at)?;
-            let rows = Rows::new(self.options.assumptions.gap);
-            self.kernel = Some(Kernel { label: label.into_owned(), launch, rows });
+            self.begin_kernel(&label, cells).map_err(at)?;
         }
         let next = row::instruction(cells).map_err(at)?;
-        for (column, _) in DEFAULTS {
-            let is_assumed = match column {
-                // A SASS opcode tells it.
-                Column::Bytes => next.is_plain_access(),
-                _ => true,
-            };
-            self.defaulted[column as usize] +=
-                u64::from(is_assumed && cells[column as usize].is_empty());
-        }
+        self.count_defaults(cells, &next);
         match &mut self.pending {
             Some((pending, last)) if pending.is_continued_by(&next) => {
                 pending.mask |= next.mask;
                 pending.addresses.extend(next.addresses);
                 *last = place;
+                Ok(())
             }
             _ => {
-                self.push_pending()?;
-                self.pending = Some((next, place));
+                let last = self.pending.replace((next, place));
+                last.map_or(Ok(()), |(instruction, place)| self.push(instruction, place))
             }
         }
+    }
+
+    fn begin_kernel(&mut self, label: &str, cells: &Cells<'_>) -> Result<(), Wrong> {
+        if self.written.contains(label) {
+            let expected = "the rows of a kernel one after the other: sort the rows by kernel, and keep \
+                            the order of each kernel's";
+            return Err(cells[Column::Kernel as usize].wrong(Column::Kernel, expected));
+        }
+        let launch = row::launch(label, cells)?;
+        let rows = Rows::new(self.options.assumptions.gap);
+        self.kernel = Some(Kernel { label: label.to_owned(), launch, rows });
         Ok(())
     }
 
-    fn push_pending(&mut self) -> Result<(), ImportError> {
-        let (Some((instruction, place)), Some(kernel)) = (self.pending.take(), &mut self.kernel)
-        else {
-            return Ok(());
-        };
+    fn count_defaults(&mut self, cells: &Cells<'_>, row: &Instruction) {
+        for (column, _) in DEFAULTS {
+            // A SASS opcode tells the bytes.
+            let is_assumed = column != Column::Bytes || row.is_plain_access();
+            self.defaulted[column as usize] +=
+                u64::from(is_assumed && cells[column as usize].is_empty());
+        }
+    }
+
+    /// Adds an instruction, of which no further lanes follow.
+    fn push(&mut self, instruction: Instruction, place: Place) -> Result<(), ImportError> {
+        let Some(kernel) = &mut self.kernel else { return Ok(()) };
         let Instruction { cta, warp, code, mask, addresses, .. } = instruction;
         let row = Row { cta, warp, code, mask, addresses: &addresses };
         let pushed = kernel.rows.push(row);
@@ -154,7 +158,9 @@ impl<'a> Table<'a> {
     }
 
     fn end_kernel(&mut self) -> Result<(), ImportError> {
-        self.push_pending()?;
+        if let Some((instruction, place)) = self.pending.take() {
+            self.push(instruction, place)?;
+        }
         let Some(Kernel { label, launch, rows }) = self.kernel.take() else { return Ok(()) };
         self.written.insert(label);
         let number = self.written.len();
