@@ -18,6 +18,7 @@ mod info;
 mod interrupt;
 mod network;
 mod numbers;
+mod own_trace;
 mod programs;
 mod query;
 mod recording;
