@@ -30,5 +30,6 @@ mod support;
 mod sweep;
 mod sweep_baseline;
 mod sweep_broken_off;
+mod sweep_slurm;
 mod timeline;
 mod unwritable;
