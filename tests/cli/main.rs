@@ -31,5 +31,6 @@ mod support;
 mod sweep;
 mod sweep_baseline;
 mod sweep_broken_off;
+mod sweep_slurm;
 mod timeline;
 mod unwritable;

@@ -62,17 +62,18 @@ fn ranges(numbers: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::sweep::Args;
     use clap::Parser;
 
     #[derive(Parser)]
     struct Typed {
         #[command(flatten)]
-        slurm: SlurmOptions,
+        sweep: Args,
     }
 
     fn script(arguments: &[&str], directory: &str, numbers: &[usize]) -> String {
-        let arguments = [&["warpmem", "--slurm"], arguments].concat();
-        let options = Typed::parse_from(arguments).slurm;
+        let arguments = [&["sweep", "plan.toml", "--slurm"], arguments].concat();
+        let options = Typed::parse_from(arguments).sweep.slurm;
         let place = Place {
             program: "/usr/bin/warpmem".to_owned(),
             plan: "/home/me/plan.toml".to_owned(),
