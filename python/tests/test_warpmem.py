@@ -105,8 +105,8 @@ class Running(InTemporaryFolder):
         self.assertGreater(len(counted), 1)
 
     def test_ctrl_c_ends_a_run(self):
-        trace = warpmem.generate("gups", self.folder / "long.wmt", n=2**22, table=2**20)
-        threading.Timer(1.0, _thread.interrupt_main).start()
+        trace = warpmem.generate("gups", self.folder / "long.wmt", n=2**20, table=2**20)
+        threading.Timer(0.3, _thread.interrupt_main).start()
         with self.assertRaises(KeyboardInterrupt):
             warpmem.run(trace)
 

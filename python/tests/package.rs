@@ -1,0 +1,45 @@
+//! The Python package, tested from Python: the extension as this build made it, and the Python files beside
+//! it. Run where WARPMEM_PYTHON names a Python that has polars and tqdm.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The extension, which lies beside this test.
+fn extension() -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let name = format!("{}_warpmem{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    test.with_file_name(name)
+}
+
+/// The package as an installation has it.
+fn install(folder: &Path) {
+    let package = folder.join("warpmem");
+    fs::create_dir(&package).unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("warpmem");
+    for file in fs::read_dir(sources).unwrap() {
+        let file = file.unwrap().path();
+        if file.extension().is_some_and(|extension| extension == "py") {
+            fs::copy(&file, package.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    fs::copy(extension(), package.join("_warpmem.abi3.so")).unwrap();
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn the_package_passes_its_tests() {
+    let Some(python) = env::var_os("WARPMEM_PYTHON") else {
+        println!("skipped: WARPMEM_PYTHON names no Python");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path());
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut unittest = Command::new(python);
+    unittest.args(["-m", "unittest", "discover", "--verbose", "--start-directory"]).arg(&tests);
+    let ran = unittest.env("PYTHONPATH", folder.path()).env("PYTHONDONTWRITEBYTECODE", "1").output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
