@@ -27,6 +27,7 @@ impl Progress {
         let bar = bar("{bar:30} {percent:>3} % · runs {pos}/{len} · {msg} · {eta} left");
         bar.set_length(cells as u64);
         bar.set_position(before as u64);
+        bar.set_message("asking Slurm");
         bar.reset_eta();
         bar.enable_steady_tick(Duration::from_millis(200));
         let (begun, trouble) = (Instant::now(), String::new());
