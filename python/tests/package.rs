@@ -39,7 +39,8 @@ fn the_package_passes_its_tests() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut unittest = Command::new(python);
     unittest.args(["-m", "unittest", "discover", "--verbose", "--start-directory"]).arg(&tests);
-    let ran = unittest.env("PYTHONPATH", folder.path()).env("PYTHONDONTWRITEBYTECODE", "1").output();
+    let ran =
+        unittest.env("PYTHONPATH", folder.path()).env("PYTHONDONTWRITEBYTECODE", "1").output();
     let ran = ran.unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
