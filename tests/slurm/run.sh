@@ -16,6 +16,7 @@ host=$(hostname -s)
 folder=$(mktemp -d)
 chmod 755 "$folder"
 daemons=()
+waiting=
 
 say() { echo "$(date +%T) $*"; }
 
@@ -26,7 +27,12 @@ fail() {
 }
 
 tear_down() {
-    scancel --user="$(id -un)" 2>/dev/null || true
+    if [ -n "$waiting" ]; then kill -KILL "$waiting" 2>/dev/null || true; fi
+    # Never the queue of another Slurm.
+    if [ "${SLURM_CONF:-}" = "$folder/slurm.conf" ]; then
+        scancel --user="$(id -un)" 2>/dev/null || true
+        sleep 1
+    fi
     for daemon in "${daemons[@]}"; do
         kill "$daemon" 2>/dev/null || true
     done
