@@ -31,11 +31,6 @@ impl Results {
         py.detach(|| self.0.query(sql).or_raise()).map(Frame)
     }
 
-    /// Runs that are there, and those that the plans have.
-    fn planned(&self) -> PyResult<(usize, usize)> {
-        self.0.planned().or_raise()
-    }
-
     fn compare(
         &self,
         py: Python<'_>,

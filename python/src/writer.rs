@@ -9,16 +9,17 @@ use warpmem::trace::{
 };
 
 /// Writes a trace: kernels, their CTAs, their warps, and the instructions of each, in this order.
+/// Its parts are aligned to cache lines, which Python does not do for its objects: they lie elsewhere.
 #[pyclass(module = "warpmem")]
 pub struct TraceWriter {
     path: PathBuf,
-    writer: Option<Writer>,
+    writer: Option<Box<Writer>>,
     open: Open,
     grid: [u32; 3],
     /// Warps of a CTA.
     warps: u32,
-    cta: CtaBuilder,
-    warp: WarpAssembler,
+    cta: Box<CtaBuilder>,
+    warp: Box<WarpAssembler>,
     /// Program counter of the next instruction that gives none.
     pc: u64,
 }
@@ -41,12 +42,12 @@ impl TraceWriter {
         let writer = Writer::create(&path, provenance, WriterOptions::default()).or_raise()?;
         Ok(TraceWriter {
             path,
-            writer: Some(writer),
+            writer: Some(Box::new(writer)),
             open: Open::File,
             grid: [0; 3],
             warps: 0,
-            cta: CtaBuilder::new(),
-            warp: WarpAssembler::new(),
+            cta: Box::default(),
+            warp: Box::default(),
             pc: 0,
         })
     }
@@ -272,7 +273,7 @@ const INSTRUCTION_BYTES: u64 = 16;
 impl TraceWriter {
     fn writer(&mut self) -> PyResult<&mut Writer> {
         let closed = || Error::new_err("the trace is closed");
-        self.writer.as_mut().ok_or_else(closed)
+        self.writer.as_deref_mut().ok_or_else(closed)
     }
 
     /// Refuses a call that belongs inside something that is not open.

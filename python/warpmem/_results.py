@@ -12,8 +12,6 @@ from ._arguments import listed
 from ._compare import Comparison
 from ._run import Tables
 
-Directory = "str | os.PathLike[str]"
-
 
 class Results(Tables):
     """What runs have left in one directory or several: tables as attributes, ``results.runs``.
@@ -43,5 +41,4 @@ class Results(Tables):
         return Comparison(self._results.compare(baseline, shown))
 
     def __repr__(self) -> str:
-        finished, planned = self._results.planned()
-        return f"<warpmem.Results {', '.join(self.directories)}: {finished} of {planned} runs>"
+        return f"<warpmem.Results {', '.join(self.directories)}: {', '.join(self.tables())}>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import polars as pl
@@ -60,6 +61,9 @@ class Run(Tables):
         return frame
 
     def __getitem__(self, metric: str) -> Any:
+        if metric not in self.metrics:
+            near = ", ".join(get_close_matches(metric, self.metrics)) or "see warpmem.metrics()"
+            raise KeyError(f"no metric `{metric}`; {near}")
         return self.metrics[metric]
 
     def __repr__(self) -> str:

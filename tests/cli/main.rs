@@ -16,6 +16,7 @@ mod hostile;
 mod import_export;
 mod info;
 mod interrupt;
+mod kernels;
 mod network;
 mod numbers;
 mod own_trace;

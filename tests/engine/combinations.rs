@@ -1,6 +1,6 @@
 //! Policies of different slots together: every two of them meet in some run.
 
-use crate::recording::bandwidth_over_peak;
+use crate::recording::{bandwidth_over_peak, check_kernels};
 use crate::trace::{Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeSet;
 use warpmem::dram::checker::check;
@@ -197,6 +197,8 @@ fn assert_sound(result: &RunResult, trace: &Trace, context: &str) {
     let sms = result.sms.iter();
     let issued = sms.fold((0, 0), |sum, sm| (sum.0 + sm.warp_instructions, sum.1 + sm.ctas));
     assert_eq!(issued, expected, "{context}");
+    check_kernels(result);
+    assert!(result.kernels.iter().all(|kernel| kernel.counts.is_some()), "{context}");
 }
 
 /// Runs in which units have a turn in every cycle are slow: one of so many is.

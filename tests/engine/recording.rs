@@ -2,7 +2,6 @@
 
 use crate::trace::{Kernel, Step, loads, machine, mixed, write};
 use std::num::NonZeroU64;
-use warpmem::cache::CacheCounts;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{
     AccessKind, Discard, IntervalCounts, IntervalRow, LoadRow, RequestRow, RequestSample,
@@ -49,6 +48,7 @@ impl Everything {
         self.check_intervals(result);
         self.check_requests(result);
         self.check_warps(result, kernels);
+        check_kernels(result);
         assert_eq!(self.loads.len() as u64, result.loads.loads);
     }
 
@@ -141,10 +141,25 @@ impl RunSink for Everything {
     }
 }
 
+/// Fails unless the counts of kernels that ran alone are theirs, and add up to the run's where all did.
+#[track_caller]
+pub fn check_kernels(result: &RunResult) {
+    let alone = result.kernels.iter().filter_map(|kernel| Some((kernel, kernel.counts.as_ref()?)));
+    for (kernel, counts) in alone.clone() {
+        let counted =
+            (counts.sms.ctas, counts.sms.warp_instructions, counts.sms.thread_instructions);
+        let own = (kernel.ctas, kernel.warp_instructions, kernel.thread_instructions);
+        assert_eq!(counted, own, "{}", kernel.name);
+    }
+    if alone.clone().count() < result.kernels.len() {
+        return;
+    }
+    let sum: IntervalCounts = alone.map(|(_, counts)| counts).sum();
+    assert_eq!(sum, without_retries(IntervalCounts::of(result)));
+}
+
 fn without_retries(mut counts: IntervalCounts) -> IntervalCounts {
-    let none = CacheCounts::default().reservation_fails;
-    counts.llc.reservation_fails = none;
-    counts.sms.l1.reservation_fails = none;
+    counts.forget_retries();
     counts
 }
 
@@ -194,6 +209,7 @@ fn recording_changes_nothing_and_adds_up_on_every_preset() {
             let result = run(&machine, &file.trace, &mut everything);
             assert_eq!(result.fingerprint(), plain.fingerprint(), "{preset}");
             everything.check(&result, &kernels);
+            assert!(result.kernels.iter().all(|kernel| kernel.counts.is_some()), "{preset}");
         }
     }
 }
@@ -272,4 +288,18 @@ fn a_boundary_is_before_what_happens_at_it() {
         assert_eq!(seven.resident_warps, cycles.last().unwrap().resident_warps);
     }
     each_cycle.check(&result, &kernels);
+}
+
+#[test]
+fn units_count_for_a_kernel_only_if_no_other_runs_beside_it() {
+    let machine = machine("li2015", &["run.concurrent_kernels=true"]);
+    let counted = |streams: [u64; 3]| {
+        let kernels = streams.map(|stream| Kernel { stream, ..mixed(4, 8, 1 << 18) });
+        let result = run(&machine, &write(&kernels).trace, &mut Discard);
+        check_kernels(&result);
+        result.kernels.iter().map(|kernel| kernel.counts.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(counted([0, 0, 0]), [true; 3], "one after the other");
+    assert_eq!(counted([0, 1, 1]), [false, false, true], "the third begins when both have ended");
+    assert_eq!(counted([0, 1, 2]), [false; 3]);
 }

@@ -1,5 +1,6 @@
 //! The configuration of a machine's DRAM channels.
 
+use crate::GivenTimes;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use warpmem_params::limits::{CYCLES, ENTRIES};
@@ -82,6 +83,9 @@ section! {
         /// lies.
         #[serde(skip)]
         pub standard_folder: PathBuf,
+        /// How its times were given. It is not part of the machine's identity, which has their cycles.
+        #[serde(skip)]
+        pub given: GivenTimes,
     }
 }
 

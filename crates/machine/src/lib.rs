@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod orders;
 mod presets;
+mod times;
 mod validate;
 
 pub use clocks::Periods;
@@ -14,6 +15,7 @@ pub use config::*;
 pub use error::{MachineError, Origin};
 pub use load::{flatten, load, load_channels};
 pub use presets::{preset_names, preset_text};
+pub use times::clock_warnings;
 pub use warpmem_cache::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
 pub use warpmem_dram::{Dram, Power, QueueOrganisation, Timing};
 pub use warpmem_network::{Network, Switching, VcAssignment};

@@ -13,6 +13,8 @@ use toml::{Table, Value};
 use super::error::{MachineError, Origin};
 use super::presets::preset;
 use super::{Machine, preset_text};
+use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
+use warpmem_dram::GivenTime;
 use warpmem_dram::standard::{StandardError, is_file};
 use warpmem_files::text::position;
 use warpmem_params::{Declared, Field, Key, nearest};
@@ -120,12 +122,15 @@ struct Draft {
     origins: HashMap<String, Origin>,
     /// The folder that paths in its values are relative to.
     folder: PathBuf,
+    /// Times in cycles that have been given since the clock was settled last.
+    unsettled: Vec<String>,
 }
 
 impl Draft {
     fn new(machine: Machine) -> Self {
         let table = to_table(&machine);
-        Self { table, machine, origins: HashMap::new(), folder: PathBuf::new() }
+        let (origins, folder, unsettled) = (HashMap::new(), PathBuf::new(), Vec::new());
+        Self { table, machine, origins, folder, unsettled }
     }
 
     fn checked_with(self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
@@ -157,6 +162,7 @@ impl Draft {
             let given = parse_override(text, &mut self.table)?;
             self.set(given)?;
         }
+        self.settle_clock();
         Ok(self)
     }
 
@@ -170,25 +176,75 @@ impl Draft {
                 self.set(Given { key, value, origin: given.origin.clone() })
             });
         }
-        *slot = given.value.clone();
-        match Machine::deserialize(self.table.clone()) {
-            Ok(machine) => {
-                self.origins.insert(given.key.clone(), given.origin);
-                let old = std::mem::replace(&mut self.machine, machine);
-                let dram = &mut self.machine.dram;
-                dram.standard_folder = match given.key.as_str() {
-                    "dram.standard" if is_file(&dram.standard) => self.folder.clone(),
-                    "dram.standard" => PathBuf::new(),
-                    _ => old.dram.standard_folder,
-                };
-                Ok(())
-            }
-            Err(_) => Err(MachineError::WrongType {
+        let time = timing_key(&given.key).and_then(|_| picoseconds(&given.value));
+        *slot = match time {
+            Some(time) => Value::Integer(cycles(time, self.machine.clocks.dram_mhz)),
+            None => given.value.clone(),
+        };
+        if self.follow_table().is_err() {
+            return Err(MachineError::WrongType {
                 expected: expected(&given.key),
                 key: given.key,
                 value: given.value.to_string(),
                 origin: given.origin,
-            }),
+            });
+        }
+        self.note(&given.key, time);
+        self.origins.insert(given.key, given.origin);
+        Ok(())
+    }
+
+    /// Makes the machine that of the table.
+    fn follow_table(&mut self) -> Result<(), toml::de::Error> {
+        let machine = Machine::deserialize(self.table.clone())?;
+        let old = std::mem::replace(&mut self.machine, machine).dram;
+        self.machine.dram.standard_folder = old.standard_folder;
+        self.machine.dram.given = old.given;
+        Ok(())
+    }
+
+    /// What else changes with `key`, which has been set; to `time` picoseconds, if that is how.
+    fn note(&mut self, key: &str, time: Option<u64>) {
+        let dram = &mut self.machine.dram;
+        match (timing_key(key), time) {
+            (Some(name), Some(time)) => {
+                dram.given.own.insert(name.to_owned(), GivenTime::Picoseconds(time));
+                self.unsettled.retain(|other| other != name);
+            }
+            (Some(name), None) => {
+                dram.given.own.remove(name);
+                self.unsettled.push(name.to_owned());
+            }
+            _ if key == "dram.standard" => {
+                let is_file = is_file(&dram.standard);
+                dram.standard_folder = if is_file { self.folder.clone() } else { PathBuf::new() };
+            }
+            _ if key == "clocks.dram_mhz" => self.round_times(),
+            _ => {}
+        }
+    }
+
+    /// Rounds the times that were given in nanoseconds to cycles of the machine's clock.
+    fn round_times(&mut self) {
+        let mhz = self.machine.clocks.dram_mhz;
+        for (name, time) in &self.machine.dram.given.own {
+            let slot = find_mut(&mut self.table, &format!("{TIMING}{name}"));
+            if let (GivenTime::Picoseconds(time), Some(slot)) = (time, slot) {
+                *slot = Value::Integer(cycles(*time, mhz));
+            }
+        }
+        // Only a number of cycles that no key could have does not fit.
+        let _ = self.follow_table();
+    }
+
+    /// Times that were given in cycles since the last call are cycles of the clock as it now is.
+    fn settle_clock(&mut self) {
+        let (given, mhz) = (&mut self.machine.dram.given, self.machine.clocks.dram_mhz);
+        for name in self.unsettled.drain(..) {
+            match given.clock_mhz {
+                Some(clock) if clock == mhz => given.own.remove(&name),
+                _ => given.own.insert(name, GivenTime::CyclesOf(mhz)),
+            };
         }
     }
 }
@@ -203,7 +259,8 @@ fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
 /// The values that `key` accepts, for an error message.
 fn expected(key: &str) -> String {
     let known = Machine::keys().into_iter().find(|known| known.path == key);
-    known.map_or("a table of keys".to_owned(), |key| key.param.kind.expected())
+    let expected = known.map_or("a table of keys".to_owned(), |key| key.param.kind.expected());
+    if timing_key(key).is_some() { format!("{expected}, or {AS_TIME}") } else { expected }
 }
 
 fn unknown_key(given: Given) -> MachineError {
@@ -248,6 +305,10 @@ fn read_file(path: &Path) -> Result<Draft, MachineError> {
     path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
     for value in given {
         draft.set(value)?;
+    }
+    draft.settle_clock();
+    if base.is_none() {
+        draft.machine.dram.given.is_of_clock(draft.machine.clocks.dram_mhz);
     }
     Ok(draft)
 }

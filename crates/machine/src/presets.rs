@@ -1,6 +1,7 @@
 //! The machines that come with the program.
 
 use super::{Machine, MachineError};
+use warpmem_dram::GivenTimes;
 use warpmem_params::nearest;
 
 /// Name and text of each file in `presets/`.
@@ -23,5 +24,7 @@ pub(super) fn preset(name: &str) -> Result<Machine, MachineError> {
         nearest: nearest(name, preset_names()),
         valid: preset_names().collect::<Vec<_>>().join(", "),
     })?;
-    Ok(toml::from_str(text).expect("presets are complete machines"))
+    let mut machine: Machine = toml::from_str(text).expect("presets are complete machines");
+    machine.dram.given = GivenTimes::of_clock(machine.clocks.dram_mhz);
+    Ok(machine)
 }

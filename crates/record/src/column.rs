@@ -80,6 +80,24 @@ impl<R> Column<R> {
         }
     }
 
+    /// Null in the rows that `has` rejects, for which its value is not computed.
+    pub(crate) fn null_unless(mut self, has: fn(&R) -> bool) -> Column<R>
+    where
+        R: 'static,
+    {
+        self.value = match self.value {
+            Getter::Text(of) => Getter::Text(of),
+            Getter::Count(of) => Getter::MaybeCount(Box::new(move |row| has(row).then(|| of(row)))),
+            Getter::MaybeCount(of) => {
+                Getter::MaybeCount(Box::new(move |row| has(row).then(|| of(row)).flatten()))
+            }
+            Getter::Ratio(of) => {
+                Getter::Ratio(Box::new(move |row| has(row).then(|| of(row)).flatten()))
+            }
+        };
+        self
+    }
+
     /// The value in `row`, where it is text.
     pub(crate) fn text<'a>(&'a self, row: &'a R) -> Option<&'a str> {
         match &self.value {

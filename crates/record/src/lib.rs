@@ -35,4 +35,4 @@ pub use metrics::{energy, key as key_columns};
 pub use outputs::RunOutputs;
 pub use run::FinishedRun;
 pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names};
-pub use tables::{ColumnInfo, Table, run_columns, run_row_json, schema};
+pub use tables::{ColumnInfo, Table, kernel_rows_json, run_columns, run_row_json, schema};

@@ -1,5 +1,6 @@
 //! `warpmem run`: one trace on one machine.
 
+mod kernels;
 mod summary;
 mod timeline;
 
@@ -12,10 +13,12 @@ use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
 use clap::ValueHint;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use timeline::TimelineOptions;
+use warpmem::machine::Machine;
 use warpmem::record::command_log::CommandLogWriter;
-use warpmem::record::{ResultsWriter, RunOutputs, run_row_json};
+use warpmem::record::{ResultsWriter, RunOutputs, kernel_rows_json, run_row_json};
 use warpmem::study::cells::{Cell, command};
 use warpmem::study::traces::NamedTrace;
 
@@ -44,6 +47,9 @@ pub struct Args {
     /// Metrics to print instead, by their names in the tables, with commas
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "all")]
     metrics: Vec<String>,
+    /// Print the kernels of the trace instead, one per line; JSON and CSV have the table `kernels`
+    #[arg(long, conflicts_with_all = ["all", "metrics"])]
+    kernels: bool,
     /// What to print; JSON and CSV have every metric, or those of --metrics
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -57,6 +63,7 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem run sample-traces/bfs-rmat.wmt
   warpmem run k.wmt --metrics ipc_warp,latency_p99,row_hit_rate
+  warpmem run k.wmt --kernels
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
   warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
@@ -92,6 +99,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(timeline) = timeline {
         args.timeline.finish(timeline, result.core_cycles)?;
     }
+    if args.kernels {
+        return print_kernels(
+            args.format,
+            &kernel_rows_json(&cell.key, &result),
+            &cell.key.machine,
+        );
+    }
+    note_kernels(args, result.kernels.len());
     let row = run_row_json(&cell.key, &result);
     let row = if args.metrics.is_empty() { row } else { run_row::selected(&row, &args.metrics) };
     print(&match args.format {
@@ -102,4 +117,26 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         }
         Format::Table => run_row::table(&row),
     })
+}
+
+fn print_kernels(
+    format: Format,
+    rows: &[Map<String, Value>],
+    machine: &Machine,
+) -> anyhow::Result<()> {
+    print(&match format {
+        Format::Json => format::json(rows),
+        Format::Csv => format::csv(rows),
+        Format::Table => kernels::table(rows, machine),
+    })
+}
+
+/// Says that the ten lines are of several kernels together.
+fn note_kernels(args: &Args, kernels: usize) {
+    let is_summary = args.format == Format::Table && args.metrics.is_empty() && !args.all;
+    if is_summary && kernels > 1 {
+        note(&format!(
+            "note: these are {kernels} kernels together; --kernels prints a line for each"
+        ));
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::values::scaled;
 use super::{Standard, StandardError};
-use crate::{Dram, MAX_BANKS, Power, Timing};
+use crate::{Dram, GivenTimes, MAX_BANKS, Power, Timing};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use warpmem_params::{Invalid, nearest};
@@ -112,6 +112,7 @@ impl Standard {
             let clocks = (trfc_ns * 1000).div_ceil(preset.tck_ps);
             dram.timing.trfc = clocks * self.ticks_per_clock;
         }
+        dram.given = GivenTimes::of_clock(clock.mhz());
         dram.power.clone_from(&preset.power);
         (dram.timing.trefipb, dram.timing.trfcpb, dram.timing.trrefd) = (0, 0, 0);
         self.check(dram)?;

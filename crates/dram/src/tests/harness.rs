@@ -72,6 +72,7 @@ fn address(map: &str) -> Address {
 pub fn gddr5() -> Dram {
     Dram {
         standard_folder: PathBuf::new(),
+        given: GivenTimes::default(),
         standard: "gddr5".to_owned(),
         channels: 6,
         pseudo_channels: 1,

@@ -90,6 +90,8 @@ pub struct Dispatcher {
     first_sm: SmId,
     /// Cycle from which the next kernel may start.
     next_start: CoreCycle,
+    /// First cycle of the latest kernel that started while none ran.
+    period_start: CoreCycle,
     results: Vec<KernelResult>,
     ctas_ended: u64,
 }
@@ -138,6 +140,7 @@ impl Dispatcher {
             issue_width: u64::from(machine.sm.schedulers) * sms as u64,
             first_sm: SmId::new(machine.run.first_sm as usize),
             next_start: CoreCycle::ZERO,
+            period_start: CoreCycle::ZERO + 1,
             results,
             ctas_ended: 0,
         })
@@ -285,6 +288,9 @@ impl Dispatcher {
                 continue;
             }
             self.kernels[kernel].state = State::Running;
+            if self.running.is_empty() {
+                self.period_start = cycle + 1;
+            }
             self.scheduler.kernel_started(&KernelStart {
                 kernel: kernel as u32,
                 per_sm: self.kernels[kernel].per_sm,
@@ -384,6 +390,11 @@ impl Dispatcher {
     pub fn is_done(&self) -> bool {
         self.running.is_empty()
             && self.kernels[self.first_open..].iter().all(|k| k.state == State::Done)
+    }
+
+    /// First cycle of the latest kernel that started while none ran: the kernels before it are over.
+    pub fn period_start(&self) -> CoreCycle {
+        self.period_start
     }
 
     /// CTAs that have ended, of all kernels.

@@ -38,12 +38,7 @@ impl Intervals {
         sink: &mut dyn RunSink,
     ) {
         while self.ends <= now {
-            let latency = &record.latency.total;
-            let counts = IntervalCounts {
-                read_requests: latency.count(),
-                read_latency: latency.sum() as u64,
-                ..system.so_far(self.ends)
-            };
+            let counts = counted_before(self.ends, system, record);
             sink.interval(&IntervalRow {
                 resident_warps: system.resident_warps(),
                 requests_in_flight: system.requests_in_flight(),
@@ -70,6 +65,20 @@ impl Intervals {
             counts: own,
             ..IntervalRow::default()
         }
+    }
+}
+
+/// What the whole machine has counted before `now`.
+pub(super) fn counted_before(
+    now: Ticks,
+    system: &mut System,
+    record: &Recording,
+) -> IntervalCounts {
+    let latency = &record.latency.total;
+    IntervalCounts {
+        read_requests: latency.count(),
+        read_latency: latency.sum() as u64,
+        ..system.so_far(now)
     }
 }
 

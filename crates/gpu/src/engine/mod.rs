@@ -4,6 +4,7 @@
 mod bench;
 mod feeder;
 mod intervals;
+mod periods;
 mod run;
 mod system;
 #[cfg(test)]

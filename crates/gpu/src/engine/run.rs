@@ -2,6 +2,7 @@
 
 use super::feeder::Feeder;
 use super::intervals::{FIRST_CYCLE, Intervals};
+use super::periods::Periods;
 use super::system::{BuildError, System};
 use crate::context::Recording;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
@@ -163,6 +164,7 @@ fn run(
     let wanted = sink.wanted();
     let mut record = Recording::new(core.period(), &wanted);
     let mut intervals = Intervals::new(&wanted, core);
+    let mut periods = Periods::new(core);
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
         let mut feeder = Feeder::start(trace, scope);
@@ -175,6 +177,7 @@ fn run(
             if let Some(intervals) = &mut intervals {
                 intervals.follow(now, &mut system, &record, sink);
             }
+            periods.follow(now, &mut system, &record);
             system.step(now, &mut record, &mut feeder)?;
             if record.is_full() {
                 record.flush(sink);
@@ -198,6 +201,7 @@ fn run(
     system.finish_memory(end, machine, &mut result);
     (result.latency, result.loads) = (record.latency, record.loads);
     result.progress = record.progress;
+    periods.finish(&mut result);
     check_end(&system, trace, &result, machine.run.launch_instructions > 0)?;
     if let Some(intervals) = intervals {
         intervals.finish(&result, sink);

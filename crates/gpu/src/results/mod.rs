@@ -171,6 +171,9 @@ pub struct KernelResult {
     pub ctas: u64,
     pub warp_instructions: u64,
     pub thread_instructions: u64,
+    /// What all units counted from its start to that of the next kernel, or to the end of the run;
+    /// without retries. None where another kernel ran beside it: units do not distinguish kernels.
+    pub counts: Option<IntervalCounts>,
 }
 
 /// Latency of read requests that L1 did not answer, merged ones too, core cycles.

@@ -2,10 +2,11 @@
 
 use super::sample::RequestSample;
 use super::{QueueLength, RunResult, SmResult};
+use serde::Serialize;
 use std::iter::Sum;
 use std::mem;
 use std::num::NonZeroU64;
-use warpmem_cache::CacheCounts;
+use warpmem_cache::{CacheCounts, ReservationFail};
 use warpmem_dram::{BankResult, ChannelResult, CommandSink};
 use warpmem_sim::Total;
 
@@ -124,8 +125,8 @@ pub struct IntervalRow {
     pub requests_in_flight: u64,
 }
 
-/// Sums over all units of a machine, of an interval or from the start of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Sums over all units of a machine, of an interval, a kernel, or from the start of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IntervalCounts {
     pub sms: SmResult,
     /// Read requests that came back to their SM, and the sum of their latencies in core cycles.
@@ -153,6 +154,13 @@ impl IntervalCounts {
         }
         result.channels.iter().for_each(|channel| counts.add_channel(channel.clone()));
         counts
+    }
+
+    /// Drops the cycles in which caches tried accesses again. They are counted when an access has
+    /// ended, so that a boundary between two counts does not divide them.
+    pub fn forget_retries(&mut self) {
+        self.sms.l1.reservation_fails = [0; ReservationFail::COUNT];
+        self.llc.reservation_fails = [0; ReservationFail::COUNT];
     }
 
     pub fn add_channel(&mut self, mut channel: ChannelResult) {

@@ -14,7 +14,9 @@ pub(crate) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
 }
 
 /// Requests and commands of a bank, or of many.
-pub(crate) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+pub(crate) fn rows<R: 'static>(
+    of: impl Fn(&R) -> BankResult + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
     vec![
         count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
             of(row).reads
@@ -163,7 +165,9 @@ const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
 ];
 
 /// Cycles and rates of a channel, or of all channels as ratios of sums.
-pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
+pub(crate) fn channel<R: 'static>(
+    of: impl Fn(&R) -> &ChannelResult + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
     let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
         count(name, unit, doc, move |row| get(of(row)))
     };
@@ -179,7 +183,7 @@ pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted(
             "dram_cycles",
             cycles,
-            "Cycles of the run, until memory is done after the last CTA, or of the interval; counted for each channel.",
+            "Cycles of the run, until memory is done after the last CTA, of the interval, or of the kernel until the next one starts; counted for each channel.",
             |c| c.cycles,
         ),
         counted(
@@ -230,11 +234,12 @@ pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
     ]
 }
 
-/// Bytes that DRAM moved, in total and per time. All channels use the same time, so that their
-/// bandwidths add up to that of the run.
+/// Bytes that DRAM moved, in total and per time: `cycles` of a channel. All channels use the same
+/// time, so that their bandwidths add up to that of the run.
 pub(crate) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,
+    cycles: fn(&R) -> u64,
 ) -> Vec<Column<R>> {
     let bytes = move |row: &R| run(row).bytes(&banks(row));
     vec![
@@ -242,12 +247,11 @@ pub(crate) fn data<R: 'static>(
         ratio(
             "dram_bandwidth",
             "GB/s",
-            "dram_bytes over the time until memory is done (dram_cycles of a channel over the DRAM clock); 1 GB is \
-             10^9 bytes.",
+            "dram_bytes over the time until memory is done, or the next kernel starts (dram_cycles of a channel over the DRAM \
+             clock); 1 GB is 10^9 bytes.",
             move |row| {
-                let run = run(row);
                 // bytes / cycle x cycles / us = MB/s
-                let megabytes = quotient(bytes(row), run.dram_cycles())? * run.dram_mhz() as f64;
+                let megabytes = quotient(bytes(row), cycles(row))? * run(row).dram_mhz() as f64;
                 Some(megabytes / 1000.0)
             },
         ),

@@ -10,6 +10,7 @@ mod energy;
 mod formulas;
 mod llc;
 mod loads;
+mod machine;
 pub(crate) mod network;
 mod run_key;
 mod sm;
@@ -25,6 +26,7 @@ pub use formulas::{
 };
 pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};
+pub(crate) use machine::{caches, channels, stalls};
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
 pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};

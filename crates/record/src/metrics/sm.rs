@@ -142,7 +142,9 @@ fn inactive_cycles(sm: &SmResult) -> u64 {
 }
 
 /// SM schedulability.
-pub(crate) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R> {
+pub(crate) fn schedulable_warps<R: 'static>(
+    of: impl Fn(&R) -> &SmResult + Send + Sync + 'static,
+) -> Column<R> {
     ratio(
         "schedulable_warps",
         "warps",

@@ -2,7 +2,7 @@
 
 use crate::column::{Column, count, ratio};
 use crate::file::StreamedRow;
-use crate::metrics::{self, SM_CYCLES, dram, queue_length_mean, quotient};
+use crate::metrics::{self, quotient};
 use warpmem_gpu::results::IntervalRow;
 
 impl StreamedRow for IntervalRow {
@@ -37,11 +37,7 @@ fn time_and_work() -> Vec<Column<IntervalRow>> {
         |r| r.counts.sms.thread_instructions,
         |r| r.cycles,
     ));
-    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
-        let doc = format!("{doc} Sum over SMs.");
-        count(name, "core cycles", &doc, move |r: &IntervalRow| get(&r.counts.sms))
-    }));
-    columns.push(metrics::schedulable_warps::<IntervalRow>(|r| &r.counts.sms));
+    columns.extend(metrics::stalls::<IntervalRow>(|r| &r.counts));
     columns.push(count(
         "resident_warps",
         "warps",
@@ -52,9 +48,7 @@ fn time_and_work() -> Vec<Column<IntervalRow>> {
 }
 
 fn memory() -> Vec<Column<IntervalRow>> {
-    let mut columns = metrics::accesses::<IntervalRow>("l1", |r| &r.counts.sms.l1);
-    columns.extend(metrics::accesses::<IntervalRow>("l2", |r| &r.counts.llc));
-    columns.push(queue_length_mean(|r: &IntervalRow| &r.counts.llc_queues));
+    let mut columns = metrics::caches::<IntervalRow>(|r| &r.counts);
     columns.extend([
         count(
             "read_requests",
@@ -75,7 +69,6 @@ fn memory() -> Vec<Column<IntervalRow>> {
             |r: &IntervalRow| r.requests_in_flight,
         ),
     ]);
-    columns.extend(dram::rows::<IntervalRow>(|r| r.counts.banks.clone()));
-    columns.extend(dram::channel::<IntervalRow>(|r| &r.counts.channels));
+    columns.extend(metrics::channels::<IntervalRow>(|r| &r.counts));
     columns
 }

@@ -10,23 +10,33 @@ mod runs;
 mod schema;
 pub(crate) mod units;
 
-use crate::ResultsError;
 use crate::column::Column;
 use crate::file::{Field, GROUP_ROWS, TableFile};
 use crate::run::FinishedRun;
+use crate::{ResultsError, RunKey};
 use histograms::{HistogramRow, histogram_columns};
 use networks::{link_columns, network_columns, node_columns};
 use rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
+use serde_json::{Map, Value};
 use std::borrow::Borrow;
 use std::path::Path;
 use std::sync::Arc;
 use units::{
     bank_columns, channel_columns, counter_columns, kernel_columns, slice_columns, sm_columns,
 };
+use warpmem_gpu::results::RunResult;
 
 pub(crate) use runs::COMMAND;
 pub use runs::{run_columns, run_row_json};
 pub use schema::{ColumnInfo, Table, schema};
+
+/// The rows of `kernels` for one run, as [`run_row_json`].
+pub fn kernel_rows_json(key: &RunKey, result: &RunResult) -> Vec<Map<String, Value>> {
+    let run = Arc::new(FinishedRun::new(key.clone(), result.clone()));
+    let columns = kernel_columns();
+    let row = |row: UnitRow| columns.iter().map(|c| (c.name.clone(), c.json(&row))).collect();
+    UnitRow::kernels(&run).map(row).collect()
+}
 
 /// Takes tables, one after the other.
 pub(crate) trait Tables {

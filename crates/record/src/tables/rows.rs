@@ -3,7 +3,7 @@
 use crate::run::FinishedRun;
 use std::sync::Arc;
 use warpmem_dram::{BankResult, ChannelResult};
-use warpmem_gpu::results::{CounterResult, KernelResult, SliceResult, SmResult};
+use warpmem_gpu::results::{CounterResult, IntervalCounts, KernelResult, SliceResult, SmResult};
 use warpmem_network::{LinkResult, NetworkResult, NodeResult};
 
 /// A row about one unit of a run; units are numbered from 0.
@@ -39,6 +39,16 @@ impl UnitRow {
 
     pub(crate) fn kernel(&self) -> &KernelResult {
         &self.run.result.kernels[self.unit]
+    }
+
+    /// What units counted for the kernel, which [`is_alone`](UnitRow::is_alone).
+    pub(crate) fn kernel_counts(&self) -> &IntervalCounts {
+        self.kernel().counts.as_ref().expect("other kernels have no values in these columns")
+    }
+
+    /// Whether no kernel ran beside this one, so that units counted for it alone.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.kernel().counts.is_some()
     }
 
     pub(crate) fn sm(&self) -> &SmResult {

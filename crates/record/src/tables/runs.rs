@@ -44,7 +44,11 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
     columns.extend(dram::row_sharing());
     columns.extend(dram::channel::<FinishedRun>(|run| &run.channels));
-    columns.extend(dram::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
+    columns.extend(dram::data::<FinishedRun>(
+        |run| run.banks.clone(),
+        |run| run,
+        FinishedRun::dram_cycles,
+    ));
     columns.extend(energy::<FinishedRun>(
         |run| run.energy(&run.channels, &run.banks),
         |run| run.bytes(&run.banks),

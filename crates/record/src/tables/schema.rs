@@ -39,7 +39,13 @@ pub fn schema() -> Vec<Table> {
             "One row per run: how it was made, and all its scalar metrics.",
             infos(&run_columns()),
         ),
-        table("kernels", "One row per kernel launch.", infos(&kernel_columns())),
+        table(
+            "kernels",
+            "One row per kernel launch. Columns from `active_cycles` on are about the whole machine from the start of the \
+             kernel to the start of the next, so that their counts add up to those of the run; null where another kernel \
+             ran beside it. [Metrics](metrics.md#kernels) says what falls to which kernel.",
+            infos(&kernel_columns()),
+        ),
         table("sms", "One row per SM.", infos(&sm_columns())),
         table("slices", "One row per LLC slice.", infos(&slice_columns())),
         table("channels", "One row per DRAM channel.", infos(&channel_columns())),

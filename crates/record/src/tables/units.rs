@@ -2,8 +2,9 @@
 //! policies' counters.
 
 use super::rows::{BankRow, CounterRow, UnitRow};
-use crate::column::{Column, count, text};
-use crate::metrics::{self, SM_CYCLES, dram, energy, llc, network};
+use crate::column::{Column, count, ratio, text};
+use crate::metrics::{self, SM_CYCLES, dram, energy, llc, network, quotient};
+use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
 /// The columns of `kernels`: one row per kernel launch.
@@ -26,6 +27,43 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
         kernel_cycles,
     ));
     columns
+        .extend(counted_columns().into_iter().map(|column| column.null_unless(UnitRow::is_alone)));
+    columns
+}
+
+/// What units counted from the start of a kernel to the start of the next.
+fn counted_columns() -> Vec<Column<UnitRow>> {
+    let mut columns = metrics::stalls::<UnitRow>(UnitRow::kernel_counts);
+    columns.extend(metrics::caches::<UnitRow>(UnitRow::kernel_counts));
+    columns.extend([
+        count(
+            "read_requests",
+            "requests",
+            "Read requests that L1 did not answer, merged ones too.",
+            |row: &UnitRow| row.kernel_counts().read_requests,
+        ),
+        ratio("latency_mean", "core cycles", "Mean latency of these read requests.", |row| {
+            let counts: &IntervalCounts = UnitRow::kernel_counts(row);
+            quotient(counts.read_latency, counts.read_requests)
+        }),
+    ]);
+    columns.extend(metrics::channels::<UnitRow>(UnitRow::kernel_counts));
+    columns.extend(dram::data::<UnitRow>(
+        |row| row.kernel_counts().banks.clone(),
+        |row| &row.run,
+        kernel_dram_cycles,
+    ));
+    columns.extend(energy::<UnitRow>(
+        |row| row.run.energy(&row.kernel_counts().channels, &row.kernel_counts().banks),
+        |row| row.run.bytes(&row.kernel_counts().banks),
+    ));
+    columns
+}
+
+/// DRAM cycles of a channel in which a kernel was counted.
+fn kernel_dram_cycles(row: &UnitRow) -> u64 {
+    let channels = row.run.result.channels.len().max(1) as u64;
+    row.kernel_counts().channels.cycles / channels
 }
 
 fn kernel_cycles(row: &UnitRow) -> u64 {
@@ -75,7 +113,11 @@ pub(crate) fn channel_columns() -> Vec<Column<UnitRow>> {
         network::requests(&row.run)?.after.get(row.unit)
     }));
     columns.extend(dram::channel::<UnitRow>(UnitRow::channel));
-    columns.extend(dram::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
+    columns.extend(dram::data::<UnitRow>(
+        |row| total(&row.channel().banks),
+        |row| &row.run,
+        |row| row.run.dram_cycles(),
+    ));
     columns.extend(energy::<UnitRow>(
         |row| row.run.energy(row.channel(), &total(&row.channel().banks)),
         |row| row.run.bytes(&total(&row.channel().banks)),

@@ -52,6 +52,7 @@ pub(crate) fn result() -> RunResult {
                 ctas: 3,
                 warp_instructions: 100,
                 thread_instructions: 2000,
+                counts: Some(first_kernel()),
             },
             KernelResult {
                 name: "second".into(),
@@ -60,6 +61,7 @@ pub(crate) fn result() -> RunResult {
                 ctas: 5,
                 warp_instructions: 500,
                 thread_instructions: 13_000,
+                counts: None,
             },
         ],
         progress: vec![progress(&[(3, 1), (1, 1)]), progress(&[(1, 2), (2, 4)])],
@@ -347,6 +349,19 @@ pub(crate) fn request_row(index: u64) -> RequestRow {
 }
 
 /// Intervals with the counts of an SM, a cache and a channel, the first with reads.
+/// A third of the reads and one SM's, slice's and channel's counts.
+fn first_kernel() -> IntervalCounts {
+    IntervalCounts {
+        sms: sm(1),
+        read_requests: 30,
+        read_latency: 1500,
+        llc: cache(1),
+        llc_queues: QueueLength { length_cycles: 600, occupied_cycles: 120 },
+        channels: ChannelResult { banks: Vec::new(), ..channel(1) },
+        banks: bank(1),
+    }
+}
+
 pub(crate) fn interval_row(index: u64) -> IntervalRow {
     let n = index + 1;
     let reads = if index == 0 { 20 } else { 0 };

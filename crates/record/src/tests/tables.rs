@@ -457,6 +457,37 @@ fn idle_result() -> RunResult {
     }
 }
 
+/// Counts of the whole machine while the first kernel ran; the second did not run alone.
+#[test]
+fn kernels_have_the_counts_of_the_machine_or_null() {
+    let run = Arc::new(FinishedRun::new(fixture::key(), fixture::result()));
+    let rows: Vec<UnitRow> = UnitRow::kernels(&run).collect();
+    let columns = kernel_columns();
+    let value = |name: &str, row: usize| {
+        let column = columns.iter().find(|column| column.name == name);
+        column.unwrap_or_else(|| panic!("no column {name}")).json(&rows[row])
+    };
+    let mhz = f64::from(fixture::machine().clocks.dram_mhz);
+    for (name, expected) in [
+        ("active_cycles", json!(300)),
+        ("schedulable_warps", json!(850.0 / 800.0)),
+        // 10 times 50 hits, 20 misses, 10 sector misses, 20 merged.
+        ("l1_read_miss_rate", json!(0.3)),
+        ("l2_read_hits", json!(50)),
+        ("queue_length_mean", json!(5.0)),
+        ("read_requests", json!(30)),
+        ("latency_mean", json!(50.0)),
+        ("row_hits", json!(4)),
+        ("dram_bytes", json!(16 * 64)),
+        // Two channels have counted 800 cycles together.
+        ("dram_bandwidth", json!(1024.0 / 400.0 * mhz / 1000.0)),
+    ] {
+        assert_eq!(value(name, 0), expected, "{name}");
+        assert_eq!(value(name, 1), Value::Null, "{name}");
+    }
+    assert_eq!(value("cycles", 1), json!(600));
+}
+
 #[test]
 fn nothing_counted_is_null_in_every_table_and_never_nan() {
     for result in [RunResult::default(), idle_result(), fixture::result()] {
@@ -492,12 +523,13 @@ fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 23] = [
+    let changes: [fn(&mut RunResult); 24] = [
         |r| r.steps += 1,
         |r| r.channels[0].occupancy_cycles[3] += 1,
         |r| r.loads.offchip_requests.record(1),
         |r| r.slices[1].cache.atomic_pending_hits += 1,
         |r| r.kernels[1].name.push('x'),
+        |r| r.kernels[0].counts.as_mut().unwrap().banks.row_hits += 1,
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
         |r| r.slices[0].dram_queue_full_cycles += 1,
