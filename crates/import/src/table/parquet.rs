@@ -4,7 +4,9 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -32,6 +34,7 @@ pub fn import_parquet(
     progress.total(bytes_in);
     let file = File::open(input).map_err(ImportError::io("open", input))?;
     let reader = guarded(input, || SerializedFileReader::new(file))?;
+    check_codecs(input, reader.metadata())?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema();
     let columns = options
         .columns(schema.get_fields().iter().map(|field| field.name()))
@@ -50,6 +53,18 @@ pub fn import_parquet(
         text_bytes += u64::try_from(size.total_byte_size()).unwrap_or(0);
     }
     table.finish(bytes_in, text_bytes)
+}
+
+fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<(), ImportError> {
+    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let mut codecs = columns.map(|column| column.compression());
+    match codecs.find(|codec| matches!(codec, Compression::BROTLI(_) | Compression::LZO)) {
+        None => Ok(()),
+        Some(codec) => {
+            let what = format!("compressed with {codec}; Snappy, gzip, LZ4 and Zstandard are read");
+            Err(ImportError::file(path, what))
+        }
+    }
 }
 
 /// Calls the reader, which panics at some damaged files.
