@@ -52,11 +52,12 @@ Examples:
 
 const AFTER_SHOW: &str = "\
 What is printed can be read as a machine. With --set, or of a file of one's own, it has every value, but
-no origins.
+no origins, except of DRAM times: those in ns, with their cycles, and those for another clock.
 
 Examples:
   warpmem machine show v100 > mine.toml
   warpmem machine show v100 --set dram.read_queue=128
+  warpmem machine show v100 --set clocks.dram_mhz=1000 --set dram.timing.trcd=13.75ns
   warpmem machine show mine.toml";
 
 const AFTER_DIFF: &str = "\
@@ -74,7 +75,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 fn show(Show { machine, overrides }: &Show) -> anyhow::Result<()> {
     let shown = overrides.apply(machine)?;
     let preset = preset_text(machine).filter(|_| overrides.overrides.is_empty());
-    print(&preset.map_or_else(|| shown.to_toml(), str::to_owned))
+    print(&preset.map_or_else(|| shown.to_toml_as_given(), str::to_owned))
 }
 
 fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {

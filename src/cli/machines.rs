@@ -1,5 +1,6 @@
 //! Options that select the machine.
 
+use super::output::warn;
 use clap::Args;
 use warpmem::machine::{Machine, MachineError, load};
 
@@ -15,8 +16,10 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The machine with this name or file, and the overrides.
+    /// The machine with this name or file, and the overrides. Warns of a clock without its times.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
-        load(name_or_path, &self.overrides)
+        let machine = load(name_or_path, &self.overrides)?;
+        machine.clock_warnings().iter().for_each(|warning| warn(warning));
+        Ok(machine)
     }
 }

@@ -34,6 +34,11 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
+/// A line about something that is likely not meant so.
+pub fn warn(text: &str) {
+    note(&format!("warning: {text}"));
+}
+
 /// Names the tables that were read and have no checksum.
 pub fn note_without_checksum(results: &Results) {
     let files = results.without_checksum();

@@ -17,6 +17,7 @@ mod import_export;
 mod info;
 mod interrupt;
 mod kernels;
+mod machine;
 mod network;
 mod numbers;
 mod own_trace;

@@ -26,6 +26,12 @@ impl GivenTimes {
         GivenTimes { clock_mhz: Some(mhz), own: BTreeMap::new() }
     }
 
+    /// All that were given in cycles are cycles of a clock of `mhz`.
+    pub fn set_clock(&mut self, mhz: u32) {
+        self.clock_mhz = Some(mhz);
+        self.own.retain(|_, given| matches!(given, GivenTime::Picoseconds(_)));
+    }
+
     /// How the time of this key was given, if that is known.
     pub fn get(&self, key: &str) -> Option<GivenTime> {
         self.own.get(key).copied().or(self.clock_mhz.map(GivenTime::CyclesOf))

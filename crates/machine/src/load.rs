@@ -12,8 +12,8 @@ use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
 use super::presets::preset;
-use super::{Machine, preset_text};
 use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
+use super::{Machine, preset_text};
 use warpmem_dram::GivenTime;
 use warpmem_dram::standard::{StandardError, is_file};
 use warpmem_files::text::position;
@@ -178,7 +178,7 @@ impl Draft {
         }
         let time = timing_key(&given.key).and_then(|_| picoseconds(&given.value));
         *slot = match time {
-            Some(time) => Value::Integer(cycles(time, self.machine.clocks.dram_mhz)),
+            Some(time) => Value::Integer(cycles(time, self.machine.clocks.dram_mhz).into()),
             None => given.value.clone(),
         };
         if self.follow_table().is_err() {
@@ -230,11 +230,10 @@ impl Draft {
         for (name, time) in &self.machine.dram.given.own {
             let slot = find_mut(&mut self.table, &format!("{TIMING}{name}"));
             if let (GivenTime::Picoseconds(time), Some(slot)) = (time, slot) {
-                *slot = Value::Integer(cycles(*time, mhz));
+                *slot = Value::Integer(cycles(*time, mhz).into());
             }
         }
-        // Only a number of cycles that no key could have does not fit.
-        let _ = self.follow_table();
+        self.follow_table().expect("cycles fit the type of a time");
     }
 
     /// Times that were given in cycles since the last call are cycles of the clock as it now is.
@@ -308,7 +307,7 @@ fn read_file(path: &Path) -> Result<Draft, MachineError> {
     }
     draft.settle_clock();
     if base.is_none() {
-        draft.machine.dram.given.is_of_clock(draft.machine.clocks.dram_mhz);
+        draft.machine.dram.given.set_clock(draft.machine.clocks.dram_mhz);
     }
     Ok(draft)
 }

@@ -39,10 +39,10 @@ pub(super) fn picoseconds(value: &Value) -> Option<u64> {
 
 /// Whole cycles that last as long: rounded up, but for what is less than 2.6 % of a cycle beyond
 /// one, as JEDEC rounds the times of an SPD (JESD21-C, Annex L).
-pub(super) fn cycles(picoseconds: u64, mhz: u32) -> i64 {
+pub(super) fn cycles(picoseconds: u64, mhz: u32) -> u32 {
     const GUARD: u128 = 974;
     let thousandths = u128::from(picoseconds) * u128::from(mhz) / 1000;
-    i64::try_from((thousandths + GUARD) / 1000).unwrap_or(i64::MAX)
+    u32::try_from((thousandths + GUARD) / 1000).unwrap_or(u32::MAX)
 }
 
 impl Machine {
@@ -149,10 +149,10 @@ mod tests {
         assert_eq!(cycles(13_750, 850), 12);
         assert_eq!(cycles(15_000, 933), 14);
         assert_eq!(cycles(10_000, 1000), 10, "whole cycles are whole");
-        assert_eq!(cycles(10_026, 1000), 10, "2.6 % of a cycle too long");
-        assert_eq!(cycles(10_027, 1000), 11);
+        assert_eq!(cycles(10_025, 1000), 10, "2.5 % of a cycle too long");
+        assert_eq!(cycles(10_026, 1000), 11);
         assert_eq!((cycles(0, 1000), cycles(1, 1000)), (0, 0));
-        assert_eq!(cycles(u64::MAX, u32::MAX), i64::MAX);
+        assert_eq!(cycles(u64::MAX, u32::MAX), u32::MAX);
     }
 
     #[test]

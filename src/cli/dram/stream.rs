@@ -3,7 +3,7 @@
 use super::super::format::Format;
 use super::super::interrupt::Interrupt;
 use super::super::machines::{MACHINE_HELP, Overrides};
-use super::super::output::{note, print};
+use super::super::output::{note, print, warn};
 use super::super::progress::bar;
 use super::rows;
 use anyhow::{Context, bail};
@@ -165,7 +165,9 @@ impl StreamArgs {
     fn device(&self) -> Result<Device, StandaloneError> {
         let map = self.map.iter().map(|map| format!("dram.address.map={map}"));
         let overrides: Vec<String> = map.chain(self.overrides.overrides.iter().cloned()).collect();
-        Device::load(&self.machine, self.standard.as_deref(), &overrides)
+        let device = Device::load(&self.machine, self.standard.as_deref(), &overrides)?;
+        device.warnings.iter().for_each(|warning| warn(warning));
+        Ok(device)
     }
 
     fn stream(&self, device: &Device) -> anyhow::Result<Stream> {

@@ -6,8 +6,10 @@ use crate::cli::exit::{Interrupted, is_fault};
 use crate::cli::format::Format;
 use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
-use crate::cli::output::note;
+use crate::cli::output::{note, warn};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use warpmem::machine::Machine;
 use warpmem::study::sweep::{
     Expansion, Outcome, Plan, Shard, Started, Sweep, TracesError, expand, listed, open,
 };
@@ -154,6 +156,9 @@ pub(super) fn tell(expansion: &Expansion<'_>) {
     if expansion.repeated > 0 {
         note(&format!("note: {} cells are the same run as another", expansion.repeated));
     }
+    let machines = expansion.cells.iter().map(|planned| &planned.cell.key.machine);
+    let warnings: BTreeSet<String> = machines.flat_map(Machine::clock_warnings).collect();
+    warnings.iter().for_each(|warning| warn(warning));
 }
 
 /// Removes the runs that are not in the plan, or says how many there are.

@@ -1,5 +1,6 @@
 //! Configurations and drivers.
 
+use crate::GivenTimes;
 use crate::prefetch::PrefetchContext;
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::{

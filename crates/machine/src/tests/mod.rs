@@ -3,6 +3,7 @@
 mod load;
 mod presets;
 mod rules;
+mod times;
 
 use std::path::PathBuf;
 

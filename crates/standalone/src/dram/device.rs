@@ -3,7 +3,7 @@
 use super::{Period, StandaloneError};
 use warpmem_dram::standard::{Clock, Organisation, Standard, StandardError};
 use warpmem_dram::{Dram, MAX_BANKS};
-use warpmem_machine::{Machine, MachineError, load_channels};
+use warpmem_machine::{Machine, MachineError, clock_warnings, load_channels};
 use warpmem_params::Invalid;
 use warpmem_sim::{Address, IndexHash};
 
@@ -17,6 +17,8 @@ pub struct Device {
     pub period: Period,
     /// DRAM scheduler of the machine.
     pub scheduler: String,
+    /// Times that are cycles of another clock: see [`clock_warnings`].
+    pub warnings: Vec<String>,
 }
 
 impl Device {
@@ -48,7 +50,8 @@ impl Device {
         let exact = exact.filter(|clock| clock.mhz() == clocks.dram_mhz);
         let period = exact.map_or_else(|| Period::of_mhz(clocks.dram_mhz), Period::of_clock);
         let name = chosen.map_or(name, |(standard, _)| standard);
-        Ok(Device { name, dram, period, scheduler })
+        let warnings = clock_warnings(&dram, clocks.dram_mhz);
+        Ok(Device { name, dram, period, scheduler, warnings })
     }
 }
 

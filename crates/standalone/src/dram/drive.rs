@@ -268,6 +268,7 @@ mod tests {
             dram,
             period: Period::of_mhz(1000),
             scheduler: "fr-fcfs".to_owned(),
+            warnings: Vec::new(),
         }
     }
 
