@@ -3,6 +3,8 @@
 //! A program that embeds it depends on this crate without its default features, which are the command line's, or on the
 //! crates below alone: [`gpu::engine::simulate`] is a whole run.
 
+pub mod device;
+
 pub use warpmem_cache as cache;
 pub use warpmem_capture as capture;
 pub use warpmem_dram as dram;

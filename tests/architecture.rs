@@ -25,7 +25,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),
-    ("import", &["files", "trace"]),
+    ("import", &["files", "params", "text", "trace"]),
     ("ptx", &[]),
     ("simt", &["ptx", "trace"]),
     ("relay", &["trace"]),

@@ -78,6 +78,7 @@ fn main() -> Failable<()> {
         "# list\nncclAllReduce\nkernel-1-ctx_0x1.trace.xz\n",
     )?;
     corpus.put("kernel_list", "folder", "MemcpyDtoH,0x0,1\n../x/./kernel-1.traceg\n")?;
+    logs_and_tables(&corpus)?;
     for name in preset_names() {
         corpus.put("machine", name, preset_text(name).unwrap_or_default())?;
     }
@@ -159,6 +160,35 @@ fn kernels(corpus: &Corpus) -> Failable<()> {
     let whole = [&whole[..=at], &whole[at + 3..]].concat();
     corpus.put("tracez", "parts", &whole)?;
     corpus.put("tracez", "file", [b"=", tracez::write(&whole).as_slice()].concat())
+}
+
+fn logs_and_tables(corpus: &Corpus) -> Failable<()> {
+    let addresses: String = (1..=32u64).map(|lane| format!("0x{:x} ", lane << 40)).collect();
+    let launch = "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x10 - Kernel name f(int) - grid launch id 0 - \
+                  grid size 2,1,1 - block size 64,1,1 - nregs 20 - shmem 0 - cuda stream id 0\n";
+    let access = |fields: &str| format!("{fields} - {addresses}\n");
+    let numbered = access("MEMTRACE: CTX 0x1 - grid_launch_id 0 - CTA 1,0,0 - warp 40 - LDG.E.64");
+    let addressed =
+        access("MEMTRACE: CTX 0x1 - grid_launch_id 1 - STS 0x20 - block 0,0,0 - warp 1");
+    let plain = access("CTA 0,1,0 - warp 0 - LDGSTS.E.128");
+    corpus.put("mem_trace", "log", format!("output\n{launch}{numbered}{addressed}{plain}"))?;
+    corpus.put(
+        "mem_trace",
+        "zstd",
+        zstd::encode_all(format!("{launch}{numbered}").as_bytes(), 1)?,
+    )?;
+
+    let memory = "kernel,name,grid,block,registers,shared_bytes,cta,warp,pc,op,space,bytes,cache,mask,\
+                  addresses,dst,src\n0,k,2,64,20,0,1,1,0x10,load,global,8,volatile,0x3,0x10 0x20,4 5,2\n\
+                  0,k,2,64,20,0,\"1,0,0\",1,0x20,STS.64,,,,,64;72,,4\n";
+    let others = "op,count,barrier,base,stride,lane\nfp32,3,,,,\nbarrier,,2,,,\nload,,,64,-4,\n\
+                  store,,,8,,0\nstore,,,8,,1\nfence,,,,,\nexit,,,,,\n";
+    corpus.put("csv_table", "memory", memory)?;
+    corpus.put("csv_table", "others", others)?;
+    let objects = "{\"kernel\": 0, \"cta\": [1, 0, 0], \"op\": \"atomic\", \"addresses\": [16, \"0x20\"]}\n\
+                   {\"kernel\": \"b\", \"op\": \"sfu\", \"count\": 2.0, \"mask\": null}\n\
+                   {\"kernel\": \"b\", \"base\": 64, \"stride\": -8, \"dst\": 3, \"src\": [1, 2]}\n";
+    corpus.put("jsonl_table", "objects", objects)
 }
 
 fn plans(corpus: &Corpus) -> Failable<()> {

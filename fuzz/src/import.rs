@@ -3,12 +3,19 @@
 use std::path::Path;
 use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
 
-/// Imports the file at `path` into a trace in memory, which is removed again.
+/// Imports the file at `path`, as Accel-Sim's, into a trace in memory, which is removed again.
 pub fn import(path: &Path) -> Result<ImportSummary, ImportError> {
+    let options = ImportOptions { jobs: 1, ..ImportOptions::default() };
+    into_memory(|trace| import_accel_sim(path, trace, &options, &()))
+}
+
+/// Imports into a trace in memory, which is removed again.
+pub fn into_memory(
+    import: impl FnOnce(&Path) -> Result<ImportSummary, ImportError>,
+) -> Result<ImportSummary, ImportError> {
     let trace = format!("{}/warpmem-fuzz-{}.wmt", crate::MEMORY, std::process::id());
     let trace = Path::new(&trace);
-    let options = ImportOptions { jobs: 1, ..ImportOptions::default() };
-    let summary = import_accel_sim(path, trace, &options, &());
+    let summary = import(trace);
     if summary.is_ok() {
         std::fs::remove_file(trace).expect("it has been written");
     }

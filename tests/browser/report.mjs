@@ -44,7 +44,7 @@ const picture = (page, name) =>
 
 // Shown numbers of a column of the table of runs, from top to bottom; null for what does not exist.
 const numbers = (page, column) =>
-  page.$$eval(`#table-runs tbody tr:not([hidden]) td:nth-child(${column + 1})`, (cells) =>
+  page.$$eval(`#table-runs tbody tr:not([hidden]) > :nth-child(${column + 1})`, (cells) =>
     cells.map((cell) => Number.parseFloat(cell.textContent)).map((number) => (Number.isNaN(number) ? null : number)));
 
 const sorted = (values, direction) => {
@@ -70,7 +70,7 @@ async function tablesSort(page) {
   }
   await headings.first().locator("button").focus();
   await page.keyboard.press("Space");
-  const names = await page.$$eval("#table-runs tbody tr td:first-child", (cells) => cells.map((cell) => cell.textContent));
+  const names = await page.$$eval("#table-runs tbody tr > :first-child", (cells) => cells.map((cell) => cell.textContent));
   assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b, "en", { numeric: true })));
 }
 
@@ -78,7 +78,7 @@ async function tablesFilter(page) {
   const rows = page.locator("#table-runs tbody tr");
   const all = await rows.count();
   assert.ok(all > 8, `${all} rows have no filter`);
-  const word = await rows.first().locator("td").nth(1).textContent();
+  const word = await rows.first().locator("th, td").nth(1).textContent();
   const box = page.locator("#table-runs input[type=search]");
   await box.fill(word.toUpperCase());
   const shown = await page.$$eval("#table-runs tbody tr:not([hidden])", (rows) => rows.map((row) => row.textContent));
@@ -97,6 +97,29 @@ async function tablesDownload(page) {
 async function fits(page) {
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok(content <= window, `the page is ${content} pixels wide in a window of ${window}`);
+}
+
+// The first screen shows the answer and a chart.
+async function answersFirst(page) {
+  const [text, bottom] = await page.$eval("#summary", (summary) => [
+    summary.querySelector("p").textContent,
+    summary.querySelector("figure .screen").getBoundingClientRect().bottom,
+  ]);
+  assert.ok(/the (fastest|slowest)/.test(text), text);
+  assert.ok(bottom < page.viewportSize().height, `the first chart ends at ${bottom}`);
+}
+
+// One drawing of each chart is visible, and its text is not small.
+async function chartsAreReadable(page) {
+  const charts = await page.$$eval("figure", (figures) =>
+    figures.map((figure) => {
+      const visible = [...figure.querySelectorAll("svg")].filter((svg) => svg.checkVisibility());
+      const scale = visible[0].getBoundingClientRect().width / visible[0].viewBox.baseVal.width;
+      return [figure.id, visible.length, 7 * scale];
+    }));
+  for (const [name, visible, size] of charts) {
+    assert.ok(visible === 1 && size >= 10, `${name}: ${visible} drawings, text of ${size} pixels`);
+  }
 }
 
 async function leadsSomewhere(page) {
@@ -128,9 +151,19 @@ try {
       assert.equal(panel, "rgb(255, 255, 255)", "charts stay on white");
     }
   });
-  await open({ viewport: { width: 400, height: 800 } }, async (page) => {
+  await open({ viewport: { width: 1400, height: 1000 } }, async (page) => {
+    await picture(page, "desktop");
+    await answersFirst(page);
+    await chartsAreReadable(page);
+    const wide = await page.$$eval(".scroll", (all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length);
+    assert.equal(wide, 0, "tables fit");
+    const lefts = await page.$$eval("#summary figure", (all) => all.map((one) => one.getBoundingClientRect().left));
+    assert.ok(lefts[1] > lefts[0] + 600, `two charts in a row: ${lefts}`);
+  });
+  await open({ viewport: { width: 390, height: 844 } }, async (page) => {
     await picture(page, "narrow");
     await fits(page);
+    await chartsAreReadable(page);
   });
   await open({ javaScriptEnabled: false, viewport: { width: 1280, height: 900 } }, async (page) => {
     await picture(page, "without-scripts");

@@ -204,6 +204,16 @@ fn another_thing_than_a_trace_or_a_plan() {
     bench.refuses(&["run", "kernelslist.g"], &["lists the kernels of an Accel-Sim trace", convert]);
     std::fs::write(bench.path("kernel-1.traceg"), "-kernel name = k\n").unwrap();
     bench.refuses(&["run", "kernel-1.traceg"], &["is a kernel of an Accel-Sim trace", convert]);
+    let tables = [
+        ("app.log", "hello\nMEMTRACE: CTX 0x1 - LAUNCH", "mem-trace LOG"),
+        ("rows.bin", "PAR1...............", "parquet TABLE"),
+        ("rows.csv", "warp,addresses\n0,16\n", "csv TABLE"),
+        ("rows.jsonl", "{\"addresses\": [16]}", "jsonl TABLE"),
+    ];
+    for (name, content, command) in tables {
+        bench.write(name, content);
+        bench.refuses(&["run", name], &[&format!("`warpmem import {command} -o FILE.wmt`")]);
+    }
     bench.refuses(&["run", "."], &[". is not a .wmt trace: it is a folder"]);
     bench.refuses(&["sweep", "small.wmt"], &["is a trace, not a plan", "`warpmem compare`"]);
     bench.refuses(&["generate", "bsf"], &["unknown kernel `bsf` (did you mean `bfs`?)"]);

@@ -66,6 +66,8 @@ fn help() {
         &["generate", "bfs"],
         &["import"],
         &["import", "accel-sim"],
+        &["import", "mem-trace"],
+        &["import", "csv"],
         &["export"],
         &["export", "accel-sim"],
         &["info"],

@@ -9,7 +9,7 @@ use crate::record::{CacheOp, Kind, OpClass, Space};
 pub struct Reg(pub u16);
 
 /// The operation of a memory instruction, without its registers and addresses.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryOp {
     pub kind: Kind,
     pub space: Space,
@@ -129,6 +129,14 @@ impl WarpAssembler {
         self.record(Draft { pc, op, mask, deps, operands, address_from, ..Draft::at(position) });
         if op.kind == Kind::AsyncCopy {
             self.copies.push(record);
+        }
+    }
+
+    /// Says that the result of the memory instruction pushed last is first used after `distance`
+    /// more instructions (0 = by the next one). For sources that do not tell registers.
+    pub fn used_after(&mut self, distance: u32) {
+        if let Some(draft) = self.records.last_mut() {
+            draft.use_distance = Some(distance);
         }
     }
 

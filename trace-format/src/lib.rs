@@ -5,6 +5,23 @@
 //! whose warps are replayed record by record with [`WarpCursor`]. The bytes are described in
 //! `docs/trace-format.md`.
 //!
+//! # Writing a trace
+//!
+//! A kernel's CTAs are written one after the other, each warp's instructions in program order. What
+//! the assembler needs of an instruction are its registers, by any numbers: from them follow the
+//! dependences. Where registers are unknown, [`WarpAssembler::used_after`] says when a load is
+//! waited for. The example is `examples/write_trace.rs`.
+//! ```no_run
+#![doc = include_str!("../examples/write_trace.rs")]
+//! ```
+//!
+//! # Reading a trace
+//!
+//! The example is `examples/read_trace.rs`.
+//! ```no_run
+#![doc = include_str!("../examples/read_trace.rs")]
+//! ```
+//!
 //! Invariant: this crate knows nothing of machines or engines.
 
 mod assemble;

@@ -272,16 +272,33 @@ fn total_bytes(dictionaries: &[(usize, Dictionary)]) -> usize {
     dictionaries.iter().map(|(_, dictionary)| dictionary.bytes as usize).sum()
 }
 
-/// What a file of Accel-Sim's tracer is, by its name or its first bytes.
-fn other_format(path: &Path, bytes: &[u8]) -> Option<&'static str> {
+/// What a file of another format is, by its name or its first bytes, and the command that converts
+/// it.
+fn other_format(path: &Path, bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    /// A program's own output may come first.
+    const SEARCHED: usize = 64 << 10;
     let name = path.file_name().map_or("".into(), |name| name.to_string_lossy());
     let begins = |with: &[&str]| with.iter().any(|with| bytes.starts_with(with.as_bytes()));
+    let searched = &bytes[..bytes.len().min(SEARCHED)];
     if name.starts_with("kernelslist") || begins(&["MemcpyHtoD", "kernel-"]) {
-        return Some("it lists the kernels of an Accel-Sim trace");
+        return Some(("it lists the kernels of an Accel-Sim trace", "accel-sim kernelslist.g"));
     }
-    let kernel = name.contains(".trace") || begins(&["-kernel name"]);
-    kernel.then_some("it is a kernel of an Accel-Sim trace")
+    if name.contains(".trace") || begins(&["-kernel name"]) {
+        return Some(("it is a kernel of an Accel-Sim trace", "accel-sim kernelslist.g"));
+    }
+    if searched.windows(MEM_TRACE.len()).any(|window| window == MEM_TRACE) {
+        return Some(("it is a log of mem_trace", "mem-trace LOG"));
+    }
+    if begins(&["PAR1"]) || name.ends_with(".parquet") {
+        return Some(("it is a Parquet table", "parquet TABLE"));
+    }
+    if name.contains(".csv") {
+        return Some(("it is a CSV table", "csv TABLE"));
+    }
+    name.contains(".jsonl").then_some(("it is a table of JSON lines", "jsonl TABLE"))
 }
+
+const MEM_TRACE: &[u8] = b"MEMTRACE: CTX ";
 
 /// The bytes of a file that is being opened, and its name for errors.
 struct Opening<'a> {
@@ -311,8 +328,8 @@ impl Opening<'_> {
     /// The error for bytes that do not begin as a trace does.
     fn not_a_trace(&self) -> TraceError {
         let reason = match other_format(self.path, self.bytes) {
-            Some(what) => {
-                format!("{what}; `warpmem import accel-sim kernelslist.g -o FILE.wmt` converts it")
+            Some((what, command)) => {
+                format!("{what}; `warpmem import {command} -o FILE.wmt` converts it")
             }
             None if self.bytes.len() < Head::BYTES => {
                 return self.truncated(format!("{} bytes are not even a head", self.bytes.len()));

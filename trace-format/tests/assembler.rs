@@ -335,3 +335,28 @@ fn nothing_is_left_from_the_warp_before() {
     assert_eq!(assembled[1], reference(&second));
     assert_eq!(assembled[1][0].0.address_from, None);
 }
+
+#[test]
+fn a_use_that_no_register_tells_may_be_said() {
+    let (_directory, path, mut writer) = temporary_writer();
+    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    let op =
+        MemoryOp { kind: Kind::Load, space: Space::Global, width: 4, cache_op: CacheOp::Default };
+    assembler.used_after(9); // nothing to say it of
+    for pc in 0..2 {
+        assembler.memory(pc, op, 1, Registers::new(&[], &[]), &[0]);
+    }
+    assembler.used_after(1);
+    assembler.exit(2, 1);
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let uses: Vec<_> =
+        dictionary.iter().map(|part| (part.use_distance, part.address_from)).collect();
+    assert_eq!(uses, [(None, None), (Some(1), None), (None, None)]);
+}

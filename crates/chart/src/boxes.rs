@@ -35,6 +35,7 @@ pub fn draw(chart: &Chart, kind: &Boxes) -> anyhow::Result<Drawing> {
     let Some(span) = span.filter(|_| !boxes.is_empty()) else { return frame::nothing(chart) };
     let rows = chart.data.height();
     let groups = Groups {
+        format: chart.format,
         categories: label::short(&categories.names),
         full: &categories.names,
         set_apart: 0,

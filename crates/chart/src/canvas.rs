@@ -1,8 +1,8 @@
 //! An SVG document: shapes and text, with coordinates in points from the left and the top.
 
-use super::Chart;
 use super::font::{FAMILIES, LABEL, MIDDLE};
 use super::look::{self, HATCHES, Hatch};
+use super::{Chart, Format};
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use std::borrow::Cow;
@@ -114,6 +114,13 @@ pub struct Drawing {
     pub size: (f64, f64),
 }
 
+impl Drawing {
+    /// Whether it takes more than a column of its format.
+    pub fn is_wide(&self, format: Format) -> bool {
+        self.size.0 > format.width(false)
+    }
+}
+
 /// The document; ids in it begin with the chart's name.
 pub struct Canvas {
     writer: Writer<Vec<u8>>,
@@ -125,7 +132,8 @@ impl Canvas {
     /// A white page of this size, described by the chart's title and caption. `looks` are the fills
     /// of the series in use.
     pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
-        let mut canvas = Canvas::page([&chart.name, &chart.title, &chart.caption], size);
+        let mut canvas =
+            Canvas::page(chart.format, [&chart.name, &chart.title, &chart.caption], size);
         canvas.open("defs", &[]);
         (0..looks).for_each(|number| canvas.hatch(number));
         canvas.close("defs");
@@ -133,8 +141,12 @@ impl Canvas {
     }
 
     /// A white page of this size.
-    pub fn page([name, title, caption]: [&str; 3], (width, height): (f64, f64)) -> Canvas {
-        let (name, size) = (identifier(name), (width, height));
+    pub fn page(
+        format: Format,
+        [name, title, caption]: [&str; 3],
+        (width, height): (f64, f64),
+    ) -> Canvas {
+        let (name, size) = (identifier(format.prefix, name), (width, height));
         let mut canvas = Canvas { writer: Writer::new(Vec::new()), name, size };
         let root = vec![
             ("xmlns", "http://www.w3.org/2000/svg".to_owned()),
@@ -337,10 +349,10 @@ fn printable(text: &str) -> String {
     text.chars().filter(is_allowed).collect()
 }
 
-/// A name as the beginning of an id.
-fn identifier(name: &str) -> String {
+/// A prefix and a name as the beginning of an id.
+fn identifier(prefix: &str, name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    format!("chart-{}", name.chars().map(keep).collect::<String>())
+    format!("{prefix}-{}", name.chars().map(keep).collect::<String>())
 }
 
 #[cfg(test)]

@@ -6,10 +6,6 @@ use super::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN,
 use super::font::{self, LABEL, LINE, TITLE};
 use super::scale::Span;
 
-/// Widths of a column and of a page, points: 3.4 and 7 inches.
-const COLUMN: f64 = 244.8;
-pub const PAGE: f64 = 504.0;
-
 /// Margins of a chart.
 pub const EDGE: f64 = 2.0;
 /// Length of the lines at ticks, and room between them and their labels.
@@ -19,14 +15,9 @@ pub const GAP: f64 = 2.0;
 pub const LABEL_LINE: f64 = LINE * LABEL;
 pub const TITLE_LINE: f64 = LINE * TITLE;
 
-/// The width of a chart; `is_wide` if its marks do not fit in a column.
-pub fn width(is_wide: bool) -> f64 {
-    if is_wide { PAGE } else { COLUMN }
-}
-
 /// An empty chart with a text that says so.
 pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
-    let (width, height) = (width(false), 60.0);
+    let (width, height) = (chart.format.width(false), 60.0);
     let mut canvas = Canvas::new(chart, (width, height), 0);
     let edge =
         Rect { left: EDGE, top: EDGE, width: width - 2.0 * EDGE, height: height - 2.0 * EDGE };

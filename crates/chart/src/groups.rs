@@ -6,10 +6,10 @@ use super::font::{self, LABEL, TITLE};
 use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
 use super::legend::Legend;
 use super::scale::Span;
-use super::{Chart, label};
+use super::{Chart, Format, label};
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Height of a row without its labels.
+/// Height of a row without its labels, in print.
 const HEIGHT: f64 = 112.0;
 /// Room between rows.
 const BETWEEN: f64 = 6.0;
@@ -30,6 +30,7 @@ const PITCH: f64 = 1.2 * LABEL;
 
 /// The categories and the axis of a chart of groups.
 pub struct Groups<'a> {
+    pub format: Format,
     /// Categories, abbreviated and in full; the last `set_apart` are separated from the others.
     pub categories: Vec<String>,
     pub full: &'a [String],
@@ -99,7 +100,8 @@ impl Slot {
 impl<'a> Groups<'a> {
     pub fn layout(&'a self) -> Layout<'a> {
         let mut left = EDGE + self.left();
-        let width = frame::width(self.rows(frame::width(false) - left - EDGE) > 1);
+        let format = self.format;
+        let width = format.width(self.rows(format.width(false) - left - EDGE) > 1);
         let rows = self.rows(width - left - EDGE);
         let per_row = self.categories.len().div_ceil(rows);
         let pitch = |left: f64| (width - left - EDGE) / self.units(per_row);
@@ -114,11 +116,11 @@ impl<'a> Groups<'a> {
         let names = self.names(pitch, per_row, left);
         let legend = Legend::new(self.legend.names, self.legend.sample, width - 2.0 * EDGE);
         let below = TICK + GAP + slot_height + names.height;
-        let row_height = self.headroom + HEIGHT + below + BETWEEN;
+        let row_height = self.headroom + self.height() + below + BETWEEN;
         let first = EDGE + legend.height() + LABEL / 2.0 + self.headroom;
         let row = |row: usize| {
             let top = first + row as f64 * row_height;
-            Rect { left, top, width: width - left - EDGE, height: HEIGHT }
+            Rect { left, top, width: width - left - EDGE, height: self.height() }
         };
         let note = frame::note_height(self.note.as_deref());
         let title = if self.title.is_some() { TITLE_LINE } else { 0.0 };
@@ -140,8 +142,13 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// Height of a row without its labels.
+    fn height(&self) -> f64 {
+        self.format.height(HEIGHT)
+    }
+
     fn left(&self) -> f64 {
-        frame::y_axis_width(self.axis, &self.span, HEIGHT)
+        frame::y_axis_width(self.axis, &self.span, self.height())
     }
 
     /// Marks of the largest group.

@@ -7,7 +7,7 @@ use super::font::{self, LABEL, TITLE};
 use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
 use super::kinds::HeatMap;
 use super::scale::{Ends, Span, figure};
-use super::{Chart, label};
+use super::{Chart, Format, label};
 use anyhow::bail;
 use colorous::VIRIDIS;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ const BEFORE_BAR: f64 = 8.0;
 /// Width of the colour bar, and the number of its colours.
 const BAR: f64 = 7.0;
 const SHADES: usize = 64;
+/// Most cells of a map with their values written in them.
+const WRITTEN: usize = 64;
 /// Names along the axes are cut to this width.
 const LONGEST: f64 = 64.0;
 /// Overlap of neighbouring cells, points.
@@ -48,7 +50,7 @@ pub fn draw(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Drawing> {
     let cells = Cells::of(chart, kind)?;
     let span = Span::fit(kind.colours.scale, Ends::Tight, cells.values.values().copied(), TICKS);
     let Some(span) = span else { return frame::nothing(chart) };
-    let layout = Layout::new(kind, &cells, &span);
+    let layout = Layout::new(chart.format, kind, &cells, &span);
     let mut canvas = Canvas::new(chart, layout.size, 0);
     for map in 0..cells.maps.names.len() {
         layout.draw_map(&mut canvas, kind, &cells, &span, map);
@@ -104,10 +106,10 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(kind: &HeatMap, cells: &Cells, span: &Span) -> Layout {
+    fn new(format: Format, kind: &HeatMap, cells: &Cells, span: &Span) -> Layout {
         let count = cells.maps.names.len();
         let across = cells.columns.names.len();
-        let width = frame::width(count > 2 || across > MANY);
+        let width = format.width(count > 2 || across > MANY);
         let fit = |names: &[String]| -> Vec<String> {
             label::short(names).iter().map(|name| font::fit(name, LABEL, LONGEST)).collect()
         };
@@ -122,7 +124,7 @@ impl Layout {
         let beside = count.div_ceil(lines);
         let map = (room + BETWEEN) / beside as f64 - BETWEEN;
         let up = cells.rows.names.len() as f64;
-        let height = (map / across as f64 * up).clamp(HEIGHTS.0, HEIGHTS.1);
+        let height = (map / across as f64 * up).clamp(HEIGHTS.0, format.height(HEIGHTS.1));
         let name = if count > 1 { TITLE_LINE } else { LABEL / 2.0 };
         let step = name + height + BETWEEN;
         let maps: Vec<Rect> = (0..count)
@@ -146,7 +148,7 @@ impl Layout {
             left: width - EDGE - behind + BEFORE_BAR,
             top: EDGE + name,
             width: BAR,
-            height: (bottom - EDGE - name).min(HEIGHTS.1),
+            height: (bottom - EDGE - name).min(format.height(HEIGHTS.1)),
         };
         let below =
             TICK + GAP + columns.height() + TITLE_LINE + frame::note_height(note.as_deref());
@@ -176,7 +178,8 @@ impl Layout {
         canvas.rect(area, &Paint::fill(NONE), None);
         let of_map = cells.values.range((map, 0, 0)..(map + 1, 0, 0));
         let labels: Vec<String> = of_map.clone().map(|(_, value)| figure(*value)).collect();
-        let are_written = widest(&labels) + GAP <= width && LABEL_LINE <= height;
+        let has_room = widest(&labels) + GAP <= width && LABEL_LINE <= height;
+        let are_written = has_room && across * up <= WRITTEN;
         for ((&(_, column, row), &value), label) in of_map.zip(&labels) {
             let left = area.left + column as f64 * width;
             let top = area.bottom() - (row + 1) as f64 * height;

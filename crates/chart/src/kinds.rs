@@ -23,6 +23,7 @@ pub struct Bars {
     pub(super) category: String,
     pub(super) series: String,
     pub(super) value: String,
+    pub(super) range: Option<[String; 2]>,
     pub(super) axis: Axis,
     pub(super) set_apart: Vec<String>,
     pub(super) reference: Option<f64>,
@@ -44,6 +45,7 @@ impl Bars {
             category,
             series,
             value,
+            range: None,
             axis,
             set_apart: Vec::new(),
             reference: None,
@@ -57,6 +59,13 @@ impl Bars {
     /// their ends: for few bars with long names.
     pub fn horizontal(mut self) -> Bars {
         self.are_horizontal = true;
+        self
+    }
+
+    /// Draws a whisker over each bar whose row has values in these columns: from the least to the
+    /// greatest of the values whose mean the bar is. Horizontal bars have none.
+    pub fn range(mut self, least: impl Into<String>, greatest: impl Into<String>) -> Bars {
+        self.range = Some([least.into(), greatest.into()]);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Charts of dataframes, as SVG, PNG and CSV.
 //!
-//! A chart is drawn once, as SVG: text as text, a tooltip for each mark, sized in points for a
-//! column of print. The PNG is rendered from that SVG. Data are in long form, one row per mark; a
+//! A chart is drawn as SVG: text as text, a tooltip for each mark, sized in points for a column of
+//! print or in another [`Format`]. The PNG is rendered from the SVG for print. Data are in long form, one row per mark; a
 //! [`Kind`] names the columns. Nothing is distinguished by colour alone: bars are hatched, lines
 //! dashed, points shaped. Values that are null or not finite are left out, and a note under the
 //! chart gives their number.
@@ -13,6 +13,7 @@ mod canvas;
 mod data;
 mod file;
 mod font;
+mod format;
 mod frame;
 mod groups;
 mod heat_map;
@@ -31,13 +32,14 @@ mod sheet;
 mod stacked;
 
 pub use axis::Axis;
+pub use canvas::Drawing;
 pub use file::{is_png, save};
 pub use font::lacking;
+pub use format::Format;
 pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Mark, Scatter, StackedBars, Tails};
 pub use sheet::Sheet;
 
 use anyhow::Context;
-use canvas::Drawing;
 use std::path::Path;
 use warpmem_analysis::polars::prelude::DataFrame;
 use warpmem_analysis::write_csv;
@@ -55,6 +57,7 @@ pub struct Chart {
     /// One row per mark.
     pub data: DataFrame,
     pub kind: Kind,
+    format: Format,
 }
 
 impl Chart {
@@ -67,7 +70,7 @@ impl Chart {
         kind: impl Into<Kind>,
     ) -> Chart {
         let (name, title, caption) = (name.into(), title.into(), caption.into());
-        Chart { name, title, caption, data, kind: kind.into() }
+        Chart { name, title, caption, data, kind: kind.into(), format: Format::PRINT }
     }
 
     /// The chart as an SVG document that can also be embedded in HTML. Equal charts give equal
@@ -77,6 +80,14 @@ impl Chart {
     /// If the data lack a column that the kind names, or if a column of values is not numeric.
     pub fn svg(&self) -> anyhow::Result<String> {
         Ok(self.drawing()?.svg)
+    }
+
+    /// The chart in another format than that of print.
+    ///
+    /// # Errors
+    /// As [`svg`](Self::svg).
+    pub fn drawn_in(&self, format: Format) -> anyhow::Result<Drawing> {
+        Chart { format, ..self.clone() }.drawing()
     }
 
     fn drawing(&self) -> anyhow::Result<Drawing> {

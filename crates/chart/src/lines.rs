@@ -65,6 +65,7 @@ pub fn draw(chart: &Chart, kind: &Lines) -> anyhow::Result<Drawing> {
     let missing = xs.len() - x_values.len();
     let is_long = longest > LONG;
     let panels = Panels {
+        format: chart.format,
         names: &panel_names.names,
         axes: [&kind.x_axis, &kind.y_axis],
         spans: [&x_span, &y_span],

@@ -95,6 +95,7 @@ fn overlap(one: &Rect, other: &Rect) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
 
     const PLOT: Rect = Rect { left: 0.0, top: 0.0, width: 100.0, height: 40.0 };
     const AT: (f64, f64) = (50.0, 20.0);
@@ -105,7 +106,7 @@ mod tests {
         prepare(&mut names);
         let taken = names.taken.len();
         let size = (PLOT.width, PLOT.height);
-        names.write(&mut Canvas::page(["name", "title", ""], size), "a", &[AT]);
+        names.write(&mut Canvas::page(Format::PRINT, ["name", "title", ""], size), "a", &[AT]);
         names.taken.get(taken).copied()
     }
 

@@ -6,9 +6,9 @@ use super::font::{self, LABEL, TITLE};
 use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
 use super::legend::{Legend, Sample};
 use super::scale::Span;
-use super::{Chart, label};
+use super::{Chart, Format, label};
 
-/// Height of a single panel, and of one of several.
+/// Height of a single panel, and of one of several, in print.
 const HEIGHT: f64 = 140.0;
 const HEIGHT_OF_MANY: f64 = 84.0;
 /// The highest square panel.
@@ -21,6 +21,7 @@ const BETWEEN: f64 = 8.0;
 
 /// The axes and the data of the panels.
 pub struct Panels<'a> {
+    pub format: Format,
     /// Names above the panels; a single panel has none.
     pub names: &'a [String],
     pub axes: [&'a Axis; 2],
@@ -49,8 +50,9 @@ pub struct Layout<'a> {
 impl<'a> Panels<'a> {
     pub fn layout(&'a self) -> Layout<'a> {
         let count = self.names.len().max(1);
-        let height = if count == 1 { HEIGHT } else { HEIGHT_OF_MANY };
-        let width = frame::width(count > 2 || self.is_wide);
+        let format = self.format;
+        let height = format.height(if count == 1 { HEIGHT } else { HEIGHT_OF_MANY });
+        let width = format.width(count > 2 || self.is_wide);
         let left = EDGE + frame::y_axis_width(self.axes[1], self.spans[1], height);
         let label_ends = |tick: Option<&(f64, String)>| {
             tick.map_or(0.0, |tick| font::width(&tick.1, LABEL) / 2.0)
@@ -64,7 +66,7 @@ impl<'a> Panels<'a> {
         let rows = count.div_ceil(beside);
         let beside = count.div_ceil(rows);
         let panel = (room + between) / beside as f64 - between;
-        let height = if self.is_square { panel.min(HIGHEST) } else { height };
+        let height = if self.is_square { panel.min(format.height(HIGHEST)) } else { height };
         let legend = Legend::new(self.series, self.sample, width - 2.0 * EDGE);
         let name = if self.is_named() { TITLE_LINE } else { LABEL / 2.0 };
         let step = name + height + BETWEEN;

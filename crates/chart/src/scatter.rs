@@ -49,6 +49,7 @@ pub fn draw(chart: &Chart, kind: &Scatter) -> anyhow::Result<Drawing> {
     let missing = data::note(xs.len() - points.len(), xs.len(), &[&kind.x_axis, &kind.y_axis]);
     let note: Vec<String> = kind.equal.as_ref().map(band_note).into_iter().chain(missing).collect();
     let panels = Panels {
+        format: chart.format,
         names: &[],
         axes: [&kind.x_axis, &kind.y_axis],
         spans: [&x_span, &y_span],

@@ -1,9 +1,9 @@
 //! Several charts on one page, each below its title.
 
-use super::Chart;
 use super::canvas::{Anchor, Canvas, Drawing, Text};
 use super::font::{self, LINE};
-use super::frame::{EDGE, PAGE};
+use super::frame::EDGE;
+use super::{Chart, Format};
 
 /// Text heights of titles: of the page and of a chart.
 const HEADING: f64 = 10.0;
@@ -34,9 +34,10 @@ impl Sheet {
     /// If one of the charts cannot be drawn.
     pub fn svg(&self) -> anyhow::Result<String> {
         let (placed, bottom) = self.placed()?;
-        let mut canvas = Canvas::page([&self.name, &self.title, ""], (PAGE, bottom));
-        let title = font::fit(&self.title, HEADING, PAGE - 2.0 * EDGE);
-        let at = (PAGE / 2.0, EDGE + LINE * HEADING / 2.0);
+        let page = Format::PRINT.width(true);
+        let mut canvas = Canvas::page(Format::PRINT, [&self.name, &self.title, ""], (page, bottom));
+        let title = font::fit(&self.title, HEADING, page - 2.0 * EDGE);
+        let at = (page / 2.0, EDGE + LINE * HEADING / 2.0);
         canvas.text(&Text::new(&title, at, Anchor::Middle).size(HEADING), Some(&self.title));
         for Placed { chart, drawing, at: (left, top) } in &placed {
             let (width, title) = (drawing.size.0, &chart.title);
@@ -51,16 +52,17 @@ impl Sheet {
     /// Every chart with its position, and the end of the last row.
     fn placed(&self) -> anyhow::Result<(Vec<Placed<'_>>, f64)> {
         let mut placed: Vec<Placed> = Vec::new();
+        let page = Format::PRINT.width(true);
         let (mut taken, mut top) = (0.0, LINE * HEADING + BETWEEN);
         let mut bottom = top;
         for chart in &self.charts {
             let drawing = chart.drawing()?;
             let (width, height) = drawing.size;
-            if taken + width > PAGE {
+            if taken + width > page {
                 (taken, top) = (0.0, bottom + BETWEEN);
             }
             // A second chart in a row is aligned with the right edge of the page.
-            let left = if taken > 0.0 { PAGE - width } else { 0.0 };
+            let left = if taken > 0.0 { page - width } else { 0.0 };
             taken += width;
             bottom = bottom.max(top + LINE * TITLE + height);
             placed.push(Placed { chart, drawing, at: (left, top) });

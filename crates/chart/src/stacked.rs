@@ -40,6 +40,7 @@ pub fn draw(chart: &Chart, kind: &StackedBars) -> anyhow::Result<Drawing> {
     };
     let are_slots_named = series.names.len() > 1;
     let groups = Groups {
+        format: chart.format,
         categories: label::short(&categories.names),
         full: &categories.names,
         set_apart: 0,

@@ -17,8 +17,11 @@ fn every_chart_is_well_laid_out() {
     let mut faults = Vec::new();
     for chart in gallery() {
         let svg = chart.svg().expect("the columns are there");
-        faults
-            .extend(page::faults(&svg).into_iter().map(|fault| format!("{}: {fault}", chart.name)));
+        for format in [Format::PRINT, Format::SCREEN, Format::WIDE_SCREEN, Format::PHONE] {
+            let drawing = chart.drawn_in(format).expect("as in print");
+            let of_chart = page::faults(&drawing.svg).into_iter();
+            faults.extend(of_chart.map(|fault| format!("{} in {format:?}: {fault}", chart.name)));
+        }
         assert_eq!(svg, chart.svg().expect("as before"), "{}", chart.name);
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).expect("a folder");
@@ -52,6 +55,36 @@ fn marks_say_what_they_are_without_scripts() {
     assert_eq!(tips[0], "bfs-rmat, fr-fcfs(banks=stepping,picks_per_cycle=1): 1 ×");
     let id = document.descendants().find_map(|node| node.attribute("id"));
     assert!(id.is_some_and(|id| id.starts_with("chart-bars-")), "{id:?}");
+}
+
+#[test]
+fn a_format_decides_on_the_width_and_the_ids() {
+    let chart = ratios("bars", 2, &POLICIES[..2]);
+    let drawn = |chart: &Chart, format| chart.drawn_in(format).expect("a chart");
+    let width = |format| drawn(&chart, format).size.0;
+    assert_eq!(width(Format::PRINT), 244.8);
+    assert_eq!(
+        width(Format::WIDE_SCREEN),
+        drawn(&ratios("", 37, &POLICIES), Format::SCREEN).size.0
+    );
+    assert!(2.0 * width(Format::SCREEN) < width(Format::WIDE_SCREEN));
+    assert!(!drawn(&chart, Format::SCREEN).is_wide(Format::SCREEN));
+    let many = ratios("bars-many", 37, &POLICIES);
+    assert!(drawn(&many, Format::SCREEN).is_wide(Format::SCREEN));
+    let on_phone = drawn(&many, Format::PHONE);
+    assert_eq!(on_phone.size.0, width(Format::PHONE));
+    assert!(on_phone.svg.contains("phone-bars-many-hatch-1"), "ids differ from other formats'");
+    assert!(!on_phone.svg.contains("chart-bars-many"));
+}
+
+#[test]
+fn whiskers_are_on_the_bars_that_have_a_range() {
+    let svg = ranges().svg().expect("a chart");
+    assert_eq!(svg.matches(" (0.55 to 1.45)").count(), 4);
+    let without = ratios("bars-ranges", 8, &POLICIES[..4]).svg().expect("a chart");
+    let lines = |svg: &str| svg.matches("<polyline").count();
+    // A line and its two caps, each white and then dark.
+    assert_eq!(lines(&svg) - lines(&without) + 1, 4 * 6, "without the line of the reference");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What can go wrong in an import or export.
 
 use std::borrow::Cow;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use thiserror::Error;
 use warpmem_trace::TraceError;
@@ -16,6 +16,8 @@ pub enum ImportError {
     Inflate { path: PathBuf, codec: &'static str, source: io::Error },
     #[error("{path}:{line}: expected {expected}, found `{text}`")]
     Line { path: PathBuf, line: u64, expected: Cow<'static, str>, text: String },
+    #[error("{path}{place}: {what}")]
+    Place { path: PathBuf, place: Place, what: String },
     #[error("{path}: {what}")]
     File { path: PathBuf, what: Cow<'static, str> },
     #[error("{path}: byte {offset}: {what}")]
@@ -34,6 +36,22 @@ pub enum ImportError {
     Cancelled,
     #[error(transparent)]
     Trace(#[from] TraceError),
+}
+
+/// A place in a table, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Line(u64),
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(out, ":{line}"),
+            Place::Row(row) => write!(out, ": row {row}"),
+        }
+    }
 }
 
 impl ImportError {
@@ -61,6 +79,11 @@ impl Expected {
         }
     }
 
+    pub(super) fn in_table(self, path: &Path, place: Place) -> ImportError {
+        let what = format!("expected {}", self.0);
+        ImportError::Place { path: path.to_path_buf(), place, what }
+    }
+
     /// For text within a binary file.
     pub(super) fn within(self, path: &Path, offset: u64, place: &str, text: &[u8]) -> ImportError {
         let what = format!("{place}: expected {}, found `{}`", self.0, shortened(text)).into();
@@ -83,7 +106,7 @@ impl From<String> for Expected {
 /// Longest part of a bad line that a message repeats, bytes.
 const SHOWN: usize = 100;
 
-fn shortened(text: &[u8]) -> String {
+pub(super) fn shortened(text: &[u8]) -> String {
     let text = text.trim_ascii_end();
     let shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]);
     let ellipsis = if text.len() > SHOWN { "…" } else { "" };

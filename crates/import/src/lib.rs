@@ -5,12 +5,23 @@
 
 mod accel_sim;
 mod error;
+mod gather;
+mod input;
+mod mem_trace;
 mod options;
+mod packed;
 mod progress;
+mod sass;
+mod sectors;
 mod summary;
+mod table;
+mod text;
 
 pub use accel_sim::{ExportOptions, ExportSummary, export_accel_sim, import_accel_sim};
-pub use error::ImportError;
-pub use options::{EmptyMasks, ImportOptions};
+pub use error::{ImportError, Place};
+pub use gather::Assumptions;
+pub use mem_trace::import_mem_trace;
+pub use options::{EmptyMasks, ImportOptions, MemTraceOptions, TableOptions};
 pub use progress::Progress;
 pub use summary::{ImportSummary, KernelCounts, MemoryCount};
+pub use table::{import_csv, import_jsonl, import_parquet};

@@ -4,6 +4,8 @@ use std::ops::RangeInclusive;
 
 use warpmem_trace::WriterOptions;
 
+use crate::gather::Assumptions;
+
 /// What to import and how to write it.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
@@ -16,6 +18,28 @@ pub struct ImportOptions {
     pub command: String,
     pub empty_masks: EmptyMasks,
     /// Codec, level and chunk size of the trace to write.
+    pub writer: WriterOptions,
+}
+
+/// What to import of a log of `mem_trace` and how to write it.
+#[derive(Clone, Debug, Default)]
+pub struct MemTraceOptions {
+    /// Kernels to import, by the order of their launches in the log, from 1; all by default.
+    pub kernels: Option<RangeInclusive<usize>>,
+    pub assumptions: Assumptions,
+    /// As [`ImportOptions::command`].
+    pub command: String,
+    pub writer: WriterOptions,
+}
+
+/// How to read a table and how to write it.
+#[derive(Clone, Debug, Default)]
+pub struct TableOptions {
+    /// Columns of the table that are of no interest. Any other unknown column is an error.
+    pub ignored_columns: Vec<String>,
+    pub assumptions: Assumptions,
+    /// As [`ImportOptions::command`].
+    pub command: String,
     pub writer: WriterOptions,
 }
 

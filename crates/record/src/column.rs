@@ -2,6 +2,7 @@
 //! row.
 
 use serde_json::Value;
+use std::borrow::Borrow;
 
 /// A column of a table whose rows are of type `R`.
 pub struct Column<R> {
@@ -22,6 +23,37 @@ pub(crate) enum Getter<R> {
 }
 
 type Get<R, T> = Box<dyn Fn(&R) -> T + Send + Sync>;
+
+/// The values of a column, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    Text(Vec<String>),
+    Count(Vec<Option<i64>>),
+    Ratio(Vec<Option<f64>>),
+}
+
+impl Values {
+    /// No values yet, of the type of this column.
+    pub(crate) fn of<R>(column: &Column<R>) -> Values {
+        match column.value {
+            Getter::Text(_) => Values::Text(Vec::new()),
+            Getter::Count(_) | Getter::MaybeCount(_) => Values::Count(Vec::new()),
+            Getter::Ratio(_) => Values::Ratio(Vec::new()),
+        }
+    }
+
+    /// Adds the column's values in these rows.
+    pub(crate) fn extend<R>(&mut self, column: &Column<R>, rows: &[impl Borrow<R>]) {
+        let rows = rows.iter().map(Borrow::borrow);
+        match (self, &column.value) {
+            (Values::Text(all), Getter::Text(of)) => all.extend(rows.map(|row| of(row).to_owned())),
+            (Values::Count(all), Getter::Count(of)) => all.extend(rows.map(|row| Some(of(row)))),
+            (Values::Count(all), Getter::MaybeCount(of)) => all.extend(rows.map(of)),
+            (Values::Ratio(all), Getter::Ratio(of)) => all.extend(rows.map(of)),
+            _ => unreachable!("the values of `{}` are of its type", column.name),
+        }
+    }
+}
 
 impl<R> Column<R> {
     /// Type of the value as `docs/schema.md` and the Parquet schema have it.
@@ -64,6 +96,21 @@ impl<R> Column<R> {
             }
         };
         self
+    }
+
+    /// The value in `row`, where it is text.
+    pub(crate) fn text<'a>(&'a self, row: &'a R) -> Option<&'a str> {
+        match &self.value {
+            Getter::Text(of) => Some(of(row)),
+            _ => None,
+        }
+    }
+
+    /// The values in `rows`.
+    pub fn values(&self, rows: &[impl Borrow<R>]) -> Values {
+        let mut values = Values::of(self);
+        values.extend(self, rows);
+        values
     }
 
     /// Puts `prefix` and an underscore in front of the name.

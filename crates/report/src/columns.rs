@@ -2,7 +2,7 @@
 
 /// Column of [`Study::runs`](crate::Study::runs): the policies of the varying slots, with slashes between.
 pub const POLICY: &str = "policy";
-/// Column of [`Study::runs`](crate::Study::runs): the machine, with its overrides if they vary.
+/// Column of [`Study::runs`](crate::Study::runs): the machine, with its overrides if they vary; of a single machine, the overrides alone.
 pub const SETTING: &str = "setting";
 /// Column of [`Study::runs`](crate::Study::runs): IPC relative to the baseline.
 pub const RATIO: &str = "ipc_ratio";

@@ -11,8 +11,8 @@ const LONGEST: usize = 96;
 /// A report.
 pub struct Document {
     pub title: String,
-    /// Its subject, in a few sentences.
-    pub lead: Vec<Prose>,
+    /// Its subject, in a line.
+    pub lead: Prose,
     pub sections: Vec<Section>,
 }
 
@@ -59,6 +59,11 @@ impl Section {
         self
     }
 
+    /// Whether it only says why it shows nothing.
+    fn is_absent(&self) -> bool {
+        self.blocks.iter().all(|block| matches!(block, Block::Note(_)))
+    }
+
     pub fn table(mut self, table: Table) -> Section {
         self.blocks.push(Block::Table(table));
         self
@@ -66,6 +71,28 @@ impl Section {
 }
 
 impl Document {
+    /// Puts what the sections that show nothing say into one section at the end.
+    pub fn gather_absent(&mut self) {
+        let sections = std::mem::take(&mut self.sections).into_iter();
+        let (absent, shown): (Vec<Section>, Vec<Section>) = sections.partition(Section::is_absent);
+        self.sections = shown;
+        if absent.is_empty() {
+            return;
+        }
+        let titled = |title: &'static str| {
+            move |block| match block {
+                Block::Note(note) => Block::Note(note.after(format!("{title}: "))),
+                other => other,
+            }
+        };
+        let blocks = absent
+            .into_iter()
+            .flat_map(|section| section.blocks.into_iter().map(titled(section.title)));
+        let mut gathered = Section::new("not-shown", "Not shown");
+        gathered.blocks.extend(blocks);
+        self.sections.push(gathered);
+    }
+
     /// Gives every chart and table a file name of its own: names may differ only in characters that
     /// file names do not keep.
     pub fn name_apart(&mut self) {

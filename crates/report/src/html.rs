@@ -7,6 +7,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use warpmem_chart::Chart;
 
+mod charts;
+
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -36,7 +38,7 @@ pub fn render(document: &Document) -> anyhow::Result<String> {
             body {
                 header {
                     h1 { (document.title) }
-                    @for paragraph in &document.lead { p { (prose(paragraph)) } }
+                    p { (prose(&document.lead)) }
                 }
                 (contents(document))
                 main { @for section in &sections { (section) } }
@@ -50,7 +52,6 @@ pub fn render(document: &Document) -> anyhow::Result<String> {
 fn contents(document: &Document) -> Markup {
     html! {
         nav aria-label="Contents" {
-            h2 { "Contents" }
             ol {
                 @for section in &document.sections {
                     li { a href={ "#" (section.anchor) } { (section.title) } }
@@ -61,13 +62,31 @@ fn contents(document: &Document) -> Markup {
 }
 
 fn section(section: &Section) -> anyhow::Result<Markup> {
-    let blocks = section.blocks.iter().map(block).collect::<anyhow::Result<Vec<Markup>>>()?;
+    let neighbours =
+        section.blocks.chunk_by(|one, next| chart(one).is_some() && chart(next).is_some());
+    let blocks = neighbours.map(blocks).collect::<anyhow::Result<Vec<Markup>>>()?;
     Ok(html! {
         section id=(section.anchor) {
             h2 { (section.title) }
             @for block in &blocks { (block) }
         }
     })
+}
+
+fn chart(block: &Block) -> Option<&Chart> {
+    match block {
+        Block::Figure(chart) => Some(chart),
+        _ => None,
+    }
+}
+
+/// A block, or several charts that follow each other.
+fn blocks(blocks: &[Block]) -> anyhow::Result<Markup> {
+    let charts: Vec<&Chart> = blocks.iter().filter_map(chart).collect();
+    match blocks {
+        [block] if charts.is_empty() => self::block(block),
+        _ => charts::charts(&charts),
+    }
 }
 
 fn block(block: &Block) -> anyhow::Result<Markup> {
@@ -78,7 +97,7 @@ fn block(block: &Block) -> anyhow::Result<Markup> {
             html! { p.warning role="note" { strong { "Caution: " } (prose(text)) } }
         }
         Block::Table(table) => self::table(table)?,
-        Block::Figure(chart) => figure(chart)?,
+        Block::Figure(chart) => charts::charts(&[chart])?,
     })
 }
 
@@ -86,21 +105,17 @@ fn prose(prose: &Prose) -> Markup {
     html! {
         @for piece in &prose.0 {
             @match piece {
-                Piece::Words(words) => (words),
+                Piece::Words(words) => (together(words)),
                 Piece::Code(code) => code { (code) },
+                Piece::Answer(name) => strong { code { (name) } },
             }
         }
     }
 }
 
-fn figure(chart: &Chart) -> anyhow::Result<Markup> {
-    let drawing = chart.svg()?;
-    Ok(html! {
-        figure.chart id={ "figure-" (chart.name) } {
-            div.panel { (PreEscaped(drawing)) }
-            figcaption { strong { (chart.title) ". " } (chart.caption) }
-        }
-    })
+/// Numbers stay on a line with the sign behind them.
+fn together(words: &str) -> String {
+    words.replace(" %", "\u{a0}%").replace(" ×", "\u{a0}×")
 }
 
 fn table(table: &Table) -> anyhow::Result<Markup> {
@@ -124,7 +139,7 @@ fn table(table: &Table) -> anyhow::Result<Markup> {
             @if table.is_folded {
                 details { summary { (table.title) } (inner) }
             } @else {
-                p.title { (table.title) }
+                h3.title { (table.title) }
                 (inner)
             }
         }
@@ -145,6 +160,7 @@ fn body(table: &Table) -> anyhow::Result<Markup> {
     let class = |heading: &Heading| heading.is_number.then_some("number");
     Ok(html! {
         table {
+            caption { (table.title) }
             thead {
                 tr {
                     @for heading in &table.headings {
@@ -158,8 +174,13 @@ fn body(table: &Table) -> anyhow::Result<Markup> {
             tbody {
                 @for row in &rows {
                     tr {
-                        @for (cell, heading) in row.iter().zip(&table.headings) {
-                            td class=[class(heading).or(words(cell))] { (cell) }
+                        @for (at, (cell, heading)) in row.iter().zip(&table.headings).enumerate() {
+                            @let class = class(heading).or(words(cell));
+                            @if at == 0 && !heading.is_number {
+                                th scope="row" class=[class] { (cell) }
+                            } @else {
+                                td class=[class] { (cell) }
+                            }
                         }
                     }
                 }

@@ -22,6 +22,8 @@ pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
 pub use table::{Heading, SHOWN_ROWS, Table};
 
+use columns::OVERRIDES;
+use frame::distinct;
 use limits::Shown;
 use table::spelled;
 use warpmem_text::counted;
@@ -42,7 +44,7 @@ pub fn compose(
     let shown = Shown::of(study)?;
     let mut document = Document {
         title: title.map_or_else(|| usual_title(study), str::to_owned),
-        lead: lead(study, &shown),
+        lead: lead(study)?,
         sections: Vec::new(),
     };
     for make in sections::SECTIONS {
@@ -53,8 +55,9 @@ pub fn compose(
     Ok(document)
 }
 
-/// The section that describes all others.
+/// Sections on the other sections.
 fn finish(document: &mut Document) -> anyhow::Result<()> {
+    document.gather_absent();
     let definitions = sections::definitions(document)?;
     document.sections.push(definitions);
     document.name_apart();
@@ -71,17 +74,21 @@ fn usual_title(study: &Study) -> String {
     if study.is_single() {
         return format!("{workloads} on {settings}");
     }
-    let slots = study.slots.iter().map(|slot| spelled(slot)).collect::<Vec<_>>().join(", ");
+    let name =
+        |slot: &String| if slot == OVERRIDES { "parameters".to_owned() } else { spelled(slot) };
+    let slots = study.slots.iter().map(name).collect::<Vec<_>>().join(", ");
     format!("{workloads} by {slots} on {settings}")
 }
 
-fn lead(study: &Study, shown: &Shown) -> Vec<Prose> {
-    let mut lead = Vec::new();
-    if study.is_single() {
-        lead.push(Prose::new(
-            "There is one policy only, so nothing is compared: every IPC ratio is 1.",
-        ));
-    }
-    lead.extend(shown.left_out(study));
-    lead
+/// What was run, in a line.
+fn lead(study: &Study) -> anyhow::Result<Prose> {
+    let runs = counted(study.runs.height(), "run");
+    let workloads = counted(study.traces.len(), "workload");
+    let prose = Prose::new(format!("{runs} of {workloads} on "));
+    let prose = prose.codes(distinct(&study.runs, "machine")?);
+    let prose = match study.is_single() {
+        true => prose,
+        false => prose.words(", compared with ").code(study.baseline()),
+    };
+    Ok(prose.words("; Warpmem ").codes(distinct(&study.runs, "engine_version")?).words("."))
 }

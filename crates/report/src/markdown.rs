@@ -21,9 +21,7 @@ pub fn link(path: &Path) -> String {
 /// `plots` is the folder of the pictures, relative to the report.
 pub fn render(document: &Document, plots: &str) -> anyhow::Result<String> {
     let mut text = format!("# {}\n", escaped(&document.title));
-    for paragraph in &document.lead {
-        write!(text, "\n{}\n", prose(paragraph))?;
-    }
+    write!(text, "\n{}\n", prose(&document.lead))?;
     for section in &document.sections {
         push_section(&mut text, section, plots)?;
     }
@@ -106,6 +104,7 @@ fn prose(prose: &Prose) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Words(words) => escaped(words),
         Piece::Code(code) => code_span(code),
+        Piece::Answer(name) => format!("**{}**", code_span(name)),
     };
     prose.0.iter().map(piece).collect()
 }

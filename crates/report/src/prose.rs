@@ -9,6 +9,8 @@ pub enum Piece {
     Words(String),
     /// A name, value or command.
     Code(String),
+    /// A name that is the answer.
+    Answer(String),
 }
 
 impl Prose {
@@ -18,6 +20,17 @@ impl Prose {
 
     pub fn words(mut self, words: impl Into<String>) -> Prose {
         self.0.push(Piece::Words(words.into()));
+        self
+    }
+
+    pub fn answer(mut self, name: impl Into<String>) -> Prose {
+        self.0.push(Piece::Answer(name.into()));
+        self
+    }
+
+    /// The same after these words.
+    pub fn after(mut self, words: impl Into<String>) -> Prose {
+        self.0.insert(0, Piece::Words(words.into()));
         self
     }
 

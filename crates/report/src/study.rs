@@ -47,10 +47,16 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
-    /// Whether overrides are in the names of settings.
-    tells_overrides: bool,
+    tells: Tells,
     /// The slots that the baseline names.
     named_slots: Vec<String>,
+}
+
+/// What the names of settings contain.
+#[derive(Clone, Copy)]
+struct Tells {
+    machines: bool,
+    overrides: bool,
 }
 
 impl Study {
@@ -86,10 +92,13 @@ impl Study {
             several => several.iter().map(of_group).collect::<anyhow::Result<Vec<_>>>()?,
         };
 
-        let tells_overrides =
-            !slots.contains(&OVERRIDES.to_owned()) && all.column(OVERRIDES)?.n_unique()? > 1;
+        let tells = Tells {
+            machines: all.column("machine")?.n_unique()? > 1,
+            overrides: !slots.contains(&OVERRIDES.to_owned())
+                && all.column(OVERRIDES)?.n_unique()? > 1,
+        };
         let named = |frame: LazyFrame, comparison: &Comparison| {
-            let names = names_of_runs(&slots, tells_overrides, comparison.baseline_slots());
+            let names = names_of_runs(&slots, tells, comparison.baseline_slots());
             frame.with_columns(names)
         };
         let rows = comparisons.iter().map(|comparison| {
@@ -112,7 +121,7 @@ impl Study {
             unmatched: comparisons.iter().map(Comparison::unmatched).sum(),
             baselines: comparisons.iter().map(label).zip(machines).collect(),
             mean: question.mean,
-            tells_overrides,
+            tells,
             mixed,
             results,
             runs,
@@ -139,15 +148,18 @@ impl Study {
 
     /// The name of a setting in the column [`SETTING`].
     pub fn setting(&self, machine: &str, overrides: &str) -> String {
-        match self.tells_overrides && !overrides.is_empty() {
-            true => format!("{machine}: {overrides}"),
-            false => machine.to_owned(),
+        match self.tells {
+            Tells { overrides: true, machines } if !overrides.is_empty() => match machines {
+                true => format!("{machine}: {overrides}"),
+                false => overrides.to_owned(),
+            },
+            _ => machine.to_owned(),
         }
     }
 
     /// Whether there are runs of several machines.
     pub fn has_machines(&self) -> bool {
-        self.baselines.iter().map(|(_, machines)| machines.len()).sum::<usize>() > 1
+        self.tells.machines
     }
 
     /// The slots in which a run must equal its baseline.
@@ -161,6 +173,15 @@ impl Study {
         self.named_slots.iter().any(|slot| slot == OVERRIDES)
     }
 
+    /// Name of the report's mean, for rows and bars; no workload has it.
+    pub fn mean_name(&self) -> String {
+        let mut name = format!("{} mean", self.mean.name());
+        while self.traces.contains(&name) {
+            name.insert_str(0, "the ");
+        }
+        name
+    }
+
     /// What a run and its baseline have in common: `workload, machine and parameters`.
     pub fn held(&self) -> String {
         let parameters = (!self.compares_overrides()).then_some("parameters");
@@ -169,6 +190,11 @@ impl Study {
         let mut held: Vec<String> = held.chain(slots).collect();
         let last = held.pop().unwrap_or_default();
         format!("{} and {last}", held.join(", "))
+    }
+
+    /// The run, if there is one alone.
+    pub fn only_run(&self) -> Option<&DataFrame> {
+        (self.runs.height() == 1).then_some(&self.runs)
     }
 
     /// Whether there is nothing to compare.
@@ -220,11 +246,7 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
 }
 
 /// `baseline` is the policy in each slot that the baseline names.
-fn names_of_runs(
-    slots: &[String],
-    tells_overrides: bool,
-    baseline: &[(String, String)],
-) -> Vec<Expr> {
+fn names_of_runs(slots: &[String], tells: Tells, baseline: &[(String, String)]) -> Vec<Expr> {
     let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
     let policy = |name: &dyn Fn(&String) -> Expr| {
         let names = slots.iter().map(name);
@@ -235,8 +257,11 @@ fn names_of_runs(
         named.map_or_else(|| name_in(slot), |(_, policy)| lit(policy.as_str()))
     };
     let is_baseline = baseline.iter().map(|(slot, policy)| name_in(slot).eq(lit(policy.as_str())));
-    let with_overrides = joined(col("machine"), ": ", col(OVERRIDES));
-    let setting = match tells_overrides {
+    let with_overrides = match tells.machines {
+        true => joined(col("machine"), ": ", col(OVERRIDES)),
+        false => col(OVERRIDES),
+    };
+    let setting = match tells.overrides {
         true => when(has_no_overrides()).then(col("machine")).otherwise(with_overrides),
         false => col("machine"),
     };

@@ -1,5 +1,7 @@
 //! Reports on more runs than a page can show.
 
+mod summary;
+
 use crate::columns::{IS_BASELINE, POLICY};
 use crate::document::Document;
 use crate::limits::Shown;
@@ -99,7 +101,7 @@ fn page(study: &Study) -> String {
 
 fn document(study: &Study, shown: &Shown) -> Document {
     let sections = SECTIONS.map(|make| make(study, shown).unwrap());
-    let (title, lead) = ("Many".to_owned(), shown.left_out(study).into_iter().collect());
+    let (title, lead) = ("Many".to_owned(), Prose::new("Runs."));
     let mut document = Document { title, lead, sections: sections.into() };
     finish(&mut document).unwrap();
     document
@@ -160,15 +162,40 @@ fn ratios_are_to_the_baseline_of_the_same_overrides() {
         let of = col("setting").eq(lit(setting)).and(col("policy").eq(lit("policy-1")));
         study.runs.clone().lazy().filter(of).collect().unwrap()
     };
-    let fast = of("machine: dram.read_queue=16");
+    let fast = of("dram.read_queue=16");
     assert_eq!(fast.height(), 3);
     assert_eq!(fast.column("ipc_ratio").unwrap().f64().unwrap().get(0), Some(2.0));
     let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
     assert!(text.contains("Sensitivity to dram.read\\_queue"), "{text}");
     assert!(
-        text.contains("| policy-1 | dram.read\\_queue | 16 | 64 | 2.000 | 2.000 | 0.0 |"),
+        text.contains(
+            "| policy-1 | dram.read\\_queue | 16 to 64 | 2.000 | 16 | 2.000 | 64 | 0.0 |"
+        ),
         "{text}"
     );
+}
+
+/// The text of a section of a page in Markdown.
+fn section<'a>(page: &'a str, title: &str) -> &'a str {
+    let start = page.find(&format!("\n## {title}\n")).expect("the section is there");
+    let rest = &page[start + 1..];
+    rest.find("\n## ").map_or(rest, |end| &rest[..end])
+}
+
+#[test]
+fn parameters_with_names_are_drawn_as_those_with_numbers() {
+    let directory = runs(2, 2, &["dram.page=open", "dram.page=closed"]);
+    let slow = when(col("overrides").eq(lit("dram.page=closed")));
+    let ipc = slow.then(lit(0.5) * col("ipc_thread")).otherwise(col("ipc_thread"));
+    rewrite(&directory, |runs| runs.with_columns([ipc.clone().alias("ipc_thread")]));
+    let study = study(&directory, "policy-0");
+    let document = document(&study, &Shown::of(&study).unwrap());
+    let chart = document.charts().find(|chart| chart.name == "parameter-dram-page");
+    let svg = chart.expect("a chart of the parameter").svg().unwrap();
+    assert!(svg.contains("closed, policy-0: −50 %"), "{svg}");
+    let text = markdown::render(&document, "p").unwrap();
+    let row = "| policy-1 | dram.page | open, closed | 1.000 | closed | 2.000 | open | 100.0 |";
+    assert!(section(&text, "Sensitivity").contains(row), "{text}");
 }
 
 #[test]
@@ -195,7 +222,7 @@ fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
     assert!(is_baseline(&study, "none") && !is_baseline(&study, "dram.read_queue=64"));
     let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
     assert!(
-        text.contains("| machine | dram.read\\_queue | 32 | 64 | 1.000 | 1.000 | 0.0 |"),
+        text.contains("| machine | dram.read\\_queue | 32 to 64 | 1.000 | 32 | 1.000 | 64 | 0.0 |"),
         "{text}"
     );
 }
@@ -223,6 +250,9 @@ fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
     assert!(is_baseline(&study, "policy-0/warp_scheduler"));
     assert!(!is_baseline(&study, "policy-1/policy-0"));
     assert_eq!(study.held_slots().collect::<Vec<_>>(), ["warp_scheduler"]);
+    let summary = section(&page(&study), "Summary").to_owned();
+    let said = "gains most over its own baseline of 4 policy combinations";
+    assert!(summary.contains(said), "{summary}");
 }
 
 #[test]
@@ -286,8 +316,8 @@ fn parameters_are_those_of_a_machine() {
     let study = study(&directory, "policy-0");
     let text = page(&study);
     for row in [
-        "| policy-1 | machine | dram.read\\_queue | 16 | 64 | 2.000 | 2.000 | 0.0 |",
-        "| policy-1 | other | dram.read\\_queue | 8 | 64 | 2.000 | 2.000 | 0.0 |",
+        "| policy-1 | machine | dram.read\\_queue | 16 to 64 | 2.000 | 16 | 2.000 | 64 | 0.0 |",
+        "| policy-1 | other | dram.read\\_queue | 8 to 64 | 2.000 | 8 | 2.000 | 64 | 0.0 |",
     ] {
         assert!(text.contains(row), "{row}: {text}");
     }
@@ -300,6 +330,7 @@ fn runs_without_the_reference_in_the_first_setting_are_in_no_curve() {
     let missing = col("run_id").neq(lit("dram.read_queue=16-0-0"));
     rewrite(&directory, |runs| runs.filter(missing.clone()));
     let text = page(&study(&directory, "policy-0"));
+    assert!(section(&text, "Summary").contains("is the fastest"), "{text}");
     let note = "3 of 7 runs on `machine` are in no mean: there is no run of `policy-0` in the first setting beside them";
     assert!(text.contains(note), "{text}");
 }

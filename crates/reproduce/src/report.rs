@@ -72,7 +72,7 @@ pub(crate) fn page(
     let figures = Section::new("figures", "Figures");
     sections.push(charts.into_iter().fold(figures, Section::figure));
     let machine = Prose::new("Machine ").code(&paper.machine).words(". ").words(paper.about.trim());
-    let document = Document { title: paper.title.clone(), lead: vec![machine], sections };
+    let document = Document { title: paper.title.clone(), lead: machine, sections };
     let pages =
         [(FILE, html::render(&document)?), (MARKDOWN, markdown::render(&document, FIGURES)?)];
     pages.iter().try_for_each(|(name, text)| {

@@ -11,9 +11,10 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use warpmem::capture::{
-    Device, Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
+    Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
 };
-use warpmem::machine::{Machine, load};
+use warpmem::device::device_of;
+use warpmem::machine::load;
 
 /// The library that is built beside the program.
 const RUNTIME: &str = "libwarpmem_cudart.so";
@@ -41,7 +42,7 @@ pub fn run(args: &Args, command: &[OsString]) -> anyhow::Result<()> {
         selection: super::selection(args),
         registers: super::registers(args),
         settings: Settings {
-            device: device(&machine, args.capability),
+            device: device_of(&machine, (args.capability.0, args.capability.1)),
             max_instructions: args.max_instructions,
             threads: super::threads(args),
         },
@@ -71,24 +72,6 @@ fn runtime() -> anyhow::Result<PathBuf> {
             places.join(", ")
         )
     })
-}
-
-/// The device that a program sees on a machine.
-fn device(machine: &Machine, Capability(major, minor): Capability) -> Device {
-    let Machine { sm, dram, clocks, llc, .. } = machine;
-    Device {
-        name: format!("warpmem {}", machine.name),
-        capability: (major, minor),
-        sms: sm.count,
-        clock_khz: clocks.core_mhz * 1000,
-        memory_clock_khz: clocks.dram_mhz * 1000 * dram.transfers_per_clock / 2,
-        bus_bits: dram.channels * dram.bus_bytes * 8,
-        l2_bytes: if llc.enabled { machine.slices() * llc.cache.size_bytes } else { 0 },
-        registers: sm.registers,
-        shared_bytes: sm.shared_bytes,
-        threads: sm.max_threads,
-        ctas: sm.max_ctas,
-    }
 }
 
 /// What the capture gave: to standard error, as standard output is the program's, unless only the

@@ -4,9 +4,6 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loads(pub Vec<f64>);
 
-/// Steps up to the load that no network exceeds, and up to the end.
-const STEPS: u32 = 20;
-const ALL_STEPS: u32 = 24;
 /// Most loads in a range.
 const MOST: u32 = 1000;
 
@@ -38,13 +35,6 @@ fn part(text: &str) -> Option<Vec<f64>> {
     Some((0..count).map(|n| rounded(from + step * f64::from(n))).collect())
 }
 
-/// Even steps up to `capacity`, and as far beyond it as needed to saturate a network that comes
-/// close to it.
-pub fn sweep(capacity: f64) -> Vec<f64> {
-    let loads = (1..=ALL_STEPS).map(|n| rounded(capacity * f64::from(n) / f64::from(STEPS)));
-    loads.take_while(|&load| load <= 1.0).collect()
-}
-
 /// Rounded to six decimals, to remove the error of binary fractions.
 fn rounded(load: f64) -> f64 {
     (load * 1e6).round() / 1e6
@@ -73,13 +63,5 @@ mod tests {
         for text in ["0.2,0.1", "0.1,0.1", "0.5..0.1/3"] {
             assert!(Loads::parse(text).unwrap_err().contains("ascending"), "{text}");
         }
-    }
-
-    #[test]
-    fn a_sweep_ends_beyond_the_capacity_but_not_beyond_what_a_source_can_send() {
-        let loads = sweep(2.0 / 3.0);
-        assert_eq!((loads.len(), loads[0], loads[19], loads[23]), (24, 0.033333, 0.666667, 0.8));
-        let loads = sweep(1.0);
-        assert_eq!((loads.len(), loads[2], loads[19]), (20, 0.15, 1.0));
     }
 }

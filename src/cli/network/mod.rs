@@ -113,7 +113,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let setup = args.traffic.setup(&machine)?;
     let plan = match &args.traffic.rate {
         Some(loads) => Plan { loads: loads.0.clone(), to_the_end: true },
-        None => Plan { loads: loads::sweep(setup.capacity()), to_the_end: false },
+        None => Plan { loads: setup.loads(), to_the_end: false },
     };
     let networks = args.networks.all(&machine)?;
     let setups = networks.iter().map(|(topology, arbiter)| setup.with(topology, arbiter));

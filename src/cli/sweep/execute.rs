@@ -26,6 +26,13 @@ pub struct Options {
     pub prune: bool,
 }
 
+impl Options {
+    /// Folder for generated suites.
+    pub(super) fn cache_in(&self, directory: &Path) -> PathBuf {
+        self.cache.clone().unwrap_or_else(|| directory.join("traces"))
+    }
+}
+
 /// Refuses an incomplete outcome; the message says that `directory` has the rest. Of several
 /// failures, a fault of the program decides the exit status, because it has to be reported.
 ///
@@ -85,17 +92,30 @@ pub fn run_on(
 ) -> anyhow::Result<Outcome> {
     let expansion = expand(plan, traces)?;
     tell(&expansion);
-    let mut sweep = Sweep::open(expansion, plan.recorded(), directory, options.shard)?;
-    for table in sweep.damaged() {
-        note(&format!("note: {} is damaged; its run is made again", table.display()));
-    }
-    look_over(&mut sweep, options.prune, directory)?;
-    let started = sweep.start();
+    let started = open_sweep(expansion, plan, directory, options)?.start();
     let before = before(&started);
     let live = Live::new(interrupt, &started.todo(), started.partners());
     let run = started.run(options.jobs, &live)?;
     note(&format!("{}{before}", live.finish()));
     Ok(run.assemble()?)
+}
+
+/// Opens the directory of the results, and says what is damaged or superfluous in it.
+///
+/// # Errors
+/// If it cannot be opened, or holds other tables.
+pub(super) fn open_sweep<'a>(
+    expansion: Expansion<'a>,
+    plan: &Plan,
+    directory: &Path,
+    options: &Options,
+) -> anyhow::Result<Sweep<'a>> {
+    let mut sweep = Sweep::open(expansion, plan.recorded(), directory, options.shard)?;
+    for table in sweep.damaged() {
+        note(&format!("note: {} is damaged; its run is made again", table.display()));
+    }
+    look_over(&mut sweep, options.prune, directory)?;
+    Ok(sweep)
 }
 
 /// Lists the cells of the plan, or of its shard, without running any.
@@ -117,17 +137,17 @@ pub fn dry_run(
     Ok(list::text(&cells, format))
 }
 
-fn open_traces(
+/// Opens the traces of the plan; those of suites are generated first if they are missing.
+pub(super) fn open_traces(
     plan: &Plan,
     directory: &Path,
     options: &Options,
     interrupt: &Interrupt,
 ) -> Result<Vec<NamedTrace>, TracesError> {
-    let cache = options.cache.clone().unwrap_or_else(|| directory.join("traces"));
-    open(plan, &cache, options.jobs, &|work| generate(work, interrupt))
+    open(plan, &options.cache_in(directory), options.jobs, &|work| generate(work, interrupt))
 }
 
-fn tell(expansion: &Expansion<'_>) {
+pub(super) fn tell(expansion: &Expansion<'_>) {
     for unfit in &expansion.unfit {
         note(&format!("left out: {unfit}"));
     }

@@ -4,8 +4,10 @@ mod comparison;
 pub mod execute;
 mod list;
 mod live;
+mod slurm;
 
 use self::execute::{Options, complete, dry_run, run};
+use self::slurm::SlurmOptions;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
@@ -40,7 +42,8 @@ pub struct Args {
     /// Folder for the traces of suites; by default DIR/traces
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<PathBuf>,
-    /// List the cells and run none; the traces of suites are generated anyway
+    /// List the cells and run none, or with --slurm print the batch script; the traces of suites are
+    /// generated anyway
     #[arg(long)]
     dry_run: bool,
     /// Remove runs from DIR that are not in the plan
@@ -49,6 +52,8 @@ pub struct Args {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    #[command(flatten)]
+    slurm: SlurmOptions,
 }
 
 /// Most cells in a table that people still read.
@@ -58,6 +63,8 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem sweep sample-traces/sweep.toml -o results/
   warpmem sweep sample-traces/sweep.toml --dry-run --format csv
+  warpmem sweep plan.toml --slurm --partition long --time 12:00:00 --cpus 8 -o results/
+  warpmem sweep plan.toml --slurm --dry-run
   warpmem sweep plan.toml --shard 3/16 -o results/3/";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
@@ -66,11 +73,41 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let options = Options { jobs, shard: args.shard, cache: args.cache.clone(), prune: args.prune };
     let interrupt = Interrupt::install()?;
+    let request = slurm::Request {
+        plan: &plan,
+        file: &args.plan,
+        directory: &directory,
+        options: &options,
+        slurm: &args.slurm,
+    };
     if args.dry_run {
-        return print(&dry_run(&plan, &directory, &options, &interrupt, args.format)?);
+        return print(&match args.slurm.is_asked() {
+            true => request.script(&interrupt)?,
+            false => dry_run(&plan, &directory, &options, &interrupt, args.format)?,
+        });
     }
-    let outcome = complete(run(&plan, &directory, &options, &interrupt)?, &directory)?;
+    let outcome = match args.slurm.is_asked() {
+        true => request.run(&interrupt)?,
+        false => run_here(&plan, &directory, &options, &interrupt)?,
+    };
+    let outcome = complete(outcome, &directory)?;
     compare(&plan, &outcome, &directory, args.format)
+}
+
+/// Runs the cells in this process.
+fn run_here(
+    plan: &Plan,
+    directory: &Path,
+    options: &Options,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
+    if slurm::is_under_way(directory) {
+        note(&format!(
+            "note: a sweep with --slurm has not ended in {}: only --slurm knows of its tasks and their cells",
+            directory.display()
+        ));
+    }
+    run(plan, directory, options, interrupt)
 }
 
 /// Prints the runs relative to the baseline, if all have finished and the table is not too long to

@@ -56,7 +56,7 @@ impl Row {
 
 impl HorizontalBars<'_> {
     pub fn draw(&self, chart: &Chart) -> anyhow::Result<Drawing> {
-        let width = frame::width(false);
+        let width = chart.format.width(false);
         let legend = Legend::new(&self.series.names, Sample::Bar, width - 2.0 * EDGE);
         let rows = self.rows(EDGE + legend.height(), NAMES * width);
         let plot = self.plot(&rows, width, EDGE + legend.height());

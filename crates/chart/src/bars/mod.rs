@@ -25,6 +25,10 @@ const FAR: f64 = 2.5;
 const ROOM: f64 = 1.25;
 /// With fewer bars than this, all are drawn whole.
 const FEW: usize = 8;
+/// A shorter whisker, as that of the baseline itself, is not drawn.
+const SHORTEST: f64 = 0.5;
+/// Half the longest end of a whisker.
+const CAP: f64 = 2.4;
 /// Room between two turned values.
 const PITCH: f64 = 1.1 * LABEL;
 
@@ -33,12 +37,18 @@ pub struct Bar {
     pub category: usize,
     pub series: usize,
     pub value: f64,
+    /// Ends of its whisker.
+    pub range: Option<[f64; 2]>,
 }
 
 impl Bar {
     pub fn tip(&self, categories: &Keys, series: &Keys, kind: &Bars) -> String {
         let (category, series) = (&categories.names[self.category], &series.names[self.series]);
-        format!("{category}, {series}: {}{}", figure(self.value), kind.axis.suffix())
+        let range = self.range.map_or_else(String::new, |range| {
+            let [least, greatest] = range.map(figure);
+            format!(" ({least} to {greatest})")
+        });
+        format!("{category}, {series}: {}{}{range}", figure(self.value), kind.axis.suffix())
     }
 }
 
@@ -47,7 +57,8 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
     let series = Keys::of(&chart.data, &kind.series)?;
     let set_apart = move_to_end(&mut categories, &kind.set_apart);
     let values = data::values(&chart.data, &kind.value, &kind.axis)?;
-    let bars = bars(&categories, &series, &values)?;
+    let ranges = ranges(chart, kind)?;
+    let bars = bars(&categories, &series, &values, &ranges)?;
     let Some(span) = span(&bars, kind) else { return frame::nothing(chart) };
     if kind.are_horizontal {
         let note = data::note(values.len() - bars.len(), values.len(), &[&kind.axis]);
@@ -55,9 +66,11 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
             .draw(chart);
     }
     let beyond: Vec<&Bar> = bars.iter().filter(|bar| bar.value > span.high).collect();
+    let high = span.high;
     let longest =
         beyond.iter().map(|bar| font::width(&figure(bar.value), LABEL)).fold(0.0, f64::max);
     let groups = Groups {
+        format: chart.format,
         categories: label::short(&categories.names),
         full: &categories.names,
         set_apart,
@@ -76,6 +89,7 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
     let mut canvas = layout.canvas(chart, series.names.len());
     for bar in &bars {
         draw_bar(&mut canvas, &layout, bar, &bar.tip(&categories, &series, kind));
+        draw_whisker(&mut canvas, &layout, bar, high);
     }
     for row in 0..layout.plots().len() {
         let of_row = beyond.iter().filter(|bar| layout.slot(bar.category, bar.series).row == row);
@@ -84,13 +98,27 @@ pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
     layout.finish(canvas, kind.reference)
 }
 
+/// The ends of the whisker of each row.
+fn ranges(chart: &Chart, kind: &Bars) -> anyhow::Result<Vec<Option<[f64; 2]>>> {
+    let Some([least, greatest]) = &kind.range else { return Ok(vec![None; chart.data.height()]) };
+    let least = data::values(&chart.data, least, &kind.axis)?;
+    let greatest = data::values(&chart.data, greatest, &kind.axis)?;
+    Ok(least.into_iter().zip(greatest).map(|(least, greatest)| Some([least?, greatest?])).collect())
+}
+
 /// The bars that have a value, each once.
-fn bars(categories: &Keys, series: &Keys, values: &[Option<f64>]) -> anyhow::Result<Vec<Bar>> {
+fn bars(
+    categories: &Keys,
+    series: &Keys,
+    values: &[Option<f64>],
+    ranges: &[Option<[f64; 2]>],
+) -> anyhow::Result<Vec<Bar>> {
     let mut seen = HashSet::new();
     let mut bars = Vec::new();
     for (row, value) in values.iter().enumerate() {
         let Some(value) = *value else { continue };
-        let bar = Bar { category: categories.of[row], series: series.of[row], value };
+        let bar =
+            Bar { category: categories.of[row], series: series.of[row], value, range: ranges[row] };
         if !seen.insert((bar.category, bar.series)) {
             let (category, series) = (&categories.names[bar.category], &series.names[bar.series]);
             bail!("there are several values for `{series}` of `{category}`");
@@ -104,7 +132,9 @@ fn bars(categories: &Keys, series: &Keys, values: &[Option<f64>]) -> anyhow::Res
 fn span(bars: &[Bar], kind: &Bars) -> Option<Span> {
     let is_limited = kind.axis.scale == Scale::Linear && !kind.are_whole && !kind.are_horizontal;
     let limit = limit(bars).filter(|_| is_limited).unwrap_or(f64::INFINITY);
-    let heights = bars.iter().map(|bar| bar.value.min(limit));
+    let ends =
+        bars.iter().flat_map(|bar| [bar.value].into_iter().chain(bar.range.into_iter().flatten()));
+    let heights = ends.map(|end| end.min(limit));
     let reference = kind.reference.filter(|_| !bars.is_empty());
     Span::fit(kind.axis.scale, Ends::FromZero, heights.chain(reference), TICKS)
 }
@@ -116,6 +146,25 @@ fn draw_bar(canvas: &mut Canvas, layout: &Layout, bar: &Bar, tip: &str) {
         Rect { left: slot.left, top: zero.min(end), width: slot.width, height: (zero - end).abs() };
     let edge = if slot.width > 4.0 { 0.35 } else { 0.2 };
     canvas.rect(&rect, &canvas.fill_of(bar.series).edged(INK, edge), Some(tip));
+}
+
+/// Draws the whisker of a bar over it, white at its sides so that it is visible on any fill.
+fn draw_whisker(canvas: &mut Canvas, layout: &Layout, bar: &Bar, high: f64) {
+    let Some(range) = bar.range else { return };
+    let slot = layout.slot(bar.category, bar.series);
+    let [least, greatest] = range.map(|end| layout.y(slot.row, end));
+    if least - greatest < SHORTEST {
+        return;
+    }
+    let (middle, cap) = (slot.middle(), (slot.width / 5.0).min(CAP));
+    for paint in [Paint::stroke("#ffffff", 1.6), Paint::stroke(INK, 0.7)] {
+        canvas.line((middle, least), (middle, greatest), &paint);
+        // An end beyond the axis has no cap.
+        for end in range.into_iter().filter(|end| *end <= high) {
+            let end = layout.y(slot.row, end);
+            canvas.line((middle - cap, end), (middle + cap, end), &paint);
+        }
+    }
 }
 
 /// Moves the categories in `last` to the end, in that order, and returns their number.
@@ -184,7 +233,7 @@ mod tests {
     #[test]
     fn only_far_bars_end_above_the_axis() {
         let bars = |values: &[f64]| -> Vec<Bar> {
-            values.iter().map(|&value| Bar { category: 0, series: 0, value }).collect()
+            values.iter().map(|&value| Bar { category: 0, series: 0, value, range: None }).collect()
         };
         assert_eq!(limit(&bars(&[1.0; 10])), None);
         let mut far = [1.0; 11];

@@ -75,6 +75,22 @@ pub fn far() -> Chart {
     chart
 }
 
+/// A whisker on each bar of the mean, and none on the others.
+pub fn ranges() -> Chart {
+    let mut chart = ratios("bars-ranges", 8, &POLICIES[..4]);
+    let of_mean = |value: f64| {
+        let values = (0..36).map(|row| (row >= 32).then_some(value));
+        values.collect::<Vec<Option<f64>>>()
+    };
+    for (name, value) in [("least", 0.55), ("greatest", 1.45)] {
+        let column = column(name, of_mean(value));
+        chart.data = chart.data.with_column(column).expect("a column").clone();
+    }
+    let bars = Bars::new("trace", "policy", "ipc_ratio", Axis::new("IPC over fr-fcfs", "×"));
+    chart.kind = bars.set_apart(["geomean"]).range("least", "greatest").into();
+    chart
+}
+
 fn negative() -> Chart {
     let (trace, policy) = grid(&workloads(8), &POLICIES[..3]);
     let change: Vec<f64> = (0..24).map(|n| 40.0 * (measured(n) - 0.7)).collect();
@@ -392,6 +408,7 @@ pub fn gallery() -> Vec<Chart> {
         ratios("bars-many", 37, &POLICIES),
         ratios("bars-few", 2, &POLICIES[..2]),
         far(),
+        ranges(),
         negative(),
         claims(),
         sparse(),

@@ -15,6 +15,6 @@ mod wiring;
 pub use bench::Bench;
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_with_commands,
+    simulate_with_commands, simulate_with_schedulers,
 };
 pub use system::BuildError;

@@ -6,6 +6,7 @@ use super::periods::Periods;
 use super::system::{BuildError, System};
 use crate::context::Recording;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
+use warpmem_dram::scheduler::Family;
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
 use warpmem_sim::{CoreClock, CoreCycle, Ticks};
@@ -74,6 +75,18 @@ pub fn simulate(
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
     let system = System::new(machine, trace)?;
+    run(system, machine, trace, sink, progress)
+}
+
+/// As [`simulate`], with these DRAM schedulers instead of those that the machine names.
+pub fn simulate_with_schedulers(
+    machine: &Machine,
+    trace: &Trace,
+    schedulers: &dyn Family,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    let system = System::with_schedulers(machine, trace, schedulers)?;
     run(system, machine, trace, sink, progress)
 }
 

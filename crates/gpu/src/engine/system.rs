@@ -11,7 +11,7 @@ use crate::results::{CounterResult, IntervalCounts, RunResult};
 use crate::side::SideChannels;
 use crate::sm::Sm;
 use std::collections::VecDeque;
-use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_dram::scheduler::{Family, SCHEDULERS};
 use warpmem_dram::{Channel, CommandSink};
 use warpmem_machine::{Machine, MachineError, Policies};
 use warpmem_network::Topology;
@@ -53,11 +53,21 @@ pub(super) struct System {
 
 impl System {
     pub fn new(machine: &Machine, trace: &Trace) -> Result<System, BuildError> {
+        let scene = machine.scheduler_context();
+        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
+        System::with_schedulers(machine, trace, &*schedulers)
+    }
+
+    /// With these DRAM schedulers instead of those that the machine names.
+    pub fn with_schedulers(
+        machine: &Machine,
+        trace: &Trace,
+        schedulers: &dyn Family,
+    ) -> Result<System, BuildError> {
+        let scene = machine.scheduler_context();
         let map = machine.address_map()?;
         let dispatcher = Dispatcher::new(machine, trace.kernels())?;
         let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
-        let scene = machine.scheduler_context();
-        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
         let needs = schedulers.needs();
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
@@ -65,7 +75,7 @@ impl System {
         let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters());
         let sms = wiring.sms(machine, ideal)?;
         let mut slices = wiring.slices(machine, &needs, ideal)?;
-        let channels = Channel::all(&scene, &*schedulers)?;
+        let channels = Channel::all(&scene, schedulers)?;
         let controllers = wiring.controllers(machine, channels, ideal)?;
         let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
         for (controller, slices) in controllers.iter().zip(of_channels) {

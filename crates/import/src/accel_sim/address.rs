@@ -1,28 +1,10 @@
-//! The address block of a line: parsed from text into a few bytes, and expanded from those.
-//!
-//! The bytes keep a raw file's records small while they wait for their CTA to be complete.
+//! The address block of a line, parsed from text into a few bytes.
 
-use warpmem_trace::WARP_SIZE;
-
-use super::text::Tokens;
 use crate::error::Expected;
+use crate::packed::{AddressMode, write_signed, write_unsigned};
+use crate::text::Tokens;
 
-/// How a line stores its addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressMode {
-    /// One address per active lane.
-    List,
-    /// A base and a stride over one contiguous run of active lanes.
-    Stride,
-    /// A base and, for each further active lane, its difference from the active lane before.
-    Deltas,
-}
-
-impl AddressMode {
-    const ALL: [AddressMode; 3] = [AddressMode::List, AddressMode::Stride, AddressMode::Deltas];
-}
-
-/// Reads mode and addresses of the lanes in `mask`, and appends them to `out` for an [`Expander`].
+/// Reads mode and addresses of the lanes in `mask`, and appends them to `out` for a [`crate::packed::Expander`].
 /// Without active lanes only the mode is read.
 pub fn parse(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
     let mode = match tokens.next() {
@@ -83,87 +65,15 @@ pub fn is_one_run(mask: u32) -> bool {
     run & (run + 1) == 0
 }
 
-fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn write_signed(out: &mut Vec<u8>, value: i64) {
-    write_unsigned(out, (value << 1 ^ value >> 63) as u64);
-}
-
-/// Reads back what [`parse`] appended.
-#[derive(Debug)]
-pub struct Expander<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Expander<'a> {
-    pub fn new(bytes: &'a [u8]) -> Expander<'a> {
-        Expander { rest: bytes }
-    }
-
-    /// The next block, which was parsed with `mask`: its mode and the addresses of the active lanes.
-    pub fn next<'b>(
-        &mut self,
-        mask: u32,
-        lanes: &'b mut [u64; WARP_SIZE],
-    ) -> (AddressMode, &'b [u64]) {
-        let mode = AddressMode::ALL[usize::from(self.byte())];
-        let active = mask.count_ones() as usize;
-        if active == 0 {
-            return (mode, &[]);
-        }
-        let mut address = self.unsigned();
-        let stride = (mode == AddressMode::Stride).then(|| self.signed());
-        lanes[0] = address;
-        for lane in &mut lanes[1..active] {
-            address = address.wrapping_add_signed(stride.unwrap_or_else(|| self.signed()));
-            *lane = address;
-        }
-        (mode, &lanes[..active])
-    }
-
-    /// Whether all blocks have been read.
-    pub fn is_empty(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    fn byte(&mut self) -> u8 {
-        let (&first, rest) = self.rest.split_first().expect("blocks are written whole by parse");
-        self.rest = rest;
-        first
-    }
-
-    fn unsigned(&mut self) -> u64 {
-        let mut value = 0;
-        let mut shift = 0;
-        loop {
-            let byte = self.byte();
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return value;
-            }
-            shift += 7;
-        }
-    }
-
-    fn signed(&mut self) -> i64 {
-        let value = self.unsigned();
-        (value >> 1) as i64 ^ -((value & 1) as i64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
 
     use proptest::prelude::*;
+    use warpmem_trace::WARP_SIZE;
 
     use super::*;
+    use crate::packed::Expander;
 
     fn decode(text: &str, mask: u32) -> Result<Vec<u64>, Expected> {
         let mut bytes = Vec::new();

@@ -8,15 +8,16 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
-use super::address::Expander;
 use super::code::{Code, FIRST_UNUSED};
 use super::cta::Cta;
 use super::header::Header;
 use super::line::Line;
-use super::opcode;
-use super::operation::Op;
 use crate::error::ImportError;
 use crate::options::EmptyMasks;
+use crate::packed::Expander;
+use crate::sass::opcode;
+use crate::sass::operation::Op;
+use crate::sectors::sectors;
 use crate::summary::{ImportSummary, KernelCounts};
 
 /// Writes the CTAs of kernel after kernel.
@@ -362,30 +363,6 @@ fn without_window<'a>(lanes: &'a [u64], window: u64, moved: &'a mut [u64; WARP_S
     &moved[..lanes.len()]
 }
 
-/// Distinct 32 B sectors that an instruction touches.
-fn sectors(lanes: &[u64], width: u8) -> u64 {
-    const SECTOR_BITS: u32 = 5;
-    let last_byte = u64::from(width.max(1)) - 1;
-    let mut touched = [0; 2 * WARP_SIZE];
-    let mut count = 0;
-    let mut sorted = true;
-    for &address in lanes {
-        for sector in [address >> SECTOR_BITS, address.wrapping_add(last_byte) >> SECTOR_BITS] {
-            if count == 0 || touched[count - 1] != sector {
-                sorted &= count == 0 || touched[count - 1] < sector;
-                touched[count] = sector;
-                count += 1;
-            }
-        }
-    }
-    if sorted {
-        return count as u64;
-    }
-    let touched = &mut touched[..count];
-    touched.sort_unstable();
-    1 + touched.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64
-}
-
 /// Async copies of a warp that nothing has waited for: each stands for a register that its copy
 /// writes and the wait reads.
 #[derive(Debug, Default)]
@@ -426,16 +403,6 @@ impl AsyncGroups {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sectors_are_distinct_and_straddling_counts_twice() {
-        assert_eq!(sectors(&[], 4), 0);
-        assert_eq!(sectors(&[0, 4, 8, 12], 4), 1);
-        assert_eq!(sectors(&[0, 32, 64], 4), 3);
-        assert_eq!(sectors(&[64, 0, 64, 32, 0], 4), 3);
-        assert_eq!(sectors(&[30, 30], 4), 2);
-        assert_eq!(sectors(&[0x100, 0x110, 0x120], 16), 2);
-    }
 
     #[test]
     fn generic_addresses_belong_to_the_window_they_lie_in() {

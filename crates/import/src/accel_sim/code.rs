@@ -6,10 +6,10 @@
 use rustc_hash::FxHashMap;
 use warpmem_trace::{Operands, Reg, Registers};
 
-use super::opcode::{self, Decoded};
-use super::operation::Op;
-use super::text::{self, Tokens};
 use crate::error::Expected;
+use crate::sass::opcode::{self, Decoded};
+use crate::sass::operation::Op;
+use crate::text::{self, Tokens};
 
 /// Index of a [`Code`] within its kernel.
 pub type CodeId = u32;

@@ -9,7 +9,7 @@ pub struct Cta {
     pub block: [u32; 3],
     pub warps: Vec<WarpSpan>,
     pub lines: Vec<Line>,
-    /// For an [`super::address::Expander`].
+    /// For an [`crate::packed::Expander`].
     pub addresses: Vec<u8>,
     pub(super) size: Size,
 }

@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 use super::cta::{Cta, WarpSpan};
 use super::header::triple;
 use super::line::{LineParser, Place, parse_warp};
-use super::text::{self, Tokens};
 use crate::error::Expected;
+use crate::text::{self, Tokens};
 
 /// Takes the lines after the header, gives a CTA at each of its ends.
 #[derive(Debug)]

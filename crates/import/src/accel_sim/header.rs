@@ -1,6 +1,6 @@
 //! The `-key = value` lines at a kernel file's beginning. Any may be missing or hold nonsense.
 
-use super::text;
+use crate::text;
 
 /// What the header lines of a kernel file say, nonsense left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use super::header::Header;
 use super::line::{Coordinates, LineParser};
 use super::raw::Raw;
 use crate::error::ImportError;
+use crate::input::lines_of;
 
 /// Parses the blocks of a file's text.
 pub fn parse(path: &Path, blocks: Receiver<Result<Vec<u8>, ImportError>>, events: &Events) {
@@ -65,12 +66,9 @@ impl Parser<'_> {
         for block in blocks {
             let block = block?;
             bytes += block.len() as u64;
-            let text = block.strip_suffix(b"\n").unwrap_or(&block);
-            let mut start = 0;
-            for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+            for line in lines_of(&block) {
                 self.line += 1;
-                self.take(&text[start..end])?;
-                start = end + 1;
+                self.take(line)?;
             }
         }
         Ok(bytes)

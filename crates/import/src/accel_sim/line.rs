@@ -3,9 +3,9 @@
 use super::address;
 use super::code::{CodeId, CodeTable};
 use super::header::Header;
-use super::operation::Op;
-use super::text::{self, Leading, Tokens};
 use crate::error::Expected;
+use crate::sass::operation::Op;
+use crate::text::{self, Leading, Tokens};
 
 /// An instruction as executed by one warp. Its addresses lie beside it, see [`address`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,9 +151,9 @@ fn is_number(token: &[u8]) -> bool {
 mod tests {
     use warpmem_trace::{Kind, Reg, Space, WARP_SIZE};
 
-    use super::super::address::Expander;
     use super::super::code::Code;
     use super::*;
+    use crate::packed::Expander;
 
     struct Read {
         place: Option<Place>,

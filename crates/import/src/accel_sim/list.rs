@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{input, text};
 use crate::error::{Expected, ImportError};
+use crate::{input, text};
 
 /// What a kernel list holds, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

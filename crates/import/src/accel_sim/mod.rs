@@ -1,6 +1,6 @@
 //! Text traces of Accel-Sim's NVBit tracer: import and export.
 //!
-//! The way of a kernel file: [`input`] inflates it on one thread, [`kernel`] parses its text into CTAs on
+//! The way of a kernel file: [`crate::input`] inflates it on one thread, [`kernel`] parses its text into CTAs on
 //! another, [`assemble`] writes them to the trace on the caller's. Some files are under way at once;
 //! their kernels are written in the list's order.
 
@@ -13,15 +13,10 @@ mod event;
 mod export;
 mod grouped;
 mod header;
-mod input;
 mod kernel;
 mod line;
 mod list;
-mod opcode;
-mod opcode_table;
-mod operation;
 mod raw;
-mod text;
 mod tracez;
 
 use std::collections::VecDeque;
@@ -39,6 +34,7 @@ use self::assemble::{Assembler, OpenKernel, Source};
 use self::event::Event;
 use self::list::{Command, List};
 use super::error::ImportError;
+use super::input;
 use super::options::ImportOptions;
 use super::progress::Progress;
 use super::summary::ImportSummary;
@@ -133,10 +129,7 @@ fn kernel_path(command: &Command) -> Option<&Path> {
 }
 
 fn total_bytes(files: &[&Path]) -> Result<u64, ImportError> {
-    files.iter().try_fold(0, |total, path| {
-        let metadata = std::fs::metadata(path).map_err(ImportError::io("open", path))?;
-        Ok(total + metadata.len())
-    })
+    files.iter().try_fold(0, |total, path| Ok(total + input::bytes_of(path)?))
 }
 
 /// Files whose reading has begun, in the list's order.

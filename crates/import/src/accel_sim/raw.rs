@@ -9,9 +9,9 @@ use warpmem_trace::Kind;
 
 use super::cta::{Cta, Size, WarpSpan};
 use super::line::{Line, LineParser, Parsed};
-use super::operation::Op;
-use super::text::Tokens;
 use crate::error::Expected;
+use crate::sass::operation::Op;
+use crate::text::Tokens;
 
 /// Takes the lines after the header; gives the CTAs at the end.
 #[derive(Debug)]
@@ -129,10 +129,10 @@ impl Collected {
 mod tests {
     use warpmem_trace::WARP_SIZE;
 
-    use super::super::address::Expander;
     use super::super::header::Header;
     use super::super::line::Coordinates;
     use super::*;
+    use crate::packed::Expander;
 
     fn collect(text: &str) -> Vec<Cta> {
         let mut raw = Raw::new(LineParser::new(&Header::default(), Coordinates::Warp));

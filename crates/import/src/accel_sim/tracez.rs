@@ -26,9 +26,9 @@ use super::event::Event;
 use super::header::Header;
 use super::kernel::{grouped_coordinates, report, send};
 use super::line::{LineParser, MAX_WARPS, Parsed, Place};
-use super::text::Tokens;
 use crate::error::{Expected, ImportError};
 use crate::progress::Progress;
+use crate::text::Tokens;
 
 /// Longest header, bytes.
 const MAX_HEADER: u64 = 1 << 20;

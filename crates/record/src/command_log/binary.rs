@@ -1,7 +1,7 @@
 //! The Parquet form: the same columns as the text form, and the configuration in the metadata.
 
 use super::text::{channel_number, command_kind};
-use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row};
+use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row, TABLE};
 use crate::file::{Field, GROUP_ROWS, TableFile, open_checked};
 use crate::{Column, count, maybe_count, text};
 use parquet::errors::ParquetError;
@@ -24,7 +24,7 @@ pub(super) struct Writer {
 impl Writer {
     pub fn create(path: &Path, configuration: &str) -> Result<Writer, LogError> {
         let columns = columns();
-        let mut file = TableFile::create(path, "commands", &Field::all(&columns))?;
+        let mut file = TableFile::create(path, TABLE, &Field::all(&columns))?;
         file.note(METADATA, configuration);
         Ok(Writer { file, columns, rows: Vec::with_capacity(GROUP_ROWS) })
     }
@@ -48,7 +48,7 @@ impl Writer {
     }
 }
 
-fn columns() -> Vec<Column<Row>> {
+pub(super) fn columns() -> Vec<Column<Row>> {
     let place = |name, doc, of: fn(&Place) -> u16| {
         count(name, "", doc, move |row: &Row| of(&row.place).into())
     };

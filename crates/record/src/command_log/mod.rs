@@ -11,6 +11,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use crate::Column;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
@@ -50,9 +51,26 @@ impl Configuration {
 
 /// A row: a command with the position of its bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+pub(crate) struct Row {
     logged: LoggedCommand,
     place: Place,
+}
+
+/// Name of a log as a table.
+pub(crate) const TABLE: &str = "commands";
+
+pub(crate) fn columns() -> Vec<Column<Row>> {
+    binary::columns()
+}
+
+/// The rows of commands of the channels of `dram`, channel by channel.
+pub(crate) fn rows(dram: &Dram, channels: &[Vec<Command>]) -> Vec<Row> {
+    let of = |channel: usize, command: Command| {
+        let place = Place::of(dram, command.bank).expect("a channel issues to its banks only");
+        Row { logged: LoggedCommand { channel: channel as u16, command }, place }
+    };
+    let channels = channels.iter().enumerate();
+    channels.flat_map(|(at, commands)| commands.iter().map(move |&c| of(at, c))).collect()
 }
 
 enum Sheet {

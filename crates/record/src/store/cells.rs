@@ -130,7 +130,8 @@ impl CellStore {
         &self.damaged
     }
 
-    /// The runs that were finished when it was opened.
+    /// The runs that were finished when it was opened, and those that came and went since as
+    /// [`CellStore::take_from`] moved them.
     pub fn finished(&self) -> &FinishedCells {
         &self.finished
     }
@@ -174,10 +175,36 @@ impl CellStore {
         let run_id = key.run_id().to_owned();
         write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])?;
         write_label(&folder, &label)?;
-        self.supersede(&run_id)?;
-        let cell = self.cell(CELLS, &run_id);
-        fs::rename(&folder, &cell).map_err(at(&cell, "create"))?;
-        self.discard(SUPERSEDED, &run_id)
+        self.name_cell(&folder, &run_id)
+    }
+
+    /// Moves finished runs here from another directory on the same file system: those of `runs`
+    /// that are there, with everything that is `asked` for, and not here.
+    ///
+    /// # Errors
+    /// If a run cannot be moved. Each run is in one of the two directories at any moment.
+    pub fn take_from<'a>(
+        &mut self,
+        other: &mut CellStore,
+        runs: impl IntoIterator<Item = &'a RunKey>,
+        asked: Recorded,
+    ) -> Result<(), ResultsError> {
+        for key in runs {
+            let is_there = other.finished.folder(key, asked) == Some(CELLS);
+            if is_there && !self.finished.holds(key, asked) {
+                self.name_cell(&other.cell(CELLS, key.run_id()), key.run_id())?;
+                self.finished.take_from(&mut other.finished, key.run_id());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a complete folder the cell of a run.
+    fn name_cell(&self, folder: &Path, run_id: &str) -> Result<(), ResultsError> {
+        self.supersede(run_id)?;
+        let cell = self.cell(CELLS, run_id);
+        fs::rename(folder, &cell).map_err(at(&cell, "create"))?;
+        self.discard(SUPERSEDED, run_id)
     }
 
     /// Assembles the tables, in the order of `runs`, from those of them that are finished with

@@ -118,6 +118,13 @@ impl FinishedCells {
         TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
     }
 
+    /// Notes that the cell of a run has moved here from another directory.
+    pub(super) fn take_from(&mut self, other: &mut FinishedCells, run_id: &str) {
+        let [cells, superseded] = &mut self.labels;
+        superseded.remove(run_id);
+        cells.extend(other.labels[0].remove_entry(run_id));
+    }
+
     /// Finished runs that are not among `run_ids`.
     pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
         let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
@@ -154,6 +161,19 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     }
     format!("{:016x}", hash.finish())
 });
+
+/// Run ids of the cells in `dir`, by the names of their folders: cheap enough to be asked every few
+/// seconds. None if it does not exist.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn cell_names(dir: &Path) -> Result<HashSet<String>, ResultsError> {
+    let cells = dir.join(CELLS);
+    match cells.is_dir() {
+        true => Ok(names(&cells)?.into_iter().filter_map(|name| name.into_string().ok()).collect()),
+        false => Ok(HashSet::new()),
+    }
+}
 
 /// Labels of the cells in a folder; none if it does not exist.
 fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {

@@ -10,7 +10,7 @@ mod staging;
 mod writer;
 
 pub use cells::CellStore;
-pub use finished::FinishedCells;
+pub use finished::{FinishedCells, cell_names};
 #[cfg(test)]
 pub(crate) use recorder::STREAMED;
 pub use recorder::{Recorded, RunRecorder};

@@ -38,36 +38,63 @@ pub fn kernel_rows_json(key: &RunKey, result: &RunResult) -> Vec<Map<String, Val
     UnitRow::kernels(&run).map(row).collect()
 }
 
-/// Writes every table of the runs into `folder`, except those with a file per run.
-pub(crate) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
-    let runs = || runs.iter();
-    write(folder, "runs", &run_columns(), runs().cloned())?;
-    write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
-    write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
-    write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
-    write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
-    write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
-    write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
-    write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
-    write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
-    write(folder, "histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
-    write(folder, "policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
+/// Takes tables, one after the other.
+pub(crate) trait Tables {
+    type Error;
+
+    /// The table `name`.
+    fn take<R, B: Borrow<R>>(
+        &mut self,
+        name: &'static str,
+        columns: &[Column<R>],
+        rows: impl Iterator<Item = B>,
+    ) -> Result<(), Self::Error>;
 }
 
-/// Writes the table `name` into `folder`.
-fn write<R, B: Borrow<R>>(
-    folder: &Path,
-    name: &str,
-    columns: &[Column<R>],
-    mut rows: impl Iterator<Item = B>,
-) -> Result<(), ResultsError> {
-    let path = folder.join(format!("{name}.parquet"));
-    let mut file = TableFile::create(&path, name, &Field::all(columns))?;
-    loop {
-        let group: Vec<B> = rows.by_ref().take(GROUP_ROWS).collect();
-        if group.is_empty() {
-            return file.close();
+/// Gives every table of the runs to `tables`, except those with a file per run.
+pub(crate) fn hand_out<T: Tables>(
+    tables: &mut T,
+    runs: &[Arc<FinishedRun>],
+) -> Result<(), T::Error> {
+    let runs = || runs.iter();
+    tables.take("runs", &run_columns(), runs().cloned())?;
+    tables.take("kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
+    tables.take("sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
+    tables.take("slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
+    tables.take("channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
+    tables.take("banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+    tables.take("networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
+    tables.take("network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
+    tables.take("network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
+    tables.take("histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
+    tables.take("policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
+}
+
+/// Writes every table of the runs into `folder`, except those with a file per run.
+pub(crate) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
+    hand_out(&mut Files(folder), runs)
+}
+
+/// A file for each table.
+struct Files<'a>(&'a Path);
+
+impl Tables for Files<'_> {
+    type Error = ResultsError;
+
+    fn take<R, B: Borrow<R>>(
+        &mut self,
+        name: &'static str,
+        columns: &[Column<R>],
+        mut rows: impl Iterator<Item = B>,
+    ) -> Result<(), ResultsError> {
+        let path = self.0.join(format!("{name}.parquet"));
+        let mut file = TableFile::create(&path, name, &Field::all(columns))?;
+        loop {
+            let group: Vec<B> = rows.by_ref().take(GROUP_ROWS).collect();
+            if group.is_empty() {
+                return file.close();
+            }
+            file.write(columns, &group)?;
         }
-        file.write(columns, &group)?;
     }
 }

@@ -1,7 +1,7 @@
 //! A directory of cells: what is there, what is not, and what killed processes leave.
 
 use super::fixture;
-use crate::{CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey};
+use crate::{CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey, cell_names};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -291,4 +291,61 @@ fn one_at_a_time_and_never_over_other_results() {
     fs::create_dir(other.path().join("loads")).unwrap();
     let open = CellStore::open(other.path(), [], LOADS);
     assert!(matches!(open, Err(ResultsError::AlreadyHoldsResults { .. })));
+}
+
+/// The directories of two parts of a plan: their cells, with streams that had been moved out, become one directory's, whose
+/// files are those of a directory that made all runs.
+#[test]
+fn runs_of_another_directory_are_taken_once_and_leave_it() {
+    let (whole, part) = (tempdir().unwrap(), tempdir().unwrap());
+    let (other_part, expected) = (tempdir().unwrap(), tempdir().unwrap());
+    let keys = two_runs(expected.path());
+    for (dir, key) in [(&part, &keys[0]), (&other_part, &keys[1])] {
+        let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
+        keep(&store, key.clone(), LOADS);
+        assert_eq!(store.assemble(&keys, LOADS).unwrap(), 1);
+    }
+    let mut store = CellStore::open(whole.path(), &keys, LOADS).unwrap();
+    for dir in [&part, &other_part] {
+        let mut from = CellStore::open(dir.path(), &keys, LOADS).unwrap();
+        store.take_from(&mut from, &keys, LOADS).unwrap();
+        assert!(keys.iter().all(|key| !from.finished().holds(key, LOADS)));
+        assert_eq!(cell_names(dir.path()).unwrap(), HashSet::new());
+    }
+    assert!(keys.iter().all(|key| store.finished().holds(key, LOADS)));
+    assert_eq!(cell_names(whole.path()).unwrap().len(), 2);
+    assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
+    for name in ["runs.parquet", "histograms.parquet", "loads"] {
+        let [ours, theirs] = [&whole, &expected].map(|dir| content(&dir.path().join(name)));
+        assert!(ours == theirs, "{name}");
+    }
+}
+
+/// Bytes of a file, or of all files of a folder.
+fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    if path.is_file() {
+        return vec![(PathBuf::new(), fs::read(path).unwrap())];
+    }
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> =
+        entries.map(|entry| (entry.file_name().into(), fs::read(entry.path()).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_run_that_is_here_or_was_recorded_otherwise_is_not_taken() {
+    let (here, there) = (tempdir().unwrap(), tempdir().unwrap());
+    let keys = two_runs(there.path());
+    let mut store = CellStore::open(here.path(), &keys, LOADS).unwrap();
+    keep(&store, keys[0].clone(), LOADS);
+    drop(store);
+    store = CellStore::open(here.path(), &keys, LOADS).unwrap();
+    let mut from = CellStore::open(there.path(), &keys, LOADS).unwrap();
+    let every = Recorded { requests: Some(warpmem_gpu::results::RequestSample::ALL), ..LOADS };
+    store.take_from(&mut from, &keys, every).unwrap();
+    assert_eq!(cell_names(there.path()).unwrap().len(), 2, "they lack the requests");
+    store.take_from(&mut from, &keys, LOADS).unwrap();
+    let left = cell_names(there.path()).unwrap();
+    assert_eq!(left, HashSet::from([keys[0].run_id().to_owned()]));
 }

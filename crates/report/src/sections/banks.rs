@@ -41,10 +41,11 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
             let axes = [Axis::new("channel", ""), Axis::new("bank", "")];
             let [x, y] = axes;
             let map = HeatMap::new("channel", "bank", column, x, y, Axis::percent(label));
-            let caption = format!(
-                "{title} of each DRAM channel{}: the baseline, the fastest and the slowest policy of a workload.",
-                scope.on
-            );
+            let policies = match study.is_single() {
+                true => "",
+                false => ": the baseline, the fastest and the slowest policy of a workload",
+            };
+            let caption = format!("{title} of each DRAM channel{}{policies}.", scope.on);
             let name = format!("{name}-by-bank{}", scope.file);
             let data = data.select([RUN, "channel", "bank", column])?;
             section = section.figure(Chart::new(

@@ -29,7 +29,7 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
         "l2_reservation_fails_mshr_entry",
         "l2_reservation_fails_mshr_merge",
     ];
-    Ok(Section::new("caches", "Caches and their misses")
+    Ok(Section::new("caches", "Caches")
         .text(Prose::new(
             "Miss rates, occupancy of MSHRs and queues of LLC slices, and the cycles in which an access was retried because a resource was full. L2 is the LLC.",
         ))

@@ -1,6 +1,6 @@
 //! Memory divergence: how far apart the replies of a load arrive, and how long loads take.
 
-use super::{Scope, file_name, scopes};
+use super::{Scope, file_name, folded_if_long, scopes};
 use crate::columns::{POLICY, SETTING};
 use crate::document::Section;
 use crate::frame::{distinct, has_some, is_one_of, joined};
@@ -13,6 +13,16 @@ use warpmem_analysis::{LOAD_TIME_PERCENTILES, divergence, load_time, polars, tai
 use warpmem_chart::{Axis, Bars, Boxes, Chart, Kind, Tails};
 use warpmem_text::counted;
 
+const DIVERGENCE: [&str; 8] = [
+    "loads",
+    "divergent_loads",
+    "divergence_mean",
+    "divergence_p50",
+    "divergence_p90",
+    "divergence_p99",
+    "divergence_max",
+    "in_mc_fraction",
+];
 /// Workloads whose tails are drawn.
 const PANELS: usize = 12;
 
@@ -28,14 +38,19 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         section = section.note(note);
     }
     let tails = if loads.is_exact { tails(study, shown)? } else { Vec::new() };
-    for scope in scopes(study, shown)? {
-        section = section.figure(times(&loads, &scope)?);
-        for tail in &tails {
-            section = section.figure(tail.chart(&scope)?);
+    let scopes = scopes(study, shown)?;
+    for scope in &scopes {
+        section = section.figure(times(&loads, scope)?);
+        if study.only_run().is_none() {
+            section = section.figure(in_mc(&loads, scope)?);
         }
-        section = section.figure(in_mc(&loads, &scope)?);
     }
-    Ok(section.table(loads.table(study)?))
+    for scope in &scopes {
+        for tail in &tails {
+            section = section.figure(tail.chart(scope)?);
+        }
+    }
+    Ok(section.table(loads.divergence(study)?).table(loads.times(study)?))
 }
 
 fn introduction() -> Prose {
@@ -93,39 +108,43 @@ impl Loads {
         }
     }
 
-    fn table(&self, study: &Study) -> anyhow::Result<Table> {
-        let columns = study.keys().into_iter().map(str::to_owned).chain(columns());
-        let frame = self.frame.select(columns)?;
-        let mut table = Table::new("loads", "Loads that diverge, in each run", frame);
-        for name in times_of_mean() {
-            let definition = "Load time of divergent loads, over its mean within the run.";
-            table.describe(&name, "× mean", definition, 2);
-        }
+    fn divergence(&self, study: &Study) -> anyhow::Result<Table> {
+        let title = "Divergence of loads, in each run";
+        let mut table = self.table(study, "loads", title, DIVERGENCE.map(str::to_owned))?;
         for percentile in ["p50", "p90", "p99"] {
             let definition = format!("Divergence: percentile {}.", &percentile[1..]);
             table.describe(&format!("divergence_{percentile}"), "core cycles", &definition, 0);
         }
         Ok(table)
     }
+
+    fn times(&self, study: &Study) -> anyhow::Result<Table> {
+        let title = "Times of loads that diverge, in each run";
+        let columns = ["load_time_mean".to_owned()].into_iter().chain(times_of_mean());
+        let mut table = self.table(study, "load-times", title, columns)?;
+        for name in times_of_mean() {
+            let definition = "Load time of divergent loads, over its mean within the run.";
+            table.describe(&name, "× mean", definition, 2);
+        }
+        Ok(table)
+    }
+
+    fn table(
+        &self,
+        study: &Study,
+        name: &str,
+        title: &str,
+        columns: impl IntoIterator<Item = String>,
+    ) -> anyhow::Result<Table> {
+        let columns = study.keys().into_iter().map(str::to_owned).chain(columns);
+        let table = Table::new(name, title, self.frame.select(columns)?);
+        Ok(folded_if_long(table))
+    }
 }
 
 fn times_of_mean() -> impl Iterator<Item = String> {
     let percentiles = LOAD_TIME_PERCENTILES.map(|percent| format!("load_time_p{percent}"));
     percentiles.into_iter().chain(["load_time_max".to_owned()])
-}
-
-fn columns() -> Vec<String> {
-    let divergence = [
-        "divergence_mean",
-        "divergence_p50",
-        "divergence_p90",
-        "divergence_p99",
-        "divergence_max",
-        "in_mc_fraction",
-        "load_time_mean",
-    ];
-    let counts = ["loads", "divergent_loads"];
-    counts.into_iter().chain(divergence).map(str::to_owned).chain(times_of_mean()).collect()
 }
 
 fn from_loads(study: &Study) -> anyhow::Result<DataFrame> {

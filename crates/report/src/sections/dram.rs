@@ -1,6 +1,6 @@
 //! Row locality, bank-level parallelism, and DRAM bus utilization.
 
-use super::{run_table, scopes};
+use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
 use crate::document::Section;
 use crate::frame::has_some;
@@ -10,15 +10,15 @@ use crate::study::Study;
 use warpmem_chart::{Axis, Chart, Kind, Scatter};
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
-    let section = Section::new("dram", "Row locality and bank-level parallelism");
+    let section = Section::new("dram", "Row locality and BLP");
     if !has_some(&study.runs, "row_locality") {
         return Ok(section
             .note(Prose::new("No run had an activation: DRAM was not used, or was perfect.")));
     }
     let mut section = section.text(Prose::new(
-        "Row locality is requests served per activation: fewer activations leave more time for data. BLP is the mean number of banks of a channel with an outstanding request, over the cycles with at least one: more banks hide each other's activations.",
+        "Row locality is requests served per activation: fewer activations leave more time for data. Bank-level parallelism (BLP) is the mean number of banks of a channel with an outstanding request, over the cycles with at least one: more banks hide each other's activations.",
     ));
-    for scope in scopes(study, shown)? {
+    for scope in compared_scopes(study, shown)? {
         let data = scope.runs.select(["trace", POLICY, "blp", "row_locality"])?;
         let (x, y) =
             (Axis::new("BLP", "banks"), Axis::new("row locality", "requests / activation"));

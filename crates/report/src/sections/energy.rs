@@ -1,6 +1,7 @@
 //! DRAM energy.
 
-use super::{run_table, scopes};
+use super::one_run::Run;
+use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
 use crate::document::Section;
 use crate::frame::{has_some, long};
@@ -32,7 +33,10 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let mut section = section.text(Prose::new(
         "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not included.",
     ));
-    for scope in scopes(study, shown)? {
+    if let Some(run) = study.only_run() {
+        section = of_run(&Run(run))?.into_iter().fold(section, Section::figure);
+    }
+    for scope in compared_scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "part", ENERGY)?;
         let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
         let bars = StackedBars::new("trace", "part", ENERGY, Axis::new("DRAM energy", "µJ"));
@@ -50,4 +54,16 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         [&["energy_pj_per_bit", "energy_nj"][..], &PARTS.map(|(column, _)| column)].concat();
     Ok(section
         .table(run_table(study, "energy-by-run", "DRAM energy of each run", &columns)?.folded()))
+}
+
+fn of_run(run: &Run) -> anyhow::Result<Option<Chart>> {
+    let parts = PARTS.map(|(column, called)| {
+        (called.to_owned(), run.value(column).map(|nanojoules| nanojoules / 1000.0))
+    });
+    run.bars(
+        ("energy", "DRAM energy"),
+        "Energy of the DRAM devices, by component.",
+        parts.into(),
+        Axis::new("DRAM energy", "µJ"),
+    )
 }

@@ -1,6 +1,6 @@
 //! Components of the read latency.
 
-use super::{run_table, scopes};
+use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
 use crate::document::Section;
 use crate::frame::{has_some, long};
@@ -28,7 +28,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         .zip(&called)
         .map(|(column, called)| (column.as_str(), called.as_str()))
         .collect();
-    for scope in scopes(study, shown)? {
+    for scope in compared_scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &parts, "stage", "cycles")?;
         let bars =
             StackedBars::new("trace", "stage", "cycles", Axis::new("mean latency", "core cycles"));

@@ -7,10 +7,12 @@ mod divergence;
 mod dram;
 mod energy;
 mod latency;
+mod one_run;
 mod parameters;
 mod performance;
 mod series;
 mod sm_cycles;
+mod summary;
 mod what_was_run;
 
 pub use definitions::definitions;
@@ -28,10 +30,11 @@ use warpmem_analysis::polars;
 /// Builds a section.
 pub type MakeSection = fn(&Study, &Shown) -> anyhow::Result<Section>;
 
-/// All but the last, which describes the others.
-pub const SECTIONS: [MakeSection; 11] = [
-    what_was_run::section,
+/// All but those that describe the others: the answer first, what was run last.
+pub const SECTIONS: [MakeSection; 12] = [
+    summary::section,
     performance::section,
+    parameters::section,
     divergence::section,
     latency::section,
     dram::section,
@@ -40,7 +43,7 @@ pub const SECTIONS: [MakeSection; 11] = [
     caches::section,
     energy::section,
     series::section,
-    parameters::section,
+    what_was_run::section,
 ];
 
 /// One per setting that charts show: its name, and the suffix that distinguishes the names of its
@@ -62,6 +65,11 @@ impl Scope {
         let mut found = distinct(&of_baseline, POLICY)?;
         Ok(found.pop().filter(|_| found.is_empty()))
     }
+}
+
+/// The scopes of charts that compare runs; none for a single run.
+fn compared_scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
+    if study.only_run().is_some() { Ok(Vec::new()) } else { scopes(study, shown) }
 }
 
 fn scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
@@ -86,6 +94,9 @@ fn file_name(text: &str) -> String {
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
+/// A table with more runs is folded: charts show them first.
+const OPEN: usize = 12;
+
 /// A row per run, with those of these columns of `runs` that are not 0 in every run; a note names
 /// the others.
 fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow::Result<Table> {
@@ -96,7 +107,11 @@ fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow
     let columns: Vec<&str> = study.keys().into_iter().chain(present).collect();
     let mut table = Table::new(name, title, study.runs.select(columns)?);
     table.left_out = left_out(&zero, &unknown);
-    Ok(table)
+    Ok(folded_if_long(table))
+}
+
+fn folded_if_long(table: Table) -> Table {
+    if table.rows() > OPEN { table.folded() } else { table }
 }
 
 /// Columns that are 0 in all runs, and columns without any value.

@@ -1,6 +1,6 @@
 //! How SMs spend their cycles.
 
-use super::{run_table, scopes};
+use super::{compared_scopes, run_table};
 use crate::columns::POLICY;
 use crate::document::Section;
 use crate::frame::long;
@@ -10,7 +10,7 @@ use crate::study::Study;
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 /// Columns of the activities of an SM, with their titles.
-const PARTS: [(&str, &str); 6] = [
+pub const PARTS: [(&str, &str); 6] = [
     ("active_cycles", "active"),
     ("memory_block_cycles", "memory block"),
     ("dependency_stall_cycles", "dependency stall"),
@@ -20,10 +20,10 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
-    let mut section = Section::new("sm-cycles", "Where the cycles of SMs go").text(Prose::new(
+    let mut section = Section::new("sm-cycles", "Cycles of SMs").text(Prose::new(
         "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall the unit or the load/store queue that a ready warp needs is full: a memory system that cannot keep up also shows there. Numbers are means over SMs.",
     ));
-    for scope in scopes(study, shown)? {
+    for scope in compared_scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "what", "cycles")?;
         let bars =
             StackedBars::new("trace", "what", "cycles", Axis::new("cycles", "%")).series(POLICY);

@@ -90,6 +90,22 @@ impl Setup {
     pub fn capacity(&self) -> f64 {
         self.pattern.capacity()
     }
+
+    /// The loads to measure where none are given: even steps up to the capacity, and as far beyond
+    /// it as needed to saturate a network that comes close to it.
+    pub fn loads(&self) -> Vec<f64> {
+        steps(self.capacity())
+    }
+}
+
+/// Steps up to the load that no network exceeds, and up to the end.
+const STEPS: u32 = 20;
+const ALL_STEPS: u32 = 24;
+
+/// Rounded to six decimals, to remove the error of binary fractions.
+fn steps(capacity: f64) -> Vec<f64> {
+    let load = |n: u32| (capacity * f64::from(n) / f64::from(STEPS) * 1e6).round() / 1e6;
+    (1..=ALL_STEPS).map(load).take_while(|&load| load <= 1.0).collect()
 }
 
 fn within(option: &'static str, value: u64, least: u64, most: u64) -> Result<(), StandaloneError> {
@@ -97,4 +113,17 @@ fn within(option: &'static str, value: u64, least: u64, most: u64) -> Result<(),
         return Ok(());
     }
     Err(StandaloneError::option(option, &value, format!("{least} to {most}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_end_beyond_the_capacity_but_not_beyond_what_a_source_can_send() {
+        let loads = steps(2.0 / 3.0);
+        assert_eq!((loads.len(), loads[0], loads[19], loads[23]), (24, 0.033333, 0.666667, 0.8));
+        let loads = steps(1.0);
+        assert_eq!((loads.len(), loads[2], loads[19]), (20, 0.15, 1.0));
+    }
 }

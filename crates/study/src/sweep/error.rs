@@ -82,6 +82,13 @@ pub enum SweepError {
     Unwritten { kept: String, source: ResultsError },
 }
 
+impl SweepError {
+    /// Whether another process writes the directory.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, SweepError::Results(ResultsError::InUse { .. }))
+    }
+}
+
 /// Serde's message about an unknown name, with the name that was probably meant.
 fn explained(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);

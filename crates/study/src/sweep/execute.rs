@@ -7,7 +7,6 @@ use super::shard::Shard;
 use crate::cells::{CellError, threads};
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::engine::Progress;
 use warpmem_gpu::results::RunResult;
@@ -41,10 +40,10 @@ pub trait Watcher: Sync {
 /// The cells of a plan, and the directory with the results of those that have been run.
 pub struct Sweep<'a> {
     directory: PathBuf,
-    recorded: Recorded,
-    cells: Vec<Planned<'a>>,
+    pub(super) recorded: Recorded,
+    pub(super) cells: Vec<Planned<'a>>,
     baselines: Baselines,
-    store: CellStore,
+    pub(super) store: CellStore,
     shard: Option<Shard>,
 }
 
@@ -71,7 +70,7 @@ impl<'a> Sweep<'a> {
 
     /// How many runs of the directory are not in the plan.
     pub fn others(&self) -> usize {
-        self.store.finished().others(&self.run_ids()).len()
+        self.store.finished().others(&self.run_ids(None)).len()
     }
 
     /// Removes the runs that are not in the plan.
@@ -81,10 +80,6 @@ impl<'a> Sweep<'a> {
     pub fn prune(&mut self) -> Result<(), SweepError> {
         let run_ids = self.cells.iter().map(|planned| planned.cell.key.run_id()).collect();
         Ok(self.store.prune(&run_ids)?)
-    }
-
-    fn run_ids(&self) -> HashSet<&str> {
-        self.cells.iter().map(|planned| planned.cell.key.run_id()).collect()
     }
 
     /// What is left to do.
@@ -97,7 +92,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-fn keys<'s>(cells: &'s [Planned<'_>]) -> impl Iterator<Item = &'s RunKey> {
+pub(super) fn keys<'s>(cells: &'s [Planned<'_>]) -> impl Iterator<Item = &'s RunKey> {
     cells.iter().map(|planned| &planned.cell.key)
 }
 
@@ -129,6 +124,11 @@ impl<'a> Started<'a> {
     /// For each cell of the plan, the index of its baseline, if there is one.
     pub fn partners(&self) -> Vec<Option<usize>> {
         self.sweep.baselines.partners(&self.sweep.cells)
+    }
+
+    /// Runs none of them: what there is can be assembled.
+    pub fn skip(self) -> Run<'a> {
+        Run { started: self, ends: Vec::new() }
     }
 
     /// Runs the cells, on `jobs` threads.
@@ -265,7 +265,7 @@ pub fn listed<'c, 'a>(
 }
 
 /// The indices of the shard's cells.
-fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
+pub(super) fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     let Some(shard) = shard else {
         return (0..cells.len()).collect();
     };

@@ -15,6 +15,7 @@ mod design;
 mod error;
 mod execute;
 mod expand;
+mod gather;
 mod plan;
 mod shard;
 mod traces;

@@ -11,6 +11,11 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// All of so many parts, in order.
+    pub fn all(of: usize) -> impl Iterator<Item = Shard> {
+        (1..=of).map(move |number| Shard { number, of })
+    }
+
     pub fn number(&self) -> usize {
         self.number
     }
@@ -59,10 +64,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shards(of: usize) -> impl Iterator<Item = Shard> {
-        (1..=of).map(move |number| Shard { number, of })
-    }
-
     #[test]
     fn shards_are_written_as_fractions() {
         assert_eq!("3/16".parse(), Ok(Shard { number: 3, of: 16 }));
@@ -80,7 +81,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_cell_is_of_one_shard(weights in prop::collection::vec(0u64..1000, 0..60), of in 1usize..9) {
-            let held: Vec<Vec<bool>> = shards(of).map(|shard| shard.holds(&weights)).collect();
+            let held: Vec<Vec<bool>> = Shard::all(of).map(|shard| shard.holds(&weights)).collect();
             for cell in 0..weights.len() {
                 prop_assert_eq!(held.iter().filter(|held| held[cell]).count(), 1);
             }
@@ -93,7 +94,7 @@ mod tests {
                 let held = shard.holds(&weights).into_iter().zip(&weights);
                 held.filter(|(held, _)| *held).map(|(_, weight)| weight).sum()
             };
-            let loads: Vec<u64> = shards(of).map(load).collect();
+            let loads: Vec<u64> = Shard::all(of).map(load).collect();
             let spread = loads.iter().max().unwrap() - loads.iter().min().unwrap();
             prop_assert!(spread <= *weights.iter().max().unwrap());
         }

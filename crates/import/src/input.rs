@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::error::ImportError;
 use crate::progress::Progress;
@@ -39,12 +39,19 @@ impl<'a> Input<'a> {
         Ok(filled)
     }
 
-    fn failed(&self, source: io::Error) -> ImportError {
+    /// What a failure to read it means.
+    pub fn failed(&self, source: io::Error) -> ImportError {
         let path = self.path.clone();
         match self.codec {
             Codec::Plain => ImportError::Io { action: "read", path, source },
             codec => ImportError::Inflate { path, codec: codec.name(), source },
         }
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
     }
 }
 
@@ -106,6 +113,45 @@ fn try_pump(
             return Ok(());
         }
     }
+}
+
+/// Bytes of a file, as it lies on disk.
+pub fn bytes_of(path: &Path) -> Result<u64, ImportError> {
+    Ok(std::fs::metadata(path).map_err(ImportError::io("open", path))?.len())
+}
+
+/// The lines of a block, without their ends.
+pub fn lines_of(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = block.strip_suffix(b"\n").unwrap_or(block);
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', text).chain([text.len()]).map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
+}
+
+/// Calls `take` with the number, from 1, and the text of each line of a file, which is inflated on
+/// another thread; gives the bytes of its text.
+pub fn for_each_line(
+    path: &Path,
+    progress: &dyn Progress,
+    mut take: impl FnMut(u64, &[u8]) -> Result<(), ImportError>,
+) -> Result<u64, ImportError> {
+    let (out, blocks) = sync_channel(BLOCKS_AHEAD);
+    std::thread::scope(|scope| {
+        scope.spawn(move || pump(path, progress, &out));
+        let (mut number, mut bytes) = (0, 0);
+        for block in blocks {
+            let block = block?;
+            bytes += block.len() as u64;
+            for line in lines_of(&block) {
+                number += 1;
+                take(number, line)?;
+            }
+        }
+        Ok(bytes)
+    })
 }
 
 /// The whole text of a small file.

@@ -1,0 +1,133 @@
+//! Warp instructions that come in any order of CTAs and warps, gathered until their kernel is complete
+//! and then written CTA by CTA.
+//!
+//! For formats that tell little more than addresses: what stands in for the rest is in [`Assumptions`],
+//! and the summary's notes say where it did.
+
+mod assemble;
+mod rows;
+
+pub use assemble::Assembler;
+pub use rows::{MAX_BYTES, Rows};
+
+use warpmem_trace::{MemoryOp, OpClass, Reg, Registers, Space};
+
+use crate::sass::opcode::Decoded;
+use crate::sass::operation::Op;
+
+/// What stands in for what an input does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumptions {
+    /// Where no registers are given: after how many further instructions of the warp the result of a
+    /// load or atomic is first used (0 = by the next one). `None`: never.
+    pub use_distance: Option<u32>,
+    /// Integer instructions before each memory instruction, at most [`Assumptions::MOST_GAP`].
+    pub gap: u32,
+}
+
+impl Assumptions {
+    pub const MOST_GAP: u32 = 1000;
+}
+
+impl Default for Assumptions {
+    fn default() -> Assumptions {
+        Assumptions { use_distance: Some(0), gap: 0 }
+    }
+}
+
+/// A kernel launch, as far as the input tells it.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    pub name: String,
+    pub stream: u64,
+    pub grid: Option<[u32; 3]>,
+    pub block: Option<[u32; 3]>,
+    pub registers: u32,
+    pub shared_bytes: u32,
+}
+
+/// The most warps of a CTA on any GPU.
+pub const MOST_WARPS: usize = 32;
+
+/// What every execution of an instruction shares.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Code {
+    /// As the input names it.
+    pub opcode: Box<str>,
+    pub pc: Option<u64>,
+    pub action: Action,
+    /// `None` if the input does not tell.
+    pub registers: Option<CodeRegisters>,
+}
+
+/// The registers that an instruction writes and reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CodeRegisters {
+    pub dests: Box<[Reg]>,
+    pub srcs: Box<[Reg]>,
+}
+
+impl CodeRegisters {
+    fn of(registers: Option<&CodeRegisters>) -> Registers<'_> {
+        let (dests, srcs) = registers.map_or((&[][..], &[][..]), |r| (&*r.dests, &*r.srcs));
+        Registers::new(dests, srcs)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    Memory(MemoryOp),
+    Compute { class: OpClass, count: u32 },
+    Barrier(u8),
+    Fence,
+    Exit,
+}
+
+impl Code {
+    /// How many addresses an execution with this mask has.
+    fn addresses(&self, mask: u32) -> usize {
+        match self.action {
+            Action::Memory(_) => mask.count_ones() as usize,
+            _ => 0,
+        }
+    }
+}
+
+impl Action {
+    /// What an opcode does. Generic addresses are taken as global.
+    pub fn of(decoded: &Decoded) -> Action {
+        let Decoded { width, cache_op, .. } = *decoded;
+        match decoded.op {
+            Op::Memory { kind, space } => {
+                let space = space.unwrap_or(Space::Global);
+                Action::Memory(MemoryOp { kind, space, width, cache_op })
+            }
+            Op::Compute(class) => Action::Compute { class, count: 1 },
+            Op::AsyncCommit | Op::AsyncWait => {
+                Action::Compute { class: OpClass::Control, count: 1 }
+            }
+            Op::Barrier => Action::Barrier(0),
+            Op::Fence => Action::Fence,
+            Op::Exit => Action::Exit,
+        }
+    }
+
+    /// The instructions that one row stands for.
+    fn instructions(self) -> u64 {
+        match self {
+            Action::Compute { count, .. } => count.into(),
+            _ => 1,
+        }
+    }
+}
+
+/// A warp instruction in its place.
+#[derive(Debug)]
+pub struct Row<'a> {
+    pub cta: [u32; 3],
+    pub warp: u32,
+    pub code: Code,
+    pub mask: u32,
+    /// One per active lane, lowest lane first; empty unless it is a memory instruction.
+    pub addresses: &'a [u64],
+}

@@ -1,0 +1,46 @@
+//! The answer, before everything else: which policy is best and by how much, or what a single run
+//! is limited by.
+
+mod outcome;
+mod standings;
+mod verdict;
+mod warnings;
+
+use super::parameters;
+use crate::document::Section;
+use crate::limits::Shown;
+use crate::study::Study;
+use standings::Standings;
+
+/// Parameters whose effect is stated.
+const PARAMETERS: usize = 3;
+
+pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let mut section = Section::new("summary", "Summary");
+    for warning in warnings::of(study)? {
+        section = section.warning(warning);
+    }
+    let section = match study.is_single() {
+        true => outcome::add(section, study, shown)?,
+        false => add_comparison(section, study, shown)?,
+    };
+    Ok(match shown.left_out(study) {
+        Some(note) => section.note(note),
+        None => section,
+    })
+}
+
+fn add_comparison(mut section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let standings = Standings::of(study)?;
+    for verdict in verdict::verdicts(study, shown, &standings)? {
+        section = section.text(verdict);
+    }
+    if !study.compares_overrides() {
+        let effects = parameters::effects(study)?;
+        section = effects.into_iter().take(PARAMETERS).fold(section, Section::text);
+    }
+    for chart in standings.charts(study, shown)? {
+        section = section.figure(chart);
+    }
+    Ok(section.table(standings.table(study)?))
+}

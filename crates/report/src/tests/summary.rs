@@ -1,0 +1,124 @@
+//! What the summary says of runs, and what a page begins with.
+
+use super::*;
+
+#[test]
+fn the_first_section_says_which_policy_is_fastest_and_which_slowest_and_what_was_run_is_last() {
+    let directory = runs(3, 4, &[""]);
+    let twice =
+        when(col("trace").eq(lit("trace-002")).and(col("dram_scheduler").eq(lit("policy-2"))));
+    let ipc = twice.then(lit(2.0) * col("ipc_thread")).otherwise(col("ipc_thread"));
+    rewrite(&directory, |runs| runs.with_columns([ipc.clone().alias("ipc_thread")]));
+    let study = study(&directory, "policy-1");
+    let text = page(&study);
+    let titles: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(titles[..2], ["Summary", "Performance"]);
+    assert_eq!(titles[titles.len() - 3..], ["What was run", "Not shown", "Definitions"]);
+    let summary = section(&text, "Summary");
+    // The harmonic mean of 1.5, 1.5, 3 and 1.5 is 12 / 7.
+    let said = "**`policy-2`** is the fastest of 3 DRAM schedulers: its IPC is 71.4 % above that of `policy-1` in the harmonic mean over 4 workloads (1.500 × on `trace-000` to 3.000 × on `trace-002`). **`policy-0`** is the slowest: 50.0 % below (0.500 × on `trace-000` to 0.500 × on `trace-003`).";
+    assert!(summary.contains(said), "{summary}");
+    let rows: Vec<&str> = summary.lines().filter(|line| line.starts_with("| policy-")).collect();
+    let ranking = [
+        "| policy-2 | 1.714 | 1.500 | trace-000 | 3.000 | trace-002 | 4 |",
+        "| policy-1 | 1.000 | 1.000 | trace-000 | 1.000 | trace-003 | 4 |",
+        "| policy-0 | 0.500 | 0.500 | trace-000 | 0.500 | trace-003 | 4 |",
+    ];
+    assert_eq!(rows, ranking, "{summary}");
+}
+
+#[test]
+fn the_baseline_may_be_the_fastest_and_equal_policies_are_called_equal() {
+    let directory = runs(3, 2, &[""]);
+    let summary =
+        |baseline: &str| section(&page(&study(&directory, baseline)), "Summary").to_owned();
+    let fastest = summary("policy-2");
+    assert!(
+        fastest.contains("**`policy-2`**, the baseline, is the fastest of 3 DRAM schedulers in the harmonic mean over 2 workloads; next is `policy-1`, 33.3 % below"),
+        "{fastest}"
+    );
+    assert!(summary("policy-0").contains("**`policy-0`**, the baseline, is the slowest."));
+    rewrite(&directory, |runs| runs.with_columns([lit(1.0).alias("ipc_thread")]));
+    let equal = summary("policy-0");
+    assert!(equal.contains("the 3 DRAM schedulers are equally fast"), "{equal}");
+}
+
+#[test]
+fn over_many_settings_the_summary_counts_and_names_the_farthest() {
+    let overrides = ["dram.read_queue=16", "dram.read_queue=32", "dram.read_queue=64"];
+    let directory = runs(2, 2, &overrides);
+    let alike = page(&study(&directory, "policy-0"));
+    let always = "the fastest is `policy-1` in all; the slowest is `policy-0` in all.";
+    assert!(section(&alike, "Summary").contains(always), "{alike}");
+    let none = "`dram.read_queue` changes the harmonic mean of IPC by less than 0.1 %.";
+    assert!(section(&alike, "Summary").contains(none), "{alike}");
+    let slow =
+        when(col("overrides").eq(lit(overrides[2])).and(col("dram_scheduler").eq(lit("policy-1"))));
+    let ipc = slow.then(lit(0.5)).otherwise(col("ipc_thread")).alias("ipc_thread");
+    rewrite(&directory, |runs| runs.with_columns([ipc.clone()]));
+    let text = page(&study(&directory, "policy-0"));
+    let summary = section(&text, "Summary");
+    let count = "Of 3 settings, the fastest is `policy-1` in 2, `policy-0` in 1; the slowest is `policy-0` in 2, `policy-1` in 1.";
+    assert!(summary.contains(count), "{summary}");
+    assert!(
+        summary.contains(
+            "Most is gained by **`policy-1`** with `dram.read_queue=16`: 100.0 % above `policy-0`"
+        ),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("Most is lost by **`policy-1`** with `dram.read_queue=64`: 50.0 % below"),
+        "{summary}"
+    );
+    let effect = "`dram.read_queue` changes the harmonic mean of IPC by up to 300.0 %: `policy-1` is fastest with `32` and slowest with `64`.";
+    assert!(summary.contains(effect), "{summary}");
+}
+
+#[test]
+fn without_any_run_of_the_baseline_the_summary_ranks_nothing() {
+    let overrides = ["dram.read_queue=16", "dram.read_queue=32", "dram.read_queue=64"];
+    let directory = runs(2, 2, &overrides);
+    // The baseline has been run on another trace alone.
+    let baseline = col("dram_scheduler").eq(lit("policy-0"));
+    let trace = when(baseline).then(lit("other")).otherwise(lit("trace")).alias("trace");
+    let first = col("trace").eq(lit("trace-000"));
+    rewrite(&directory, |runs| runs.filter(first.clone()).with_columns([trace.clone()]));
+    let study = study(&directory, "policy-0");
+    assert_eq!(study.unmatched, 3);
+    let text = page(&study);
+    let summary = section(&text, "Summary");
+    assert!(summary.contains("3 of 6 runs have no run of `policy-0`"), "{summary}");
+    assert!(!summary.contains("the slowest"), "{summary}");
+}
+
+#[test]
+fn runs_of_one_policy_are_described_instead_of_compared() {
+    let several = page(&study(&runs(1, 3, &[""]), "policy-0"));
+    let summary = section(&several, "Summary");
+    assert!(summary.contains("3 runs of one policy, `policy-0`"), "{summary}");
+    assert!(summary.contains("outcome-ipc.svg") && summary.contains("outcome-bandwidth.svg"));
+    assert!(section(&several, "Not shown").contains("nothing is compared"), "{several}");
+
+    let one = page(&study(&runs(1, 1, &[""]), "policy-0"));
+    let summary = section(&one, "Summary");
+    for said in ["The run takes 1 core cycles", "SMs issue in 100.0 %", "100.0 % of its peak"] {
+        assert!(summary.contains(said), "{said}: {summary}");
+    }
+    assert!(summary.contains("outcome-sm-cycles.svg") && summary.contains("outcome-latency.svg"));
+}
+
+#[test]
+fn a_page_is_readable_by_eye_and_by_ear() {
+    let study = study(&runs(2, 3, &[""]), "policy-0");
+    let document = document(&study, &Shown::of(&study).unwrap());
+    let page = html::render(&document).unwrap();
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!(count("<caption>"), document.tables().count());
+    assert_eq!(count("<h2>"), document.sections.len());
+    assert_eq!(count("<figure"), document.charts().count());
+    assert_eq!(count("role=\"img\""), 2 * document.charts().count(), "for screens and phones");
+    assert!(count("<th scope=\"row\"") > 6);
+    let summary = page.find("id=\"summary\"").unwrap();
+    assert!(summary < page.find("<figure").unwrap());
+    assert!(page.find("<figure").unwrap() < page.find("<table").unwrap(), "charts come first");
+}

@@ -1,0 +1,13 @@
+//! Any text, imported as a table of warp instructions in CSV: refused or read, never a panic, never a hang.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use warpmem::import::{TableOptions, import_csv};
+use warpmem_fuzz::import::into_memory;
+use warpmem_fuzz::with_file;
+
+fuzz_target!(|bytes: &[u8]| {
+    let options = TableOptions::default();
+    let _ = with_file(bytes, |path| into_memory(|trace| import_csv(path, trace, &options, &())));
+});

@@ -1,0 +1,113 @@
+//! Policies compared on the same traces and machines.
+
+use crate::error::OrRaise;
+use crate::frame::Frame;
+use crate::machine::Machine;
+use crate::runs::{Planned, Policy, Recording, run_all, slot};
+use crate::scheduler::Schedulers;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use warpmem::record::run_columns;
+use warpmem::slots::{Baseline, Choice, List, combinations};
+use warpmem::study::traces::NamedTrace;
+use warpmem_analysis::polars::prelude::{DataFrame, IntoLazy, LazyFrame};
+use warpmem_analysis::{self as analysis, CompareOptions};
+
+/// Runs relative to those of a baseline.
+#[pyclass(frozen, module = "warpmem")]
+pub struct Comparison {
+    comparison: analysis::Comparison,
+    tables: BTreeMap<&'static str, DataFrame>,
+}
+
+#[pymethods]
+impl Comparison {
+    /// One row per run.
+    fn rows(&self) -> Frame {
+        Frame(self.comparison.rows().clone())
+    }
+
+    /// Three rows per machine and policy: arithmetic, geometric and harmonic means.
+    fn means(&self) -> Frame {
+        Frame(self.comparison.means().clone())
+    }
+
+    #[getter]
+    fn baseline(&self) -> &str {
+        self.comparison.baseline()
+    }
+
+    /// Names of the tables of the runs.
+    fn tables(&self) -> Vec<&'static str> {
+        self.tables.keys().copied().collect()
+    }
+
+    fn table(&self, name: &str) -> Option<Frame> {
+        self.tables.get(name).cloned().map(Frame)
+    }
+
+    /// As `warpmem compare` prints it.
+    fn to_text(&self, width: usize) -> PyResult<String> {
+        self.comparison.to_text(width).or_raise()
+    }
+}
+
+impl Comparison {
+    pub fn of(
+        runs: LazyFrame,
+        mut options: CompareOptions,
+        metrics: Option<Vec<String>>,
+        tables: BTreeMap<&'static str, DataFrame>,
+    ) -> PyResult<Comparison> {
+        options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
+        if let Some(metrics) = metrics {
+            options.metrics = metrics;
+        }
+        let comparison = analysis::compare(runs, &options).or_raise()?;
+        Ok(Comparison { comparison, tables })
+    }
+}
+
+/// Every trace on every machine under every combination of policies.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn compare(
+    py: Python<'_>,
+    traces: Vec<PathBuf>,
+    machines: Vec<Py<Machine>>,
+    policies: Vec<(String, Vec<Policy>)>,
+    baseline: Option<String>,
+    metrics: Option<Vec<String>>,
+    recording: Recording,
+    jobs: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Comparison> {
+    let traces = NamedTrace::open_all(&traces).or_raise()?;
+    let machines: Vec<Machine> = machines.iter().map(|machine| machine.get().clone()).collect();
+    let lists = policies.iter().map(|(name, given)| {
+        let slot = slot(name)?;
+        let given = List(given.iter().map(Policy::name).collect()).of(slot);
+        Ok(Choice { slot, given })
+    });
+    let lists = lists.collect::<PyResult<Vec<_>>>()?;
+    let own = policies
+        .into_iter()
+        .flat_map(|(slot, given)| given.into_iter().map(move |policy| (slot.clone(), policy)));
+    let owns = Schedulers::of(own)?.0;
+    let plain: Vec<_> = machines.iter().map(|machine| machine.machine.clone()).collect();
+    let baseline = Baseline::choose(baseline.as_deref(), &lists, &plain).or_raise()?;
+    let mut planned = Vec::new();
+    for machine in &machines {
+        for trace in &traces {
+            for policies in &combinations(&lists) {
+                planned.push(Planned::new(trace, machine, policies, &owns)?);
+            }
+        }
+    }
+    let tables = run_all(py, planned, &recording, jobs, progress)?;
+    let mut options = CompareOptions::new(baseline.name());
+    options.slots = baseline.columns();
+    let runs = tables.get("runs").cloned().unwrap_or_default().lazy();
+    Comparison::of(runs, options, metrics, tables)
+}

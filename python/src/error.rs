@@ -1,0 +1,41 @@
+//! Errors as Python exceptions, with the same texts as the command line's.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use std::error::Error as StdError;
+use warpmem::gpu::engine::RunError;
+
+create_exception!(
+    warpmem,
+    Error,
+    PyException,
+    "Bad input: the text says what is wrong, where, and what would be valid."
+);
+create_exception!(warpmem, Fault, Error, "A fault of Warpmem itself: please report it.");
+
+/// Raises errors of the libraries.
+pub trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T, E: StdError + 'static> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| exception(&error))
+    }
+}
+
+/// The exception for an error, with the chain of its causes.
+pub fn exception(error: &(dyn StdError + 'static)) -> PyErr {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    let is_fault = causes.clone().any(is_fault);
+    let texts: Vec<String> = causes.map(ToString::to_string).collect();
+    let text = texts.join(": ");
+    if is_fault { Fault::new_err(text) } else { Error::new_err(text) }
+}
+
+/// Whether it is a failure of the engine, not of its input.
+fn is_fault(error: &(dyn StdError + 'static)) -> bool {
+    let of_run = error.downcast_ref::<RunError>();
+    of_run.is_some_and(|e| matches!(e, RunError::Deadlock { .. } | RunError::Invariant { .. }))
+}

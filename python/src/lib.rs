@@ -1,0 +1,53 @@
+//! The Python module `warpmem._warpmem`, on which the package's Python files are made.
+//!
+//! Functions here take and give plain values; defaults, names and documentation for people are in
+//! `python/warpmem/`. Long work goes on in a thread of its own ([`watched`]), without Python's lock.
+
+mod capture;
+mod channels;
+mod comparison;
+mod error;
+mod frame;
+mod generate;
+mod import;
+mod lists;
+mod machine;
+mod network;
+mod results;
+mod runs;
+mod scheduler;
+mod sweep;
+mod trace;
+mod watched;
+mod writer;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add("Fault", module.py().get_type::<error::Fault>())?;
+    module.add("ENGINE_VERSION", warpmem::record::ENGINE_VERSION)?;
+    module.add_class::<frame::Frame>()?;
+    module.add_class::<machine::Machine>()?;
+    module.add_class::<comparison::Comparison>()?;
+    module.add_class::<results::Results>()?;
+    module.add_class::<trace::Trace>()?;
+    module.add_class::<writer::TraceWriter>()?;
+    scheduler::add_to(module)?;
+    module.add_function(wrap_pyfunction!(runs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::plan_to_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::deal_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture_launches, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture_program, module)?)?;
+    module.add_function(wrap_pyfunction!(import::import_accel_sim, module)?)?;
+    module.add_function(wrap_pyfunction!(channels::dram, module)?)?;
+    module.add_function(wrap_pyfunction!(network::network, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::machines, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::policies, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::generators, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::metrics, module)?)
+}

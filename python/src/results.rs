@@ -1,0 +1,49 @@
+//! Directories of results.
+
+use crate::comparison::Comparison;
+use crate::error::OrRaise;
+use crate::frame::Frame;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use warpmem_analysis::{self as analysis, CompareOptions};
+
+/// The tables that runs have left in directories.
+#[pyclass(frozen, module = "warpmem")]
+pub struct Results(analysis::Results);
+
+#[pymethods]
+impl Results {
+    #[new]
+    fn new(directories: Vec<PathBuf>) -> PyResult<Results> {
+        analysis::Results::open_all(&directories).or_raise().map(Results)
+    }
+
+    fn tables(&self) -> PyResult<Vec<&'static str>> {
+        self.0.tables().or_raise()
+    }
+
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Frame> {
+        py.detach(|| self.0.table(name).or_raise()?.collect().or_raise()).map(Frame)
+    }
+
+    fn query(&self, py: Python<'_>, sql: &str) -> PyResult<Frame> {
+        py.detach(|| self.0.query(sql).or_raise()).map(Frame)
+    }
+
+    /// Runs that are there, and those that the plans have.
+    fn planned(&self) -> PyResult<(usize, usize)> {
+        self.0.planned().or_raise()
+    }
+
+    fn compare(
+        &self,
+        py: Python<'_>,
+        baseline: &str,
+        metrics: Option<Vec<String>>,
+    ) -> PyResult<Comparison> {
+        let options = CompareOptions::new(baseline);
+        let runs = || self.0.runs().or_raise();
+        py.detach(|| Comparison::of(runs()?, options, metrics, BTreeMap::new()))
+    }
+}

@@ -1,0 +1,194 @@
+//! Runs of traces on machines, with their tables in memory.
+
+use crate::error::{Error, OrRaise, exception};
+use crate::frame::{Frame, frames};
+use crate::machine::Machine;
+use crate::scheduler::{Own, Schedulers};
+use crate::watched::{Board, watched};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use warpmem::gpu::engine::{RunError, simulate_with_schedulers};
+use warpmem::gpu::results::{RequestSample, RunResult};
+use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
+use warpmem::slots::{Choice, Choices, Slot};
+use warpmem::study::cells::{Cell, CellError, Watch as _, Watcher, command, side_by_side};
+use warpmem::study::traces::NamedTrace;
+use warpmem_analysis::polars::prelude::DataFrame;
+
+/// What is recorded beside the tables of every run.
+#[derive(FromPyObject, Clone)]
+#[pyo3(from_item_all)]
+pub struct Recording {
+    loads: bool,
+    /// Core cycles.
+    intervals: Option<u64>,
+    /// As on the command line: `1/64`, `all`.
+    requests: Option<String>,
+    commands: bool,
+}
+
+impl Recording {
+    fn recorded(&self) -> PyResult<Recorded> {
+        let intervals = self.intervals.map(|cycles| {
+            let none = || Error::new_err("`intervals` must be at least 1 core cycle");
+            NonZeroU64::new(cycles).ok_or_else(none)
+        });
+        let requests = self.requests.as_deref().map(|text| {
+            text.parse::<RequestSample>().map_err(|error| {
+                Error::new_err(format!("`requests` = `{text}` is not valid: {error}"))
+            })
+        });
+        let (intervals, requests) = (intervals.transpose()?, requests.transpose()?);
+        Ok(Recorded { loads: self.loads, intervals, requests })
+    }
+}
+
+/// A policy of a slot: its name on the command line, or a DRAM scheduler of one's own.
+#[derive(FromPyObject)]
+pub enum Policy {
+    Named(String),
+    Own(Own),
+}
+
+impl Policy {
+    pub fn name(&self) -> String {
+        match self {
+            Policy::Named(name) => name.clone(),
+            Policy::Own(own) => own.name.clone(),
+        }
+    }
+}
+
+/// The slot of this name.
+pub fn slot(name: &str) -> PyResult<&'static Slot> {
+    Slot::find(name).ok_or_else(|| Error::new_err(format!("there is no slot `{name}`")))
+}
+
+/// A cell, and the scheduler of one's own that it runs under.
+pub struct Planned<'a> {
+    cell: Cell<'a>,
+    own: Option<&'a Own>,
+}
+
+impl<'a> Planned<'a> {
+    /// `trace` on `machine` under `policies`, of which `owns` has the DRAM schedulers that are not
+    /// built in.
+    pub fn new(
+        trace: &'a NamedTrace,
+        machine: &Machine,
+        policies: &Choices,
+        owns: &'a [Own],
+    ) -> PyResult<Planned<'a>> {
+        let mut simulated = machine.machine.clone();
+        policies.apply(&mut simulated);
+        let own = owns.iter().find(|own| own.name == simulated.policy.dram_scheduler);
+        let path: &Path = trace.trace.path();
+        let command = command(path, &machine.origin, policies, &machine.overrides);
+        let overrides = &machine.overrides;
+        let Some(own) = own else {
+            let cell = Cell::new(trace, simulated, overrides, command).or_raise()?;
+            return Ok(Planned { cell, own: None });
+        };
+        // Everything but the scheduler is checked with that of the machine.
+        let mut standing_in = simulated.clone();
+        standing_in.policy.dram_scheduler.clone_from(&machine.machine.policy.dram_scheduler);
+        let Cell { trace, .. } =
+            Cell::new(trace, standing_in, overrides, String::new()).or_raise()?;
+        let hash = trace.trace.header().content_hash;
+        // No command runs it.
+        let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
+        Ok(Planned { cell: Cell { trace, key }, own: Some(own) })
+    }
+
+    fn simulate(
+        &self,
+        recorder: &mut MemoryRecorder,
+        board: &Board,
+    ) -> Result<PyResult<RunResult>, CellError> {
+        let Some(own) = self.own else {
+            return self.cell.simulate(recorder, board).map(Ok);
+        };
+        let mut watch = board.watch();
+        let Cell { trace, key } = &self.cell;
+        let result = own.with_family(|family| {
+            let mut watch = family.watch(&mut watch);
+            simulate_with_schedulers(&key.machine, &trace.trace, family, recorder, &mut watch)
+        });
+        match result {
+            Ok(Ok(result)) => {
+                watch.done(&self.cell.end(&result));
+                Ok(Ok(result))
+            }
+            Ok(Err(RunError::Interrupted)) => Err(CellError::Interrupted),
+            Ok(Err(error)) => Ok(Err(exception(&error))),
+            Err(raised) => Ok(Err(raised)),
+        }
+    }
+}
+
+/// Runs the cells on `jobs` threads, 0 for one per processor; the tables of all of them.
+pub fn run_all(
+    py: Python<'_>,
+    planned: Vec<Planned<'_>>,
+    recording: &Recording,
+    jobs: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<BTreeMap<&'static str, DataFrame>> {
+    let recorded = recording.recorded()?;
+    let (cells, owns): (Vec<Cell<'_>>, Vec<Option<&Own>>) =
+        planned.into_iter().map(|planned| (planned.cell, planned.own)).unzip();
+    let board = Board::of(cells.iter().map(Cell::warp_instructions).sum());
+    let work = || {
+        side_by_side(&cells, jobs, &board, |at, cell| {
+            let mut recorder = MemoryRecorder::new(recorded, recording.commands);
+            let planned =
+                Planned { cell: Cell { trace: cell.trace, key: cell.key.clone() }, own: owns[at] };
+            let result = planned.simulate(&mut recorder, &board)?;
+            if result.is_err() {
+                board.fail();
+            }
+            Ok(result.map(|result| recorder.finish(&cell.key, &result)))
+        })
+    };
+    let ends = watched(py, &board, progress, work)?.or_raise()?;
+    frames(tables(ends)?)
+}
+
+/// The tables of each run, or the first failure; where one has failed, others were interrupted.
+fn tables(
+    ends: Vec<Result<PyResult<Vec<MemoryTable>>, CellError>>,
+) -> PyResult<Vec<Vec<MemoryTable>>> {
+    let (mut tables, mut failure, mut interrupted) = (Vec::new(), None, None);
+    for end in ends {
+        match end {
+            Ok(Ok(run)) => tables.push(run),
+            Ok(Err(raised)) => failure = failure.or(Some(raised)),
+            Err(error) if error.is_interruption() => interrupted = Some(exception(&error)),
+            Err(error) => failure = failure.or_else(|| Some(exception(&error))),
+        }
+    }
+    failure.or(interrupted).map_or(Ok(tables), Err)
+}
+
+/// One run: its tables by name.
+#[pyfunction]
+pub fn run(
+    py: Python<'_>,
+    trace: PathBuf,
+    machine: &Machine,
+    policies: Vec<(String, Policy)>,
+    recording: Recording,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<BTreeMap<&'static str, Frame>> {
+    let trace = NamedTrace::open(&trace).or_raise()?;
+    let choices = policies
+        .iter()
+        .map(|(name, policy)| Ok(Choice { slot: slot(name)?, given: policy.name() }));
+    let choices = Choices::new(choices.collect::<PyResult<_>>()?);
+    let owns = Schedulers::of(policies.into_iter())?.0;
+    let planned = vec![Planned::new(&trace, machine, &choices, &owns)?];
+    let tables = run_all(py, planned, &recording, 1, progress)?;
+    Ok(tables.into_iter().map(|(name, frame)| (name, Frame(frame))).collect())
+}

@@ -1,0 +1,192 @@
+//! Sweeps over a plan, or over one of several parts of it.
+
+use crate::error::{Error, OrRaise, exception};
+use crate::watched::{Board, Watch, watched};
+use pyo3::prelude::*;
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use warpmem::gpu::engine::Progress;
+use warpmem::gpu::results::RunResult;
+use warpmem::study::cells::Watcher as _;
+use warpmem::study::suite::{self, GenerateError, Generation};
+use warpmem::study::sweep::{Outcome, Plan, Planned, Shard, Sweep, Watcher, expand, open};
+use warpmem::study::traces::NamedTrace;
+use warpmem::workload;
+
+/// A plan, given as JSON, as TOML.
+#[pyfunction]
+pub fn plan_to_toml(json: &str) -> PyResult<String> {
+    let table: toml::Table = serde_json::from_str(json).or_raise()?;
+    toml::to_string(&table).or_raise()
+}
+
+/// A plan, and where its traces and results are.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Sweeping {
+    /// TOML.
+    text: String,
+    /// What names of files in the plan are relative to.
+    path: PathBuf,
+    /// Results.
+    directory: PathBuf,
+    /// Traces of suites.
+    cache: PathBuf,
+}
+
+impl Sweeping {
+    fn plan(&self) -> PyResult<Plan> {
+        Plan::from_text(&self.text, &self.path).or_raise()
+    }
+
+    /// The directory of a shard.
+    fn shard(&self, number: usize) -> PathBuf {
+        self.directory.join(SHARDS).join(number.to_string())
+    }
+}
+
+/// The folder of the shards in that of a sweep.
+const SHARDS: &str = "shards";
+
+/// Divides the cells that have no results yet into shards, and moves those that have to the
+/// shards that are to be run, which makes the tables of a shard its own. Traces of suites are
+/// generated. The numbers of the shards to run, and their directories.
+#[pyfunction]
+pub fn deal_shards(
+    py: Python<'_>,
+    sweeping: Sweeping,
+    shards: usize,
+) -> PyResult<Vec<(usize, PathBuf)>> {
+    let plan = sweeping.plan()?;
+    let board = Board::default();
+    watched(py, &board, None, || {
+        let traces = traces(&plan, &sweeping.cache, 0, &board)?;
+        let mut sweep = open_sweep(&plan, &traces, &sweeping, None)?;
+        gather(&mut sweep, &sweeping)?;
+        let mut to_run = Vec::new();
+        for shard in
+            Shard::all(shards).filter(|shard| sweep.missing(Some(*shard)) > 0).collect::<Vec<_>>()
+        {
+            let directory = sweeping.shard(shard.number());
+            sweep.deal(shard, &directory).or_raise()?;
+            to_run.push((shard.number(), directory));
+        }
+        Ok(to_run)
+    })?
+}
+
+/// Runs the cells of a plan that its directory does not have, after those of its shards have been
+/// gathered; so many as there are then, and as the plan has, or the shard.
+#[pyfunction]
+pub fn sweep(
+    py: Python<'_>,
+    sweeping: Sweeping,
+    shard: Option<String>,
+    jobs: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(usize, usize)> {
+    let shard = shard.map(|text| text.parse::<Shard>().map_err(Error::new_err)).transpose()?;
+    let plan = sweeping.plan()?;
+    let board = Board::default();
+    let outcome = watched(py, &board, progress, || run(&plan, &sweeping, shard, jobs, &board))??;
+    match outcome.failures.first() {
+        _ if outcome.interrupted => Err(Error::new_err("interrupted")),
+        Some(failure) => {
+            let of = format!("{} of {} cells failed", outcome.failures.len(), outcome.cells);
+            let cause = exception(&failure.error);
+            Err(Error::new_err(format!("{of}; the first, {}: {cause}", failure.label)))
+        }
+        None => Ok((outcome.finished, outcome.cells)),
+    }
+}
+
+fn run(
+    plan: &Plan,
+    sweeping: &Sweeping,
+    shard: Option<Shard>,
+    jobs: usize,
+    board: &Board,
+) -> PyResult<Outcome> {
+    let traces = traces(plan, &sweeping.cache, jobs, board)?;
+    let mut sweep = open_sweep(plan, &traces, sweeping, shard)?;
+    gather(&mut sweep, sweeping)?;
+    let started = sweep.start();
+    let instructions = started.todo().iter().map(|planned| planned.cell.warp_instructions()).sum();
+    board.set(0, instructions);
+    let outcome = started.run(jobs, &Running(board)).or_raise()?.assemble().or_raise()?;
+    match fs::remove_dir_all(sweeping.directory.join(SHARDS)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_raise(),
+        _ => Ok(outcome),
+    }
+}
+
+fn traces(plan: &Plan, cache: &Path, jobs: usize, board: &Board) -> PyResult<Vec<NamedTrace>> {
+    let generate = |work: &Generation<'_>| -> Result<(), GenerateError> {
+        work.run(&Generating(board)).map(drop)
+    };
+    open(plan, cache, jobs, &generate).or_raise()
+}
+
+fn open_sweep<'a>(
+    plan: &Plan,
+    traces: &'a [NamedTrace],
+    sweeping: &Sweeping,
+    shard: Option<Shard>,
+) -> PyResult<Sweep<'a>> {
+    let expansion = expand(plan, traces).or_raise()?;
+    Sweep::open(expansion, plan.recorded(), &sweeping.directory, shard).or_raise()
+}
+
+/// Takes over what shards have finished.
+fn gather(sweep: &mut Sweep<'_>, sweeping: &Sweeping) -> PyResult<()> {
+    let entries = match fs::read_dir(sweeping.directory.join(SHARDS)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries.or_raise()?,
+    };
+    for entry in entries {
+        sweep.gather(&entry.or_raise()?.path()).or_raise()?;
+    }
+    Ok(())
+}
+
+/// Watches the generators of a suite.
+struct Generating<'a>(&'a Board);
+
+impl suite::Watcher for Generating<'_> {
+    fn report(&self, _: &str, _: &workload::Progress) -> ControlFlow<()> {
+        match self.0.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn made(&self) {}
+}
+
+/// Watches the cells.
+struct Running<'b>(&'b Board);
+
+impl Watcher for Running<'_> {
+    type Running<'a>
+        = Watch<'a>
+    where
+        Self: 'a;
+
+    fn begin(&self, _: &Planned<'_>) -> Watch<'_> {
+        self.0.watch()
+    }
+
+    fn ended(&self, _: usize, planned: &Planned<'_>, mut watch: Watch<'_>, result: &RunResult) {
+        watch.report(&planned.cell.end(result));
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+}

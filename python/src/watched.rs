@@ -1,0 +1,133 @@
+//! Long work: on a thread of its own, while the thread that called looks for Ctrl-C and tells
+//! Python how far it is.
+
+use pyo3::prelude::*;
+use std::panic::resume_unwind;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+use warpmem::gpu::engine::{Progress, ProgressReport};
+use warpmem::study::cells;
+
+/// Between two looks.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How far work is, and whether it is to stop.
+#[derive(Default)]
+pub struct Board {
+    done: AtomicU64,
+    total: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Board {
+    pub fn of(total: u64) -> Board {
+        Board { total: total.into(), ..Board::default() }
+    }
+
+    pub fn set(&self, done: u64, total: u64) {
+        self.done.store(done, Relaxed);
+        self.total.store(total, Relaxed);
+    }
+
+    pub fn set_done(&self, done: u64) {
+        self.done.store(done, Relaxed);
+    }
+
+    pub fn add(&self, done: u64) {
+        self.done.fetch_add(done, Relaxed);
+    }
+
+    pub fn add_total(&self, more: u64) {
+        self.total.fetch_add(more, Relaxed);
+    }
+
+    pub fn stop(&self) {
+        self.stopped.store(true, Relaxed);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+}
+
+/// Calls `work` without Python's lock. `progress` is called with what is done and the total, now
+/// and then and at the end. After Ctrl-C, or where `progress` raises, the work is told to stop, and
+/// what was raised is.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    board: &Board,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let tell = || -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(progress) = &progress {
+                progress.call1(py, (board.done.load(Relaxed), board.total.load(Relaxed)))?;
+            }
+            Ok(())
+        })
+    };
+    let (result, told) = py.detach(|| {
+        thread::scope(|scope| {
+            let (ended, end) = channel::<()>();
+            let worker = scope.spawn(move || {
+                // Dropped at the end, also by a panic.
+                let _ended = ended;
+                work()
+            });
+            let mut told = Ok(());
+            while end.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if told.is_ok() {
+                    told = tell();
+                }
+                if told.is_err() {
+                    board.stop();
+                }
+            }
+            let told = told.and_then(|()| tell());
+            (worker.join(), told)
+        })
+    });
+    told?;
+    result.map_or_else(|panic| resume_unwind(panic), Ok)
+}
+
+impl cells::Watcher for Board {
+    type Watch<'a> = Watch<'a>;
+
+    fn watch(&self) -> Watch<'_> {
+        Watch { board: self, seen: 0 }
+    }
+
+    fn fail(&self) {
+        self.stop();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped()
+    }
+}
+
+/// Adds the warp instructions of one run.
+pub struct Watch<'a> {
+    board: &'a Board,
+    seen: u64,
+}
+
+impl cells::Watch for Watch<'_> {
+    fn done(mut self, end: &ProgressReport) {
+        self.report(end);
+    }
+}
+
+impl Progress for Watch<'_> {
+    fn report(&mut self, report: &ProgressReport) -> bool {
+        self.board.add(report.warp_instructions.saturating_sub(self.seen));
+        self.seen = report.warp_instructions;
+        !self.board.is_stopped()
+    }
+}

@@ -1,0 +1,377 @@
+"""The package, as its users call it. Run by `python -m unittest discover python/tests`."""
+
+import _thread
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+import warpmem
+
+SAMPLES = Path(__file__).parents[2] / "sample-traces"
+GATHER = SAMPLES / "gather.wmt"
+BFS = SAMPLES / "bfs-rmat.wmt"
+
+
+class FrFcfs(warpmem.DramScheduler):
+    """Row hits first, then the oldest."""
+
+    name = "python-fr-fcfs"
+
+    def pick(self, bank):
+        hits = (request for request in bank.requests if request.row == bank.open_row)
+        return next(hits, bank.requests[0])
+
+
+class Capped(warpmem.DramScheduler):
+    """Row hits first, but no more than `cap` in succession."""
+
+    def __init__(self, channel, cap=4):
+        super().__init__(channel)
+        self.cap = cap
+        self.served = {}
+
+    def pick(self, bank):
+        return bank.oldest if self.served.get(bank.bank, 0) >= self.cap else bank.fr_fcfs()
+
+    def on_service(self, bank, request):
+        served = self.served.get(bank.bank, 0) + 1 if bank.is_hit(request) else 0
+        self.served[bank.bank] = served
+
+    def counters(self):
+        return {"longest": max(self.served.values(), default=0)}
+
+
+class InTemporaryFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+class Running(InTemporaryFolder):
+    def test_a_run_has_metrics_and_tables(self):
+        run = warpmem.run(GATHER, dram_scheduler="fcfs", loads=True, intervals=1000)
+        self.assertEqual(run["dram_scheduler"], "fcfs")
+        self.assertEqual(run["loads"], run.loads.height)
+        self.assertGreater(run.intervals.height, 1)
+        self.assertIsInstance(run.channels, pl.DataFrame)
+        self.assertNotIn("requests", run.tables())
+        with self.assertRaisesRegex(AttributeError, "no table `nothing`"):
+            run.nothing
+
+    def test_tables_are_those_of_the_files(self):
+        plan = {"traces": [str(GATHER)], "loads": True, "policies": {"dram_scheduler": ["fcfs"]}}
+        files = warpmem.sweep(plan, self.folder / "results", progress=False)
+        run = warpmem.run(GATHER, dram_scheduler="fcfs", loads=True)
+        for name in files.tables():
+            # The commands that make a run differ.
+            ours, theirs = (
+                table.drop("command", strict=False) for table in (run.table(name), files.table(name))
+            )
+            assert_frame_equal(ours, theirs)
+
+    def test_overrides_are_those_of_the_command_line(self):
+        run = warpmem.run(GATHER, set={"dram.read_queue": 16})
+        self.assertEqual(run["overrides"], "dram.read_queue=16")
+
+    def test_what_is_wrong_is_told_as_on_the_command_line(self):
+        with self.assertRaisesRegex(warpmem.Error, "did you mean `fr-fcfs`"):
+            warpmem.run(GATHER, dram_scheduler="fr-fcf")
+        with self.assertRaisesRegex(warpmem.Error, "nowhere.wmt"):
+            warpmem.run("nowhere.wmt")
+        with self.assertRaisesRegex(warpmem.Error, "read_queue"):
+            warpmem.run(GATHER, set={"dram.read_queu": 1})
+        with self.assertRaisesRegex(TypeError, "slots are dram_scheduler"):
+            warpmem.run(GATHER, dram_schedular="fcfs")
+
+    def test_other_threads_go_on_during_a_run(self):
+        counted = []
+        done = threading.Event()
+        other = threading.Thread(target=lambda: [counted.append(1) for _ in iter(done.is_set, True)])
+        other.start()
+        warpmem.run(GATHER)
+        done.set()
+        other.join()
+        self.assertGreater(len(counted), 1)
+
+    def test_ctrl_c_ends_a_run(self):
+        trace = warpmem.generate("gups", self.folder / "long.wmt", n=2**22, table=2**20)
+        threading.Timer(1.0, _thread.interrupt_main).start()
+        with self.assertRaises(KeyboardInterrupt):
+            warpmem.run(trace)
+
+    def test_progress_is_told_to_the_end(self):
+        from warpmem import _warpmem
+
+        told = []
+        recording = {"loads": False, "intervals": None, "requests": None, "commands": False}
+        machine = warpmem.Machine()._machine
+        _warpmem.run(str(GATHER), machine, [], recording, lambda *at: told.append(at))
+        done, total = told[-1]
+        self.assertEqual(done, total)
+
+
+class Comparing(unittest.TestCase):
+    def test_policies_are_compared_with_the_baseline(self):
+        comparison = warpmem.compare(
+            [GATHER, BFS], dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs"
+        )
+        self.assertEqual(comparison.rows.height, 4)
+        own = comparison.rows.filter(pl.col("dram_scheduler") == "fr-fcfs")
+        self.assertEqual(own["ipc_ratio"].to_list(), [1.0, 1.0])
+        self.assertEqual(comparison.runs.height, 4)
+        self.assertIn("means of 2 workloads on li2015", str(comparison))
+
+    def test_machines_are_compared_side_by_side(self):
+        v100 = warpmem.Machine("v100", set={"dram.read_queue": 32})
+        comparison = warpmem.compare(
+            GATHER, ["li2015", v100], dram_scheduler=["fcfs", "fr-fcfs"], metrics=["cycles"]
+        )
+        self.assertEqual(comparison.rows["machine"].unique().sort().to_list(), ["li2015", "v100"])
+        self.assertIn("cycles", comparison.rows.columns)
+
+
+class Scheduling(unittest.TestCase):
+    def test_fr_fcfs_in_python_is_the_built_in_one_command_for_command(self):
+        for trace in (GATHER, BFS, SAMPLES / "histogram.wmt"):
+            built_in = warpmem.run(trace, dram_scheduler="fr-fcfs", commands=True)
+            own = warpmem.run(trace, dram_scheduler=FrFcfs, commands=True)
+            names = ["run_id", "dram_scheduler"]
+            assert_frame_equal(built_in.commands.drop(names), own.commands.drop(names))
+            self.assertEqual(built_in["cycles"], own["cycles"])
+
+    def test_schedulers_are_compared_with_built_in_ones(self):
+        comparison = warpmem.compare(
+            GATHER,
+            dram_scheduler=["fr-fcfs", partial(Capped, cap=1), partial(Capped, cap=64)],
+            baseline="fr-fcfs",
+        )
+        names = comparison.rows["dram_scheduler"].to_list()
+        self.assertEqual(names, ["fr-fcfs", "Capped(cap=1)", "Capped(cap=64)"])
+        hits = comparison.runs["row_hit_rate"].to_list()
+        self.assertLess(hits[1], hits[2])
+        longest = comparison.policy_counters.filter(pl.col("counter") == "longest")
+        self.assertEqual(longest["unit"].unique().to_list(), ["channel"])
+
+    def test_a_cap_is_that_of_the_built_in_scheduler(self):
+        class Cap(warpmem.DramScheduler):
+            """`fr-fcfs(row_hit_cap=4)`: consecutive hits while an older request waits."""
+
+            def __init__(self, channel):
+                super().__init__(channel)
+                self.hits = {}
+
+            def pick(self, bank):
+                capped = self.hits.get(bank.bank, 0) >= 4
+                return bank.oldest if capped else bank.fr_fcfs()
+
+            def on_service(self, bank, request):
+                passed = bank.is_hit(request) and request is not bank.oldest
+                self.hits[bank.bank] = self.hits.get(bank.bank, 0) + 1 if passed else 0
+
+        built_in = warpmem.run(GATHER, dram_scheduler="fr-fcfs(row_hit_cap=4)")
+        own = warpmem.run(GATHER, dram_scheduler=Cap)
+        self.assertEqual(built_in["cycles"], own["cycles"])
+        self.assertNotEqual(built_in["cycles"], warpmem.run(GATHER)["cycles"])
+
+    def test_what_a_scheduler_raises_ends_the_run(self):
+        class Broken(warpmem.DramScheduler):
+            def pick(self, bank):
+                raise ZeroDivisionError("in pick")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "in pick"):
+            warpmem.run(GATHER, dram_scheduler=Broken)
+
+    def test_mistakes_are_told(self):
+        class Elsewhere(warpmem.DramScheduler):
+            def pick(self, bank):
+                self.last = getattr(self, "last", bank.requests[0])
+                return self.last
+
+        class Nothing(warpmem.DramScheduler):
+            pass
+
+        class Plain:
+            pass
+
+        class Taken(FrFcfs):
+            name = "fcfs"
+
+        with self.assertRaisesRegex(ValueError, "does not wait for bank"):
+            warpmem.run(GATHER, dram_scheduler=Elsewhere)
+        with self.assertRaisesRegex(TypeError, "has no method `pick"):
+            warpmem.run(GATHER, dram_scheduler=Nothing)
+        with self.assertRaisesRegex(warpmem.Error, "another DRAM scheduler is called `fcfs`"):
+            warpmem.run(GATHER, dram_scheduler=Taken)
+        with self.assertRaisesRegex(warpmem.Error, "only DRAM schedulers can be written"):
+            warpmem.run(GATHER, warp_scheduler=FrFcfs)
+        with self.assertRaises(TypeError):
+            warpmem.run(GATHER, dram_scheduler=Plain)
+
+
+class Sweeping(InTemporaryFolder):
+    PLAN = {
+        "traces": [str(GATHER), str(BFS)],
+        "policies": {"dram_scheduler": ["fcfs", "fr-fcfs"]},
+        "parameters": {"dram.read_queue": [16, 64]},
+    }
+
+    def test_workers_give_the_same_tables_byte_for_byte(self):
+        here = warpmem.sweep(self.PLAN, self.folder / "here", progress=False)
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as workers:
+            there = warpmem.sweep(
+                self.PLAN, self.folder / "there", executor=workers, shards=3, progress=False
+            )
+        self.assertEqual(here.runs.height, 8)
+        self.assertEqual(here.tables(), there.tables())
+        for name in here.tables():
+            files = (Path(of.directories[0]) / f"{name}.parquet" for of in (here, there))
+            one, other = (file.read_bytes() for file in files)
+            self.assertEqual(one, other, name)
+        self.assertFalse((self.folder / "there" / "shards").exists())
+
+    def test_results_answer_questions(self):
+        results = warpmem.sweep(self.PLAN, self.folder / "r", progress=False)
+        rows = results.query("SELECT trace, COUNT(*) AS runs FROM runs GROUP BY trace")
+        self.assertEqual(sorted(rows.rows()), [("bfs-rmat", 4), ("gather", 4)])
+        self.assertEqual(results.compare("fr-fcfs").rows.height, 8)
+        self.assertIn("8 of 8 runs", repr(results))
+        with self.assertRaisesRegex(warpmem.Error, "ipc_thread"):
+            results.query("SELECT ipc FROM runs")
+
+    def test_a_wrong_plan_is_refused(self):
+        with self.assertRaisesRegex(warpmem.Error, "traces"):
+            warpmem.sweep({"traces": ["nothing-*.wmt"]}, self.folder / "r", progress=False)
+
+
+class Machines(InTemporaryFolder):
+    def test_parameters_are_read_set_and_checked(self):
+        machine = warpmem.Machine("v100")
+        self.assertEqual(machine["clocks.core_mhz"], 1132)
+        machine["dram.read_queue"] = 128
+        self.assertEqual(machine["dram.read_queue"], 128)
+        self.assertEqual(machine.overrides, ["dram.read_queue=128"])
+        with self.assertRaisesRegex(warpmem.Error, "dram.read_queue"):
+            machine["dram.read_queue"] = 0
+        self.assertEqual(machine["dram.read_queue"], 128)
+        with self.assertRaisesRegex(warpmem.Error, "nothing"):
+            machine["nothing"]
+
+    def test_a_saved_machine_is_the_same(self):
+        machine = warpmem.Machine("rtx2060s", set={"llc.queue": 16})
+        machine.save(self.folder / "mine.toml")
+        self.assertEqual(warpmem.Machine(self.folder / "mine.toml"), machine)
+        self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["llc.queue"])
+
+    def test_every_key_is_described(self):
+        keys = {key.path: key for key in warpmem.Machine().keys()}
+        self.assertIn("DRAM cycles", keys["dram.timing.tcl"].unit)
+        self.assertTrue(all(key.meaning for key in keys.values()))
+        self.assertIs(type(keys["l1.enabled"].value), bool)
+
+
+class Traces(InTemporaryFolder):
+    def write(self, name="copy.wmt", ctas=16):
+        path = self.folder / name
+        with warpmem.TraceWriter(path, source="a test") as trace:
+            trace.kernel("copy", grid=ctas, block=128)
+            for cta in range(ctas):
+                trace.cta(cta)
+                for warp in range(4):
+                    trace.warp(warp)
+                    first = 4 * (128 * cta + 32 * warp)
+                    trace.load(range(first, first + 128, 4), dest=1)
+                    trace.compute("fp32", dests=[2], srcs=[1])
+                    trace.store(range(2**20 + first, 2**20 + first + 128, 4), srcs=[2])
+        return warpmem.Trace(path)
+
+    def test_a_written_trace_runs(self):
+        trace = self.write()
+        self.assertEqual(trace.kernels["ctas"].to_list(), [16])
+        # A load, a computation, a store and an exit.
+        self.assertEqual(trace.kernels["warp_instructions"].to_list(), [16 * 4 * 4])
+        run = warpmem.run(trace)
+        self.assertEqual(run["read_bytes"], 16 * 4 * 128)
+        self.assertEqual(trace.content_hash, self.write("again.wmt").content_hash)
+
+    def test_an_exception_leaves_no_file(self):
+        with self.assertRaises(RuntimeError):
+            with warpmem.TraceWriter(self.folder / "t.wmt") as trace:
+                trace.kernel("k", 1, 32)
+                raise RuntimeError
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_what_does_not_fit_is_refused(self):
+        trace = warpmem.TraceWriter(self.folder / "t.wmt")
+        with self.assertRaisesRegex(warpmem.Error, "without a `kernel`"):
+            trace.cta(0)
+        trace.kernel("k", (2, 2), 64)
+        with self.assertRaisesRegex(warpmem.Error, "outside of the grid"):
+            trace.cta(4)
+        trace.cta((1, 1, 0))
+        with self.assertRaisesRegex(warpmem.Error, "has 2 warps"):
+            trace.warp(2)
+        trace.warp(0)
+        with self.assertRaisesRegex(warpmem.Error, "a mask of 1 lanes"):
+            trace.load([0, 4], mask=1)
+        with self.assertRaisesRegex(warpmem.Error, "valid: load, store"):
+            trace.memory("lod", [0])
+
+    def test_generated_traces_are_those_of_the_parameters(self):
+        one, two = (
+            warpmem.generate("gather", self.folder / f"{n}.wmt", n=2**n, table=2**12) for n in (10, 11)
+        )
+        self.assertNotEqual(one.content_hash, two.content_hash)
+        with self.assertRaisesRegex(warpmem.Error, "did you mean `bfs`"):
+            warpmem.generate("bsf", self.folder / "x.wmt")
+
+    def test_captured_kernels(self):
+        launch = SAMPLES / "captured" / "hash_table.toml"
+        trace = warpmem.capture(launch, self.folder / "hash.wmt")
+        self.assertGreater(trace.kernels.height, 0)
+
+
+class Alone(unittest.TestCase):
+    def test_channels(self):
+        rows = warpmem.dram("random", requests=20_000, dram_scheduler=["fcfs", "fr-fcfs"])
+        self.assertIn("fcfs", rows["dram_scheduler"].to_list())
+        with self.assertRaisesRegex(warpmem.Error, "valid: "):
+            warpmem.dram("rondom")
+
+    def test_networks(self):
+        rows = warpmem.network(topology=["mesh"], nodes=16, loads=[0.1, 0.2], cycles=500)
+        self.assertEqual(rows["load"].to_list(), [0.1, 0.2])
+        self.assertLess(*rows["latency_mean"].to_list())
+
+    def test_lists(self):
+        self.assertIn("v100", warpmem.machines()["machine"].to_list())
+        self.assertIn("warped-mc", warpmem.policies("dram_scheduler")["policy"].to_list())
+        self.assertIn("bfs", warpmem.generators()["kernel"].to_list())
+        self.assertIn("ipc_thread", warpmem.metrics()["metric"].to_list())
+
+
+class Documents(InTemporaryFolder):
+    def test_the_examples_of_the_page_run(self):
+        page = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+        blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+        script = self.folder / "page.py"
+        script.write_text("\n".join(blocks), encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ran = subprocess.run(
+            [sys.executable, script], cwd=self.folder, env=environment, capture_output=True, text=True
+        )
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

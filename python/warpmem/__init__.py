@@ -1,0 +1,55 @@
+"""Trace-driven, event-driven simulator of GPU memory systems.
+
+    import warpmem
+
+    trace = warpmem.generate("spmv", "spmv.wmt", rows=2**14)
+    run = warpmem.run(trace, machine="v100", dram_scheduler="warped-mc")
+    print(run["ipc_thread"], run.channels)
+    print(warpmem.compare(trace, dram_scheduler=["fcfs", "fr-fcfs"], baseline="fr-fcfs"))
+
+Tables are polars frames, with the columns that ``docs/schema.md`` defines.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from ._capture import capture
+from ._compare import Comparison, compare
+from ._lists import generators, machines, metrics, policies
+from ._machine import Key, Machine
+from ._results import Results
+from ._run import Run, run
+from ._scheduler import DramScheduler
+from ._standalone import dram, network
+from ._sweep import sweep
+from ._traces import Trace, TraceWriter, generate, import_accel_sim
+from ._warpmem import ENGINE_VERSION, Error, Fault
+
+try:
+    __version__ = version("warpmem")
+except PackageNotFoundError:
+    __version__ = ENGINE_VERSION.split("+")[0]
+
+__all__ = [
+    "Comparison",
+    "DramScheduler",
+    "Error",
+    "Fault",
+    "Key",
+    "Machine",
+    "Results",
+    "Run",
+    "Trace",
+    "TraceWriter",
+    "capture",
+    "compare",
+    "dram",
+    "generate",
+    "generators",
+    "import_accel_sim",
+    "machines",
+    "metrics",
+    "network",
+    "policies",
+    "run",
+    "sweep",
+]

@@ -1,0 +1,79 @@
+"""What several functions take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, TypeVar, Union
+
+from ._machine import Machine
+from ._scheduler import DramScheduler
+from ._traces import Trace
+
+#: A trace, or the file of one.
+TraceLike = Union[Trace, str, "os.PathLike[str]"]
+#: A machine, the name of one, or a file (TOML).
+MachineLike = Union[Machine, str, "os.PathLike[str]"]
+#: A policy by its name on the command line, or a DRAM scheduler of one's own: a subclass of
+#: ``DramScheduler``, or a ``functools.partial`` of one.
+Policy = Union[str, "type[DramScheduler]", "partial[DramScheduler]"]
+
+T = TypeVar("T")
+
+SLOTS = (
+    "dram_scheduler",
+    "warp_scheduler",
+    "cta_scheduler",
+    "llc_queue",
+    "topology",
+    "arbiter",
+    "prefetcher",
+    "ideal",
+)
+
+
+def path_of(trace: TraceLike) -> str:
+    return os.fspath(trace.path if isinstance(trace, Trace) else trace)
+
+
+def machine_of(machine: MachineLike, overrides: Mapping[str, Any] | None) -> Machine:
+    if isinstance(machine, Machine):
+        return machine.changed(overrides) if overrides else machine
+    return Machine(machine, set=overrides)
+
+
+def listed(one_or_many: T | Iterable[T]) -> list[T]:
+    """A list of what is one, or several."""
+    if isinstance(one_or_many, (list, tuple, set, frozenset)) or (
+        isinstance(one_or_many, Iterable)
+        and not isinstance(one_or_many, (str, bytes, os.PathLike, Mapping))
+    ):
+        return list(one_or_many)
+    return [one_or_many]
+
+
+def policy_of(policy: Policy) -> str | dict[str, Any]:
+    """A policy as the engine takes it."""
+    if isinstance(policy, str):
+        return policy
+    name = getattr(policy, "name", None)
+    if name is None and isinstance(policy, partial):
+        given = [repr(value) for value in policy.args]
+        given += [f"{key}={value}" for key, value in policy.keywords.items()]
+        name = f"{policy.func.name or policy.func.__name__}({','.join(given)})"
+    return {"name": name or policy.__name__, "factory": policy}
+
+
+def slots_of(policies: Mapping[str, Any]) -> dict[str, Any]:
+    """The slots that are filled, by name."""
+    for name in policies:
+        if name not in SLOTS:
+            raise TypeError(f"unexpected argument `{name}`; slots are {', '.join(SLOTS)}")
+    return {name: policy for name, policy in policies.items() if policy is not None}
+
+
+def recording_of(
+    loads: bool, intervals: int | None, requests: str | None, commands: bool
+) -> dict[str, Any]:
+    return {"loads": loads, "intervals": intervals, "requests": requests, "commands": commands}

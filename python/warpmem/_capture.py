@@ -1,0 +1,69 @@
+"""CUDA kernels and programs, executed without a GPU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import _warpmem
+from ._arguments import MachineLike, machine_of
+from ._progress import bar
+from ._traces import Trace
+
+#: What a program takes for the CUDA runtime, and the variable that names its place.
+RUNTIME = "libwarpmem_cudart.so"
+RUNTIME_PLACE = "WARPMEM_CUDART"
+
+
+def capture(
+    source: str | os.PathLike[str] | Sequence[str],
+    output: str | os.PathLike[str],
+    *,
+    machine: MachineLike = "rtx2060s",
+    capability: str = "7.5",
+    progress: bool | None = None,
+) -> Trace:
+    """Executes CUDA without a GPU and writes the trace.
+
+    ``source`` is a launch file (``gemm.toml``), which names PTX, or a program with its arguments
+    (``["./bfs", "graph.txt"]``), unmodified but linked with the shared CUDA runtime. A program sees
+    the device of ``machine``, with a compute ``capability``.
+    """
+    launch_file = isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".toml")
+    with bar("capture", "CTAs", progress) as report:
+        if launch_file:
+            _warpmem.capture_launches(os.fspath(source), os.fspath(output), report)
+        else:
+            command = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else source
+            major, _, minor = capability.partition(".")
+            _warpmem.capture_program(
+                list(command),
+                os.fspath(output),
+                str(_runtime()),
+                machine_of(machine, None)._machine,
+                (int(major), int(minor or 0)),
+                report,
+            )
+    return Trace(output)
+
+
+def _runtime() -> Path:
+    """The library that programs take for the CUDA runtime."""
+    named = os.environ.get(RUNTIME_PLACE)
+    if named:
+        return Path(named)
+    program = shutil.which("warpmem")
+    folders = [Path(__file__).parent]
+    if program:
+        beside = Path(program).resolve().parent
+        folders += [beside, beside.parent / "lib"]
+    for folder in folders:
+        if (folder / RUNTIME).is_file():
+            return folder / RUNTIME
+    places = ", ".join(str(folder) for folder in folders)
+    raise _warpmem.Error(
+        f"{RUNTIME} is not there, which programs take for the CUDA runtime; "
+        f"`cargo build --release` makes it; looked in {places}; {RUNTIME_PLACE} may name it"
+    )

@@ -1,0 +1,101 @@
+"""Policies compared."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from . import _warpmem
+from ._arguments import (
+    MachineLike,
+    Policy,
+    TraceLike,
+    listed,
+    machine_of,
+    path_of,
+    policy_of,
+    recording_of,
+    slots_of,
+)
+from ._progress import bar
+from ._run import Tables
+
+#: Width of a comparison as text where no terminal tells one.
+WIDTH = 120
+
+
+class Comparison(Tables):
+    """Runs relative to those of a baseline. Printed, it is the table of ``warpmem compare``.
+
+    ``rows`` has a row per run, ``means`` three per machine and policy (arithmetic, geometric,
+    harmonic). The tables of all runs are attributes: ``comparison.runs``, ``comparison.banks``.
+    """
+
+    def __init__(self, comparison: _warpmem.Comparison) -> None:
+        self._comparison = comparison
+        self.rows: pl.DataFrame = pl.DataFrame(comparison.rows())
+        self.means: pl.DataFrame = pl.DataFrame(comparison.means())
+
+    @property
+    def baseline(self) -> str:
+        return self._comparison.baseline
+
+    def tables(self) -> list[str]:
+        return self._comparison.tables()
+
+    def table(self, name: str) -> pl.DataFrame:
+        return pl.DataFrame(self._comparison.table(name))
+
+    def to_text(self, width: int | None = None) -> str:
+        width = width or shutil.get_terminal_size((WIDTH, 0)).columns
+        return self._comparison.to_text(width)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<warpmem.Comparison of {self.rows.height} runs with {self.baseline}>"
+
+    def _repr_html_(self) -> str:
+        text = self.to_text(WIDTH).replace("&", "&amp;").replace("<", "&lt;")
+        return f"<pre>{text}</pre>"
+
+
+def compare(
+    traces: TraceLike | Iterable[TraceLike],
+    machine: MachineLike | Iterable[MachineLike] = "li2015",
+    *,
+    set: Mapping[str, Any] | None = None,
+    baseline: str | None = None,
+    metrics: Iterable[str] | None = None,
+    loads: bool = False,
+    intervals: int | None = None,
+    requests: str | None = None,
+    jobs: int = 0,
+    progress: bool | None = None,
+    **policies: Policy | Iterable[Policy] | None,
+) -> Comparison:
+    """Replays every trace on every machine under every combination of the policies.
+
+    Slots take one policy or several; ``"all"`` stands for all that are built in. ``baseline`` names
+    one of them, or several of different slots with slashes between; without it, it is the machine's
+    own if that is among them, otherwise the first. ``metrics`` are columns of ``runs``, or such a
+    name followed by ``_ratio`` or ``_reduction``. ``jobs`` runs go on at a time, 0 for as many as
+    there are processors. Other options are as in ``run``.
+    """
+    machines = [machine_of(one, set)._machine for one in listed(machine)]
+    chosen = [
+        (slot, [policy_of(policy) for policy in listed(given)])
+        for slot, given in slots_of(policies).items()
+    ]
+    recording = recording_of(loads, intervals, requests, False)
+    paths = [path_of(trace) for trace in listed(traces)]
+    shown = None if metrics is None else list(metrics)
+    with bar("compare", "instructions", progress) as report:
+        comparison = _warpmem.compare(
+            paths, machines, chosen, baseline, shown, recording, jobs, report
+        )
+    return Comparison(comparison)

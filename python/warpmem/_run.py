@@ -1,0 +1,104 @@
+"""One run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from . import _warpmem
+from ._arguments import (
+    MachineLike,
+    Policy,
+    TraceLike,
+    machine_of,
+    path_of,
+    policy_of,
+    recording_of,
+    slots_of,
+)
+from ._progress import bar
+
+
+class Tables:
+    """Tables by name, as attributes: ``tables.channels``."""
+
+    def table(self, name: str) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def tables(self) -> list[str]:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        if not name.startswith("_") and name in self.tables():
+            return self.table(name)
+        raise AttributeError(f"no table `{name}`; there are {', '.join(self.tables())}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables()]
+
+
+class Run(Tables):
+    """A finished run: its metrics by name, and its tables as attributes.
+
+    ``run["ipc_thread"]`` is a metric (a column of ``run.runs``), ``run.channels`` a table. Tables of
+    single loads, requests, intervals and commands are there if they were asked for.
+    """
+
+    def __init__(self, frames: dict[str, _warpmem.Frame]) -> None:
+        self._frames: dict[str, Any] = dict(frames)
+        self.metrics: dict[str, Any] = self.table("runs").row(0, named=True)
+
+    def tables(self) -> list[str]:
+        return list(self._frames)
+
+    def table(self, name: str) -> pl.DataFrame:
+        frame = self._frames[name]
+        if not isinstance(frame, pl.DataFrame):
+            frame = self._frames[name] = pl.DataFrame(frame)
+        return frame
+
+    def __getitem__(self, metric: str) -> Any:
+        return self.metrics[metric]
+
+    def __repr__(self) -> str:
+        shown = ("trace", "machine", "dram_scheduler", "cycles", "ipc_thread", "row_hit_rate")
+        values = ", ".join(f"{name}={_short(self.metrics[name])}" for name in shown)
+        return f"<warpmem.Run {values}>"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def run(
+    trace: TraceLike,
+    machine: MachineLike = "li2015",
+    *,
+    set: Mapping[str, Any] | None = None,
+    loads: bool = False,
+    intervals: int | None = None,
+    requests: str | None = None,
+    commands: bool = False,
+    progress: bool | None = None,
+    **policies: Policy | None,
+) -> Run:
+    """Replays a trace on a machine.
+
+    ``set`` overrides parameters (``{"dram.read_queue": 128}``). Policies are given by slot:
+    ``dram_scheduler="warped-mc"``, ``warp_scheduler="lrr"``; see ``warpmem.policies()``.
+
+    ``loads`` adds the table with a row per load, ``intervals`` one with a row per so many core
+    cycles, ``requests`` one with a row per request of a sample (``"1/64"``, ``"all"``), ``commands``
+    one with a row per DRAM command. Other threads go on meanwhile; Ctrl-C ends the run.
+
+    Raises ``warpmem.Error`` where the trace, the machine or a policy is not valid.
+    """
+    chosen = [(slot, policy_of(policy)) for slot, policy in slots_of(policies).items()]
+    recording = recording_of(loads, intervals, requests, commands)
+    with bar("run", "instructions", progress) as report:
+        frames = _warpmem.run(
+            path_of(trace), machine_of(machine, set)._machine, chosen, recording, report
+        )
+    return Run(frames)

@@ -1,0 +1,94 @@
+"""DRAM channels and networks alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from . import _warpmem
+from ._arguments import MachineLike, listed, machine_of
+from ._progress import bar
+
+
+def dram(
+    stream: str = "random",
+    *,
+    machine: MachineLike = "li2015",
+    standard: str | None = None,
+    set: Mapping[str, Any] | None = None,
+    dram_scheduler: str | Iterable[str] = (),
+    trace: str | os.PathLike[str] | None = None,
+    requests: int = 1_000_000,
+    locality: int = 1,
+    reads: float = 1.0,
+    stride: int | None = None,
+    channels: int = 1,
+    seed: int = 1,
+    bytes: int | None = None,
+    rate: str | None = None,
+    sources: int = 1,
+    warps: int = 1,
+    group: int = 1,
+    progress: bool | None = None,
+) -> pl.DataFrame:
+    """Drives DRAM channels alone: a stream, addresses ``stride`` bytes apart, or those of a file.
+
+    The options are those of ``warpmem dram --help``. A row per scheduler, and per channel.
+    """
+    described = {
+        "stream": stream,
+        "trace": None if trace is None else os.fspath(trace),
+        "requests": requests,
+        "locality": locality,
+        "reads": reads,
+        "stride": stride,
+        "channels": channels,
+        "seed": seed,
+        "bytes": bytes,
+        "rate": rate,
+        "sources": sources,
+        "warps": warps,
+        "group": group,
+    }
+    chosen = machine_of(machine, set)._machine
+    with bar("dram", "requests", progress) as report:
+        frame = _warpmem.dram(chosen, standard, listed(dram_scheduler), described, report)
+    return pl.DataFrame(frame)
+
+
+def network(
+    *,
+    machine: MachineLike = "li2015",
+    set: Mapping[str, Any] | None = None,
+    topology: str | Iterable[str] = (),
+    arbiter: str | Iterable[str] = (),
+    pattern: str = "uniform",
+    nodes: int | None = None,
+    loads: Iterable[float] | None = None,
+    packet_flits: int = 1,
+    warmup: int = 2_000,
+    cycles: int = 10_000,
+    seed: int = 1,
+    progress: bool | None = None,
+) -> pl.DataFrame:
+    """Drives networks alone with synthetic traffic: a row per network and load.
+
+    ``loads`` are in flits per source and cycle; without them, even steps up to saturation. The
+    options are those of ``warpmem network --help``.
+    """
+    traffic = {
+        "pattern": pattern,
+        "nodes": nodes,
+        "packet_flits": packet_flits,
+        "warmup": warmup,
+        "cycles": cycles,
+        "seed": seed,
+    }
+    chosen = machine_of(machine, set)._machine
+    rates = None if loads is None else sorted(loads)
+    with bar("network", "loads", progress) as report:
+        frame = _warpmem.network(chosen, listed(topology), listed(arbiter), traffic, rates, report)
+    return pl.DataFrame(frame)

@@ -1,0 +1,229 @@
+"""Traces: generated, imported, written, looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+import polars as pl
+
+from . import _warpmem
+from ._progress import bar
+
+
+class Trace:
+    """A trace in a file (``.wmt``)."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._trace = _warpmem.Trace(os.fspath(path))
+
+    @property
+    def path(self) -> str:
+        return os.fspath(self._trace.path)
+
+    @property
+    def content_hash(self) -> str:
+        """16 hexadecimal digits: as ``trace_hash`` in the tables."""
+        return self._trace.content_hash
+
+    @property
+    def kernels(self) -> pl.DataFrame:
+        """A row per launch."""
+        return pl.DataFrame(self._trace.kernels())
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __repr__(self) -> str:
+        return f"<warpmem.Trace {self.path}: {self.kernels.height} kernels>"
+
+
+def generate(
+    kernel: str,
+    output: str | os.PathLike[str],
+    *,
+    seed: int = 1,
+    launches: str | None = None,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Trace:
+    """Runs a kernel on data made for it and writes its trace.
+
+    Parameters are those of ``warpmem generate KERNEL --help``, with underscores for dashes; see
+    ``warpmem.generators()``. The same parameters and seed give the same file.
+    """
+    given = {name.replace("_", "-"): str(value) for name, value in parameters.items()}
+    with bar(f"generate {kernel}", "CTAs", progress) as report:
+        _warpmem.generate(kernel, os.fspath(output), given, seed, launches, report)
+    return Trace(output)
+
+
+def import_accel_sim(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    kernels: tuple[int, int] | None = None,
+    drop_empty_masks: bool = False,
+    progress: bool | None = None,
+) -> Trace:
+    """Converts traces of Accel-Sim's tracer: a ``kernelslist.g``, its folder, or a kernel's file.
+
+    ``kernels`` are the first and the last to take, by their position in the list from 1.
+    """
+    with bar("import", "B", progress) as report:
+        _warpmem.import_accel_sim(
+            os.fspath(source), os.fspath(output), kernels, drop_empty_masks, report
+        )
+    return Trace(output)
+
+
+class TraceWriter:
+    """Writes a trace instruction by instruction.
+
+        with warpmem.TraceWriter("copy.wmt", source="my tool") as trace:
+            trace.kernel("copy", grid=64, block=128)
+            for cta in range(64):
+                trace.cta(cta)
+                for warp in range(4):
+                    trace.warp(warp)
+                    first = 4 * (128 * cta + 32 * warp)
+                    trace.load(range(first, first + 128, 4), dest=1)
+                    trace.store(range(2**20 + first, 2**20 + first + 128, 4), srcs=[1])
+
+    Registers are numbers of one's own: an instruction waits for those that earlier ones write and
+    it reads. Warps end by themselves. The file takes its name when the block ends; where it ends by
+    an exception there is none.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
+        self._writer = _warpmem.TraceWriter(os.fspath(path), source)
+
+    def kernel(
+        self,
+        name: str,
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        *,
+        registers: int = 32,
+        shared_bytes: int = 0,
+        stream: int = 0,
+    ) -> None:
+        """Begins a launch; registers are those of a thread."""
+        self._writer.kernel(name, grid, block, registers, shared_bytes, stream)
+
+    def cta(self, block: int | tuple[int, int, int]) -> None:
+        """Begins a CTA of the kernel: by its number, along x first, or by its coordinates."""
+        self._writer.cta(block)
+
+    def warp(self, warp: int) -> None:
+        """Begins a warp of the CTA."""
+        self._writer.warp(warp)
+
+    def load(
+        self,
+        addresses: Iterable[int],
+        *,
+        dest: int | None = None,
+        bytes: int = 4,
+        space: str = "global",
+        mask: int | None = None,
+        srcs: Iterable[int] = (),
+        pc: int | None = None,
+    ) -> None:
+        """A load: an address for each active lane, lowest lane first.
+
+        ``mask`` are the active lanes, by default as many as there are addresses from lane 0 on;
+        ``bytes`` those of a lane; ``pc`` the byte address of the instruction in the kernel, by
+        default 16 more than that of the one before.
+        """
+        dests = [] if dest is None else [dest]
+        self.memory("load", addresses, bytes, space, mask, dests, srcs, pc)
+
+    def store(
+        self,
+        addresses: Iterable[int],
+        *,
+        bytes: int = 4,
+        space: str = "global",
+        mask: int | None = None,
+        srcs: Iterable[int] = (),
+        pc: int | None = None,
+    ) -> None:
+        """A store; as ``load``."""
+        self.memory("store", addresses, bytes, space, mask, [], srcs, pc)
+
+    def atomic(
+        self,
+        addresses: Iterable[int],
+        *,
+        dest: int | None = None,
+        bytes: int = 4,
+        space: str = "global",
+        mask: int | None = None,
+        srcs: Iterable[int] = (),
+        pc: int | None = None,
+    ) -> None:
+        """An atomic; without ``dest`` it returns nothing."""
+        kind, dests = ("reduction", []) if dest is None else ("atomic", [dest])
+        self.memory(kind, addresses, bytes, space, mask, dests, srcs, pc)
+
+    def memory(
+        self,
+        kind: str,
+        addresses: Iterable[int],
+        bytes: int = 4,
+        space: str = "global",
+        mask: int | None = None,
+        dests: Iterable[int] = (),
+        srcs: Iterable[int] = (),
+        pc: int | None = None,
+    ) -> None:
+        """Any memory instruction.
+
+        ``kind`` is ``load``, ``store``, ``atomic``, ``reduction``, ``async-copy`` or ``prefetch``;
+        ``space`` is ``global``, ``local``, ``shared``, ``constant`` or ``texture``.
+        """
+        self._writer.memory(kind, list(addresses), bytes, space, mask, list(dests), list(srcs), pc)
+
+    def compute(
+        self,
+        kind: str = "integer",
+        *,
+        dests: Iterable[int] = (),
+        srcs: Iterable[int] = (),
+        mask: int = 0xFFFFFFFF,
+    ) -> None:
+        """An instruction that is not about memory.
+
+        ``kind`` is ``integer``, ``fp16``, ``fp32``, ``fp64``, ``sfu``, ``tensor``, ``control``,
+        ``uniform`` or ``other``.
+        """
+        self._writer.compute(kind, list(dests), list(srcs), mask)
+
+    def barrier(self, id: int = 0, *, pc: int | None = None) -> None:
+        """A barrier of the CTA."""
+        self._writer.barrier(id=id, pc=pc)
+
+    def fence(self, *, pc: int | None = None) -> None:
+        """A memory fence."""
+        self._writer.fence(pc=pc)
+
+    def close(self) -> None:
+        """Completes the file and gives it its name."""
+        self._writer.close()
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._writer.abandon()

@@ -1,0 +1,207 @@
+"""The extension module; the functions of ``warpmem`` are what people call."""
+
+from collections.abc import Callable
+from typing import Any
+
+ENGINE_VERSION: str
+
+class Error(Exception):
+    """Bad input: the text says what is wrong, where, and what would be valid."""
+
+class Fault(Error):
+    """A fault of Warpmem itself: please report it."""
+
+class Frame:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __len__(self) -> int: ...
+
+class Machine:
+    name: str
+    description: str
+    overrides: list[str]
+    def __init__(self, name_or_file: str, overrides: list[str]) -> None: ...
+    def changed(self, overrides: list[str]) -> Machine: ...
+    def get(self, key: str) -> Any: ...
+    def keys(self) -> list[tuple[str, Any, str, str, str]]: ...
+    def to_toml(self) -> str: ...
+
+class Comparison:
+    baseline: str
+    def rows(self) -> Frame: ...
+    def means(self) -> Frame: ...
+    def tables(self) -> list[str]: ...
+    def table(self, name: str) -> Frame: ...
+    def to_text(self, width: int) -> str: ...
+
+class Results:
+    def __init__(self, directories: list[str]) -> None: ...
+    def tables(self) -> list[str]: ...
+    def table(self, name: str) -> Frame: ...
+    def query(self, sql: str) -> Frame: ...
+    def planned(self) -> tuple[int, int]: ...
+    def compare(self, baseline: str, metrics: list[str] | None) -> Comparison: ...
+
+class Trace:
+    path: str
+    content_hash: str
+    def __init__(self, path: str) -> None: ...
+    def kernels(self) -> Frame: ...
+
+class TraceWriter:
+    def __init__(self, path: str, source: str) -> None: ...
+    def kernel(
+        self,
+        name: str,
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        registers: int = 32,
+        shared_bytes: int = 0,
+        stream: int = 0,
+    ) -> None: ...
+    def cta(self, block: int | tuple[int, int, int]) -> None: ...
+    def warp(self, warp: int) -> None: ...
+    def memory(
+        self,
+        kind: str,
+        addresses: list[int],
+        bytes: int,
+        space: str,
+        mask: int | None,
+        dests: list[int],
+        srcs: list[int],
+        pc: int | None,
+    ) -> None: ...
+    def compute(self, kind: str, dests: list[int], srcs: list[int], mask: int) -> None: ...
+    def barrier(self, id: int = 0, mask: int = 0xFFFFFFFF, pc: int | None = None) -> None: ...
+    def fence(self, mask: int = 0xFFFFFFFF, pc: int | None = None) -> None: ...
+    def close(self) -> None: ...
+    def abandon(self) -> None: ...
+
+class Request:
+    """A request in a channel's queue. Banks are numbered within the channel, times are DRAM cycles."""
+
+    order: int
+    bank: int
+    row: int
+    write: bool
+    bursts: int
+    arrived: int
+    sm: int | None
+    warp: int | None
+    cta: int | None
+    pc: int
+    load: int | None
+    critical: bool
+    merges: int
+    age: int
+    slot: int | None
+
+class Bank:
+    """A bank that is free to start a request."""
+
+    now: int
+    bank: int
+    open_row: int | None
+    requests: list[Request]
+    hits: int
+    oldest: Request
+    oldest_hit: Request | None
+    holds_channel_oldest: bool
+    next_commands: tuple[tuple[str, int], ...] | None
+    def fr_fcfs(self) -> Request: ...
+    def is_hit(self, request: Request) -> bool: ...
+
+class Channel:
+    """A channel, in a scheduler's ``tick``."""
+
+    now: int
+    requests: list[Request]
+    full: bool
+    writes: int
+    write_high_watermark: int
+    busy: list[int]
+
+class Queue:
+    """A queue that a request wants to enter."""
+
+    waiting: int
+    bank_waiting: int
+    capacity: int
+    bank_capacity: int
+    banks: int
+    has_room: bool
+
+class Command:
+    """A command that could issue now."""
+
+    now: int
+    kind: str
+    request: Request | None
+
+Report = Callable[[int, int], None] | None
+
+def run(
+    trace: str,
+    machine: Machine,
+    policies: list[tuple[str, Any]],
+    recording: dict[str, Any],
+    progress: Report,
+) -> dict[str, Frame]: ...
+def compare(
+    traces: list[str],
+    machines: list[Machine],
+    policies: list[tuple[str, list[Any]]],
+    baseline: str | None,
+    metrics: list[str] | None,
+    recording: dict[str, Any],
+    jobs: int,
+    progress: Report,
+) -> Comparison: ...
+def plan_to_toml(json: str) -> str: ...
+def deal_shards(sweeping: dict[str, str], shards: int) -> list[tuple[int, str]]: ...
+def sweep(
+    sweeping: dict[str, str], shard: str | None, jobs: int, progress: Report
+) -> tuple[int, int]: ...
+def generate(
+    kernel: str,
+    output: str,
+    parameters: dict[str, str],
+    seed: int,
+    launches: str | None,
+    progress: Report,
+) -> list[str]: ...
+def capture_launches(launch: str, output: str, progress: Report) -> int: ...
+def capture_program(
+    command: list[str],
+    output: str,
+    runtime: str,
+    machine: Machine,
+    capability: tuple[int, int],
+    progress: Report,
+) -> int: ...
+def import_accel_sim(
+    list: str,
+    output: str,
+    kernels: tuple[int, int] | None,
+    drop_empty_masks: bool,
+    progress: Report,
+) -> list[str]: ...
+def dram(
+    machine: Machine,
+    standard: str | None,
+    schedulers: list[str],
+    requests: dict[str, Any],
+    progress: Report,
+) -> Frame: ...
+def network(
+    machine: Machine,
+    topologies: list[str],
+    arbiters: list[str],
+    traffic: dict[str, Any],
+    loads: list[float] | None,
+    progress: Report,
+) -> Frame: ...
+def machines() -> Frame: ...
+def policies(name: str | None) -> Frame: ...
+def generators() -> Frame: ...
+def metrics() -> Frame: ...
