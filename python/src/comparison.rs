@@ -71,7 +71,6 @@ impl Comparison {
 
 /// Every trace on every machine under every combination of policies.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub fn compare(
     py: Python<'_>,
     traces: Vec<PathBuf>,

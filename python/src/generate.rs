@@ -11,7 +11,6 @@ use warpmem::workload::{Progress, Request};
 
 /// Writes the trace of a generator; the notes on its input.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub fn generate(
     py: Python<'_>,
     kernel: String,

@@ -3,6 +3,9 @@
 //! Functions here take and give plain values; defaults, names and documentation for people are in
 //! `python/warpmem/`. Long work goes on in a thread of its own ([`watched`]), without Python's lock.
 
+// Python's arguments are handed over by value, and by name.
+#![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+
 mod capture;
 mod channels;
 mod comparison;

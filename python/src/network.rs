@@ -25,7 +25,6 @@ pub struct Traffic {
 
 /// Every topology with every arbiter under the `loads`, or, without any, up to saturation.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub fn network(
     py: Python<'_>,
     machine: &Machine,

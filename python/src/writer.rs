@@ -124,7 +124,6 @@ impl TraceWriter {
     }
 
     /// A memory instruction: an address for each active lane, lowest lane first.
-    #[allow(clippy::too_many_arguments)]
     #[pyo3(signature = (kind, addresses, bytes, space, mask, dests, srcs, pc))]
     fn memory(
         &mut self,

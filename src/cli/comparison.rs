@@ -2,8 +2,8 @@
 
 use super::format::Format;
 use super::output::width;
+use super::run_row::check_name;
 use std::path::Path;
-use warpmem::params::nearest;
 use warpmem::record::run_columns;
 use warpmem::slots::{Baseline, split_list};
 use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
@@ -62,24 +62,12 @@ pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String
 /// `_reduction`.
 pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
     let known = metrics();
-    let is_known = |name: &str| known.iter().any(|known| known == name);
-    split_list(text)?
-        .into_iter()
-        .filter(|name| !matches!(name.as_str(), "ipc_thread" | "ipc_ratio"))
-        .map(|name| match relative(&name) {
-            _ if is_known(&name) => Ok(name),
-            Some((column, _)) if is_known(column) => Ok(name),
-            _ => Err(unknown_metric(&name, &known)),
-        })
-        .collect()
-}
-
-fn unknown_metric(name: &str, known: &[String]) -> String {
-    let meant = nearest(name, known.iter().map(String::as_str));
-    let meant = meant.map_or(String::new(), |meant| format!("did you mean `{meant}`? "));
-    format!(
-        "no metric `{name}`: {meant}valid: the numeric columns of `runs` (docs/schema.md), alone or with `_ratio` or `_reduction`"
-    )
+    let mut names = split_list(text)?;
+    names.retain(|name| !matches!(name.as_str(), "ipc_thread" | "ipc_ratio"));
+    for name in names.iter().filter(|name| !known.contains(name)) {
+        check_name(relative(name).map_or(name.as_str(), |(column, _)| column), &known)?;
+    }
+    Ok(names)
 }
 
 /// Every metric of a run except the one that every comparison shows.

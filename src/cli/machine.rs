@@ -83,7 +83,11 @@ fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {
     let rows = differences(&left, &right);
     print(&match format {
         Format::Json => format::json(&rows.iter().map(Difference::to_row).collect::<Vec<_>>()),
+        Format::Csv if rows.is_empty() => format!("{}\n", COLUMNS.join(",")),
         Format::Csv => format::csv(&rows.iter().map(Difference::to_row).collect::<Vec<_>>()),
+        Format::Table if rows.is_empty() => {
+            format!("no difference: {one} and {other} have the same parameters\n")
+        }
         Format::Table => {
             let heading = vec!["parameter".to_owned(), one.clone(), other.clone()];
             let lines = rows.iter().map(Difference::to_line);
@@ -91,6 +95,9 @@ fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {
         }
     })
 }
+
+/// Columns of JSON and CSV.
+const COLUMNS: [&str; 3] = ["parameter", "one", "other"];
 
 /// A parameter with two values.
 struct Difference {
@@ -102,8 +109,8 @@ impl Difference {
     fn to_row(&self) -> Map<String, Value> {
         let json = |value| serde_json::to_value(value).expect("a number, text, a flag or a list");
         let [one, other] = self.values.clone().map(json);
-        let columns = [("parameter", self.key.as_str().into()), ("one", one), ("other", other)];
-        columns.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        let values = [self.key.as_str().into(), one, other];
+        COLUMNS.map(str::to_owned).into_iter().zip(values).collect()
     }
 
     fn to_line(&self) -> Vec<String> {

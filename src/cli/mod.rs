@@ -22,6 +22,7 @@ mod interrupt;
 mod list;
 mod machine;
 mod machines;
+mod man;
 mod network;
 mod output;
 mod plot_file;
@@ -103,6 +104,7 @@ commands! {
     Machine => machine,
     List => list,
     Completions => completions,
+    Man => man,
 }
 
 impl Cli {

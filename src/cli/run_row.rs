@@ -1,6 +1,5 @@
 //! A run's row for people.
 
-use anyhow::bail;
 use serde_json::{Map, Value};
 use warpmem::params::{did_you_mean, nearest};
 use warpmem::record::run_columns;
@@ -18,22 +17,22 @@ const GROUPS: [(&str, &str); 8] = [
     ("DRAM", "reads"),
 ];
 
-/// The parameters of the machine are too long for a table; JSON, CSV and Parquet have them.
-const LEFT_OUT: &str = "parameters";
+/// The parameters of the machine are too long for a table of everything.
+const LONG: &str = "parameters";
 
 /// Whether the columns of a run have all these names.
 pub fn check(names: &[String]) -> anyhow::Result<()> {
-    let columns = run_columns();
-    let valid = || columns.iter().map(|column| column.name.as_str());
-    match names.iter().find(|name| valid().all(|valid| valid != name.as_str())) {
-        None => Ok(()),
-        Some(unknown) => {
-            let meant = did_you_mean(nearest(unknown, valid()));
-            bail!(
-                "no metric is called `{unknown}`{meant}; `warpmem run TRACE --all` shows them all"
-            )
-        }
+    let columns: Vec<String> = run_columns().into_iter().map(|column| column.name).collect();
+    names.iter().try_for_each(|name| check_name(name, &columns)).map_err(anyhow::Error::msg)
+}
+
+/// Whether one of the metrics `valid` is called `name`.
+pub fn check_name(name: &str, valid: &[String]) -> Result<(), String> {
+    if valid.iter().any(|valid| valid == name) {
+        return Ok(());
     }
+    let meant = did_you_mean(nearest(name, valid.iter().map(String::as_str)));
+    Err(format!("no metric is called `{name}`{meant}; `warpmem run TRACE --all` shows them all"))
 }
 
 /// The columns with these names, in the order of the row.
@@ -42,12 +41,18 @@ pub fn selected(row: &Map<String, Value>, names: &[String]) -> Map<String, Value
     named.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
+/// The row without what is too long for a table.
+pub fn abridged(mut row: Map<String, Value>) -> Map<String, Value> {
+    row.remove(LONG);
+    row
+}
+
 /// The metrics of a row, one per line, in groups.
 pub fn table(row: &Map<String, Value>) -> String {
     let mut text = String::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut title = None;
-    for column in run_columns().iter().filter(|column| column.name != LEFT_OUT) {
+    for column in &run_columns() {
         title = GROUPS.iter().find(|(_, first)| *first == column.name).or(title);
         if !row.contains_key(&column.name) {
             continue;

@@ -64,10 +64,20 @@ fn a_run_is_ten_lines_or_the_metrics_that_are_named() {
     assert_eq!(names, ["cycles", "row_hit_rate"]);
     let csv = run(&["--metrics", "row_hit_rate,cycles", "--format", "csv"]);
     assert!(csv.starts_with("cycles,row_hit_rate\n"), "{csv}");
-    bench.refuses(
-        &["run", "small.wmt", "--metrics", "ipc_wrap"],
-        &["no metric is called `ipc_wrap` (did you mean `ipc_warp`?)", "--all"],
-    );
+    let parameters = run(&["--metrics", "parameters"]);
+    assert!(parameters.starts_with("Run\n  parameters  {"), "{parameters}");
+    assert!(!run(&["--all"]).contains("\n  parameters "), "too long for a table of everything");
+}
+
+#[test]
+fn a_metric_that_does_not_exist_is_refused_in_the_same_words_everywhere() {
+    let bench = Bench::with_trace();
+    let told =
+        "no metric is called `ipc_wrap` (did you mean `ipc_warp`?); `warpmem run TRACE --all`";
+    for name in ["run", "compare", "report"] {
+        bench.refuses(&[name, "small.wmt", "--metrics", "ipc_wrap"], &[told]);
+    }
+    bench.refuses(&["compare", "small.wmt", "--metrics", "ipc_wrap_ratio"], &[told]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the program says of itself.
 
-use super::support::Bench;
+use super::support::{Bench, names_in};
 use serde_json::{Map, Value};
 use warpmem::params::PolicyInfo;
 use warpmem::slots::{SLOTS, Slot};
@@ -219,7 +219,11 @@ fn version() {
 fn a_machine_that_is_shown_is_the_machine() {
     let bench = Bench::new();
     bench.write("v100.toml", bench.output(&["machine", "show", "v100"]));
-    assert_eq!(bench.output(&["machine", "diff", "v100", "v100.toml", "--format", "csv"]), "");
+    let same = ["machine", "diff", "v100", "v100.toml"];
+    let told = "no difference: v100 and v100.toml have the same parameters\n";
+    assert_eq!(bench.output(&same), told);
+    let csv = bench.output(&[&same[..], &["--format", "csv"]].concat());
+    assert_eq!(csv, "parameter,one,other\n");
     let set = ["machine", "show", "v100", "--set", "dram.read_queue=7"];
     bench.write("short.toml", bench.output(&set));
     let differing = bench.output(&["machine", "diff", "v100", "short.toml", "--format", "csv"]);
@@ -227,6 +231,24 @@ fn a_machine_that_is_shown_is_the_machine() {
     assert_eq!(lines[0], "parameter,one,other");
     assert!(lines.len() == 2 && lines[1].starts_with("dram.read_queue,"), "{differing}");
     bench.refuses(&["machine", "show", "v10"], &["did you mean `v100`?"]);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let bench = Bench::new();
+    bench.output(&["man", "-o", "pages/man1"]);
+    let names = names_in(&bench.path("pages/man1"));
+    for name in ["warpmem.1", "warpmem-run.1", "warpmem-dram-check.1", "warpmem-man.1"] {
+        assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+    }
+    let page = bench.output(&["man", "dram", "check"]);
+    assert_eq!(
+        page,
+        std::fs::read_to_string(bench.path("pages/man1/warpmem-dram-check.1")).unwrap()
+    );
+    assert!(page.contains(".TH warpmem-dram-check 1") && page.contains("Examples:"), "{page}");
+    bench.refuses(&["man", "dram", "chekc"], &["`warpmem dram` has no command `chekc`", "check"]);
+    bench.refuses(&["man", "info", "x"], &["`warpmem info` has no commands"]);
 }
 
 #[test]

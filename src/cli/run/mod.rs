@@ -115,6 +115,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         Format::Table if args.metrics.is_empty() && !args.all => {
             summary::summary(&row, &cell.key.machine)
         }
+        Format::Table if args.all => run_row::table(&run_row::abridged(row)),
         Format::Table => run_row::table(&row),
     })
 }
