@@ -14,7 +14,7 @@ use crate::error::OrRaise;
 #[pyfunction]
 pub fn machines() -> PyResult<Frame> {
     let row = |name: &str| Ok([name.to_owned(), load(name, &[]).or_raise()?.description]);
-    let rows = preset_names().into_iter().map(row).collect::<PyResult<_>>()?;
+    let rows = preset_names().map(row).collect::<PyResult<_>>()?;
     texts(["machine", "description"], rows).map(Frame)
 }
 

@@ -138,7 +138,7 @@ impl Family for OwnFamily {
     }
 
     fn needs(&self) -> Needs {
-        self.needs.clone()
+        self.needs
     }
 }
 

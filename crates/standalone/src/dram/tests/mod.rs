@@ -27,6 +27,7 @@ fn device(dram: Dram) -> Device {
         dram,
         period: Period::of_mhz(1000),
         scheduler: "fr-fcfs".to_owned(),
+        warnings: Vec::new(),
     }
 }
 
