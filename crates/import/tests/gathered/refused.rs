@@ -228,3 +228,21 @@ fn a_damaged_parquet_table_is_refused_or_read() {
         let _ = import_parquet(&path, &trace, &TableOptions::default(), &());
     }
 }
+
+#[test]
+fn the_input_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "addresses\n1\n").unwrap();
+    let csv = import_csv(&path, &path, &TableOptions::default(), &());
+    let log = import_mem_trace(&path, &path, &MemTraceOptions::default(), &());
+    let accel_sim = warpmem_import::import_accel_sim(&path, &path, &Default::default(), &());
+    for error in [csv.unwrap_err(), log.unwrap_err()] {
+        assert!(
+            error.to_string().ends_with("it is the input; the trace needs another name"),
+            "{error}"
+        );
+    }
+    assert!(accel_sim.is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "addresses\n1\n");
+}
