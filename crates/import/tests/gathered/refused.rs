@@ -246,3 +246,11 @@ fn the_input_is_not_written_over() {
     assert!(accel_sim.is_err());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "addresses\n1\n");
 }
+
+#[test]
+fn a_row_without_end() {
+    let error = of_csv(format!("addresses\n1\n{}\n", "1".repeat(3 << 20)));
+    assert!(error.contains("failed to read t.csv: a row of more than 2 MiB"), "{error}");
+    assert!(of_jsonl("1".repeat(3 << 20)).contains("a line of more than 1 MiB"));
+    assert!(of_log("1".repeat(3 << 20)).contains("a line of more than 1 MiB"));
+}
