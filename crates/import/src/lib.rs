@@ -9,6 +9,7 @@ mod gather;
 mod input;
 mod mem_trace;
 mod options;
+mod output;
 mod packed;
 mod progress;
 mod sass;

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::thread::Scope;
 
-use warpmem_trace::{Provenance, TraceWriter};
+use warpmem_trace::TraceWriter;
 
 pub use self::export::{ExportOptions, ExportSummary, export_accel_sim};
 
@@ -36,6 +36,7 @@ use self::list::{Command, List};
 use super::error::ImportError;
 use super::input;
 use super::options::ImportOptions;
+use super::output;
 use super::progress::Progress;
 use super::summary::ImportSummary;
 
@@ -57,12 +58,8 @@ pub fn import_accel_sim(
     let bytes_in = total_bytes(&files)?;
     progress.total(bytes_in);
 
-    let provenance = Provenance {
-        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
-        source: format!("Accel-Sim trace {}", input.display()),
-        command: options.command.clone(),
-    };
-    let mut writer = TraceWriter::create(output, provenance, options.writer.clone())?;
+    let source = ("Accel-Sim trace", input);
+    let mut writer = output::create(output, source, &options.command, &options.writer)?;
     let mut assembler = Assembler::new(options.empty_masks);
     let first = options.kernels.as_ref().map_or(1, |kernels| *kernels.start());
     std::thread::scope(|scope| -> Result<(), ImportError> {

@@ -141,3 +141,45 @@ impl<'a> Steps<'a> {
         Some((code, mask, addresses))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use warpmem_trace::OpClass;
+
+    use super::*;
+
+    fn compute(pc: u64, count: u32) -> Code {
+        let action = Action::Compute { class: OpClass::Integer, count };
+        Code { opcode: "integer".into(), pc: Some(pc), action, registers: None }
+    }
+
+    fn refusal(mut next: impl FnMut(u32) -> ([u32; 3], Code)) -> String {
+        let mut rows = Rows::new(0);
+        let mut push = |n| {
+            let (cta, code) = next(n);
+            rows.push(Row { cta, warp: 0, code, mask: 1, addresses: &[] })
+        };
+        (0u32..1 << 20).find_map(|n| push(n).err()).unwrap().0.into_owned()
+    }
+
+    #[test]
+    fn a_cta_and_the_instructions_of_a_kernel_are_bounded() {
+        let large = refusal(|_| ([0; 3], compute(0, 1000)));
+        assert!(large.contains("a CTA that takes at most 4 GiB"), "{large}");
+        let many = refusal(|n| ([n, 0, 0], compute(n.into(), 1)));
+        assert!(many.contains("distinct instructions in a kernel"), "{many}");
+    }
+
+    #[test]
+    fn what_rows_take_grows_with_all_that_they_hold() {
+        let mut rows = Rows::new(0);
+        let mut last = 0;
+        let codes = [compute(0, 1), compute(0, 1), compute(16, 1)];
+        for (n, code) in codes.into_iter().enumerate() {
+            rows.push(Row { cta: [n as u32 / 2, 0, 0], warp: 0, code, mask: 1, addresses: &[] })
+                .unwrap();
+            assert!(rows.bytes() > last);
+            last = rows.bytes();
+        }
+    }
+}

@@ -5,13 +5,14 @@ mod line;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
-use warpmem_trace::{Kind, Provenance, Space, TraceWriter, WARP_SIZE};
+use warpmem_trace::{Kind, Space, TraceWriter, WARP_SIZE};
 
 use self::line::{Access, Id, KernelLine, Line};
 use crate::error::{Expected, ImportError};
 use crate::gather::{Action, Assembler, Code, MAX_BYTES, Row, Rows};
 use crate::input;
 use crate::options::MemTraceOptions;
+use crate::output;
 use crate::progress::Progress;
 use crate::sass::opcode::{self, Decoded};
 use crate::sass::operation::Op;
@@ -29,12 +30,8 @@ pub fn import_mem_trace(
     options: &MemTraceOptions,
     progress: &dyn Progress,
 ) -> Result<ImportSummary, ImportError> {
-    let provenance = Provenance {
-        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
-        source: format!("mem_trace log {}", input.display()),
-        command: options.command.clone(),
-    };
-    let writer = TraceWriter::create(output, provenance, options.writer.clone())?;
+    let source = ("mem_trace log", input);
+    let writer = output::create(output, source, &options.command, &options.writer)?;
     let bytes_in = input::bytes_of(input)?;
     progress.total(bytes_in);
     let mut log = Log::new(options);

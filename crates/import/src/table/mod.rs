@@ -13,7 +13,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 use warpmem_params::{did_you_mean, nearest};
-use warpmem_trace::{Provenance, TraceWriter};
+use warpmem_trace::TraceWriter;
 
 pub use self::csv::import_csv;
 pub use self::jsonl::import_jsonl;
@@ -24,6 +24,7 @@ use self::row::Instruction;
 use crate::error::{ImportError, Place};
 use crate::gather::{Assembler, Launch, MAX_BYTES, Row, Rows};
 use crate::options::TableOptions;
+use crate::output;
 use crate::progress::Progress;
 use crate::summary::ImportSummary;
 
@@ -70,16 +71,11 @@ impl<'a> Table<'a> {
         options: &'a TableOptions,
         progress: &'a dyn Progress,
     ) -> Result<Table<'a>, ImportError> {
-        let provenance = Provenance {
-            tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
-            source: format!("table {}", path.display()),
-            command: options.command.clone(),
-        };
         Ok(Table {
             path,
             options,
             progress,
-            writer: TraceWriter::create(output, provenance, options.writer.clone())?,
+            writer: output::create(output, ("table", path), &options.command, &options.writer)?,
             assembler: Assembler::new(options.assumptions),
             kernel: None,
             pending: None,

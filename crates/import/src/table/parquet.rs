@@ -58,13 +58,14 @@ pub fn import_parquet(
 fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<(), ImportError> {
     let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
     let mut codecs = columns.map(|column| column.compression());
-    match codecs.find(|codec| matches!(codec, Compression::BROTLI(_) | Compression::LZO)) {
-        None => Ok(()),
-        Some(codec) => {
-            let what = format!("compressed with {codec}; Snappy, gzip, LZ4 and Zstandard are read");
-            Err(ImportError::file(path, what))
-        }
-    }
+    let unread = codecs.find_map(|codec| match codec {
+        Compression::BROTLI(_) => Some("Brotli"),
+        Compression::LZO => Some("LZO"),
+        _ => None,
+    });
+    let Some(name) = unread else { return Ok(()) };
+    let what = format!("it is compressed with {name}; Snappy, gzip, LZ4 and Zstandard are read");
+    Err(ImportError::file(path, what))
 }
 
 /// Calls the reader, which panics at some damaged files.

@@ -228,3 +228,29 @@ fn a_damaged_parquet_table_is_refused_or_read() {
         let _ = import_parquet(&path, &trace, &TableOptions::default(), &());
     }
 }
+
+#[test]
+fn the_input_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "addresses\n1\n").unwrap();
+    let csv = import_csv(&path, &path, &TableOptions::default(), &());
+    let log = import_mem_trace(&path, &path, &MemTraceOptions::default(), &());
+    let accel_sim = warpmem_import::import_accel_sim(&path, &path, &Default::default(), &());
+    for error in [csv.unwrap_err(), log.unwrap_err()] {
+        assert!(
+            error.to_string().ends_with("it is the input; the trace needs another name"),
+            "{error}"
+        );
+    }
+    assert!(accel_sim.is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "addresses\n1\n");
+}
+
+#[test]
+fn a_row_without_end() {
+    let error = of_csv(format!("addresses\n1\n{}\n", "1".repeat(3 << 20)));
+    assert!(error.contains("failed to read t.csv: a row of more than 2 MiB"), "{error}");
+    assert!(of_jsonl("1".repeat(3 << 20)).contains("a line of more than 1 MiB"));
+    assert!(of_log("1".repeat(3 << 20)).contains("a line of more than 1 MiB"));
+}

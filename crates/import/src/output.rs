@@ -1,0 +1,29 @@
+//! The trace that an import writes.
+
+use std::path::Path;
+
+use warpmem_files::destination::is_same;
+use warpmem_trace::{Provenance, TraceWriter, WriterOptions};
+
+use crate::error::ImportError;
+
+/// Creates the trace of an import; `what` says what kind of thing the input is.
+///
+/// # Errors
+/// If the trace would take the input's place, or no file can be created.
+pub fn create(
+    output: &Path,
+    (what, input): (&str, &Path),
+    command: &str,
+    options: &WriterOptions,
+) -> Result<TraceWriter, ImportError> {
+    if is_same(input, output) {
+        return Err(ImportError::file(output, "it is the input; the trace needs another name"));
+    }
+    let provenance = Provenance {
+        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
+        source: format!("{what} {}", input.display()),
+        command: command.to_owned(),
+    };
+    Ok(TraceWriter::create(output, provenance, options.clone())?)
+}
