@@ -38,6 +38,8 @@ fn the_package_passes_its_tests() {
     install(folder.path());
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut unittest = Command::new(python);
+    // Python looks for modules in its working directory first, where the package has no extension.
+    unittest.current_dir(folder.path());
     unittest.args(["-m", "unittest", "discover", "--verbose", "--start-directory"]).arg(&tests);
     let ran =
         unittest.env("PYTHONPATH", folder.path()).env("PYTHONDONTWRITEBYTECODE", "1").output();
