@@ -5,6 +5,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use std::error::Error as StdError;
 use warpmem::gpu::engine::RunError;
+use warpmem::standalone::dram::StandaloneError as ChannelError;
+use warpmem::standalone::network::StandaloneError as NetworkError;
 
 create_exception!(
     warpmem,
@@ -36,6 +38,7 @@ pub fn exception(error: &(dyn StdError + 'static)) -> PyErr {
 
 /// Whether it is a failure of the engine, not of its input.
 fn is_fault(error: &(dyn StdError + 'static)) -> bool {
-    let of_run = error.downcast_ref::<RunError>();
-    of_run.is_some_and(|e| matches!(e, RunError::Deadlock { .. } | RunError::Invariant { .. }))
+    error.downcast_ref().is_some_and(RunError::is_fault)
+        || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
+        || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }))
 }

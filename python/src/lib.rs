@@ -25,12 +25,14 @@ mod watched;
 mod writer;
 
 use pyo3::prelude::*;
+use warpmem::slots::SLOTS;
 
 #[pymodule]
 fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("Fault", module.py().get_type::<error::Fault>())?;
     module.add("ENGINE_VERSION", warpmem::record::ENGINE_VERSION)?;
+    module.add("SLOTS", SLOTS.each_ref().map(|slot| slot.name).to_vec())?;
     module.add_class::<frame::Frame>()?;
     module.add_class::<machine::Machine>()?;
     module.add_class::<comparison::Comparison>()?;

@@ -78,8 +78,16 @@ impl Machine {
         self.machine.to_toml()
     }
 
+    /// A sentence for each clock that was changed without the times that are cycles of it.
+    fn clock_warnings(&self) -> Vec<String> {
+        self.machine.clock_warnings()
+    }
+
+    /// However the times of DRAM were given.
     fn __eq__(&self, other: &Machine) -> bool {
-        self.machine == other.machine
+        let mut other = other.machine.clone();
+        other.dram.given.clone_from(&self.machine.dram.given);
+        self.machine == other
     }
 }
 

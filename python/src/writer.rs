@@ -138,8 +138,8 @@ impl TraceWriter {
     ) -> PyResult<()> {
         self.require(Open::Warp, kind)?;
         let op = MemoryOp {
-            kind: named(kind, &KINDS)?,
-            space: named(space, &SPACES)?,
+            kind: named(kind, &Kind::MEMORY)?,
+            space: named(space, &Space::MEMORY)?,
             width: bytes,
             cache_op: CacheOp::Default,
         };
@@ -235,23 +235,6 @@ enum Block {
     Index(u32),
     At((u32, u32, u32)),
 }
-
-const KINDS: [(&str, Kind); 6] = [
-    ("load", Kind::Load),
-    ("store", Kind::Store),
-    ("atomic", Kind::Atomic),
-    ("reduction", Kind::Reduction),
-    ("async-copy", Kind::AsyncCopy),
-    ("prefetch", Kind::Prefetch),
-];
-
-const SPACES: [(&str, Space); 5] = [
-    ("global", Space::Global),
-    ("local", Space::Local),
-    ("shared", Space::Shared),
-    ("constant", Space::Constant),
-    ("texture", Space::Texture),
-];
 
 /// The value of this name.
 fn named<T: Copy>(name: &str, all: &[(&str, T)]) -> PyResult<T> {

@@ -273,6 +273,13 @@ class Machines(InTemporaryFolder):
         self.assertEqual(warpmem.Machine(self.folder / "mine.toml"), machine)
         self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["llc.queue"])
 
+    def test_a_clock_without_its_times_is_warned_of(self):
+        with self.assertWarnsRegex(UserWarning, "cycles of 850 MHz"):
+            warpmem.Machine("v100", set={"clocks.dram_mhz": 1000})
+        in_ns = warpmem.Machine("v100", set={"dram.timing.trcd": "13.75ns"})
+        self.assertEqual(in_ns["dram.timing.trcd"], 12)
+        self.assertEqual(in_ns, warpmem.Machine("v100", set={"dram.timing.trcd": 12}))
+
     def test_every_key_is_described(self):
         keys = {key.path: key for key in warpmem.Machine().keys()}
         self.assertEqual("command cycles", keys["dram.timing.tcl"].unit)

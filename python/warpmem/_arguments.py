@@ -10,6 +10,7 @@ from typing import Any, TypeVar, Union
 from ._machine import Machine
 from ._scheduler import DramScheduler
 from ._traces import Trace
+from ._warpmem import SLOTS
 
 #: A trace, or the file of one.
 TraceLike = Union[Trace, str, "os.PathLike[str]"]
@@ -20,17 +21,6 @@ MachineLike = Union[Machine, str, "os.PathLike[str]"]
 Policy = Union[str, "type[DramScheduler]", "partial[DramScheduler]"]
 
 T = TypeVar("T")
-
-SLOTS = (
-    "dram_scheduler",
-    "warp_scheduler",
-    "cta_scheduler",
-    "llc_queue",
-    "topology",
-    "arbiter",
-    "prefetcher",
-    "ideal",
-)
 
 
 def path_of(trace: TraceLike) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ class Machine:
     def __init__(
         self, name: str | os.PathLike[str] = "li2015", *, set: Mapping[str, Any] | None = None
     ) -> None:
-        self._machine = _warpmem.Machine(os.fspath(name), _overrides(set))
+        self._machine = _warned(_warpmem.Machine(os.fspath(name), _overrides(set)))
 
     @property
     def name(self) -> str:
@@ -52,14 +53,14 @@ class Machine:
     def changed(self, set: Mapping[str, Any]) -> Machine:
         """Another machine, with these parameters."""
         other = Machine.__new__(Machine)
-        other._machine = self._machine.changed(_overrides(set))
+        other._machine = _warned(self._machine.changed(_overrides(set)))
         return other
 
     def __getitem__(self, key: str) -> Any:
         return self._machine.get(key)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._machine = self._machine.changed(_overrides({key: value}))
+        self._machine = _warned(self._machine.changed(_overrides({key: value})))
 
     def __contains__(self, key: object) -> bool:
         return any(known.path == key for known in self.keys())
@@ -94,6 +95,13 @@ class Machine:
     def __repr__(self) -> str:
         overrides = "".join(f", {override}" for override in self.overrides)
         return f"<warpmem.Machine {self.name}{overrides}>"
+
+
+def _warned(machine: _warpmem.Machine) -> _warpmem.Machine:
+    """The machine; a warning tells of a clock that was changed without its times."""
+    for text in machine.clock_warnings():
+        warnings.warn(text, stacklevel=3)
+    return machine
 
 
 def _overrides(given: Mapping[str, Any] | None) -> list[str]:

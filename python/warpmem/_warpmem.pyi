@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 ENGINE_VERSION: str
+#: Names of the slots of a machine.
+SLOTS: list[str]
 
 class Error(Exception):
     """Bad input: the text says what is wrong, where, and what would be valid."""
@@ -24,6 +26,7 @@ class Machine:
     def get(self, key: str) -> Any: ...
     def keys(self) -> list[tuple[str, Any, str, str, str]]: ...
     def to_toml(self) -> str: ...
+    def clock_warnings(self) -> list[str]: ...
 
 class Comparison:
     baseline: str

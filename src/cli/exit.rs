@@ -136,7 +136,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     }
     let of_run = error.downcast_ref().and_then(|error| match error {
         RunError::Interrupted => Some(INTERRUPTED),
-        RunError::Deadlock { .. } | RunError::Invariant { .. } => Some(FAILURE),
+        error if error.is_fault() => Some(FAILURE),
         _ => None,
     });
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))

@@ -93,6 +93,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kinds of memory instructions, by their names in tables of accesses.
+    pub const MEMORY: [(&str, Kind); 6] = [
+        ("load", Kind::Load),
+        ("store", Kind::Store),
+        ("atomic", Kind::Atomic),
+        ("reduction", Kind::Reduction),
+        ("async-copy", Kind::AsyncCopy),
+        ("prefetch", Kind::Prefetch),
+    ];
+
     /// Whether records of this kind carry addresses.
     pub fn is_memory(self) -> bool {
         !matches!(self, Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End)
@@ -110,6 +120,17 @@ pub enum Space {
     Texture,
     /// Not a memory instruction.
     None,
+}
+
+impl Space {
+    /// The spaces of memory instructions, by their names in tables of accesses.
+    pub const MEMORY: [(&str, Space); 5] = [
+        ("global", Space::Global),
+        ("shared", Space::Shared),
+        ("local", Space::Local),
+        ("constant", Space::Constant),
+        ("texture", Space::Texture),
+    ];
 }
 
 /// Cache operator of a memory instruction, where it has one.

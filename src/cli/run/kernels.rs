@@ -1,5 +1,6 @@
 //! The kernels of a run, a line for each.
 
+use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
 use warpmem::machine::Machine;
 use warpmem_text::aligned;
@@ -17,14 +18,8 @@ const HEAD: [&str; 10] = [
     "stalls most by",
 ];
 
-/// For what the SMs wait: columns and short words.
-const STALLS: [(&str, &str); 5] = [
-    ("memory_block_cycles", "memory"),
-    ("structural_stall_cycles", "busy unit"),
-    ("dependency_stall_cycles", "dependency"),
-    ("barrier_cycles", "barrier"),
-    ("no_warp_cycles", "no warp"),
-];
+/// [`STALLS`] in a word or two.
+const WAITS: [&str; STALLS.len()] = ["memory", "busy unit", "dependency", "barrier", "no warp"];
 
 /// Longer names end in an ellipsis.
 const NAME_WIDTH: usize = 40;
@@ -32,44 +27,35 @@ const NAME_WIDTH: usize = 40;
 /// Rows of `kernels` as lines; a value that a kernel does not have is a dash.
 pub fn table(rows: &[Map<String, Value>], machine: &Machine) -> String {
     let head = HEAD.map(str::to_owned).to_vec();
-    let lines: Vec<Vec<String>> =
-        [head].into_iter().chain(rows.iter().map(|row| Kernel { row }.line(machine))).collect();
+    let lines: Vec<Vec<String>> = [head]
+        .into_iter()
+        .chain(rows.iter().map(|row| Kernel(Numbers { row }).line(machine)))
+        .collect();
     let right: Vec<usize> = (0..HEAD.len()).filter(|column| ![1, 9].contains(column)).collect();
     aligned(&lines, &right)
 }
 
-struct Kernel<'a> {
-    row: &'a Map<String, Value>,
-}
+struct Kernel<'a>(Numbers<'a>);
 
 impl Kernel<'_> {
     fn line(&self, machine: &Machine) -> Vec<String> {
         let microseconds = 1.0 / f64::from(machine.clocks.core_mhz);
         vec![
-            self.scaled("kernel", 1.0, 0),
+            self.0.scaled("kernel", 1.0, 0),
             self.name(),
-            self.scaled("cycles", microseconds, 1),
-            self.scaled("ipc_thread", 1.0, 1),
-            self.scaled("dram_bandwidth", 1.0, 1),
-            percent(self.number("l1_read_miss_rate").map(|missed| 1.0 - missed)),
-            percent(self.number("l2_read_miss_rate").map(|missed| 1.0 - missed)),
-            percent(self.number("row_hit_rate")),
-            self.scaled("latency_mean", 1.0, 0),
+            self.0.scaled("cycles", microseconds, 1),
+            self.0.scaled("ipc_thread", 1.0, 1),
+            self.0.scaled("dram_bandwidth", 1.0, 1),
+            self.0.hits("l1_read_miss_rate"),
+            self.0.hits("l2_read_miss_rate"),
+            percent(self.0.number("row_hit_rate")),
+            self.0.scaled("latency_mean", 1.0, 0),
             self.top_stall(),
         ]
     }
 
-    fn number(&self, column: &str) -> Option<f64> {
-        self.row.get(column).and_then(Value::as_f64)
-    }
-
-    fn scaled(&self, column: &str, scale: f64, decimals: usize) -> String {
-        let number = self.number(column);
-        number.map_or("–".to_owned(), |number| format!("{:.decimals$}", number * scale))
-    }
-
     fn name(&self) -> String {
-        let name = self.row.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = self.0.row.get("name").and_then(Value::as_str).unwrap_or_default();
         match name.char_indices().nth(NAME_WIDTH) {
             Some((end, _)) => format!("{}…", &name[..end]),
             None => name.to_owned(),
@@ -78,19 +64,13 @@ impl Kernel<'_> {
 
     /// The reason for which SMs issue nothing most often, and in which share of their cycles.
     fn top_stall(&self) -> String {
-        let cycles = self.number("active_cycles").zip(self.number("inactive_cycles"));
-        let Some((active, inactive)) = cycles.filter(|(active, idle)| active + idle > 0.0) else {
-            return "–".to_owned();
-        };
-        let share = |column| Some(self.number(column)? / (active + inactive));
-        let stalls = STALLS.iter().filter_map(|&(column, word)| Some((share(column)?, word)));
-        let top = stalls.max_by(|one, other| one.0.total_cmp(&other.0));
-        top.map_or("–".to_owned(), |(share, word)| format!("{word} {}", percent(Some(share))))
+        let cycles = self.0.number("active_cycles").zip(self.0.number("inactive_cycles"));
+        let cycles = cycles.map(|(active, inactive)| active + inactive).filter(|&all| all > 0.0);
+        let top = cycles.and_then(|cycles| self.0.top_stall(cycles));
+        top.map_or("–".to_owned(), |(stall, share)| {
+            format!("{} {}", WAITS[stall], percent(Some(share)))
+        })
     }
-}
-
-fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or("–".to_owned(), |fraction| format!("{:.1} %", 100.0 * fraction))
 }
 
 #[cfg(test)]

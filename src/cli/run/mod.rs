@@ -1,6 +1,7 @@
 //! `warpmem run`: one trace on one machine.
 
 mod kernels;
+mod numbers;
 mod summary;
 mod timeline;
 

@@ -1,21 +1,22 @@
 //! What came of a run, in ten lines.
 
+use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
 use warpmem::machine::Machine;
 use warpmem_text::aligned;
 
-/// For what the warps of an SM wait while it issues nothing: columns and words.
-const STALLS: [(&str, &str); 5] = [
-    ("memory_block_cycles", "all warps wait for memory"),
-    ("structural_stall_cycles", "a unit, or the load/store queue, is taken"),
-    ("dependency_stall_cycles", "a warp waits for a compute result"),
-    ("barrier_cycles", "a warp waits at a barrier"),
-    ("no_warp_cycles", "it has no warp"),
+/// [`STALLS`] in words.
+const WAITS: [&str; STALLS.len()] = [
+    "all warps wait for memory",
+    "a unit, or the load/store queue, is taken",
+    "a warp waits for a compute result",
+    "a warp waits at a barrier",
+    "it has no warp",
 ];
 
 /// The row of a run in ten lines; a value that the run does not have is a dash.
 pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
-    let run = Run { row };
+    let run = Run(Numbers { row });
     let lines = [
         ("time", run.time(machine)),
         ("IPC", run.ipc()),
@@ -31,19 +32,11 @@ pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
     aligned(&lines.map(|(name, text)| vec![name.to_owned(), text]), &[])
 }
 
-struct Run<'a> {
-    row: &'a Map<String, Value>,
-}
+struct Run<'a>(Numbers<'a>);
 
 impl Run<'_> {
-    fn number(&self, column: &str) -> Option<f64> {
-        self.row.get(column).and_then(Value::as_f64)
-    }
-
-    /// A column times `scale`, with so many decimals.
     fn scaled(&self, column: &str, scale: f64, decimals: usize) -> String {
-        let number = self.number(column);
-        number.map_or("–".to_owned(), |number| format!("{:.decimals$}", number * scale))
+        self.0.scaled(column, scale, decimals)
     }
 
     fn percent(&self, column: &str) -> String {
@@ -67,10 +60,7 @@ impl Run<'_> {
 
     /// Reads.
     fn hit_rates(&self) -> String {
-        let rate = |miss_rate: &str| {
-            let missed = self.number(miss_rate);
-            missed.map_or("–".to_owned(), |missed| format!("{:.1} %", 100.0 * (1.0 - missed)))
-        };
+        let rate = |miss_rate: &str| self.0.hits(miss_rate);
         format!("L1 {}, L2 {} of reads", rate("l1_read_miss_rate"), rate("l2_read_miss_rate"))
     }
 
@@ -87,13 +77,14 @@ impl Run<'_> {
 
     /// The share of cycles in which an SM issues, and what it waits for in most others.
     fn stalls(&self) -> String {
-        let cycles = self.number("cycles").filter(|&cycles| cycles > 0.0);
-        let share = |column: &str| Some(100.0 * self.number(column)? / cycles?);
-        let top = STALLS.iter().filter_map(|&(column, words)| Some((share(column)?, words)));
-        let active = share("active_cycles").map_or("–".to_owned(), |share| format!("{share:.1}"));
-        match top.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((share, words)) => {
-                format!("issue in {active} % of cycles; in {share:.1} % {words}")
+        let cycles = self.0.number("cycles").filter(|&cycles| cycles > 0.0);
+        let active =
+            cycles.and_then(|cycles| Some(100.0 * self.0.number("active_cycles")? / cycles));
+        let active = active.map_or("–".to_owned(), |share| format!("{share:.1}"));
+        match cycles.and_then(|cycles| self.0.top_stall(cycles)) {
+            Some((stall, share)) => {
+                let (share, waits) = (percent(Some(share)), WAITS[stall]);
+                format!("issue in {active} % of cycles; in {share} {waits}")
             }
             None => format!("issue in {active} % of cycles"),
         }

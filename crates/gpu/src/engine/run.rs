@@ -67,6 +67,13 @@ pub enum RunError {
     Invariant { what: String, state: Vec<String> },
 }
 
+impl RunError {
+    /// Whether it is a fault of the engine, not of its input.
+    pub fn is_fault(&self) -> bool {
+        matches!(self, RunError::Deadlock { .. } | RunError::Invariant { .. })
+    }
+}
+
 /// Replays `trace` on `machine`. The same inputs give the same results, bit for bit.
 pub fn simulate(
     machine: &Machine,

@@ -136,7 +136,7 @@ fn of_sass(name: &str) -> Option<Action> {
 }
 
 fn of_name(name: &str) -> Option<Action> {
-    if let Some((_, kind)) = KINDS.into_iter().find(|(known, _)| *known == name) {
+    if let Some((_, kind)) = Kind::MEMORY.into_iter().find(|(known, _)| *known == name) {
         let (space, cache_op) = (Space::Global, CacheOp::Default);
         return Some(Action::Memory(MemoryOp { kind, space, width: 4, cache_op }));
     }
@@ -149,18 +149,9 @@ fn of_name(name: &str) -> Option<Action> {
     }
 }
 
-const KINDS: [(&str, Kind); 6] = [
-    ("load", Kind::Load),
-    ("store", Kind::Store),
-    ("atomic", Kind::Atomic),
-    ("reduction", Kind::Reduction),
-    ("async-copy", Kind::AsyncCopy),
-    ("prefetch", Kind::Prefetch),
-];
-
 fn unknown(cell: &Cell<'_>, name: &str) -> Wrong {
     let classes = OpClass::ALL.map(OpClass::name);
-    let kinds = KINDS.map(|(name, _)| name);
+    let kinds = Kind::MEMORY.map(|(name, _)| name);
     let all = kinds.into_iter().chain(["barrier", "fence", "exit"]).chain(classes);
     let all: Vec<&str> = all.collect();
     let nearest = warpmem_params::nearest(name, all.iter().copied());
@@ -177,20 +168,12 @@ fn memory(cells: &Cells<'_>, op: MemoryOp) -> Result<MemoryOp, Wrong> {
         return Err(cell.wrong(Column::Bytes, WIDTHS));
     }
     Ok(MemoryOp {
-        space: choice(cells, Column::Space, &SPACES)?.unwrap_or(op.space),
+        space: choice(cells, Column::Space, &Space::MEMORY)?.unwrap_or(op.space),
         width: width.map_or(op.width, |width| width as u8),
         cache_op: choice(cells, Column::Cache, &CACHE_OPS)?.unwrap_or(op.cache_op),
         ..op
     })
 }
-
-const SPACES: [(&str, Space); 5] = [
-    ("global", Space::Global),
-    ("shared", Space::Shared),
-    ("local", Space::Local),
-    ("constant", Space::Constant),
-    ("texture", Space::Texture),
-];
 
 const CACHE_OPS: [(&str, CacheOp); 8] = [
     ("default", CacheOp::Default),
