@@ -13,7 +13,9 @@ use warpmem::gpu::engine::{RunError, simulate_with_schedulers};
 use warpmem::gpu::results::{RequestSample, RunResult};
 use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
 use warpmem::slots::{Choice, Choices, Slot};
-use warpmem::study::cells::{Cell, CellError, Watch as _, Watcher, command, side_by_side};
+use warpmem::study::cells::{
+    Cell, CellError, Watch as _, Watcher, check_distinct, command, side_by_side,
+};
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::DataFrame;
 
@@ -101,30 +103,32 @@ impl<'a> Planned<'a> {
         let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
         Ok(Planned { cell: Cell { trace, key }, own: Some(own) })
     }
+}
 
-    fn simulate(
-        &self,
-        recorder: &mut MemoryRecorder,
-        board: &Board,
-    ) -> Result<PyResult<RunResult>, CellError> {
-        let Some(own) = self.own else {
-            return self.cell.simulate(recorder, board).map(Ok);
-        };
-        let mut watch = board.watch();
-        let Cell { trace, key } = &self.cell;
-        let result = own.with_family(|family| {
-            let mut watch = family.watch(&mut watch);
-            simulate_with_schedulers(&key.machine, &trace.trace, family, recorder, &mut watch)
-        });
-        match result {
-            Ok(Ok(result)) => {
-                watch.done(&self.cell.end(&result));
-                Ok(Ok(result))
-            }
-            Ok(Err(RunError::Interrupted)) => Err(CellError::Interrupted),
-            Ok(Err(error)) => Ok(Err(exception(&error))),
-            Err(raised) => Ok(Err(raised)),
+/// Runs a cell, under the scheduler of one's own if there is one; what that raises is the inner error.
+fn simulate(
+    cell: &Cell<'_>,
+    own: Option<&Own>,
+    recorder: &mut MemoryRecorder,
+    board: &Board,
+) -> Result<PyResult<RunResult>, CellError> {
+    let Some(own) = own else {
+        return cell.simulate(recorder, board).map(Ok);
+    };
+    let mut watch = board.watch();
+    let Cell { trace, key } = cell;
+    let result = own.with_family(|family| {
+        let mut watch = family.watch(&mut watch);
+        simulate_with_schedulers(&key.machine, &trace.trace, family, recorder, &mut watch)
+    });
+    match result {
+        Ok(Ok(result)) => {
+            watch.done(&cell.end(&result));
+            Ok(Ok(result))
         }
+        Ok(Err(RunError::Interrupted)) => Err(CellError::Interrupted),
+        Ok(Err(error)) => Ok(Err(exception(&error))),
+        Err(raised) => Ok(Err(raised)),
     }
 }
 
@@ -139,13 +143,12 @@ pub fn run_all(
     let recorded = recording.recorded()?;
     let (cells, owns): (Vec<Cell<'_>>, Vec<Option<&Own>>) =
         planned.into_iter().map(|planned| (planned.cell, planned.own)).unzip();
+    check_distinct(&cells).or_raise()?;
     let board = Board::of(cells.iter().map(Cell::warp_instructions).sum());
     let work = || {
         side_by_side(&cells, jobs, &board, |at, cell| {
             let mut recorder = MemoryRecorder::new(recorded, recording.commands);
-            let planned =
-                Planned { cell: Cell { trace: cell.trace, key: cell.key.clone() }, own: owns[at] };
-            let result = planned.simulate(&mut recorder, &board)?;
+            let result = simulate(cell, owns[at], &mut recorder, &board)?;
             if result.is_err() {
                 board.fail();
             }

@@ -141,6 +141,11 @@ class Comparing(unittest.TestCase):
         self.assertIn("cycles", comparison.rows.columns)
 
 
+    def test_a_trace_is_given_once(self):
+        with self.assertRaisesRegex(warpmem.Error, "hold the same trace: give it once"):
+            warpmem.compare([GATHER, GATHER], dram_scheduler=["fcfs", "fr-fcfs"])
+
+
 class Scheduling(unittest.TestCase):
     def test_fr_fcfs_in_python_is_the_built_in_one_command_for_command(self):
         for trace in (GATHER, BFS, SAMPLES / "histogram.wmt"):
