@@ -6,6 +6,7 @@ use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, writ
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
+use std::fmt::Debug;
 use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle};
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
@@ -346,7 +347,22 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let polled = simulate_every_cycle(machine, &file.trace, &mut polled_rows).unwrap();
     prop_assert!(asked.steps <= polled.steps);
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
-    prop_assert!(rows.without_retries() == polled_rows.without_retries(), "rows differ");
+    let (rows, polled_rows) = (rows.without_retries(), polled_rows.without_retries());
+    check_rows("loads", &rows.loads, &polled_rows.loads)?;
+    check_rows("requests", &rows.requests, &polled_rows.requests)?;
+    check_rows("intervals", &rows.intervals, &polled_rows.intervals)?;
+    check_rows("warps", &rows.warps, &polled_rows.warps)
+}
+
+/// Fails with the first rows that differ.
+fn check_rows<R: PartialEq + Debug>(
+    table: &str,
+    asked: &[R],
+    polled: &[R],
+) -> Result<(), TestCaseError> {
+    let differing = asked.iter().zip(polled).find(|(asked, polled)| asked != polled);
+    prop_assert!(differing.is_none(), "{table}: {differing:?}");
+    prop_assert_eq!(asked.len(), polled.len(), "{}", table);
     Ok(())
 }
 

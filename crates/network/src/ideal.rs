@@ -83,8 +83,9 @@ struct Ideal {
     unlimited: bool,
     inputs: Table<EntranceId, Port<SourceId>>,
     outputs: Table<ExitId, Output>,
-    /// Inputs whose head packet is not ready yet.
-    early: Vec<EntranceId>,
+    /// Inputs whose head packet is not ready yet. A set, not a list: which of two heads was seen first depends on the
+    /// cycles in which the network happens to be stepped.
+    early: [u64; 4],
     flights: BinaryHeap<Reverse<Flight>>,
     /// Packets that have entered so far.
     entered: u64,
@@ -110,7 +111,7 @@ impl Ideal {
             unlimited,
             inputs: ports(&context.inputs, SourceId::new).collect(),
             outputs: ports(&context.outputs, DestinationId::new).map(output).collect(),
-            early: Vec::new(),
+            early: [0; 4],
             flights: BinaryHeap::new(),
             entered: 0,
             tally: Tally::new(context),
@@ -129,13 +130,12 @@ impl Ideal {
     }
 
     /// Sends packets of the inputs that have received some, and of those whose head may have become
-    /// ready.
+    /// ready, in the order of their numbers.
     fn serve_heads(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
-        for input in std::mem::take(&mut self.early) {
-            self.send(input, cycle, ctx);
-        }
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
-        for input in bits::members(&arrivals).map(EntranceId::new) {
+        let early = std::mem::take(&mut self.early);
+        let heads = std::array::from_fn::<_, 4, _>(|word| early[word] | arrivals[word]);
+        for input in bits::members(&heads).map(EntranceId::new) {
             self.send(input, cycle, ctx);
         }
     }
@@ -144,7 +144,7 @@ impl Ideal {
     fn send(&mut self, input: EntranceId, cycle: NetworkCycle, ctx: &mut Context) {
         while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
             if ready > self.clock.at(cycle) {
-                return self.early.push(input);
+                return bits::insert(&mut self.early, input.index());
             }
             let output = self.direction.exit(ctx.requests.get(request));
             if !self.outputs[output].waiting.is_empty() || !self.has_room(output, ctx) {
@@ -244,8 +244,8 @@ impl Ideal {
     /// The next cycle that must be simulated, unless an input receives a packet or an output's
     /// reader takes one before.
     fn next(&self, ctx: &Context) -> Option<NetworkCycle> {
-        let ready = |&input: &EntranceId| ctx.fabric.head_ready(self.inputs[input].id);
-        let heads = self.early.iter().map(|input| self.clock.cycle_from(ready(input)));
+        let ready = |input| ctx.fabric.head_ready(self.inputs[EntranceId::new(input)].id);
+        let heads = bits::members(&self.early).map(|input| self.clock.cycle_from(ready(input)));
         let landing = self.flights.peek().map(|&Reverse((arrival, ..))| arrival - 1);
         heads.chain(landing).min()
     }

@@ -73,6 +73,17 @@ fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came
 }
 
 #[test]
+fn heads_that_become_ready_in_one_cycle_leave_in_the_order_of_their_inputs() {
+    let spec = ideal(&[]);
+    // The head of input 1 is early from the start on, that of input 0 once output 0 has taken its first packet.
+    let readers = Readers::ClosedUntil { output: 0, cycle: 20 };
+    let rig = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
+    let packets = [read(2, 0, 0), read(0, 1, 0), read(0, 50, 1), read(1, 50, 1)];
+    let (first, then) = (50 + LATENCY + HEADER, 50 + 2 * (LATENCY + HEADER));
+    assert_eq!(rig.arrivals(&packets)[2..], [first, then]);
+}
+
+#[test]
 fn sms_of_a_node_have_ports_of_their_own() {
     let spec = ideal(&["network.sms_per_node=2", "sms=3"]);
     let packets = [read(0, 0, 0), read(1, 0, 0), read(2, 0, 0)];
