@@ -5,7 +5,7 @@ use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
-use super::output::{note, print};
+use super::output::{complain, note, print};
 use super::policies::PolicyLists;
 use super::progress::Board;
 use super::recording::RecordingOptions;
@@ -166,7 +166,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
         None => Err(Interrupted { kept }.into()),
         Some(failure) if ended.finished == 0 => Err(failure.into()),
         Some(failure) => {
-            note(&format!("note: {kept}"));
+            complain(&format!("note: {kept}"));
             Err(failure.into())
         }
     }

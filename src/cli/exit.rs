@@ -1,6 +1,6 @@
 //! How a failed command reports its failure.
 
-use super::output::note;
+use super::output::complain;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::error::Error;
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
@@ -86,15 +86,15 @@ fn report_panic() {
     let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
     let last = panics.pop();
     let what = last.as_ref().map_or(String::new(), |panic| format!(": {}", panic.message));
-    note(&format!(
+    complain(&format!(
         "error: this is a fault of warpmem; please report it with the command and its input{what}"
     ));
     for earlier in panics.iter().rev() {
-        note(&format!("  after: {}", earlier.message));
+        complain(&format!("  after: {}", earlier.message));
     }
     for panic in last.iter().chain(panics.iter().rev()) {
         if panic.backtrace.status() == BacktraceStatus::Captured {
-            note(&format!("{}:\n{}", panic.message, panic.backtrace));
+            complain(&format!("{}:\n{}", panic.message, panic.backtrace));
         }
     }
 }
@@ -118,9 +118,9 @@ pub fn is_fault(error: &anyhow::Error) -> bool {
 
 /// Prints the chain of causes and chooses the exit status.
 fn report(error: &anyhow::Error) -> ExitCode {
-    note(&format!("error: {error}"));
+    complain(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        note(&format!("  caused by: {cause}"));
+        complain(&format!("  caused by: {cause}"));
     }
     let status = error.chain().find_map(status).unwrap_or(BAD_INPUT);
     ExitCode::from(status)

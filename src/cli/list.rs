@@ -6,13 +6,13 @@ use super::output::print;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use warpmem::dram::page::PAGE_POLICIES;
-use warpmem::dram::standard::Standard;
-use warpmem::machine::{load, preset_names};
+use warpmem::dram::standard::{Organisation, Speed, Standard};
+use warpmem::machine::{Timing, load, preset_names};
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::params::{PolicyInfo, nearest};
 use warpmem::slots::{SLOTS, Slot};
 use warpmem::workload::{Generator, generators};
-use warpmem_text::aligned;
+use warpmem_text::{aligned, counted};
 
 /// List machines, DRAM standards, generators and the policies of each slot
 #[derive(clap::Args, Debug)]
@@ -54,6 +54,17 @@ struct Item {
     summary: String,
     source: String,
     parameters: Vec<Parameter>,
+    /// Organisations and speeds of a DRAM standard.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    presets: Vec<Preset>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Preset {
+    kind: &'static str,
+    name: String,
+    summary: String,
+    source: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -108,7 +119,9 @@ impl Topic {
         Topic {
             name: "dram-standard".to_owned(),
             kind: "dram_standard".to_owned(),
-            summary: "constraints that DRAM commands keep; or name a TOML file".to_owned(),
+            summary: "constraints that DRAM commands keep, and the parts that are known: \
+                      `--set dram.standard=NAME[:ORGANISATION[:SPEED]]`; NAME may be a TOML file"
+                .to_owned(),
             items: Standard::names().map(standard).collect(),
         }
     }
@@ -166,10 +179,18 @@ fn plural(name: &str) -> String {
 
 impl Item {
     fn to_text(&self) -> String {
-        let rows: Vec<Vec<String>> = self.parameters.iter().map(Parameter::to_row).collect();
+        let parameters = self.parameters.iter().map(Parameter::to_row);
+        let rows: Vec<Vec<String>> =
+            parameters.chain(self.presets.iter().map(Preset::to_row)).collect();
         let source =
             if self.source.is_empty() { String::new() } else { format!(" [{}]", self.source) };
         format!("  {}: {}{source}\n{}", self.name, self.summary, aligned(&rows, &[]))
+    }
+}
+
+impl Preset {
+    fn to_row(&self) -> Vec<String> {
+        vec![format!("      {}", self.kind), self.name.clone(), self.summary.clone()]
     }
 }
 
@@ -192,16 +213,48 @@ fn machine(name: &'static str) -> Item {
         summary: machine.description,
         source: String::new(),
         parameters: Vec::new(),
+        presets: Vec::new(),
     }
 }
 
 fn standard(name: &'static str) -> Item {
     let standard = Standard::load(name).expect("built-in standards are valid");
+    let speeds = standard.speeds().iter().map(|(name, one)| speed(name, one));
     Item {
         name: name.to_owned(),
         summary: standard.summary().to_owned(),
         source: standard.source().to_owned(),
         parameters: Vec::new(),
+        presets: standard.organisations().iter().map(organisation).chain(speeds).collect(),
+    }
+}
+
+fn organisation((name, one): (&String, &Organisation)) -> Preset {
+    let parts = [
+        (one.pseudo_channels > 1).then(|| format!("{} pseudo channels", one.pseudo_channels)),
+        (one.stacks > 1).then(|| format!("{} stacks", one.stacks)),
+        Some(counted(one.banks as usize, "bank")),
+        (one.bank_groups > 1).then(|| format!("{} bank groups", one.bank_groups)),
+        Some(format!("{} rows of {} bytes", one.rows, one.row_bytes)),
+        Some(format!("{} bit x {}", 8 * one.bus_bytes, one.burst_length)),
+    ];
+    Preset {
+        kind: "organisation",
+        name: name.clone(),
+        summary: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        source: one.source.clone(),
+    }
+}
+
+fn speed(name: &str, one: &Speed) -> Preset {
+    let nanoseconds = |cycles: u32| f64::from(cycles * one.tck_ps) / 1000.0;
+    let Timing { tcl, trcd, trp, .. } = one.timing;
+    let times = [tcl, trcd, trp].map(|cycles| format!("{:.1}", nanoseconds(cycles))).join("-");
+    Preset {
+        kind: "speed",
+        name: name.to_owned(),
+        summary: format!("clock of {:.0} MHz, CL-tRCD-tRP {times} ns", 1e6 / f64::from(one.tck_ps)),
+        source: one.source.clone(),
     }
 }
 
@@ -218,6 +271,7 @@ fn policy(info: &'static PolicyInfo) -> Item {
         summary: info.summary.to_owned(),
         source: info.source.to_owned(),
         parameters: parameters.collect(),
+        presets: Vec::new(),
     }
 }
 
@@ -234,6 +288,7 @@ fn generator(generator: &Generator) -> Item {
         summary: generator.summary.to_owned(),
         source: generator.source.to_owned(),
         parameters: parameters.collect(),
+        presets: Vec::new(),
     }
 }
 
@@ -278,6 +333,7 @@ mod tests {
             summary: "a rule".to_owned(),
             source: source.to_owned(),
             parameters,
+            presets: Vec::new(),
         };
         let parameters = vec![parameter("n", "cycles"), parameter("longer", "-")];
         let topic = Topic {

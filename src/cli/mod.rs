@@ -48,6 +48,10 @@ pub use exit::{keep_panics_quiet, run};
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {
+    /// No progress, notes or summary on standard error: only warnings, what failed and what was left out
+    #[arg(short, long, global = true, display_order = 900)]
+    quiet: bool,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -111,10 +115,17 @@ impl Cli {
     /// Carries out the command of the command line.
     pub fn main() -> anyhow::Result<()> {
         match Cli::try_parse() {
-            Ok(cli) => cli.command.execute(),
+            Ok(cli) => cli.execute(),
             Err(error) if error.use_stderr() => error.exit(),
             Err(help) => output::written(|| help.print()),
         }
+    }
+
+    fn execute(&self) -> anyhow::Result<()> {
+        if self.quiet {
+            output::be_quiet();
+        }
+        self.command.execute()
     }
 }
 

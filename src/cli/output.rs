@@ -2,7 +2,9 @@
 
 use super::descriptors;
 use anyhow::Context;
+use indicatif::ProgressDrawTarget;
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use warpmem_analysis::Results;
 use warpmem_text::printable;
 
@@ -29,14 +31,37 @@ pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to standard error. A closed standard error is not an error.
+/// Whether the user wants to see only what went wrong.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on there are no notes, and no progress.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Where progress is drawn: on standard error if that is a terminal and the user wants it.
+pub fn progress_target() -> ProgressDrawTarget {
+    match QUIET.load(Ordering::Relaxed) {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    }
+}
+
+/// Writes a line about how the work goes or went to standard error, unless the user wants none.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", printable(text));
+    if !QUIET.load(Ordering::Relaxed) {
+        complain(text);
+    }
 }
 
 /// A line about something that is likely not meant so.
 pub fn warn(text: &str) {
-    note(&format!("warning: {text}"));
+    complain(&format!("warning: {text}"));
+}
+
+/// Writes a line about what went wrong or was left out to standard error. A closed standard error is not an error.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Names the tables that were read and have no checksum.

@@ -1,7 +1,8 @@
 //! Progress of runs on standard error, if that is a terminal, and the summary line.
 
 use super::interrupt::Interrupt;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use super::output::progress_target;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -27,7 +28,7 @@ pub struct Board {
 impl Board {
     /// For this many runs, with this many CTAs and warp instructions in total.
     pub fn new(interrupt: Interrupt, runs: usize, ctas: u64, instructions: u64) -> Board {
-        let bar = ProgressBar::with_draw_target(Some(instructions), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(Some(instructions), progress_target());
         Board::on(bar, interrupt, runs, ctas, instructions)
     }
 
@@ -139,7 +140,7 @@ impl Progress for Watch<'_> {
 
 /// A bar for work that counts its steps in a single number.
 pub fn bar(template: &str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    let bar = ProgressBar::with_draw_target(Some(0), progress_target());
     bar.with_style(style(template))
 }
 

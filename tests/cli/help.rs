@@ -95,7 +95,7 @@ fn every_command_has_a_summary_and_examples() {
         let name = command.join(" ");
         assert!(help.starts_with(|first: char| first.is_ascii_uppercase()), "{name}: {help}");
         let example = format!("\n  warpmem {name}");
-        let is_group = help.contains(&format!("Usage: warpmem {name} <COMMAND>\n"));
+        let is_group = help.contains(&format!("Usage: warpmem {name} [OPTIONS] <COMMAND>\n"));
         let has_examples = help.contains("Examples:") && help.contains(&example);
         assert!(has_examples || is_group, "{name}: {help}");
     }

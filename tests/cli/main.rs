@@ -23,6 +23,7 @@ mod numbers;
 mod own_trace;
 mod programs;
 mod query;
+mod quiet;
 mod recording;
 mod repeatable;
 mod report;

@@ -8,7 +8,7 @@ mod traces;
 
 use super::format::{self, Format};
 use super::machines::Overrides;
-use super::output::{note, print};
+use super::output::{complain, note, print};
 use super::plot_file;
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -159,7 +159,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         Some(directory) => past::find_all(&past::open(directory)?, planned, &mut skipped)?,
         None => ours::run_all(args, planned, &mut skipped)?,
     };
-    skipped.notes().for_each(|left_out| note(&left_out));
+    skipped.notes().for_each(|left_out| complain(&left_out));
     if outcome.comparisons.is_empty() {
         let nothing = || anyhow::anyhow!("no run of the reference is left");
         return Err(outcome.error().unwrap_or_else(nothing));

@@ -6,7 +6,7 @@ use crate::cli::exit::{Interrupted, is_fault};
 use crate::cli::format::Format;
 use crate::cli::generate::suite::generate;
 use crate::cli::interrupt::Interrupt;
-use crate::cli::output::{note, warn};
+use crate::cli::output::{complain, note, warn};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use warpmem::machine::Machine;
@@ -59,7 +59,7 @@ pub fn complete(outcome: Outcome, directory: &Path) -> anyhow::Result<Outcome> {
     let mut errors = Vec::new();
     for failure in outcome.failures {
         let error = anyhow::Error::new(failure.error);
-        note(&format!("failed: {}: {error:#}", failure.label));
+        complain(&format!("failed: {}: {error:#}", failure.label));
         errors.push(error);
     }
     let fault = errors.iter().position(is_fault);
@@ -151,7 +151,7 @@ pub(super) fn open_traces(
 
 pub(super) fn tell(expansion: &Expansion<'_>) {
     for unfit in &expansion.unfit {
-        note(&format!("left out: {unfit}"));
+        complain(&format!("left out: {unfit}"));
     }
     if expansion.repeated > 0 {
         note(&format!("note: {} cells are the same run as another", expansion.repeated));

@@ -2,8 +2,9 @@
 //! running cells, and the share that is done.
 
 use super::super::interrupt::Interrupt;
+use super::super::output::progress_target;
 use super::super::progress::{Board, Watch, style};
-use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget};
+use indicatif::{HumanCount, MultiProgress, ProgressBar};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpmem::gpu::engine::{Progress, ProgressReport};
@@ -39,7 +40,7 @@ impl Live {
         cells: &[&Planned<'_>],
         partners: Vec<Option<usize>>,
     ) -> Live {
-        let table = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let table = MultiProgress::with_draw_target(progress_target());
         let latest = table.add(ProgressBar::no_length());
         latest.set_style(style("{msg}"));
         let bar = table.add(ProgressBar::no_length());

@@ -29,7 +29,7 @@ use self::queue::Queued;
 use self::script::Script;
 use super::execute::{Options, open_sweep, open_traces, tell};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::output::note;
+use crate::cli::output::{complain, note};
 use anyhow::{Context, anyhow, bail};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -194,6 +194,6 @@ fn refusal(given_up: Vec<String>, outcome: &Outcome, directory: &Path) -> anyhow
     let kept = format!("{finished} of {cells} cells are in {place}; run it again to go on");
     let mut complaints = given_up.into_iter();
     let first = complaints.next().unwrap_or_default();
-    complaints.for_each(|complaint| note(&format!("failed: {complaint}")));
+    complaints.for_each(|complaint| complain(&format!("failed: {complaint}")));
     anyhow!(first).context(kept)
 }
