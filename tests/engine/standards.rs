@@ -3,7 +3,7 @@
 //! Every scheduler meets every standard, every scheduler every sample trace and every trace every standard; what of
 //! the product of the three is left out, `WARPMEM_WHOLE_PRODUCT=1` runs as well.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
@@ -76,4 +76,24 @@ fn schedulers_on_even_standards_break_no_rule() {
 #[test]
 fn schedulers_on_odd_standards_break_no_rule() {
     check_part(1, 2);
+}
+
+/// A part of every standard that has one, named on a preset whose address map is made to fit.
+#[test]
+fn parts_on_a_preset_break_no_rule() {
+    let trace = Trace::open(Path::new("sample-traces/gather.wmt")).unwrap();
+    for standard in Standard::names() {
+        let loaded = Standard::load(standard).unwrap();
+        let parts = loaded.organisations().keys().map(|name| {
+            load("v100", &[format!("dram.standard={standard}:{name}"), "sm.count=4".to_owned()])
+        });
+        for machine in parts.filter_map(Result::ok).take(1) {
+            let (_, logs) = simulate_with_commands(&machine, &trace).unwrap();
+            let used = logs.iter().filter(|log| !log.is_empty()).count();
+            assert_eq!(used, logs.len(), "{standard}: all channels");
+            for log in &logs {
+                assert_eq!(check(&machine.dram, log).first(), None, "{standard}");
+            }
+        }
+    }
 }

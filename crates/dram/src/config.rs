@@ -24,7 +24,9 @@ section! {
     #[serde(deny_unknown_fields)]
     pub struct Dram {
         /// Name of a built-in standard, or the path of a `.toml` file. It defines the constraints
-        /// that the timing below enters: see [DRAM standards](dram-standards.md).
+        /// that the timing below enters: see [DRAM standards](dram-standards.md). With an
+        /// organisation, `NAME:ORGANISATION[:SPEED]`, it gives the channels too, see [DRAM
+        /// parts](#dram-parts).
         standard: String, in "standard";
         /// Channels; a power of two if the address map has the channel.
         channels: u32, in 1..=256, unit "channels";

@@ -38,6 +38,25 @@ pub enum MachineError {
 }
 
 impl MachineError {
+    /// The value that is refused, if it is not known where that was given.
+    pub(super) fn invalid(&self) -> Option<&Invalid> {
+        match self {
+            MachineError::Invalid(invalid)
+            | MachineError::Standard(StandardError::Channel(invalid)) => Some(invalid),
+            _ => None,
+        }
+    }
+
+    /// A refusal of a value, with where that was given if it was in a file.
+    pub(super) fn at(self, origin: &Origin) -> MachineError {
+        match (self.invalid(), origin) {
+            (Some(invalid), Origin::File { .. }) => {
+                MachineError::InvalidAt { origin: origin.clone(), invalid: invalid.clone() }
+            }
+            _ => self,
+        }
+    }
+
     /// Whether a value is of the right kind, but impossible on this machine.
     pub fn is_invalid_value(&self) -> bool {
         use MachineError::{Invalid, InvalidAt, Standard};

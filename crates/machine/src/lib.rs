@@ -6,6 +6,7 @@ mod derived;
 mod error;
 mod load;
 mod orders;
+mod part;
 mod presets;
 mod times;
 mod validate;

@@ -11,11 +11,12 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
+use super::part::{STANDARD, fit, is_part};
 use super::presets::preset;
 use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
 use super::{Machine, preset_text};
 use warpmem_dram::GivenTime;
-use warpmem_dram::standard::{StandardError, is_file};
+use warpmem_dram::standard::is_file;
 use warpmem_files::text::position;
 use warpmem_params::{Declared, Field, Key, nearest};
 
@@ -142,39 +143,43 @@ impl Draft {
         mut self,
         check: impl FnOnce(&Machine) -> Result<(), MachineError>,
     ) -> Result<Machine, MachineError> {
-        let invalid = match check(&self.machine) {
-            Ok(()) => return Ok(self.machine),
-            Err(
-                MachineError::Invalid(invalid)
-                | MachineError::Standard(StandardError::Channel(invalid)),
-            ) => invalid,
-            Err(error) => return Err(error),
-        };
-        Err(match self.origins.remove(&invalid.key) {
-            Some(origin @ Origin::File { .. }) => MachineError::InvalidAt { origin, invalid },
-            _ => invalid.into(),
+        let Err(error) = check(&self.machine) else { return Ok(self.machine) };
+        let origin = error.invalid().and_then(|invalid| self.origins.remove(&invalid.key));
+        Err(match origin {
+            Some(origin) => error.at(&origin),
+            None => error,
         })
     }
 
     fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Draft, MachineError> {
         folder.clone_into(&mut self.folder);
-        for text in overrides {
-            let given = parse_override(text, &mut self.table)?;
-            self.set(given)?;
-        }
+        let given = overrides.iter().map(|text| parse_override(text, &mut self.table));
+        let given = given.collect::<Result<_, _>>()?;
+        self.set_each(given)?;
         self.settle_clock();
         Ok(self)
     }
 
+    /// Sets values in order, but those first that bring others along: what is given beside a DRAM
+    /// part changes that part, on whichever line it is.
+    fn set_each(&mut self, mut given: Vec<Given>) -> Result<(), MachineError> {
+        given.sort_by_key(|given| !is_part(&given.key, &given.value));
+        given.into_iter().try_for_each(|given| self.set(given))
+    }
+
     fn set(&mut self, given: Given) -> Result<(), MachineError> {
+        if let (true, Some(part)) = (is_part(&given.key, &given.value), given.value.as_str()) {
+            return self.set_part(part, given.origin);
+        }
         let Some(slot) = find_mut(&mut self.table, &given.key) else {
             return Err(unknown_key(given));
         };
         if let (Value::Table(_), Value::Table(inner)) = (&*slot, &given.value) {
-            return inner.iter().try_for_each(|(name, value)| {
+            let inner = inner.iter().map(|(name, value)| {
                 let (key, value) = (join(&given.key, name), value.clone());
-                self.set(Given { key, value, origin: given.origin.clone() })
+                Given { key, value, origin: given.origin.clone() }
             });
+            return self.set_each(inner.collect());
         }
         let time = timing_key(&given.key).and_then(|_| picoseconds(&given.value));
         *slot = match time {
@@ -191,6 +196,17 @@ impl Draft {
         }
         self.note(&given.key, time);
         self.origins.insert(given.key, given.origin);
+        Ok(())
+    }
+
+    /// Makes the channels those of a DRAM part, whatever had been given of what it replaces.
+    fn set_part(&mut self, part: &str, origin: Origin) -> Result<(), MachineError> {
+        fit(&mut self.machine, part, &self.folder).map_err(|error| error.at(&origin))?;
+        let mut before = std::mem::replace(&mut self.table, to_table(&self.machine));
+        let table = &mut self.table;
+        self.origins.retain(|key, _| find_mut(&mut before, key) == find_mut(table, key));
+        self.origins.insert(STANDARD.to_owned(), origin);
+        self.unsettled.clear();
         Ok(())
     }
 
@@ -215,7 +231,7 @@ impl Draft {
                 dram.given.own.remove(name);
                 self.unsettled.push(name.to_owned());
             }
-            _ if key == "dram.standard" => {
+            _ if key == STANDARD => {
                 let is_file = is_file(&dram.standard);
                 dram.standard_folder = if is_file { self.folder.clone() } else { PathBuf::new() };
             }
@@ -302,9 +318,7 @@ fn read_file(path: &Path) -> Result<Draft, MachineError> {
         }
     };
     path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
-    for value in given {
-        draft.set(value)?;
-    }
+    draft.set_each(given)?;
     draft.settle_clock();
     if base.is_none() {
         draft.machine.dram.given.set_clock(draft.machine.clocks.dram_mhz);

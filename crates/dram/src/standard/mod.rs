@@ -25,7 +25,7 @@ use warpmem_params::nearest;
 
 pub use error::StandardError;
 pub use place::Place;
-pub use presets::{Clock, Organisation, Speed};
+pub use presets::{Clock, Organisation, PartName, Speed};
 
 /// Name and text of each file in `built_in/`.
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/standards.rs"));

@@ -77,7 +77,43 @@ impl Clock {
     }
 }
 
+/// A standard, and an organisation and a speed of it, as `name[:organisation[:speed]]` gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartName<'a> {
+    pub standard: &'a str,
+    pub organisation: Option<&'a str>,
+    pub speed: Option<&'a str>,
+}
+
+impl<'a> PartName<'a> {
+    pub fn read(text: &'a str) -> PartName<'a> {
+        let mut names = text.splitn(3, ':');
+        let standard = names.next().unwrap_or_default();
+        PartName { standard, organisation: names.next(), speed: names.next() }
+    }
+}
+
 impl Standard {
+    /// The organisation and the speed that a name chooses, by default the first organisation that
+    /// is modelled, and the speed of its name or the first.
+    ///
+    /// # Errors
+    /// If the standard has none; names are not checked.
+    pub fn part<'a>(&'a self, name: &PartName<'a>) -> Result<(&'a str, &'a str), StandardError> {
+        let modelled = self.organisations.iter().find(|(_, place)| place.banks <= MAX_BANKS);
+        let (Some((first, _)), Some((any, _))) = (modelled, self.speeds.first_key_value()) else {
+            return Err(Invalid {
+                key: "dram.standard".to_owned(),
+                value: format!("\"{}\"", self.reference),
+                valid: "a standard with organisations and speeds".to_owned(),
+            }
+            .into());
+        };
+        let organisation = name.organisation.unwrap_or(first);
+        let like = self.speeds.get_key_value(organisation).map_or(any, |(name, _)| name);
+        Ok((organisation, name.speed.unwrap_or(like)))
+    }
+
     /// Its organisations by name.
     pub fn organisations(&self) -> &BTreeMap<String, Organisation> {
         &self.organisations

@@ -41,3 +41,4 @@ fn file_refusal(text: &str) -> String {
     let message = load(path.to_str().unwrap(), &[]).expect_err(text).to_string();
     message.replace(&format!("{}/", dir.path().display()), "")
 }
+mod part;

@@ -5,6 +5,7 @@
 //! of bits.
 
 mod mask;
+mod refit;
 mod scheme;
 
 use super::Address;

@@ -1,10 +1,9 @@
 //! The channels that receive a stream.
 
 use super::{Period, StandaloneError};
-use warpmem_dram::standard::{Clock, Organisation, Standard, StandardError};
-use warpmem_dram::{Dram, MAX_BANKS};
+use warpmem_dram::Dram;
+use warpmem_dram::standard::{Clock, Organisation, PartName, Standard, StandardError};
 use warpmem_machine::{Machine, MachineError, clock_warnings, load_channels};
-use warpmem_params::Invalid;
 use warpmem_sim::{Address, IndexHash};
 
 /// Channels and the length of their cycles.
@@ -57,31 +56,16 @@ impl Device {
 
 /// Replaces the channels of the machine by one of a standard. Returns its full name and its clock.
 fn apply(text: &str, machine: &mut Machine) -> Result<(String, Clock), StandardError> {
-    let (name, organisation, speed) = split(text);
-    let standard = Standard::load(name)?;
-    let presets = (standard.organisations(), standard.speeds());
-    let modelled = presets.0.iter().find(|(_, place)| place.banks <= MAX_BANKS);
-    let (Some((first, _)), Some((any, _))) = (modelled, presets.1.first_key_value()) else {
-        let valid = "a standard with organisations and speeds, or a machine".to_owned();
-        let (key, value) = ("standard".to_owned(), format!("\"{name}\""));
-        return Err(Invalid { key, value, valid }.into());
-    };
-    let organisation = organisation.unwrap_or(first);
-    let like = presets.1.get_key_value(organisation).map_or(any, |(name, _)| name);
-    let speed = speed.unwrap_or(like);
+    let name = PartName::read(text);
+    let standard = Standard::load(name.standard)?;
+    let (organisation, speed) = standard.part(&name)?;
     let clock = standard.apply(organisation, speed, &mut machine.dram)?;
     machine.clocks.dram_mhz = clock.mhz();
     machine.dram.channels = 1;
     if let Some(organisation) = standard.organisations().get(organisation) {
         machine.dram.address = address(organisation, &machine.dram);
     }
-    Ok((format!("{name}:{organisation}:{speed}"), clock))
-}
-
-/// `name[:organisation[:speed]]`.
-fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
-    let mut parts = text.splitn(3, ':');
-    (parts.next().unwrap_or_default(), parts.next(), parts.next())
+    Ok((format!("{}:{organisation}:{speed}", name.standard), clock))
 }
 
 /// Row, bank, column from the most significant bit down.
