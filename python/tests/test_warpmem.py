@@ -140,6 +140,10 @@ class Comparing(unittest.TestCase):
         self.assertEqual(comparison.rows["machine"].unique().sort().to_list(), ["li2015", "v100"])
         self.assertIn("cycles", comparison.rows.columns)
 
+    def test_a_single_machine_needs_no_list(self):
+        machine = warpmem.Machine("li2015", set={"dram.read_queue": 16})
+        comparison = warpmem.compare(GATHER, machine, dram_scheduler=["fcfs", "fr-fcfs"])
+        self.assertEqual(comparison.rows["overrides"].unique().to_list(), ["dram.read_queue=16"])
 
     def test_a_trace_is_given_once(self):
         with self.assertRaisesRegex(warpmem.Error, "hold the same trace: give it once"):
