@@ -63,7 +63,10 @@ def executed(path):
     """The notebook as an execution leaves it, without what differs between executions."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources=resources
+    )
+    client.execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code" and has_tag(cell, "varies"):
@@ -77,6 +80,8 @@ def executed(path):
 
 @unittest.skipIf(MISSING, f"notebooks are not executed: {MISSING}")
 class Executed(unittest.TestCase):
+    maxDiff = None
+
     @classmethod
     def setUpClass(cls):
         # Settings of whoever runs the test have no effect, and bars leave no outputs.
@@ -84,7 +89,8 @@ class Executed(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         names = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
         environment = {name: folder.name for name in names}
-        environment |= {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "TQDM_DISABLE": "1"}
+        environment["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+        environment["TQDM_DISABLE"] = "1"
         patched = mock.patch.dict(os.environ, environment)
         patched.start()
         cls.addClassCleanup(patched.stop)
