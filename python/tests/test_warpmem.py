@@ -1,6 +1,7 @@
 """The package, as its users call it. Run by `python -m unittest discover python/tests`."""
 
 import _thread
+import io
 import os
 import subprocess
 import sys
@@ -8,9 +9,11 @@ import tempfile
 import threading
 import unittest
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stderr
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 from polars.testing import assert_frame_equal
@@ -110,6 +113,25 @@ class Running(InTemporaryFolder):
         with self.assertRaises(KeyboardInterrupt):
             warpmem.run(trace)
 
+    def test_a_bar_is_of_long_work_and_goes_at_the_end(self):
+        from warpmem import _progress
+
+        for delay, is_shown in ((60, False), (0, True)):
+            told = io.StringIO()
+            with mock.patch.object(_progress, "DELAY", delay), redirect_stderr(told):
+                with _progress.bar("work", "pieces", True) as report:
+                    report(1, 2)
+            self.assertEqual("work:  50%" in told.getvalue(), is_shown)
+
+    def test_no_bar_is_shown_where_tqdm_is_disabled(self):
+        from warpmem._progress import is_shown
+
+        with mock.patch.dict(sys.modules, ipykernel=None):
+            self.assertTrue(is_shown(None))
+            with mock.patch.dict(os.environ, TQDM_DISABLE="1"):
+                self.assertFalse(is_shown(None))
+                self.assertTrue(is_shown(True))
+
     def test_progress_is_told_to_the_end(self):
         from warpmem import _warpmem
 
@@ -140,6 +162,15 @@ class Comparing(unittest.TestCase):
         self.assertEqual(comparison.rows["machine"].unique().sort().to_list(), ["li2015", "v100"])
         self.assertIn("cycles", comparison.rows.columns)
 
+    def test_a_notebook_shows_the_table_of_the_command_line(self):
+        shown = warpmem.compare(GATHER, dram_scheduler=["fcfs"])._repr_html_()
+        self.assertIn("gather on li2015", shown)
+        self.assertIn("font-family: monospace", shown)
+
+    def test_a_single_machine_needs_no_list(self):
+        machine = warpmem.Machine("li2015", set={"dram.read_queue": 16})
+        comparison = warpmem.compare(GATHER, machine, dram_scheduler=["fcfs", "fr-fcfs"])
+        self.assertEqual(comparison.rows["overrides"].unique().to_list(), ["dram.read_queue=16"])
 
     def test_a_trace_is_given_once(self):
         with self.assertRaisesRegex(warpmem.Error, "hold the same trace: give it once"):
@@ -188,6 +219,24 @@ class Scheduling(unittest.TestCase):
         own = warpmem.run(GATHER, dram_scheduler=Cap)
         self.assertEqual(built_in["cycles"], own["cycles"])
         self.assertNotEqual(built_in["cycles"], warpmem.run(GATHER)["cycles"])
+
+    def test_loads_are_numbered_for_a_class_that_asks_for_their_ends(self):
+        loads = []
+
+        class Asks(FrFcfs):
+            def on_arrival(self, request):
+                loads.append(request.load)
+
+            def on_load_complete(self, load, now):
+                pass
+
+        class DoesNot(FrFcfs):
+            on_arrival = Asks.on_arrival
+
+        for scheduler, numbered in ((Asks, True), (DoesNot, False)):
+            loads.clear()
+            warpmem.run(GATHER, dram_scheduler=scheduler)
+            self.assertEqual(any(load is not None for load in loads), numbered)
 
     def test_what_a_scheduler_raises_ends_the_run(self):
         class Broken(warpmem.DramScheduler):

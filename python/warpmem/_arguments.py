@@ -37,7 +37,7 @@ def listed(one_or_many: T | Iterable[T]) -> list[T]:
     """A list of what is one, or several."""
     if isinstance(one_or_many, (list, tuple, set, frozenset)) or (
         isinstance(one_or_many, Iterable)
-        and not isinstance(one_or_many, (str, bytes, os.PathLike, Mapping))
+        and not isinstance(one_or_many, (str, bytes, os.PathLike, Mapping, Machine))
     ):
         return list(one_or_many)
     return [one_or_many]

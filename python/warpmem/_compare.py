@@ -61,7 +61,8 @@ class Comparison(Tables):
 
     def _repr_html_(self) -> str:
         text = self.to_text(WIDTH).replace("&", "&amp;").replace("<", "&lt;")
-        return f"<pre>{text}</pre>"
+        # Not every notebook's style has a fixed width for it.
+        return f'<pre style="font-family: monospace">{text}</pre>'
 
 
 def compare(

@@ -17,6 +17,9 @@ class DramScheduler:
     without a request in service has a candidate, which is what ``pick`` says. The channel issues the
     command that it needs as soon as timing allows. Times are DRAM cycles. Where reads and writes
     have a queue each, hooks tell of reads only, unless ``orders_writes``.
+
+    What other units tell is there for a class that asks for it: ``request.load`` where it has
+    ``on_load_complete``, ``request.critical`` where it has a ``critical_share``.
     """
 
     #: As tables name it; by default the name of the class.
@@ -87,7 +90,7 @@ class DramScheduler:
         """More requests wait in the LLC for the data of a request: ``merges`` in all."""
 
     def on_load_complete(self, load: int, now: int) -> None:
-        """No more requests of this load will come to the channel."""
+        """No more requests of this load, ``request.load``, will come to the channel."""
 
     def counters(self) -> dict[str, int]:
         """Counts for the table ``policy_counters``, at the end of the run."""
