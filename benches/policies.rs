@@ -83,8 +83,9 @@ fn traces(arguments: &[String]) -> Vec<Trace> {
     let given = arguments.iter().filter(|argument| argument.ends_with(".wmt"));
     let mut paths: Vec<PathBuf> = given.map(PathBuf::from).collect();
     if paths.is_empty() {
-        let folder = std::fs::read_dir("sample-traces").expect("run in the project's folder");
-        paths = folder.map(|entry| entry.expect("an entry").path()).collect();
+        let folders = ["sample-traces", "sample-traces/cache-resident"];
+        let files = |folder| std::fs::read_dir(folder).expect("run in the project's folder");
+        paths = folders.into_iter().flat_map(files).map(|e| e.expect("an entry").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "wmt"));
         paths.sort();
     }

@@ -128,7 +128,8 @@ fn barriers_wide_shared_loads_and_atomics_come_back() {
 /// Accel-Sim would stop at the first CTA of the grid that the file does not have.
 #[test]
 fn a_part_of_a_kernel_has_a_grid_of_its_ctas() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/reduction.wmt");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/cache-resident/reduction.wmt");
     let trace = Trace::open(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.wmt");

@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use warpmem::workload::{Progress, generate};
+use warpmem::workload::{Progress, Request};
+use warpmem_trace::Ranges;
 
 /// One `warpmem generate` command.
 struct Command {
-    generator: String,
-    parameters: BTreeMap<String, String>,
-    seed: u64,
+    request: Request,
     /// Relative to the repository's root.
     output: PathBuf,
 }
@@ -31,19 +30,23 @@ fn parse(arguments: &str) -> Command {
     let (generator, options) = words.split_first().expect("the command names a kernel");
     let (pairs, rest) = options.as_chunks::<2>();
     assert!(rest.is_empty(), "an option lacks its value: {arguments}");
-    let mut options: BTreeMap<String, String> = pairs
+    let mut parameters: BTreeMap<String, String> = pairs
         .iter()
         .map(|[name, value]| (name.trim_start_matches('-').to_owned(), (*value).to_owned()))
         .collect();
-    let mut take = |name| options.remove(name).unwrap_or_else(|| panic!("no {name}: {arguments}"));
+    let mut take =
+        |name| parameters.remove(name).unwrap_or_else(|| panic!("no {name}: {arguments}"));
     let (seed, output) = (take("seed").parse().unwrap(), take("o").into());
-    Command { generator: (*generator).to_owned(), parameters: options, seed, output }
+    let launches = parameters.remove("kernels").map(|text| text.parse().unwrap());
+    let launches = launches.unwrap_or_else(Ranges::all);
+    Command {
+        request: Request { kernel: (*generator).to_owned(), parameters, seed, launches },
+        output,
+    }
 }
 
 fn make(command: &Command, output: &Path) {
-    let Command { generator, parameters, seed, .. } = command;
-    let mut progress = |_: &Progress| ControlFlow::Continue(());
-    generate(generator, parameters, *seed, output, &mut progress).unwrap();
+    command.request.generate(output, &mut |_: &Progress| ControlFlow::Continue(())).unwrap();
 }
 
 #[test]
@@ -65,10 +68,12 @@ fn the_readme_makes_the_sample_traces_byte_for_byte() {
 #[test]
 fn the_readme_has_a_command_for_every_sample_trace() {
     let made: BTreeSet<PathBuf> = commands().into_iter().map(|command| command.output).collect();
-    let committed: BTreeSet<PathBuf> = std::fs::read_dir(repository().join("sample-traces"))
-        .unwrap()
-        .map(|entry| Path::new("sample-traces").join(entry.unwrap().file_name()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "wmt"))
-        .collect();
+    let folders = ["sample-traces", "sample-traces/cache-resident"].map(Path::new);
+    let files = folders.into_iter().flat_map(|folder| {
+        let entries = std::fs::read_dir(repository().join(folder)).unwrap();
+        entries.map(move |entry| folder.join(entry.unwrap().file_name()))
+    });
+    let committed: BTreeSet<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "wmt")).collect();
     assert_eq!(made, committed);
 }

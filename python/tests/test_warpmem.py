@@ -22,7 +22,7 @@ import warpmem
 
 SAMPLES = Path(__file__).parents[2] / "sample-traces"
 GATHER = SAMPLES / "gather.wmt"
-BFS = SAMPLES / "bfs-rmat.wmt"
+BFS = SAMPLES / "cache-resident" / "bfs-rmat.wmt"
 
 
 class FrFcfs(warpmem.DramScheduler):
@@ -179,7 +179,7 @@ class Comparing(unittest.TestCase):
 
 class Scheduling(unittest.TestCase):
     def test_fr_fcfs_in_python_is_the_built_in_one_command_for_command(self):
-        for trace in (GATHER, BFS, SAMPLES / "histogram.wmt"):
+        for trace in (GATHER, BFS, SAMPLES / "cache-resident" / "histogram.wmt"):
             built_in = warpmem.run(trace, dram_scheduler="fr-fcfs", commands=True)
             own = warpmem.run(trace, dram_scheduler=FrFcfs, commands=True)
             names = ["run_id", "dram_scheduler"]

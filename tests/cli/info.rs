@@ -14,7 +14,11 @@ fn json(bench: &Bench, arguments: &[&str]) -> Object {
 #[test]
 fn a_sample_trace_for_people() {
     let bench = Bench::new();
-    fs::copy(repository().join("sample-traces/bfs-rmat.wmt"), bench.path("bfs-rmat.wmt")).unwrap();
+    fs::copy(
+        repository().join("sample-traces/cache-resident/bfs-rmat.wmt"),
+        bench.path("bfs-rmat.wmt"),
+    )
+    .unwrap();
     let text = bench.output(&["info", "bfs-rmat.wmt"]);
     // Above are the sizes of the file.
     let (_, figures) = text.split_once("bytes per record with addresses").unwrap();

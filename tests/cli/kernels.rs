@@ -45,7 +45,7 @@ fn sms(run: &Row) -> f64 {
 #[test]
 fn counts_of_kernels_add_up_to_those_of_the_run() {
     let bench = Bench::new();
-    let bfs = trace("bfs-rmat.wmt");
+    let bfs = trace("cache-resident/bfs-rmat.wmt");
     for policies in [
         &["--machine", "v100"][..],
         &["--dram-scheduler", "warped-mc", "--warp-scheduler", "lrr"],
@@ -59,7 +59,7 @@ fn counts_of_kernels_add_up_to_those_of_the_run() {
 #[test]
 fn a_line_for_each_kernel() {
     let bench = Bench::new();
-    let bfs = trace("bfs-rmat.wmt");
+    let bfs = trace("cache-resident/bfs-rmat.wmt");
     let table = bench.output(&["run", &bfs, "--kernels"]);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 11, "{table}");
@@ -75,7 +75,7 @@ fn a_line_for_each_kernel() {
 #[test]
 fn ten_lines_about_several_kernels_say_so() {
     let bench = Bench::with_trace();
-    let bfs = trace("bfs-rmat.wmt");
+    let bfs = trace("cache-resident/bfs-rmat.wmt");
     let hint = "note: these are 10 kernels together; --kernels prints a line for each\n";
     let notes = |arguments: &[&str]| bench.run(arguments).stderr;
     assert!(notes(&["run", &bfs]).ends_with(hint));

@@ -134,8 +134,8 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 /// A directory with some of the sample traces where the documents have them.
 fn samples() -> Bench {
     let bench = Bench::new();
-    fs::create_dir(bench.path("sample-traces")).unwrap();
-    for name in ["bfs-rmat.wmt", "gather.wmt", "reduction.wmt"] {
+    fs::create_dir_all(bench.path("sample-traces/cache-resident")).unwrap();
+    for name in ["gather.wmt", "gups.wmt", "cache-resident/bfs-rmat.wmt"] {
         let path = format!("sample-traces/{name}");
         fs::copy(repository().join(&path), bench.path(&path)).unwrap();
     }

@@ -9,7 +9,7 @@ type Row = Map<String, Value>;
 /// With a trace of ten kernels of 16 CTAs, `bfs.wmt`.
 fn bench() -> Bench {
     let bench = Bench::new();
-    let trace = fs::read(repository().join("sample-traces/bfs-rmat.wmt")).unwrap();
+    let trace = fs::read(repository().join("sample-traces/cache-resident/bfs-rmat.wmt")).unwrap();
     bench.write("bfs.wmt", trace);
     bench
 }

@@ -30,11 +30,12 @@ fn machine(standard: &Standard) -> Option<Machine> {
 }
 
 fn sample_traces() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir("sample-traces").unwrap();
-    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    let folders = ["sample-traces", "sample-traces/cache-resident"];
+    let files = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut paths: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "wmt"));
     paths.sort();
-    assert!(paths.len() >= 8);
+    assert!(paths.len() >= 12);
     paths
 }
 

@@ -58,7 +58,7 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 Examples:
-  warpmem info sample-traces/bfs-rmat.wmt
+  warpmem info sample-traces/bfs-level.wmt
   warpmem info k.wmt --brief
   warpmem info k.wmt --machine v100 --plot k.svg
   warpmem info k.wmt --format json";

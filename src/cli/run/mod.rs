@@ -62,7 +62,7 @@ pub struct Args {
 
 const AFTER_HELP: &str = "\
 Examples:
-  warpmem run sample-traces/bfs-rmat.wmt
+  warpmem run sample-traces/bfs-level.wmt
   warpmem run k.wmt --metrics ipc_warp,latency_p99,row_hit_rate
   warpmem run k.wmt --kernels
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json

@@ -239,7 +239,9 @@ fn sites_are_added_up_over_executions() {
 
 #[test]
 fn launches_of_a_name_are_one_kernel() {
-    let trace = Trace::open(std::path::Path::new("../../sample-traces/reduction.wmt")).unwrap();
+    let trace =
+        Trace::open(std::path::Path::new("../../sample-traces/cache-resident/reduction.wmt"))
+            .unwrap();
     let machine = warpmem_machine::load("li2015", &[]).unwrap();
     let mut go_on = |_: &Progress| ControlFlow::Continue(());
     let profile = profile(&trace, &machine, &Options::default(), &mut go_on).unwrap();

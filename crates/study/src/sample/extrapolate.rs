@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn metrics_are_those_of_the_columns_with_their_names() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample-traces/bfs-rmat.wmt");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../sample-traces/cache-resident/bfs-rmat.wmt");
         let trace = Trace::open(&path).unwrap();
         let machine = load("li2015", &[]).unwrap();
         let run = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();

@@ -9,10 +9,12 @@ use warpmem_trace::{
 
 fn sample_traces() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample-traces");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let folders = [folder.join("cache-resident"), folder];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
     let traces: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|ending| ending == "wmt")).collect();
-    assert!(traces.len() > 5);
+    assert!(traces.len() > 10);
     traces
 }
 
