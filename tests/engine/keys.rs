@@ -197,6 +197,7 @@ const CHANGES: &[Change] = &[
     change("dram.address.map=row:12+bank:4+column:6+burst:6"),
     change("dram.address.interleave_bytes=1024"),
     of("v100", "dram.address.partition_hash=linear"),
+    of("v100", "dram.address.partition_hash_bits=[15,25]"),
     change("dram.address.bank_hash=xor"),
     change("dram.timing.trcd=20"),
     change("dram.timing.trcdw=20"),

@@ -168,8 +168,12 @@ impl Explained {
 fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
     let (dram, slices) = (&machine.dram, machine.llc.slices_per_channel as u16);
     let (place, before) = (map.locate(address), map.unhashed(address));
-    let above = format!("bits {} and up", map.hashed_from());
-    let partition = hash(dram.address.partition_hash, &above);
+    let hashed = map.hashed();
+    let bits = match *hashed.end() == u64::BITS - 1 {
+        true => format!("bits {} and up", hashed.start()),
+        false => format!("bits {} to {}", hashed.start(), hashed.end()),
+    };
+    let partition = hash(dram.address.partition_hash, &bits);
     let by_row = hash(dram.address.bank_hash, "the row");
     let field = |key, value: fn(&Location) -> u32, all: Location, hash: &Option<String>| Part {
         key,

@@ -108,7 +108,13 @@ impl Shape {
             burst_length: 1,
             transfers_per_clock: 1,
             row_bytes: 1 << (self.column + self.burst),
-            address: Address { map, interleave_bytes, partition_hash, bank_hash },
+            address: Address {
+                map,
+                interleave_bytes,
+                partition_hash,
+                partition_hash_bits: Vec::new(),
+                bank_hash,
+            },
             ..gddr5()
         }
     }

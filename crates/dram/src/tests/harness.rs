@@ -66,6 +66,7 @@ fn address(map: &str) -> Address {
         interleave_bytes: if map.contains("channel") { 0 } else { 256 },
         partition_hash: IndexHash::Linear,
         bank_hash: IndexHash::Linear,
+        partition_hash_bits: Vec::new(),
     }
 }
 

@@ -214,6 +214,7 @@ fn map() -> AddressMap {
         interleave_bytes: 256,
         partition_hash: IndexHash::Linear,
         bank_hash: IndexHash::Linear,
+        partition_hash_bits: Vec::new(),
     };
     let space = AddressSpace {
         channels: 2,

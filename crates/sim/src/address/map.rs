@@ -6,6 +6,7 @@
 use super::layout::{AddressSpace, Field, Layout};
 use crate::hash::Hash;
 use crate::{BankId, ChannelId, RowId, SliceId};
+use std::ops::RangeInclusive;
 use warpmem_params::Invalid;
 
 /// Where an address lies.
@@ -162,9 +163,9 @@ pub struct AddressMap {
     column: Slot,
     /// Number of low bank bits that select a slice of the channel.
     slice_bits: u32,
-    /// Hash of the address bits from `hashed_from` up onto channel and slice.
+    /// Hash of the address bits in `hashed` onto channel and slice.
     partition_hash: Option<Hash>,
-    hashed_from: u32,
+    hashed: RangeInclusive<u32>,
     /// Hash of the row onto the bank.
     bank_hash: Option<Hash>,
     lookup: Lookup,
@@ -174,8 +175,8 @@ impl AddressMap {
     /// The map of `space` with this many LLC slices per channel.
     ///
     /// # Errors
-    /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]) or the number of slices is
-    /// not.
+    /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]), or the number of slices or
+    /// the bits of the partition hash are not.
     pub fn new(space: &AddressSpace, slices_per_channel: u32) -> Result<AddressMap, Invalid> {
         let layout = space.layout()?;
         space.check_slices(slices_per_channel)?;
@@ -184,6 +185,7 @@ impl AddressMap {
         let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
         let index_bits = layout.bits_of(Field::Channel) + slice_bits;
         let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
+        let above = u64::BITS - scatter(&segments, index).leading_zeros();
         let mut map = AddressMap {
             turns: layout.turns.map(|shift| Turns { shift, count: space.channels.into() }),
             row: slot(&layout, &[Field::Row]),
@@ -192,7 +194,7 @@ impl AddressMap {
             bank,
             slice_bits,
             partition_hash: Hash::new(space.address.partition_hash, index_bits),
-            hashed_from: u64::BITS - scatter(&segments, index).leading_zeros(),
+            hashed: space.address.hashed_bits(above)?,
             bank_hash: Hash::new(space.address.bank_hash, space.banks.ilog2()),
             lookup: Lookup { skip: 0, digits: Vec::new() },
             segments,
@@ -216,8 +218,8 @@ impl AddressMap {
     /// channel is set only where the map has a channel field.
     fn decode(&self, inner: u64) -> Location {
         let mut place = self.gather(0, inner);
-        if let Some(hash) = &self.partition_hash {
-            place.slice.0 ^= hash.of(inner >> self.hashed_from);
+        if self.partition_hash.is_some() {
+            place.slice.0 ^= self.hash(inner);
             place.channel = ChannelId(place.slice.0 >> self.slice_bits);
         }
         if let Some(hash) = &self.bank_hash {
@@ -261,8 +263,7 @@ impl AddressMap {
         if let Some(turns) = self.turns {
             return turns.join(place.channel.0.into(), inner);
         }
-        let hash = self.partition_hash.as_ref().map_or(0, |h| h.of(inner >> self.hashed_from));
-        let channel = ChannelId(place.channel.0 ^ hash >> self.slice_bits);
+        let channel = ChannelId(place.channel.0 ^ self.hash(inner) >> self.slice_bits);
         inner | self.bits(&Location { channel, ..Location::default() })
     }
 
@@ -294,9 +295,16 @@ impl AddressMap {
         &self.layout
     }
 
-    /// The lowest address bit that enters the partition hash.
-    pub fn hashed_from(&self) -> u32 {
-        self.hashed_from
+    /// The address bits that enter the partition hash.
+    pub fn hashed(&self) -> RangeInclusive<u32> {
+        self.hashed.clone()
+    }
+
+    /// The partition hash of an address.
+    fn hash(&self, inner: u64) -> u16 {
+        let Some(hash) = &self.partition_hash else { return 0 };
+        let (first, last) = (self.hashed.start(), self.hashed.end());
+        hash.of(inner << (u64::BITS - 1 - last) >> (u64::BITS - 1 - last + first))
     }
 
     fn gather(&self, turn: u32, inner: u64) -> Location {
@@ -365,12 +373,14 @@ mod tests {
             interleave_bytes: 0,
             partition_hash: IndexHash::Ipoly,
             bank_hash: IndexHash::Xor,
+            partition_hash_bits: Vec::new(),
         };
         let in_turns = Address {
             map: "row:12 bank:4 column:5 burst:6".to_owned(),
             interleave_bytes: 256,
             partition_hash: IndexHash::Linear,
             bank_hash: IndexHash::Linear,
+            partition_hash_bits: Vec::new(),
         };
         let space = AddressSpace {
             channels: 32,

@@ -5,7 +5,8 @@ mod map;
 
 use crate::IndexHash;
 use serde::{Deserialize, Serialize};
-use warpmem_params::section;
+use std::ops::RangeInclusive;
+use warpmem_params::{Invalid, rule, section};
 
 pub use layout::{AddressSpace, BitGroup, Field, Layout};
 pub use map::{AddressMap, Location};
@@ -23,7 +24,34 @@ section! {
         /// Hash of the bits above onto (channel, low bank bits); gives channel and slice. Needs a
         /// power of two of channels unless `linear`.
         partition_hash: IndexHash;
+        /// First and last address bit that the partition hash takes, both above the bits that it
+        /// changes; empty: all that are above.
+        partition_hash_bits: Vec<u32>;
         /// Hash of the row onto the bank.
         bank_hash: IndexHash;
+    }
+}
+
+impl Address {
+    /// The bits that the partition hash takes, where those from `above` up are above the bits that
+    /// it changes.
+    fn hashed_bits(&self, above: u32) -> Result<RangeInclusive<u32>, Invalid> {
+        let top = u64::BITS - 1;
+        let (first, last) = match self.partition_hash_bits[..] {
+            [] => return Ok(above..=top),
+            [first, last] => (first, last),
+            _ => (top + 1, 0),
+        };
+        let valid = match self.partition_hash {
+            IndexHash::Linear => "[], as `dram.address.partition_hash` is \"linear\"".to_owned(),
+            _ => format!("[], or the first and the last of some bits from {above} to {top}"),
+        };
+        let fits = self.partition_hash != IndexHash::Linear
+            && above <= first
+            && first <= last
+            && last <= top;
+        let value = format!("{:?}", self.partition_hash_bits);
+        rule(fits, "dram.address.partition_hash_bits", &value, valid)?;
+        Ok(first..=last)
     }
 }

@@ -87,6 +87,7 @@ fn address(organisation: &Organisation, dram: &Dram) -> Address {
         interleave_bytes: INTERLEAVE.max(dram.burst_bytes()),
         partition_hash: IndexHash::Linear,
         bank_hash: IndexHash::Linear,
+        partition_hash_bits: Vec::new(),
     }
 }
 

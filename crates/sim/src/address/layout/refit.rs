@@ -86,7 +86,13 @@ mod tests {
             bank_groups: 4,
             burst_bytes: 32,
             row_bytes: 2048,
-            address: Address { map, interleave_bytes, partition_hash, bank_hash },
+            address: Address {
+                map,
+                interleave_bytes,
+                partition_hash,
+                partition_hash_bits: Vec::new(),
+                bank_hash,
+            },
         }
     }
 
