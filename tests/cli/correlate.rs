@@ -307,7 +307,7 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
         for (key, value) in [
             ("trace_dir", json!("elsewhere")),
             ("trace_dir", Value::Null),
-            ("config", json!("SM86_RTX3070")),
+            ("config", json!("SM80_A100")),
             ("dram_scheduler", json!("LIFO")),
         ] {
             let mut run = runs[0].clone();
@@ -320,7 +320,7 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(all["runs"].as_array().unwrap().len(), 1);
     let reasons = [
-        "left out: small on SM86_RTX3070 with FR-FCFS: no machine is known for SM86_RTX3070: --map",
+        "left out: small on SM80_A100 with FR-FCFS: no machine is known for SM80_A100: --map",
         "small on SM7_QV100 with LIFO: the DRAM scheduler LIFO is not known",
         "there is no trace at elsewhere; --traces DIR",
         "the reference does not say where its trace is",

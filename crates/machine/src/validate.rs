@@ -29,7 +29,7 @@ impl Machine {
         check_unified(&self.l1, &self.sm)?;
         self.dram.check()?;
         check_bursts(&self.dram, &self.llc.cache)?;
-        self.dram.address_space()?.check_slices(self.llc.slices_per_channel)?;
+        self.dram.address_map(self.llc.slices_per_channel)?;
         check_ends(self)?;
         check_places(self)?;
         check_first_sm(self)?;

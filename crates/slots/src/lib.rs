@@ -7,6 +7,7 @@ mod choice;
 pub use baseline::{Baseline, BaselineError};
 pub use choice::{Choice, Choices, List, combinations, split_list};
 
+use warpmem_dram::page::PAGE_POLICIES;
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_gpu::cta::scheduler::CTA_SCHEDULERS;
@@ -114,8 +115,10 @@ impl Slot {
     }
 }
 
-/// Refuses a machine whose policies do not exist or do not take the parameters they are given.
+/// Refuses a machine whose policies, that of its pages among them, do not exist or do not take the
+/// parameters they are given.
 pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
+    PAGE_POLICIES.build(&machine.dram.page, &machine.dram)?;
     SLOTS.iter().try_for_each(|slot| (slot.check)(machine))
 }
 
@@ -139,6 +142,13 @@ mod tests {
             IDEALS.slot,
         ];
         assert_eq!(names, registries);
+    }
+
+    #[test]
+    fn an_unknown_page_policy_is_refused() {
+        let machine = load("li2015", &["dram.page=opne".to_owned()]).unwrap();
+        let refused = check_policies(&machine).unwrap_err().to_string();
+        assert!(refused.starts_with("unknown page `opne` (did you mean `open`?)"), "{refused}");
     }
 
     /// Each parameter by itself, at its default and beyond what its type takes.

@@ -75,8 +75,8 @@ struct Choice {
     /// Only runs with these DRAM schedulers, by the reference's name
     #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
     dram_schedulers: Option<List>,
-    /// Our machine for a configuration of the reference; may be repeated. SM7_QV100=v100 and
-    /// SM75_RTX2060_S=rtx2060s are built in
+    /// Our machine for a configuration of the reference; may be repeated. SM7_QV100=v100,
+    /// SM75_RTX2060_S=rtx2060s and SM86_RTX3070=rtx3070 are built in
     #[arg(long, value_name = "NAME=MACHINE", value_parser = parse_map)]
     map: Vec<(String, String)>,
     /// Machine of a log: its name (see `warpmem list machines`) or a TOML file

@@ -76,6 +76,35 @@ fn the_rtx2060s_map() {
     }
 }
 
+/// The reference's rows of the hash: which address bits enter each bit of the slice, with the bit
+/// that has it before the hash.
+#[test]
+fn the_rtx3070_map_hashes_some_bits() {
+    const ROWS: [(u32, &[u32]); 5] = [
+        (7, &[13, 16, 18, 19, 22, 23, 24, 25, 26]),
+        (8, &[14, 17, 19, 20, 23, 24, 25, 26, 27]),
+        (9, &[13, 15, 16, 19, 20, 21, 22, 23, 27]),
+        (10, &[14, 16, 17, 20, 21, 22, 23, 24]),
+        (11, &[15, 17, 18, 21, 22, 23, 24, 25]),
+    ];
+    let mut dram = rtx2060s();
+    dram.address.partition_hash = IndexHash::Ipoly;
+    dram.address.partition_hash_bits = vec![13, 27];
+    let map = dram.address_map(2).unwrap();
+    for address in addresses(2000) {
+        let bit = |at: u32| field(address, at, 1) as u16;
+        let hashed = |&(plain, bits): &(u32, &[u32])| {
+            bits.iter().fold(bit(plain), |sum, &other| sum ^ bit(other))
+        };
+        let slice = ROWS.iter().rev().fold(0, |slice, row| slice << 1 | hashed(row));
+        let place = map.locate(address);
+        assert_eq!((place.slice.0, place.channel.0), (slice, slice >> 1), "{address:#x}");
+        let bank = bit(7) | (field(address, 16, 3) << 1) as u16;
+        assert_eq!(place.bank.0, bank, "{address:#x}: the bank is not hashed");
+        assert_eq!(map.address(&place), address % map.capacity() >> 5 << 5);
+    }
+}
+
 /// Widths of the fields of a map.
 #[derive(Clone, Copy, Debug)]
 struct Shape {

@@ -368,6 +368,31 @@ fn rtx2060s_is_the_reference_machine() {
     );
 }
 
+#[test]
+fn rtx3070_is_the_reference_machine() {
+    assert_values(
+        "rtx3070",
+        &[
+            ("sm.count", "46"),
+            ("sm.max_warps", "48"),
+            ("sm.shared.latency", "29"),
+            ("sm.units.fp32.interval", "1"),
+            ("sm.units.tensor.latency", "32"),
+            ("l1.latency", "39"),
+            ("l1.cache.mshr_merges", "48"),
+            ("llc.input_latency", "187"),
+            ("llc.to_dram_latency", "254"),
+            ("dram.timing.tccdl", "6"),
+            ("dram.timing.trc", "78"),
+        ],
+    );
+    let machine = preset("rtx3070");
+    let kib = |shared: u32| machine.l1.bytes_beside(shared) / 1024;
+    assert_eq!([0, 1, 8193, 32768, 65536, 65537].map(kib), [128, 120, 112, 96, 64, 28]);
+    assert_eq!((machine.l1.cache.sets(), machine.l1.cache.associativity()), (4, 256));
+    assert_eq!((machine.llc.cache.sets(), machine.llc.cache.associativity()), (64, 16));
+}
+
 /// GPGPU-Sim: activate to write RCD - (WL + 1).
 #[test]
 fn activate_to_write_follows_the_simulators_rule() {
@@ -387,6 +412,7 @@ fn peak_bandwidths() {
         ("warpedmc2023", 448_000_000_000, 32, 4),
         ("v100", 870_400_000_000, 32, 1),
         ("rtx2060s", 448_000_000_000, 32, 4),
+        ("rtx3070", 448_000_000_000, 32, 4),
     ];
     for (name, peak, bytes, cycles) in cases {
         let machine = preset(name);

@@ -185,7 +185,7 @@ impl AddressSpace {
     }
 
     /// Checks that the low bank bits of a channel can select one of this many LLC slices.
-    pub fn check_slices(&self, slices_per_channel: u32) -> Result<(), Invalid> {
+    pub(super) fn check_slices(&self, slices_per_channel: u32) -> Result<(), Invalid> {
         let key = "llc.slices_per_channel";
         power_of_two(key, slices_per_channel)?;
         let valid = format!("at most one per bank: `dram.banks` = {}", self.banks);

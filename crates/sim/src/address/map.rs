@@ -178,8 +178,8 @@ impl AddressMap {
     /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]), or the number of slices or
     /// the bits of the partition hash are not.
     pub fn new(space: &AddressSpace, slices_per_channel: u32) -> Result<AddressMap, Invalid> {
-        let layout = space.layout()?;
         space.check_slices(slices_per_channel)?;
+        let layout = space.layout()?;
         let slice_bits = slices_per_channel.ilog2();
         let segments = segments(&layout);
         let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];

@@ -12,7 +12,8 @@ use warpmem_params::{did_you_mean, nearest};
 use warpmem_slots::List;
 
 /// Configurations of Accel-Sim that presets transcribe.
-const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s")];
+const KNOWN: [(&str, &str); 3] =
+    [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s"), ("SM86_RTX3070", "rtx3070")];
 
 /// Overrides of every run, before those of the user. Launches take no time, because the reference's
 /// are left out.
