@@ -10,6 +10,7 @@ mod interconnect;
 mod keys;
 mod memory_bound;
 mod prefetchers;
+mod published;
 mod random_programs;
 mod recording;
 mod row_sharing;

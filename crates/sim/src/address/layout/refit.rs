@@ -97,9 +97,9 @@ mod tests {
     }
 
     /// The map of `old` for `new` and 2^16 rows, which must be valid there.
-    fn refit(old: &AddressSpace, new: AddressSpace) -> (String, u32) {
+    fn refit(old: &AddressSpace, new: &AddressSpace) -> (String, u32) {
         let address = new.refit(&old.layout().unwrap(), 1 << 16);
-        let fitted = AddressSpace { address: address.clone(), ..new };
+        let fitted = AddressSpace { address: address.clone(), ..new.clone() };
         let layout = fitted.layout().unwrap_or_else(|error| panic!("{address:?}: {error}"));
         assert_eq!(layout.bits_of(Field::Row), 16);
         (address.map, address.interleave_bytes)
@@ -112,9 +112,9 @@ mod tests {
         let old = space(V100, 0);
         let larger = AddressSpace { banks: 32, row_bytes: 4096, ..old.clone() };
         let map = "row:16 bank:4 column:4 bank:1 channel:5 column:3 burst:5";
-        assert_eq!(refit(&old, larger).0, map);
+        assert_eq!(refit(&old, &larger).0, map);
         let smaller = AddressSpace { banks: 1, bank_groups: 1, row_bytes: 128, ..old.clone() };
-        assert_eq!(refit(&old, smaller).0, "row:16 channel:5 column:2 burst:5");
+        assert_eq!(refit(&old, &smaller).0, "row:16 channel:5 column:2 burst:5");
     }
 
     #[test]
@@ -122,11 +122,14 @@ mod tests {
         let old = space(V100, 0);
         let wide = AddressSpace { burst_bytes: 64, ..old.clone() };
         let map = "row:16 bank:3 column:3 bank:1 channel:5 column:2 burst:6";
-        assert_eq!(refit(&old, wide.clone()).0, map);
+        assert_eq!(refit(&old, &wide).0, map);
         let low_banks = "row:12 column:5 bank:4 burst:6";
         let old = AddressSpace { address: space(low_banks, 64).address, channels: 6, ..wide };
         let narrow = AddressSpace { burst_bytes: 32, ..old.clone() };
-        assert_eq!(refit(&old, narrow), ("row:16 column:5 bank:4 column:1 burst:5".to_owned(), 64));
+        assert_eq!(
+            refit(&old, &narrow),
+            ("row:16 column:5 bank:4 column:1 burst:5".to_owned(), 64)
+        );
     }
 
     #[test]
@@ -134,14 +137,14 @@ mod tests {
         let old = space(V100, 0);
         let stacked = AddressSpace { pseudo_channels: 2, stacks: 4, banks: 64, ..old.clone() };
         let map = "row:16 stack:2 bank:2 column:3 bank:1 pseudo:1 channel:5 column:3 burst:5";
-        assert_eq!(refit(&old, stacked.clone()).0, map);
+        assert_eq!(refit(&old, &stacked).0, map);
         let stacked = AddressSpace { address: space(map, 0).address, ..stacked };
         let stacked = AddressSpace { address: refit_address(&old, &stacked), ..stacked };
-        assert_eq!(refit(&stacked, old).0, V100.replace("row:13", "row:16"));
+        assert_eq!(refit(&stacked, &old).0, V100.replace("row:13", "row:16"));
         let bankless =
             AddressSpace { banks: 1, bank_groups: 1, ..space("row:13 column:6 burst:5", 128) };
         let banked = AddressSpace { banks: 4, bank_groups: 1, ..bankless.clone() };
-        assert_eq!(refit(&bankless, banked).0, "row:16 bank:2 column:6 burst:5");
+        assert_eq!(refit(&bankless, &banked).0, "row:16 bank:2 column:6 burst:5");
     }
 
     fn refit_address(old: &AddressSpace, new: &AddressSpace) -> Address {
@@ -153,19 +156,19 @@ mod tests {
         let old = space("row:13 bank:2 column:3 group:2 channel:5 column:3 burst:5", 0);
         let more = AddressSpace { banks: 64, bank_groups: 8, ..old.clone() };
         let map = "row:16 bank:3 column:3 group:3 channel:5 column:3 burst:5";
-        assert_eq!(refit(&old, more).0, map);
+        assert_eq!(refit(&old, &more).0, map);
         let none = AddressSpace { banks: 8, bank_groups: 1, ..old.clone() };
-        assert_eq!(refit(&old, none).0, "row:16 bank:3 column:3 channel:5 column:3 burst:5");
+        assert_eq!(refit(&old, &none).0, "row:16 bank:3 column:3 channel:5 column:3 burst:5");
     }
 
     #[test]
     fn channels_in_turns_stay_in_turns() {
         let old = space("row:13 bank:4 column:6 burst:5", 128);
         let map = || ("row:16 bank:4 column:6 burst:5".to_owned(), 128);
-        assert_eq!(refit(&old, old.clone()), map());
+        assert_eq!(refit(&old, &old), map());
         let six = AddressSpace { channels: 6, ..old.clone() };
-        assert_eq!(refit(&six, six.clone()), map());
+        assert_eq!(refit(&six, &six), map());
         let wide = AddressSpace { burst_bytes: 256, row_bytes: 2048, ..old.clone() };
-        assert_eq!(refit(&old, wide), ("row:16 bank:4 column:3 burst:8".to_owned(), 256));
+        assert_eq!(refit(&old, &wide), ("row:16 bank:4 column:3 burst:8".to_owned(), 256));
     }
 }
