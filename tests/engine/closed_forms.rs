@@ -1,9 +1,11 @@
 //! What a dependent load costs, from the configuration alone: `docs/validation.md` has the formulas.
 
-use crate::trace::{Access, Kernel, Step, loads, machine, mixed, run, write};
+use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
 use warpmem::cache::CacheCounts;
+use warpmem::dram::CommandKind;
 use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::dram::standard::Standard;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{LoadRow, RunResult, RunSink, SliceResult};
 use warpmem::machine::{Machine, preset_names};
@@ -127,9 +129,11 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let entered = edge(taken + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
     let burst = dram.burst_length / dram.transfers_per_clock;
     let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
+    // Distances are between last clocks, so only an ACT that follows no PRE adds the others of its own.
+    let activate = Standard::of(dram).unwrap().command_ticks(CommandKind::Act);
     let row = match place {
         Place::RowConflict => t.trp + t.trcd,
-        Place::RowMiss => t.trcd,
+        Place::RowMiss => activate - 1 + t.trcd,
         _ => 0,
     };
     let transfer = (columns - 1) * t.tccdl.max(burst) + t.tcl + burst;
@@ -237,7 +241,8 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
     for preset in preset_names() {
         let names = SCHEDULERS.entries.iter().map(|scheduler| scheduler.info.name);
         for scheduler in names.chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]) {
-            let machine = machine(preset, &[&format!("policy.dram_scheduler={scheduler}")]);
+            let scheduled = format!("policy.dram_scheduler={scheduler}");
+            let machine = machine(preset, &[&NO_REFRESH[..], &[&scheduled]].concat());
             check_chases(&machine, &format!("{preset}, {scheduler}"));
         }
     }
@@ -247,7 +252,8 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
 fn without_caches_every_load_costs_the_way_to_dram_and_back() {
     for preset in preset_names() {
         for off in [&["llc.enabled=false"][..], &["llc.enabled=false", "l1.enabled=false"]] {
-            check_chases(&machine(preset, off), &format!("{preset}, {off:?}"));
+            let machine = machine(preset, &[&NO_REFRESH, off].concat());
+            check_chases(&machine, &format!("{preset}, {off:?}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Ideal machines: what is left when a part is perfect, and that nothing is lost by it.
 
 use crate::closed_forms::{HOPS, Place, cache_op, chase, check_chases, load_time, slices};
-use crate::trace::{Kernel, loads, machine, mixed, run, write};
+use crate::trace::{Kernel, NO_REFRESH, loads, machine, mixed, run, write};
 use warpmem::cache::CacheCounts;
 use warpmem::dram::ChannelResult;
 use warpmem::dram::scheduler::SCHEDULERS;
@@ -47,8 +47,8 @@ fn with_a_perfect_l2_every_load_costs_the_way_to_a_slice_and_back() {
 #[test]
 fn with_infinite_bandwidth_a_packet_costs_its_way_and_one_cycle() {
     for preset in preset_names() {
-        let machine = machine(preset, &["policy.ideal=infinite-bandwidth-noc"]);
-        check_chases(&machine, preset);
+        let ideal = ["policy.ideal=infinite-bandwidth-noc"];
+        check_chases(&machine(preset, &[&NO_REFRESH[..], &ideal].concat()), preset);
     }
 }
 

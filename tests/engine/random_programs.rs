@@ -224,7 +224,10 @@ const SHAPES: &[&[&str]] = &[
         "dram.write_queue=4 dram.write_high_watermark=3 dram.write_low_watermark=1",
         "dram.write_queue=16 dram.write_high_watermark=16 dram.write_low_watermark=8",
     ],
-    &["dram.timing.trefi=300 dram.timing.trfc=60"],
+    // All banks at once, whatever the preset does.
+    &[
+        "dram.timing.trefi=300 dram.timing.trfc=60 dram.timing.trefipb=0 dram.timing.trfcpb=0 dram.timing.trrefd=0",
+    ],
     &[
         "policy.dram_scheduler=mshr-s",
         "policy.dram_scheduler=mshr-s+a(count=all)",

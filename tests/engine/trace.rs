@@ -154,6 +154,15 @@ fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
     writer.end_kernel().unwrap();
 }
 
+/// Overrides that a preset needs on which closed forms hold: banks that are refreshed keep others waiting.
+pub const NO_REFRESH: [&str; 5] = [
+    "dram.timing.trefi=0",
+    "dram.timing.trfc=0",
+    "dram.timing.trefipb=0",
+    "dram.timing.trfcpb=0",
+    "dram.timing.trrefd=0",
+];
+
 /// A preset with overrides.
 pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
