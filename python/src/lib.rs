@@ -49,6 +49,8 @@ fn _warpmem(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::capture_launches, module)?)?;
     module.add_function(wrap_pyfunction!(capture::capture_program, module)?)?;
     module.add_function(wrap_pyfunction!(import::import_accel_sim, module)?)?;
+    module.add_function(wrap_pyfunction!(import::import_table, module)?)?;
+    module.add_function(wrap_pyfunction!(import::import_mem_trace, module)?)?;
     module.add_function(wrap_pyfunction!(channels::dram, module)?)?;
     module.add_function(wrap_pyfunction!(network::network, module)?)?;
     module.add_function(wrap_pyfunction!(lists::machines, module)?)?;

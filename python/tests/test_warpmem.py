@@ -390,6 +390,49 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "valid: load, store"):
             trace.memory("lod", [0])
 
+    def test_a_frame_and_its_files_are_the_same_trace(self):
+        lanes = [[4 * (32 * warp + lane) for lane in range(32)] for warp in range(8)]
+        frame = pl.DataFrame({"warp": range(8), "op": ["load", "store"] * 4, "addresses": lanes})
+        frame.write_ndjson(self.folder / "a.jsonl")
+        text = pl.col("addresses").list.eval(pl.element().cast(pl.String)).list.join(" ")
+        frame.with_columns(text).write_csv(self.folder / "a.csv")
+        frame.write_parquet(self.folder / "table")
+        traces = [
+            warpmem.import_table(frame, self.folder / "0.wmt"),
+            warpmem.import_table(self.folder / "a.jsonl", self.folder / "1.wmt"),
+            warpmem.import_table(self.folder / "a.csv", self.folder / "2.wmt"),
+            warpmem.import_table(self.folder / "table", self.folder / "3.wmt", format="parquet"),
+        ]
+        self.assertEqual(len({trace.content_hash for trace in traces}), 1)
+        run = warpmem.run(traces[0], loads=True)
+        # Each of the eight warps ends with an instruction.
+        self.assertEqual((run["loads"], run["warp_instructions"]), (4, 16))
+        slow = warpmem.import_table(frame, self.folder / "gap.wmt", gap=10)
+        self.assertEqual(warpmem.run(slow)["warp_instructions"], 16 + 8 * 10)
+
+    def test_a_table_that_is_none_is_refused(self):
+        out = self.folder / "t.wmt"
+        frame = pl.DataFrame({"wrap": [0], "addresses": [[0]]})
+        with self.assertRaisesRegex(warpmem.Error, "`wrap`"):
+            warpmem.import_table(frame, out)
+        warpmem.import_table(frame, out, ignore_columns=["wrap"])
+        with self.assertRaisesRegex(ValueError, "'csv', 'jsonl' or 'parquet'"):
+            warpmem.import_table("accesses.txt", out)
+        with self.assertRaisesRegex(ValueError, "from 0 to 1000"):
+            warpmem.import_table(frame, out, gap=1001)
+
+    def test_a_log_of_mem_trace_is_imported(self):
+        lanes = " ".join(f"0x{0x7F00 + 4 * lane:016x}" for lane in range(32))
+        log = self.folder / "app.log"
+        log.write_text(
+            "MEMTRACE: CTX 0x55 - LAUNCH - Kernel pc 0x7f00 - Kernel name copy - grid launch id 0"
+            " - grid size 1,1,1 - block size 32,1,1 - nregs 8 - shmem 0 - cuda stream id 0\n"
+            f"MEMTRACE: CTX 0x55 - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E - {lanes} \n"
+        )
+        trace = warpmem.import_mem_trace(log, self.folder / "app.wmt")
+        self.assertEqual(trace.kernels["name"].to_list(), ["copy"])
+        self.assertEqual(warpmem.run(trace)["loads"], 1)
+
     def test_generated_traces_are_those_of_the_parameters(self):
         one, two = (
             warpmem.generate("gather", self.folder / f"{n}.wmt", n=2**n, table=2**12) for n in (10, 11)

@@ -21,7 +21,14 @@ from ._run import Run, run
 from ._scheduler import DramScheduler
 from ._standalone import dram, network
 from ._sweep import sweep
-from ._traces import Trace, TraceWriter, generate, import_accel_sim
+from ._traces import (
+    Trace,
+    TraceWriter,
+    generate,
+    import_accel_sim,
+    import_mem_trace,
+    import_table,
+)
 from ._warpmem import ENGINE_VERSION, Error, Fault
 
 try:
@@ -46,6 +53,8 @@ __all__ = [
     "generate",
     "generators",
     "import_accel_sim",
+    "import_mem_trace",
+    "import_table",
     "machines",
     "metrics",
     "network",

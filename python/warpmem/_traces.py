@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
@@ -77,6 +78,93 @@ def import_accel_sim(
             os.fspath(source), os.fspath(output), kernels, drop_empty_masks, report
         )
     return Trace(output)
+
+
+#: How the ends of a table's name say what it is, where it may be compressed too.
+_FORMATS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
+
+#: Most integer instructions before each memory instruction.
+_MOST_GAP = 1000
+
+
+def import_table(
+    source: str | os.PathLike[str] | pl.DataFrame,
+    output: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    ignore_columns: Iterable[str] = (),
+    use_distance: int | None = 0,
+    gap: int = 0,
+    progress: bool | None = None,
+) -> Trace:
+    """Converts a table of accesses: a polars frame, or a file of CSV, JSON lines or Parquet.
+
+    ``format`` is ``"csv"``, ``"jsonl"`` or ``"parquet"``; by default the file's name says it. The
+    columns are those of ``warpmem import csv --help``; others must be named in ``ignore_columns``.
+    Where the table has no registers, the result of a load is first used after ``use_distance``
+    further instructions of its warp, or never (``None``); ``gap`` integer instructions come before
+    each memory instruction.
+    """
+    if isinstance(source, pl.DataFrame):
+        with tempfile.TemporaryDirectory() as folder:
+            table = os.path.join(folder, "accesses.parquet")
+            source.write_parquet(table)
+            return import_table(
+                table,
+                output,
+                ignore_columns=ignore_columns,
+                use_distance=use_distance,
+                gap=gap,
+                progress=progress,
+            )
+    table = os.fspath(source)
+    ends = os.path.basename(table).lower().split(".")[1:]
+    found = format or next((_FORMATS[end] for end in ends if end in _FORMATS), None)
+    if found not in _FORMATS.values():
+        raise ValueError(f"{table}: format must be 'csv', 'jsonl' or 'parquet', not {format!r}")
+    with bar("import", "B", progress) as report:
+        _warpmem.import_table(
+            table,
+            os.fspath(output),
+            found,
+            list(ignore_columns),
+            use_distance,
+            _checked_gap(gap),
+            report,
+        )
+    return Trace(output)
+
+
+def import_mem_trace(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    kernels: tuple[int, int] | None = None,
+    use_distance: int | None = 0,
+    gap: int = 0,
+    progress: bool | None = None,
+) -> Trace:
+    """Converts a log of NVBit's ``mem_trace``.
+
+    ``kernels`` are the first and the last to take, in the order of their launches from 1;
+    ``use_distance`` and ``gap`` are as in ``import_table``.
+    """
+    with bar("import", "B", progress) as report:
+        _warpmem.import_mem_trace(
+            os.fspath(source),
+            os.fspath(output),
+            kernels,
+            use_distance,
+            _checked_gap(gap),
+            report,
+        )
+    return Trace(output)
+
+
+def _checked_gap(gap: int) -> int:
+    if not 0 <= gap <= _MOST_GAP:
+        raise ValueError(f"gap must be from 0 to {_MOST_GAP}, not {gap}")
+    return gap
 
 
 class TraceWriter:

@@ -188,6 +188,23 @@ def import_accel_sim(
     drop_empty_masks: bool,
     progress: Report,
 ) -> list[str]: ...
+def import_table(
+    table: str,
+    output: str,
+    format: str,
+    ignored_columns: list[str],
+    use_distance: int | None,
+    gap: int,
+    progress: Report,
+) -> list[str]: ...
+def import_mem_trace(
+    log: str,
+    output: str,
+    kernels: tuple[int, int] | None,
+    use_distance: int | None,
+    gap: int,
+    progress: Report,
+) -> list[str]: ...
 def dram(
     machine: Machine,
     standard: str | None,
