@@ -4,10 +4,12 @@
 //! core, and the ratio to the design's targets; then the cost per warp instruction as a trace grows; then the
 //! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
 //! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
-//! compares this build of the program with another, OLD, on captured traces instead.
+//! compares this build of the program with another, OLD, on captured traces instead; with `--threads N`, runs of
+//! them on 1 to N threads.
 #![allow(clippy::print_stdout)]
 
 mod pair;
+mod threads;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -56,6 +58,10 @@ fn main() {
     if let Some(at) = arguments.iter().position(|argument| argument == "--pair") {
         let old = arguments.get(at + 1).expect("--pair needs the path of the other program");
         return pair::compare(Path::new(old), folder.path());
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--threads") {
+        let most = arguments.get(at + 1).and_then(|most| most.parse().ok());
+        return threads::compare(most.expect("--threads needs a number"), folder.path());
     }
     growth(folder.path());
     let traces: Vec<(&str, PathBuf)> = WORKLOADS

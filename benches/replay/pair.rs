@@ -60,7 +60,7 @@ pub fn compare(old: &Path, folder: &Path) {
 }
 
 /// The captured traces that are there, imported into `folder`.
-fn traces(folder: &Path) -> Vec<PathBuf> {
+pub fn traces(folder: &Path) -> Vec<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces");
     let list = |name: &&str| shared.join(format!("accel-sim-{name}/kernelslist.g"));
     let there = TRACES.iter().filter(|name| list(name).exists());
@@ -76,10 +76,12 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
 /// How many times as fast the second of `programs` is as the first.
 fn compare_on(machine: &str, trace: &Path, programs: [&Path; 2]) -> f64 {
     // A run of each beforehand brings programs and trace into the host's memory.
-    let [old, new] = programs.map(|program| run(program, machine, trace).row);
+    // The old program may not know that a run can have several threads.
+    let extra: [&[&str]; 2] = [&[], &["--threads", "1"]];
+    let runs = || [0, 1].map(|of| run(programs[of], machine, trace, extra[of]));
+    let [old, new] = runs().map(|run| run.row);
     let rows = if old == new { "equal" } else { "DIFFERENT" };
-    let pairs: Vec<[f64; 2]> =
-        (0..PAIRS).map(|_| programs.map(|program| run(program, machine, trace).seconds)).collect();
+    let pairs: Vec<[f64; 2]> = (0..PAIRS).map(|_| runs().map(|run| run.seconds)).collect();
     let [old, new] = [0, 1].map(|of| median(pairs.iter().map(|pair| pair[of])));
     let ratios: Vec<f64> = pairs.iter().map(|[old, new]| old / new).collect();
     let ratio = median(ratios.iter().copied());
@@ -93,10 +95,10 @@ fn compare_on(machine: &str, trace: &Path, programs: [&Path; 2]) -> f64 {
     ratio
 }
 
-fn run(program: &Path, machine: &str, trace: &Path) -> Run {
+fn run(program: &Path, machine: &str, trace: &Path, extra: &[&str]) -> Run {
     let before = seconds_of_children();
     let mut command = Command::new(program);
-    command.arg("run").arg(trace).args(["--machine", machine, "--format", "json"]);
+    command.arg("run").arg(trace).args(["--machine", machine, "--format", "json"]).args(extra);
     let output = command.output().expect("the program starts");
     let seconds = seconds_of_children() - before;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -114,7 +116,7 @@ fn seconds_of_children() -> f64 {
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

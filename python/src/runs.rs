@@ -101,7 +101,7 @@ impl<'a> Planned<'a> {
         let hash = trace.trace.header().content_hash;
         // No command runs it.
         let key = RunKey::new(&trace.name, hash, simulated, "", None).with_overrides(overrides);
-        Ok(Planned { cell: Cell { trace, key }, own: Some(own) })
+        Ok(Planned { cell: Cell { trace, key, threads: 1 }, own: Some(own) })
     }
 }
 
@@ -116,7 +116,7 @@ fn simulate(
         return cell.simulate(recorder, board).map(Ok);
     };
     let mut watch = board.watch();
-    let Cell { trace, key } = cell;
+    let Cell { trace, key, .. } = cell;
     let result = own.with_family(|family| {
         let mut watch = family.watch(&mut watch);
         simulate_with_schedulers(&key.machine, &trace.trace, family, recorder, &mut watch)

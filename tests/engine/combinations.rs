@@ -7,7 +7,9 @@ use warpmem::dram::checker::check;
 use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::gpu::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::gpu::engine::{
+    NoProgress, simulate_every_cycle, simulate_with_commands, simulate_with_threads,
+};
 use warpmem::gpu::ideal::IDEALS;
 use warpmem::gpu::llc::queue::LLC_QUEUES;
 use warpmem::gpu::results::{Discard, RunResult};
@@ -224,6 +226,10 @@ fn every_two_policies_run_together() {
         for log in &logs {
             assert_eq!(check(&machine.dram, log).first(), None, "{context}");
         }
+        let threads = 2 + number % 3;
+        let sink = &mut Discard;
+        let shared = simulate_with_threads(&machine, &file.trace, threads, sink, &mut NoProgress);
+        assert!(shared.unwrap() == result, "{threads} threads: {context}");
         if number % POLLED == 0 {
             let polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
             assert!(RunResult { steps: result.steps, ..polled } == result, "{context}");

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 use std::fmt::Debug;
-use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle, simulate_with_threads};
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
@@ -336,7 +336,8 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
 }
 
 /// Fails if the run blocks, if a second one differs, of which everything is recorded, if that does not add up or DRAM
-/// moves more than it can, or if it differs from one in which every unit has a turn in every cycle.
+/// moves more than it can, or if it differs from one on several threads or one in which every unit has a turn in every
+/// cycle.
 fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
     let run = |sink: &mut dyn RunSink| simulate(machine, &file.trace, sink, &mut NoProgress);
@@ -350,6 +351,15 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let polled = simulate_every_cycle(machine, &file.trace, &mut polled_rows).unwrap();
     prop_assert!(asked.steps <= polled.steps);
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
+    for threads in [2, 3] {
+        let mut sink = Everything::but_requests(100);
+        let result =
+            simulate_with_threads(machine, &file.trace, threads, &mut sink, &mut NoProgress);
+        prop_assert!(asked == result.unwrap(), "with {} threads", threads);
+        check_rows("loads of threads", &rows.loads, &sink.loads)?;
+        check_rows("intervals of threads", &rows.intervals, &sink.intervals)?;
+        check_rows("warps of threads", &rows.warps, &sink.warps)?;
+    }
     let (rows, polled_rows) = (rows.without_retries(), polled_rows.without_retries());
     check_rows("loads", &rows.loads, &polled_rows.loads)?;
     check_rows("requests", &rows.requests, &polled_rows.requests)?;

@@ -33,6 +33,12 @@ impl Everything {
         Everything::with(interval, RequestSample::ALL)
     }
 
+    /// As [`Everything::of`], without requests.
+    pub fn but_requests(interval: u64) -> Everything {
+        let all = Everything::of(interval);
+        Everything { wanted: Wanted { requests: None, ..all.wanted }, ..all }
+    }
+
     /// Leaves out what is counted when it ends, however often it is looked at on the way: cycles in which a cache tries an
     /// access again.
     pub fn without_retries(mut self) -> Everything {

@@ -54,7 +54,7 @@ use round_robin::RoundRobin;
 use rows::Rows;
 use service::{Active, Service};
 use spec::Spec;
-use std::rc::Rc;
+use std::sync::Arc;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{BankId, CachedLines, DramCycle};
 use write_drain::WriteDrain;
@@ -68,7 +68,7 @@ use write_drain::WriteDrain;
 pub struct Channel {
     /// The next cycle with something to do beside commands, or an earlier one.
     upkeep: DramCycle,
-    spec: Rc<Spec>,
+    spec: Arc<Spec>,
     refresh: Refresh,
     candidates: Candidates,
     service: Service,
@@ -109,7 +109,7 @@ impl Channel {
             let scheduler = family.scheduler(index);
             let mut channel = Channel::with_timing(&context.dram, timing.clone(), scheduler)?;
             if let Some(first) = channels.first().filter(|first| first.spec == channel.spec) {
-                channel.spec = Rc::clone(&first.spec);
+                channel.spec = Arc::clone(&first.spec);
             }
             channels.push(channel);
         }
@@ -155,7 +155,7 @@ impl Channel {
             page,
             account: Account::new(banks, entries + banks),
             log: CommandLog::default(),
-            spec: Rc::new(spec),
+            spec: Arc::new(spec),
         })
     }
 

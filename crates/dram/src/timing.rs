@@ -8,7 +8,7 @@ use super::standard::Standard;
 use crate::Dram;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use warpmem_sim::{BankId, DramCycle};
 
 /// The constraints of a channel, as its standard has them.
@@ -196,7 +196,7 @@ fn short(index: usize) -> u16 {
 #[derive(Clone)]
 pub(super) struct TimingState {
     /// The same for all channels of a machine, so that they share one copy in the host's cache.
-    rules: Rc<Rules>,
+    rules: Arc<Rules>,
     banks: ByBank<Earliest>,
     /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
     /// channels and then of groups: the later of the two holds.
@@ -247,7 +247,7 @@ impl TimingState {
             grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
         };
         TimingState {
-            rules: Rc::new(rules),
+            rules: Arc::new(rules),
             banks: ByBank::new(Earliest::default()),
             shared: vec![DramCycle::ZERO; CommandKind::PLANNED * shape.entries()],
             last,

@@ -6,8 +6,7 @@ use crate::results::{
 };
 use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
-    self as sim, AddressMap, ChannelId, Domain, Fabric, Request, RequestTable, Stamps, Ticks,
-    UnitId,
+    AddressMap, ChannelId, Domain, Fabric, Request, RequestTable, Stamps, Ticks, Total, UnitId,
 };
 
 /// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
@@ -21,11 +20,6 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// What a network's step takes.
-    pub fn network(&mut self) -> sim::Context<'_> {
-        sim::Context { fabric: self.fabric, requests: self.requests, map: self.map }
-    }
-
     /// The number of a load that has been coalesced into requests for the sectors at `addresses`;
     /// `u32::MAX` where no DRAM scheduler follows loads.
     pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {
@@ -171,6 +165,22 @@ impl Recording {
     /// Whether a batch of rows is full.
     pub(crate) fn is_full(&self) -> bool {
         self.load_rows.len() + self.request_rows.len() + self.warp_rows.len() >= BATCH
+    }
+
+    /// Takes over the rows of `other`, which are later.
+    pub(crate) fn append_rows(&mut self, other: &mut Recording) {
+        self.load_rows.append(&mut other.load_rows);
+        self.request_rows.append(&mut other.request_rows);
+        self.warp_rows.append(&mut other.warp_rows);
+    }
+
+    /// Adds the aggregates of `other`.
+    pub(crate) fn add(&mut self, other: &Recording) {
+        self.latency.add(&other.latency);
+        self.loads.add(&other.loads);
+        let kernels = self.progress.len().max(other.progress.len());
+        self.progress.resize(kernels, WarpProgress::default());
+        self.progress.iter_mut().zip(&other.progress).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
     /// Hands the rows on.

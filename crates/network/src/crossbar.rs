@@ -130,7 +130,7 @@ impl Crossbar {
     /// Registers the head packets of inputs at the outputs; returns the next cycle in which one
     /// could be registered.
     fn register_heads(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
-        let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
+        let arrivals = ctx.take_arrivals(self.direction as usize);
         let mut next = NetworkCycle::NEVER;
         for (word, arrived) in arrivals.into_iter().enumerate() {
             let unknown = std::mem::take(&mut self.unknown[word]) | arrived;
@@ -145,11 +145,11 @@ impl Crossbar {
     /// returns the cycle in which to try again.
     fn look_at(&mut self, index: EntranceId, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
-        let head = ctx.fabric.ready(input.port, self.clock.at(cycle));
+        let head = ctx.ready(input.port, self.clock.at(cycle));
         let Some(request) = head.filter(|_| input.free <= cycle) else {
             return self.look_again(index, ctx);
         };
-        self.register(index, self.direction.exit(ctx.requests.get(request)));
+        self.register(index, self.direction.exit(ctx.request(request)));
         NetworkCycle::NEVER
     }
 
@@ -157,7 +157,7 @@ impl Crossbar {
     /// cycle. An input without packets is looked at when one arrives.
     fn look_again(&mut self, index: EntranceId, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
-        let ready = ctx.fabric.head_ready(input.port);
+        let ready = ctx.head_ready(input.port);
         if ready == Ticks::NEVER {
             return NetworkCycle::NEVER;
         }
@@ -191,7 +191,7 @@ impl Crossbar {
         if output.free > cycle {
             return output.free;
         }
-        if !ctx.fabric.room_or_wake(output.port) {
+        if !ctx.room_or_wake(output.port) {
             output.blocked = true;
             return NetworkCycle::NEVER;
         }
@@ -234,9 +234,9 @@ impl Crossbar {
         ctx: &mut Context,
     ) -> u64 {
         let (port, now) = (self.inputs[source].port, self.clock.at(cycle));
-        let wait = self.clock.cycles_in(now.since(ctx.fabric.head_ready(port)));
-        let request = ctx.fabric.pop(port, now);
-        let row = ctx.requests.get(request);
+        let wait = self.clock.cycles_in(now.since(ctx.head_ready(port)));
+        let request = ctx.pop(port, now);
+        let row = ctx.request(request);
         if self.direction == Direction::Request {
             self.tally.enter(source, row.place);
             self.tally.leave(row.place);
@@ -245,7 +245,7 @@ impl Crossbar {
         let output = &mut self.outputs[target];
         output.free = cycle + flits;
         let transit = flits + self.latency;
-        ctx.fabric.push(output.port, request, self.clock.at(cycle + transit));
+        ctx.push(output.port, request, self.clock.at(cycle + transit));
         self.tally.pass(&Journey {
             source: SourceId(source.0),
             destination: DestinationId(target.0),
@@ -277,10 +277,10 @@ impl Crossbar {
             input.free = cycle + flits;
             return self.look_again(index, ctx);
         }
-        let Some(next) = ctx.fabric.ready(input.port, self.clock.at(cycle)) else {
+        let Some(next) = ctx.ready(input.port, self.clock.at(cycle)) else {
             return self.look_again(index, ctx);
         };
-        let target = self.direction.exit(ctx.requests.get(next));
+        let target = self.direction.exit(ctx.request(next));
         if target <= output {
             bits::insert(&mut self.unknown, index.index());
             return cycle + 1;
@@ -331,8 +331,8 @@ impl Topology for Crossbar {
 
 /// The properties of a port's head packet that an arbitration rule may use.
 fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Packet {
-    let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
-    let place = ctx.requests.get(request).place;
+    let (ready, request) = ctx.head(port).expect("the input wants an output");
+    let place = ctx.request(request).place;
     let bank = place.channel.index() * banks + place.bank.index();
     Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
 }

@@ -53,7 +53,7 @@ impl Output {
     /// Takes the packet that arrived first, if the port has room for it.
     fn take_landed(&mut self, ctx: &mut Context) -> Option<Packet> {
         self.landed.front()?;
-        if ctx.fabric.room_or_wake(self.port.id) { self.landed.pop_front() } else { None }
+        if ctx.room_or_wake(self.port.id) { self.landed.pop_front() } else { None }
     }
 }
 
@@ -132,7 +132,7 @@ impl Ideal {
     /// Sends packets of the inputs that have received some, and of those whose head may have become
     /// ready, in the order of their numbers.
     fn serve_heads(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
-        let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
+        let arrivals = ctx.take_arrivals(self.direction as usize);
         let early = std::mem::take(&mut self.early);
         let heads = std::array::from_fn::<_, 4, _>(|word| early[word] | arrivals[word]);
         for input in bits::members(&heads).map(EntranceId::new) {
@@ -142,11 +142,11 @@ impl Ideal {
 
     /// Sends all packets of an input that can leave.
     fn send(&mut self, input: EntranceId, cycle: NetworkCycle, ctx: &mut Context) {
-        while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
+        while let Some((ready, request)) = ctx.head(self.inputs[input].id) {
             if ready > self.clock.at(cycle) {
                 return bits::insert(&mut self.early, input.index());
             }
-            let output = self.direction.exit(ctx.requests.get(request));
+            let output = self.direction.exit(ctx.request(request));
             if !self.outputs[output].waiting.is_empty() || !self.has_room(output, ctx) {
                 return self.outputs[output].waiting.push_back(input);
             }
@@ -161,9 +161,9 @@ impl Ideal {
             return true;
         }
         let output = &self.outputs[output];
-        let room = ctx.fabric.room(output.port.id) > output.in_flight;
+        let room = ctx.room(output.port.id) > output.in_flight;
         if !room {
-            ctx.fabric.wake_writer(output.port.id);
+            ctx.wake_writer(output.port.id);
         }
         room
     }
@@ -171,9 +171,9 @@ impl Ideal {
     /// Sends the head packet of `input` to `output`.
     fn pass(&mut self, input: EntranceId, output: ExitId, cycle: NetworkCycle, ctx: &mut Context) {
         let source = self.inputs[input];
-        let since = self.clock.cycle_from(ctx.fabric.head_ready(source.id));
-        let request = ctx.fabric.pop(source.id, self.clock.at(cycle));
-        let row = ctx.requests.get(request);
+        let since = self.clock.cycle_from(ctx.head_ready(source.id));
+        let request = ctx.pop(source.id, self.clock.at(cycle));
+        let row = ctx.request(request);
         if self.direction == Direction::Request {
             self.tally.enter(input, row.place);
         }
@@ -218,14 +218,14 @@ impl Ideal {
             while let Some(packet) = self.outputs[output].take_landed(ctx) {
                 self.count(output, packet, cycle + 1, ctx);
                 let port = self.outputs[output].port.id;
-                ctx.fabric.push(port, RequestId(packet.request), self.clock.at(cycle + 1));
+                ctx.push(port, RequestId(packet.request), self.clock.at(cycle + 1));
             }
         }
     }
 
     /// Counts a packet that its reader can take from `cycle` on.
     fn count(&mut self, output: ExitId, packet: Packet, cycle: NetworkCycle, ctx: &Context) {
-        let row = ctx.requests.get(RequestId(packet.request));
+        let row = ctx.request(RequestId(packet.request));
         if self.direction == Direction::Request {
             self.tally.leave(row.place);
         }
@@ -244,7 +244,7 @@ impl Ideal {
     /// The next cycle that must be simulated, unless an input receives a packet or an output's
     /// reader takes one before.
     fn next(&self, ctx: &Context) -> Option<NetworkCycle> {
-        let ready = |input| ctx.fabric.head_ready(self.inputs[EntranceId::new(input)].id);
+        let ready = |input| ctx.head_ready(self.inputs[EntranceId::new(input)].id);
         let heads = bits::members(&self.early).map(|input| self.clock.cycle_from(ready(input)));
         let landing = self.flights.peek().map(|&Reverse((arrival, ..))| arrival - 1);
         heads.chain(landing).min()

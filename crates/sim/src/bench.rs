@@ -1,12 +1,12 @@
 //! Stepping a few units by themselves, without the rest of the machine, for tests and standalone
 //! models.
 
-use crate::{AddressMap, Clock, Context, Domain, Fabric, RequestTable, Ticks, UnitId};
+use crate::{AddressMap, Clock, Context, Domain, Region, Ticks, UnitId};
+use std::slice;
 
 /// The shared state that units need to be stepped.
 pub struct Bench {
-    pub fabric: Fabric,
-    pub requests: RequestTable,
+    pub region: Region,
     pub map: AddressMap,
 }
 
@@ -17,17 +17,17 @@ impl Bench {
         units: [usize; Domain::COUNT],
         map: AddressMap,
     ) -> Bench {
-        Bench { fabric: Fabric::new(clocks, units), requests: RequestTable::default(), map }
+        Bench { region: Region::new(0, clocks, units), map }
     }
 
-    /// The context that a unit's step takes.
+    /// The context that a network's step takes.
     pub fn context(&mut self) -> Context<'_> {
-        Context { fabric: &mut self.fabric, requests: &mut self.requests, map: &self.map }
+        Context { regions: slice::from_mut(&mut self.region), map: &self.map }
     }
 
     /// The time of the earliest wake-up, if there is one.
     pub fn next(&self) -> Option<Ticks> {
-        self.fabric.next_time()
+        self.region.fabric.next_time()
     }
 
     /// Steps the units that have the earliest wake-up, in the engine's order; does nothing if there
@@ -35,11 +35,11 @@ impl Bench {
     pub fn step(&mut self, mut step: impl FnMut(&mut Bench, UnitId, u64)) {
         let Some(now) = self.next() else { return };
         for domain in Domain::ALL {
-            let Some(cycle) = self.fabric.begin_cycle(domain, now) else { continue };
-            while let Some(index) = self.fabric.wheel(domain).take() {
+            let Some(cycle) = self.region.fabric.begin_cycle(domain, now) else { continue };
+            while let Some(index) = self.region.fabric.wheel(domain).take() {
                 step(self, UnitId { domain, index: index as u32 }, cycle);
             }
-            self.fabric.wheel(domain).end();
+            self.region.fabric.wheel(domain).end();
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::{BankId, RowId};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Rows = FxHashMap<BankRow, LineSet>;
 
 /// A set of lines of one row, one bit per line.
 pub type LineSet = u128;
@@ -16,19 +17,24 @@ pub struct BankRow {
 }
 
 /// The lines of one channel that are allocated in its slices. The slices update the set and the
-/// channel reads it when it opens a row; all of them hold clones of the same `Rc`.
+/// channel reads it when it opens a row; all of them hold clones of the same `Arc`.
 #[derive(Clone, Debug, Default)]
-pub struct CachedLines(Rc<RefCell<FxHashMap<BankRow, LineSet>>>);
+pub struct CachedLines(Arc<Mutex<Rows>>);
 
 impl CachedLines {
+    /// A channel and its slices are stepped by one thread, so that nobody waits.
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A line of the row has been allocated.
     pub fn add(&self, row: BankRow, line: u32) {
-        *self.0.borrow_mut().entry(row).or_default() |= 1 << line;
+        *self.rows().entry(row).or_default() |= 1 << line;
     }
 
     /// A line of the row has been evicted.
     pub fn remove(&self, row: BankRow, line: u32) {
-        let mut rows = self.0.borrow_mut();
+        let mut rows = self.rows();
         let Some(lines) = rows.get_mut(&row) else { return };
         *lines &= !(1 << line);
         if *lines == 0 {
@@ -38,7 +44,7 @@ impl CachedLines {
 
     /// The allocated lines of the row.
     pub fn of(&self, row: BankRow) -> LineSet {
-        self.0.borrow().get(&row).copied().unwrap_or(0)
+        self.rows().get(&row).copied().unwrap_or(0)
     }
 }
 

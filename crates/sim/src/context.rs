@@ -1,10 +1,87 @@
-//! What a unit may use during its step, apart from its own state.
+//! What a network may use during its step, apart from its own state.
 
-use crate::{AddressMap, Fabric, RequestTable};
+use crate::port::PortSet;
+use crate::{AddressMap, PortId, Region, Request, RequestId, Ticks};
 
-/// The ports and wake-ups, the request table and the address map: everything that units share.
+/// The ports and requests of all regions, and the address map.
 pub struct Context<'a> {
-    pub fabric: &'a mut Fabric,
-    pub requests: &'a mut RequestTable,
+    pub regions: &'a mut [Region],
     pub map: &'a AddressMap,
+}
+
+impl Context<'_> {
+    #[inline]
+    pub fn request(&self, id: RequestId) -> &Request {
+        self.regions[id.region()].requests.get(id)
+    }
+
+    /// [`Fabric::take_arrivals`](crate::Fabric::take_arrivals), of all regions.
+    #[inline]
+    pub fn take_arrivals(&mut self, network: usize) -> PortSet {
+        let mut all = PortSet::default();
+        for region in &mut *self.regions {
+            let arrivals = region.fabric.take_arrivals(network);
+            all.iter_mut().zip(arrivals).for_each(|(all, word)| *all |= word);
+        }
+        all
+    }
+
+    /// [`Fabric::head_ready`](crate::Fabric::head_ready).
+    #[inline]
+    pub fn head_ready(&self, port: PortId) -> Ticks {
+        self.regions[port.region()].fabric.head_ready(port)
+    }
+
+    /// [`Fabric::head`](crate::Fabric::head).
+    #[inline]
+    pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
+        self.regions[port.region()].fabric.head(port)
+    }
+
+    /// [`Fabric::ready`](crate::Fabric::ready).
+    #[inline]
+    pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
+        self.regions[port.region()].fabric.ready(port, now)
+    }
+
+    /// [`Fabric::room`](crate::Fabric::room).
+    #[inline]
+    pub fn room(&self, port: PortId) -> usize {
+        self.regions[port.region()].fabric.room(port)
+    }
+
+    /// [`Fabric::room_or_wake`](crate::Fabric::room_or_wake).
+    #[inline]
+    pub fn room_or_wake(&mut self, port: PortId) -> bool {
+        self.regions[port.region()].fabric.room_or_wake(port)
+    }
+
+    /// [`Fabric::wake_writer`](crate::Fabric::wake_writer).
+    #[inline]
+    pub fn wake_writer(&mut self, port: PortId) {
+        self.regions[port.region()].fabric.wake_writer(port);
+    }
+
+    /// [`Fabric::pop`](crate::Fabric::pop).
+    #[inline]
+    pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
+        self.regions[port.region()].fabric.pop(port, now)
+    }
+
+    /// [`Fabric::push`](crate::Fabric::push); the request goes to the port's region.
+    #[inline]
+    pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
+        let to = port.region();
+        let request = if request.region() == to { request } else { self.cross(request, to) };
+        self.regions[to].fabric.push(port, request, ready);
+    }
+
+    /// Takes a request to another region; returns its name there.
+    #[inline(never)]
+    fn cross(&mut self, request: RequestId, to: usize) -> RequestId {
+        let pair = self.regions.get_disjoint_mut([request.region(), to]);
+        let [from, to] = pair.expect("two regions of the machine");
+        let home = to.requests.welcome(&mut from.requests, request);
+        home.unwrap_or_else(|| to.requests.add_guest(&from.requests, request))
+    }
 }

@@ -11,6 +11,7 @@ mod hash;
 mod histogram;
 mod ids;
 mod port;
+mod region;
 mod requests;
 mod side_channels;
 mod table;
@@ -26,6 +27,7 @@ pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
 pub use histogram::Histogram;
 pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
 pub use port::{Fabric, PortId, UnitId};
+pub use region::{MAX_REGIONS, Region, free_left};
 pub use requests::{
     CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
 };

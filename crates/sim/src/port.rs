@@ -24,6 +24,7 @@
 
 use super::wheel::Wheel;
 use crate::bits;
+use crate::region;
 use crate::{Clock, ClockDomain, Cycle, Domain, RequestId, Ticks};
 
 /// A unit: its clock domain and its number in that domain.
@@ -33,13 +34,24 @@ pub struct UnitId {
     pub index: u32,
 }
 
-/// Index of a port.
+/// A port: its region and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortId(u32);
 
 impl PortId {
     /// No port, for units that are built to be described and never stepped.
     pub const NONE: PortId = PortId(u32::MAX);
+
+    #[inline]
+    fn index(self) -> usize {
+        region::index(self.0)
+    }
+
+    /// Number of the region that has the port.
+    #[inline]
+    pub(crate) fn region(self) -> usize {
+        region::of(self.0)
+    }
 }
 
 /// A request in a port, and the time from which the reader may take it.
@@ -102,9 +114,11 @@ const FIRST_ENTRIES: usize = 1 << 17;
 /// Name of a port for messages, and its index among the ports of that name.
 type Name = (&'static str, u32);
 
-/// All ports and the wake wheels of all domains: the only part of the rest of the machine that a
-/// unit sees.
+/// The ports of a region and the wake wheels of all domains: the only part of the rest of the machine
+/// that a unit sees.
 pub struct Fabric {
+    /// Number of the region.
+    region: usize,
     ports: Vec<Port>,
     entries: Vec<Entry>,
     ends: Vec<Ends>,
@@ -120,9 +134,14 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// `units` is the number of units in each domain.
-    pub fn new(clocks: [Clock; Domain::COUNT], units: [usize; Domain::COUNT]) -> Fabric {
+    /// `units` is the number of units in each domain of the machine, of all regions.
+    pub fn new(
+        region: usize,
+        clocks: [Clock; Domain::COUNT],
+        units: [usize; Domain::COUNT],
+    ) -> Fabric {
         Fabric {
+            region,
             ports: Vec::new(),
             entries: Vec::with_capacity(FIRST_ENTRIES),
             ends: Vec::new(),
@@ -158,7 +177,7 @@ impl Fabric {
             to_network: reader.domain == Domain::Network,
             writer_blocked: false,
         });
-        PortId(self.ports.len() as u32 - 1)
+        PortId(region::name(self.region, self.ports.len() - 1))
     }
 
     /// The ports to a network that have become non-empty since the last call, by the numbers of
@@ -183,7 +202,7 @@ impl Fabric {
         }
         let length = 2 * (self.port(port).mask + 1);
         let grown = self.add_ring(length);
-        let p = &mut self.ports[port.0 as usize];
+        let p = &mut self.ports[port.index()];
         for at in 0..p.len {
             self.entries[(grown + at) as usize] = self.entries[p.behind_head(at)];
         }
@@ -193,7 +212,7 @@ impl Fabric {
 
     #[inline]
     fn port(&self, port: PortId) -> &Port {
-        &self.ports[port.0 as usize]
+        &self.ports[port.index()]
     }
 
     /// Free entries.
@@ -207,7 +226,7 @@ impl Fabric {
     /// port was empty. There must be room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
-        let p = &mut self.ports[port.0 as usize];
+        let p = &mut self.ports[port.index()];
         if p.len >= p.limit {
             return self.grow_and_push(port, request, ready);
         }
@@ -244,7 +263,7 @@ impl Fabric {
     /// Takes the request at the head and wakes a writer that waits for room.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
-        let p = &mut self.ports[port.0 as usize];
+        let p = &mut self.ports[port.index()];
         if p.len == 0 {
             self.broken(port, "is empty");
         }
@@ -269,9 +288,9 @@ impl Fabric {
     // so that the common path is short.
     #[inline(never)]
     fn wake_reader(&mut self, port: PortId, ready: Ticks) {
-        let p = &mut self.ports[port.0 as usize];
+        let p = &mut self.ports[port.index()];
         p.head_ready = ready;
-        let Ends { writer, reader } = self.ends[port.0 as usize];
+        let Ends { writer, reader } = self.ends[port.index()];
         if p.to_network {
             bits::insert(&mut self.arrivals[reader.index as usize], writer.index as usize);
         }
@@ -281,21 +300,21 @@ impl Fabric {
     /// Wakes the writer; returns the request that has been taken.
     #[inline(never)]
     fn wake_blocked(&mut self, port: PortId, request: RequestId, time: Ticks) -> RequestId {
-        self.ports[port.0 as usize].writer_blocked = false;
-        self.wake(self.ends[port.0 as usize].writer, time);
+        self.ports[port.index()].writer_blocked = false;
+        self.wake(self.ends[port.index()].writer, time);
         request
     }
 
     #[cold]
     fn broken(&self, port: PortId, what: &str) -> ! {
-        let (name, index) = self.names[port.0 as usize];
+        let (name, index) = self.names[port.index()];
         panic!("port `{name}` {index} {what}");
     }
 
     /// Whether there is room; if not, the writer is woken by the reader's next pop.
     #[inline]
     pub fn room_or_wake(&mut self, port: PortId) -> bool {
-        let p = &mut self.ports[port.0 as usize];
+        let p = &mut self.ports[port.index()];
         let room = p.len < p.capacity;
         p.writer_blocked |= !room;
         room
@@ -304,7 +323,7 @@ impl Fabric {
     /// Makes the reader's next pop wake the writer.
     #[inline]
     pub fn wake_writer(&mut self, port: PortId) {
-        self.ports[port.0 as usize].writer_blocked = true;
+        self.ports[port.index()].writer_blocked = true;
     }
 
     /// Wakes a unit in the first cycle of its domain at or after `time` in which it can still be
@@ -355,12 +374,30 @@ impl Fabric {
     /// [`Wheel::take`] and then calls [`Wheel::end`].
     #[inline]
     pub fn begin_cycle(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
-        let clock = self.clock(domain);
-        let wheel = self.wheel(domain);
-        let cycle = wheel.next_cycle().filter(|&cycle| clock.at(cycle) == now)?;
-        wheel.begin(cycle);
-        self.current = (now, domain);
+        let cycle = self.due_cycle(domain, now)?;
+        self.begin(domain, cycle, now);
         Some(cycle)
+    }
+
+    /// The cycle of a domain that begins at `now`, the earliest wake-up of all domains and regions, if
+    /// a unit of it is to be woken then.
+    #[inline]
+    pub fn due_cycle(&self, domain: Domain, now: Ticks) -> Option<u64> {
+        let clock = self.clock(domain);
+        self.wheels[domain as usize].next_cycle().filter(|&cycle| clock.at(cycle) == now)
+    }
+
+    /// Begins a cycle of a domain that begins at `now`, whether or not a unit is to be woken in it.
+    #[inline]
+    pub fn begin(&mut self, domain: Domain, cycle: u64, now: Ticks) {
+        self.wheel(domain).begin(cycle);
+        self.current = (now, domain);
+    }
+
+    /// Units of a domain that are to be woken at `now`, the earliest wake-up.
+    pub fn due(&self, domain: Domain, now: Ticks) -> u32 {
+        let cycle = self.due_cycle(domain, now);
+        cycle.map_or(0, |cycle| self.wheels[domain as usize].near(cycle))
     }
 
     /// The wheel of a domain, for the run loop.
@@ -399,7 +436,7 @@ mod tests {
 
     /// A fabric of one unit in each domain, with periods of 4, 2, 2 and 1 ticks.
     fn fabric() -> Fabric {
-        Fabric::new([4, 2, 2, 1].map(Clock::new), [1; Domain::COUNT])
+        Fabric::new(0, [4, 2, 2, 1].map(Clock::new), [1; Domain::COUNT])
     }
 
     fn unit(domain: Domain) -> UnitId {
@@ -514,7 +551,7 @@ mod tests {
     fn a_domain_earlier_in_the_order_waits_a_cycle_whether_it_was_busy_or_not() {
         for busy in [true, false] {
             let units = [1, 2, 1, 1];
-            let mut fabric = Fabric::new([4, 2, 2, 1].map(Clock::new), units);
+            let mut fabric = Fabric::new(0, [4, 2, 2, 1].map(Clock::new), units);
             let other_slice = UnitId { domain: Domain::Llc, index: 1 };
             if busy {
                 fabric.wake(other_slice, Ticks(4));

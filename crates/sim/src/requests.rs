@@ -26,14 +26,25 @@
 //! for write-backs and for the rest of a line that a store allocated, and a channel adds
 //! prefetches; for these no SM waits.
 
-use crate::{Location, SmId, Ticks, WarpId};
+use crate::{Location, SmId, Ticks, WarpId, region};
 
-/// Index of a row of the table.
+/// A row of a table: the table's region and the index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub u32);
 
 impl RequestId {
     pub const NONE: RequestId = RequestId(u32::MAX);
+
+    #[inline]
+    fn index(self) -> usize {
+        region::index(self.0)
+    }
+
+    /// Number of the region that has the row.
+    #[inline]
+    pub(crate) fn region(self) -> usize {
+        region::of(self.0)
+    }
 }
 
 /// The caches in whose MSHRs a request can wait.
@@ -190,10 +201,17 @@ struct Row {
 const LINE_BYTES: usize = 64;
 const _: () = assert!(size_of::<Request>() == LINE_BYTES && size_of::<Stamps>() == LINE_BYTES);
 
-/// All requests in flight.
+/// The requests in flight of a region.
 pub struct RequestTable {
+    region: usize,
     rows: Vec<Row>,
     free: Vec<RequestId>,
+    /// By row, the row of the region that a guest comes from; [`RequestId::NONE`] for others. As long as
+    /// the first guest needs.
+    homes: Vec<RequestId>,
+    guests: usize,
+    /// Homes of guests that have left the machine here.
+    left: Vec<RequestId>,
 }
 
 /// With debug assertions, the time at which a request was created that has left.
@@ -205,28 +223,54 @@ const FIRST_ROWS: usize = 1 << 16;
 
 impl Default for RequestTable {
     fn default() -> RequestTable {
-        RequestTable { rows: Vec::with_capacity(FIRST_ROWS), free: Vec::new() }
+        RequestTable::new(0)
     }
 }
 
 impl RequestTable {
+    /// The table of region number `region`.
+    pub fn new(region: usize) -> RequestTable {
+        RequestTable {
+            region,
+            rows: Vec::with_capacity(FIRST_ROWS),
+            free: Vec::new(),
+            homes: Vec::new(),
+            guests: 0,
+            left: Vec::new(),
+        }
+    }
+
     /// Adds a request. Allocates only while the table grows to the largest number in flight.
     #[inline]
     pub fn add(&mut self, request: Request, created: Ticks) -> RequestId {
-        let row = Row { request, stamps: Stamps { created, ..Stamps::default() } };
+        self.add_row(Row { request, stamps: Stamps { created, ..Stamps::default() } })
+    }
+
+    #[inline]
+    fn add_row(&mut self, row: Row) -> RequestId {
         if let Some(id) = self.free.pop() {
-            self.rows[id.0 as usize] = row;
+            self.rows[id.index()] = row;
             return id;
         }
         self.rows.push(row);
-        RequestId(self.rows.len() as u32 - 1)
+        RequestId(region::name(self.region, self.rows.len() - 1))
     }
 
     /// Frees the row of a request.
     #[inline]
     pub fn remove(&mut self, id: RequestId) {
+        if !self.homes.is_empty()
+            && let Some(home) = self.take_home(id)
+        {
+            self.left.push(home);
+        }
+        self.free_row(id);
+    }
+
+    #[inline]
+    fn free_row(&mut self, id: RequestId) {
         if cfg!(debug_assertions) {
-            let created = &mut self.rows[id.0 as usize].stamps.created;
+            let created = &mut self.rows[id.index()].stamps.created;
             assert!(*created != LEFT, "request {} leaves twice", id.0);
             *created = LEFT;
         }
@@ -235,12 +279,12 @@ impl RequestTable {
 
     #[inline]
     pub fn get(&self, id: RequestId) -> &Request {
-        &self.rows[id.0 as usize].request
+        &self.rows[id.index()].request
     }
 
     #[inline]
     pub fn get_mut(&mut self, id: RequestId) -> &mut Request {
-        &mut self.rows[id.0 as usize].request
+        &mut self.rows[id.index()].request
     }
 
     /// The request that waits behind `id` in the same MSHR entry.
@@ -264,18 +308,61 @@ impl RequestTable {
 
     #[inline]
     pub fn stamps(&self, id: RequestId) -> &Stamps {
-        &self.rows[id.0 as usize].stamps
+        &self.rows[id.index()].stamps
     }
 
     #[inline]
     pub fn stamps_mut(&mut self, id: RequestId) -> &mut Stamps {
-        &mut self.rows[id.0 as usize].stamps
+        &mut self.rows[id.index()].stamps
     }
 
-    /// Requests in flight.
+    /// Requests in flight that were made in this region.
     #[inline]
     pub fn in_flight(&self) -> usize {
-        self.rows.len() - self.free.len()
+        self.rows.len() - self.free.len() - self.guests
+    }
+}
+
+/// Requests that are in another region than the one in which they were made: guests there. A guest
+/// has a row in both tables; that of its home keeps the place in its L1's MSHRs.
+impl RequestTable {
+    /// Takes a copy of a request from its home.
+    pub(crate) fn add_guest(&mut self, home: &RequestTable, request: RequestId) -> RequestId {
+        let id = self.add_row(home.rows[request.index()]);
+        if id.index() >= self.homes.len() {
+            self.homes.resize(self.rows.len(), RequestId::NONE);
+        }
+        self.homes[id.index()] = request;
+        self.guests += 1;
+        id
+    }
+
+    /// The home of a guest, which is a guest no longer; none for others.
+    fn take_home(&mut self, id: RequestId) -> Option<RequestId> {
+        let home = std::mem::replace(self.homes.get_mut(id.index())?, RequestId::NONE);
+        let is_guest = home != RequestId::NONE;
+        self.guests -= usize::from(is_guest);
+        is_guest.then_some(home)
+    }
+
+    /// The guest `id` of `abroad` comes home; returns its row here. None if it is no guest there.
+    pub(crate) fn welcome(
+        &mut self,
+        abroad: &mut RequestTable,
+        id: RequestId,
+    ) -> Option<RequestId> {
+        let home = abroad.take_home(id)?;
+        let row = &mut self.rows[home.index()];
+        let next_in_l1 = row.request.next[CacheLevel::L1 as usize];
+        *row = abroad.rows[id.index()];
+        row.request.next[CacheLevel::L1 as usize] = next_in_l1;
+        abroad.free_row(id);
+        Some(home)
+    }
+
+    /// Homes of guests that have left the machine here since the last call.
+    pub(crate) fn take_left(&mut self) -> Option<RequestId> {
+        self.left.pop()
     }
 }
 

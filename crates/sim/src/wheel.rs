@@ -105,6 +105,13 @@ impl Wheel {
         Some(self.cycle + slot.wrapping_sub(start) % SLOTS)
     }
 
+    /// Units that are to be woken in `cycle`, the earliest with a wake-up, as far as they were woken when
+    /// it was within reach of the ring.
+    pub fn near(&self, cycle: u64) -> u32 {
+        let first = (cycle % SLOTS) as usize * self.words_per_slot;
+        self.bits[first..first + self.words_per_slot].iter().map(|word| word.count_ones()).sum()
+    }
+
     /// Begins `cycle`, which must be neither before the current one nor after the earliest wake-up.
     #[inline]
     pub fn begin(&mut self, cycle: u64) {

@@ -6,7 +6,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::cta::{DispatchError, Dispatcher};
-use warpmem_gpu::engine::{Progress, ProgressReport, RunError, simulate};
+use warpmem_gpu::engine::{Progress, ProgressReport, RunError, simulate_with_threads};
 use warpmem_gpu::results::{RunResult, RunSink};
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
@@ -103,6 +103,8 @@ pub trait Watch: Progress {
 pub struct Cell<'a> {
     pub trace: &'a NamedTrace,
     pub key: RunKey,
+    /// Threads of its run, at most; the results are the same with any number.
+    pub threads: usize,
 }
 
 impl<'a> Cell<'a> {
@@ -118,7 +120,7 @@ impl<'a> Cell<'a> {
     ) -> Result<Cell<'a>, CellError> {
         let hash = trace.trace.header().content_hash;
         let key = RunKey::new(&trace.name, hash, machine, command, None);
-        let cell = Cell { trace, key: key.with_overrides(overrides) };
+        let cell = Cell { trace, key: key.with_overrides(overrides), threads: 1 };
         let (trace, machine) = (cell.path(), cell.machine());
         cell.check().map_err(|source| {
             CellError::Refused(Box::new(RefusedCell { trace, machine, source }))
@@ -142,7 +144,7 @@ impl<'a> Cell<'a> {
         self.key.machine.name.clone()
     }
 
-    /// Runs the cell on this thread.
+    /// Runs the cell, on this thread and as many others as [`Cell::threads`] says.
     ///
     /// # Errors
     /// If the run fails or is stopped.
@@ -186,7 +188,8 @@ impl<'a> Cell<'a> {
         sink: &mut dyn RunSink,
         progress: &mut dyn Progress,
     ) -> Result<RunResult, CellError> {
-        let result = simulate(&self.key.machine, &self.trace.trace, sink, progress);
+        let (machine, trace) = (&self.key.machine, &self.trace.trace);
+        let result = simulate_with_threads(machine, trace, self.threads, sink, progress);
         result.map_err(|error| match error {
             RunError::Interrupted => CellError::Interrupted,
             source => {

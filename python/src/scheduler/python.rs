@@ -7,8 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use warpmem::dram::scheduler::{
     BankSet, BankView, ChannelView, Event, Family, Queue as Waiting, QueueView, Queued, Ready,
@@ -76,7 +75,7 @@ impl Own {
                 raised: Raised::default(),
             };
             let result = work(&family);
-            match family.raised.0.take() {
+            match family.raised.get().take() {
                 Some(raised) => Err(raised),
                 None => Ok(result),
             }
@@ -86,17 +85,21 @@ impl Own {
 
 /// The first exception of any scheduler: it ends the run.
 #[derive(Clone, Default)]
-struct Raised(Rc<RefCell<Option<PyErr>>>);
+struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
+    fn get(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_set(&self) -> bool {
-        self.0.borrow().is_some()
+        self.get().is_some()
     }
 
     /// The value, or the default if it was raised instead.
     fn or_default<T: Default>(&self, value: PyResult<T>) -> T {
         value.unwrap_or_else(|raised| {
-            self.0.borrow_mut().get_or_insert(raised);
+            self.get().get_or_insert(raised);
             T::default()
         })
     }
@@ -135,6 +138,11 @@ impl Family for OwnFamily {
             Some(scheduler) => Box::new(scheduler),
             None => Box::new(StandIn),
         }
+    }
+
+    /// Objects of Python may share whatever they like.
+    fn share_state(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Needs {

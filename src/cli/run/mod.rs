@@ -15,7 +15,9 @@ use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
 use clap::ValueHint;
 use serde_json::{Map, Value};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use timeline::TimelineOptions;
 use warpmem::machine::Machine;
 use warpmem::record::command_log::CommandLogWriter;
@@ -54,6 +56,10 @@ pub struct Args {
     /// What to print; JSON and CSV have every metric, or those of --metrics
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Threads that step the machine; by default one per processor. The results are the same with any
+    /// number
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
     #[command(flatten)]
     timeline: TimelineOptions,
     #[command(flatten)]
@@ -65,6 +71,7 @@ Examples:
   warpmem run sample-traces/bfs-level.wmt
   warpmem run k.wmt --metrics ipc_warp,latency_p99,row_hit_rate
   warpmem run k.wmt --kernels
+  warpmem run k.wmt --machine v100 --threads 4
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
   warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
@@ -76,7 +83,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     run_row::check(&args.metrics)?;
     let trace = NamedTrace::open(&args.trace)?;
     let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
-    let cell = Cell::new(&trace, machine, &args.overrides.overrides, command)?;
+    let mut cell = Cell::new(&trace, machine, &args.overrides.overrides, command)?;
+    let threads = args.threads.or_else(|| available_parallelism().ok());
+    cell.threads = threads.map_or(1, NonZeroUsize::get);
     // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;

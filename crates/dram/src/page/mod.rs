@@ -42,7 +42,7 @@ pub struct PageView {
 }
 
 /// Says when rows are closed.
-pub trait PagePolicy {
+pub trait PagePolicy: Send {
     /// Whether [`closes_behind`](PagePolicy::closes_behind) is ever true. Constant.
     fn precharges_automatically(&self) -> bool {
         false

@@ -73,7 +73,7 @@ pub struct OpenRow {
 }
 
 /// Decides how long a channel goes on prefetching. Each channel has its own.
-pub trait Prefetcher {
+pub trait Prefetcher: Send {
     /// Whether anything is ever prefetched. Constant.
     fn prefetches(&self) -> bool {
         true

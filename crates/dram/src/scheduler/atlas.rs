@@ -1,9 +1,8 @@
 //! `atlas`: sources that have been served least go first.
 
+use super::shared::Shared;
 use super::sources::{ServiceClock, Sources, ranks_of};
 use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
-use std::cell::RefCell;
-use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
 use warpmem_sim::DramCycle;
 
@@ -19,7 +18,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
         let sources = Sources::of(context);
-        let meta = Rc::new(RefCell::new(Meta::new(options, sources.count())));
+        let meta = Shared::new(Meta::new(options, sources.count()));
         let clock = ServiceClock::new(context);
         Ok(Box::new(AtlasFamily { options, sources, meta, clock }))
     },
@@ -28,7 +27,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 struct AtlasFamily {
     options: Options,
     sources: Sources,
-    meta: Rc<RefCell<Meta>>,
+    meta: Shared<Meta>,
     clock: ServiceClock,
 }
 
@@ -37,10 +36,14 @@ impl Family for AtlasFamily {
         Box::new(Atlas {
             options: self.options,
             sources: self.sources,
-            meta: Rc::clone(&self.meta),
+            meta: self.meta.clone(),
             clock: self.clock.clone(),
             overdue_served: 0,
         })
+    }
+
+    fn share_state(&self) -> bool {
+        true
     }
 
     /// The meta controller keeps the service of all quanta in 32 bits for every source.
@@ -104,7 +107,7 @@ impl Meta {
 struct Atlas {
     options: Options,
     sources: Sources,
-    meta: Rc<RefCell<Meta>>,
+    meta: Shared<Meta>,
     clock: ServiceClock,
     overdue_served: u64,
 }
@@ -121,7 +124,7 @@ impl Scheduler for Atlas {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(bank.now);
         bank.oldest_of_lowest(|_, queued, hit| {
             let rank = meta.ranks[self.sources.index(&queued.request)];
@@ -133,12 +136,12 @@ impl Scheduler for Atlas {
         let in_time = bank.requests().find(|(_, queued)| !self.is_overdue(queued, bank.now));
         let overdue =
             in_time.map_or(DramCycle::NEVER, |(_, queued)| queued.arrived + self.options.threshold);
-        Some(overdue.min(self.meta.borrow().quantum_ends))
+        Some(overdue.min(self.meta.get().quantum_ends))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
         let Some(queued) = self.sources.ranked(ready) else { return 0 };
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(ready.now);
         let in_time = u64::from(!self.is_overdue(queued, ready.now));
         in_time << 16 | u64::from(meta.ranks[self.sources.index(&queued.request)])
@@ -151,7 +154,7 @@ impl Scheduler for Atlas {
 
     fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if last {
-            let mut meta = self.meta.borrow_mut();
+            let mut meta = self.meta.get();
             meta.advance(now);
             let source = self.sources.index(&queued.request);
             meta.attained[source] += self.clock.end(queued.request.bank, now);
@@ -173,7 +176,7 @@ impl Scheduler for Atlas {
 
     fn counters(&self) -> Vec<Counter> {
         vec![
-            Counter { name: "quanta", value: self.meta.borrow().quanta },
+            Counter { name: "quanta", value: self.meta.get().quanta },
             Counter { name: "overdue_requests", value: self.overdue_served },
         ]
     }

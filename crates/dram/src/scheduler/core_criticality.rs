@@ -61,6 +61,10 @@ impl Family for Options {
         })
     }
 
+    fn share_state(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs { critical_share: Some(self.critical_share), ..Needs::default() }
     }

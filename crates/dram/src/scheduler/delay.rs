@@ -1,9 +1,8 @@
 //! `delay`: FR-FCFS that holds some requests back, to measure what their delay costs.
 
+use super::shared::Shared;
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use crate::Request;
-use std::cell::Cell;
-use std::rc::Rc;
 use warpmem_params::{Counter, Entry, PolicyInfo, choice, params};
 use warpmem_sim::{CountedMerges, DramCycle, Needs};
 
@@ -22,7 +21,12 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
         let assigns = context.dram.picks_per_cycle > 0;
-        Ok(Box::new(Delays { options, assigns, slots: context.slots(), chosen: Rc::default() }))
+        Ok(Box::new(Delays {
+            options,
+            assigns,
+            slots: context.slots(),
+            chosen: Shared::new(Chosen::default()),
+        }))
     },
 };
 
@@ -64,15 +68,15 @@ choice! {
 #[derive(Default)]
 struct Chosen {
     /// Served as ever.
-    passed: Cell<u64>,
-    held: Cell<u64>,
+    passed: u64,
+    held: u64,
 }
 
 struct Delays {
     options: Options,
     assigns: bool,
     slots: usize,
-    chosen: Rc<Chosen>,
+    chosen: Shared<Chosen>,
 }
 
 impl Family for Delays {
@@ -80,10 +84,14 @@ impl Family for Delays {
         Box::new(Delay {
             options: self.options,
             assigns: self.assigns,
-            chosen: Rc::clone(&self.chosen),
+            chosen: self.chosen.clone(),
             waiting: vec![Waiting::default(); self.slots],
             count: Count::default(),
         })
+    }
+
+    fn share_state(&self) -> bool {
+        true
     }
 
     /// The same for both kinds and for none, so that the runs differ in nothing else.
@@ -113,7 +121,7 @@ struct Delay {
     options: Options,
     /// Requests are assigned to banks, and then served whatever updates arrive.
     assigns: bool,
-    chosen: Rc<Chosen>,
+    chosen: Shared<Chosen>,
     /// By slot.
     waiting: Vec<Waiting>,
     count: Count,
@@ -132,15 +140,16 @@ impl Delay {
             return until > bank.now;
         }
         let Options { requests, locality, cycles, .. } = self.options;
-        let held = self.chosen.held.get();
+        let chosen = &mut *self.chosen.get();
+        let held = chosen.held;
         let begins = is_waited_for(request)
             && self.locality(slot) == locality
             && held < requests
-            && self.chosen.passed.get() >= self.options.passed_before(held)
+            && chosen.passed >= self.options.passed_before(held)
             && (self.assigns || bank.next_command(slot).1 <= bank.now);
         if begins {
             self.waiting[slot.index()].until = Some(bank.now + cycles);
-            self.chosen.held.set(held + 1);
+            chosen.held += 1;
             self.count.held += 1;
         }
         begins
@@ -193,7 +202,7 @@ impl Scheduler for Delay {
             let joined = with && self.options.locality == Locality::Without;
             self.count.merged_while_held += u64::from(joined);
         } else if locality == self.options.locality {
-            self.chosen.passed.set(self.chosen.passed.get() + 1);
+            self.chosen.get().passed += 1;
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
 use super::{
-    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Traits, one,
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Together,
+    Traits, one,
 };
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
@@ -20,7 +21,7 @@ pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_p
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
         let tables = WarpTables::new(context, &options, false);
-        Ok(Box::new(move |_| {
+        Ok(Box::new(Together(move |_| {
             let warps = tables.channel();
             Box::new(DivFirst {
                 held: vec![Held::default(); warps.entries()],
@@ -30,7 +31,7 @@ pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_p
                 reordered: 0,
                 passed_hits: 0,
             }) as _
-        }))
+        })))
     },
 };
 

@@ -44,6 +44,10 @@ impl Family for Options {
         Box::new(Medic)
     }
 
+    fn share_state(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         let Options { mostly_hit, mostly_miss, warm_up, resample, bypass } = *self;
         let types = WarpTypes { mostly_hit, mostly_miss, warm_up, resample, bypass };

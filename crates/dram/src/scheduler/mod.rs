@@ -15,6 +15,7 @@ mod medic;
 mod most_pending;
 mod mshr;
 mod par_bs;
+mod shared;
 mod sjf_potential;
 mod sms;
 mod sources;
@@ -92,6 +93,10 @@ pub trait Family {
     /// The scheduler of a channel.
     fn scheduler(&self, channel: usize) -> Box<dyn Scheduler>;
 
+    /// Whether a scheduler sees what those of other channels do, so that the order in which channels are
+    /// stepped matters and one thread steps them all.
+    fn share_state(&self) -> bool;
+
     /// The information from other levels that the schedulers need.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -114,6 +119,23 @@ pub trait Family {
 impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
     fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
         self(channel)
+    }
+
+    fn share_state(&self) -> bool {
+        false
+    }
+}
+
+/// Schedulers that have nothing in common but how they are made and the state that they share.
+struct Together<F>(F);
+
+impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for Together<F> {
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
+        (self.0)(channel)
+    }
+
+    fn share_state(&self) -> bool {
+        true
     }
 }
 
@@ -300,7 +322,7 @@ pub enum Event {
 ///
 /// Where reads and writes have a queue each, the hooks tell of reads only, unless the scheduler
 /// [orders writes](Traits::orders_writes).
-pub trait Scheduler {
+pub trait Scheduler: Send {
     /// What the scheduler is and asks for.
     fn traits(&self) -> Traits {
         Traits::default()

@@ -116,6 +116,10 @@ impl Family for Mshr {
         })
     }
 
+    fn share_state(&self) -> bool {
+        false
+    }
+
     fn needs(&self) -> Needs {
         Needs {
             merges: Some(self.count),

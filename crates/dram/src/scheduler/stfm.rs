@@ -2,6 +2,7 @@
 
 mod slowdown;
 
+use super::shared::Shared;
 use super::sources::Sources;
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
@@ -9,8 +10,6 @@ use super::{
 };
 use crate::{Request, Timing};
 use slowdown::Slowdowns;
-use std::cell::RefCell;
-use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, params};
 use warpmem_sim::{BankId, DramCycle, RowId};
 
@@ -36,12 +35,16 @@ const SLOWDOWN_BITS: u64 = 8;
 struct StfmFamily {
     options: Options,
     context: SchedulerContext,
-    slowdowns: Rc<RefCell<Slowdowns>>,
+    slowdowns: Shared<Slowdowns>,
 }
 
 impl Family for StfmFamily {
     fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
         Box::new(Stfm::new(self.options, &self.context, &self.slowdowns))
+    }
+
+    fn share_state(&self) -> bool {
+        true
     }
 
     /// Stored are for every source its stall time, delay, slowdown, and how many banks it waits for
@@ -68,8 +71,8 @@ params! {
 }
 
 impl Options {
-    fn slowdowns(&self, context: &SchedulerContext) -> Rc<RefCell<Slowdowns>> {
-        Rc::new(RefCell::new(Slowdowns::new(Sources::of(context).count(), self.interval)))
+    fn slowdowns(&self, context: &SchedulerContext) -> Shared<Slowdowns> {
+        Shared::new(Slowdowns::new(Sources::of(context).count(), self.interval))
     }
 }
 
@@ -123,7 +126,7 @@ struct Stfm {
     sources: Sources,
     banks: usize,
     costs: Costs,
-    slowdowns: Rc<RefCell<Slowdowns>>,
+    slowdowns: Shared<Slowdowns>,
     /// By source: requests in this channel's queue.
     waiting: Vec<u32>,
     /// By source and bank.
@@ -140,18 +143,14 @@ struct Stfm {
 }
 
 impl Stfm {
-    fn new(
-        options: Options,
-        context: &SchedulerContext,
-        slowdowns: &Rc<RefCell<Slowdowns>>,
-    ) -> Stfm {
+    fn new(options: Options, context: &SchedulerContext, slowdowns: &Shared<Slowdowns>) -> Stfm {
         let (sources, banks) = (Sources::of(context), context.dram.banks as usize);
         Stfm {
             options,
             sources,
             banks,
             costs: Costs::of(context),
-            slowdowns: Rc::clone(slowdowns),
+            slowdowns: slowdowns.clone(),
             waiting: vec![0; sources.count()],
             waiting_in_bank: vec![0; sources.count() * banks],
             last_rows: vec![None; sources.count() * banks],
@@ -183,7 +182,7 @@ impl Stfm {
         let at = self.at(source, bank.bank);
         let alone = self.costs.row(self.last_rows[at].replace(row), row);
         let shared = self.costs.row(bank.open_row(), row);
-        let mut slowdowns = self.slowdowns.borrow_mut();
+        let mut slowdowns = self.slowdowns.get();
         let parallel = f64::from(slowdowns.serving_banks(source));
         slowdowns.delay(source, (shared as f64 - alone as f64) / parallel);
     }
@@ -191,7 +190,7 @@ impl Stfm {
     /// Others that wait for the bank wait for all of the service, as far as other banks of theirs
     /// do not hide it.
     fn delay_bank(&mut self, bank: &BankView, source: usize, cycles: u64) {
-        let mut slowdowns = self.slowdowns.borrow_mut();
+        let mut slowdowns = self.slowdowns.get();
         self.once.begin();
         for (_, waiting) in bank.requests() {
             let other = self.source(&waiting.request);
@@ -204,7 +203,7 @@ impl Stfm {
 
     /// Others with a row hit in another bank wait for the data bus.
     fn delay_bus(&mut self, bank: &BankView, source: usize, cycles: u64) {
-        let mut slowdowns = self.slowdowns.borrow_mut();
+        let mut slowdowns = self.slowdowns.get();
         self.once.begin();
         let banks = bank.queue.banks().filter(|&other| other != bank.bank);
         for (_, hit) in banks.flat_map(|other| bank.queue.hits_of(other)) {
@@ -218,7 +217,7 @@ impl Stfm {
     /// Of the sources that wait here the one slowed down most, if that is by too much more than
     /// another.
     fn most_slowed(&self, now: DramCycle) -> Option<usize> {
-        let slowdowns = self.slowdowns.borrow();
+        let slowdowns = self.slowdowns.get();
         let waits = |source: &usize| self.waiting[*source] > 0;
         let of = |source| (slowdowns.slowdown(source, now), source);
         let mut waiting = (0..self.sources.nobody()).filter(waits).map(of);
@@ -264,7 +263,7 @@ impl Scheduler for Stfm {
         self.waiting[source] += 1;
         self.waiting_in_bank[at] += 1;
         let first_in_bank = self.waiting_in_bank[at] == 1;
-        self.slowdowns.borrow_mut().arrive(source, first_in_bank, queued.arrived);
+        self.slowdowns.get().arrive(source, first_in_bank, queued.arrived);
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
@@ -274,7 +273,7 @@ impl Scheduler for Stfm {
         self.waiting[source] -= 1;
         self.waiting_in_bank[at] -= 1;
         let last_in_bank = self.waiting_in_bank[at] == 0;
-        self.slowdowns.borrow_mut().begin(source, last_in_bank, bank.now);
+        self.slowdowns.get().begin(source, last_in_bank, bank.now);
         let bursts = u64::from(request.bursts);
         let row = self.costs.row(bank.open_row(), request.row);
         self.delay_itself(bank, source, request.row);
@@ -286,7 +285,7 @@ impl Scheduler for Stfm {
 
     fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if last {
-            self.slowdowns.borrow_mut().end(self.source(&queued.request), now);
+            self.slowdowns.get().end(self.source(&queued.request), now);
             self.compare = true;
         }
     }

@@ -3,12 +3,11 @@
 mod clusters;
 mod monitor;
 
+use super::shared::Shared;
 use super::sources::{ServiceClock, Sources};
-use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
+use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Together, Traits};
 use clusters::Clusters;
 use monitor::Monitor;
-use std::cell::RefCell;
-use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
 use warpmem_sim::{BankId, DramCycle, RowId};
 
@@ -26,21 +25,21 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
         let sources = Sources::of(context);
         let banks = context.dram.banks as usize;
         let machine_banks = context.dram.banks * context.dram.channels;
-        let meta = Rc::new(RefCell::new(Meta {
+        let meta = Shared::new(Meta {
             monitor: Monitor::new(sources.count()),
             clusters: Clusters::new(options, sources.count(), machine_banks),
-        }));
+        });
         let clock = ServiceClock::new(context);
-        Ok(Box::new(move |_| {
+        Ok(Box::new(Together(move |_| {
             Box::new(Tcm {
                 sources,
                 banks,
-                meta: Rc::clone(&meta),
+                meta: meta.clone(),
                 clock: clock.clone(),
                 outstanding: vec![0; sources.count() * banks],
                 last_rows: vec![None; sources.count() * banks],
             }) as _
-        }))
+        })))
     },
 };
 
@@ -88,7 +87,7 @@ impl Meta {
 struct Tcm {
     sources: Sources,
     banks: usize,
-    meta: Rc<RefCell<Meta>>,
+    meta: Shared<Meta>,
     clock: ServiceClock,
     /// By source and bank: requests in the channel.
     outstanding: Vec<u32>,
@@ -108,19 +107,19 @@ impl Scheduler for Tcm {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(bank.now);
         let rank = |queued: &Queued| meta.clusters.rank(self.sources.index(&queued.request));
         bank.oldest_of_lowest(|_, queued, hit| (rank(queued), !hit))
     }
 
     fn changes_at(&self, _: &BankView) -> Option<DramCycle> {
-        Some(self.meta.borrow().clusters.next_change())
+        Some(self.meta.get().clusters.next_change())
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
         let Some(queued) = self.sources.ranked(ready) else { return 0 };
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(ready.now);
         meta.clusters.rank(self.sources.index(&queued.request)).into()
     }
@@ -129,7 +128,7 @@ impl Scheduler for Tcm {
         let source = self.sources.index(&queued.request);
         let at = self.at(source, queued.request.bank);
         let row = Some(queued.request.row);
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(queued.arrived);
         meta.monitor.request(source, self.last_rows[at] == row);
         self.last_rows[at] = row;
@@ -149,7 +148,7 @@ impl Scheduler for Tcm {
         }
         let source = self.sources.index(&queued.request);
         let at = self.at(source, queued.request.bank);
-        let mut meta = self.meta.borrow_mut();
+        let mut meta = self.meta.get();
         meta.advance(now);
         meta.monitor.served(source, self.clock.end(queued.request.bank, now));
         self.outstanding[at] -= 1;
@@ -173,7 +172,7 @@ impl Scheduler for Tcm {
     }
 
     fn counters(&self) -> Vec<Counter> {
-        self.meta.borrow().clusters.counters()
+        self.meta.get().clusters.counters()
     }
 }
 

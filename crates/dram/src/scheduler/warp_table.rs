@@ -1,10 +1,10 @@
 //! Warped-MC's warp alias table and warp entry table, shared by all channels: how many requests of
 //! each warp are pending.
 
+use super::shared::Shared;
 use super::{Queued, Request, SchedulerContext, Slot};
-use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::MutexGuard;
 use warpmem_params::{Counter, params};
 use warpmem_sim::{DramCycle, ids};
 
@@ -127,33 +127,33 @@ pub const PENDING_BITS: u64 = 6;
 
 /// A channel's access to the tables.
 pub struct WarpTable {
-    table: Rc<RefCell<Table>>,
+    table: Shared<Table>,
     channel: usize,
     updates: u64,
     stale: u64,
 }
 
 /// The tables of a machine.
-pub struct WarpTables(Rc<RefCell<Table>>);
+pub struct WarpTables(Shared<Table>);
 
 impl WarpTables {
     /// `tells_last`: channels will ask for [`WarpTable::take_last`].
     pub fn new(context: &SchedulerContext, options: &Options, tells_last: bool) -> WarpTables {
         let wat_bits = options.wat_bits;
         let entries = if wat_bits == 0 { context.warps as usize } else { 1 << wat_bits };
-        WarpTables(Rc::new(RefCell::new(Table {
+        WarpTables(Shared::new(Table {
             wat_bits,
             latency: options.wet_latency,
             counts: vec![Count::default(); entries],
             changes: VecDeque::new(),
             last: Vec::new(),
             tells_last,
-        })))
+        }))
     }
 
     /// For one more channel.
     pub fn channel(&self) -> WarpTable {
-        let last = &mut self.0.borrow_mut().last;
+        let last = &mut self.0.get().last;
         last.push(Vec::new());
         WarpTable { table: self.0.clone(), channel: last.len() - 1, updates: 0, stale: 0 }
     }
@@ -162,7 +162,7 @@ impl WarpTables {
 impl WarpTable {
     /// Entries of the table.
     pub fn entries(&self) -> usize {
-        self.table.borrow().counts.len()
+        self.table.get().counts.len()
     }
 
     /// Bits of the table, which the paper counts with every controller.
@@ -172,7 +172,7 @@ impl WarpTable {
 
     /// The entry of the request's warp; none where no warp waits for it.
     pub fn entry(&self, request: &Request) -> Option<Entry> {
-        self.table.borrow().entry(request)
+        self.table.get().entry(request)
     }
 
     /// A request has entered this channel. Returns the cycle from which its warp's count includes
@@ -201,7 +201,7 @@ impl WarpTable {
         arrives: bool,
         now: DramCycle,
     ) -> DramCycle {
-        let table = &mut *self.table.borrow_mut();
+        let table = &mut *self.table.get();
         table.settle(now);
         let count = &mut table.counts[entry.index()];
         if arrives {
@@ -219,14 +219,14 @@ impl WarpTable {
     }
 
     /// The tables as they are at `now`.
-    pub fn at(&self, now: DramCycle) -> Ref<'_, Table> {
-        self.table.borrow_mut().settle(now);
-        self.table.borrow()
+    pub fn at(&self, now: DramCycle) -> MutexGuard<'_, Table> {
+        self.table.get().settle(now);
+        self.table.get()
     }
 
     /// Requests of this channel that have become the last of their warps, since the last call.
     pub fn take_last(&self, now: DramCycle, take: impl FnMut(Name)) {
-        let mut table = self.table.borrow_mut();
+        let mut table = self.table.get();
         table.settle(now);
         table.last[self.channel].drain(..).for_each(take);
     }

@@ -5,7 +5,8 @@
 
 use super::warp_table::{Options, Table, WarpTable, WarpTables};
 use super::{
-    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Traits,
+    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Together,
+    Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
 use warpmem_sim::{DramCycle, RowId};
@@ -27,7 +28,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
         let tables = WarpTables::new(context, &options, true);
         let (banks, slots) = (context.dram.banks as usize, context.slots());
         let one_queue = context.dram.write_queue == 0;
-        Ok(Box::new(move |_| {
+        Ok(Box::new(Together(move |_| {
             Box::new(WarpedMc {
                 warps: tables.channel(),
                 held: vec![Held::default(); slots],
@@ -36,7 +37,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
                 picks_per_cycle: options.picks_per_cycle,
                 counts: Counts::default(),
             }) as _
-        }))
+        })))
     },
 };
 

@@ -3,8 +3,7 @@
 use super::*;
 use crate::engine::Bench;
 use crate::side::SideChannels;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
 use warpmem_sim::{CountedMerges, Location, Needs, Request as Row, SliceId, SmId, WarpId};
 use warpmem_testing::machine;
@@ -32,7 +31,7 @@ enum Told {
 }
 
 /// FR-FCFS that keeps what it is told.
-struct Spy(Rc<RefCell<Vec<Told>>>);
+struct Spy(Arc<Mutex<Vec<Told>>>);
 
 impl Scheduler for Spy {
     fn traits(&self) -> Traits {
@@ -45,7 +44,7 @@ impl Scheduler for Spy {
 
     fn on_arrival(&mut self, _: Slot, queued: &Queued) {
         let Request { id, merges, age, critical, hit_prone, .. } = queued.request;
-        self.0.borrow_mut().push(Told::Arrived { id, merges, age, critical, hit_prone });
+        self.0.lock().unwrap().push(Told::Arrived { id, merges, age, critical, hit_prone });
     }
 
     fn on_event(&mut self, event: Event, cycle: DramCycle) {
@@ -55,7 +54,7 @@ impl Scheduler for Spy {
             Event::LoadComplete { load } => Told::Ended { load, cycle },
             Event::Activated { .. } | Event::Overtaken => return,
         };
-        self.0.borrow_mut().push(told);
+        self.0.lock().unwrap().push(told);
     }
 }
 
@@ -64,7 +63,7 @@ struct Rig {
     bench: Bench,
     controller: Controller,
     ports: (PortId, PortId),
-    told: Rc<RefCell<Vec<Told>>>,
+    told: Arc<Mutex<Vec<Told>>>,
     /// The slice takes no fill before this cycle.
     opens: u64,
 }
@@ -80,13 +79,13 @@ impl Rig {
         let one = ["dram.channels=1", "llc.slices_per_channel=1", "llc.to_dram_latency=20"];
         let machine = machine(&one);
         let mut bench = Bench::new(&machine, [1, 1, 0, 0]);
-        bench.side = SideChannels::new(&machine, needs);
+        bench.side = SideChannels::new(&machine, needs, false);
         let [dram, llc] = [Domain::Dram, Domain::Llc].map(|domain| UnitId { domain, index: 0 });
-        let misses = bench.sim.fabric.add_port("misses", 0, 100, llc, dram);
-        let fills = bench.sim.fabric.add_port("fills", 0, 4, dram, llc);
-        let (told, ports) = (Rc::default(), (misses, fills));
-        let channel = Channel::new(&machine.dram, Box::new(Spy(Rc::clone(&told)))).unwrap();
-        let clock = bench.sim.fabric.clock(Domain::Dram);
+        let misses = bench.sim.region.fabric.add_port("misses", 0, 100, llc, dram);
+        let fills = bench.sim.region.fabric.add_port("fills", 0, 4, dram, llc);
+        let (told, ports) = (Arc::default(), (misses, fills));
+        let channel = Channel::new(&machine.dram, Box::new(Spy(Arc::clone(&told)))).unwrap();
+        let clock = bench.sim.region.fabric.clock(Domain::Dram);
         let controller = Controller::new(&machine, 0, clock.of(), channel, vec![ports]).unwrap();
         Rig { bench, controller, ports, told, opens: 0 }
     }
@@ -94,8 +93,8 @@ impl Rig {
     /// An item at the controller from `cycle` on.
     fn send(&mut self, cycle: u64, row: Row) -> RequestId {
         let place = self.bench.sim.map.locate(row.address);
-        let id = self.bench.sim.requests.add(Row { place, ..row }, Ticks(0));
-        self.bench.sim.fabric.push(self.ports.0, id, Ticks(cycle));
+        let id = self.bench.sim.region.requests.add(Row { place, ..row }, Ticks(0));
+        self.bench.sim.region.fabric.push(self.ports.0, id, Ticks(cycle));
         id
     }
 
@@ -108,7 +107,7 @@ impl Rig {
 
     /// A dummy request about another.
     fn send_dummy(&mut self, cycle: u64, about: RequestId, merges: u8, age: u32) {
-        let &Row { address, place, .. } = self.bench.sim.requests.get(about);
+        let &Row { address, place, .. } = self.bench.sim.region.requests.get(about);
         self.send(cycle, Row::of_slice(address, RequestKind::Read, place));
         self.tell(Sent { about, merges, age });
     }
@@ -143,11 +142,11 @@ impl Rig {
             and(cycle, ctx);
         });
         assert_eq!(
-            self.bench.sim.requests.in_flight(),
+            self.bench.sim.region.requests.in_flight(),
             filled.len(),
             "dummies and writes are gone"
         );
-        (filled, self.told.take())
+        (filled, std::mem::take(&mut *self.told.lock().unwrap()))
     }
 
     /// How many fills came, and what the scheduler was told.
@@ -273,7 +272,7 @@ fn an_answer_of_the_llc_ends_a_load_when_the_channel_knows_it() {
 fn what_l1_answers_ends_a_load_at_once_and_wakes_the_channel() {
     let (mut rig, load) = with_load(2);
     rig.send(0, Row { load, ..read(0) });
-    rig.bench.sim.fabric.wake(UnitId { domain: Domain::Llc, index: 0 }, Ticks(200));
+    rig.bench.sim.region.fabric.wake(UnitId { domain: Domain::Llc, index: 0 }, Ticks(200));
     let (_, told) = rig.run_and(|cycle, ctx| {
         if cycle == 200 {
             ctx.answered_in_l1(load, 0, Ticks(200));

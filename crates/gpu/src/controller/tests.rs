@@ -43,19 +43,19 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let ports: Vec<_> = (0..2u32)
         .map(|slice| {
             let (llc, at) = (unit(Domain::Llc, slice), slice as usize);
-            let down = bench.sim.fabric.add_port("misses", at, 100, llc, channel);
-            (down, bench.sim.fabric.add_port("fills", at, 2, channel, llc))
+            let down = bench.sim.region.fabric.add_port("misses", at, 100, llc, channel);
+            (down, bench.sim.region.fabric.add_port("fills", at, 2, channel, llc))
         })
         .collect();
-    let clock = bench.sim.fabric.clock(Domain::Dram);
+    let clock = bench.sim.region.fabric.clock(Domain::Dram);
     let policy = &machine.policy.dram_scheduler;
     let dram = Channel::family(&machine.scheduler_context(), policy).unwrap().remove(0);
     let mut controller = Controller::new(&machine, 0, clock.of(), dram, ports.clone()).unwrap();
     for miss in misses {
         let place = Location { slice: SliceId(miss.slice), ..bench.sim.map.locate(miss.address) };
         let row = Row::of_slice(miss.address, miss.kind, place);
-        let id = bench.sim.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
-        bench.sim.fabric.push(ports[usize::from(miss.slice)].0, id, clock.at(miss.cycle));
+        let id = bench.sim.region.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
+        bench.sim.region.fabric.push(ports[usize::from(miss.slice)].0, id, clock.at(miss.cycle));
     }
     let (mut fills, mut states, mut last) = (Vec::new(), Vec::new(), 0);
     bench.run(|unit, cycle, ctx| {
@@ -81,10 +81,10 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
         }
     });
     let stamps = (0..misses.len() as u32).map(|id| {
-        let s = bench.sim.requests.stamps(RequestId(id));
+        let s = bench.sim.region.requests.stamps(RequestId(id));
         [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
     });
-    let left = bench.sim.requests.in_flight() - fills.len();
+    let left = bench.sim.region.requests.in_flight() - fills.len();
     let counts = controller.counts(DramCycle::new(last));
     Outcome { fills, stamps: stamps.collect(), counts, left, states }
 }

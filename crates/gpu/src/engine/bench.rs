@@ -36,8 +36,8 @@ impl Bench {
     /// What a unit's step takes.
     pub fn context(&mut self) -> Context<'_> {
         Context {
-            fabric: &mut self.sim.fabric,
-            requests: &mut self.sim.requests,
+            fabric: &mut self.sim.region.fabric,
+            requests: &mut self.sim.region.requests,
             map: &self.sim.map,
             record: &mut self.record,
             side: &mut self.side,
@@ -54,8 +54,8 @@ impl Bench {
         let Bench { sim, record, side } = self;
         sim.step(|sim, unit, cycle| {
             let mut context = Context {
-                fabric: &mut sim.fabric,
-                requests: &mut sim.requests,
+                fabric: &mut sim.region.fabric,
+                requests: &mut sim.region.requests,
                 map: &sim.map,
                 record: &mut *record,
                 side: &mut *side,

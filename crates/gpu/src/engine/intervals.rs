@@ -2,7 +2,6 @@
 //! the one before.
 
 use super::system::System;
-use crate::context::Recording;
 use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Wanted};
 use std::mem;
 use warpmem_sim::Since;
@@ -30,15 +29,9 @@ impl Intervals {
     }
 
     /// Ends the intervals that end before anything happens at `now`, the time of the next event.
-    pub fn follow(
-        &mut self,
-        now: Ticks,
-        system: &mut System,
-        record: &Recording,
-        sink: &mut dyn RunSink,
-    ) {
+    pub fn follow(&mut self, now: Ticks, system: &mut System, sink: &mut dyn RunSink) {
         while self.ends <= now {
-            let counts = counted_before(self.ends, system, record);
+            let counts = counted_before(self.ends, system);
             sink.interval(&IntervalRow {
                 resident_warps: system.resident_warps(),
                 requests_in_flight: system.requests_in_flight(),
@@ -69,17 +62,9 @@ impl Intervals {
 }
 
 /// What the whole machine has counted before `now`.
-pub(super) fn counted_before(
-    now: Ticks,
-    system: &mut System,
-    record: &Recording,
-) -> IntervalCounts {
-    let latency = &record.latency.total;
-    IntervalCounts {
-        read_requests: latency.count(),
-        read_latency: latency.sum() as u64,
-        ..system.so_far(now)
-    }
+pub(super) fn counted_before(now: Ticks, system: &mut System) -> IntervalCounts {
+    let (read_requests, read_latency) = system.reads();
+    IntervalCounts { read_requests, read_latency, ..system.so_far(now) }
 }
 
 /// When an interval ends that begins with this cycle; never, if that is later than time goes.

@@ -4,9 +4,12 @@
 mod bench;
 mod feeder;
 mod intervals;
+mod part;
 mod periods;
 mod run;
+mod split;
 mod system;
+mod team;
 #[cfg(test)]
 mod tests;
 mod wiring;
@@ -15,6 +18,6 @@ mod wiring;
 pub use bench::Bench;
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_with_commands, simulate_with_schedulers,
+    simulate_with_commands, simulate_with_schedulers, simulate_with_threads,
 };
 pub use system::BuildError;

@@ -7,7 +7,6 @@
 
 use super::intervals::{FIRST_CYCLE, counted_before};
 use super::system::System;
-use crate::context::Recording;
 use crate::results::{IntervalCounts, KernelResult, RunResult};
 use std::mem;
 use warpmem_sim::{CoreClock, CoreCycle, Since, Ticks};
@@ -31,10 +30,10 @@ impl Periods {
     /// Ends the period if the next begins before anything happens at `now`, the time of the next
     /// event.
     #[inline]
-    pub fn follow(&mut self, now: Ticks, system: &mut System, record: &Recording) {
+    pub fn follow(&mut self, now: Ticks, system: &mut System) {
         let next = system.dispatcher().period_start();
         if next != self.start && self.core.at(next) <= now {
-            let counts = counted_before(self.core.at(next), system, record);
+            let counts = counted_before(self.core.at(next), system);
             self.end(next, counts);
         }
     }

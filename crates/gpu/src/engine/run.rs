@@ -4,7 +4,7 @@ use super::feeder::Feeder;
 use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
-use crate::context::Recording;
+use super::team::Team;
 use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::scheduler::Family;
 use warpmem_dram::{Command, CommandSink};
@@ -81,7 +81,20 @@ pub fn simulate(
     sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
-    let system = System::new(machine, trace)?;
+    simulate_with_threads(machine, trace, 1, sink, progress)
+}
+
+/// As [`simulate`], on so many threads, if the machine has as many SMs and channels and nothing forbids
+/// it: DRAM schedulers that share state or tables, or a sample of requests that `sink` wants. The
+/// results are the same, bit for bit.
+pub fn simulate_with_threads(
+    machine: &Machine,
+    trace: &Trace,
+    threads: usize,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    let system = System::new(machine, trace, &sink.wanted(), threads)?;
     run(system, machine, trace, sink, progress)
 }
 
@@ -93,7 +106,7 @@ pub fn simulate_with_schedulers(
     sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
-    let system = System::with_schedulers(machine, trace, schedulers)?;
+    let system = System::with_schedulers(machine, trace, schedulers, &sink.wanted(), 1)?;
     run(system, machine, trace, sink, progress)
 }
 
@@ -105,7 +118,7 @@ pub fn simulate_every_cycle(
     trace: &Trace,
     sink: &mut dyn RunSink,
 ) -> Result<RunResult, RunError> {
-    let mut system = System::new(machine, trace)?;
+    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
     system.poll();
     run(system, machine, trace, sink, &mut NoProgress)
 }
@@ -169,12 +182,12 @@ fn run(
     let mut log = CommandLog::start(&mut system, sink);
     let core = CoreClock::new(machine.clocks.periods().core);
     let wanted = sink.wanted();
-    let mut record = Recording::new(core.period(), &wanted);
     let mut intervals = Intervals::new(&wanted, core);
     let mut periods = Periods::new(core);
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
         let mut feeder = Feeder::start(trace, scope);
+        let team = Team::start(system.helpers(), scope);
         let mut watch = Watch::new(machine, core);
         let mut now = Ticks(0);
         // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
@@ -182,18 +195,18 @@ fn run(
         while !system.dispatcher().is_done() {
             now = watch.next(&system, progress)?;
             if let Some(intervals) = &mut intervals {
-                intervals.follow(now, &mut system, &record, sink);
+                intervals.follow(now, &mut system, sink);
             }
-            periods.follow(now, &mut system, &record);
-            system.step(now, &mut record, &mut feeder)?;
-            if record.is_full() {
-                record.flush(sink);
+            periods.follow(now, &mut system);
+            system.step(now, &mut feeder, &team)?;
+            if system.rows().is_full() {
+                system.rows().flush(sink);
             }
             if let Some(log) = &mut log {
                 log.follow(&mut system, sink);
             }
         }
-        record.flush(sink);
+        system.rows().flush(sink);
         let ends = system.dispatcher().results().iter().map(|k| CoreCycle::new(k.end_cycle));
         let end = ends.max().unwrap_or(FIRST_CYCLE);
         result.core_cycles = end.since(FIRST_CYCLE);
@@ -201,13 +214,12 @@ fn run(
         system.end_prefetching(now);
         while !system.is_drained() {
             now = watch.next(&system, progress)?;
-            system.step(now, &mut record, &mut feeder)?;
+            system.step(now, &mut feeder, &team)?;
         }
         Ok::<Ticks, RunError>(now.max(core.at(end)))
     })?;
     system.finish_memory(end, machine, &mut result);
-    (result.latency, result.loads) = (record.latency, record.loads);
-    result.progress = record.progress;
+    system.take_record(&mut result);
     periods.finish(&mut result);
     check_end(&system, trace, &result, machine.run.launch_instructions > 0)?;
     if let Some(intervals) = intervals {

@@ -1,5 +1,6 @@
 //! The ports between the units of a machine, and the units at their ends.
 
+use super::split::Split;
 use crate::controller::Controller;
 use crate::ideal::Ideal;
 use crate::llc::{Slice, SlicePorts};
@@ -8,7 +9,7 @@ use warpmem_dram::Channel;
 use warpmem_machine::Machine;
 use warpmem_network::{Direction, Topology};
 use warpmem_params::PolicyError;
-use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, SliceId, SmId, UnitId};
+use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
@@ -16,7 +17,8 @@ const REPLY_NETWORK: usize = 1;
 
 /// The ports between the units, made in one place.
 pub(super) struct Wiring {
-    pub fabric: Fabric,
+    pub regions: Vec<Region>,
+    split: Split,
     /// SM to request network, reply network to SM.
     sm_ports: Vec<(PortId, PortId)>,
     slice_ports: Vec<SlicePorts>,
@@ -24,13 +26,14 @@ pub(super) struct Wiring {
 
 impl Wiring {
     /// Each cluster of SMs has so many queue entries beside those of the L1s and the network.
-    pub fn new(machine: &Machine, needs: &Needs, cluster_entries: u32) -> Wiring {
+    pub fn new(machine: &Machine, needs: &Needs, cluster_entries: u32, split: Split) -> Wiring {
         let periods = machine.clocks.periods();
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
         let channels = machine.dram.channels as usize;
-        let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
-        let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
+        let units = [channels, slices, 2, sms + 1];
+        let regions = (0..split.regions()).map(|at| Region::new(at, clocks, units)).collect();
+        let mut wiring = Wiring { regions, split, sm_ports: Vec::new(), slice_ports: Vec::new() };
         wiring.add_sm_ports(machine, sms, cluster_entries);
         wiring.add_slice_ports(machine, slices, needs);
         wiring
@@ -45,7 +48,7 @@ impl Wiring {
             let odd = u32::from(id.0) % cluster < entries % cluster;
             let injection = injection + entries / cluster + u32::from(odd);
             let sm = UnitId { domain: Domain::Core, index: id.0.into() };
-            let add = &mut self.fabric;
+            let add = &mut self.regions[self.split.region_of_sm(id.index())].fabric;
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
             let requests = add.add_port("sm-to-network", id.index(), injection as usize, sm, out);
             let replies = machine.network.output_buffer as usize;
@@ -66,11 +69,12 @@ impl Wiring {
         for id in SliceId::all(slices) {
             let slice = UnitId { domain: Domain::Llc, index: id.0.into() };
             let channel = ChannelId::new(id.index() / llc.slices_per_channel as usize);
+            let region = self.split.region_of_channel(channel.index());
             let channel = UnitId { domain: Domain::Dram, index: channel.0.into() };
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
             let requests = machine.network.output_buffer as usize;
             let replies = (llc.reply_queue + machine.network.input_buffer) as usize;
-            let add = &mut self.fabric;
+            let add = &mut self.regions[region].fabric;
             self.slice_ports.push(SlicePorts {
                 requests: add.add_port("network-to-slice", id.index(), requests, out, slice),
                 replies: add.add_port("slice-to-network", id.index(), replies, slice, back),
@@ -80,8 +84,13 @@ impl Wiring {
         }
     }
 
+    /// All regions have the same.
+    fn clocks(&self) -> &Fabric {
+        &self.regions[0].fabric
+    }
+
     pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
-        let clock = self.fabric.clock_of();
+        let clock = self.clocks().clock_of();
         let ports = SmId::all(self.sm_ports.len()).zip(&self.sm_ports);
         let sm = |(id, &(out, back)): (SmId, &(PortId, PortId))| {
             let sm = Sm::new(machine, id, clock, out, back)?;
@@ -96,7 +105,7 @@ impl Wiring {
         needs: &Needs,
         ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
-        let (clock, core) = (self.fabric.clock_of(), self.fabric.clock_of());
+        let (clock, core) = (self.clocks().clock_of(), self.clocks().clock_of());
         let ports = SliceId::all(self.slice_ports.len()).zip(&self.slice_ports);
         let slice = |(id, &ports): (SliceId, &SlicePorts)| {
             let slice = Slice::new(machine, id, clock, core, ports, needs)?;
@@ -111,7 +120,7 @@ impl Wiring {
         channels: Vec<Channel>,
         ideal: Ideal,
     ) -> Result<Vec<Controller>, PolicyError> {
-        let clock = self.fabric.clock(Domain::Dram).of();
+        let clock = self.clocks().clock(Domain::Dram).of();
         let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
@@ -127,7 +136,7 @@ impl Wiring {
         machine: &Machine,
         ideal: Ideal,
     ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
-        let clock = self.fabric.clock_of();
+        let clock = self.clocks().clock_of();
         let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
         let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
         let unlimited = ideal == Ideal::InfiniteBandwidthNoc;
@@ -154,8 +163,8 @@ mod tests {
     fn entries_of_a_cluster_are_shared_among_its_sms() {
         let machine = warpmem_testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
         let rooms = |entries| -> Vec<usize> {
-            let wiring = Wiring::new(&machine, &Needs::default(), entries);
-            wiring.sm_ports.iter().map(|&(out, _)| wiring.fabric.room(out)).collect()
+            let wiring = Wiring::new(&machine, &Needs::default(), entries, Split::new(&machine, 1));
+            wiring.sm_ports.iter().map(|&(out, _)| wiring.regions[0].fabric.room(out)).collect()
         };
         let own = rooms(0)[0];
         assert_eq!(rooms(5), [3, 2, 3, 2, 3].map(|entries| own + entries));

@@ -2,7 +2,7 @@
 //! 2015, Figure 5.2).
 
 use crate::results::MshrState;
-use crate::side::SharedMshrs;
+use crate::side::MshrChange;
 use warpmem_cache::Mshr;
 use warpmem_sim::LlcCycle;
 
@@ -19,10 +19,10 @@ impl MshrStates {
         MshrStates { state: MshrState::Idle, since: LlcCycle::ZERO, cycles: [0; MshrState::COUNT] }
     }
 
-    /// Looks at the MSHRs at the end of the slice's step in LLC cycle `cycle`, and updates the
-    /// state of all slices together, `all`.
+    /// Looks at the MSHRs at the end of the slice's step in LLC cycle `cycle`, and notes a change for
+    /// the state of all slices together.
     #[inline]
-    pub fn follow(&mut self, mshr: &Mshr, cycle: LlcCycle, all: &mut SharedMshrs) {
+    pub fn follow(&mut self, mshr: &Mshr, cycle: LlcCycle, changes: &mut Vec<MshrChange>) {
         let state = match mshr.shared() {
             0 if mshr.is_empty() => MshrState::Idle,
             0 => MshrState::Unshared,
@@ -30,7 +30,7 @@ impl MshrStates {
         };
         if state != self.state {
             self.count_until(cycle);
-            all.change(self.state, state, cycle);
+            changes.push(MshrChange { from: self.state, to: state, cycle });
             self.state = state;
         }
     }

@@ -178,7 +178,7 @@ impl Slice {
         self.to_dram.send_results(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
-        self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshrs);
+        self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshr_changes);
         self.schedule(cycle, now, sent, ctx);
     }
 

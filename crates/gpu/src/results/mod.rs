@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{ChannelResult, SharedRows};
 use warpmem_network::NetworkResult;
-use warpmem_sim::Histogram;
+use warpmem_sim::{Histogram, Total};
 use warpmem_trace::OpClass;
 
 /// A stage of a read request's way; times between stages sum to its latency.
@@ -186,6 +186,15 @@ pub struct LatencyResult {
     pub ticks_per_core_cycle: u64,
 }
 
+impl Total for LatencyResult {
+    fn add(&mut self, other: &LatencyResult) {
+        let LatencyResult { total, stage_ticks, ticks_per_core_cycle } = other;
+        self.total.add(total);
+        self.stage_ticks.iter_mut().zip(stage_ticks).for_each(|(mine, theirs)| *mine += theirs);
+        self.ticks_per_core_cycle = *ticks_per_core_cycle;
+    }
+}
+
 /// Aggregates over the load rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoadResult {
@@ -199,6 +208,29 @@ pub struct LoadResult {
     pub divergence: Histogram,
     pub in_mc_divergence: i128,
     pub load_time: Histogram,
+}
+
+impl Total for LoadResult {
+    fn add(&mut self, other: &LoadResult) {
+        let LoadResult {
+            loads,
+            requests,
+            offchip_requests,
+            channels,
+            banks,
+            divergence,
+            in_mc_divergence,
+            load_time,
+        } = other;
+        self.loads += loads;
+        self.requests.add(requests);
+        self.offchip_requests.add(offchip_requests);
+        self.channels.add(channels);
+        self.banks.add(banks);
+        self.divergence.add(divergence);
+        self.in_mc_divergence += in_mc_divergence;
+        self.load_time.add(load_time);
+    }
 }
 
 /// A number of a policy's own.

@@ -24,6 +24,13 @@ impl WarpProgress {
         self.squares += progress * progress;
     }
 
+    /// Adds the warps of `other`.
+    pub fn merge(&mut self, other: &WarpProgress) {
+        self.warps += other.warps;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
     /// Jain's index: (sum)^2 / (warps x sum of squares). 1: all warps progressed alike; 1 / warps:
     /// one alone. None without warps.
     pub fn fairness(&self) -> Option<f64> {

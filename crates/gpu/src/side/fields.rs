@@ -11,6 +11,16 @@ use warpmem_sim::{Request, SmId};
 pub struct CriticalFields {
     /// By SM, by row of its table of memory instructions.
     fields: Vec<Vec<u32>>,
+    /// The fields that have been set or lowered since they were last told to other regions.
+    changes: Option<Vec<Change>>,
+}
+
+/// What a field has become.
+#[derive(Clone, Copy)]
+pub struct Change {
+    sm: SmId,
+    access: u32,
+    field: u32,
 }
 
 impl CriticalFields {
@@ -18,9 +28,43 @@ impl CriticalFields {
     /// for each lane or more, and those that no instruction made.
     pub const MOST: u8 = 32;
 
+    /// Those of a machine with several regions, each of which has all fields.
+    pub fn told() -> CriticalFields {
+        CriticalFields { fields: Vec::new(), changes: Some(Vec::new()) }
+    }
+
     /// The load/store unit begins with an instruction that was coalesced into so many requests.
     #[inline]
     pub fn begin(&mut self, sm: SmId, access: u32, requests: usize) {
+        self.set(sm, access, requests as u32);
+        self.note(sm, access, requests as u32);
+    }
+
+    #[inline]
+    fn note(&mut self, sm: SmId, access: u32, field: u32) {
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change { sm, access, field });
+        }
+    }
+
+    /// What has been changed since the last call.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        self.changes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Gives back what [`CriticalFields::take_changes`] gave, for its memory.
+    pub fn put_back(&mut self, mut changes: Vec<Change>) {
+        changes.clear();
+        self.changes = self.changes.take().map(|_| changes);
+    }
+
+    /// Follows what has been changed in another region.
+    pub fn follow(&mut self, changes: &[Change]) {
+        changes.iter().for_each(|change| self.set(change.sm, change.access, change.field));
+    }
+
+    #[inline]
+    fn set(&mut self, sm: SmId, access: u32, field: u32) {
         let (sm, access) = (sm.index(), access as usize);
         if sm >= self.fields.len() {
             self.fields.resize(sm + 1, Vec::new());
@@ -29,13 +73,16 @@ impl CriticalFields {
         if access >= fields.len() {
             fields.resize(access + 1, 0);
         }
-        fields[access] = requests as u32;
+        fields[access] = field;
     }
 
     /// A request of the instruction has hit in L1.
     #[inline]
     pub fn hit(&mut self, sm: SmId, access: u32) {
-        self.fields[sm.index()][access as usize] -= 1;
+        let field = &mut self.fields[sm.index()][access as usize];
+        *field -= 1;
+        let field = *field;
+        self.note(sm, access, field);
     }
 
     /// The field of a request that is about to arrive at the queue of its slice.

@@ -11,17 +11,18 @@ mod warps;
 pub use fields::CriticalFields;
 pub use loads::LoadEnds;
 pub use merges::{MergeUpdates, Sent};
-pub use mshrs::SharedMshrs;
+pub use mshrs::{MshrChange, SharedMshrs};
 pub use warps::{WarpTable, WarpType};
 
 use warpmem_machine::Machine;
 use warpmem_sim::Needs;
 
-/// All side channels of a machine.
+/// The side channels of a region.
 #[derive(Default)]
 pub struct SideChannels {
     pub fields: CriticalFields,
-    pub mshrs: SharedMshrs,
+    /// For [`SharedMshrs`], since they were last taken.
+    pub mshr_changes: Vec<MshrChange>,
     pub critical: Option<CriticalShare>,
     pub loads: Option<LoadEnds>,
     pub merges: Option<MergeUpdates>,
@@ -29,16 +30,23 @@ pub struct SideChannels {
 }
 
 impl SideChannels {
-    pub fn new(machine: &Machine, needs: &Needs) -> SideChannels {
+    /// `several`: the machine has several regions.
+    pub fn new(machine: &Machine, needs: &Needs, several: bool) -> SideChannels {
         SideChannels {
-            fields: CriticalFields::default(),
-            mshrs: SharedMshrs::default(),
+            fields: if several { CriticalFields::told() } else { CriticalFields::default() },
+            mshr_changes: Vec::new(),
             critical: needs.critical_share.map(CriticalShare::new),
             loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
             merges: needs.merges.map(|_| MergeUpdates::new(machine.slices() as usize)),
             warps: needs.warp_types.map(|types| WarpTable::new(machine, types)),
         }
     }
+}
+
+/// Whether some of what the schedulers need is one table for all SMs and slices of a machine, so that one
+/// thread steps them all.
+pub fn share_tables(needs: &Needs) -> bool {
+    needs.load_ends || needs.warp_types.is_some()
 }
 
 /// The share of an SM's warps above which those that wait for memory make its requests critical.
@@ -74,7 +82,7 @@ mod tests {
     #[test]
     fn nothing_is_there_that_nobody_asked_for() {
         let machine = warpmem_testing::machine(&[]);
-        let side = SideChannels::new(&machine, &Needs::default());
+        let side = SideChannels::new(&machine, &Needs::default(), false);
         assert!(side.critical.is_none() && side.loads.is_none());
         assert!(side.merges.is_none() && side.warps.is_none());
     }

@@ -4,6 +4,14 @@
 use crate::results::MshrState;
 use warpmem_sim::LlcCycle;
 
+/// The MSHRs of a slice have gone from one state to another at an LLC cycle.
+#[derive(Clone, Copy)]
+pub struct MshrChange {
+    pub from: MshrState,
+    pub to: MshrState,
+    pub cycle: LlcCycle,
+}
+
 /// Cycles are counted when the state that they were spent in ends.
 #[derive(Default)]
 pub struct SharedMshrs {
@@ -15,9 +23,9 @@ pub struct SharedMshrs {
 }
 
 impl SharedMshrs {
-    /// The MSHRs of a slice, which begin idle, have gone from one state to another at LLC cycle
-    /// `cycle`. Cycles never go back.
-    pub fn change(&mut self, from: MshrState, to: MshrState, cycle: LlcCycle) {
+    /// Follows the MSHRs of a slice, which begin idle. Cycles never go back.
+    pub fn follow(&mut self, change: MshrChange) {
+        let MshrChange { from, to, cycle } = change;
         self.count_until(cycle);
         self.slices_in(from).into_iter().for_each(|slices| *slices -= 1);
         self.slices_in(to).into_iter().for_each(|slices| *slices += 1);
@@ -56,7 +64,9 @@ mod tests {
     #[test]
     fn one_slice_that_shares_is_enough() {
         let mut mshrs = SharedMshrs::default();
-        let mut change = |from, to, cycle| mshrs.change(from, to, LlcCycle::new(cycle));
+        let mut change = |from, to, cycle| {
+            mshrs.follow(MshrChange { from, to, cycle: LlcCycle::new(cycle) });
+        };
         change(Idle, Unshared, 10);
         change(Idle, Unshared, 15);
         change(Unshared, Shared, 20);

@@ -26,7 +26,7 @@ impl Exit {
     /// Whether the port has room for one more packet than are on their way to it.
     #[inline]
     fn has_room(&self, ctx: &Context) -> bool {
-        ctx.fabric.room(self.port) > self.reserved
+        ctx.room(self.port) > self.reserved
     }
 }
 
@@ -52,7 +52,7 @@ impl Exits {
         if state.has_room(ctx) {
             return true;
         }
-        ctx.fabric.wake_writer(state.port);
+        ctx.wake_writer(state.port);
         if !state.awaited {
             state.awaited = true;
             self.full.push((router, exit));
@@ -84,7 +84,7 @@ impl Exits {
     pub fn deliver(&mut self, exit: ExitId, request: RequestId, ready: Ticks, ctx: &mut Context) {
         let exit = &mut self.exits[exit];
         exit.reserved -= 1;
-        ctx.fabric.push(exit.port, request, ready);
+        ctx.push(exit.port, request, ready);
     }
 
     /// Whether no packet is on its way to an exit.

@@ -127,7 +127,7 @@ impl Routers {
     /// Finds the sources that have received packets, and the routers whose packets have room at
     /// their exits again.
     fn collect_wakeups(&mut self, ctx: &mut Context) {
-        let arrivals = ctx.fabric.take_arrivals(self.rules.direction as usize);
+        let arrivals = ctx.take_arrivals(self.rules.direction as usize);
         for entrance in bits::members(&arrivals).map(EntranceId::new) {
             self.agenda.sources.now(self.sources.node_of(entrance));
         }

@@ -83,7 +83,7 @@ impl Source {
     ) -> Option<(usize, Ticks, RequestId)> {
         let ports = (self.next_port..self.ports.len()).chain(0..self.next_port);
         let heads = ports.filter_map(|port| {
-            let (ready, request) = ctx.fabric.head(self.ports[port])?;
+            let (ready, request) = ctx.head(self.ports[port])?;
             Some((port, ready, request))
         });
         heads.min_by_key(|&(_, ready, _)| clock.cycle_from(ready).max(cycle))
@@ -96,13 +96,13 @@ impl Source {
         clock: NetworkClock,
         ctx: &Context,
     ) -> Option<NetworkCycle> {
-        let ready = |&port: &PortId| Some(clock.cycle_from(ctx.fabric.head(port)?.0));
+        let ready = |&port: &PortId| Some(clock.cycle_from(ctx.head(port)?.0));
         self.ports.iter().filter_map(ready).filter(|&from| from > cycle).min()
     }
 
     /// Takes the packet at the head of a port.
     fn take(&mut self, port: usize, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.ports[port], now);
+        ctx.pop(self.ports[port], now);
         self.next_port = (port + 1) % self.ports.len();
     }
 
@@ -178,7 +178,7 @@ impl Routers {
         let source = &mut self.sources.nodes[index];
         source.take(head.port, self.rules.clock.at(cycle), ctx);
         let place = match self.rules.direction {
-            Direction::Request => ctx.requests.get(head.request).place,
+            Direction::Request => ctx.request(head.request).place,
             Direction::Reply => Location::default(),
         };
         self.tally.enter(EntranceId::new(source.first.index() + head.port), place);
@@ -191,7 +191,7 @@ impl Routers {
     fn head(&self, index: SourceId, cycle: NetworkCycle, ctx: &Context) -> Option<Head> {
         let clock = self.rules.clock;
         let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
-        let row = ctx.requests.get(request);
+        let row = ctx.request(request);
         let exit = self.rules.direction.exit(row);
         Some(Head {
             port,

@@ -93,7 +93,7 @@ impl<'a> Rig<'a> {
         let mut bench =
             Bench::new([1, 1, self.period, 1].map(Clock::new), [0, outputs, 2, inputs], map());
         let network_unit = unit(Domain::Network, self.direction as usize);
-        let fabric = &mut bench.fabric;
+        let fabric = &mut bench.region.fabric;
         let ins: Vec<_> = (0..inputs)
             .map(|i| fabric.add_port("in", i, packets.len(), unit(Domain::Core, i), network_unit))
             .collect();
@@ -110,8 +110,12 @@ impl<'a> Rig<'a> {
                 sectors: ((1u32 << packet.sectors) - 1) as u8,
                 ..Request::of_slice(0, packet.kind, place)
             };
-            let id = bench.requests.add(request, Ticks(0));
-            bench.fabric.push(ins[packet.input], id, clock.at(NetworkCycle::new(packet.cycle)));
+            let id = bench.region.requests.add(request, Ticks(0));
+            bench.region.fabric.push(
+                ins[packet.input],
+                id,
+                clock.at(NetworkCycle::new(packet.cycle)),
+            );
         }
         let mut arrived = Vec::with_capacity(packets.len());
         let mut readers = self.readers.awake();
@@ -123,7 +127,7 @@ impl<'a> Rig<'a> {
                     cycles = cycle + 1;
                     let cycle = NetworkCycle::new(cycle);
                     if let Some(next) = network.step(cycle, ctx) {
-                        ctx.fabric.wake_at(unit.index, next.max(cycle + 1));
+                        ctx.regions[0].fabric.wake_at(unit.index, next.max(cycle + 1));
                     }
                     return;
                 }
@@ -189,18 +193,19 @@ impl Awake {
             Readers::ClosedUntil { .. } => (cycle, usize::MAX),
             Readers::Sleepy { .. } => (cycle + u64::from(self.random.index(3)), 1),
         };
-        let now = ctx.fabric.clock(unit.domain).at(cycle);
+        let now = ctx.regions[0].fabric.clock(unit.domain).at(cycle);
         let mut taken = Vec::new();
         while opens == cycle
             && taken.len() < most
-            && let Some(request) = ctx.fabric.ready(port, now)
+            && let Some(request) = ctx.regions[0].fabric.ready(port, now)
         {
-            ctx.fabric.pop(port, now);
+            ctx.regions[0].fabric.pop(port, now);
             taken.push(request);
         }
-        if let Some((ready, _)) = ctx.fabric.head(port) {
-            let again = ctx.fabric.clock(unit.domain).cycle_from(ready);
-            ctx.fabric
+        if let Some((ready, _)) = ctx.regions[0].fabric.head(port) {
+            let again = ctx.regions[0].fabric.clock(unit.domain).cycle_from(ready);
+            ctx.regions[0]
+                .fabric
                 .wake_cycle(unit, again.max(opens).max(cycle + u64::from(taken.len() == most)));
         }
         taken

@@ -227,8 +227,7 @@ impl Lane {
 mod tests {
     use super::*;
     use crate::dram::{Mix, Origin, Pattern, Period, Sources};
-    use std::cell::RefCell;
-    use std::rc::Rc;
+    use std::sync::{Arc, Mutex};
     use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
     use warpmem_machine::load;
 
@@ -239,7 +238,7 @@ mod tests {
     }
 
     /// FR-FCFS that remembers which loads it heard of.
-    struct Listener(Rc<RefCell<Vec<Heard>>>);
+    struct Listener(Arc<Mutex<Vec<Heard>>>);
 
     impl Scheduler for Listener {
         fn pick(&mut self, bank: &BankView) -> Option<Slot> {
@@ -251,12 +250,12 @@ mod tests {
         }
 
         fn on_arrival(&mut self, _: Slot, queued: &Queued) {
-            self.0.borrow_mut().push(Heard::Arrival(queued.request.load));
+            self.0.lock().unwrap().push(Heard::Arrival(queued.request.load));
         }
 
         fn on_event(&mut self, event: Event, _: DramCycle) {
             if let Event::LoadComplete { load } = event {
-                self.0.borrow_mut().push(Heard::Complete(load));
+                self.0.lock().unwrap().push(Heard::Complete(load));
             }
         }
     }
@@ -284,13 +283,14 @@ mod tests {
     }
 
     fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
-        let (device, heard) = (device(), Rc::default());
-        let channel = Channel::new(&device.dram, Box::new(Listener(Rc::clone(&heard)))).unwrap();
+        let (device, heard) = (device(), Arc::default());
+        let channel = Channel::new(&device.dram, Box::new(Listener(Arc::clone(&heard)))).unwrap();
         let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
         while let Some(now) = lane.wake {
             lane.step(now).unwrap();
         }
-        heard.take()
+        let mut heard = heard.lock().unwrap();
+        std::mem::take(&mut *heard)
     }
 
     /// Before the next load's first request, and before time goes on.

@@ -29,7 +29,7 @@ pub(super) struct Entrance<'a, 'b> {
 impl Entrance<'_, '_> {
     /// Whether there is room for a packet.
     pub fn has_room(&self) -> bool {
-        self.ctx.fabric.room(self.port) > 0
+        self.ctx.regions[0].fabric.room(self.port) > 0
     }
 
     /// Adds a packet that can enter from `cycle` on.
@@ -47,8 +47,8 @@ impl Entrance<'_, '_> {
         let place = Location { slice: SliceId::new(slice), ..self.ctx.map.locate(address) };
         let request = Request::of_slice(address, RequestKind::Read, place);
         let request = Request { sm: SmId::new(sm), ..request };
-        let packet = self.ctx.requests.add(request, Ticks(cycle));
-        self.ctx.fabric.push(self.port, packet, Ticks(cycle));
+        let packet = self.ctx.regions[0].requests.add(request, Ticks(cycle));
+        self.ctx.regions[0].fabric.push(self.port, packet, Ticks(cycle));
         packet
     }
 }
@@ -79,7 +79,7 @@ impl Rig {
         let map = machine.address_map()?;
         let spec = machine.network_spec();
         let mut bench = Bench::new(machine.clocks.by_domain(), [0, destinations, 2, sources], map);
-        let fabric = &mut bench.fabric;
+        let fabric = &mut bench.region.fabric;
         let direction = pattern.direction;
         let network = unit(Domain::Network, direction as usize);
         // As many as may leave in a cycle: a source refills its port after the network's step.
@@ -144,7 +144,7 @@ impl Rig {
                 Domain::Network => {
                     let cycle = NetworkCycle::new(cycle);
                     if let Some(next) = network.step(cycle, ctx) {
-                        ctx.fabric.wake_at(unit.index, next.max(cycle + 1));
+                        ctx.regions[0].fabric.wake_at(unit.index, next.max(cycle + 1));
                     }
                 }
                 Domain::Llc => empty(unit, outputs[index], cycle, ctx, terminals),
@@ -160,7 +160,7 @@ impl Rig {
 
     /// Describes what is in flight, for messages.
     pub fn describe(&self) -> Vec<String> {
-        self.network.describe().into_iter().chain(self.bench.fabric.occupied()).collect()
+        self.network.describe().into_iter().chain(self.bench.region.fabric.occupied()).collect()
     }
 }
 
@@ -173,9 +173,9 @@ fn refill(
     ctx: &mut Context,
     terminals: &mut impl Terminals,
 ) {
-    let held = room - ctx.fabric.room(port);
+    let held = room - ctx.regions[0].fabric.room(port);
     terminals.taken(source, held, cycle, &mut Entrance { port, direction, ctx });
-    ctx.fabric.wake_writer(port);
+    ctx.regions[0].fabric.wake_writer(port);
 }
 
 /// Removes the packets that have arrived.
@@ -186,12 +186,12 @@ fn empty(
     ctx: &mut Context,
     terminals: &mut impl Terminals,
 ) {
-    while ctx.fabric.ready(port, Ticks(cycle)).is_some() {
-        let packet = ctx.fabric.pop(port, Ticks(cycle));
+    while ctx.regions[0].fabric.ready(port, Ticks(cycle)).is_some() {
+        let packet = ctx.regions[0].fabric.pop(port, Ticks(cycle));
         terminals.arrived(packet, cycle);
-        ctx.requests.remove(packet);
+        ctx.regions[0].requests.remove(packet);
     }
-    if let Some((ready, _)) = ctx.fabric.head(port) {
-        ctx.fabric.wake(unit, ready);
+    if let Some((ready, _)) = ctx.regions[0].fabric.head(port) {
+        ctx.regions[0].fabric.wake(unit, ready);
     }
 }

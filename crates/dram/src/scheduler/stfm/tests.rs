@@ -58,7 +58,7 @@ fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u6
         due.for_each(|(_, request)| channel.push(at(cycle), *request));
         channel.step(at(cycle), u32::MAX);
     }
-    let slowdowns = slowdowns.borrow();
+    let slowdowns = slowdowns.get();
     [0, 1].map(|source| slowdowns.slowdown(source, at(now)))
 }
 

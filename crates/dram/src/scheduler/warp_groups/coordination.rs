@@ -1,9 +1,8 @@
 //! Messages among the controllers of a machine: which controller has selected a group of which
 //! load.
 
-use std::cell::RefCell;
+use super::super::shared::Shared;
 use std::collections::VecDeque;
-use std::rc::Rc;
 use warpmem_sim::DramCycle;
 
 /// A controller has selected its group of a load.
@@ -26,7 +25,7 @@ struct Mailbox {
 
 /// The messages that one controller receives and sends.
 pub struct Coordination {
-    mailboxes: Rc<RefCell<Vec<Mailbox>>>,
+    mailboxes: Shared<Vec<Mailbox>>,
     channel: usize,
     latency: u64,
     /// Messages sent, one to each other controller.
@@ -39,7 +38,7 @@ impl Coordination {
     pub fn new(channels: u32, latency: u32) -> Coordination {
         let mailboxes = (0..channels).map(|_| Mailbox::default()).collect();
         Coordination {
-            mailboxes: Rc::new(RefCell::new(mailboxes)),
+            mailboxes: Shared::new(mailboxes),
             channel: 0,
             latency: latency.into(),
             sent: 0,
@@ -49,18 +48,18 @@ impl Coordination {
 
     /// The same mailboxes from the side of a channel.
     pub fn of_channel(&self, channel: usize) -> Coordination {
-        let mailboxes = Rc::clone(&self.mailboxes);
+        let mailboxes = self.mailboxes.clone();
         Coordination { mailboxes, channel, sent: 0, matched: 0, ..*self }
     }
 
     /// Whether this controller has groups waiting.
     pub fn set_waiting(&self, waiting: bool) {
-        self.mailboxes.borrow_mut()[self.channel].waiting = waiting;
+        self.mailboxes.get()[self.channel].waiting = waiting;
     }
 
     /// Sends a message to all others.
     pub fn tell(&mut self, load: u32, score: u32, now: DramCycle) {
-        let mut mailboxes = self.mailboxes.borrow_mut();
+        let mut mailboxes = self.mailboxes.get();
         for (_, mailbox) in
             mailboxes.iter_mut().enumerate().filter(|&(other, _)| other != self.channel)
         {
@@ -75,7 +74,7 @@ impl Coordination {
 
     /// Passes on the messages that have arrived, and counts those that were `of_use`.
     pub fn hear(&mut self, now: DramCycle, mut of_use: impl FnMut(Message) -> bool) {
-        let messages = &mut self.mailboxes.borrow_mut()[self.channel].messages;
+        let messages = &mut self.mailboxes.get()[self.channel].messages;
         while let Some(message) = messages.pop_front_if(|message| message.at <= now) {
             self.matched += u64::from(of_use(message));
         }
@@ -92,7 +91,7 @@ mod tests {
     fn mailboxes_stay_small() {
         let shared = Coordination::new(2, 4);
         let mut busy = shared.of_channel(0);
-        let kept = || shared.mailboxes.borrow()[1].messages.len();
+        let kept = || shared.mailboxes.get()[1].messages.len();
         (0..1000).map(at).for_each(|now| busy.tell(0, 1, now));
         assert_eq!(kept(), 4);
         shared.of_channel(1).set_waiting(true);

@@ -137,6 +137,10 @@ impl Family for WarpGroupFamily {
         Box::new(WarpGroups::new(&self.context, self.rules, coordination))
     }
 
+    fn share_state(&self) -> bool {
+        self.coordination.is_some()
+    }
+
     fn needs(&self) -> Needs {
         Needs { load_ends: true, ..Needs::default() }
     }

@@ -321,7 +321,7 @@ fn run_in(
     Surroundings { dram_shut, replies_open, reply_interval }: Surroundings,
 ) -> Outcome {
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
-    bench.side = SideChannels::new(machine, needs);
+    bench.side = SideChannels::new(machine, needs, false);
     if needs.load_ends {
         // All that are of a load are of the same, the first.
         let requests = asks.iter().filter(|ask| ask.load == 0).map(|ask| ask.address);
@@ -335,15 +335,16 @@ fn run_in(
     let queue = machine.llc.to_dram_queue + machine.llc.cache.miss_queue;
     let misses = if needs.merges.is_some() { 1 } else { queue as usize };
     let replies = machine.llc.reply_queue as usize;
-    let mut port = |name, places, from, to| bench.sim.fabric.add_port(name, 0, places, from, to);
+    let mut port =
+        |name, places, from, to| bench.sim.region.fabric.add_port(name, 0, places, from, to);
     let ports = SlicePorts {
         requests: port("requests", 1000, network, llc),
         replies: port("replies", replies, llc, network),
         misses: port("misses", misses, llc, dram),
         fills: port("fills", 8, dram, llc),
     };
-    let clock: LlcClock = bench.sim.fabric.clock_of();
-    let core = bench.sim.fabric.clock_of();
+    let clock: LlcClock = bench.sim.region.fabric.clock_of();
+    let core = bench.sim.region.fabric.clock_of();
     let mut slice = Slice::new(machine, SliceId(0), clock, core, ports, needs).unwrap();
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.llc.latency);
@@ -364,16 +365,16 @@ fn run_in(
         replies_open,
         reply_interval,
     };
-    bench.sim.fabric.wake_cycle(network, asks[0].cycle);
+    bench.sim.region.fabric.wake_cycle(network, asks[0].cycle);
     bench.run(|unit, cycle, ctx| match unit.domain {
         Domain::Dram => world.step_dram(cycle, unit, &ports, ctx),
         Domain::Llc => slice.step(LlcCycle::new(cycle), ctx),
         _ => world.step_network(cycle, unit, &ports, ctx),
     });
     assert!(slice.is_idle(), "{}", slice.describe());
-    assert_eq!(bench.sim.fabric.occupied().collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(bench.sim.region.fabric.occupied().collect::<Vec<_>>(), [""; 0]);
     assert_eq!(
-        bench.sim.requests.in_flight(),
+        bench.sim.region.requests.in_flight(),
         world.answers.len(),
         "each answered ask and no other"
     );
@@ -382,7 +383,7 @@ fn run_in(
     let answered = (0..asks.len())
         .map(|ask| order.iter().position(|&o| o == ask).map(|at| world.answers[at].0))
         .collect();
-    let stamps = world.answers.iter().map(|&(_, id)| bench.sim.requests.stamps(id));
+    let stamps = world.answers.iter().map(|&(_, id)| bench.sim.region.requests.stamps(id));
     let cycle_of = |time| clock.cycle_of(time).number();
     let served = stamps.clone().map(|stamps| cycle_of(stamps.llc_served)).collect();
     let arrived = stamps.map(|stamps| cycle_of(stamps.llc_arrived)).collect();

@@ -263,9 +263,9 @@ impl Rig {
         let mut bench = Bench::new(machine, [1, 0, 1, 1]);
         let (core, network) = (unit(Domain::Core), unit(Domain::Network));
         let places = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
-        let out = bench.sim.fabric.add_port("out", 0, places, core, network);
-        let back = bench.sim.fabric.add_port("back", 0, 8, network, core);
-        let clock = bench.sim.fabric.clock_of();
+        let out = bench.sim.region.fabric.add_port("out", 0, places, core, network);
+        let back = bench.sim.region.fabric.add_port("back", 0, 8, network, core);
+        let clock = bench.sim.region.fabric.clock_of();
         let mut sm = Sm::new(machine, SmId(0), clock, out, back).unwrap();
         if machine.policy.ideal == "perfect-l1" {
             sm = sm.with_perfect_l1();
@@ -304,19 +304,19 @@ impl Rig {
                 cta += 1;
             }
         }
-        self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
     /// Tells the SM after its step of `cycle` how many CTAs may issue.
     fn limit(&mut self, cycle: u64, ctas: u32) {
         self.limits.push_back((cycle, ctas));
-        self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
     /// Ends kernel 0 early, after the SM's step of `cycle`.
     fn end_early(&mut self, cycle: u64) {
         self.early_end = Some(cycle);
-        self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
     /// Until nothing more happens; nothing may be left then.
@@ -345,7 +345,7 @@ impl Rig {
             _ => below.step(cycle, unit, ports.0, ports.1, ctx),
         });
         assert!(sm.is_idle(), "{}", sm.describe());
-        assert_eq!(bench.sim.requests.in_flight(), 0);
+        assert_eq!(bench.sim.region.requests.in_flight(), 0);
         let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
         let result = sm.finish(last + 1);
         let loads = bench.loads();

@@ -56,7 +56,7 @@ fn the_order_is_that_of_launches_whatever_place_a_cta_has() {
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     let (late, limited) = (START + 20, START + 20);
     rig.launches[2].0 = late;
-    rig.bench.sim.fabric.wake_cycle(rig.sm.unit(), late);
+    rig.bench.sim.region.fabric.wake_cycle(rig.sm.unit(), late);
     rig.limit(limited, 1);
     let outcome = rig.run();
     let (first, second): (Vec<_>, Vec<_>) = (outcome.issues_of(0), outcome.issues_of(1));

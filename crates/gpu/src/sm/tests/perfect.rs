@@ -62,7 +62,8 @@ fn everything_counts_as_a_hit() {
 fn nobody_hears_of_loads_that_ask_nobody() {
     let machine = perfect(&[]);
     let mut rig = Rig::new(&machine, Below::default());
-    rig.bench.side = SideChannels::new(&machine, &Needs { load_ends: true, ..Needs::default() });
+    rig.bench.side =
+        SideChannels::new(&machine, &Needs { load_ends: true, ..Needs::default() }, false);
     rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines(3)); 2]]])]), START);
     let outcome = rig.run();
     assert_eq!((outcome.loads.len(), outcome.load_ends), (2, vec![]));

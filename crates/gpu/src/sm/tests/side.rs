@@ -11,7 +11,7 @@ use warpmem_trace::{CacheOp, Kind, Space};
 fn run_for(needs: &Needs, warps: Vec<WarpSteps>) -> Outcome {
     let machine = machine(&["dram.channels=1", "l1.latency=1"]);
     let mut rig = Rig::new(&machine, Below::default());
-    rig.bench.side = SideChannels::new(&machine, needs);
+    rig.bench.side = SideChannels::new(&machine, needs, false);
     rig.launch(&trace(&[TestKernel::new([warps])]), START);
     rig.run()
 }

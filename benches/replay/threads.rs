@@ -1,0 +1,62 @@
+//! Runs of one trace on several threads against one: in turns, by the clock on the wall.
+
+use super::pair::{median, traces};
+use std::path::Path;
+use std::time::Instant;
+use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::gpu::results::{Discard, RunResult};
+use warpmem::machine::{Machine, load};
+use warpmem_trace::Trace;
+
+const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
+
+/// Runs on each number of threads.
+const TURNS: usize = 5;
+
+/// Compares 2, 4, 8, … threads up to `most` with one.
+pub fn compare(most: usize, folder: &Path) {
+    let counts: Vec<usize> =
+        std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n <= most).collect();
+    println!("seconds of runs in turns, median of {TURNS}; times as fast as one thread");
+    let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); counts.len()];
+    for path in traces(folder) {
+        let trace = Trace::open(&path).expect("the trace opens");
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for name_of_machine in MACHINES {
+            let machine = load(name_of_machine, &[]).expect("a preset");
+            let seconds = in_turns(&machine, &trace, &counts);
+            print!("{name_of_machine:10} {name:14} {:9.3}", seconds[0]);
+            for (at, &threads) in counts.iter().enumerate().skip(1) {
+                let ratio = seconds[0] / seconds[at];
+                ratios[at].push(ratio.ln());
+                print!("  {threads} threads {:.3} {ratio:5.2}", seconds[at]);
+            }
+            println!();
+        }
+    }
+    for (threads, ratios) in counts.iter().zip(&ratios).skip(1).filter(|(_, r)| !r.is_empty()) {
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        println!("{threads} threads: geometric mean {:.2} times", mean.exp());
+    }
+}
+
+/// Median seconds of each number of threads; the results are held equal.
+fn in_turns(machine: &Machine, trace: &Trace, counts: &[usize]) -> Vec<f64> {
+    let run = |threads: usize| -> (RunResult, f64) {
+        let start = Instant::now();
+        let result = simulate_with_threads(machine, trace, threads, &mut Discard, &mut NoProgress);
+        (result.expect("the run ends"), start.elapsed().as_secs_f64())
+    };
+    let first = run(1).0;
+    let turns: Vec<Vec<f64>> = (0..TURNS)
+        .map(|_| {
+            let timed = |&threads: &usize| {
+                let (result, seconds) = run(threads);
+                assert!(result == first, "{threads} threads");
+                seconds
+            };
+            counts.iter().map(timed).collect()
+        })
+        .collect();
+    (0..counts.len()).map(|at| median(turns.iter().map(|turn| turn[at]))).collect()
+}

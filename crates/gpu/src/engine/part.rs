@@ -1,0 +1,122 @@
+//! The units of a region, which one thread steps.
+
+use crate::context::{Context, Recording};
+use crate::controller::Controller;
+use crate::llc::Slice;
+use crate::side::SideChannels;
+use crate::sm::{CtaEnd, Sm};
+use std::sync::Arc;
+use warpmem_sim::{AddressMap, ClockDomain, CoreCycle, Cycle, Domain, Region, Ticks, domain};
+use warpmem_trace::TraceError;
+
+/// What units of different regions may do at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// DRAM channels, then slices.
+    Memory,
+    /// SMs.
+    Core,
+}
+
+impl Phase {
+    /// The clock domains of its units.
+    pub fn domains(self) -> &'static [Domain] {
+        match self {
+            Phase::Memory => &[Domain::Dram, Domain::Llc],
+            Phase::Core => &[Domain::Core],
+        }
+    }
+}
+
+/// The SMs, slices and channels of a region, with consecutive numbers each, and what they share.
+pub(super) struct Part {
+    pub first_sm: usize,
+    pub sms: Vec<Sm>,
+    pub first_slice: usize,
+    pub slices: Vec<Slice>,
+    pub first_controller: usize,
+    pub controllers: Vec<Controller>,
+    pub map: Arc<AddressMap>,
+    pub side: SideChannels,
+    pub record: Recording,
+    /// CTAs that have ended in the core cycle that has been stepped, in the order of their SMs.
+    pub ended: Vec<CtaEnd>,
+    /// The number of the dispatcher in the core domain: behind the last SM of the machine. Its wake-ups
+    /// are in the first region.
+    pub dispatcher: usize,
+    /// It is due in the core cycle that has been stepped.
+    pub dispatcher_due: bool,
+    /// Unit steps so far.
+    pub steps: u64,
+    /// Why an SM could not go on.
+    pub error: Option<TraceError>,
+}
+
+impl Part {
+    /// Steps the units of a phase that are due at `now`.
+    pub fn step(&mut self, phase: Phase, now: Ticks, region: &mut Region) {
+        match phase {
+            Phase::Memory => self.step_memory(now, region),
+            Phase::Core => self.step_core(now, region),
+        }
+    }
+
+    fn step_memory(&mut self, now: Ticks, region: &mut Region) {
+        let Part { controllers, slices, map, side, record, .. } = self;
+        let (channel, slice) = (self.first_controller, self.first_slice);
+        let Region { fabric, requests } = region;
+        let ctx = &mut Context { fabric, requests, map, record, side };
+        self.steps += step_due(ctx, now, |unit, cycle, ctx| {
+            controllers[unit - channel].step(cycle, ctx);
+        });
+        self.steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
+    }
+
+    fn step_core(&mut self, now: Ticks, region: &mut Region) {
+        let Some(cycle) = region.fabric.begin_cycle(Domain::Core, now) else { return };
+        while let Some(unit) = region.fabric.wheel(Domain::Core).take() {
+            if unit == self.dispatcher {
+                self.dispatcher_due = true;
+                continue;
+            }
+            self.steps += 1;
+            if let Err(error) = self.step_sm(unit, CoreCycle::new(cycle), region) {
+                self.error = Some(error);
+                return;
+            }
+        }
+        region.fabric.wheel(Domain::Core).end();
+    }
+
+    fn step_sm(
+        &mut self,
+        unit: usize,
+        cycle: Cycle<domain::Core>,
+        region: &mut Region,
+    ) -> Result<(), TraceError> {
+        let Part { map, side, record, .. } = self;
+        let Region { fabric, requests } = region;
+        let sm = &mut self.sms[unit - self.first_sm];
+        sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
+        while let Some(end) = sm.take_ended() {
+            self.ended.push(end);
+        }
+        Ok(())
+    }
+}
+
+/// Steps the units of domain `D` that are due at `now`; returns how many.
+fn step_due<D: ClockDomain>(
+    ctx: &mut Context,
+    now: Ticks,
+    mut step: impl FnMut(usize, Cycle<D>, &mut Context),
+) -> u64 {
+    let Some(cycle) = ctx.fabric.begin_cycle(D::DOMAIN, now) else { return 0 };
+    let mut steps = 0;
+    while let Some(unit) = ctx.fabric.wheel(D::DOMAIN).take() {
+        steps += 1;
+        step(unit, Cycle::new(cycle), ctx);
+    }
+    ctx.fabric.wheel(D::DOMAIN).end();
+    steps
+}
