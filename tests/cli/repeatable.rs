@@ -56,6 +56,26 @@ fn tables_are_the_same_run_again_and_with_any_number_of_threads() {
 }
 
 #[test]
+fn one_run_is_the_same_on_any_number_of_threads() {
+    let bench = Bench::with_trace();
+    bench.generate("gather", &[("n", "2^11")], "gather.wmt");
+    let run = |threads: &str, scheduler: &str, output: &str| {
+        let machine = ["run", "gather.wmt", "--machine", "v100", "--dram-scheduler", scheduler];
+        let rest = ["--all", "--intervals", "500", "--threads", threads, "-o", output];
+        bench.output(&[&machine[..], &rest].concat())
+    };
+    for scheduler in ["fr-fcfs", "atlas"] {
+        let name = |threads: &str| format!("{scheduler}-{threads}");
+        let printed = run("1", scheduler, &name("1"));
+        let one = contents(&bench.path(&name("1")));
+        for threads in ["2", "7"] {
+            assert_eq!(run(threads, scheduler, &name(threads)), printed);
+            assert!(contents(&bench.path(&name(threads))) == one, "{threads} threads, {scheduler}");
+        }
+    }
+}
+
+#[test]
 fn a_run_is_the_cell_of_a_comparison() {
     let bench = Bench::with_trace();
     bench.output(&["run", "small.wmt", "--dram-scheduler", "fcfs", "-o", "run"]);

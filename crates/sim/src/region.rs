@@ -64,3 +64,75 @@ pub fn free_left(regions: &mut [Region]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Address, AddressMap, AddressSpace, Clock, Context, IndexHash, PortId, Ticks, UnitId,
+        test_request,
+    };
+
+    /// Two regions, with a port from SM 0 of the first to a network and one from the network to slice 0
+    /// of the second.
+    fn machine() -> (Vec<Region>, PortId, PortId) {
+        let clocks = [1; Domain::COUNT].map(Clock::new);
+        let mut regions: Vec<Region> =
+            (0..2).map(|number| Region::new(number, clocks, [1; Domain::COUNT])).collect();
+        let [sm, network, slice] =
+            [Domain::Core, Domain::Network, Domain::Llc].map(|domain| UnitId { domain, index: 0 });
+        let from = regions[0].fabric.add_port("from", 0, 1, sm, network);
+        let to = regions[1].fabric.add_port("to", 0, 1, network, slice);
+        (regions, from, to)
+    }
+
+    /// One channel.
+    fn space() -> AddressSpace {
+        let address = Address {
+            map: "row:12 bank:4 column:5 burst:6".to_owned(),
+            interleave_bytes: 256,
+            partition_hash: IndexHash::Linear,
+            bank_hash: IndexHash::Linear,
+            partition_hash_bits: Vec::new(),
+        };
+        AddressSpace {
+            channels: 1,
+            pseudo_channels: 1,
+            stacks: 1,
+            banks: 16,
+            bank_groups: 4,
+            burst_bytes: 64,
+            row_bytes: 2048,
+            address,
+        }
+    }
+
+    #[test]
+    fn a_network_passes_requests_from_region_to_region() {
+        let (mut regions, from, to) = machine();
+        let map = AddressMap::new(&space(), 1).unwrap();
+        let sent = test_request(&mut regions[0].requests, 128);
+        regions[0].fabric.push(from, sent, Ticks(1));
+        let ctx = &mut Context { regions: &mut regions, map: &map };
+        assert_eq!(ctx.take_arrivals(0)[0], 1);
+        assert_eq!(ctx.ready(from, Ticks(1)), Some(sent));
+        let taken = ctx.pop(from, Ticks(1));
+        ctx.push(to, taken, Ticks(2));
+        let guest = regions[1].fabric.pop(to, Ticks(2));
+        assert_ne!(guest, sent);
+        assert_eq!(regions[1].requests.get(guest).address, 128);
+        assert_eq!(regions[1].fabric.due(Domain::Llc, Ticks(2)), 1, "the slice is awake");
+        regions[1].requests.remove(guest);
+        free_left(&mut regions);
+        assert_eq!(regions[0].requests.in_flight(), 0);
+    }
+
+    #[test]
+    fn names_tell_regions_apart() {
+        for (region, at) in [(0, 0), (1, 0), (MAX_REGIONS - 1, (1 << INDEX_BITS) - 2)] {
+            let name = name(region, at);
+            assert_eq!((of(name), index(name)), (region, at));
+            assert_ne!(name, u32::MAX, "which is no request");
+        }
+    }
+}

@@ -467,6 +467,48 @@ mod tests {
         assert_eq!(requests.get(b).address, 128);
     }
 
+    /// A request made in region 0 that is a guest of region 1.
+    fn guest() -> ([RequestTable; 2], RequestId, RequestId) {
+        let mut tables = [RequestTable::new(0), RequestTable::new(1)];
+        test_request(&mut tables[1], 0);
+        let home = test_request(&mut tables[0], 128);
+        let [ours, theirs] = &mut tables;
+        let abroad = theirs.add_guest(ours, home);
+        (tables, home, abroad)
+    }
+
+    #[test]
+    fn a_guest_comes_home_with_what_happened_to_it() {
+        let ([mut ours, mut theirs], home, abroad) = guest();
+        assert_eq!((home.region(), abroad.region()), (0, 1));
+        assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [1, 1], "counted once, at home");
+        theirs.stamps_mut(abroad).replied = Ticks(9);
+        theirs.get_mut(abroad).offchip = true;
+        theirs.set_next(abroad, CacheLevel::L1, RequestId(77));
+        let merged = test_request(&mut ours, 128);
+        ours.set_next(home, CacheLevel::L1, merged);
+        assert_eq!(ours.welcome(&mut theirs, abroad), Some(home));
+        assert_eq!(ours.stamps(home).replied, Ticks(9));
+        assert!(ours.get(home).offchip);
+        assert_eq!(ours.next(home, CacheLevel::L1), merged, "its L1 has gone on meanwhile");
+        assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [2, 1]);
+        ours.remove(home);
+        assert_eq!(ours.take_left(), None, "it was at home");
+    }
+
+    #[test]
+    fn a_guest_that_leaves_the_machine_leaves_its_home() {
+        let ([mut ours, mut theirs], home, abroad) = guest();
+        theirs.remove(abroad);
+        assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [1, 1]);
+        assert_eq!((theirs.take_left(), theirs.take_left()), (Some(home), None));
+        ours.remove(home);
+        assert_eq!(ours.in_flight(), 0);
+        let own = test_request(&mut theirs, 0);
+        assert_eq!(own, abroad, "the row is used again");
+        assert_eq!(ours.welcome(&mut theirs, own), None, "by no guest");
+    }
+
     #[test]
     fn a_request_that_joined_in_l1_shares_the_way_from_then_on() {
         let mut requests = RequestTable::default();

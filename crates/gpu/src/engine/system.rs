@@ -43,7 +43,7 @@ pub enum BuildError {
 pub(super) struct System {
     regions: Vec<Region>,
     /// Each on its region.
-    parts: Vec<Box<Part>>,
+    parts: Vec<Part>,
     split: Split,
     networks: [Box<dyn Topology>; 2],
     mshrs: SharedMshrs,
@@ -57,7 +57,7 @@ pub(super) struct System {
 
 /// Units that are due from which on their steps are shared among threads: handing a part to a thread
 /// and back costs about as much as two steps.
-const WORTH_SHARING: u32 = 8;
+const WORTH_SHARING: u32 = 16;
 
 impl System {
     pub fn new(
@@ -108,7 +108,7 @@ impl System {
             let controllers: Vec<Controller> = controllers.by_ref().take(channel.len()).collect();
             // Channels refresh whether requests come or not.
             controllers.iter().for_each(|c| region.fabric.wake(c.unit(), Ticks(0)));
-            Box::new(Part {
+            Part {
                 first_sm: sm.start,
                 sms: sms.by_ref().take(sm.len()).collect(),
                 first_slice: channel.start * slices_per_channel,
@@ -123,7 +123,7 @@ impl System {
                 dispatcher_due: false,
                 steps: 0,
                 error: None,
-            })
+            }
         };
         let ranges = split.sms.iter().zip(&split.channels);
         let parts = regions.iter_mut().zip(ranges).map(part).collect();
@@ -335,7 +335,7 @@ impl System {
 
     /// Tells the dispatcher, which is stepped after the SMs, which CTAs of a part have ended.
     fn collect_ended(&mut self, part: usize) {
-        let Part { ended, sms, first_sm, .. } = &mut *self.parts[part];
+        let Part { ended, sms, first_sm, .. } = &mut self.parts[part];
         for end in ended.drain(..) {
             let sm = &sms[end.sm.index() - *first_sm];
             let issued = || sm.issued_by_ctas(end.kernel);
