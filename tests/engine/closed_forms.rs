@@ -131,8 +131,7 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
     let standard = Standard::of(dram).unwrap();
     let ticks = |kind| standard.command_ticks(kind);
-    let on_grid =
-        |kind, at: u64| at.next_multiple_of(u64::from(standard.command_grid(kind)));
+    let on_grid = |kind, at: u64| at.next_multiple_of(u64::from(standard.command_grid(kind)));
     // Distances of commands that take several ticks are between their last ones; data are so long after the first.
     let follows = |at: u64, from, to, distance| {
         on_grid(to, at + u64::from(distance + ticks(from) - ticks(to)))

@@ -92,7 +92,8 @@ fn reads(passes: u64) -> Kernel {
         Step::Memory(Access { cache_op: CacheOp::Global, ..load })
     };
     let warp = |first: u64| (0..7).map(|step| load(first + 8 * step)).collect();
-    let cta = |cta: u64| (0..8).map(|number| warp(cta % CTAS * (CTA_BYTES / 512) + number)).collect();
+    let cta =
+        |cta: u64| (0..8).map(|number| warp(cta % CTAS * (CTA_BYTES / 512) + number)).collect();
     Kernel { ctas: (0..passes * CTAS).map(cta).collect(), ..Kernel::default() }
 }
 
