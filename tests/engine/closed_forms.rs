@@ -3,7 +3,7 @@
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
 use warpmem::cache::CacheCounts;
-use warpmem::dram::CommandKind;
+use warpmem::dram::CommandKind::{Act, Pre, Rd};
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
 use warpmem::gpu::engine::{NoProgress, simulate};
@@ -129,15 +129,25 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let entered = edge(taken + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
     let burst = dram.burst_length / dram.transfers_per_clock;
     let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
-    // Distances are between last clocks, so only an ACT that follows no PRE adds the others of its own.
-    let activate = Standard::of(dram).unwrap().command_ticks(CommandKind::Act);
-    let row = match place {
-        Place::RowConflict => t.trp + t.trcd,
-        Place::RowMiss => activate - 1 + t.trcd,
-        _ => 0,
+    let standard = Standard::of(dram).unwrap();
+    let ticks = |kind| standard.command_ticks(kind);
+    let on_grid = |kind, at: u64| at.next_multiple_of(u64::from(standard.command_grid(kind)));
+    // Distances of commands that take several ticks are between their last ones; data are so long after the first.
+    let follows = |at: u64, from, to, distance| {
+        on_grid(to, at + u64::from(distance + ticks(from) - ticks(to)))
     };
-    let transfer = (columns - 1) * t.tccdl.max(burst) + t.tcl + burst;
-    entered + u64::from(row + transfer) * p.dram
+    let now = entered / p.dram;
+    let column = match place {
+        Place::RowConflict => {
+            let act = follows(on_grid(Pre, now), Pre, Act, t.trp);
+            follows(act, Act, Rd, t.trcd)
+        }
+        Place::RowMiss => follows(on_grid(Act, now), Act, Rd, t.trcd),
+        _ => on_grid(Rd, now),
+    };
+    let [latency, _] = standard.latencies(dram);
+    let transfer = (columns - 1) * t.tccdl.max(burst) + latency + burst;
+    (column + u64::from(transfer)) * p.dram
 }
 
 /// Addresses of successive loads of which each but the first finds its data at `place`.

@@ -1,37 +1,141 @@
-//! A machine without a reference simulator: what is measured on the chip, measured on it.
+//! Machines without a reference simulator: what is measured on the chips, measured on them. `docs/microbenchmarks.md` has
+//! it beside what is published, and says which figures are inputs.
 
+use crate::trace::{Access, Kernel, NO_REFRESH, Step, machine, run, write};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use warpmem::gpu::engine::{NoProgress, simulate};
-use warpmem::gpu::results::Discard;
-use warpmem::machine::load;
+use std::sync::LazyLock;
+use tempfile::TempDir;
+use warpmem::dram::ChannelResult;
+use warpmem::gpu::results::RunResult;
+use warpmem::machine::Machine;
 use warpmem::workload::{Progress, generate};
-use warpmem_trace::Trace;
+use warpmem_testing::documents::{assert_parts, table};
+use warpmem_trace::{CacheOp, Trace};
 
-/// Core cycles of so many hops of one warp from line to line, each a load that waits for the last.
-fn chase(machine: &str, lines: u32, hops: u32) -> u64 {
-    let parameters = [("nodes", lines), ("node-bytes", 128), ("hops", hops), ("warps", 1)];
-    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_string()));
-    let mut parameters = BTreeMap::from(parameters);
-    parameters.insert("order".to_owned(), "random".to_owned());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("chase.wmt");
-    let mut progress = |_: &Progress| ControlFlow::Continue(());
-    generate("pointer-chase", &parameters, 1, &path, &mut progress).unwrap();
-    let (machine, trace) = (load(machine, &[]).unwrap(), Trace::open(&path).unwrap());
-    simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap().core_cycles
+/// Cycles of a load that hits L1, that hits L2, and of one from DRAM, as published and set.
+const MACHINES: [(&str, [u64; 3]); 6] = [
+    ("a100", [36, 213, 570]),
+    ("h100", [40, 281, 690]),
+    ("h200", [40, 281, 690]),
+    ("b200", [40, 295, 860]),
+    ("l40s", [36, 277, 631]),
+    ("rtx4090", [40, 296, 636]),
+];
+
+/// Traces of this module; each is made once.
+struct Traces {
+    folder: TempDir,
+    traces: BTreeMap<&'static str, Trace>,
 }
 
-/// Abdelkhalik et al., HPEC 2022: 33 cycles of L1, 200 of L2, 290 of DRAM.
+const CHASE: &str = "pointer-chase";
+
+static TRACES: LazyLock<Traces> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let chase = |nodes, hops| (CHASE, vec![("nodes", nodes), ("hops", hops)]);
+    let stream = |op| ("stream", vec![("op", op), ("n", "2^19"), ("grid", "512")]);
+    let plan = [
+        ("l1", chase("64", "1024")),
+        ("l1 longer", chase("64", "2048")),
+        ("l2", chase("2^12", "2^12")),
+        ("l2 longer", chase("2^12", "2^13")),
+        ("dram", chase("2^20", "2^15")),
+        ("dram longer", chase("2^20", "2^16")),
+        ("triad", stream("triad")),
+        ("copy", stream("copy")),
+    ];
+    let traces = plan.into_iter().map(|(name, (generator, parameters))| {
+        let parameters = parameters.into_iter().map(|(key, value)| (key.into(), value.into()));
+        let path = folder.path().join(format!("{name}.wmt"));
+        let mut progress = |_: &Progress| ControlFlow::Continue(());
+        generate(generator, &parameters.collect(), 1, &path, &mut progress).unwrap();
+        (name, Trace::open(&path).unwrap())
+    });
+    let traces = traces.collect();
+    Traces { folder, traces }
+});
+
+fn result(machine: &Machine, trace: &str) -> RunResult {
+    assert!(TRACES.folder.path().exists());
+    run(machine, &TRACES.traces[trace])
+}
+
+/// Core cycles of a hop of one warp from line to line, each a load that waits for the last: the second half of a longer
+/// chase. 64 lines stay in L1, 512 KB in L2; of 128 MB, no line is read twice, and nearly all banks have a row open.
+fn chase(machine: &Machine, level: &str, hops: u32) -> f64 {
+    let [whole, half] = [format!("{level} longer"), level.to_owned()]
+        .map(|trace| result(machine, &trace).core_cycles);
+    (whole - half) as f64 / f64::from(hops)
+}
+
+fn latencies(machine: &Machine) -> [f64; 3] {
+    [("l1", 1024), ("l2", 1 << 12), ("dram", 1 << 15)]
+        .map(|(level, hops)| chase(machine, level, hops))
+}
+
+/// Share of the time that data are on the buses of DRAM, in percent.
+fn of_peak(machine: &Machine, trace: &str) -> f64 {
+    let channels = result(machine, trace).channels;
+    let sum = |of: fn(&ChannelResult) -> u64| channels.iter().map(of).sum::<u64>() as f64;
+    100.0 * sum(|channel| channel.data_bus_busy_cycles) / sum(|channel| channel.cycles)
+}
+
+const CTAS: u64 = 160;
+const CTA_BYTES: u64 = 28 << 10;
+
+/// CTAs read 28 KB each, past L1, in eight warps of seven loads of 512 bytes, until the 4.4 MB that they share are read so
+/// many times. CTAs that begin at a power of two would all begin at the same few channels, where those take turns.
+fn reads(passes: u64) -> Kernel {
+    let load = |piece: u64| {
+        let load = Access::load(16, (0..32).map(|lane| 512 * piece + 16 * lane).collect());
+        Step::Memory(Access { cache_op: CacheOp::Global, ..load })
+    };
+    let warp = |first: u64| (0..7).map(|step| load(first + 8 * step)).collect();
+    let cta =
+        |cta: u64| (0..8).map(|number| warp(cta % CTAS * (CTA_BYTES / 512) + number)).collect();
+    Kernel { ctas: (0..passes * CTAS).map(cta).collect(), ..Kernel::default() }
+}
+
+/// Bytes in a core cycle that L2 answers reads with.
+fn bytes_of_l2(machine: &Machine) -> f64 {
+    let [half, whole] = [8, 16].map(|passes| {
+        let file = write(&[reads(passes)]);
+        run(machine, &file.trace).core_cycles
+    });
+    (8 * CTAS * CTA_BYTES) as f64 / (whole - half) as f64
+}
+
+/// A refresh is in the way of some loads, and closes the rows that others find open on a machine without it.
 #[test]
-fn a100_answers_as_fast_as_the_chip() {
-    const LINES: u32 = 4096;
-    // 512 KB: more than L1, less than L2. All lines come from DRAM once.
-    let cold = chase("a100", LINES, LINES);
-    let warm = chase("a100", LINES, 2 * LINES) - cold;
-    let small = chase("a100", 64, 2048) - chase("a100", 64, 1024);
-    assert_eq!(small, 33 * 1024, "L1");
-    assert_eq!(warm, 200 * u64::from(LINES), "L2");
-    let dram = cold as f64 / f64::from(LINES);
-    assert!((dram / 290.0 - 1.0).abs() < 0.02, "DRAM: {dram}");
+fn loads_take_what_they_are_set_to_take() {
+    for (name, published) in MACHINES {
+        let found = latencies(&machine(name, &NO_REFRESH));
+        let [l1, l2, dram] = published.map(|cycles| cycles as f64);
+        assert_eq!(found[..2], [l1, l2], "{name}");
+        assert!((found[2] - dram).abs() < 1.0, "{name}: {}", found[2]);
+    }
+}
+
+#[test]
+fn the_page_has_what_the_machines_do() {
+    let rows = MACHINES.map(|(name, _)| {
+        let machine = machine(name, &[]);
+        let [l1, l2, dram] = latencies(&machine).map(|cycles| format!("{cycles:.0}"));
+        let peak = format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9);
+        let [triad, copy] = ["triad", "copy"].map(|op| format!("{:.1}", of_peak(&machine, op)));
+        let read = format!("{:.0}", bytes_of_l2(&machine));
+        vec![format!("`{name}`"), l1, l2, dram, peak, triad, copy, read]
+    });
+    let heading = [
+        "machine",
+        "L1, cycles",
+        "L2, cycles",
+        "DRAM, cycles",
+        "peak, GB/s",
+        "triad, % of the peak",
+        "copy, % of the peak",
+        "L2, bytes a cycle",
+    ];
+    assert_parts("docs/microbenchmarks.md", &[("ours", table(&heading, rows))]);
 }

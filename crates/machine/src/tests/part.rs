@@ -34,7 +34,7 @@ fn every_part_is_one_of_every_preset() {
         }
     }
     let sectored = preset_names().filter(|name| preset(name).llc.cache.sector_bytes == 32).count();
-    assert_eq!(parts().len(), 37);
+    assert_eq!(parts().len(), 50);
     assert_eq!(refused, 8 * sectored, "gddr3, gddr5, gddr5x and hbm2-legacy with wide buses");
 }
 

@@ -393,10 +393,58 @@ fn rtx3070_is_the_reference_machine() {
     assert_eq!((machine.llc.cache.sets(), machine.llc.cache.associativity()), (64, 16));
 }
 
-/// GPGPU-Sim: activate to write RCD - (WL + 1). The source of `a100` states it.
+/// The machines that no simulator's configuration is a source of.
+const OF_TODAY: [(&str, &str); 6] = [
+    ("a100", "hbm2:HBM2_8Gb:HBM2_2400Mbps"),
+    ("h100", "hbm3:HBM3_16Gb_8hi:HBM3_H100_5240Mbps"),
+    ("h200", "hbm3e:HBM3E_24Gb_8hi:HBM3E_6250Mbps"),
+    ("b200", "hbm3e:HBM3E_24Gb_8hi:HBM3E_7800Mbps"),
+    ("l40s", "gddr6:GDDR6_16Gb_x8:GDDR6_18000_1350mV_double"),
+    ("rtx4090", "gddr6x:GDDR6X_16Gb_x16:GDDR6X_21000"),
+];
+
+/// Their DRAM is the part of that name, refreshed as parts are; nothing is chosen beside it.
+#[test]
+fn machines_of_today_have_the_channels_of_a_part() {
+    for (name, part) in OF_TODAY {
+        let [preset, named] =
+            [with(name, &[]), with(name, &[&format!("dram.standard={part}")])].map(Result::unwrap);
+        let (dram, part) = (&preset.dram, &named.dram);
+        assert_eq!(dram.timing, part.timing, "{name}");
+        let below_rows = |dram: &Dram| dram.address.map.split_once(' ').unwrap().1.to_owned();
+        assert_eq!(below_rows(dram), below_rows(part), "{name}");
+        let power = Power { idd5pb: 0, ..part.power.clone() };
+        assert_eq!(dram.power, power, "{name}: banks are refreshed all at once");
+        let shape = |dram: &Dram| {
+            let banks = (dram.pseudo_channels, dram.stacks, dram.banks, dram.bank_groups);
+            let bus = (dram.bus_bytes, dram.burst_length, dram.transfers_per_clock);
+            (banks, bus, dram.row_bytes, dram.devices, dram.dual_command_bus)
+        };
+        assert_eq!(shape(dram), shape(part), "{name}");
+        // R's clock of HBM2 is 1200 MHz, that of a100 1215; those of other speeds are whole ps.
+        let clocks = [preset.clocks.dram_mhz, named.clocks.dram_mhz].map(f64::from);
+        assert!((clocks[0] / clocks[1] - 1.0).abs() < 0.015, "{name}: {clocks:?}");
+    }
+}
+
+/// What is not published of their memory controllers is that of the newest machines with a reference.
+#[test]
+fn machines_of_today_have_the_queues_of_v100() {
+    let queues = |name| {
+        let dram = preset(name).dram;
+        let writes = (dram.write_queue, dram.write_high_watermark, dram.write_low_watermark);
+        (dram.read_queue, writes, dram.write_min_drain, dram.return_queue, dram.page)
+    };
+    for (name, _) in OF_TODAY {
+        assert_eq!(queues(name), queues("v100"), "{name}");
+        assert_eq!(queues(name), queues("rtx3070"), "{name}");
+    }
+}
+
+/// GPGPU-Sim: activate to write RCD - (WL + 1). The sources of the others state it.
 #[test]
 fn activate_to_write_follows_the_simulators_rule() {
-    for name in preset_names().filter(|&name| name != "a100") {
+    for name in preset_names().filter(|&name| OF_TODAY.iter().all(|(other, _)| name != *other)) {
         let t = preset(name).dram.timing;
         assert_eq!(t.trcdw, t.trcd - (t.twl + 1), "{name}");
     }
@@ -414,6 +462,11 @@ fn peak_bandwidths() {
         ("rtx2060s", 448_000_000_000, 32, 4),
         ("rtx3070", 448_000_000_000, 32, 4),
         ("a100", 1_555_200_000_000, 32, 2),
+        ("h100", 3_352_320_000_000, 32, 4),
+        ("h200", 4_800_000_000_000, 32, 4),
+        ("b200", 7_999_488_000_000, 32, 4),
+        ("l40s", 864_000_000_000, 32, 2),
+        ("rtx4090", 1_008_000_000_000, 32, 2),
     ];
     for (name, peak, bytes, cycles) in cases {
         let machine = preset(name);
