@@ -10,6 +10,7 @@ mod counts;
 mod hash;
 mod histogram;
 mod ids;
+mod names;
 mod port;
 mod region;
 mod requests;
@@ -26,8 +27,9 @@ pub use counts::{Since, Total, quotient, total};
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
 pub use histogram::Histogram;
 pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
+pub use names::MAX_REGIONS;
 pub use port::{Fabric, PortId, UnitId};
-pub use region::{MAX_REGIONS, Region, free_left};
+pub use region::{Region, free_left};
 pub use requests::{
     CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
 };

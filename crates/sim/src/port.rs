@@ -24,7 +24,7 @@
 
 use super::wheel::Wheel;
 use crate::bits;
-use crate::region;
+use crate::names;
 use crate::{Clock, ClockDomain, Cycle, Domain, RequestId, Ticks};
 
 /// A unit: its clock domain and its number in that domain.
@@ -44,13 +44,13 @@ impl PortId {
 
     #[inline]
     fn index(self) -> usize {
-        region::index(self.0)
+        names::index(self.0)
     }
 
     /// Number of the region that has the port.
     #[inline]
     pub(crate) fn region(self) -> usize {
-        region::of(self.0)
+        names::of(self.0)
     }
 }
 
@@ -177,7 +177,7 @@ impl Fabric {
             to_network: reader.domain == Domain::Network,
             writer_blocked: false,
         });
-        PortId(region::name(self.region, self.ports.len() - 1))
+        PortId(names::name(self.region, self.ports.len() - 1))
     }
 
     /// The ports to a network that have become non-empty since the last call, by the numbers of

@@ -16,29 +16,6 @@
 
 use crate::{Clock, Domain, Fabric, RequestTable};
 
-/// Low bits of the name of a port or a request, which give its index in its region.
-const INDEX_BITS: u32 = 26;
-
-/// Most regions of a machine.
-pub const MAX_REGIONS: usize = 1 << (u32::BITS - INDEX_BITS);
-
-/// The name of number `index` of a region.
-#[inline]
-pub(crate) fn name(region: usize, index: usize) -> u32 {
-    assert!(index < 1 << INDEX_BITS, "a region has 2^{INDEX_BITS} requests and ports at most");
-    (region as u32) << INDEX_BITS | index as u32
-}
-
-#[inline]
-pub(crate) fn index(name: u32) -> usize {
-    (name & ((1 << INDEX_BITS) - 1)) as usize
-}
-
-#[inline]
-pub(crate) fn of(name: u32) -> usize {
-    (name >> INDEX_BITS) as usize
-}
-
 /// The ports and requests of a region.
 pub struct Region {
     pub fabric: Fabric,
@@ -125,14 +102,5 @@ mod tests {
         regions[1].requests.remove(guest);
         free_left(&mut regions);
         assert_eq!(regions[0].requests.in_flight(), 0);
-    }
-
-    #[test]
-    fn names_tell_regions_apart() {
-        for (region, at) in [(0, 0), (1, 0), (MAX_REGIONS - 1, (1 << INDEX_BITS) - 2)] {
-            let name = name(region, at);
-            assert_eq!((of(name), index(name)), (region, at));
-            assert_ne!(name, u32::MAX, "which is no request");
-        }
     }
 }

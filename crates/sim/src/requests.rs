@@ -26,7 +26,7 @@
 //! for write-backs and for the rest of a line that a store allocated, and a channel adds
 //! prefetches; for these no SM waits.
 
-use crate::{Location, SmId, Ticks, WarpId, region};
+use crate::{Location, SmId, Ticks, WarpId, names};
 
 /// A row of a table: the table's region and the index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ impl RequestId {
 
     #[inline]
     fn index(self) -> usize {
-        region::index(self.0)
+        names::index(self.0)
     }
 
     /// Number of the region that has the row.
     #[inline]
     pub(crate) fn region(self) -> usize {
-        region::of(self.0)
+        names::of(self.0)
     }
 }
 
@@ -253,7 +253,7 @@ impl RequestTable {
             return id;
         }
         self.rows.push(row);
-        RequestId(region::name(self.region, self.rows.len() - 1))
+        RequestId(names::name(self.region, self.rows.len() - 1))
     }
 
     /// Frees the row of a request.
