@@ -1,7 +1,9 @@
 //! The same trace on the same machine gives the same result, whatever else is different.
 
+use crate::recording::Everything;
 use crate::trace::{machine, mixed, run, write, write_with};
-use warpmem::machine::preset_names;
+use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::machine::{Machine, preset_names};
 use warpmem_trace::{Codec, WriterOptions};
 
 #[test]
@@ -38,4 +40,27 @@ fn the_layout_of_the_trace_does_not_matter() {
     let machine = machine("li2015", &["run.concurrent_kernels=true"]);
     let results = files.each_ref().map(|file| run(&machine, &file.trace));
     assert!(results[0] == results[1] && results[0] == results[2]);
+}
+
+/// On whole presets, whose phases have units enough to be shared among threads.
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let file = write(&[mixed(120, 4, 1 << 22), mixed(20, 4, 1 << 16)]);
+    let on_threads = |machine: &Machine, threads| {
+        let mut rows = Everything::but_requests(500);
+        let result =
+            simulate_with_threads(machine, &file.trace, threads, &mut rows, &mut NoProgress);
+        (result.unwrap(), rows)
+    };
+    for preset in preset_names() {
+        for overrides in [&[][..], &["llc.enabled=false"]] {
+            let machine = machine(preset, overrides);
+            let (alone, rows) = on_threads(&machine, 1);
+            for threads in [2, 5] {
+                let (result, same_rows) = on_threads(&machine, threads);
+                assert!(result == alone, "{preset} {overrides:?} on {threads} threads");
+                assert!(same_rows == rows, "rows of {preset} {overrides:?} on {threads} threads");
+            }
+        }
+    }
 }

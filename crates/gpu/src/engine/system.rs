@@ -1,43 +1,27 @@
 //! All units of a machine at work.
 
+mod build;
+mod outcome;
+
 use super::part::{Part, Phase};
 use super::split::Split;
 use super::team::Team;
-use super::wiring::Wiring;
 use crate::context::Recording;
 use crate::controller::Controller;
-use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
-use crate::ideal::IDEALS;
+use crate::cta::{Dispatcher, KernelSource, Launch};
 use crate::llc::Slice;
-use crate::llc::queue::{LLC_QUEUES, without_delay_before_tags};
-use crate::results::{CounterResult, IntervalCounts, RunResult, Wanted};
-use crate::side::{SharedMshrs, SideChannels, share_tables};
+use crate::side::SharedMshrs;
 use crate::sm::Sm;
+pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
-use std::ops::Range;
-use std::sync::Arc;
-use warpmem_dram::scheduler::{Family, SCHEDULERS};
-use warpmem_dram::{Channel, CommandSink};
-use warpmem_machine::{Machine, MachineError, Policies};
+use warpmem_dram::CommandSink;
 use warpmem_network::Topology;
-use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::{
-    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, Total,
-    UnitId, domain, free_left,
+    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
+    domain, free_left,
 };
-use warpmem_trace::{Trace, TraceError};
-
-/// Why a machine could not be built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-    #[error(transparent)]
-    Machine(#[from] MachineError),
-    #[error(transparent)]
-    Dispatch(#[from] DispatchError),
-}
+use warpmem_trace::TraceError;
 
 /// A machine at work on a trace.
 pub(super) struct System {
@@ -55,91 +39,11 @@ pub(super) struct System {
     polls: bool,
 }
 
-/// Units that are due from which on their steps are shared among threads: handing a part to a thread
-/// and back costs about as much as two steps.
+/// Units that are due from which on their steps are shared among threads: what a thread takes over must be
+/// worth handing a part to it and back. Chosen by trial on one computer; results do not depend on it.
 const WORTH_SHARING: u32 = 16;
 
 impl System {
-    pub fn new(
-        machine: &Machine,
-        trace: &Trace,
-        wanted: &Wanted,
-        threads: usize,
-    ) -> Result<System, BuildError> {
-        let scene = machine.scheduler_context();
-        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
-        System::with_schedulers(machine, trace, &*schedulers, wanted, threads)
-    }
-
-    /// With these DRAM schedulers instead of those that the machine names.
-    pub fn with_schedulers(
-        machine: &Machine,
-        trace: &Trace,
-        schedulers: &dyn Family,
-        wanted: &Wanted,
-        threads: usize,
-    ) -> Result<System, BuildError> {
-        let scene = machine.scheduler_context();
-        let map = Arc::new(machine.address_map()?);
-        let dispatcher = Dispatcher::new(machine, trace.kernels())?;
-        let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
-        let needs = schedulers.needs();
-        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
-        let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
-        let machine = unqueued.as_ref().unwrap_or(machine);
-        let split = Split::new(machine, regions(schedulers, wanted, threads));
-        let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
-        let mut sms = wiring.sms(machine, ideal)?.into_iter();
-        let mut slices = wiring.slices(machine, &needs, ideal)?;
-        let channels = Channel::all(&scene, schedulers)?;
-        let controllers = wiring.controllers(machine, channels, ideal)?;
-        let slices_per_channel = machine.llc.slices_per_channel as usize;
-        let of_channels = slices.chunks_mut(slices_per_channel);
-        for (controller, slices) in controllers.iter().zip(of_channels) {
-            let Some(lines) = controller.cached_lines() else { continue };
-            slices.iter_mut().for_each(|slice| slice.note_lines(lines.clone(), machine));
-        }
-        let networks = wiring.networks(machine, ideal)?;
-        let mut regions = wiring.regions;
-        let dispatcher_unit = sms.len();
-        regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
-        let (mut slices, mut controllers) = (slices.into_iter(), controllers.into_iter());
-        let part = |(region, (sm, channel)): (&mut Region, (&Range<usize>, &Range<usize>))| {
-            let controllers: Vec<Controller> = controllers.by_ref().take(channel.len()).collect();
-            // Channels refresh whether requests come or not.
-            controllers.iter().for_each(|c| region.fabric.wake(c.unit(), Ticks(0)));
-            Part {
-                first_sm: sm.start,
-                sms: sms.by_ref().take(sm.len()).collect(),
-                first_slice: channel.start * slices_per_channel,
-                slices: slices.by_ref().take(channel.len() * slices_per_channel).collect(),
-                first_controller: channel.start,
-                controllers,
-                map: Arc::clone(&map),
-                side: SideChannels::new(machine, &needs, split.regions() > 1),
-                record: Recording::new(machine.clocks.periods().core, wanted),
-                ended: Vec::new(),
-                dispatcher: dispatcher_unit,
-                dispatcher_due: false,
-                steps: 0,
-                error: None,
-            }
-        };
-        let ranges = split.sms.iter().zip(&split.channels);
-        let parts = regions.iter_mut().zip(ranges).map(part).collect();
-        Ok(System {
-            regions,
-            parts,
-            split,
-            networks,
-            mshrs: SharedMshrs::default(),
-            dispatcher,
-            launches: VecDeque::new(),
-            steps: 0,
-            polls: false,
-        })
-    }
-
     /// Threads that step the machine beside the caller's.
     pub fn helpers(&self) -> usize {
         self.parts.len() - 1
@@ -204,9 +108,6 @@ impl System {
     ) -> Result<(), TraceError> {
         self.step_parts(Phase::Memory, now, team);
         self.follow_mshrs();
-        if !team.is_empty() {
-            free_left(&mut self.regions);
-        }
         self.step_networks(now);
         self.step_parts(Phase::Core, now, team);
         self.gather(now, source)?;
@@ -263,11 +164,11 @@ impl System {
         }
     }
 
-    /// Brings together what the SMs of the parts have done at `now`, and steps the dispatcher if it is
-    /// due.
+    /// Brings together what the parts have done at `now`, and steps the dispatcher if it is due.
     fn gather(&mut self, now: Ticks, source: &mut dyn KernelSource) -> Result<(), TraceError> {
         let mut due = mem::take(&mut self.parts[0].dispatcher_due);
         if self.parts.len() > 1 {
+            free_left(&mut self.regions);
             self.gather_rows();
             self.tell_fields();
         }
@@ -421,43 +322,9 @@ impl System {
         self.requests_in_flight() == 0 && !self.controllers().any(Controller::is_prefetching)
     }
 
-    /// What SMs, slices and channels have done before `now`.
-    pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
-        let core = self.clock::<domain::Core>().cycle_from(now);
-        let llc = self.clock::<domain::Llc>().cycle_from(now);
-        let dram = self.clock::<domain::Dram>().cycle_from(now);
-        let mut counts = IntervalCounts::default();
-        self.sms_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
-        for slice in self.slices() {
-            counts.llc.add(slice.accesses());
-            counts.llc_queues.add(&slice.queue_length(llc));
-        }
-        for controller in self.controllers() {
-            counts.add_channel(controller.counts(dram));
-        }
-        counts
-    }
-
     /// Rows that have been recorded and not handed on.
     pub fn rows(&mut self) -> &mut Recording {
         &mut self.parts[0].record
-    }
-
-    /// Read requests that are back, and the sum of their latencies, core cycles.
-    pub fn reads(&self) -> (u64, u64) {
-        let totals = self.parts.iter().map(|part| &part.record.latency.total);
-        totals.fold((0, 0), |(count, sum), total| (count + total.count(), sum + total.sum() as u64))
-    }
-
-    /// What has been recorded in all.
-    pub fn take_record(&mut self, result: &mut RunResult) {
-        self.gather_rows();
-        let (first, others) = self.parts.split_first_mut().expect("there is a part");
-        others.iter().for_each(|part| first.record.add(&part.record));
-        let Recording { latency, loads, progress, .. } = &mut first.record;
-        result.latency = mem::take(latency);
-        result.loads = mem::take(loads);
-        result.progress = mem::take(progress);
     }
 
     /// Warps on all SMs.
@@ -484,63 +351,6 @@ impl System {
     /// Starts the SMs' account of cycles at core cycle `cycle`.
     pub fn start_account(&mut self, cycle: CoreCycle) {
         self.sms_mut().for_each(|sm| sm.start_account(cycle));
-    }
-
-    /// Ends the SMs' account of cycles at core cycle `cycle`, when the last CTA has ended.
-    pub fn finish_sms(&mut self, cycle: CoreCycle, result: &mut RunResult) {
-        result.sms = self.sms_mut().map(|sm| sm.finish(cycle)).collect();
-    }
-
-    /// The results of everything but the SMs, when all requests are done, at time `now`.
-    pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
-        let llc_cycle = self.clock::<domain::Llc>().cycle_from(now);
-        let slices = self.parts.iter_mut().flat_map(|part| &mut part.slices);
-        result.slices = slices.map(|slice| slice.finish(llc_cycle)).collect();
-        if machine.llc.enabled {
-            result.mshr_cycles = self.mshrs.finish(llc_cycle);
-        }
-        let dram_cycle = self.clock::<domain::Dram>().cycle_from(now);
-        result.channels = self.controllers().map(|c| c.counts(dram_cycle)).collect();
-        let sharing = self.controllers().filter_map(Controller::row_sharing);
-        sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
-        let cycle = self.clock::<domain::Network>().cycle_from(now).number();
-        result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
-        result.counters = self.counters(machine);
-        result.kernels = self.dispatcher.results().to_vec();
-        result.steps = self.steps();
-    }
-
-    /// What policies counted.
-    fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
-        let policy = &machine.policy;
-        let mut counters = self.channel_counters(machine);
-        for (index, sm) in self.sms().enumerate() {
-            counters.extend(named("sm", index, &policy.warp_scheduler, sm.counters()));
-        }
-        for (index, slice) in self.slices().enumerate() {
-            counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
-        }
-        let dispatcher = self.dispatcher.counters();
-        counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));
-        counters
-    }
-
-    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices
-    /// together.
-    fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
-        let per_channel = machine.llc.slices_per_channel as usize;
-        let slices = self.parts.iter().flat_map(|part| part.slices.chunks(per_channel));
-        let Policies { dram_scheduler: scheduler, prefetcher, ideal, .. } = &machine.policy;
-        let mut counters = Vec::new();
-        for (channel, (controller, slices)) in self.controllers().zip(slices).enumerate() {
-            let own = if controller.is_perfect() { ideal } else { scheduler };
-            counters.extend(named("channel", channel, own, controller.counters()));
-            let prefetches = controller.channel().prefetch_counters();
-            counters.extend(named("channel", channel, prefetcher, prefetches));
-            let slices = sum_by_name(slices.iter().flat_map(Slice::counters));
-            counters.extend(named("channel", channel, scheduler, slices));
-        }
-        counters
     }
 
     /// Keeps logs of all channels' commands.
@@ -570,38 +380,4 @@ impl System {
     pub fn describe(&self) -> Vec<String> {
         self.dispatcher.describe().chain(self.leftovers()).collect()
     }
-}
-
-/// Into how many regions a machine may be parted that `threads` are to step.
-fn regions(schedulers: &dyn Family, wanted: &Wanted, threads: usize) -> usize {
-    // A sample of requests is one in so many in the order in which they are back.
-    let is_one =
-        schedulers.share_state() || share_tables(&schedulers.needs()) || wanted.requests.is_some();
-    if is_one { 1 } else { threads }
-}
-
-/// What a policy counted in a unit, for the tables.
-fn named(
-    unit: &'static str,
-    index: usize,
-    policy: &str,
-    counters: Vec<Counter>,
-) -> impl Iterator<Item = CounterResult> {
-    let (index, policy) = (index as u32, policy_name(policy).to_owned());
-    counters.into_iter().map(move |Counter { name, value }| {
-        let policy = policy.clone();
-        CounterResult { unit, index, policy, counter: name, value }
-    })
-}
-
-/// Adds up counters of one name, in the order of their first.
-fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
-    let mut sums: Vec<Counter> = Vec::new();
-    for counter in counters {
-        match sums.iter_mut().find(|sum| sum.name == counter.name) {
-            Some(sum) => sum.value += counter.value,
-            None => sums.push(counter),
-        }
-    }
-    sums
 }

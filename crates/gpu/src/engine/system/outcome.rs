@@ -1,0 +1,130 @@
+//! What a machine has done: its counts, in a run and at its end.
+
+use super::System;
+use crate::context::Recording;
+use crate::controller::Controller;
+use crate::llc::Slice;
+use crate::results::{CounterResult, IntervalCounts, RunResult};
+use std::mem;
+use warpmem_machine::{Machine, Policies};
+use warpmem_params::{Counter, policy_name};
+use warpmem_sim::{CoreCycle, Ticks, Total, domain};
+
+impl System {
+    /// What SMs, slices and channels have done before `now`.
+    pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
+        let core = self.clock::<domain::Core>().cycle_from(now);
+        let llc = self.clock::<domain::Llc>().cycle_from(now);
+        let dram = self.clock::<domain::Dram>().cycle_from(now);
+        let mut counts = IntervalCounts::default();
+        self.sms_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
+        for slice in self.slices() {
+            counts.llc.add(slice.accesses());
+            counts.llc_queues.add(&slice.queue_length(llc));
+        }
+        for controller in self.controllers() {
+            counts.add_channel(controller.counts(dram));
+        }
+        counts
+    }
+
+    /// Read requests that are back, and the sum of their latencies, core cycles.
+    pub fn reads(&self) -> (u64, u64) {
+        let totals = self.parts.iter().map(|part| &part.record.latency.total);
+        totals.fold((0, 0), |(count, sum), total| (count + total.count(), sum + total.sum() as u64))
+    }
+
+    /// What has been recorded in all.
+    pub fn take_record(&mut self, result: &mut RunResult) {
+        self.gather_rows();
+        let (first, others) = self.parts.split_first_mut().expect("there is a part");
+        others.iter().for_each(|part| first.record.add(&part.record));
+        let Recording { latency, loads, progress, .. } = &mut first.record;
+        result.latency = mem::take(latency);
+        result.loads = mem::take(loads);
+        result.progress = mem::take(progress);
+    }
+
+    /// Ends the SMs' account of cycles at core cycle `cycle`, when the last CTA has ended.
+    pub fn finish_sms(&mut self, cycle: CoreCycle, result: &mut RunResult) {
+        result.sms = self.sms_mut().map(|sm| sm.finish(cycle)).collect();
+    }
+
+    /// The results of everything but the SMs, when all requests are done, at time `now`.
+    pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
+        let llc_cycle = self.clock::<domain::Llc>().cycle_from(now);
+        let slices = self.parts.iter_mut().flat_map(|part| &mut part.slices);
+        result.slices = slices.map(|slice| slice.finish(llc_cycle)).collect();
+        if machine.llc.enabled {
+            result.mshr_cycles = self.mshrs.finish(llc_cycle);
+        }
+        let dram_cycle = self.clock::<domain::Dram>().cycle_from(now);
+        result.channels = self.controllers().map(|c| c.counts(dram_cycle)).collect();
+        let sharing = self.controllers().filter_map(Controller::row_sharing);
+        sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
+        let cycle = self.clock::<domain::Network>().cycle_from(now).number();
+        result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
+        result.counters = self.counters(machine);
+        result.kernels = self.dispatcher.results().to_vec();
+        result.steps = self.steps();
+    }
+
+    /// What policies counted.
+    fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let policy = &machine.policy;
+        let mut counters = self.channel_counters(machine);
+        for (index, sm) in self.sms().enumerate() {
+            counters.extend(named("sm", index, &policy.warp_scheduler, sm.counters()));
+        }
+        for (index, slice) in self.slices().enumerate() {
+            counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
+        }
+        let dispatcher = self.dispatcher.counters();
+        counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));
+        counters
+    }
+
+    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices
+    /// together.
+    fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let per_channel = machine.llc.slices_per_channel as usize;
+        let slices = self.parts.iter().flat_map(|part| part.slices.chunks(per_channel));
+        let Policies { dram_scheduler: scheduler, prefetcher, ideal, .. } = &machine.policy;
+        let mut counters = Vec::new();
+        for (channel, (controller, slices)) in self.controllers().zip(slices).enumerate() {
+            let own = if controller.is_perfect() { ideal } else { scheduler };
+            counters.extend(named("channel", channel, own, controller.counters()));
+            let prefetches = controller.channel().prefetch_counters();
+            counters.extend(named("channel", channel, prefetcher, prefetches));
+            let slices = sum_by_name(slices.iter().flat_map(Slice::counters));
+            counters.extend(named("channel", channel, scheduler, slices));
+        }
+        counters
+    }
+}
+
+/// What a policy counted in a unit, for the tables.
+fn named(
+    unit: &'static str,
+    index: usize,
+    policy: &str,
+    counters: Vec<Counter>,
+) -> impl Iterator<Item = CounterResult> {
+    let (index, policy) = (index as u32, policy_name(policy).to_owned());
+    counters.into_iter().map(move |Counter { name, value }| {
+        let policy = policy.clone();
+        CounterResult { unit, index, policy, counter: name, value }
+    })
+}
+
+/// Adds up counters of one name, in the order of their first.
+fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
+    let mut sums: Vec<Counter> = Vec::new();
+    for counter in counters {
+        match sums.iter_mut().find(|sum| sum.name == counter.name) {
+            Some(sum) => sum.value += counter.value,
+            None => sums.push(counter),
+        }
+    }
+    sums
+}
