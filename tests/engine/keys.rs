@@ -228,6 +228,10 @@ const CHANGES: &[Change] = &[
     change("dram.queue_organisation=per-bank"),
     change("dram.page=closed"),
     change("dram.picks_per_cycle=1"),
+    within(
+        "dram.write_queue=0 dram.write_high_watermark=0 dram.write_low_watermark=0",
+        "dram.turnaround_limit=1",
+    ),
     change("dram.devices=4"),
     change("dram.power.vdd=1400"),
     change("dram.power.idd0=500"),

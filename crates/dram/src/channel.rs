@@ -144,7 +144,7 @@ impl Channel {
             candidates: Candidates::new(),
             service: Service::new(),
             prefetch: Prefetch::default(),
-            commands: Commands::new(timing, dram.read_queue),
+            commands: Commands::new(timing, dram.turnaround_limit),
             rows: Rows::new(),
             round_robin: RoundRobin::new(banks, traits.shared_round_robin),
             drain: WriteDrain::new(dram),

@@ -71,6 +71,9 @@ section! {
         page: String, in "page policy";
         /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
         picks_per_cycle: u32, in 0..=64, unit "requests";
+        /// Requests of one kind that may pass one in service that waits for the data bus to turn around;
+        /// 0 = any number.
+        turnaround_limit: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// Finished reads that wait for the slice.
         return_queue: u32, in 1..=ENTRIES, unit "requests";
         /// Timing, command clock cycles.

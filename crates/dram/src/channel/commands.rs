@@ -18,9 +18,10 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// `limit`: column commands that may pass a bank that waits for the data bus to turn around.
-    pub fn new(timing: TimingState, limit: u32) -> Commands {
-        Commands { data_bus: DataBus::new(limit), agenda: Agenda::new(), timing }
+    /// `turnaround_limit`: requests that may pass a bank that waits for the data bus to turn around; 0 =
+    /// any number.
+    pub fn new(timing: TimingState, turnaround_limit: u32) -> Commands {
+        Commands { data_bus: DataBus::new(turnaround_limit), agenda: Agenda::new(), timing }
     }
 
     /// What has been issued allows what when.
@@ -101,10 +102,10 @@ impl Commands {
         self.timing.issued(kind, bank, now);
     }
 
-    /// The data of a column command that has issued pass the data bus.
+    /// The data of a column command that has issued pass the data bus; `is_last` of its request.
     #[inline]
-    pub fn transfer(&mut self, is_write: bool) {
-        self.data_bus.transfer(is_write, &self.agenda);
+    pub fn transfer(&mut self, is_write: bool, is_last: bool) {
+        self.data_bus.transfer(is_write, is_last, &self.agenda);
     }
 
     /// Times that the data bus has turned around.

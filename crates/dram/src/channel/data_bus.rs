@@ -3,39 +3,42 @@
 use crate::agenda::Agenda;
 use crate::request::CommandKind::{self, Rd, Wr};
 use crate::sets::BankSet;
+use std::num::NonZeroU32;
 
 /// The data bus.
 ///
-/// Column commands of one kind would keep the turnaround of the other from ever ending: requests of
-/// a shared queue, or those still in service when the channel changes between reads and writes. So
-/// only a limited number may pass.
+/// A column command issues as soon as timing allows, so that requests of one kind can keep one of the
+/// other kind waiting for the turnaround as long as they come: requests of a shared queue, or those still
+/// in service when the channel changes between reads and writes. A limit lets only so many pass.
 pub(super) struct DataBus {
     /// RD or WR, as the last column command was.
     last: Option<CommandKind>,
-    /// How many of that kind have passed a bank that needs the other.
+    /// How many requests of that kind have passed a bank that needs the other.
     passed: u32,
-    /// How many may.
-    limit: u32,
+    /// How many may; none: any number.
+    limit: Option<NonZeroU32>,
     turnarounds: u64,
 }
 
 impl DataBus {
+    /// `limit`: requests that may pass; 0 = any number.
     pub fn new(limit: u32) -> DataBus {
-        DataBus { last: None, passed: 0, limit, turnarounds: 0 }
+        DataBus { last: None, passed: 0, limit: NonZeroU32::new(limit), turnarounds: 0 }
     }
 
     /// Banks whose column commands wait so that the bus can turn around. Banks of `no_room` do not
     /// wait for it.
     #[inline]
     pub fn held(&self, agenda: &Agenda, no_room: BankSet) -> BankSet {
-        let Some(last) = self.last.filter(|_| self.passed >= self.limit) else { return 0 };
+        let Some(limit) = self.limit else { return 0 };
+        let Some(last) = self.last.filter(|_| self.passed >= limit.get()) else { return 0 };
         let others_wait = agenda.wanting(opposite(last)) & !no_room != 0;
         if others_wait { agenda.wanting(last) } else { 0 }
     }
 
-    /// A column command issues.
+    /// A column command issues, the last of its request or not.
     #[inline]
-    pub fn transfer(&mut self, is_write: bool, agenda: &Agenda) {
+    pub fn transfer(&mut self, is_write: bool, is_last: bool, agenda: &Agenda) {
         let column = if is_write { Wr } else { Rd };
         if self.last != Some(column) {
             self.turnarounds += u64::from(self.last.is_some());
@@ -43,7 +46,7 @@ impl DataBus {
             self.passed = 0;
         }
         let others_wait = agenda.wanting(opposite(column)) != 0;
-        self.passed = if others_wait { self.passed + 1 } else { 0 };
+        self.passed = if others_wait { self.passed + u32::from(is_last) } else { 0 };
     }
 
     /// Times that the bus has turned around.

@@ -299,10 +299,10 @@ impl Channel {
         let active = self.service.access(bank);
         let queued = self.queues.of(active.queue.into()).get(active.slot);
         let Request { id, row, write, bursts, .. } = queued.request;
-        self.commands.transfer(write);
         self.rows.access(bank, now);
         self.account.access(bank, write);
         let last = active.issued == bursts;
+        self.commands.transfer(write, last);
         if self.spec.scheduled[usize::from(active.queue)] {
             self.scheduler.on_column(queued, last, now);
         }

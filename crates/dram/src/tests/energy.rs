@@ -3,7 +3,6 @@
 use super::harness::*;
 use crate::standard::{Speed, Standard};
 use crate::{Activity, ChannelResult, Dram, Energy, Power, Timing};
-use std::path::Path;
 
 /// A cycle of 500 MHz.
 const CYCLE_NS: f64 = 2.0;
@@ -259,8 +258,8 @@ fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
 /// DRAMsim3's currents as the reference tables have them, for the speeds that are its own.
 #[test]
 fn currents_are_those_of_the_reference() {
-    let path = Path::new("../shared/reference/dram/timings.md");
-    let Ok(text) = std::fs::read_to_string(path) else {
+    let path = super::reference::beside().join("timings.md");
+    let Ok(text) = std::fs::read_to_string(&path) else {
         eprintln!("skipped: no {}", path.display());
         return;
     };

@@ -95,6 +95,7 @@ pub fn gddr5() -> Dram {
         queue_organisation: QueueOrganisation::Channel,
         page: "open".to_owned(),
         picks_per_cycle: 0,
+        turnaround_limit: 0,
         return_queue: 64,
         timing: Timing {
             trcd: 12,

@@ -57,10 +57,15 @@ const REFERENCES: &[Reference] = &[
     ramulator("r_hbm3_serial_noref", "hbm3", "HBM3_8Gb_8hi", "HBM3_6400Mbps"),
 ];
 
+/// The folder of the references, beside the project.
+pub fn beside() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/dram")
+}
+
 impl Reference {
     /// Where it lies, if it does.
     fn path(&self) -> Option<PathBuf> {
-        let folder = Path::new("../shared/reference/dram").join(self.folder);
+        let folder = beside().join(self.folder);
         if !folder.is_dir() {
             eprintln!("skipped: no {}", folder.display());
             return None;

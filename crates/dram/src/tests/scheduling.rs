@@ -327,15 +327,29 @@ fn idle_writes_give_way_to_a_read() {
     );
 }
 
-/// A write in service waits for the data bus to turn while row hits keep coming, but not for ever.
+/// A write in service waits for the data bus to turn as long as row hits keep coming, unless only so many
+/// may pass it.
 #[test]
-fn what_is_in_service_is_passed_by_so_many_of_the_other_kind_only() {
+fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
     requests.extend((2..102).map(|id| (51, read(id, 1, 1))));
-    let run = timed(&gddr5(), "fr-fcfs", &requests);
-    assert_eq!(run.commands()[2..4], ["Act 0:1 @50", "Rd 1:1 @51"]);
-    let passed = run.order().iter().position(|&id| id == 1).unwrap() - 1;
-    assert_eq!(passed, gddr5().read_queue as usize);
+    for (turnaround_limit, passing) in [(0, 100), (1, 1), (64, 64)] {
+        let dram = Dram { turnaround_limit, ..gddr5() };
+        let run = timed(&dram, "fr-fcfs", &requests);
+        assert_eq!(run.commands()[2..4], ["Act 0:1 @50", "Rd 1:1 @51"]);
+        let passed = run.order().iter().position(|&id| id == 1).unwrap() - 1;
+        assert_eq!(passed, passing);
+    }
+}
+
+/// What passes is counted in requests, of whatever length.
+#[test]
+fn a_request_of_two_column_commands_passes_once() {
+    let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
+    requests.extend((2..22).map(|id| (51, Request { bursts: 2, ..read(id, 1, 1) })));
+    let dram = Dram { turnaround_limit: 8, ..gddr5() };
+    let run = timed(&dram, "fr-fcfs", &requests);
+    assert_eq!(run.order().iter().position(|&id| id == 1).unwrap() - 1, 8);
 }
 
 /// Within the write queue FR-FCFS rules, whatever the policy, but for fcfs.
@@ -355,11 +369,11 @@ fn one_queue_orders_reads_and_writes_together() {
     assert_eq!(run(&gddr3(), "fr-fcfs", &requests).order(), [0, 2, 1]);
 }
 
-/// Reads keep coming to bank 0 while bank 1 needs the bus to turn for a write: as many pass as the
-/// queue has places, then the bus turns.
+/// Reads keep coming to bank 0 while bank 1 needs the bus to turn for a write: as many pass as may, then
+/// the bus turns.
 #[test]
 fn a_waiting_write_turns_the_bus_in_the_end() {
-    let dram = gddr3();
+    let dram = Dram { turnaround_limit: 32, ..gddr3() };
     let mut requests = vec![(0, write(0, 1, 1))];
     requests.extend((0..300).map(|id| (0, read(id + 1, 0, 1))));
     let run = timed(&dram, "fr-fcfs", &requests);
