@@ -187,7 +187,7 @@ impl Topology for Crossbar {
     }
 
     fn routers(&self) -> Vec<Ports> {
-        vec![Ports { inputs: self.ports.inputs.len(), outputs: self.ports.outputs.len() }]
+        vec![self.switch.ports()]
     }
 }
 

@@ -1,6 +1,7 @@
 //! The switch of a crossbar: which input sends to which output when, whatever the inputs and
 //! outputs are connected to.
 
+use crate::Ports;
 use crate::allocator::first_from;
 use crate::arbiter::{Arbiter, Contest, Inputs, Output as Place, Packet};
 use crate::ids::{EntranceId, ExitId};
@@ -98,6 +99,11 @@ impl Switch {
     /// `first_output` outputs.
     pub fn numbered(self, number: usize, first_output: usize) -> Switch {
         Switch { number, first_output, ..self }
+    }
+
+    /// Its inputs and outputs.
+    pub fn ports(&self) -> Ports {
+        Ports { inputs: self.inputs.len(), outputs: self.outputs.len() }
     }
 
     /// Simulates a cycle in which the inputs `arrivals`, which had no packets, have received some;
