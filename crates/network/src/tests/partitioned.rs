@@ -185,15 +185,19 @@ fn far_packets_share_the_width_of_the_links_and_near_ones_do_not() {
 #[test]
 fn a_link_holds_as_many_packets_as_a_port_and_those_under_way_are_among_them() {
     // One SM sends to one far slice. An entry can be used in the cycle after its packet has left the
-    // end of the link.
-    for (places, link) in [(1, 0), (1, 20), (3, 20), (25, 20)] {
+    // end of the link, whichever of the two switches is stepped first.
+    let ways = [(0, 3), (1, 0)];
+    let cases = [(1, 0), (1, 20), (3, 20), (25, 20)];
+    for ((sm, slice), (places, link)) in
+        ways.into_iter().flat_map(|way| cases.map(|case| (way, case)))
+    {
         let topology = format!("partitioned-crossbar(link_latency={link})");
         let buffer = format!("network.output_buffer={places}");
         let spec = network(
             &topology,
             &[&buffer, "network.router_latency=2", "network.link_latency=0", "sms=2"],
         );
-        let packets = [read(0, 0, 3); 100];
+        let packets = [read(sm, 0, slice); 100];
         let rig = Rig { placement: Some(Placement::of(&spec, Down)), ..Rig::new(&spec, Down) };
         let arrivals = rig.arrivals(&packets);
         let held = 2 + link + 1;
