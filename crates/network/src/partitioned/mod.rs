@@ -6,7 +6,7 @@ mod shape;
 use super::arbiter::{self, ArbiterContext, Inputs};
 use super::crossbar::{self, Rule, Switch};
 use super::ids::{DestinationId, SourceId};
-use super::{NetworkContext, Ports, Topology, TopologyEntry};
+use super::{Direction, NetworkContext, Ports, Topology, TopologyEntry};
 use crate::{LinkResult, NetworkResult};
 use fabric::Fabric;
 use shape::{Partition, Shape};
@@ -28,8 +28,7 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 params! {
     struct Parameters {
-        /// parts that the SMs and the slices are divided into, at most as many as there are of
-        /// either
+        /// parts that the SMs and the slices are divided into, at most as many as slices
         partitions: usize = 2, in 1..=16, unit "partitions";
         /// on a link from one partition to another, on top of the two switches
         link_latency: u32 = 100, in 0..=CYCLES, unit "network cycles";
@@ -52,9 +51,12 @@ impl Partitioned {
         crossbar::check_nodes(&INFO, context, "1")?;
         let &Parameters { partitions, link_latency, link_width } = params;
         let nodes = [context.inputs.len(), context.outputs.len()];
-        let most = nodes[0].min(nodes[1]);
-        let valid = format!("at most {most}, the SMs or slices");
-        INFO.require(partitions <= most, "partitions", partitions, valid)?;
+        let slices = match context.direction {
+            Direction::Request => nodes[1],
+            Direction::Reply => nodes[0],
+        };
+        let valid = format!("at most {slices}, the slices");
+        INFO.require(partitions <= slices, "partitions", partitions, valid)?;
         let links = (partitions - 1) * link_width;
         let largest = nodes[0].max(nodes[1]).div_ceil(partitions);
         let valid =
