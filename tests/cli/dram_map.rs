@@ -19,6 +19,11 @@ fn channels_in_turns() {
 }
 
 #[test]
+fn channels_in_turns_with_a_hash() {
+    insta::assert_snapshot!(map(&["0x12345678", "--machine", "a100"]));
+}
+
+#[test]
 fn a_scheme_with_every_field_and_hash() {
     let keys = [
         "dram.channels=8",

@@ -55,23 +55,35 @@ fn edge_after(time: u64, period: u64) -> u64 {
     edge(time + 1, period)
 }
 
-/// Routers between SM 0 and a slice, by the shape of the network alone.
-fn routers(machine: &Machine, slice: SliceId) -> u64 {
+/// Network cycles from SM 0 to a slice without those of the flits, by the shape of the network alone.
+fn way(machine: &Machine, slice: SliceId) -> u64 {
+    let hop = u64::from(machine.network.router_latency) + u64::from(machine.network.link_latency);
     let columns = 6;
     let memory = &machine.network.memory_nodes;
     let sm = (0..).find(|node| !memory.contains(node)).unwrap();
     match machine.policy.topology.as_str() {
-        "crossbar" | "crossbar(form=router)" => 1,
+        "crossbar" | "crossbar(form=router)" => hop,
         "mesh(columns=6)" => {
             let slice = memory[slice.index()];
             let apart =
                 (slice / columns).abs_diff(sm / columns) + (slice % columns).abs_diff(sm % columns);
-            u64::from(apart) + 1
+            (u64::from(apart) + 1) * hop
         }
         // 15 pairs of SMs and 6 slices.
-        "butterfly(radix=21)" => 1,
-        other => panic!("how far is it in {other}?"),
+        "butterfly(radix=21)" => hop,
+        partitioned => {
+            let link = partitioned.strip_prefix("partitioned-crossbar(link_latency=");
+            let link = link.and_then(|rest| rest.split(',').next()?.parse::<u64>().ok());
+            let link = link.unwrap_or_else(|| panic!("how far is it in {partitioned}?"));
+            if is_near(machine, slice) { hop } else { 2 * hop + link }
+        }
     }
+}
+
+/// Whether a slice of a machine of two partitions is in that of SM 0: the first half of the slices.
+pub fn is_near(machine: &Machine, slice: SliceId) -> bool {
+    let slices = machine.dram.channels * machine.llc.slices_per_channel;
+    2 * u32::from(slice.0) < slices
 }
 
 /// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
@@ -87,13 +99,12 @@ pub fn load_time(
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
     let packet = network.header_bytes + llc.cache.sector_bytes;
     let data = u64::from(packet.div_ceil(network.flit_bytes));
-    let hop = u64::from(network.router_latency) + u64::from(network.link_latency);
-    let hops = routers(machine, slice) * hop;
+    let way = way(machine, slice);
     let flits = |flits: u64| match machine.policy.ideal.as_str() {
         "infinite-bandwidth-noc" => 1,
         _ => flits,
     };
-    let crossing = |packet: u64| (flits(packet) + hops) * p.network;
+    let crossing = |packet: u64| (flits(packet) + way) * p.network;
     let begun = issue + u64::from(machine.sm.operand_latency);
     let at_l1_tags = begun + u64::from(machine.l1.latency);
     if place == Place::L1 {

@@ -1,6 +1,7 @@
 //! Machines without a reference simulator: what is measured on the chips, measured on them. `docs/microbenchmarks.md` has
 //! it beside what is published, and says which figures are inputs.
 
+use crate::closed_forms::is_near;
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, machine, run, write};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,7 +14,7 @@ use warpmem::workload::{Progress, generate};
 use warpmem_testing::documents::{assert_parts, table};
 use warpmem_trace::{CacheOp, Trace};
 
-/// Cycles of a load that hits L1, that hits L2, and of one from DRAM, as published and set.
+/// Cycles of a load that hits L1, that hits L2 near, and of one from DRAM, as published and set.
 const MACHINES: [(&str, [u64; 3]); 6] = [
     ("a100", [36, 213, 570]),
     ("h100", [40, 281, 690]),
@@ -22,6 +23,16 @@ const MACHINES: [(&str, [u64; 3]); 6] = [
     ("l40s", [36, 277, 631]),
     ("rtx4090", [40, 296, 636]),
 ];
+
+/// Cycles by which a load that hits L2 far takes longer, as published and set, on machines with two partitions.
+pub const CROSSING: u32 = 200;
+
+/// Lines of L2 that an SM reads: those of its own partition, or of the other.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Near,
+    Far,
+}
 
 /// Traces of this module; each is made once.
 struct Traces {
@@ -74,6 +85,39 @@ fn latencies(machine: &Machine) -> [f64; 3] {
         .map(|(level, hops)| chase(machine, level, hops))
 }
 
+/// Whether a machine has two partitions of L2.
+pub fn is_parted(machine: &Machine) -> bool {
+    machine.policy.topology.starts_with("partitioned-crossbar")
+}
+
+/// Addresses of blocks of 256 bytes, which lie in one slice each: those on one side of SM 0, or of another SM if `swapped`
+/// says that it is in the other partition.
+fn blocks(machine: &Machine, side: Side, swapped: bool, count: usize) -> Vec<u64> {
+    let map = machine.address_map().unwrap();
+    let wants_near = (side == Side::Near) != swapped;
+    let all = (0..).map(|block| block * 256);
+    all.filter(|&block| is_near(machine, map.locate(block).slice) == wants_near)
+        .take(count)
+        .collect()
+}
+
+/// Core cycles of a hop of a warp of SM 0 over lines of one side, as [`chase`]: more than L1 holds.
+fn hop_in_l2(machine: &Machine, side: Side) -> f64 {
+    const HOPS: usize = 1 << 12;
+    let lines = blocks(machine, side, false, HOPS);
+    let hop = |&line: &u64| {
+        let load = Access::load(4, vec![line]);
+        Step::Memory(Access { dest: Some(1), source: Some(1), ..load })
+    };
+    // All lines come into L2 with the first pass.
+    let [half, whole] = [2, 3].map(|passes| {
+        let warp = lines.iter().map(hop).cycle().take(passes * HOPS).collect();
+        let kernel = Kernel { ctas: vec![vec![warp]], ..Kernel::default() };
+        run(machine, &write(&[kernel]).trace).core_cycles
+    });
+    (whole - half) as f64 / HOPS as f64
+}
+
 /// Share of the time that data are on the buses of DRAM, in percent.
 fn of_peak(machine: &Machine, trace: &str) -> f64 {
     let channels = result(machine, trace).channels;
@@ -106,14 +150,46 @@ fn bytes_of_l2(machine: &Machine) -> f64 {
     (8 * CTAS * CTA_BYTES) as f64 / (whole - half) as f64
 }
 
+/// Bytes in a core cycle that L2 answers reads of one side with: a CTA on each SM, whose sixteen warps read its share of
+/// 2.2 MB again and again as those of [`reads`] do.
+fn bytes_of_side(machine: &Machine, side: Side) -> f64 {
+    const WARPS: usize = 16;
+    const LOADS: usize = 7;
+    let sms = machine.sm.count as usize;
+    let lists = [false, true].map(|swapped| blocks(machine, side, swapped, 8640));
+    let load = |sm: usize, number: usize| {
+        let list = &lists[sm % 2];
+        // A distance that is odd, so that SMs begin at all channels.
+        let block = |half: usize| list[(sm * 131 + 2 * number + half) % list.len()];
+        let lanes = (0..32).map(|lane| block(lane / 16) + 16 * (lane as u64 % 16)).collect();
+        Step::Memory(Access { cache_op: CacheOp::Global, ..Access::load(16, lanes) })
+    };
+    let [half, whole] = [2, 4].map(|passes| {
+        let warp = |sm: usize, warp: usize| {
+            let numbers = (0..passes).flat_map(|_| (0..LOADS).map(move |step| step * WARPS + warp));
+            numbers.map(|number| load(sm, number)).collect()
+        };
+        let cta = |sm: usize| (0..WARPS).map(|number| warp(sm, number)).collect();
+        let kernel = Kernel { ctas: (0..sms).map(cta).collect(), ..Kernel::default() };
+        run(machine, &write(&[kernel]).trace).core_cycles
+    });
+    (2 * sms * WARPS * LOADS * 512) as f64 / (whole - half) as f64
+}
+
 /// A refresh is in the way of some loads, and closes the rows that others find open on a machine without it.
 #[test]
 fn loads_take_what_they_are_set_to_take() {
     for (name, published) in MACHINES {
-        let found = latencies(&machine(name, &NO_REFRESH));
+        let machine = machine(name, &NO_REFRESH);
         let [l1, l2, dram] = published.map(|cycles| cycles as f64);
-        assert_eq!(found[..2], [l1, l2], "{name}");
+        let found = latencies(&machine);
+        assert_eq!(found[0], l1, "{name}");
+        let near = if is_parted(&machine) { hop_in_l2(&machine, Side::Near) } else { found[1] };
+        assert_eq!(near, l2, "{name}");
         assert!((found[2] - dram).abs() < 1.0, "{name}: {}", found[2]);
+        if is_parted(&machine) {
+            assert_eq!(hop_in_l2(&machine, Side::Far), l2 + f64::from(CROSSING), "{name}");
+        }
     }
 }
 
@@ -125,17 +201,30 @@ fn the_page_has_what_the_machines_do() {
         let peak = format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9);
         let [triad, copy] = ["triad", "copy"].map(|op| format!("{:.1}", of_peak(&machine, op)));
         let read = format!("{:.0}", bytes_of_l2(&machine));
-        vec![format!("`{name}`"), l1, l2, dram, peak, triad, copy, read]
+        let by_side = |of: fn(&Machine, Side) -> f64| {
+            [Side::Near, Side::Far].map(|side| match is_parted(&machine) {
+                true => format!("{:.0}", of(&machine, side)),
+                false => String::new(),
+            })
+        };
+        let [near, far] = by_side(hop_in_l2);
+        let [read_near, read_far] = by_side(bytes_of_side);
+        let name = format!("`{name}`");
+        vec![name, l1, near, far, l2, dram, peak, triad, copy, read, read_near, read_far]
     });
     let heading = [
         "machine",
         "L1, cycles",
+        "L2 near, cycles",
+        "L2 far, cycles",
         "L2, cycles",
         "DRAM, cycles",
         "peak, GB/s",
         "triad, % of the peak",
         "copy, % of the peak",
         "L2, bytes a cycle",
+        "L2 near, bytes a cycle",
+        "L2 far, bytes a cycle",
     ];
     assert_parts("docs/microbenchmarks.md", &[("ours", table(&heading, rows))]);
 }

@@ -170,6 +170,9 @@ const SHAPES: &[&[&str]] = &[
     &[
         "policy.topology=ideal",
         "policy.topology=crossbar(form=router) network.allocator=pim(iterations=2)",
+        "policy.topology=partitioned-crossbar(link_latency=7,link_width=1) network.sms_per_node=1",
+        "policy.topology=partitioned-crossbar(link_latency=0,link_width=2) network.sms_per_node=1 \
+         policy.arbiter=hold-grant",
         "policy.topology=mesh network.vc_buffer=1 policy.arbiter=hold-grant",
         "policy.topology=mesh network.switching=cut-through network.vc_buffer=16 network.virtual_channels=2 \
          network.vc_assignment=static-destination policy.arbiter=row-matching-hold-grant",

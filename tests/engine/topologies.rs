@@ -47,7 +47,8 @@ fn over_every_topology_all_that_was_asked_for_comes_back() {
     assert!(expected[1] > 0);
     for topology in TOPOLOGIES.names().chain(["crossbar(form=router)", "butterfly(radix=2)"]) {
         for kind in KINDS {
-            if topology == "crossbar" && kind.contains("sms_per_node") {
+            let is_one_stage = ["crossbar", "partitioned-crossbar"].contains(&topology);
+            if is_one_stage && kind.contains("sms_per_node") {
                 continue;
             }
             assert_eq!(packets(topology, kind), expected, "{topology} {kind}");
@@ -69,6 +70,7 @@ fn what_a_topology_cannot_be_is_refused_with_what_it_can() {
             &["vc_buffer", "largest packet", "5 flits", "4"],
         ),
         ("policy.topology=crossbar network.sms_per_node=2", &["sms_per_node", "1"]),
+        ("policy.topology=partitioned-crossbar(partitions=13)", &["partitions", "at most 12"]),
     ];
     for (overrides, parts) in cases {
         let overrides: Vec<&str> = overrides.split_whitespace().collect();

@@ -21,14 +21,25 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
         params.none(&INFO)?;
-        Ok(Box::new(Ideal::new(context, false, |_, _| 1)) as _)
+        Ok(Box::new(Ideal::new(context, false, |_, _| Way { hops: 1, crossing: 0 })) as _)
     },
 };
 
 /// The network of `context` with links of infinite bandwidth and unlimited buffers: a packet takes
 /// the latency of the routers and links on its way in `topology`, plus one cycle.
 pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
-    Box::new(Ideal::new(context, true, |source, destination| topology.hops(source, destination)))
+    Box::new(Ideal::new(context, true, |source, destination| Way {
+        hops: topology.hops(source, destination),
+        crossing: topology.crossing(source, destination),
+    }))
+}
+
+/// The way between two nodes: its routers, and network cycles on top of those of the routers and
+/// the links behind them.
+#[derive(Clone, Copy)]
+struct Way {
+    hops: u64,
+    crossing: u64,
 }
 
 /// A port and its node.
@@ -77,8 +88,8 @@ struct Ideal {
     packets: PacketSizes,
     /// Network cycles of one router and one link.
     latency: u64,
-    /// Routers on the way from each sending node to each receiving node.
-    hops: Table<SourceId, Table<DestinationId, u64>>,
+    /// From each sending node to each receiving node.
+    ways: Table<SourceId, Table<DestinationId, Way>>,
     /// Neither the links nor the ports to the readers limit anything.
     unlimited: bool,
     inputs: Table<EntranceId, Port<SourceId>>,
@@ -96,18 +107,18 @@ impl Ideal {
     fn new(
         context: &NetworkContext,
         unlimited: bool,
-        hops: impl Fn(SourceId, DestinationId) -> u64,
+        way: impl Fn(SourceId, DestinationId) -> Way,
     ) -> Ideal {
         let network = &context.network;
         let output =
             |port| Output { port, in_flight: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
-        let from = |source| Table::from_fn(context.outputs.len(), |to| hops(source, to));
+        let from = |source| Table::from_fn(context.outputs.len(), |to| way(source, to));
         Ideal {
             direction: context.direction,
             clock: context.clock,
             packets: if unlimited { PacketSizes::fixed(1) } else { context.packets },
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
-            hops: Table::from_fn(context.inputs.len(), from),
+            ways: Table::from_fn(context.inputs.len(), from),
             unlimited,
             inputs: ports(&context.inputs, SourceId::new).collect(),
             outputs: ports(&context.outputs, DestinationId::new).map(output).collect(),
@@ -190,13 +201,14 @@ impl Ideal {
         self.outputs[output].in_flight += 1;
     }
 
-    fn hops(&self, source: SourceId, output: ExitId) -> u64 {
-        self.hops[source][self.outputs[output].port.node]
+    fn way(&self, source: SourceId, output: ExitId) -> Way {
+        self.ways[source][self.outputs[output].port.node]
     }
 
     /// Network cycles of the routers and links on the way, without flits.
     fn pipeline(&self, source: SourceId, output: ExitId) -> u64 {
-        self.hops(source, output) * self.latency
+        let Way { hops, crossing } = self.way(source, output);
+        hops * self.latency + crossing
     }
 
     /// Takes the packets that arrive in the next cycle. Every packet takes at least a cycle, so all
@@ -236,7 +248,7 @@ impl Ideal {
             flits: self.packets.flits(self.direction, row),
             wait: packet.wait,
             transit: cycle.since(packet.departed),
-            hops: self.hops(source, output),
+            hops: self.way(source, output).hops,
             pipeline: self.pipeline(source, output),
         });
     }

@@ -12,6 +12,7 @@ pub mod ids;
 mod locality;
 mod mesh;
 mod packet;
+mod partitioned;
 mod placement;
 mod ring;
 mod router;
@@ -74,6 +75,12 @@ pub trait Topology: Send {
         1
     }
 
+    /// Cycles that a packet spends on its way from a sending node to a receiving node on top of
+    /// those of its routers and the links behind them.
+    fn crossing(&self, _source: SourceId, _destination: DestinationId) -> u64 {
+        0
+    }
+
     /// Its routers, if it consists of routers.
     fn routers(&self) -> Vec<Ports> {
         Vec::new()
@@ -102,7 +109,14 @@ pub struct NetworkContext {
 /// Every topology.
 pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
     slot: "topology",
-    entries: &[crossbar::ENTRY, ideal::ENTRY, mesh::ENTRY, ring::ENTRY, butterfly::ENTRY],
+    entries: &[
+        crossbar::ENTRY,
+        partitioned::ENTRY,
+        ideal::ENTRY,
+        mesh::ENTRY,
+        ring::ENTRY,
+        butterfly::ENTRY,
+    ],
 };
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;

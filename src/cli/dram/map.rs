@@ -69,7 +69,7 @@ struct Part {
     before_hash: u32,
     /// Bits of the address within the channel that select it.
     bits: u64,
-    /// The hash that is XORed onto it.
+    /// The hash that is XORed onto it, or by which channels that take turns are rotated.
     hash: Option<String>,
 }
 
@@ -87,15 +87,12 @@ impl Explained {
     fn new(machine: &Machine, map: &AddressMap, address: u64) -> Explained {
         let within_channel = map.within_channel(address).1;
         let mut parts = parts(machine, map, address);
-        // A field without bits is not hashed.
-        parts.iter_mut().filter(|part| part.bits == 0).for_each(|part| part.hash = None);
-        Explained {
-            address,
-            within_channel,
-            in_map: address < map.capacity(),
-            takes_turns: map.layout().turns.is_some(),
-            parts,
-        }
+        let takes_turns = map.layout().turns.is_some();
+        // A field without bits is not hashed, but channels that take turns are rotated.
+        let is_rotated = |part: &Part| takes_turns && matches!(part.key, "channel" | "slice");
+        let without = parts.iter_mut().filter(|part| part.bits == 0 && !is_rotated(part));
+        without.for_each(|part| part.hash = None);
+        Explained { address, within_channel, in_map: address < map.capacity(), takes_turns, parts }
     }
 
     fn text(&self) -> String {
@@ -173,7 +170,7 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
         true => format!("bits {} and up", hashed.start()),
         false => format!("bits {} to {}", hashed.start(), hashed.end()),
     };
-    let partition = hash(dram.address.partition_hash, &bits);
+    let [of_channel, of_slice] = partition_hashes(machine, map, &bits);
     let by_row = hash(dram.address.bank_hash, "the row");
     let field = |key, value: fn(&Location) -> u32, all: Location, hash: &Option<String>| Part {
         key,
@@ -195,12 +192,12 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
     let (groups, of_stack) = (dram.bank_groups, dram.banks_per_stack());
     let byte = address & u64::from(dram.burst_bytes() - 1);
     vec![
-        field("channel", |at| at.channel.0.into(), channel, &partition),
+        field("channel", |at| at.channel.0.into(), channel, &of_channel),
         field(
             "slice",
             |at| at.slice.0.into(),
             Location { bank: BankId(slices - 1), ..channel },
-            &partition,
+            &of_slice,
         ),
         bank_part("pseudo_channel", of_stack * dram.stacks, dram.pseudo_channels),
         bank_part("stack", of_stack, dram.stacks),
@@ -217,6 +214,20 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
             hash: None,
         },
     ]
+}
+
+/// The hashes of channel and slice, where that of address bits takes `bits`.
+fn partition_hashes(machine: &Machine, map: &AddressMap, bits: &str) -> [Option<String>; 2] {
+    let kind = machine.dram.address.partition_hash;
+    let of_bits = hash(kind, bits);
+    let Some(bit) = map.layout().turns else { return [of_bits.clone(), of_bits] };
+    let rotation = hash(kind, &format!("bits {bit} and up"));
+    let rotation = rotation.map(|hash| format!("{hash}, modulo {}", machine.dram.channels));
+    let of_slice = match machine.llc.slices_per_channel {
+        1 => rotation.clone(),
+        _ => of_bits.map(|of_bits| format!("that of the channel; {of_bits}")),
+    };
+    [rotation, of_slice]
 }
 
 /// A hash and its input bits; none if it changes nothing.

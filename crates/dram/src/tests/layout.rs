@@ -3,7 +3,7 @@
 use crate::Dram;
 use crate::tests::harness;
 use warpmem_params::Invalid;
-use warpmem_sim::{Field, IndexHash};
+use warpmem_sim::Field;
 
 fn dram(preset: &str, overrides: &[&str]) -> Result<Dram, Invalid> {
     let mut dram = harness::preset(preset);
@@ -19,7 +19,6 @@ fn dram(preset: &str, overrides: &[&str]) -> Result<Dram, Invalid> {
             "groups" => dram.bank_groups = number(),
             "banks" => dram.banks = number(),
             "row" => dram.row_bytes = number(),
-            "partition" if value == "ipoly" => dram.address.partition_hash = IndexHash::Ipoly,
             _ => panic!("{text}"),
         }
     }
@@ -254,8 +253,6 @@ fn channels_that_cannot_be_are_refused() {
     starts(&["interleave=300"], "`dram.address.interleave_bytes` = 300");
     starts(&["interleave=536870912"], "`dram.address.interleave_bytes` = 536870912");
     starts(&["channels=0"], "`dram.channels` = 0");
-    starts(&["partition=ipoly"], "`dram.address.partition_hash` = \"ipoly\"");
-    assert!(dram("li2015", &["partition=ipoly", "channels=8"]).is_ok());
     let message = refusal("v100", &["channels=31"]);
     assert!(
         message.ends_with("expected 2^5, as `dram.address.map` has 5 channel bits"),

@@ -194,7 +194,11 @@ fn every_rule_refuses() {
         ("li2015", &["dram.address.interleave_bytes=0"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=64"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=384"], "dram.address.interleave_bytes"),
-        ("li2015", &["dram.address.partition_hash=ipoly"], "dram.address.partition_hash"),
+        (
+            "li2015",
+            &["dram.address.partition_hash=ipoly", "dram.address.partition_hash_bits=[20,30]"],
+            "dram.address.partition_hash_bits",
+        ),
         (
             "v100",
             &[

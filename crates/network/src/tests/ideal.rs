@@ -116,7 +116,7 @@ fn unlimited_arrivals(rig: &Rig, packets: &[Packet]) -> Vec<u64> {
     arrivals
 }
 
-const EVERY_TOPOLOGY: [&str; 7] = [
+const EVERY_TOPOLOGY: [&str; 8] = [
     "ideal",
     "crossbar",
     "crossbar(form=router)",
@@ -124,6 +124,7 @@ const EVERY_TOPOLOGY: [&str; 7] = [
     "mesh(columns=2)",
     "ring",
     "butterfly(radix=2)",
+    "partitioned-crossbar(link_latency=7)",
 ];
 
 #[test]

@@ -5,6 +5,7 @@ mod credits;
 mod crossbar;
 mod ideal;
 mod order;
+mod partitioned;
 pub(super) mod rig;
 mod saturation;
 mod soak;

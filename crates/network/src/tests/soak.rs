@@ -12,10 +12,12 @@ use warpmem_sim::RequestKind;
 const NODES: usize = 16;
 
 /// Topologies, and the virtual channels that they need at least.
-const TOPOLOGIES: [(&str, u32); 7] = [
+const TOPOLOGIES: [(&str, u32); 9] = [
     ("ideal", 1),
     ("crossbar", 1),
     ("crossbar(form=router)", 1),
+    ("partitioned-crossbar(link_width=2)", 1),
+    ("partitioned-crossbar(partitions=3,link_latency=0,link_width=1)", 1),
     ("mesh", 1),
     ("mesh(columns=3)", 1),
     ("ring", 2),
@@ -23,7 +25,12 @@ const TOPOLOGIES: [(&str, u32); 7] = [
 ];
 
 /// Packets of one to five flits.
-const SIZES: [&str; 3] = ["sector_bytes=32", "network.flit_bytes=32", "network.header_bytes=8"];
+const SIZES: [&str; 4] = [
+    "sector_bytes=32",
+    "largest_request_bytes=128",
+    "network.flit_bytes=32",
+    "network.header_bytes=8",
+];
 
 /// A configuration of the buffers, as overrides; `channels` multiplies the virtual channels that a
 /// topology needs.
@@ -125,6 +132,7 @@ fn keeps_order(spec: &NetworkSpec) -> bool {
     one_way
         || network.vc_assignment == VcAssignment::StaticDestination
         || spec.topology == "crossbar"
+        || spec.topology.starts_with("partitioned-crossbar")
 }
 
 #[test]

@@ -180,7 +180,6 @@ impl AddressSpace {
         self.check_widths(&groups)?;
         let layout = self.with_channels(groups, spelt.channels)?;
         self.check_size(&layout)?;
-        self.check_hash(&layout)?;
         Ok(layout)
     }
 
@@ -265,16 +264,6 @@ impl AddressSpace {
         let bits = layout.bits() + layout.turns.map_or(0, |_| self.channel_bits());
         let valid = format!("at most {MAX_BITS} bits, channels included, not {bits}");
         rule(bits <= MAX_BITS, MAP, &format!("\"{layout}\""), valid)
-    }
-
-    fn check_hash(&self, layout: &Layout) -> Result<(), Invalid> {
-        let hash = self.address.partition_hash;
-        let valid = format!(
-            "\"linear\", as a hash needs a power of two of channels: `dram.channels` = {}",
-            self.channels
-        );
-        let fits = hash == IndexHash::Linear || layout.turns.is_none();
-        rule(fits, "dram.address.partition_hash", &hash.quoted(), valid)
     }
 
     /// The width that the organisation requires of every field but channel and row.

@@ -1,10 +1,12 @@
 //! From an address to channel, slice, bank, row and column, and back.
 //!
 //! Within a channel a map permutes address bits; a hash XORs bits of some fields onto a field that
-//! it does not depend on. Both can be undone, so every map is a bijection.
+//! it does not depend on, or rotates the channels by bits of the address within them. All can be
+//! undone, so every map is a bijection.
 
 use super::layout::{AddressSpace, Field, Layout};
-use crate::hash::Hash;
+use super::turns::Turns;
+use crate::hash::{Hash, MAX_INDEX_BITS};
 use crate::{BankId, ChannelId, RowId, SliceId};
 use std::ops::RangeInclusive;
 use warpmem_params::Invalid;
@@ -64,30 +66,6 @@ impl Slot {
 
     fn put(self, value: u32) -> u64 {
         (u64::from(value) & self.mask) << self.at
-    }
-}
-
-/// Channels interleaved every `1 << shift` bytes.
-#[derive(Clone, Copy)]
-struct Turns {
-    shift: u32,
-    count: u64,
-}
-
-impl Turns {
-    /// The channel, and the address within it.
-    fn split(self, address: u64) -> (u32, u64) {
-        let (turn, offset) = (address >> self.shift, address & self.below());
-        ((turn % self.count) as u32, (turn / self.count) << self.shift | offset)
-    }
-
-    fn join(self, channel: u32, inner: u64) -> u64 {
-        let turn = (inner >> self.shift) * self.count + u64::from(channel);
-        turn << self.shift | inner & self.below()
-    }
-
-    fn below(self) -> u64 {
-        (1 << self.shift) - 1
     }
 }
 
@@ -165,6 +143,8 @@ pub struct AddressMap {
     slice_bits: u32,
     /// Hash of the address bits in `hashed` onto channel and slice.
     partition_hash: Option<Hash>,
+    /// The bits of the hash that are taken.
+    hash_mask: u16,
     hashed: RangeInclusive<u32>,
     /// Hash of the row onto the bank.
     bank_hash: Option<Hash>,
@@ -184,17 +164,26 @@ impl AddressMap {
         let segments = segments(&layout);
         let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
         let index_bits = layout.bits_of(Field::Channel) + slice_bits;
+        // The bits of a slice are taken from a wide hash where it has none of a channel: a hash of one
+        // or two bits could follow from the channel's rotation, and half of the slices be unused.
+        let hash_bits = match layout.turns {
+            Some(_) if slice_bits > 0 => MAX_INDEX_BITS,
+            _ => index_bits,
+        };
         let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
         let above = u64::BITS - scatter(&segments, index).leading_zeros();
         let mut map = AddressMap {
-            turns: layout.turns.map(|shift| Turns { shift, count: space.channels.into() }),
+            turns: layout
+                .turns
+                .map(|shift| Turns::new(shift, space.channels, space.address.partition_hash)),
             row: slot(&layout, &[Field::Row]),
             column: slot(&layout, &[Field::Column]),
             channel,
             bank,
             slice_bits,
-            partition_hash: Hash::new(space.address.partition_hash, index_bits),
-            hashed: space.address.hashed_bits(above)?,
+            partition_hash: Hash::new(space.address.partition_hash, hash_bits),
+            hash_mask: ((1u32 << index_bits) - 1) as u16,
+            hashed: space.address.hashed_bits(above, layout.turns.is_some())?,
             bank_hash: Hash::new(space.address.bank_hash, space.banks.ilog2()),
             lookup: Lookup { skip: 0, digits: Vec::new() },
             segments,
@@ -207,11 +196,12 @@ impl AddressMap {
     /// The location of a byte address.
     #[inline]
     pub fn locate(&self, address: u64) -> Location {
-        let Some(turns) = self.turns else { return self.lookup.place(address) };
+        let Some(turns) = &self.turns else { return self.lookup.place(address) };
         let (turn, inner) = turns.split(address);
+        let channel = turns.channel(turn, inner);
         let place = self.lookup.place(inner);
-        let slice = SliceId((turn << self.slice_bits) as u16 | place.slice.0);
-        Location { channel: ChannelId(turn as u16), slice, ..place }
+        let slice = SliceId((channel << self.slice_bits) as u16 | place.slice.0);
+        Location { channel: ChannelId(channel as u16), slice, ..place }
     }
 
     /// The location of an address within the channel, computed from the map without the table. The
@@ -260,7 +250,7 @@ impl AddressMap {
         let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.0.into()));
         let place = Location { bank: BankId(place.bank.0 ^ row_hash), ..*place };
         let inner = above | self.bits(&Location { channel: ChannelId(0), ..place });
-        if let Some(turns) = self.turns {
+        if let Some(turns) = &self.turns {
             return turns.join(place.channel.0.into(), inner);
         }
         let channel = ChannelId(place.channel.0 ^ self.hash(inner) >> self.slice_bits);
@@ -277,17 +267,17 @@ impl AddressMap {
         scatter(&self.segments, fields)
     }
 
-    /// The channel and the address within it where channels are interleaved by bytes; else 0 and
-    /// the address.
+    /// The channel before the hash and the address within it where channels are interleaved by
+    /// bytes; else 0 and the address.
     #[inline]
     pub fn within_channel(&self, address: u64) -> (u32, u64) {
-        self.turns.map_or((0, address), |turns| turns.split(address))
+        self.turns.as_ref().map_or((0, address), |turns| turns.split(address))
     }
 
     /// Bytes in all channels. In an address beyond that, bits above the layout only enter the
     /// partition hash.
     pub fn capacity(&self) -> u64 {
-        self.turns.map_or(1, |turns| turns.count) << self.layout.bits()
+        self.turns.as_ref().map_or(1, Turns::count) << self.layout.bits()
     }
 
     /// Which bits select which field, before hashes.
@@ -304,7 +294,8 @@ impl AddressMap {
     fn hash(&self, inner: u64) -> u16 {
         let Some(hash) = &self.partition_hash else { return 0 };
         let (first, last) = (self.hashed.start(), self.hashed.end());
-        hash.of(inner << (u64::BITS - 1 - last) >> (u64::BITS - 1 - last + first))
+        let above = inner << (u64::BITS - 1 - last) >> (u64::BITS - 1 - last + first);
+        hash.of(above) & self.hash_mask
     }
 
     fn gather(&self, turn: u32, inner: u64) -> Location {
@@ -366,8 +357,9 @@ mod tests {
     use super::*;
     use crate::{Address, IndexHash};
 
-    /// One space with a channel field and hashes, and one with channels interleaved by bytes.
-    fn spaces() -> [AddressSpace; 2] {
+    /// One space with a channel field and hashes, and two with channels interleaved by bytes,
+    /// without and with a hash.
+    fn spaces() -> [AddressSpace; 3] {
         let hashed = Address {
             map: "row:13 bank:3 column:3 bank:1 channel:5 column:3 burst:5".to_owned(),
             interleave_bytes: 0,
@@ -393,7 +385,9 @@ mod tests {
             address: hashed,
         };
         let six = AddressSpace { channels: 6, burst_bytes: 64, address: in_turns, ..space.clone() };
-        [space, six]
+        let mut rotated = six.clone();
+        rotated.address.partition_hash = IndexHash::Xor;
+        [space, six, rotated]
     }
 
     #[test]
@@ -406,6 +400,7 @@ mod tests {
                 {
                     let (turn, inner) = map.within_channel(address);
                     let place = map.decode(inner);
+                    let turn = map.turns.as_ref().map_or(0, |turns| turns.channel(turn, inner));
                     let slice = SliceId(place.slice.0 | (turn << map.slice_bits) as u16);
                     let channel = ChannelId(place.channel.0 | turn as u16);
                     let expected = Location { channel, slice, ..place };

@@ -2,6 +2,7 @@
 
 mod layout;
 mod map;
+mod turns;
 
 use crate::IndexHash;
 use serde::{Deserialize, Serialize};
@@ -21,11 +22,12 @@ section! {
         /// Channels are interleaved every this many bytes, a power of two of at least a line; 0
         /// where the map has a channel field.
         interleave_bytes: u32, in 0..=1 << 20, unit "bytes";
-        /// Hash of the bits above onto (channel, low bank bits); gives channel and slice. Needs a
-        /// power of two of channels unless `linear`.
+        /// Hash of the bits above onto (channel, low bank bits); gives channel and slice. Channels
+        /// whose number is no power of two are rotated by it.
         partition_hash: IndexHash;
         /// First and last address bit that the partition hash takes, both above the bits that it
-        /// changes; empty: all that are above.
+        /// changes; empty: all that are above, as it must be where the number of channels is no
+        /// power of two.
         partition_hash_bits: Vec<u32>;
         /// Hash of the row onto the bank.
         bank_hash: IndexHash;
@@ -34,8 +36,8 @@ section! {
 
 impl Address {
     /// The bits that the partition hash takes, where those from `above` up are above the bits that
-    /// it changes.
-    fn hashed_bits(&self, above: u32) -> Result<RangeInclusive<u32>, Invalid> {
+    /// it changes; `in_turns`: the number of channels is no power of two.
+    fn hashed_bits(&self, above: u32, in_turns: bool) -> Result<RangeInclusive<u32>, Invalid> {
         let top = u64::BITS - 1;
         let (first, last) = match self.partition_hash_bits[..] {
             [] => return Ok(above..=top),
@@ -44,9 +46,11 @@ impl Address {
         };
         let valid = match self.partition_hash {
             IndexHash::Linear => "[], as `dram.address.partition_hash` is \"linear\"".to_owned(),
+            _ if in_turns => "[], as `dram.channels` is no power of two".to_owned(),
             _ => format!("[], or the first and the last of some bits from {above} to {top}"),
         };
         let fits = self.partition_hash != IndexHash::Linear
+            && !in_turns
             && above <= first
             && first <= last
             && last <= top;
