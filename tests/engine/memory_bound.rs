@@ -1,6 +1,5 @@
 //! How fast DRAM goes behind a whole machine, and that its commands are legal.
 
-use crate::published::{CROSSING, is_parted};
 use crate::trace::{NO_REFRESH, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
 use warpmem::dram::checker::check;
@@ -30,8 +29,7 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
         let l1 = &machine.l1.cache;
         let waits_for = u64::from(machine.sm.count * l1.mshr_entries * l1.sector_bytes);
         // The 512 of an L1 of b200 are enough for 70 % of the peak.
-        let carries = machine.policy.topology == "crossbar" || is_parted(&machine);
-        carries && waits_for >= bytes_of_a_load_time(&machine)
+        machine.policy.topology == "crossbar" && waits_for >= bytes_of_a_load_time(&machine)
     })
 }
 
@@ -83,11 +81,9 @@ fn assert_log_is_whole(
     assert_eq!(logged(CommandKind::Ref) > 0, machine.dram.timing.trefi > 0, "{context}");
 }
 
-/// Bytes that DRAM gives in the time of one load, a far one where there are two partitions.
+/// Bytes that DRAM gives in the time of one load.
 fn bytes_of_a_load_time(machine: &Machine) -> u64 {
-    let crossing = if is_parted(machine) { CROSSING } else { 0 };
     let latency = machine.l1.latency + machine.llc.input_latency + machine.llc.to_dram_latency;
-    let latency = latency + crossing;
     machine.peak_bytes_per_second() * u64::from(latency + 100)
         / (u64::from(machine.clocks.core_mhz) * 1_000_000)
 }

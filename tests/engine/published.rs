@@ -25,7 +25,7 @@ const MACHINES: [(&str, [u64; 3]); 6] = [
 ];
 
 /// Cycles by which a load that hits L2 far takes longer, as published and set, on machines with two partitions.
-pub const CROSSING: u32 = 200;
+const CROSSING: u32 = 200;
 
 /// Lines of L2 that an SM reads: those of its own partition, or of the other.
 #[derive(Clone, Copy, PartialEq)]
@@ -86,7 +86,7 @@ fn latencies(machine: &Machine) -> [f64; 3] {
 }
 
 /// Whether a machine has two partitions of L2.
-pub fn is_parted(machine: &Machine) -> bool {
+fn is_parted(machine: &Machine) -> bool {
     machine.policy.topology.starts_with("partitioned-crossbar")
 }
 
