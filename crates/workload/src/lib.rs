@@ -9,6 +9,7 @@
 //!
 //! The same name, arguments and seed give the same bytes on any platform.
 
+mod async_copy;
 mod atomics;
 mod constants;
 mod functions;
@@ -18,6 +19,7 @@ mod kernels;
 mod parameters;
 mod pointer;
 pub mod shell;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod warp;

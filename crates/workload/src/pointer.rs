@@ -90,6 +90,14 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.space
     }
 
+    pub(super) fn addresses(&self) -> &[u64; WARP_SIZE] {
+        &self.addresses
+    }
+
+    pub(super) fn register(&self) -> Option<Reg> {
+        self.register
+    }
+
     pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access<'_> {
         Access {
             kind,
@@ -172,6 +180,11 @@ pub struct Shared<T> {
 }
 
 impl<T: Word> Shared<T> {
+    /// The same bytes as elements of another type (`reinterpret_cast`).
+    pub fn cast<U: Word>(&self) -> Shared<U> {
+        Shared { base: self.base, element: PhantomData }
+    }
+
     /// `&array[0]`: an immediate, no instruction.
     pub fn first<'w>(&self, warp: &'w Warp) -> Pointer<'w, T> {
         Pointer {

@@ -6,6 +6,7 @@ mod bfs;
 mod cc;
 mod computed;
 mod dct;
+mod decode_layer;
 mod embedding;
 mod fwt;
 mod gather;
@@ -14,10 +15,13 @@ mod gemm;
 mod gesummv;
 mod graph;
 mod gups;
+mod halves;
 mod hash_join;
 mod heartwall;
 mod histogram;
 mod kmeans;
+mod kv_cache;
+mod linear;
 mod map_reduce;
 mod merge_sort;
 mod mri_gridding;
@@ -26,6 +30,7 @@ mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod rms_norm;
 mod role_mix;
 mod row_share;
 mod row_streams;
@@ -88,6 +93,10 @@ pub const GENERATORS: &[Generator] = &[
     map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
+    linear::GENERATOR,
+    rms_norm::GENERATOR,
+    kv_cache::GENERATOR,
+    decode_layer::GENERATOR,
     shared_chain::GENERATOR,
     role_mix::GENERATOR,
     row_share::GENERATOR,

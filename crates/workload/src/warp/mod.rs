@@ -26,6 +26,7 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
+use crate::async_copy::Copies;
 use lanes::Lanes;
 use memory::{Memory, Word};
 
@@ -53,6 +54,7 @@ pub struct Warp {
     shared_allocated: Cell<u32>,
     flow: Cell<Flow>,
     issued: RefCell<Issued>,
+    copies: RefCell<Copies>,
 }
 
 /// The warp's position in the kernel, and its active lanes.
@@ -138,6 +140,7 @@ impl Warp {
                 pending: None,
                 addresses: [0; WARP_SIZE],
             }),
+            copies: RefCell::default(),
         }
     }
 
@@ -148,6 +151,7 @@ impl Warp {
         let mask = u32::MAX >> (WARP_SIZE as u32 - lanes);
         self.position.set(position);
         self.shared_allocated.set(0);
+        self.copies.take();
         self.flow.set(Flow { place: 0, active: mask, live: mask, claimed: None });
         self.compute(OpClass::Integer, &[]);
     }
@@ -330,6 +334,9 @@ impl Warp {
                 cache_op: access.cache_op,
             });
             let sources = Sources::of([access.address_register].iter().chain(data).copied());
+            if access.kind == Kind::AsyncCopy {
+                self.copies.borrow_mut().issue();
+            }
             let mut issued = self.issued.borrow_mut();
             issued.push(Pending { place, operation, mask, destination, sources });
             if mask == u32::MAX {
@@ -362,6 +369,20 @@ impl Warp {
     /// The last instruction keeps its register.
     fn claim_last(&self) {
         self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
+    }
+
+    /// Control that concerns the whole warp, as a wait for copies.
+    pub(super) fn control(&self) {
+        self.issue_control(self.active(), &[]);
+    }
+
+    pub(super) fn copies(&self) -> &RefCell<Copies> {
+        &self.copies
+    }
+
+    /// The next instruction waits for the oldest `copies` that have not been waited for.
+    pub(super) fn wait_for_copies(&self, copies: usize) {
+        self.sync_point(|assembler| assembler.wait_async_first(copies));
     }
 
     /// A barrier or exit, which has no registers to wait for.
