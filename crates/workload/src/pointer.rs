@@ -30,6 +30,16 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.moved((u64::from(distance) * T::BYTES as u64).wrapping_neg())
     }
 
+    /// The element `distance` further on (`IMAD.WIDE`).
+    pub fn plus(self, distance: Lanes<'w, u32>) -> Pointer<'w, T> {
+        let sources = [self.register, distance.register()];
+        let register = Some(self.warp.compute(OpClass::Integer, &sources));
+        let address = |lane: usize| {
+            self.addresses[lane] + u64::from(distance.lane(lane)) * T::BYTES as u64
+        };
+        Pointer { addresses: std::array::from_fn(address), register, ..self }
+    }
+
     /// The same address with another element type (`reinterpret_cast`): no instruction.
     pub fn cast<U: Word>(self) -> Pointer<'w, U> {
         self.moved(0)

@@ -131,6 +131,26 @@ impl<'w> Lanes<'w, FragmentC> {
         Lanes::new(warp, values, Some(register))
     }
 
+    /// Minus infinity where `rows`, for rows g and g + 8, are less than the element's column, 0 or 1, plus `column`: a comparison
+    /// and a selection for each element.
+    pub fn masked(self, rows: [Lanes<'w, u32>; 2], column: u32) -> Lanes<'w, FragmentC> {
+        let is_behind = |lane: usize, part: usize| {
+            (rows[part / 2].lane(lane) as i32) < (column + part as u32 % 2) as i32
+        };
+        let mut register = None;
+        for part in 0..4 {
+            let warp = self.warp();
+            let behind = warp.compute(OpClass::Integer, &[rows[part / 2].register()]);
+            register = Some(warp.compute(OpClass::Integer, &[self.register(), Some(behind)]));
+        }
+        let element = |lane: usize, part: usize| match is_behind(lane, part) {
+            true => f32::NEG_INFINITY,
+            false => self.lane(lane)[part],
+        };
+        let values = std::array::from_fn(|lane| std::array::from_fn(|part| element(lane, part)));
+        Lanes::new(self.warp(), values, register)
+    }
+
     /// What an instruction of `class` for each element makes of it.
     pub fn each(self, class: OpClass, with: impl Fn(f32) -> f32) -> Lanes<'w, FragmentC> {
         let register = [0; 4].map(|_| self.warp().compute(class, &[self.register()]))[3];

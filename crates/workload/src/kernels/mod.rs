@@ -8,6 +8,7 @@ mod computed;
 mod dct;
 mod decode_layer;
 mod embedding;
+mod flash_attention;
 mod fwt;
 mod gather;
 mod gaussian;
@@ -48,6 +49,7 @@ mod syr2k;
 mod tc;
 #[cfg(test)]
 pub mod testing;
+mod tile;
 mod transpose;
 mod vecadd;
 
@@ -93,6 +95,7 @@ pub const GENERATORS: &[Generator] = &[
     map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
+    flash_attention::GENERATOR,
     linear::GENERATOR,
     rms_norm::GENERATOR,
     kv_cache::GENERATOR,

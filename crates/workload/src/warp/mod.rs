@@ -219,6 +219,12 @@ impl Warp {
         self.special(|_| y)
     }
 
+    /// `blockIdx.z`
+    pub fn block_z(&self) -> Lanes<'_, u32> {
+        let [_, _, z] = self.position.get().cta;
+        self.special(|_| z)
+    }
+
     /// `blockDim.x`, a constant.
     pub fn block_width(&self) -> u32 {
         self.position.get().block[0]
