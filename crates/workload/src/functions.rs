@@ -72,6 +72,11 @@ impl<'w> Lanes<'w, f16> {
     pub fn hmul(self, other: Lanes<'w, f16>) -> Lanes<'w, f16> {
         self.paired(OpClass::Fp16, other, product)
     }
+
+    /// `__hadd`: the sum, rounded to half precision (`HADD2`).
+    pub fn hadd(self, other: Lanes<'w, f16>) -> Lanes<'w, f16> {
+        self.paired(OpClass::Fp16, other, sum)
+    }
 }
 
 /// Two halves in one register.

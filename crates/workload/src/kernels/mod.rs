@@ -25,6 +25,7 @@ mod kv_cache;
 mod linear;
 mod map_reduce;
 mod merge_sort;
+mod moe;
 mod mri_gridding;
 mod nn;
 mod paged_attention;
@@ -99,6 +100,7 @@ pub const GENERATORS: &[Generator] = &[
     linear::GENERATOR,
     rms_norm::GENERATOR,
     kv_cache::GENERATOR,
+    moe::GENERATOR,
     decode_layer::GENERATOR,
     shared_chain::GENERATOR,
     role_mix::GENERATOR,

@@ -38,13 +38,27 @@ impl Tile {
         source: impl Fn(u32) -> Pointer<'w, FragmentA>,
     ) {
         let to = self.own(thread);
-        let rows = threads / PIECES;
-        for round in 0..self.rows / rows {
-            let source = source(round);
-            for panel in 0..self.panels {
-                let place = panel * self.rows + round * rows;
-                source.offset(panel * PIECES).copy_async(to.offset(place * PIECES));
-            }
+        for round in 0..self.rounds(threads) {
+            self.copy_round(to, threads, round, source(round));
+        }
+    }
+
+    /// Rounds in which `threads` threads copy the tile.
+    pub fn rounds(&self, threads: u32) -> u32 {
+        self.rows * PIECES / threads
+    }
+
+    /// Copies the rows of a round from `source`; `to` is [`Tile::own`].
+    pub fn copy_round<'w>(
+        &self,
+        to: Pointer<'w, FragmentA>,
+        threads: u32,
+        round: u32,
+        source: Pointer<'w, FragmentA>,
+    ) {
+        for panel in 0..self.panels {
+            let place = panel * self.rows * PIECES + round * threads;
+            source.offset(panel * PIECES).copy_async(to.offset(place));
         }
     }
 
@@ -56,19 +70,17 @@ impl Tile {
         destination: impl Fn(u32) -> Pointer<'w, FragmentA>,
     ) {
         let from = self.own(thread);
-        let rows = threads / PIECES;
-        for round in 0..self.rows / rows {
+        for round in 0..self.rounds(threads) {
             let destination = destination(round);
             for panel in 0..self.panels {
-                let place = panel * self.rows + round * rows;
-                let piece = from.offset(place * PIECES).load();
+                let piece = from.offset(panel * self.rows * PIECES + round * threads).load();
                 destination.offset(panel * PIECES).store(piece);
             }
         }
     }
 
     /// A thread's piece in its row of the first round. Rounds are of whole eights of rows, so it has the same place in all.
-    fn own<'w>(&self, thread: Lanes<'w, u32>) -> Pointer<'w, FragmentA> {
+    pub fn own<'w>(&self, thread: Lanes<'w, u32>) -> Pointer<'w, FragmentA> {
         let (row, piece) = (thread.quotient(PIECES), thread.remainder(PIECES));
         self.at.at(row.mad(PIECES, piece ^ (row & 7)))
     }
@@ -122,6 +134,11 @@ pub struct Operand16<'w> {
 }
 
 impl<'w> Operand16<'w> {
+    /// The same in a tile that lies `pieces` further on, each of 16 bytes.
+    pub fn plus(&self, pieces: Lanes<'w, u32>) -> Operand16<'w> {
+        Operand16 { steps: self.steps.map(|step| step.plus(pieces)), ..*self }
+    }
+
     /// The matrix from row 16 * `rows` and column 16 * `columns` on.
     fn at(&self, rows: u32, columns: u32) -> Pointer<'w, FragmentA> {
         let step = self.steps[columns as usize % 4];

@@ -14,7 +14,7 @@
 //! cudaCoreGemm(act, w_down, hidden);
 //! ```
 
-mod activation;
+pub mod activation;
 mod rotary;
 #[cfg(test)]
 mod tests;
