@@ -34,9 +34,8 @@ impl<'w, T: Word> Pointer<'w, T> {
     pub fn plus(self, distance: Lanes<'w, u32>) -> Pointer<'w, T> {
         let sources = [self.register, distance.register()];
         let register = Some(self.warp.compute(OpClass::Integer, &sources));
-        let address = |lane: usize| {
-            self.addresses[lane] + u64::from(distance.lane(lane)) * T::BYTES as u64
-        };
+        let address =
+            |lane: usize| self.addresses[lane] + u64::from(distance.lane(lane)) * T::BYTES as u64;
         Pointer { addresses: std::array::from_fn(address), register, ..self }
     }
 

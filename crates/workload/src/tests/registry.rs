@@ -33,6 +33,10 @@ fn small(generator: &Generator) -> Given {
         ("linear", "n") | ("kv-cache", "head-size") => Some("16"),
         ("kv-cache", "sequences") => Some("3"),
         ("rms-norm", "tokens") => Some("5"),
+        ("flash-attention", "tokens") => Some("128"),
+        ("moe", "tokens") => Some("20"),
+        ("moe", "experts") => Some("4"),
+        ("moe", "hidden" | "intermediate") => Some("64"),
         ("paged-attention", "sequences") => Some("2"),
         ("b+tree", "queries" | "order") => Some("40"),
         ("mri-gridding", "side") => Some("8"),
@@ -227,6 +231,12 @@ fn sizes_that_do_not_go_together_are_refused() {
             [("sequences", "1"), ("head-size", "20")],
             "--head-size 20 is not a multiple of 8",
         ),
+        (
+            "flash-attention",
+            [("sequences", "1"), ("tokens", "200")],
+            "--tokens 200 is not a multiple of 128",
+        ),
+        ("moe", [("top-k", "4"), ("experts", "3")], "--top-k 4 is more than --experts 3"),
         ("decode-layer", [("heads", "4"), ("kv-heads", "3")], "--heads 4 is not a multiple of 3"),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
         (

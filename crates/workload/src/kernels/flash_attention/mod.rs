@@ -76,9 +76,8 @@ impl Shape {
 
     /// Queries, keys and values, token after token.
     fn drawn(&self, random: &mut Random) -> [Vec<f16>; 3] {
-        [self.heads, self.kv_heads, self.kv_heads].map(|heads| {
-            activations(self.sequences * self.tokens * heads * self.head_size, random)
-        })
+        [self.heads, self.kv_heads, self.kv_heads]
+            .map(|heads| activations(self.sequences * self.tokens * heads * self.head_size, random))
     }
 }
 
@@ -142,11 +141,9 @@ mod tests {
 
     #[test]
     fn attention_is_that_of_double_precision_within_half_precision() {
-        for shape in [
-            shape(1, 128, [1, 1], 64),
-            shape(2, 256, [2, 1], 64),
-            shape(1, 384, [2, 2], 128),
-        ] {
+        for shape in
+            [shape(1, 128, [1, 1], 64), shape(2, 256, [2, 1], 64), shape(1, 384, [2, 2], 128)]
+        {
             let arrays = shape.drawn(&mut Random::new(3));
             let run = run(|gpu| {
                 let attention = attend(gpu, &shape, &arrays)?;

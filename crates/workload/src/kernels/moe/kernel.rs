@@ -200,8 +200,7 @@ impl<'w> Copies<'w> {
 
     fn issue(&self, w: &'w Warp, step: Lanes<'w, u32>) {
         let (stage, from) = (step.remainder(STAGES), step * (STEP / 8));
-        let [to_a, to_b] =
-            [0, 1].map(|of| self.to[of].plus(stage * self.stage_pieces[of]));
+        let [to_a, to_b] = [0, 1].map(|of| self.to[of].plus(stage * self.stage_pieces[of]));
         for (round, &(exists, row)) in (0..).zip(&self.rows) {
             let row = row.plus(from);
             w.predicated(exists, || row.copy_async(to_a.offset(round * THREADS)));
