@@ -9,7 +9,6 @@
 //!
 //! The same name, arguments and seed give the same bytes on any platform.
 
-mod async_copy;
 mod atomics;
 mod constants;
 mod functions;

@@ -85,6 +85,16 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.warp.write(self.space, &self.addresses, |lane| value.lane(lane));
     }
 
+    /// Copies the word, in global memory, to `to`, in shared memory, without a register (`LDGSTS`). With 16 bytes it bypasses L1
+    /// (`cp.async.cg`).
+    pub fn copy_async(self, to: Pointer<'w, T>) {
+        assert_eq!((self.space, to.space), (Space::Global, Space::Shared));
+        let cache_op = if T::BYTES == 16 { CacheOp::Global } else { CacheOp::Default };
+        self.warp.access::<T>(&self.access(Kind::AsyncCopy, cache_op), &[to.register]);
+        let values = self.warp.read::<T>(Space::Global, &self.addresses);
+        self.warp.write(Space::Shared, &to.addresses, |lane| values[lane]);
+    }
+
     /// Changes the words of the active lanes one after the other, lowest first; returns the
     /// previous words.
     pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
@@ -101,10 +111,6 @@ impl<'w, T: Word> Pointer<'w, T> {
 
     pub(super) fn addresses(&self) -> &[u64; WARP_SIZE] {
         &self.addresses
-    }
-
-    pub(super) fn register(&self) -> Option<Reg> {
-        self.register
     }
 
     pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access<'_> {

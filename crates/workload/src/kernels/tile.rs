@@ -104,13 +104,17 @@ impl Tile {
     }
 
     /// Operands whose rows are rows of the tile: A; or, transposed, B whose rows are.
-    pub fn by_rows<'w>(&self, lane: Lanes<'w, u32>, first_row: Lanes<'w, u32>) -> Operand16<'w> {
-        self.operand(lane, first_row + (lane & 15), lane >> 4)
+    pub fn by_rows<'w>(&self, lane: Lanes<'w, u32>, first_row: impl Operand<u32>) -> Operand16<'w> {
+        self.operand(lane, (lane & 15) + first_row, lane >> 4)
     }
 
     /// Operands whose columns are rows of the tile: B.
-    pub fn by_columns<'w>(&self, lane: Lanes<'w, u32>, first_row: Lanes<'w, u32>) -> Operand16<'w> {
-        let row = (lane >> 4).mad(8, first_row + (lane & 7));
+    pub fn by_columns<'w>(
+        &self,
+        lane: Lanes<'w, u32>,
+        first_row: impl Operand<u32>,
+    ) -> Operand16<'w> {
+        let row = (lane >> 4).mad(8, (lane & 7) + first_row);
         self.operand(lane, row, (lane >> 3) & 1)
     }
 

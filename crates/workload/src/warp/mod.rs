@@ -11,6 +11,7 @@
 //! that never runs out of registers; a [`Var`] is one register written at several positions.
 
 mod control;
+mod copies;
 #[cfg(test)]
 pub(crate) mod journal;
 pub(crate) mod lanes;
@@ -26,7 +27,7 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
-use crate::async_copy::Copies;
+use copies::Copies;
 use lanes::Lanes;
 use memory::{Memory, Word};
 
@@ -375,20 +376,6 @@ impl Warp {
     /// The last instruction keeps its register.
     fn claim_last(&self) {
         self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
-    }
-
-    /// Control that concerns the whole warp, as a wait for copies.
-    pub(super) fn control(&self) {
-        self.issue_control(self.active(), &[]);
-    }
-
-    pub(super) fn copies(&self) -> &RefCell<Copies> {
-        &self.copies
-    }
-
-    /// The next instruction waits for the oldest `copies` that have not been waited for.
-    pub(super) fn wait_for_copies(&self, copies: usize) {
-        self.sync_point(|assembler| assembler.wait_async_first(copies));
     }
 
     /// A barrier or exit, which has no registers to wait for.

@@ -126,7 +126,6 @@ impl Attention {
         let (thread, first_token) = (w.thread_x(), w.block_x() * ROWS);
         let (lane, first_row) = (thread & 31, (thread >> 5) << 4);
         let kv_head = w.block_z().quotient(self.heads / self.kv_heads);
-        let none = lane ^ lane;
         let [keys, values] = [self.k, self.v]
             .map(|array| self.piece(array, kv_head, self.kv_heads, thread >> 3, thread));
         Thread {
@@ -136,8 +135,8 @@ impl Attention {
             row: first_row + (lane >> 2),
             first_token,
             q: q_tile.by_rows(lane, first_row),
-            k: k_tile.by_columns(lane, none),
-            v: v_tile.by_rows(lane, none),
+            k: k_tile.by_columns(lane, 0),
+            v: v_tile.by_rows(lane, 0),
             k_tile,
             v_tile,
             keys,

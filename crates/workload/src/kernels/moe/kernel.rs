@@ -79,14 +79,15 @@ impl Grouped {
     async fn multiply(&self, w: &Warp) {
         let a_tile = Tile::new(w, self.rows * STAGES, STEP);
         let b_tile = Tile::new(w, COLUMNS * STAGES, STEP);
-        let (thread, lane) = (w.thread_x(), w.thread_x() & 31);
+        let thread = w.thread_x();
+        let lane = thread & 31;
         let copy = self.sources(w, thread, [&a_tile, &b_tile]);
         let steps = self.k / STEP;
         for step in 0..STAGES - 1 {
             copy.step(w, w.var(step).get(), step < steps);
         }
         let column = (thread >> 5) << 4;
-        let (a, b) = (a_tile.by_rows(lane, lane ^ lane), b_tile.by_columns(lane, column));
+        let (a, b) = (a_tile.by_rows(lane, 0), b_tile.by_columns(lane, column));
         let acc: Vec<[Var<'_, FragmentC>; 2]> =
             (0..self.rows / 16).map(|_| [0, 1].map(|_| w.var([0.0; 4]))).collect();
         w.range_in_step(0, steps, 1, async |step| {

@@ -5,11 +5,7 @@
 
 use std::collections::VecDeque;
 
-use warpmem_trace::{CacheOp, Kind, Space};
-
-use super::pointer::Pointer;
-use super::warp::Warp;
-use super::warp::memory::Word;
+use super::Warp;
 
 /// Copies of a warp that it has not waited for.
 #[derive(Debug, Default)]
@@ -36,34 +32,22 @@ impl Copies {
     }
 }
 
-impl<'w, T: Word> Pointer<'w, T> {
-    /// Copies the word, in global memory, to `to`, in shared memory. With 16 bytes it bypasses L1 (`cp.async.cg`).
-    pub fn copy_async(self, to: Pointer<'w, T>) {
-        assert_eq!((self.space(), to.space()), (Space::Global, Space::Shared));
-        let cache_op = if T::BYTES == 16 { CacheOp::Global } else { CacheOp::Default };
-        let access = self.access(Kind::AsyncCopy, cache_op);
-        self.warp().access::<T>(&access, &[to.register()]);
-        let values = self.warp().read(Space::Global, self.addresses());
-        self.warp().write::<T>(Space::Shared, to.addresses(), |lane| values[lane]);
-    }
-}
-
 impl Warp {
     /// The copies issued since the last group are one (`LDGDEPBAR`).
     pub fn commit_copies(&self) {
-        self.control();
+        self.issue_control(self.active(), &[]);
         if self.active() != 0 {
-            self.copies().borrow_mut().commit();
+            self.copies.borrow_mut().commit();
         }
     }
 
     /// Waits until at most `outstanding` groups are (`DEPBAR.LE`).
     pub fn wait_copies(&self, outstanding: usize) {
         if self.active() != 0 {
-            let complete = self.copies().borrow_mut().wait(outstanding);
-            self.wait_for_copies(complete);
+            let complete = self.copies.borrow_mut().wait(outstanding);
+            self.sync_point(|assembler| assembler.wait_async_first(complete));
         }
-        self.control();
+        self.issue_control(self.active(), &[]);
     }
 }
 
