@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn attention_is_that_of_double_precision_within_half_precision() {
         for shape in
-            [shape(1, 128, [1, 1], 64), shape(2, 256, [2, 1], 64), shape(1, 384, [2, 2], 128)]
+            [shape(1, 128, [2, 1], 128), shape(2, 256, [1, 1], 64), shape(1, 384, [1, 1], 64)]
         {
             let arrays = shape.drawn(&mut Random::new(3));
             let run = run(|gpu| {
@@ -159,23 +159,26 @@ mod tests {
 
     #[test]
     fn keys_are_copied_by_the_ctas_of_later_queries() {
-        let shape = shape(1, 512, [2, 1], 64);
+        let shape = shape(1, 384, [2, 1], 64);
         let arrays = shape.drawn(&mut Random::new(3));
         let run = run(|gpu| {
             let attention = attend(gpu, &shape, &arrays)?;
             Ok([attention.q, attention.k, attention.v].map(|array| array.range()))
         });
         let [q, k, v] = &run.result;
-        // A copy has 16 bytes; the four CTAs of a head read 1 to 4 times 128 tokens, and a query is read once.
-        let keys = 2 * (1 + 2 + 3 + 4) * 128 * 64 * 2 / 16;
+        // A copy has 16 bytes; the three CTAs of a head read 1 to 3 times 128 tokens, and a query is read once.
+        let keys = 2 * (1 + 2 + 3) * 128 * 64 * 2 / 16;
         let copied = [q, k, v].map(|range| run.count(Kind::AsyncCopy, range));
-        assert_eq!(copied, [512 * 2 * 64 * 2 / 16, keys, keys]);
+        assert_eq!(copied, [384 * 2 * 64 * 2 / 16, keys, keys]);
         assert_eq!(run.lines(Kind::AsyncCopy, k), vec![4; keys / 32]);
+        let [copies, waited] = run.copies_and_waited();
+        assert_eq!(copies, copied.iter().sum::<usize>() / 32);
+        assert_eq!(waited, copies);
     }
 
     #[test]
     fn products_are_as_many_as_the_mask_leaves_blocks() {
-        let shape = shape(1, 256, [1, 1], 128);
+        let shape = shape(1, 256, [1, 1], 64);
         let arrays = shape.drawn(&mut Random::new(3));
         let run = run(|gpu| attend(gpu, &shape, &arrays));
         let mut products = 0;
@@ -183,8 +186,8 @@ mod tests {
             let is_tensor = |c: &&warpmem_trace::Compute| c.class == warpmem_trace::OpClass::Tensor;
             products += instruction.compute.iter().filter(is_tensor).count();
         });
-        // Two and four blocks of 128 by 64 by 128, twice, in products of 16 by 8 by 16.
-        assert_eq!(products, 6 * 2 * 128 * 64 * 128 / (16 * 8 * 16));
+        // Two and four blocks of 128 by 64 by 64, twice, in products of 16 by 8 by 16.
+        assert_eq!(products, 6 * 2 * 128 * 64 * 64 / (16 * 8 * 16));
     }
 
     #[test]

@@ -281,6 +281,8 @@ mod tests {
         let of_weights = blocks.len() * 3 * 128 * 64 * 2;
         let of_tokens = 40 * (2 * 128 * 2 + 2 * 64 * 2);
         assert_eq!(bytes, of_weights + of_tokens);
+        let [copies, waited] = run.copies_and_waited();
+        assert!(copies > 0 && waited == copies, "{waited} of {copies}");
     }
 
     #[test]
