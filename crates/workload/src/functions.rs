@@ -67,31 +67,40 @@ impl<'w> Lanes<'w, f16> {
     pub fn to_f32(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Fp16, f16::to_f32)
     }
+
+    /// `__hmul`: the product, rounded to half precision (`HMUL2`).
+    pub fn hmul(self, other: Lanes<'w, f16>) -> Lanes<'w, f16> {
+        self.paired(OpClass::Fp16, other, product)
+    }
+
+    /// `__hadd`: the sum, rounded to half precision (`HADD2`).
+    pub fn hadd(self, other: Lanes<'w, f16>) -> Lanes<'w, f16> {
+        self.paired(OpClass::Fp16, other, sum)
+    }
 }
 
 /// Two halves in one register.
 impl<'w> Lanes<'w, [f16; 2]> {
     /// `__hmul2`: both products, each rounded to half precision.
     pub fn hmul2(self, other: Lanes<'w, [f16; 2]>) -> Lanes<'w, [f16; 2]> {
-        self.in_halves(other, |a, b| a * b)
+        self.paired(OpClass::Fp16, other, |[a, b], [c, d]| [product(a, c), product(b, d)])
     }
 
     /// `__hadd2`: both sums, each rounded to half precision.
     pub fn hadd2(self, other: Lanes<'w, [f16; 2]>) -> Lanes<'w, [f16; 2]> {
-        self.in_halves(other, |a, b| a + b)
+        self.paired(OpClass::Fp16, other, |[a, b], [c, d]| [sum(a, c), sum(b, d)])
     }
+}
 
-    /// Single precision holds the exact product, and nearly the exact sum. Rounding it once more
-    /// gives the same half as rounding the exact result, because 24 bits are at least twice 11 plus
-    /// two (Figueroa 1995).
-    fn in_halves(
-        self,
-        other: Lanes<'w, [f16; 2]>,
-        with: impl Fn(f32, f32) -> f32,
-    ) -> Lanes<'w, [f16; 2]> {
-        let half = |a: f16, b: f16| f16::from_f32(with(a.to_f32(), b.to_f32()));
-        self.paired(OpClass::Fp16, other, |[a, b], [c, d]| [half(a, c), half(b, d)])
-    }
+/// Single precision holds the exact product of two halves, and nearly the exact sum. Rounding it once more gives the same
+/// half as rounding the exact result, because 24 bits are at least twice 11 plus two (Figueroa 1995).
+fn product(a: f16, b: f16) -> f16 {
+    f16::from_f32(a.to_f32() * b.to_f32())
+}
+
+/// As [`product`].
+fn sum(a: f16, b: f16) -> f16 {
+    f16::from_f32(a.to_f32() + b.to_f32())
 }
 
 impl<'w> Lanes<'w, f16> {
@@ -105,6 +114,11 @@ impl<'w> Lanes<'w, f32> {
     /// `__floats2half2_rn` (`F2FP.PACK_AB`)
     pub fn pack(self, upper: Lanes<'w, f32>) -> Lanes<'w, [f16; 2]> {
         self.paired(OpClass::Integer, upper, |a, b| [a, b].map(f16::from_f32))
+    }
+
+    /// `rsqrtf` within its usual range (`MUFU.RSQ`), here rounded to nearest.
+    pub fn inverse_sqrt(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Sfu, |value| (1.0 / f64::from(value).sqrt()) as f32)
     }
 
     /// `__fdividef(1, x)` (`MUFU.RCP`), here rounded to nearest.
@@ -174,15 +188,25 @@ impl<'w> Lanes<'w, f32> {
         Lanes::new(warp, values, Some(register))
     }
 
+    /// `exp2f` within its usual range (`MUFU.EX2`).
+    pub fn exp2(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Sfu, exp2)
+    }
+
     /// `__expf`: `FMUL` by log2(e), `MUFU.EX2`.
     pub fn exp(self) -> Lanes<'w, f32> {
-        (self * LOG2_E).converted(OpClass::Sfu, |value| libm::exp2(value.into()) as f32)
+        (self * LOG2_E).exp2()
     }
 
     /// `__logf`: `MUFU.LG2`, `FMUL` by ln(2).
     pub fn ln(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| libm::log2(value.into()) as f32) * LN_2
     }
+}
+
+/// Two to the power of `x`, the same on every platform.
+pub fn exp2(x: f32) -> f32 {
+    libm::exp2(x.into()) as f32
 }
 
 /// `-x`: a modifier of the instruction that reads it, no instruction.

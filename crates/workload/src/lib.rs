@@ -18,6 +18,7 @@ mod kernels;
 mod parameters;
 mod pointer;
 pub mod shell;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod warp;

@@ -30,6 +30,15 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.moved((u64::from(distance) * T::BYTES as u64).wrapping_neg())
     }
 
+    /// The element `distance` further on (`IMAD.WIDE`).
+    pub fn plus(self, distance: Lanes<'w, u32>) -> Pointer<'w, T> {
+        let sources = [self.register, distance.register()];
+        let register = Some(self.warp.compute(OpClass::Integer, &sources));
+        let address =
+            |lane: usize| self.addresses[lane] + u64::from(distance.lane(lane)) * T::BYTES as u64;
+        Pointer { addresses: std::array::from_fn(address), register, ..self }
+    }
+
     /// The same address with another element type (`reinterpret_cast`): no instruction.
     pub fn cast<U: Word>(self) -> Pointer<'w, U> {
         self.moved(0)
@@ -76,6 +85,16 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.warp.write(self.space, &self.addresses, |lane| value.lane(lane));
     }
 
+    /// Copies the word, in global memory, to `to`, in shared memory, without a register (`LDGSTS`). With 16 bytes it bypasses L1
+    /// (`cp.async.cg`).
+    pub fn copy_async(self, to: Pointer<'w, T>) {
+        assert_eq!((self.space, to.space), (Space::Global, Space::Shared));
+        let cache_op = if T::BYTES == 16 { CacheOp::Global } else { CacheOp::Default };
+        self.warp.access::<T>(&self.access(Kind::AsyncCopy, cache_op), &[to.register]);
+        let values = self.warp.read::<T>(Space::Global, &self.addresses);
+        self.warp.write(Space::Shared, &to.addresses, |lane| values[lane]);
+    }
+
     /// Changes the words of the active lanes one after the other, lowest first; returns the
     /// previous words.
     pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
@@ -88,6 +107,10 @@ impl<'w, T: Word> Pointer<'w, T> {
 
     pub(super) fn space(&self) -> Space {
         self.space
+    }
+
+    pub(super) fn addresses(&self) -> &[u64; WARP_SIZE] {
+        &self.addresses
     }
 
     pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access<'_> {
@@ -172,6 +195,11 @@ pub struct Shared<T> {
 }
 
 impl<T: Word> Shared<T> {
+    /// The same bytes as elements of another type (`reinterpret_cast`).
+    pub fn cast<U: Word>(&self) -> Shared<U> {
+        Shared { base: self.base, element: PhantomData }
+    }
+
     /// `&array[0]`: an immediate, no instruction.
     pub fn first<'w>(&self, warp: &'w Warp) -> Pointer<'w, T> {
         Pointer {

@@ -21,11 +21,11 @@ use warpmem_trace::TraceSummary;
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Size of the workloads: small, medium or large in the built-in suite
+    /// Size of the workloads: small, medium or large in the suites that come with the program
     #[arg(long, value_name = "SIZE", required_unless_present_any = ["from", "list"])]
     size: Option<String>,
-    /// User-defined suite (.toml) instead of the built-in one
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Another suite: `llm`, of language models, which also comes with the program, or a file (.toml) of your own
+    #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
     /// Workloads to generate; all by default. The manifest keeps the other workloads that it lists
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
@@ -46,6 +46,7 @@ const AFTER_HELP: &str = "\
 Examples:
   warpmem generate suite --list
   warpmem generate suite --size small -o suite/
+  warpmem generate suite --from llm --size medium -o llm/
   warpmem generate suite --size medium --only bfs-rmat,spmv-vector -o suite/
   warpmem compare suite/suite.toml --dram-scheduler fcfs,fr-fcfs --baseline fr-fcfs";
 
@@ -54,7 +55,8 @@ pub fn command(name: &'static str) -> Command {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let suite = args.from.as_deref().map_or_else(|| Ok(Suite::built_in()), Suite::load)?;
+    let open = |from: &Path| Suite::open(from, Path::new(""));
+    let suite = args.from.as_deref().map_or_else(|| Ok(Suite::built_in()), open)?;
     let planned = suite.plan(args.size.as_deref(), &args.only)?;
     match &args.output {
         Some(output) if !args.list => {

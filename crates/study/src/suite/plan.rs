@@ -75,17 +75,34 @@ pub struct Planned {
     pub request: Request,
 }
 
+/// The suites that come with the program, by name, in the sizes `small`, `medium` and `large`.
+const BUILT_IN: [(&str, &str); 2] =
+    [("warpmem", include_str!("workloads.toml")), ("llm", include_str!("llm.toml"))];
+
 impl Suite {
-    /// The suite that comes with the program, in the sizes `small`, `medium` and `large`.
+    /// The first of the suites that come with the program: irregular and regular kernels.
     pub fn built_in() -> Suite {
-        let text = include_str!("workloads.toml");
-        Suite::from_text(text, Path::new("workloads.toml"))
-            .expect("a test reads the built-in suite")
+        let [(name, _), ..] = BUILT_IN;
+        Suite::named(name).expect("a test reads the built-in suites")
     }
 
+    /// The suite of this name that comes with the program.
+    fn named(name: &str) -> Option<Suite> {
+        let (name, text) = BUILT_IN.into_iter().find(|(built_in, _)| *built_in == name)?;
+        let suite = Suite::from_text(text, Path::new(name));
+        Some(suite.expect("a test reads the built-in suites"))
+    }
+
+    /// The suite of this name that comes with the program, or else of this file, from `folder`.
+    ///
     /// # Errors
     /// If the file cannot be read or is not a suite.
-    pub fn load(path: &Path) -> Result<Suite, SuiteError> {
+    pub fn open(from: &Path, folder: &Path) -> Result<Suite, SuiteError> {
+        let built_in = from.to_str().and_then(Suite::named);
+        built_in.map_or_else(|| Suite::load(&folder.join(from)), Ok)
+    }
+
+    fn load(path: &Path) -> Result<Suite, SuiteError> {
         Suite::from_text(&read(path)?, path)
     }
 
@@ -305,33 +322,42 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_suite_can_be_asked_for_in_every_size() {
-        let suite = Suite::built_in();
-        assert_eq!(suite.sizes(), ["large", "medium", "small"]);
-        for size in suite.sizes() {
-            let planned = suite.plan(Some(size), &[]).unwrap();
-            assert!(planned.iter().all(|p| !p.about.is_empty()));
+    fn the_built_in_suites_can_be_asked_for_in_every_size() {
+        for (name, _) in BUILT_IN {
+            let suite = Suite::open(Path::new(name), Path::new("nowhere")).unwrap();
+            assert_eq!(suite.name, name);
+            assert_eq!(suite.sizes(), ["large", "medium", "small"]);
+            for size in suite.sizes() {
+                let planned = suite.plan(Some(size), &[]).unwrap();
+                assert!(planned.iter().all(|p| !p.about.is_empty()));
+            }
+            for workload in &suite.workloads {
+                assert_eq!(workload.sizes.len(), 3, "{}", workload.name);
+            }
         }
-        for workload in &suite.workloads {
-            assert_eq!(workload.sizes.len(), 3, "{}", workload.name);
-        }
+        assert_eq!(Suite::built_in().name, "warpmem");
+    }
+
+    #[test]
+    fn what_is_no_name_is_a_file_in_the_folder() {
+        let error = Suite::open(Path::new("lm"), Path::new("sub")).unwrap_err();
+        assert_eq!(error.to_string(), "failed to read sub/lm");
     }
 
     /// Kernels made to show one paper's mechanism are no workloads: a mean over them would say nothing.
     const MECHANISMS: [&str; 4] = ["shared-chain", "role-mix", "row-share", "row-streams"];
 
     #[test]
-    fn the_built_in_suite_has_every_kernel_but_those_of_mechanisms() {
-        let planned = Suite::built_in().plan(Some("small"), &[]).unwrap();
+    fn the_built_in_suites_have_every_kernel_but_those_of_mechanisms() {
+        let kernels: BTreeSet<String> = BUILT_IN
+            .into_iter()
+            .filter_map(|(name, _)| Suite::named(name))
+            .flat_map(|suite| suite.plan(Some("small"), &[]).unwrap())
+            .map(|planned| planned.request.kernel)
+            .collect();
         for generator in warpmem_workload::generators() {
-            if MECHANISMS.contains(&generator.name) {
-                continue;
-            }
-            assert!(
-                planned.iter().any(|p| p.request.kernel == generator.name),
-                "{}",
-                generator.name
-            );
+            let is_mechanism = MECHANISMS.contains(&generator.name);
+            assert_eq!(!kernels.contains(generator.name), is_mechanism, "{}", generator.name);
         }
     }
 }

@@ -98,7 +98,7 @@ fn of_suite(
     generate: &Generate<'_>,
 ) -> Result<Vec<NamedTrace>, TracesError> {
     let suite = match &part.from {
-        Some(file) => Suite::load(&plan.folder.join(file))?,
+        Some(from) => Suite::open(from, &plan.folder)?,
         None => Suite::built_in(),
     };
     let planned = suite.plan(part.size.as_deref(), &part.workloads)?;

@@ -6,7 +6,9 @@ mod bfs;
 mod cc;
 mod computed;
 mod dct;
+mod decode_layer;
 mod embedding;
+mod flash_attention;
 mod fwt;
 mod gather;
 mod gaussian;
@@ -14,18 +16,23 @@ mod gemm;
 mod gesummv;
 mod graph;
 mod gups;
+mod halves;
 mod hash_join;
 mod heartwall;
 mod histogram;
 mod kmeans;
+mod kv_cache;
+mod linear;
 mod map_reduce;
 mod merge_sort;
+mod moe;
 mod mri_gridding;
 mod nn;
 mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
+mod rms_norm;
 mod role_mix;
 mod row_share;
 mod row_streams;
@@ -43,6 +50,7 @@ mod syr2k;
 mod tc;
 #[cfg(test)]
 pub mod testing;
+mod tile;
 mod transpose;
 mod vecadd;
 
@@ -88,6 +96,12 @@ pub const GENERATORS: &[Generator] = &[
     map_reduce::inverted_index::GENERATOR,
     embedding::GENERATOR,
     paged_attention::GENERATOR,
+    flash_attention::GENERATOR,
+    linear::GENERATOR,
+    rms_norm::GENERATOR,
+    kv_cache::GENERATOR,
+    moe::GENERATOR,
+    decode_layer::GENERATOR,
     shared_chain::GENERATOR,
     role_mix::GENERATOR,
     row_share::GENERATOR,

@@ -108,6 +108,18 @@ impl<R> Run<R> {
         lines
     }
 
+    /// How many asynchronous copies there are, and of how many some instruction waits.
+    pub fn copies_and_waited(&self) -> [usize; 2] {
+        let mut copies = [0, 0];
+        visit_records(&self.trace, |_, _, instruction, _| {
+            if instruction.kind == Kind::AsyncCopy {
+                copies[0] += 1;
+                copies[1] += usize::from(instruction.use_distance.is_some());
+            }
+        });
+        copies
+    }
+
     /// What warp `warp` of the first kernel executed, in order.
     pub fn warp(&self, warp: usize) -> Vec<(Instruction, Record)> {
         let mut executed = Vec::new();

@@ -28,7 +28,15 @@ fn small(generator: &Generator) -> Given {
         ("srad", "rows" | "columns") => Some("48"),
         ("heartwall", "points" | "template-radius") => Some("2"),
         ("heartwall", "search-radius") => Some("5"),
-        ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
+        ("embedding", "batch") | ("paged-attention" | "decode-layer", "context") => Some("40"),
+        ("decode-layer", "head-size" | "intermediate") => Some("32"),
+        ("linear", "n") | ("kv-cache", "head-size") => Some("16"),
+        ("kv-cache", "sequences") => Some("3"),
+        ("rms-norm", "tokens") => Some("5"),
+        ("flash-attention", "tokens") => Some("128"),
+        ("moe", "tokens") => Some("20"),
+        ("moe", "experts") => Some("4"),
+        ("moe", "hidden" | "intermediate") => Some("64"),
         ("paged-attention", "sequences") => Some("2"),
         ("b+tree", "queries" | "order") => Some("40"),
         ("mri-gridding", "side") => Some("8"),
@@ -162,6 +170,9 @@ fn another_seed_gives_another_trace_where_addresses_come_from_data() {
         "srad",
         "dct",
         "row-share",
+        "linear",
+        "rms-norm",
+        "flash-attention",
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -213,6 +224,20 @@ fn sizes_that_do_not_go_together_are_refused() {
             [("nodes", "2^24"), ("node-bytes", "2^16")],
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
+        ("linear", [("n", "3"), ("k", "8")], "--n 3 is not a multiple of 2"),
+        ("rms-norm", [("tokens", "1"), ("hidden", "48")], "--hidden 48 is not a multiple of 32"),
+        (
+            "kv-cache",
+            [("sequences", "1"), ("head-size", "20")],
+            "--head-size 20 is not a multiple of 8",
+        ),
+        (
+            "flash-attention",
+            [("sequences", "1"), ("tokens", "200")],
+            "--tokens 200 is not a multiple of 128",
+        ),
+        ("moe", [("top-k", "4"), ("experts", "3")], "--top-k 4 is more than --experts 3"),
+        ("decode-layer", [("heads", "4"), ("kv-heads", "3")], "--heads 4 is not a multiple of 3"),
         ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
         (
             "survey-propagation",

@@ -162,6 +162,24 @@ impl<'a> Replay<'a> {
             self.lane(record, lane, address, access)
                 .map_err(|error| format!("{record:?}, {access:?}: {error}"))?;
         }
+        match record.kind {
+            Kind::AsyncCopy => self.copied(record),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a copy wrote to shared memory, where a trace does not say.
+    fn copied(&mut self, record: &Traced) -> Result<(), String> {
+        for lane in lanes_of(record.mask) {
+            let Some(Event::Access(access)) = self.events.next() else {
+                return Err(format!("{record:?} wrote nothing"));
+            };
+            let (Space::Shared, Some(written)) = (access.space, access.written) else {
+                return Err(format!("{record:?} {lane}: {access:?} is not its copy"));
+            };
+            let bytes = word(&mut self.shared, access.address, record.width)?;
+            bytes.copy_from_slice(&written.to_le_bytes()[..record.width]);
+        }
         Ok(())
     }
 
@@ -178,7 +196,7 @@ impl<'a> Replay<'a> {
             return Err("other lanes or places".to_owned());
         }
         let (reads, writes) = match record.kind {
-            Kind::Load => (true, false),
+            Kind::Load | Kind::AsyncCopy => (true, false),
             Kind::Store => (false, true),
             Kind::Atomic | Kind::Reduction => (true, true),
             _ => return Err("no rule for this kind".to_owned()),

@@ -96,6 +96,12 @@ impl<T: Word> Array<T> {
         self.len
     }
 
+    /// The same bytes as elements of another type (`reinterpret_cast`).
+    pub fn cast<U: Word>(&self) -> Array<U> {
+        let len = self.len * T::BYTES as u64 / U::BYTES as u64;
+        Array { base: self.base, len, element: PhantomData }
+    }
+
     /// The addresses of its bytes.
     #[cfg(test)]
     pub fn range(&self) -> std::ops::Range<u64> {

@@ -11,6 +11,7 @@
 //! that never runs out of registers; a [`Var`] is one register written at several positions.
 
 mod control;
+mod copies;
 #[cfg(test)]
 pub(crate) mod journal;
 pub(crate) mod lanes;
@@ -26,6 +27,7 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
+use copies::Copies;
 use lanes::Lanes;
 use memory::{Memory, Word};
 
@@ -53,6 +55,7 @@ pub struct Warp {
     shared_allocated: Cell<u32>,
     flow: Cell<Flow>,
     issued: RefCell<Issued>,
+    copies: RefCell<Copies>,
 }
 
 /// The warp's position in the kernel, and its active lanes.
@@ -138,6 +141,7 @@ impl Warp {
                 pending: None,
                 addresses: [0; WARP_SIZE],
             }),
+            copies: RefCell::default(),
         }
     }
 
@@ -148,6 +152,7 @@ impl Warp {
         let mask = u32::MAX >> (WARP_SIZE as u32 - lanes);
         self.position.set(position);
         self.shared_allocated.set(0);
+        self.copies.take();
         self.flow.set(Flow { place: 0, active: mask, live: mask, claimed: None });
         self.compute(OpClass::Integer, &[]);
     }
@@ -213,6 +218,12 @@ impl Warp {
     pub fn block_y(&self) -> Lanes<'_, u32> {
         let [_, y, _] = self.position.get().cta;
         self.special(|_| y)
+    }
+
+    /// `blockIdx.z`
+    pub fn block_z(&self) -> Lanes<'_, u32> {
+        let [_, _, z] = self.position.get().cta;
+        self.special(|_| z)
     }
 
     /// `blockDim.x`, a constant.
@@ -330,6 +341,9 @@ impl Warp {
                 cache_op: access.cache_op,
             });
             let sources = Sources::of([access.address_register].iter().chain(data).copied());
+            if access.kind == Kind::AsyncCopy {
+                self.copies.borrow_mut().issue();
+            }
             let mut issued = self.issued.borrow_mut();
             issued.push(Pending { place, operation, mask, destination, sources });
             if mask == u32::MAX {

@@ -55,17 +55,20 @@
 
 use half::f16;
 
+use super::super::halves::halvings;
 use super::super::prelude::*;
 
 /// Warps of a CTA.
-pub const WARPS: u32 = 4;
+const WARPS: u32 = 4;
 /// Threads of a CTA.
-pub const THREADS: u32 = 32 * WARPS;
+const THREADS: u32 = 32 * WARPS;
 
 /// What the kernel gets. `P` is the page's size in eights: a lane reads `2 * P` halves of a key at once.
 #[derive(Clone, Copy)]
 pub struct Attention<const P: usize> {
     pub q: Array<[[f16; 2]; P]>,
+    /// Halves from one sequence's query to the next: more than the heads have where keys and values lie between them.
+    pub q_stride: u32,
     pub k: Array<[[f16; 2]; P]>,
     pub v: Array<[[f16; 2]; 4]>,
     /// Pages of each sequence, `max_blocks` for each.
@@ -76,7 +79,6 @@ pub struct Attention<const P: usize> {
     pub kv_heads: u32,
     pub head_size: u32,
     pub max_blocks: u32,
-    pub scale: f32,
 }
 
 /// What a thread knows of itself and its sequence.
@@ -85,8 +87,8 @@ struct Thread<'w> {
     thread: Lanes<'w, u32>,
     warp: Lanes<'w, u32>,
     lane: Lanes<'w, u32>,
-    /// Number of its sequence times the heads, and its head.
-    query: Lanes<'w, u32>,
+    seq: Lanes<'w, u32>,
+    head: Lanes<'w, u32>,
     kv_head: Lanes<'w, u32>,
     context_len: Lanes<'w, u32>,
     /// Blocks of the context, and where the table of their pages starts.
@@ -116,11 +118,21 @@ impl<const P: usize> Attention<P> {
         (self.max_blocks * Self::PAGE).max(WARPS / 2 * self.head_size)
     }
 
-    pub fn shared_bytes(&self) -> u32 {
+    /// A CTA for each head of each of `sequences`.
+    pub fn launch(&self, gpu: &mut Gpu, sequences: u32) -> Result<(), WorkloadError> {
+        let launch = Launch {
+            grid: [self.heads, sequences, 1],
+            shared_bytes: self.shared_bytes(),
+            ..grid_of("paged_attention_v1", 0, THREADS, 64)
+        };
+        gpu.launch(&launch, async |w| self.decode(w).await)
+    }
+
+    fn shared_bytes(&self) -> u32 {
         2 * self.head_size + 4 * (2 * WARPS + self.workspace()) + 16
     }
 
-    pub async fn decode(&self, w: &Warp) {
+    async fn decode(&self, w: &Warp) {
         let q_vecs = w.shared::<[[f16; 2]; P]>(self.pieces() * Self::GROUP);
         let red_smem = w.shared::<f32>(2 * WARPS);
         let logits = w.shared::<f32>(self.workspace());
@@ -134,7 +146,7 @@ impl<const P: usize> Attention<P> {
         w.barrier().await;
         self.add_up(&t, &accs, logits).await;
         w.when(t.warp.eq(0), || {
-            let out = t.query * self.head_size;
+            let out = t.seq.mad(self.heads, t.head) * self.head_size;
             self.each_row(&t, &accs, |row, acc| self.out.store(out + row, acc.get().to_f16()));
         });
     }
@@ -147,7 +159,8 @@ impl<const P: usize> Attention<P> {
             thread,
             warp: thread >> 5,
             lane: thread & 31,
-            query: seq.mad(self.heads, head),
+            seq,
+            head,
             kv_head: head.quotient(self.heads / self.kv_heads),
             context_len,
             blocks: (context_len + (Self::PAGE - 1)).quotient(Self::PAGE),
@@ -159,7 +172,8 @@ impl<const P: usize> Attention<P> {
         let (i, part) = (t.thread.quotient(Self::GROUP), t.thread.remainder(Self::GROUP));
         t.w.when(i.lt(self.pieces()), || {
             let vec = i.mad(Self::GROUP, part);
-            let loaded = self.q.load(t.query.mad(self.pieces() * Self::GROUP, vec));
+            let own = t.head.mad(self.pieces() * Self::GROUP, vec);
+            let loaded = self.q.load(t.seq.mad(self.q_stride / (2 * P as u32), own));
             q_vecs.at(part.mad(self.pieces(), i)).store(loaded);
         });
     }
@@ -176,6 +190,7 @@ impl<const P: usize> Attention<P> {
         let head_stride = self.pieces() * Self::PAGE * Self::GROUP;
         let own = t.kv_head.mad(head_stride, slot.mad(Self::GROUP, part));
         let query = q_vecs.at(part * self.pieces());
+        let scale = 1.0 / (self.head_size as f32).sqrt();
         let qk_max = t.w.var(f32::MIN);
         t.w.range(t.warp, t.blocks, WARPS, |block| {
             let page = self.block_tables.load(t.table + block);
@@ -183,7 +198,7 @@ impl<const P: usize> Attention<P> {
             let key = self.k.at(page.mad(self.kv_heads * head_stride, own));
             let piece = |j| key.offset(j * Self::PAGE * Self::GROUP).load();
             let keys: Vec<_> = (0..self.pieces()).map(piece).collect();
-            let qk = Self::dot(query, &keys) * self.scale;
+            let qk = Self::dot(query, &keys) * scale;
             t.w.when(part.eq(0), || {
                 let is_masked = token.ge(t.context_len);
                 logits.at(token).store(is_masked.select(0.0, qk));
@@ -339,9 +354,4 @@ fn half_dot<'w>(weights: [Lanes<'w, [f16; 2]>; 4], v: &[Var<'w, [f16; 2]>; 4]) -
     let [a, b, c, d] = [0, 1, 2, 3].map(|pair| weights[pair].hmul2(v[pair].get()));
     let sum = a.hadd2(b).hadd2(c).hadd2(d);
     sum.part(0).to_f32() + sum.part(1).to_f32()
-}
-
-/// `first`, half of it, and so on down to 1.
-fn halvings(first: u32) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(first as usize), |&n| Some(n / 2)).take_while(|&n| n > 0)
 }

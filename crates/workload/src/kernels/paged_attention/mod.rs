@@ -1,11 +1,14 @@
 //! Attention of one new token per sequence to all before it, whose keys and values lie in pages scattered over a pool.
 
 mod kernel;
+mod pages;
 
 use half::f16;
 
+use super::halves::activations;
 use super::prelude::*;
-use kernel::{Attention, THREADS};
+pub use kernel::Attention;
+pub use pages::{Page, Pages};
 
 pub const GENERATOR: Generator = Generator {
     name: "paged-attention",
@@ -51,28 +54,6 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Page {
-    Of8,
-    Of16,
-    Of32,
-}
-
-impl Page {
-    fn tokens(self) -> u32 {
-        match self {
-            Page::Of8 => 8,
-            Page::Of16 => 16,
-            Page::Of32 => 32,
-        }
-    }
-}
-
-impl Choice for Page {
-    const NAMES: &'static [(&'static str, Page)] =
-        &[("8", Page::Of8), ("16", Page::Of16), ("32", Page::Of32)];
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     heads: u32,
@@ -99,40 +80,20 @@ impl Shape {
 struct Batch {
     shape: Shape,
     context_lens: Vec<u32>,
-    /// Pages of each sequence, `max_blocks` for each; those behind its context are meaningless.
-    block_tables: Vec<u32>,
-    max_blocks: u32,
+    pages: Pages,
     q: Vec<f16>,
     k: Vec<f16>,
     v: Vec<f16>,
 }
 
 impl Batch {
-    /// Every page of the pool belongs to some sequence, in any order.
     fn drawn(shape: Shape, context_lens: Vec<u32>, random: &mut Random) -> Batch {
-        let blocks = |len: &u32| len.div_ceil(shape.page.tokens());
-        let max_blocks = context_lens.iter().map(blocks).max().unwrap_or(0);
-        let mut pool: Vec<u32> = (0..context_lens.iter().map(blocks).sum()).collect();
-        random.shuffle(&mut pool);
-        let mut block_tables = vec![0; context_lens.len() * max_blocks as usize];
-        let mut pages = pool.iter();
-        for (table, len) in block_tables.chunks_exact_mut(max_blocks as usize).zip(&context_lens) {
-            table
-                .iter_mut()
-                .zip(pages.by_ref().take(blocks(len) as usize))
-                .for_each(|(t, &p)| *t = p);
-        }
-        let mut halves = |n: u32| (0..n).map(|_| quarter(random)).collect::<Vec<_>>();
-        let cached = pool.len() as u32 * shape.per_page();
-        let q = halves(context_lens.len() as u32 * shape.heads * shape.head_size);
-        let (k, v) = (halves(cached), halves(cached));
-        Batch { shape, context_lens, block_tables, max_blocks, q, k, v }
+        let pages = Pages::drawn(shape.page, &context_lens, random);
+        let cached = pages.pool * shape.per_page();
+        let q = activations(context_lens.len() as u32 * shape.heads * shape.head_size, random);
+        let (k, v) = (activations(cached, random), activations(cached, random));
+        Batch { shape, context_lens, pages, q, k, v }
     }
-}
-
-/// A multiple of 1/4 from -2 to 2.
-fn quarter(random: &mut Random) -> f16 {
-    f16::from_f32((random.index(17) as f32 - 8.0) / 4.0)
 }
 
 /// The queries' results.
@@ -151,21 +112,16 @@ fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P
         q: gpu.upload(vectors(&batch.q)),
         k: gpu.upload(vectors(&batch.k)),
         v: gpu.upload(vectors(&batch.v)),
-        block_tables: gpu.upload(&batch.block_tables),
+        block_tables: gpu.upload(&batch.pages.tables),
         context_lens: gpu.upload(&batch.context_lens),
         out: gpu.zeros(batch.q.len() as u64),
+        q_stride: heads * head_size,
         heads,
         kv_heads,
         head_size,
-        max_blocks: batch.max_blocks,
-        scale: 1.0 / (head_size as f32).sqrt(),
+        max_blocks: batch.pages.per_sequence,
     };
-    let launch = Launch {
-        grid: [heads, batch.context_lens.len() as u32, 1],
-        shared_bytes: attention.shared_bytes(),
-        ..grid_of("paged_attention_v1", 0, THREADS, 64)
-    };
-    gpu.launch(&launch, async |w| attention.decode(w).await)?;
+    attention.launch(gpu, batch.context_lens.len() as u32)?;
     Ok(attention)
 }
 
@@ -204,8 +160,7 @@ mod tests {
 
     fn paged(batch: &Batch, seq: usize, token: usize) -> (usize, usize, usize) {
         let tokens = batch.shape.page.tokens() as usize;
-        let page = batch.block_tables[seq * batch.max_blocks as usize + token / tokens];
-        (page as usize, token % tokens, tokens)
+        (batch.pages.of(seq, token) as usize, token % tokens, tokens)
     }
 
     /// Attention in double precision.
