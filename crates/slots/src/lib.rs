@@ -19,7 +19,6 @@ use warpmem_network as network;
 use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
 use warpmem_network::{Direction, TOPOLOGIES};
 use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::Clock;
 use warpmem_sim::SmId;
 
 /// A place in the machine that a policy fills.
@@ -71,9 +70,7 @@ pub static SLOTS: [Slot; 8] = [
         |m| { LLC_QUEUES.build(&m.policy.llc_queue, &m.llc).map(drop) }
     ),
     slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and LLC slices", |m| {
-        let (inputs, outputs) = (Vec::new(), Vec::new());
-        network::build(&m.network_spec(), Direction::Request, Clock::new(1), inputs, outputs)
-            .map(drop)
+        network::routers(&m.network_spec()).map(drop)
     }),
     slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next", |m| {
         let direction = Direction::Request;
@@ -142,6 +139,14 @@ mod tests {
             IDEALS.slot,
         ];
         assert_eq!(names, registries);
+    }
+
+    #[test]
+    fn presets_name_policies_that_fit_them() {
+        for preset in preset_names() {
+            let checked = check_policies(&load(preset, &[]).unwrap());
+            assert!(checked.is_ok(), "{preset}: {}", checked.unwrap_err());
+        }
     }
 
     #[test]
