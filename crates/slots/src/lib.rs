@@ -188,8 +188,14 @@ mod tests {
     fn every_policy_fits_every_preset_and_no_other_does() {
         for preset in preset_names() {
             for slot in &SLOTS {
-                // What some policies ask of a machine: a ring, `calrs`, the prefetchers.
-                let asked = ["network.virtual_channels=2", "llc.queue=32", "llc.enabled=true"];
+                // What some policies ask of a machine: a ring, `calrs`, the prefetchers, crossbars.
+                let asked = [
+                    "network.virtual_channels=2",
+                    "llc.queue=32",
+                    "llc.enabled=true",
+                    "network.sms_per_node=1",
+                    "policy.topology=crossbar",
+                ];
                 let mut machine = load(preset, &asked.map(str::to_owned)).unwrap();
                 for info in slot.infos() {
                     *slot.policy_of(&mut machine.policy) = info.name.to_owned();
