@@ -1,6 +1,6 @@
 //! Li 2015: DRAM schedulers that know the merges of LLC misses.
 
-use super::{Mechanism, gain};
+use super::{Mechanism, gain, over_irrelevant};
 use warpmem::cache::ReservationFail;
 use warpmem::gpu::results::RunResult;
 
@@ -87,18 +87,21 @@ fn private_chains_gain_nothing() {
 }
 
 /// Half lines that two CTAs share. MSHRs are freed earlier, as in the thesis' Figure 6.4, and requests come back sooner; the
-/// path that carries merges is enough for that, with FR-FCFS behind it (`delay(requests=0)`). The bus is busy for 83 to 85 % of the time in which something waits for it, under either order: IPC moves by the noise,
-/// -0.5 to +1.2 % with one or another irrelevant change of the SM.
+/// path that carries merges is enough for that, with FR-FCFS behind it (`delay(requests=0)`). IPC moves by the noise: from
+/// -2.9 to +2.2 % with one or another irrelevant change, -0.6 ± 1.8 % in the mean.
 #[test]
 fn tiles_of_half_lines_free_mshrs_and_gain_nothing() {
     let Some(tiles) = Mechanism::open("trans16", "li2015") else { return };
     let run = |policy| tiles.run(&[&format!("policy.dram_scheduler={policy}")]);
     let [plain, path, s_a] = ["fr-fcfs", "delay(requests=0)", "mshr-s+a"].map(run);
-    let gain = gain(&plain, &s_a);
-    assert!(gain.abs() <= 1.5, "{gain}");
+    let [mean, half] = over_irrelevant(|change| {
+        let run = |policy| tiles.run(&[&format!("policy.dram_scheduler={policy}"), change]);
+        gain(&run("fr-fcfs"), &run("mshr-s+a"))
+    });
+    assert!(mean.abs() <= 1.5 && mean.abs() < half, "{mean} {half}");
     let [before, with_path, after] = [&plain, &path, &s_a].map(full_mshr_cycles);
     assert!(after < before * 9 / 10, "{before} {after}");
-    assert!(with_path < after, "{with_path} {after}");
+    assert!(with_path < before * 9 / 10, "{before} {with_path}");
 }
 
 /// Cycles in which a request wanted an MSHR of a slice in vain.

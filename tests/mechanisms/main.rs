@@ -77,6 +77,25 @@ impl Mechanism {
     }
 }
 
+/// Changes of a machine that no mechanism has to do with: other places of the data, and other latencies of the SMs.
+const IRRELEVANT: [&str; 6] = [
+    "run.page_offset=0",
+    "run.page_offset=27",
+    "run.page_offset=1699",
+    "sm.operand_latency=1",
+    "sm.operand_latency=3",
+    "l1.latency=30",
+];
+
+/// The mean of a gain over all irrelevant changes, and half of its 95 % interval (t of 5 degrees of freedom: 2.571).
+fn over_irrelevant(gain: impl Fn(&'static str) -> f64) -> [f64; 2] {
+    let gains = IRRELEVANT.map(gain);
+    let count = gains.len() as f64;
+    let mean = gains.iter().sum::<f64>() / count;
+    let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    [mean, 2.571 * (variance / count).sqrt()]
+}
+
 /// What the IPC of `run` gains over that of `base`, in %: both run the same instructions.
 fn gain(base: &RunResult, run: &RunResult) -> f64 {
     100.0 * (base.core_cycles as f64 / run.core_cycles as f64 - 1.0)

@@ -1,6 +1,6 @@
 //! Warped-MC 2023: a DRAM scheduler that knows what warps wait for.
 
-use super::{Mechanism, gain};
+use super::{Mechanism, gain, over_irrelevant};
 use warpmem::gpu::results::RunResult;
 
 const SCHEDULER: &str = "dram_scheduler";
@@ -84,15 +84,19 @@ fn warps_that_are_all_alike_gain_little() {
 }
 
 /// Matrix rows at power-of-two pitches (GESUMMV, SYR2K): the XOR bank hash of section 2.2 spreads them over banks. They still
-/// camp on few channels, of whose hash the paper says nothing: with one, Warped-MC loses less than 1 % and all is faster.
+/// camp on few channels, so that single runs of `p_gmv` gain from 1.2 to 5.2 % with it, 3.7 ± 1.5 % in the mean. Of the
+/// channels' hash the paper says nothing: with one, Warped-MC loses less than 1 % and all is faster.
 #[test]
 fn power_of_two_pitches_use_banks_by_the_hash_of_the_paper() {
-    for (name, faster, faster_still) in [("p_gmv", 4.0, 400.0), ("p_sy2", 20.0, 30.0)] {
+    for (name, faster, faster_still) in [("p_gmv", 1.0, 400.0), ("p_sy2", 20.0, 30.0)] {
         let Some(trace) = Mechanism::open(name, "warpedmc2023") else { return };
         let run = |overrides: &[&str], policy| with_scheduler(&trace, overrides, policy);
         let paper = run(&[], "fr-fcfs");
-        let linear = run(&["dram.address.bank_hash=linear"], "fr-fcfs");
-        assert!(gain(&linear, &paper) > faster, "{name}: {}", gain(&linear, &paper));
+        let [mean, half] = over_irrelevant(|change| {
+            let linear = run(&["dram.address.bank_hash=linear", change], "fr-fcfs");
+            gain(&linear, &run(&[change], "fr-fcfs"))
+        });
+        assert!(mean - half > faster, "{name}: {mean} {half}");
         let camped = gain(&paper, &run(&[], "warped-mc"));
         assert!((-9.0..-2.0).contains(&camped), "{name}: {camped}");
         let spread = ["dram.address.partition_hash=ipoly"];
