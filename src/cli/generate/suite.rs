@@ -24,7 +24,7 @@ pub struct Args {
     /// Size of the workloads: small, medium or large in the suites that come with the program
     #[arg(long, value_name = "SIZE", required_unless_present_any = ["from", "list"])]
     size: Option<String>,
-    /// Another suite: `llm`, of language models, which also comes with the program, or a file (.toml) of your own
+    /// Another suite: `llm`, of LLM inference, which also comes with the program, or a file (.toml) of your own
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
     /// Workloads to generate; all by default. The manifest keeps the other workloads that it lists

@@ -67,7 +67,7 @@ pub(super) struct Fabric {
     link_latency: u64,
     banks: usize,
     /// Packets that a link holds.
-    places: usize,
+    entries: usize,
     pub shape: Shape,
     inputs: Table<EntranceId, PortId>,
     outputs: Table<ExitId, PortId>,
@@ -103,7 +103,7 @@ impl Fabric {
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
             link_latency,
             banks: context.banks,
-            places: network.output_buffer as usize,
+            entries: network.output_buffer as usize,
             inputs: context.inputs.iter().map(|ports| ports[0]).collect(),
             outputs: context.outputs.iter().map(|ports| ports[0]).collect(),
             links: Table::from_fn(shape.links.len(), link),
@@ -166,7 +166,7 @@ impl Fabric {
             from: router(self.shape.links[id][0]),
             to: router(self.shape.links[id][1]),
             flits: self.links[id].flits,
-            buffer_flits: self.places as u64 * self.packets.largest(self.direction),
+            buffer_flits: self.entries as u64 * self.packets.largest(self.direction),
             buffer_flit_cycles: self.links[id].waited,
         });
         ins.chain(between).chain(outs).collect()
@@ -204,7 +204,7 @@ impl Fabric {
 
     /// Takes the packet at the end of a link.
     fn take(&mut self, link: LinkId, cycle: NetworkCycle) -> Carried {
-        if self.links[link].taken(cycle) >= self.places {
+        if self.links[link].taken(cycle) >= self.entries {
             self.next = self.next.min(cycle + 1);
         }
         self.links[link].take(cycle)
@@ -322,7 +322,7 @@ impl Ends for Side<'_> {
         match self.output(output) {
             End::Node(exit) => ctx.room_or_wake(self.fabric.outputs[exit]),
             // A full link asks for a step when a packet leaves its end.
-            End::Link(link) => self.fabric.links[link].taken(cycle) < self.fabric.places,
+            End::Link(link) => self.fabric.links[link].taken(cycle) < self.fabric.entries,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What kernels of language models share: vectors of half-precision numbers, numbers of the size that such models have, and sums
+//! What the kernels of transformers share: vectors of half-precision numbers, numbers of the size that such models have, and sums
 //! over a CTA.
 
 use half::f16;

@@ -1,4 +1,4 @@
-//! A layer of a language model for one new token of each sequence: ten launches on the same buffers.
+//! A transformer layer for one new token of each sequence: ten launches on the same buffers.
 //!
 //! ```cuda
 //! // As vLLM 0.2 runs a LlamaDecoderLayer, with the kernels of the other generators:
@@ -24,7 +24,7 @@ use half::f16;
 use super::halves::{activations, weights};
 use super::kv_cache::{Cache, Store};
 use super::linear::Linear;
-use super::paged_attention::{Attention, Page, Pages};
+use super::paged_attention::{Attention, KV_HEADS, Page, Pages};
 use super::prelude::*;
 use super::rms_norm::Norm;
 use activation::SiluAndMul;
@@ -32,7 +32,7 @@ use rotary::Rotary;
 
 pub const GENERATOR: Generator = Generator {
     name: "decode-layer",
-    summary: "one decode step of a layer of a language model, from norm to feed-forward, in ten launches",
+    summary: "one decode step of a transformer layer, from norm to feed-forward, in ten launches",
     source: "vLLM 0.2, LlamaDecoderLayer; TensorRT-LLM, cudaCoreGemm; Llama 2 (Touvron et al. 2023)",
     parameters: &[&[
         Parameter::count("sequences", 2, (1, 16), "sequences", "Sequences decoded at once"),
@@ -44,13 +44,7 @@ pub const GENERATOR: Generator = Generator {
             "Tokens of each sequence, the new one included",
         ),
         Parameter::count("heads", 4, (1, 256), "heads", "Heads of the query"),
-        Parameter::count(
-            "kv-heads",
-            2,
-            (1, 256),
-            "heads",
-            "Heads of keys and values, each for several of the query",
-        ),
+        KV_HEADS,
         Parameter::count(
             "head-size",
             64,

@@ -10,6 +10,15 @@ use super::prelude::*;
 pub use kernel::Attention;
 pub use pages::{Page, Pages};
 
+/// Of grouped-query attention.
+pub const KV_HEADS: Parameter = Parameter::count(
+    "kv-heads",
+    2,
+    (1, 256),
+    "heads",
+    "Heads of keys and values, each for several of the query",
+);
+
 pub const GENERATOR: Generator = Generator {
     name: "paged-attention",
     summary: "decoding attention over a paged cache of keys and values, a CTA per head and sequence",
@@ -24,13 +33,7 @@ pub const GENERATOR: Generator = Generator {
             "Tokens of the longest context; each sequence has from 1 to this many",
         ),
         Parameter::count("heads", 16, (1, 256), "heads", "Heads of the query"),
-        Parameter::count(
-            "kv-heads",
-            2,
-            (1, 256),
-            "heads",
-            "Heads of keys and values, each for several of the query",
-        ),
+        KV_HEADS,
         Parameter::count(
             "head-size",
             128,
