@@ -17,11 +17,15 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cache", &["params", "sim"]),
     ("dram", &["embed", "files", "params", "random", "sim"]),
     ("network", &["params", "random", "sim"]),
-    ("machine", &["cache", "dram", "embed", "files", "network", "params", "sim"]),
+    ("energy", &["params", "trace"]),
+    ("machine", &["cache", "dram", "embed", "energy", "files", "network", "params", "sim"]),
     ("gpu", &["cache", "dram", "machine", "network", "params", "random", "sim", "trace"]),
     (
         "record",
-        &["cache", "checksum", "dram", "files", "gpu", "machine", "network", "sim", "trace"],
+        &[
+            "cache", "checksum", "dram", "energy", "files", "gpu", "machine", "network", "sim",
+            "trace",
+        ],
     ),
     ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),

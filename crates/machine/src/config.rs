@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use warpmem_cache::Cache;
 use warpmem_dram::Dram;
+use warpmem_energy::Energy;
 use warpmem_network::Network;
 use warpmem_params::limits::{CYCLES, ENTRIES};
 use warpmem_params::{choice, section, serde_choice};
@@ -32,6 +33,8 @@ section! {
         llc: Llc;
         /// DRAM channels.
         dram: Dram;
+        /// Energies of the whole GPU.
+        energy: Energy;
         /// The policy of every slot.
         policy: Policies;
         /// How a run is carried out.

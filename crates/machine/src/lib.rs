@@ -19,6 +19,7 @@ pub use presets::{preset_names, preset_text};
 pub use times::clock_warnings;
 pub use warpmem_cache::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
 pub use warpmem_dram::{Dram, Power, QueueOrganisation, Timing};
+pub use warpmem_energy::{Energy, TableName as EnergyTable};
 pub use warpmem_network::{Network, Switching, VcAssignment};
 pub use warpmem_sim::{Address, IndexHash};
 

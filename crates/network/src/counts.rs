@@ -69,4 +69,11 @@ pub struct NetworkResult {
     pub after: Vec<StreamResult>,
 }
 
+impl NetworkResult {
+    /// Flits that entered.
+    pub fn flits(&self) -> u64 {
+        self.sources.iter().map(|source| source.flits).sum()
+    }
+}
+
 add_fields!(StreamResult { requests, rows });

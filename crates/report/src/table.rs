@@ -133,12 +133,13 @@ impl Heading {
 /// A column's name as prose, without the unit that some names contain: `DRAM scheduler`, `energy
 /// read`.
 pub fn spelled(name: &str) -> String {
-    let words = name.split('_').filter(|word| !["nj", "pj"].contains(word));
+    let words = name.split('_').filter(|word| !["nj", "pj", "w"].contains(word));
     let words = words.map(|word| match word {
-        "blp" | "cta" | "dram" | "ipc" | "l1" | "l2" | "llc" | "mshr" | "sm" => {
+        "blp" | "cta" | "dram" | "gpu" | "ipc" | "l1" | "l2" | "llc" | "mshr" | "sm" => {
             word.to_ascii_uppercase()
         }
         "ctas" => "CTAs".to_owned(),
+        "sms" => "SMs".to_owned(),
         word => word.to_owned(),
     });
     words.collect::<Vec<_>>().join(" ")
@@ -173,6 +174,7 @@ mod tests {
         assert_eq!(heading("warp_instructions").unit, "", "the title says it");
         assert_eq!(heading("l1_miss_rate_reduction").digits, Some(Digits::Percent(1)));
         assert_eq!(heading("energy_pj_per_bit").title, "energy per bit");
+        assert_eq!(heading("gpu_power_w").title, "GPU power");
         assert_eq!(heading("latency_llc").digits, Some(Digits::Decimals(1)));
     }
 

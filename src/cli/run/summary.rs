@@ -1,4 +1,4 @@
-//! What came of a run, in ten lines.
+//! What came of a run, in ten lines, and one more where energy of the GPU is known.
 
 use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ const WAITS: [&str; STALLS.len()] = [
     "it has no warp",
 ];
 
-/// The row of a run in ten lines; a value that the run does not have is a dash.
+/// The row of a run in these lines; a value that the run does not have is a dash.
 pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
     let run = Run(Numbers { row });
     let lines = [
@@ -29,7 +29,10 @@ pub fn summary(row: &Map<String, Value>, machine: &Machine) -> String {
         ("DRAM banks", run.banks()),
         ("DRAM energy", run.energy()),
     ];
-    aligned(&lines.map(|(name, text)| vec![name.to_owned(), text]), &[])
+    let gpu_energy = run.gpu_energy().map(|text| ("GPU energy", text));
+    let lines = lines.into_iter().chain(gpu_energy);
+    let cells: Vec<_> = lines.map(|(name, text)| vec![name.to_owned(), text]).collect();
+    aligned(&cells, &[])
 }
 
 struct Run<'a>(Numbers<'a>);
@@ -107,6 +110,17 @@ impl Run<'_> {
         let total = self.scaled("energy_nj", 1e-3, 1);
         format!("{total} µJ, {} pJ a bit", self.scaled("energy_pj_per_bit", 1.0, 1))
     }
+
+    /// None where the machine's energies are not known.
+    fn gpu_energy(&self) -> Option<String> {
+        let total = self.0.number("gpu_energy_nj").filter(|&total| total > 0.0)?;
+        let share = |part: &str| percent(self.0.number(part).map(|part| part / total));
+        let [constant, leaking, dram] =
+            ["gpu_energy_nj_constant", "gpu_energy_nj_static", "gpu_energy_nj_dram"].map(share);
+        let [energy, power] = [("gpu_energy_nj", 1e-3), ("gpu_power_w", 1.0)]
+            .map(|(column, scale)| self.scaled(column, scale, 1));
+        Some(format!("{energy} µJ, {power} W; constant {constant}, static {leaking}, DRAM {dram}"))
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +155,17 @@ mod tests {
         DRAM banks   3.50 busy at a time, 12.2 requests in a channel's queue
         DRAM energy  2.5 µJ, 22.3 pJ a bit
         ");
+    }
+
+    #[test]
+    fn energy_of_the_gpu_has_a_line_where_it_is_known() {
+        let run = row(&json!({
+            "gpu_energy_nj": 4000.0, "gpu_energy_nj_constant": 2000.0,
+            "gpu_energy_nj_static": 1000.0, "gpu_energy_nj_dram": 500.0, "gpu_power_w": 94.04,
+        }));
+        let text = summary(&run, &load("v100", &[]).unwrap());
+        let expected = "GPU energy   4.0 µJ, 94.0 W; constant 50.0 %, static 25.0 %, DRAM 12.5 %\n";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]

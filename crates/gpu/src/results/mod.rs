@@ -55,6 +55,9 @@ pub struct SmResult {
     pub warp_instructions: u64,
     pub thread_instructions: u64,
     pub warp_instructions_by_class: [u64; OpClass::COUNT],
+    /// Active lanes of compute instructions, by class.
+    #[serde(skip)]
+    pub thread_instructions_by_class: [u64; OpClass::COUNT],
     pub memory_instructions: u64,
     /// Memory instructions that make requests, and the sums over them of the different channels and
     /// (channel, bank) pairs among these [Yuan Fig 14].

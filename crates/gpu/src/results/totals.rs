@@ -7,6 +7,7 @@ count_fields!(SmResult {
     warp_instructions,
     thread_instructions,
     warp_instructions_by_class,
+    thread_instructions_by_class,
     memory_instructions,
     requesting_instructions,
     requested_channels,

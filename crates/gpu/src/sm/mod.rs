@@ -300,7 +300,12 @@ impl Sm {
     fn count_record(&mut self, slot: WarpSlot) {
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let record = &warp.record;
-        let compute: u64 = record.compute_lanes.iter().map(|&n| u64::from(n)).sum();
+        let mut compute = 0;
+        let by_class = &mut self.result.thread_instructions_by_class;
+        for (sum, &lanes) in by_class.iter_mut().zip(&record.compute_lanes) {
+            *sum += u64::from(lanes);
+            compute += u64::from(lanes);
+        }
         let kind = warp.code.get(record.instruction.0).kind;
         let own = if kind == warpmem_trace::Kind::End { 0 } else { record.mask.count_ones() };
         warp.thread_instructions += compute + u64::from(own);

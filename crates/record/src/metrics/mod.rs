@@ -8,6 +8,7 @@ mod cache;
 pub(crate) mod dram;
 mod energy;
 mod formulas;
+mod gpu_energy;
 mod llc;
 mod loads;
 mod machine;
@@ -24,6 +25,7 @@ pub(crate) use formulas::flit_rate;
 pub use formulas::{
     Fraction, ipc, jain_index, kernel_cycles, miss_rate, quotient, read_miss_rate, row_hit_rate,
 };
+pub(crate) use gpu_energy::gpu_energy;
 pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};
 pub(crate) use machine::{caches, channels, stalls};

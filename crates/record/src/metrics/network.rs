@@ -16,7 +16,7 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
     let mut columns = vec![
         count("network_cycles", CYCLES, UNTIL_DONE, move |row| of(row).cycles),
         count("packets", "packets", "Packets that passed.", move |row| packets(of(row))),
-        count("flits", "flits", "Flits of these packets.", move |row| flits(of(row))),
+        count("flits", "flits", "Flits of these packets.", move |row| of(row).flits()),
     ];
     columns.extend(distribution(
         "latency",
@@ -32,7 +32,7 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
     );
     columns.extend([
         ratio("throughput", FLIT_RATE, "Flits over network_cycles.", move |row| {
-            flit_rate(flits(of(row)), of(row).cycles)
+            flit_rate(of(row).flits(), of(row).cycles)
         }),
         ratio(
             "throughput_per_source",
@@ -40,7 +40,7 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
             "throughput over the nodes that can send.",
             move |row| {
                 let network = of(row);
-                quotient(flits(network), network.cycles * network.sources.len() as u64)
+                quotient(network.flits(), network.cycles * network.sources.len() as u64)
             },
         ),
     ]);
@@ -159,10 +159,6 @@ fn contention_mean(network: &NetworkResult) -> Option<f64> {
 
 fn packets(network: &NetworkResult) -> u64 {
     network.latency.count()
-}
-
-fn flits(network: &NetworkResult) -> u64 {
-    network.sources.iter().map(|source| source.flits).sum()
 }
 
 /// Links that leave routers. Nodes may send to their routers at more than a flit per cycle.

@@ -59,6 +59,14 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
             move |row| of(row).warp_instructions_by_class[index],
         )
     }));
+    columns.extend(OpClass::ALL.into_iter().enumerate().map(|(index, class)| {
+        count(
+            &format!("thread_instructions_{}", class.name()),
+            "thread instructions",
+            &format!("Active lanes of warp instructions of class {}.", class.name()),
+            move |row| of(row).thread_instructions_by_class[index],
+        )
+    }));
     columns.extend([
         count(
             "requesting_instructions",

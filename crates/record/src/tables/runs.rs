@@ -53,6 +53,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
         |run| run.energy(&run.channels, &run.banks),
         |run| run.bytes(&run.banks),
     ));
+    columns.extend(metrics::gpu_energy());
     columns
 }
 

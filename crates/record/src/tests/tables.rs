@@ -100,6 +100,15 @@ fn performance() {
         ("warp_instructions_uniform", 210.0),
         ("warp_instructions_other", 240.0),
         ("warp_instructions_fp16", 270.0),
+        ("thread_instructions_integer", 960.0),
+        ("thread_instructions_fp32", 1500.0),
+        ("thread_instructions_fp64", 2400.0),
+        ("thread_instructions_sfu", 2700.0),
+        ("thread_instructions_tensor", 4800.0),
+        ("thread_instructions_control", 180.0),
+        ("thread_instructions_uniform", 210.0),
+        ("thread_instructions_other", 240.0),
+        ("thread_instructions_fp16", 300.0),
         // 120 that reach 150 channels and 210 banks.
         ("requesting_instructions", 120.0),
         ("channels_per_instruction", 1.25),
@@ -386,6 +395,65 @@ fn unknown_energy_is_null() {
     let row = run_row_json(&key, &fixture::result());
     let energy: Vec<_> = row.iter().filter(|(name, _)| name.starts_with("energy")).collect();
     assert_eq!(energy.len(), 8);
+    assert!(energy.iter().all(|(_, value)| value.is_null()), "{energy:?}");
+}
+
+/// Two SMs for 1,000 cycles of 2 ns.
+fn with_gpu_energy() -> RunKey {
+    let mut machine = fixture::machine();
+    machine.energy.table = warpmem_machine::EnergyTable::AccelWattchVolta;
+    (machine.clocks.core_mhz, machine.network.flit_bytes) = (500, 32);
+    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None)
+}
+
+#[test]
+fn energy_of_the_gpu_is_that_of_all_units() {
+    let row = run_row_json(&with_gpu_energy(), &fixture::result());
+    let table = &warpmem_energy::ACCELWATTCH_VOLTA;
+    let (l, dot) = (&table.lanes, |energies: [f64; 4], counts: [f64; 4]| -> f64 {
+        energies.into_iter().zip(counts).map(|(energy, count)| energy * count).sum()
+    });
+    // All classes are used, so the mix is none of AccelWattch's: 12,870 lanes in 930 instructions.
+    let mix = table.static_power.other;
+    let lanes = 960.0 * l.integer + 1500.0 * l.fp32 + 2400.0 * l.fp64 + 2700.0 * l.sfu;
+    let lanes = lanes + 4800.0 * l.tensor + 210.0 * l.uniform + 300.0 * l.fp16;
+    // Column commands are of 64 bytes.
+    let (read, written) = (396.0 * 64.0, 132.0 * 64.0);
+    let parts = [
+        ("gpu_energy_nj_constant", 2000.0 * table.constant),
+        // 300 of 2,000 cycles of SMs are without a CTA.
+        ("gpu_energy_nj_static", 2000.0 * 0.85 * (mix.first + 13.0 * mix.further)),
+        ("gpu_energy_nj_idle_sms", 2000.0 * 0.3 * table.idle_sm),
+        ("gpu_energy_nj_issue", 0.6 * (table.decode + table.schedule + table.instruction_cache)),
+        ("gpu_energy_nj_registers", 0.6 * table.registers),
+        ("gpu_energy_nj_units", 1e-3 * (lanes + 15_000.0 * table.pipeline)),
+        // 21 instructions and 27 passes more.
+        ("gpu_energy_nj_shared", 0.048 * table.shared_pass),
+        // Merged reads are hits, sector misses are misses.
+        ("gpu_energy_nj_l1", 1e-3 * dot(table.l1, [2100.0, 900.0, 450.0, 360.0])),
+        ("gpu_energy_nj_l2", 1e-3 * dot(table.llc, [210.0, 90.0, 45.0, 36.0])),
+        // 20 flits of requests and 50 of replies.
+        ("gpu_energy_nj_network", 1e-3 * 70.0 * 32.0 * table.network_byte),
+        (
+            "gpu_energy_nj_dram",
+            1e-3 * (read * table.dram_read_byte
+                + written * table.dram_write_byte
+                + 132.0 * table.dram_precharge),
+        ),
+    ];
+    let total = parts.iter().map(|(_, nanojoules)| nanojoules).sum::<f64>();
+    let whole = [("gpu_energy_nj", total), ("gpu_power_w", total / 2000.0)];
+    for (name, value) in parts.into_iter().chain(whole) {
+        let found = row[name].as_f64().unwrap();
+        assert!((found - value).abs() < 1e-9 * value, "{name}: {found} for {value}");
+    }
+}
+
+#[test]
+fn energy_of_a_gpu_without_a_table_is_null() {
+    let row = row();
+    let energy: Vec<_> = row.iter().filter(|(name, _)| name.starts_with("gpu_")).collect();
+    assert_eq!(energy.len(), 13);
     assert!(energy.iter().all(|(_, value)| value.is_null()), "{energy:?}");
 }
 

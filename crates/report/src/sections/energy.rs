@@ -1,4 +1,4 @@
-//! DRAM energy.
+//! Energy of DRAM and of the whole GPU.
 
 use super::one_run::Run;
 use super::{compared_scopes, run_table};
@@ -14,56 +14,114 @@ use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 const ENERGY: &str = "microjoules";
 
-const PARTS: [(&str, &str); 6] = [
-    ("energy_nj_activate", "activate"),
-    ("energy_nj_read", "read"),
-    ("energy_nj_write", "write"),
-    ("energy_nj_refresh", "refresh"),
-    ("energy_nj_active_standby", "active standby"),
-    ("energy_nj_precharge_standby", "precharge standby"),
-];
-
-pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
-    let section = Section::new("energy", "DRAM energy");
-    if !has_some(&study.runs, "energy_nj") {
-        let why = "Not known: some current of the machines' DRAM (";
-        return Ok(section
-            .note(Prose::new(why).code("dram.power").words(") that it depends on is not given.")));
-    }
-    let mut section = section.text(Prose::new(
-        "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not included.",
-    ));
-    if let Some(run) = study.only_run() {
-        section = of_run(&Run(run))?.into_iter().fold(section, Section::figure);
-    }
-    for scope in compared_scopes(study, shown)? {
-        let data = long(&scope.runs, &["trace", POLICY], &PARTS, "part", ENERGY)?;
-        let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
-        let bars = StackedBars::new("trace", "part", ENERGY, Axis::new("DRAM energy", "µJ"));
-        let caption = format!("Energy of the DRAM devices in each run{}, by component.", scope.on);
-        let name = format!("energy{}", scope.file);
-        section = section.figure(Chart::new(
-            name,
-            "DRAM energy",
-            caption,
-            data,
-            Kind::StackedBars(bars.series(POLICY)),
-        ));
-    }
-    let columns =
-        [&["energy_pj_per_bit", "energy_nj"][..], &PARTS.map(|(column, _)| column)].concat();
-    Ok(section
-        .table(run_table(study, "energy-by-run", "DRAM energy of each run", &columns)?.folded()))
+/// Whose energy it is.
+struct Account {
+    /// Name of the section and its charts, and its title.
+    name: &'static str,
+    title: &'static str,
+    /// What it is the energy of, in captions.
+    of: &'static str,
+    /// How it was reckoned.
+    about: &'static str,
+    /// Column of the total, and of each part with its name.
+    total: &'static str,
+    parts: &'static [(&'static str, &'static str)],
+    /// Column of what the energy is set against.
+    ratio: &'static str,
+    /// Why it may be unknown: words around a key.
+    unknown: [&'static str; 3],
 }
 
-fn of_run(run: &Run) -> anyhow::Result<Option<Chart>> {
-    let parts = PARTS.map(|(column, called)| {
-        (called.to_owned(), run.value(column).map(|nanojoules| nanojoules / 1000.0))
-    });
-    run.bars(
-        ("energy", "DRAM energy"),
-        "Energy of the DRAM devices, by component.",
-        parts.into(),
-        Axis::new("DRAM energy", "µJ"),
-    )
+const DRAM: Account = Account {
+    name: "energy",
+    title: "DRAM energy",
+    of: "the DRAM devices",
+    about: "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not included.",
+    total: "energy_nj",
+    parts: &[
+        ("energy_nj_activate", "activate"),
+        ("energy_nj_read", "read"),
+        ("energy_nj_write", "write"),
+        ("energy_nj_refresh", "refresh"),
+        ("energy_nj_active_standby", "active standby"),
+        ("energy_nj_precharge_standby", "precharge standby"),
+    ],
+    ratio: "energy_pj_per_bit",
+    unknown: [
+        "Not known: some current of the machines' DRAM (",
+        "dram.power",
+        ") that it depends on is not given.",
+    ],
+};
+
+const GPU: Account = Account {
+    name: "gpu-energy",
+    title: "GPU energy",
+    of: "the whole GPU",
+    about: "Energy of the whole GPU in the manner of AccelWattch, board and DRAM included. Its DRAM is AccelWattch's, not that of the section before.",
+    total: "gpu_energy_nj",
+    parts: &[
+        ("gpu_energy_nj_constant", "constant"),
+        ("gpu_energy_nj_static", "static"),
+        ("gpu_energy_nj_idle_sms", "idle SMs"),
+        ("gpu_energy_nj_issue", "issue"),
+        ("gpu_energy_nj_registers", "registers"),
+        ("gpu_energy_nj_units", "functional units"),
+        ("gpu_energy_nj_shared", "shared memory"),
+        ("gpu_energy_nj_l1", "L1"),
+        ("gpu_energy_nj_l2", "L2"),
+        ("gpu_energy_nj_network", "networks"),
+        ("gpu_energy_nj_dram", "DRAM"),
+    ],
+    ratio: "gpu_power_w",
+    unknown: ["Not known: the machines have no energies (", "energy.table", ")."],
+};
+
+pub fn dram(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    DRAM.section(study, shown)
+}
+
+pub fn gpu(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    GPU.section(study, shown)
+}
+
+impl Account {
+    fn section(&self, study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+        let section = Section::new(self.name, self.title);
+        if !has_some(&study.runs, self.total) {
+            let [before, key, after] = self.unknown;
+            return Ok(section.note(Prose::new(before).code(key).words(after)));
+        }
+        let mut section = section.text(Prose::new(self.about));
+        if let Some(run) = study.only_run() {
+            section = self.of_run(&Run(run))?.into_iter().fold(section, Section::figure);
+        }
+        for scope in compared_scopes(study, shown)? {
+            let data = long(&scope.runs, &["trace", POLICY], self.parts, "part", ENERGY)?;
+            let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
+            let bars = StackedBars::new("trace", "part", ENERGY, Axis::new(self.title, "µJ"));
+            let caption =
+                format!("Energy of {} in each run{}, by component.", self.of, scope.on);
+            let name = format!("{}{}", self.name, scope.file);
+            let kind = Kind::StackedBars(bars.series(POLICY));
+            section = section.figure(Chart::new(name, self.title, caption, data, kind));
+        }
+        let parts = self.parts.iter().map(|(column, _)| *column);
+        let columns: Vec<&str> = [self.ratio, self.total].into_iter().chain(parts).collect();
+        let (name, title) =
+            (format!("{}-by-run", self.name), format!("{} of each run", self.title));
+        Ok(section.table(run_table(study, &name, &title, &columns)?.folded()))
+    }
+
+    fn of_run(&self, run: &Run) -> anyhow::Result<Option<Chart>> {
+        let parts = self.parts.iter().map(|(column, called)| {
+            ((*called).to_owned(), run.value(column).map(|nanojoules| nanojoules / 1000.0))
+        });
+        run.bars(
+            (self.name, self.title),
+            &format!("Energy of {}, by component.", self.of),
+            parts.collect(),
+            Axis::new(self.title, "µJ"),
+        )
+    }
 }

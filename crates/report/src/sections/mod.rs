@@ -31,7 +31,7 @@ use warpmem_analysis::polars;
 pub type MakeSection = fn(&Study, &Shown) -> anyhow::Result<Section>;
 
 /// All but those that describe the others: the answer first, what was run last.
-pub const SECTIONS: [MakeSection; 12] = [
+pub const SECTIONS: [MakeSection; 13] = [
     summary::section,
     performance::section,
     parameters::section,
@@ -41,7 +41,8 @@ pub const SECTIONS: [MakeSection; 12] = [
     banks::section,
     sm_cycles::section,
     caches::section,
-    energy::section,
+    energy::dram,
+    energy::gpu,
     series::section,
     what_was_run::section,
 ];

@@ -232,5 +232,7 @@ fn instructions_and_lanes_are_counted_by_class() {
     assert_eq!((result.warp_instructions, result.memory_instructions), (4, 1));
     let classes = [Integer, Fp64, Control].map(|c| result.warp_instructions_by_class[c as usize]);
     assert_eq!(classes, [1, 1, 1]);
+    let lanes = [Integer, Fp64, Control].map(|c| result.thread_instructions_by_class[c as usize]);
+    assert_eq!(lanes, [32, 32, 0], "an exit is no compute instruction");
     assert_eq!(result.thread_instructions, 3 * 32 + 3);
 }
