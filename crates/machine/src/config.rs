@@ -113,6 +113,10 @@ section! {
         /// itself, so that the warp issues nothing after it. Asynchronous copies never stall a
         /// warp.
         stall: Stall;
+        /// `true`: a warp issues nothing while an atomic or a reduction of it, also one of shared
+        /// memory, is in flight. GPGPU-Sim (`shd_warp_t::waiting`) does so for the sake of its
+        /// functional model.
+        atomics_stall: bool;
         /// Order in which the requests of an instruction are sent. `lanes`: as its lanes first
         /// access the sectors. `descending`: from the highest address down, as in GPGPU-Sim.
         request_order: RequestOrder;

@@ -49,6 +49,7 @@ pub struct Sm {
     rotating_schedulers: bool,
     /// A warp does not issue past a load whose data are not back.
     stalls_on_loads: bool,
+    atomics_stall: bool,
     operand_latency: u64,
     writeback_latency: u64,
 
@@ -98,6 +99,7 @@ impl Sm {
             async_bypass: machine.l1.async_bypass,
             rotating_schedulers: config.rotating_schedulers,
             stalls_on_loads: config.stall == Stall::Load,
+            atomics_stall: config.atomics_stall,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             cycle: CoreCycle::ZERO,
@@ -233,7 +235,10 @@ impl Sm {
             issue_cycle: cycle.number(),
             ..LoadRow::default()
         };
-        let access = Access::new(cta.number, returns, row);
+        let is_atomic = matches!(instruction.kind, Kind::Atomic | Kind::Reduction);
+        let holds_warp = self.atomics_stall && is_atomic;
+        warp.atomics += u32::from(holds_warp);
+        let access = Access::new(cta.number, returns, holds_warp, row);
         let access = self.memory.start(access, instruction, addresses, map);
         if returns {
             let stalls = self.stalls_on_loads && instruction.kind != Kind::AsyncCopy;
@@ -247,6 +252,7 @@ impl Sm {
     fn complete_accesses(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some(done) = self.memory.take_completed(ctx) {
             let warp = self.warp_mut(done.warp_slot);
+            warp.atomics -= u32::from(done.held_warp);
             if done.returns {
                 warp.finish_load(done.access);
             } else {

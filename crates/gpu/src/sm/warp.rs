@@ -39,6 +39,8 @@ pub(super) struct Warp {
     /// prefetches).
     pub loads: u32,
     pub posted: u32,
+    /// Atomics in flight that it issues nothing behind.
+    pub atomics: u32,
     /// The next instruction waits for all that were posted (fence).
     pub fence: bool,
     /// When the last compute results are there, by instruction index; cycles, low 32 bits.
@@ -67,6 +69,7 @@ impl Warp {
             use_limit: u64::MAX,
             loads: 0,
             posted: 0,
+            atomics: 0,
             fence: false,
             cta,
             warp_in_cta,
@@ -140,6 +143,6 @@ impl Warp {
     /// Whether the next instruction must wait for memory.
     #[inline]
     pub fn waits_for_memory(&self) -> bool {
-        self.index >= self.use_limit || (self.fence && self.posted > 0)
+        self.index >= self.use_limit || self.atomics > 0 || (self.fence && self.posted > 0)
     }
 }

@@ -100,8 +100,7 @@ impl Account {
             let data = long(&scope.runs, &["trace", POLICY], self.parts, "part", ENERGY)?;
             let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
             let bars = StackedBars::new("trace", "part", ENERGY, Axis::new(self.title, "µJ"));
-            let caption =
-                format!("Energy of {} in each run{}, by component.", self.of, scope.on);
+            let caption = format!("Energy of {} in each run{}, by component.", self.of, scope.on);
             let name = format!("{}{}", self.name, scope.file);
             let kind = Kind::StackedBars(bars.series(POLICY));
             section = section.figure(Chart::new(name, self.title, caption, data, kind));

@@ -22,6 +22,8 @@ pub(in crate::sm) struct Access {
     pub cta: u32,
     /// A register waits for it: loads, atomics, async copies.
     pub returns: bool,
+    /// Its warp issues nothing until it is back.
+    pub holds_warp: bool,
     /// Requests that are not back, those not sent included.
     pub waiting: u32,
     /// When the data of its hits are there.
@@ -34,8 +36,8 @@ pub(in crate::sm) struct Access {
 }
 
 impl Access {
-    pub fn new(cta: u32, returns: bool, row: LoadRow) -> Access {
-        Access { cta, returns, row, load: u32::MAX, ..Access::default() }
+    pub fn new(cta: u32, returns: bool, holds_warp: bool, row: LoadRow) -> Access {
+        Access { cta, returns, holds_warp, row, load: u32::MAX, ..Access::default() }
     }
 
     pub fn warp_slot(&self) -> WarpSlot {
@@ -175,7 +177,8 @@ mod tests {
 
     /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
-        let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
+        let mut access =
+            Access::new(0, true, false, LoadRow { issue_cycle: 100, ..LoadRow::default() });
         access.waiting = offchip.len() as u32 + 1;
         let mut request = Request::of_slice(0, RequestKind::Read, Location::ZERO);
         // On-chip requests take no part, however slow.

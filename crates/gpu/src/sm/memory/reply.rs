@@ -13,6 +13,8 @@ pub(in crate::sm) struct Completed {
     pub warp_slot: WarpSlot,
     /// Whether a register waited for it.
     pub returns: bool,
+    /// Whether its warp issued nothing meanwhile.
+    pub held_warp: bool,
 }
 
 impl MemoryPipeline {
@@ -93,13 +95,14 @@ impl MemoryPipeline {
 
     fn complete(&mut self, id: AccessId, ctx: &mut Context) -> Completed {
         let access = self.accesses.get(id);
-        let (warp_slot, returns, load) = (access.warp_slot(), access.returns, access.load);
+        let (warp_slot, load) = (access.warp_slot(), access.load);
+        let (returns, held_warp) = (access.returns, access.holds_warp);
         if returns && access.row.requests > 0 {
             let row = access.finished_row(self.cycle, self.clock.period());
             ctx.record.load(&row);
         }
         self.accesses.remove(id);
         ctx.finish_load(load);
-        Completed { access: id, warp_slot, returns }
+        Completed { access: id, warp_slot, returns, held_warp }
     }
 }

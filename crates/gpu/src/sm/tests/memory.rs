@@ -2,7 +2,7 @@
 
 use super::*;
 use warpmem_cache::ReservationFail;
-use warpmem_testing::{compute, exit, load, machine, memory, store};
+use warpmem_testing::{Step, compute, exit, load, machine, memory, store};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
 
@@ -114,6 +114,28 @@ fn a_reduction_is_acknowledged_and_nobody_waits_for_a_value() {
     assert_eq!(outcome.traffic(), [(RequestKind::Atomic, 0, START + 1)]);
     assert_eq!(outcome.end_cycle(), START + 1 + BELOW, "but the warp ends after it");
     assert!(outcome.loads.is_empty());
+}
+
+/// A warp issues at once behind what is posted, and behind a load whose value it does not need.
+#[test]
+fn where_atomics_stall_a_warp_issues_nothing_until_all_are_back() {
+    let cycles = |step: Step, stalls: bool| {
+        let machine = simple(&[&format!("sm.atomics_stall={stalls}")]);
+        let outcome = run(&machine, vec![vec![step, compute(Integer, &[])]]);
+        let issues = outcome.issues_of(0);
+        issues[1] - issues[0]
+    };
+    let back = 1 + BELOW;
+    for kind in [Kind::Atomic, Kind::Reduction] {
+        let global = || memory(kind, Space::Global, &[0]);
+        assert_eq!(cycles(global(), false), 1, "{kind:?}");
+        assert_eq!(cycles(global(), true), back, "{kind:?}");
+        // The second of two requests leaves a cycle later.
+        assert_eq!(cycles(memory(kind, Space::Global, &[0, 4096]), true), back + 1, "{kind:?}");
+    }
+    assert!(cycles(memory(Kind::Atomic, Space::Shared, &[0]), true) > 1, "of shared memory too");
+    assert_eq!(cycles(load(&[0]), true), 1);
+    assert_eq!(cycles(store(&[0]), true), 1);
 }
 
 #[test]
