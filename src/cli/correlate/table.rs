@@ -12,7 +12,7 @@ type Line = Vec<String>;
 const SECTIONS: [(&str, &[&str]); 3] = [
     (
         "Time: cycles without launch latency, latency of reads in cycles",
-        &["cycles", "ipc_thread", "read_latency"],
+        &["cycles", "ipc_thread", "reply_latency"],
     ),
     (
         "Caches: accesses in sectors, misses of loads and stores in %",
@@ -344,7 +344,7 @@ mod tests {
             activations: Some(activations),
             row_locality: Some(2000.0 / activations as f64),
             bus_utilization: Some(misses as f64 / 5000.0),
-            read_latency: Some(200.0 + activations as f64 / 3.0),
+            reply_latency: Some(200.0 + activations as f64 / 3.0),
             kernels: vec![KernelFigures {
                 name: "_Z6vecaddPKfS0_Pfi".to_owned(),
                 cycles: cycles / 2,

@@ -80,6 +80,12 @@ pub struct SmResult {
     pub ready_warp_cycles: u64,
     pub ctas: u64,
     pub l1: CacheCounts,
+    /// Replies from the network, those to stores and atomics included, and the sum of their ticks
+    /// from the coalescer until the SM takes them.
+    #[serde(skip)]
+    pub replies: u64,
+    #[serde(skip)]
+    pub reply_ticks: u64,
     pub shared_accesses: u64,
     /// Passes beyond the first of shared-memory instructions.
     pub shared_bank_conflict_cycles: u64,

@@ -21,6 +21,8 @@ count_fields!(SmResult {
     ready_warp_cycles,
     ctas,
     l1,
+    replies,
+    reply_ticks,
     shared_accesses,
     shared_bank_conflict_cycles,
 });

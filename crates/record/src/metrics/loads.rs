@@ -1,6 +1,6 @@
 //! The metrics of loads and of the latency of read requests, of a run.
 
-use super::distribution;
+use super::{distribution, quotient};
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
 use warpmem_gpu::results::{LoadResult, Stage};
@@ -99,6 +99,22 @@ pub(crate) fn latency() -> Vec<Column<FinishedRun>> {
         &[50, 90, 99],
         |run: &FinishedRun| &run.result.latency.total,
     ));
+    columns.extend([
+        count(
+            "replies",
+            "replies",
+            "Replies that the network brings to SMs, those to stores and atomics included.",
+            |run: &FinishedRun| run.sms.replies,
+        ),
+        ratio(
+            "reply_latency_mean",
+            "core cycles",
+            "Mean time of a reply from the coalescer until its SM takes it (GPGPU-Sim's `averagemflatency`).",
+            |run: &FinishedRun| {
+                quotient(run.sms.reply_ticks, run.sms.replies * run.result.latency.ticks_per_core_cycle)
+            },
+        ),
+    ]);
     columns.extend(STAGES.into_iter().map(|(stage, doc)| {
         let name = format!("latency_{}", Stage::NAMES[stage as usize]);
         ratio(&name, "core cycles", doc, move |run: &FinishedRun| {

@@ -205,6 +205,8 @@ fn sm(n: u64) -> SmResult {
         requesting_instructions: 40 * n,
         requested_channels: 50 * n,
         requested_banks: 70 * n,
+        replies: 20 * n,
+        reply_ticks: 32_000 * n,
         active_cycles: 300,
         no_warp_cycles: 100 * n,
         memory_block_cycles: 200,

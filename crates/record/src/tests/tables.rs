@@ -167,6 +167,9 @@ fn latency_and_its_stages() {
     expect(&[
         ("read_requests", 100.0),
         ("latency_mean", 50.5),
+        // 60 that took 96,000 ticks of a quarter of a core cycle.
+        ("replies", 60.0),
+        ("reply_latency_mean", 400.0),
         ("latency_p50", 50.0),
         ("latency_p90", 90.0),
         ("latency_p99", 99.0),

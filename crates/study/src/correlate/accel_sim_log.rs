@@ -170,7 +170,7 @@ impl<'a> Log<'a> {
             "L2_total_cache_misses" => totals.l2.misses = count()?,
             "total dram reads" => totals.dram_reads = count()?,
             "total dram writes" => totals.dram_writes = count()?,
-            "averagemflatency" => totals.read_latency = Some(self.number(key, value)?),
+            "averagemflatency" => totals.reply_latency = Some(self.number(key, value)?),
             "average row locality" => totals.row_locality = self.fraction(key, value)?,
             _ => {}
         }
@@ -282,7 +282,7 @@ impl Block {
             ("total dram reads", self.totals.dram_reads.is_some()),
             ("total dram writes", self.totals.dram_writes.is_some()),
             ("n_act and bw_util", !self.channels.is_empty()),
-            ("averagemflatency", self.totals.read_latency.is_some()),
+            ("averagemflatency", self.totals.reply_latency.is_some()),
         ];
         found.into_iter().filter(|(_, found)| !found).map(|(key, _)| key).collect()
     }

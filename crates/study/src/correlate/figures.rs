@@ -27,8 +27,8 @@ pub struct Figures {
     pub row_locality: Option<f64>,
     /// Fraction of the DRAM cycles in which the data bus is in use.
     pub bus_utilization: Option<f64>,
-    /// Mean latency of reads that L1 did not answer, core cycles.
-    pub read_latency: Option<f64>,
+    /// Mean latency of what the network brings back to SMs, core cycles.
+    pub reply_latency: Option<f64>,
     /// In the order of their launches.
     pub kernels: Vec<KernelFigures>,
     /// CPU time of the simulation.
@@ -88,7 +88,7 @@ impl Figures {
             activations: Some(activations),
             row_locality: row_locality(reads, writes, activations),
             bus_utilization: row.get("bandwidth_utilization").and_then(Value::as_f64),
-            read_latency: row.get("latency_mean").and_then(Value::as_f64),
+            reply_latency: row.get("reply_latency_mean").and_then(Value::as_f64),
             kernels,
             cpu_seconds: None,
             wall_seconds: None,
@@ -299,12 +299,18 @@ mod tests {
                 thread_instructions: 500,
                 ..KernelResult::default()
             }],
-            sms: vec![SmResult { thread_instructions: 500, l1: cache(1), ..SmResult::default() }],
+            sms: vec![SmResult {
+                thread_instructions: 500,
+                l1: cache(1),
+                replies: 2,
+                reply_ticks: 2400,
+                ..SmResult::default()
+            }],
             slices: vec![SliceResult { cache: cache(10), ..SliceResult::default() }],
             channels: vec![channel],
             ..RunResult::default()
         };
-        result.latency.total.record(300);
+        result.latency.ticks_per_core_cycle = 4;
         result
     }
 
@@ -356,7 +362,7 @@ mod tests {
         assert_eq!((figures.cycles, figures.thread_instructions), (500, Some(500)));
         assert_eq!((figures.dram_reads, figures.dram_writes), (Some(30), Some(10)));
         assert_eq!((figures.activations, figures.row_locality), (Some(8), Some(5.0)));
-        assert_eq!((figures.bus_utilization, figures.read_latency), (Some(0.4), Some(300.0)));
+        assert_eq!((figures.bus_utilization, figures.reply_latency), (Some(0.4), Some(300.0)));
     }
 
     #[test]

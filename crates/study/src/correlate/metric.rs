@@ -53,7 +53,7 @@ pub static METRICS: [Metric; 11] = [
     metric_of("dram_writes", "writes", Unit::Count, |f| real(f.dram_writes)),
     metric_of("row_locality", "acc./act.", Unit::Ratio, |f| f.row_locality),
     metric_of("bus_utilization", "bus used", Unit::Share, |f| f.bus_utilization),
-    metric_of("read_latency", "latency", Unit::Ratio, |f| f.read_latency),
+    metric_of("reply_latency", "latency", Unit::Ratio, |f| f.reply_latency),
 ];
 
 /// The metric of this name.
@@ -115,7 +115,7 @@ mod tests {
             activations: None,
             row_locality: Some(11.0 * factor as f64),
             bus_utilization: Some(0.125 * factor as f64),
-            read_latency: Some(13.0 * factor as f64),
+            reply_latency: Some(13.0 * factor as f64),
             ..Figures::default()
         }
     }
@@ -137,6 +137,6 @@ mod tests {
         assert_eq!(of("dram_writes"), (18.0, 1.0));
         assert_eq!(of("row_locality"), (22.0, 1.0));
         assert_eq!(of("bus_utilization"), (0.25, 0.125));
-        assert_eq!(of("read_latency"), (26.0, 1.0));
+        assert_eq!(of("reply_latency"), (26.0, 1.0));
     }
 }

@@ -146,7 +146,7 @@ impl Totals {
             activations: self.dram_activations,
             row_locality: per_activation.or(self.average_row_locality),
             bus_utilization: self.dram_bw_util_mean,
-            read_latency: self.averagemflatency,
+            reply_latency: self.averagemflatency,
             kernels,
             cpu_seconds,
             wall_seconds: None,
@@ -215,7 +215,7 @@ mod tests {
             activations: Some(6),
             row_locality: Some(4.0),
             bus_utilization: run.figures.bus_utilization,
-            read_latency: Some(765.0),
+            reply_latency: Some(765.0),
             kernels: vec![kernel("first", 1000, Some(100)), kernel("second", 2000, None)],
             cpu_seconds: Some(10.43),
             wall_seconds: None,
@@ -282,7 +282,7 @@ mod tests {
         for ReferenceRun { trace, figures, .. } in &runs {
             let row_locality = figures.row_locality.zip(figures.activations);
             let known = row_locality.and(figures.l1.miss_rate()).and(figures.l2.miss_rate());
-            let known = known.and(figures.bus_utilization).and(figures.read_latency);
+            let known = known.and(figures.bus_utilization).and(figures.reply_latency);
             assert!(known.and(figures.cpu_seconds).is_some(), "{trace:?}: {figures:?}");
         }
     }

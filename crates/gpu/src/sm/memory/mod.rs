@@ -105,6 +105,8 @@ struct Counts {
     requested_banks: u64,
     shared_accesses: u64,
     shared_bank_conflict_cycles: u64,
+    replies: u64,
+    reply_ticks: u64,
 }
 
 impl MemoryPipeline {
@@ -469,6 +471,8 @@ impl MemoryPipeline {
         result.requested_banks += self.counts.requested_banks;
         result.shared_accesses += self.counts.shared_accesses;
         result.shared_bank_conflict_cycles += self.counts.shared_bank_conflict_cycles;
+        result.replies += self.counts.replies;
+        result.reply_ticks += self.counts.reply_ticks;
         result.l1 = self.l1.counts().clone();
     }
 

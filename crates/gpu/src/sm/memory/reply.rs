@@ -25,6 +25,8 @@ impl MemoryPipeline {
         let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
         ctx.fabric.pop(self.reply_port, now);
         self.in_flight -= 1;
+        self.counts.replies += 1;
+        self.counts.reply_ticks += now.since(ctx.requests.stamps(request).created);
         let &Request { kind, bypass, address, access, .. } = ctx.requests.get(request);
         let waits_in_l1 = matches!(kind, RequestKind::Read | RequestKind::Fetch) && !bypass;
         if !waits_in_l1 {

@@ -138,6 +138,27 @@ fn where_atomics_stall_a_warp_issues_nothing_until_all_are_back() {
     assert_eq!(cycles(store(&[0]), true), 1);
 }
 
+/// The second load joins the first in L1 and makes no request; each request is below for as long.
+#[test]
+fn replies_are_counted_with_their_times_whatever_they_answer() {
+    let warp = vec![
+        load(&[0]),
+        load(&[4]),
+        store(&[4096]),
+        memory(Kind::Atomic, Space::Global, &[8192]),
+        memory(Kind::Reduction, Space::Global, &[0]),
+    ];
+    let outcome = run(&simple(&[]), vec![warp]);
+    let of = |kind| outcome.sent.iter().filter(|sent| sent.request.kind == kind).count() as u64;
+    assert_eq!(outcome.result.replies, outcome.sent.len() as u64);
+    let [reads, writes, atomics] =
+        [RequestKind::Read, RequestKind::Write, RequestKind::Atomic].map(of);
+    assert_eq!((reads, writes, atomics), (1, 1, 2));
+    let in_l1 = (reads + writes) * LEAVES;
+    assert!(outcome.result.reply_ticks >= 4 * BELOW + in_l1, "{}", outcome.result.reply_ticks);
+    assert!(outcome.result.reply_ticks <= 4 * (BELOW + LEAVES + 8));
+}
+
 #[test]
 fn loads_that_must_not_use_l1_pass_it() {
     for op in [CacheOp::Global, CacheOp::Volatile, CacheOp::StrongGpu] {

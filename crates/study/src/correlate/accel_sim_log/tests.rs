@@ -36,7 +36,7 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
         activations: Some(25),
         row_locality: Some(3.6),
         bus_utilization: run.figures.bus_utilization,
-        read_latency: Some(338.0),
+        reply_latency: Some(338.0),
         kernels: vec![kernel("_Z6vecaddPKfS0_Pfi", 1000, 1000), kernel("_Z6secondPf", 4000, 2000)],
         cpu_seconds: None,
         wall_seconds: Some(65.0),
