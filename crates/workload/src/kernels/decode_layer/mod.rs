@@ -1,4 +1,5 @@
-//! A transformer layer for one new token of each sequence: ten launches on the same buffers.
+//! A transformer layer for one new token of each sequence: ten launches on the same buffers, eleven where attention splits
+//! the context.
 //!
 //! ```cuda
 //! // As vLLM 0.2 runs a LlamaDecoderLayer, with the kernels of the other generators:
@@ -24,7 +25,7 @@ use half::f16;
 use super::halves::{activations, weights};
 use super::kv_cache::{Cache, Store};
 use super::linear::Linear;
-use super::paged_attention::{Attention, KV_HEADS, Page, Pages};
+use super::paged_attention::{Attention, KV_HEADS, Page, Pages, SPLIT};
 use super::prelude::*;
 use super::rms_norm::Norm;
 use activation::SiluAndMul;
@@ -59,6 +60,7 @@ pub const GENERATOR: Generator = Generator {
             "elements",
             "Width of the feed-forward layer, in eights",
         ),
+        SPLIT,
     ]],
     run: |gpu, arguments, random| {
         let [sequences, context] = ["sequences", "context"].map(|name| arguments.count32(name));
@@ -67,6 +69,7 @@ pub const GENERATOR: Generator = Generator {
             kv_heads: arguments.count32("kv-heads"),
             head_size: arguments.count32("head-size"),
             intermediate: arguments.count32("intermediate"),
+            split: arguments.count32("split"),
         };
         model.check(sequences, context)?;
         let layer = Layer::drawn(gpu, model, random);
@@ -85,6 +88,8 @@ struct Model {
     kv_heads: u32,
     head_size: u32,
     intermediate: u32,
+    /// Tokens of the context that a CTA of attention goes through; 0: all.
+    split: u32,
 }
 
 impl Model {
@@ -92,6 +97,7 @@ impl Model {
         check_multiple("heads", u64::from(self.heads), u64::from(self.kv_heads))?;
         check_multiple("head-size", u64::from(self.head_size), 32)?;
         check_multiple("intermediate", u64::from(self.intermediate), 8)?;
+        check_multiple("split", u64::from(self.split), u64::from(PAGE.tokens()))?;
         check_entries("weights of the attention", self.qkv(), self.hidden())?;
         check_entries("weights of the feed-forward layer", 2 * self.intermediate, self.hidden())?;
         let cached = sequences * context.next_multiple_of(PAGE.tokens());
@@ -193,8 +199,9 @@ impl Layer {
             kv_heads,
             head_size,
             max_blocks: step.max_blocks,
+            split: None,
         }
-        .launch(gpu, step.sequences)
+        .launch_split(gpu, step.sequences, self.model.split)
     }
 }
 

@@ -122,15 +122,16 @@ fn assert_near(found: &[f16], expected: &[f16], what: &str) {
     assert!(worst <= largest * TOLERANCE, "{what}: {worst} of {largest}");
 }
 
-const SMALL: Model = Model { heads: 4, kv_heads: 2, head_size: 32, intermediate: 200 };
+const SMALL: Model = Model { heads: 4, kv_heads: 2, head_size: 32, intermediate: 200, split: 0 };
 
 #[test]
 fn a_layer_is_that_of_double_precision_within_half_precision() {
     for (model, sequences, context) in [
         (SMALL, 1, 1),
         (SMALL, 3, 40),
-        (Model { heads: 3, kv_heads: 3, head_size: 64, intermediate: 96 }, 2, 17),
-        (Model { heads: 8, kv_heads: 1, head_size: 128, intermediate: 512 }, 2, 130),
+        (Model { heads: 3, kv_heads: 3, head_size: 64, intermediate: 96, split: 0 }, 2, 17),
+        (Model { heads: 8, kv_heads: 1, head_size: 128, intermediate: 512, split: 0 }, 2, 130),
+        (Model { split: 48, ..SMALL }, 2, 130),
     ] {
         let ran = ran(model, sequences, context);
         let [hidden, residual] = plain(model, &ran, context as usize);
@@ -190,6 +191,14 @@ fn a_step_is_ten_launches() {
 }
 
 #[test]
+fn a_split_context_takes_a_launch_more() {
+    let infos = ran(Model { split: 16, ..SMALL }, 1, 40).infos;
+    let attention: Vec<_> = infos[4..6].iter().map(|info| (&*info.name, info.grid)).collect();
+    let expected = [("paged_attention_v2", [4, 1, 3]), ("paged_attention_v2_reduce", [4, 1, 1])];
+    assert_eq!((infos.len(), attention), (11, expected.to_vec()));
+}
+
+#[test]
 fn models_that_do_not_fit_are_refused() {
     let refusal = |model: Model| model.check(16, 1 << 13).unwrap_err().to_string();
     assert_eq!(refusal(Model { heads: 5, ..SMALL }), "--heads 5 is not a multiple of 2");
@@ -198,10 +207,11 @@ fn models_that_do_not_fit_are_refused() {
         refusal(Model { intermediate: 100, ..SMALL }),
         "--intermediate 100 is not a multiple of 8"
     );
-    let wide = Model { heads: 128, kv_heads: 128, head_size: 128, intermediate: 8 };
+    assert_eq!(refusal(Model { split: 24, ..SMALL }), "--split 24 is not a multiple of 16");
+    let wide = Model { heads: 128, kv_heads: 128, head_size: 128, intermediate: 8, split: 0 };
     assert_eq!(refusal(wide), "805306368 weights of the attention are more than 2^28");
-    let deep = Model { heads: 64, kv_heads: 8, head_size: 128, intermediate: 1 << 16 };
+    let deep = Model { heads: 64, kv_heads: 8, head_size: 128, intermediate: 1 << 16, split: 0 };
     assert_eq!(refusal(deep), "2^30 weights of the feed-forward layer are more than 2^28");
-    let llama = Model { heads: 32, kv_heads: 8, head_size: 128, intermediate: 14336 };
+    let llama = Model { heads: 32, kv_heads: 8, head_size: 128, intermediate: 14336, split: 0 };
     assert!(llama.check(16, 4096).is_ok());
 }

@@ -50,6 +50,18 @@
 //! if (warp == 0) for (row…) out[(seq * heads + head) * HEAD_SIZE + row] = __float2half(accs[…]);
 //! ```
 //!
+//! Where the context is split ([`Split`], paged_attention_v2), there is a CTA for each part as well, `blockIdx.z`. It goes
+//! through its part alone, and leaves what the parts are brought together with (reduce.rs):
+//!
+//! ```cuda
+//! if (blockIdx.z * PARTITION >= context_len) return;
+//! int start = blockIdx.z * (PARTITION / PAGE), end = min(start + PARTITION / PAGE, blocks), start_token = start * PAGE;
+//! int num_tokens = min(start_token + (end - start) * PAGE, context_len) - start_token;
+//! // for (int block = start + warp; block < end; block += WARPS) … logits[token - start_token] …, i < num_tokens
+//! if (thread == 0) { max_logits[part] = qk_max; exp_sums[part] = exp_sum; }   // part = (seq * heads + head) * parts + blockIdx.z
+//! // tmp_out[part * HEAD_SIZE + row] instead of out
+//! ```
+//!
 //! Loops over the head are unrolled, the others are not. The keys of a token are loaded before the first is used; the query is
 //! read from shared memory for each.
 
@@ -57,11 +69,7 @@ use half::f16;
 
 use super::super::halves::halvings;
 use super::super::prelude::*;
-
-/// Warps of a CTA.
-const WARPS: u32 = 4;
-/// Threads of a CTA.
-const THREADS: u32 = 32 * WARPS;
+use super::fold::{Cta, THREADS, WARPS};
 
 /// What the kernel gets. `P` is the page's size in eights: a lane reads `2 * P` halves of a key at once.
 #[derive(Clone, Copy)]
@@ -79,14 +87,28 @@ pub struct Attention<const P: usize> {
     pub kv_heads: u32,
     pub head_size: u32,
     pub max_blocks: u32,
+    /// How the context is divided among CTAs; none: each goes through all of it.
+    pub split: Option<Split>,
+}
+
+/// The division of a context into parts, and what each part leaves beside its own result.
+#[derive(Clone, Copy)]
+pub struct Split {
+    /// Tokens of a part: whole pages.
+    pub tokens: u32,
+    /// Parts of the longest context.
+    pub parts: u32,
+    /// The largest logit of each part of each head of each sequence, and the sum of the exponentials
+    /// relative to it.
+    pub max_logits: Array<f32>,
+    pub exp_sums: Array<f32>,
 }
 
 /// What a thread knows of itself and its sequence.
 struct Thread<'w> {
     w: &'w Warp,
     thread: Lanes<'w, u32>,
-    warp: Lanes<'w, u32>,
-    lane: Lanes<'w, u32>,
+    cta: Cta<'w>,
     seq: Lanes<'w, u32>,
     head: Lanes<'w, u32>,
     kv_head: Lanes<'w, u32>,
@@ -94,11 +116,29 @@ struct Thread<'w> {
     /// Blocks of the context, and where the table of their pages starts.
     blocks: Lanes<'w, u32>,
     table: Lanes<'w, u32>,
+    part: Part<'w>,
+}
+
+/// The part of the context that a CTA goes through.
+struct Part<'w> {
+    /// The first block of the thread's warp, and the end of the CTA's.
+    start: Lanes<'w, u32>,
+    end: Lanes<'w, u32>,
+    /// Its tokens, and those before it; none where it begins with the context.
+    tokens: Lanes<'w, u32>,
+    before: Option<Lanes<'w, u32>>,
+}
+
+impl<'w> Part<'w> {
+    /// Where the logit of a token of the context is among the part's.
+    fn place(&self, token: Lanes<'w, u32>) -> Lanes<'w, u32> {
+        self.before.map_or(token, |before| token - before)
+    }
 }
 
 impl<const P: usize> Attention<P> {
     /// Tokens in a page.
-    const PAGE: u32 = 8 * P as u32;
+    pub(super) const PAGE: u32 = 8 * P as u32;
     /// Lanes that read a token's key together.
     const GROUP: u32 = 4 / P as u32;
     /// Rows of V that a warp reads at once; each is read by `P` lanes, 8 tokens each.
@@ -115,15 +155,20 @@ impl<const P: usize> Attention<P> {
 
     /// Floats that logits, and after them sums of other warps, take in shared memory.
     fn workspace(&self) -> u32 {
-        (self.max_blocks * Self::PAGE).max(WARPS / 2 * self.head_size)
+        let tokens = self.split.map_or(self.max_blocks * Self::PAGE, |split| split.tokens);
+        tokens.max(WARPS / 2 * self.head_size)
     }
 
-    /// A CTA for each head of each of `sequences`.
+    /// A CTA for each head of each of `sequences`, and of each part of the context.
     pub fn launch(&self, gpu: &mut Gpu, sequences: u32) -> Result<(), WorkloadError> {
+        let (name, parts) = match self.split {
+            None => ("paged_attention_v1", 1),
+            Some(split) => ("paged_attention_v2", split.parts),
+        };
         let launch = Launch {
-            grid: [self.heads, sequences, 1],
+            grid: [self.heads, sequences, parts],
             shared_bytes: self.shared_bytes(),
-            ..grid_of("paged_attention_v1", 0, THREADS, 64)
+            ..grid_of(name, 0, THREADS, 64)
         };
         gpu.launch(&launch, async |w| self.decode(w).await)
     }
@@ -140,32 +185,60 @@ impl<const P: usize> Attention<P> {
         self.load_query(&t, q_vecs);
         w.barrier().await;
         let qk_max = self.scores(&t, q_vecs, logits);
-        let qk_max = t.block_fold(qk_max, Self::GROUP, (red_smem, 0), Lanes::max).await;
-        t.softmax(logits, red_smem, qk_max).await;
+        let qk_max = t.cta.fold(qk_max, Self::GROUP, (red_smem, 0), Lanes::max).await;
+        let exp_sum = t.softmax(logits, red_smem, qk_max).await;
+        if let Some(split) = self.split {
+            w.when(t.thread.eq(0), || {
+                let part = self.result(&t);
+                split.max_logits.store(part, qk_max);
+                split.exp_sums.store(part, exp_sum);
+            });
+        }
         let accs = self.values(&t, logits);
         w.barrier().await;
         self.add_up(&t, &accs, logits).await;
-        w.when(t.warp.eq(0), || {
-            let out = t.seq.mad(self.heads, t.head) * self.head_size;
+        w.when(t.cta.warp.eq(0), || {
+            let out = self.result(&t) * self.head_size;
             self.each_row(&t, &accs, |row, acc| self.out.store(out + row, acc.get().to_f16()));
         });
+    }
+
+    /// The number of the CTA's result.
+    fn result<'w>(&self, t: &Thread<'w>) -> Lanes<'w, u32> {
+        let head = t.seq.mad(self.heads, t.head);
+        self.split.map_or(head, |split| head.mad(split.parts, t.w.block_z()))
     }
 
     fn thread<'w>(&self, w: &'w Warp) -> Thread<'w> {
         let (thread, seq, head) = (w.thread_x(), w.block_y(), w.block_x());
         let context_len = self.context_lens.load(seq);
-        Thread {
-            w,
-            thread,
-            warp: thread >> 5,
-            lane: thread & 31,
-            seq,
-            head,
-            kv_head: head.quotient(self.heads / self.kv_heads),
-            context_len,
-            blocks: (context_len + (Self::PAGE - 1)).quotient(Self::PAGE),
-            table: seq * self.max_blocks,
+        if let Some(split) = self.split {
+            w.exit_unless((w.block_z() * split.tokens).lt(context_len));
         }
+        let cta = Cta::new(w, thread);
+        let kv_head = head.quotient(self.heads / self.kv_heads);
+        let blocks = (context_len + (Self::PAGE - 1)).quotient(Self::PAGE);
+        let table = seq * self.max_blocks;
+        let part = self.part(w, cta.warp, context_len, blocks);
+        Thread { w, thread, cta, seq, head, kv_head, context_len, blocks, table, part }
+    }
+
+    fn part<'w>(
+        &self,
+        w: &'w Warp,
+        warp: Lanes<'w, u32>,
+        context_len: Lanes<'w, u32>,
+        blocks: Lanes<'w, u32>,
+    ) -> Part<'w> {
+        let Some(split) = self.split else {
+            return Part { start: warp, end: blocks, tokens: context_len, before: None };
+        };
+        let per_part = split.tokens / Self::PAGE;
+        let start = w.block_z() * per_part;
+        let end = (start + per_part).min(blocks);
+        let before = start * Self::PAGE;
+        let tokens = (end * Self::PAGE).min(context_len) - before;
+        Part { start: start + warp, end, tokens, before: Some(before) }
     }
 
     fn load_query(&self, t: &Thread<'_>, q_vecs: Shared<[[f16; 2]; P]>) {
@@ -192,7 +265,7 @@ impl<const P: usize> Attention<P> {
         let query = q_vecs.at(part * self.pieces());
         let scale = 1.0 / (self.head_size as f32).sqrt();
         let qk_max = t.w.var(f32::MIN);
-        t.w.range(t.warp, t.blocks, WARPS, |block| {
+        t.w.range(t.part.start, t.part.end, WARPS, |block| {
             let page = self.block_tables.load(t.table + block);
             let token = block.mad(Self::PAGE, slot);
             let key = self.k.at(page.mad(self.kv_heads * head_stride, own));
@@ -201,7 +274,7 @@ impl<const P: usize> Attention<P> {
             let qk = Self::dot(query, &keys) * scale;
             t.w.when(part.eq(0), || {
                 let is_masked = token.ge(t.context_len);
-                logits.at(token).store(is_masked.select(0.0, qk));
+                logits.at(t.part.place(token)).store(is_masked.select(0.0, qk));
                 let greater = qk_max.get().max(qk);
                 qk_max.set(is_masked.select(&qk_max, greater));
             });
@@ -233,14 +306,14 @@ impl<const P: usize> Attention<P> {
     /// Sums over the warp's part of the context, of the rows that each lane reads.
     fn values<'w>(&self, t: &Thread<'w>, logits: Shared<f32>) -> Vec<Var<'w, f32>> {
         let accs: Vec<_> = (0..self.rows_per_thread()).map(|_| t.w.var(0.0)).collect();
-        let first_row = t.lane.quotient(P as u32);
-        let offset = t.lane.remainder(P as u32) << 3;
+        let first_row = t.cta.lane.quotient(P as u32);
+        let offset = t.cta.lane.remainder(P as u32) << 3;
         let head_stride = self.head_size * P as u32;
-        let own = t.kv_head.mad(head_stride, t.lane);
-        t.w.range(t.warp, t.blocks, WARPS, |block| {
+        let own = t.kv_head.mad(head_stride, t.cta.lane);
+        t.w.range(t.part.start, t.part.end, WARPS, |block| {
             let page = self.block_tables.load(t.table + block);
             let token = block.mad(Self::PAGE, offset);
-            let logits = logits.at(token).cast::<[f32; 4]>();
+            let logits = logits.at(t.part.place(token)).cast::<[f32; 4]>();
             let (lower, upper) = (logits.load(), logits.offset(1).load());
             let weights = [
                 lower.part(0).pack(lower.part(1)),
@@ -269,14 +342,14 @@ impl<const P: usize> Attention<P> {
     /// Adds the upper warps' sums to the lower's until the first has all.
     async fn add_up(&self, t: &Thread<'_>, accs: &[Var<'_, f32>], workspace: Shared<f32>) {
         for middle in halvings(WARPS / 2).map(|middle| middle as u32) {
-            let is_upper = t.warp.ge(middle) & t.warp.lt(2 * middle);
+            let is_upper = t.cta.warp.ge(middle) & t.cta.warp.lt(2 * middle);
             t.w.when(is_upper, || {
-                let place = (t.warp - middle) * self.head_size;
+                let place = (t.cta.warp - middle) * self.head_size;
                 self.each_row(t, accs, |row, acc| workspace.at(place + row).store(acc));
             });
             t.w.barrier().await;
-            t.w.when(t.warp.lt(middle), || {
-                let place = t.warp * self.head_size;
+            t.w.when(t.cta.warp.lt(middle), || {
+                let place = t.cta.warp * self.head_size;
                 self.each_row(t, accs, |row, acc| acc.set(workspace.at(place + row).load() + acc));
             });
             t.w.barrier().await;
@@ -291,50 +364,36 @@ impl<const P: usize> Attention<P> {
         mut body: impl FnMut(Lanes<'w, u32>, &Var<'w, f32>),
     ) {
         for (i, acc) in (0..).zip(accs) {
-            let row = t.lane.quotient(P as u32) + i * Self::ROWS;
-            let is_first = t.lane.remainder(P as u32).eq(0);
+            let row = t.cta.lane.quotient(P as u32) + i * Self::ROWS;
+            let is_first = t.cta.lane.remainder(P as u32).eq(0);
             t.w.when(row.lt(self.head_size) & is_first, || body(row, acc));
         }
     }
 }
 
 impl<'w> Thread<'w> {
-    /// What `with` makes of the CTA's values, to every thread: of those that a warp's lanes have `group` apart, then of the
-    /// warps', in shared memory from `first` on.
-    async fn block_fold(
+    /// Turns logits into shares of one; returns the sum of their exponentials.
+    async fn softmax(
         &self,
-        value: Var<'w, f32>,
-        group: u32,
-        (red_smem, first): (Shared<f32>, u32),
-        with: fn(Lanes<'w, f32>, Lanes<'w, f32>) -> Lanes<'w, f32>,
+        logits: Shared<f32>,
+        red_smem: Shared<f32>,
+        qk_max: Lanes<'w, f32>,
     ) -> Lanes<'w, f32> {
-        let fold = |mask| value.set(with(value.get().shuffle_xor(mask), value.get()));
-        halvings(16).filter(|&mask| mask as u32 >= group).for_each(fold);
-        self.w.when(self.lane.eq(0), || red_smem.at(self.warp).offset(first).store(&value));
-        self.w.barrier().await;
-        self.w.when(self.lane.lt(WARPS), || {
-            value.set(red_smem.at(self.lane).offset(first).load());
-        });
-        halvings(WARPS / 2).for_each(fold);
-        value.get().shuffle(0)
-    }
-
-    /// Turns logits into shares of one.
-    async fn softmax(&self, logits: Shared<f32>, red_smem: Shared<f32>, qk_max: Lanes<'w, f32>) {
         let exp_sum = self.w.var(0.0);
-        self.w.range(self.thread, self.context_len, THREADS, |i| {
+        self.w.range(self.thread, self.part.tokens, THREADS, |i| {
             let logit = logits.at(i);
             let value = (logit.load() - qk_max).exp();
             logit.store(value);
             exp_sum.set(exp_sum.get() + value);
         });
-        let exp_sum = self.block_fold(exp_sum, 1, (red_smem, WARPS), |a, b| a + b).await;
+        let exp_sum = self.cta.fold(exp_sum, 1, (red_smem, WARPS), |a, b| a + b).await;
         let inv_sum = (exp_sum + 1e-6).reciprocal();
-        self.w.range(self.thread, self.context_len, THREADS, |i| {
+        self.w.range(self.thread, self.part.tokens, THREADS, |i| {
             let logit = logits.at(i);
             logit.store(logit.load() * inv_sum);
         });
         self.w.barrier().await;
+        exp_sum
     }
 
     /// `v[j] = token + j < context_len ? v[j] : 0`

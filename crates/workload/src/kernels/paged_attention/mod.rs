@@ -1,14 +1,18 @@
 //! Attention of one new token per sequence to all before it, whose keys and values lie in pages scattered over a pool.
 
+mod fold;
 mod kernel;
 mod pages;
+mod reduce;
 
 use half::f16;
 
 use super::halves::activations;
 use super::prelude::*;
 pub use kernel::Attention;
+use kernel::Split;
 pub use pages::{Page, Pages};
+use reduce::Reduce;
 
 /// Of grouped-query attention.
 pub const KV_HEADS: Parameter = Parameter::count(
@@ -19,10 +23,20 @@ pub const KV_HEADS: Parameter = Parameter::count(
     "Heads of keys and values, each for several of the query",
 );
 
+/// Of attention whose context is split.
+pub const SPLIT: Parameter = Parameter::count(
+    "split",
+    0,
+    (0, 1 << 13),
+    "tokens",
+    "Tokens of the context that a CTA goes through, whole pages; a second launch brings the parts \
+     together. 0: all of it",
+);
+
 pub const GENERATOR: Generator = Generator {
     name: "paged-attention",
-    summary: "decoding attention over a paged cache of keys and values, a CTA per head and sequence",
-    source: "vLLM 0.2, paged_attention_v1 (Kwon et al., SOSP 2023)",
+    summary: "decoding attention over a paged cache of keys and values, a CTA per head, sequence and part of the context",
+    source: "vLLM 0.2, paged_attention_v1 and _v2 (Kwon et al., SOSP 2023)",
     parameters: &[&[
         Parameter::count("sequences", 8, (1, 1 << 12), "sequences", "Sequences decoded at once"),
         Parameter::count(
@@ -42,6 +56,7 @@ pub const GENERATOR: Generator = Generator {
             "Length of a head, in eights, half precision",
         ),
         Parameter::choice::<Page>("page", "16", "Tokens in a page"),
+        SPLIT,
     ]],
     run: |gpu, arguments, random| {
         let shape = Shape {
@@ -49,6 +64,7 @@ pub const GENERATOR: Generator = Generator {
             kv_heads: arguments.count32("kv-heads"),
             head_size: arguments.count32("head-size"),
             page: arguments.choice("page"),
+            split: arguments.count32("split"),
         };
         let (sequences, context) = (arguments.count32("sequences"), arguments.count32("context"));
         shape.check(sequences, context)?;
@@ -63,12 +79,14 @@ struct Shape {
     kv_heads: u32,
     head_size: u32,
     page: Page,
+    split: u32,
 }
 
 impl Shape {
     fn check(&self, sequences: u32, context: u32) -> Result<(), WorkloadError> {
         check_multiple("heads", u64::from(self.heads), u64::from(self.kv_heads))?;
         check_multiple("head-size", u64::from(self.head_size), 8)?;
+        check_multiple("split", u64::from(self.split), u64::from(self.page.tokens()))?;
         let tokens = context.next_multiple_of(self.page.tokens());
         check_entries("keys", sequences * tokens, self.kv_heads * self.head_size)
     }
@@ -110,7 +128,7 @@ fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Array<f16>, WorkloadError> {
 
 /// With pages of `8 * P` tokens.
 fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P>, WorkloadError> {
-    let &Shape { heads, kv_heads, head_size, .. } = &batch.shape;
+    let &Shape { heads, kv_heads, head_size, split, .. } = &batch.shape;
     let attention = Attention::<P> {
         q: gpu.upload(vectors(&batch.q)),
         k: gpu.upload(vectors(&batch.k)),
@@ -123,9 +141,33 @@ fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P
         kv_heads,
         head_size,
         max_blocks: batch.pages.per_sequence,
+        split: None,
     };
-    attention.launch(gpu, batch.context_lens.len() as u32)?;
+    attention.launch_split(gpu, batch.context_lens.len() as u32, split)?;
     Ok(attention)
+}
+
+impl<const P: usize> Attention<P> {
+    /// As [`Attention::launch`], with contexts that are split into parts of so many tokens; 0: not at
+    /// all.
+    pub fn launch_split(
+        &self,
+        gpu: &mut Gpu,
+        sequences: u32,
+        tokens: u32,
+    ) -> Result<(), WorkloadError> {
+        if tokens == 0 {
+            return self.launch(gpu, sequences);
+        }
+        let parts = (self.max_blocks * Self::PAGE).div_ceil(tokens);
+        let results = u64::from(sequences * self.heads * parts);
+        let split =
+            Split { tokens, parts, max_logits: gpu.zeros(results), exp_sums: gpu.zeros(results) };
+        let partial = gpu.zeros(results * u64::from(self.head_size));
+        Attention { out: partial, split: Some(split), ..*self }.launch(gpu, sequences)?;
+        let &Attention { context_lens, out, heads, head_size, .. } = self;
+        Reduce { split, partial, context_lens, out, heads, head_size }.launch(gpu, sequences)
+    }
 }
 
 fn vectors<const P: usize>(halves: &[f16]) -> &[[[f16; 2]; P]] {
@@ -144,7 +186,7 @@ mod tests {
     }
 
     fn shape(heads: u32, kv_heads: u32, head_size: u32, page: Page) -> Shape {
-        Shape { heads, kv_heads, head_size, page }
+        Shape { heads, kv_heads, head_size, page, split: 0 }
     }
 
     /// Place of element `d` of a token's key of head `h` in pages laid out [head][d / 8][slot][d % 8].
@@ -223,6 +265,10 @@ mod tests {
             (shape(2, 2, 128, Page::Of32), vec![64, 65, 200]),
             (shape(1, 1, 256, Page::Of8), vec![40]),
             (shape(3, 3, 104, Page::Of32), vec![31]),
+            // Contexts of one part, of whole parts, and of one token in the last.
+            (Shape { split: 32, ..shape(4, 2, 64, Page::Of8) }, vec![1, 32, 33, 64, 100]),
+            (Shape { split: 64, ..shape(2, 1, 128, Page::Of16) }, vec![130, 20, 192]),
+            (Shape { split: 512, ..shape(2, 2, 80, Page::Of32) }, vec![64, 1100]),
         ] {
             let mut batch = batch(shape, &context_lens);
             poison(&mut batch);
@@ -274,8 +320,9 @@ mod tests {
 
     #[test]
     fn the_pages_of_the_context_are_read_whole_and_no_others() {
-        for &(name, page) in Page::NAMES {
-            let batch = batch(shape(2, 2, 16, page), &[70, 3]);
+        let cases = Page::NAMES.iter().flat_map(|case| [0, 32].map(|split| (case, split)));
+        for (&(name, page), split) in cases {
+            let batch = batch(Shape { split, ..shape(2, 2, 16, page) }, &[70, 3]);
             let run = run_for_caches(&batch);
             let whole = |len: u32| len.next_multiple_of(page.tokens()) as usize;
             let mut expected = [BTreeSet::new(), BTreeSet::new()];
@@ -323,6 +370,31 @@ mod tests {
         }
     }
 
+    /// Each CTA of a context of 150 tokens goes through its 64, 64 and 22, and no more than these are in its
+    /// shared memory.
+    #[test]
+    fn a_split_context_is_gone_through_by_as_many_ctas_as_it_has_parts() {
+        let shape = Shape { split: 64, ..shape(2, 1, 64, Page::Of16) };
+        let batch = batch(shape, &[150, 64]);
+        let run = run_for_caches(&batch);
+        let launches = run.trace().kernels().iter();
+        let launches: Vec<_> = launches.map(|k| (&*k.info.name, k.info.grid)).collect();
+        let expected =
+            [("paged_attention_v2", [2, 2, 3]), ("paged_attention_v2_reduce", [2, 2, 1])];
+        assert_eq!(launches, expected);
+        let mut reads = vec![0; 12];
+        let keys = run.result[0]..run.result[1];
+        visit_records(run.trace(), |_, warp, instruction, record| {
+            let is_key = |address: &u64| keys.contains(address);
+            if instruction.kind == Kind::Load && record.active_addresses().iter().any(is_key) {
+                reads[warp / 4] += record.active_addresses().len();
+            }
+        });
+        // A key of 64 elements is eight loads of two lanes.
+        let tokens: Vec<_> = reads.iter().map(|lanes| lanes / 16).collect();
+        assert_eq!(tokens, [64, 64, 64, 64, 64, 64, 0, 0, 32, 32, 0, 0]);
+    }
+
     #[test]
     fn keys_are_loaded_before_the_first_is_used() {
         let batch = batch(shape(1, 1, 64, Page::Of16), &[16]);
@@ -353,6 +425,10 @@ mod tests {
         assert_eq!(
             refusal(shape(256, 256, 256, Page::Of16), 1 << 12, 1 << 13),
             "2^41 keys are more than 2^28"
+        );
+        assert_eq!(
+            refusal(Shape { split: 40, ..shape(4, 4, 64, Page::Of16) }, 1, 1),
+            "--split 40 is not a multiple of 16"
         );
         assert!(shape(32, 8, 128, Page::Of16).check(16, 512).is_ok());
     }
