@@ -2,7 +2,7 @@
 
 use crate::recording::Everything;
 use crate::trace::{machine, mixed, run, write, write_with};
-use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::gpu::engine::{NoProgress, simulate_in_windows, simulate_with_threads};
 use warpmem::machine::{Machine, preset_names};
 use warpmem_trace::{Codec, WriterOptions};
 
@@ -62,5 +62,23 @@ fn the_number_of_threads_does_not_matter() {
                 assert!(same_rows == rows, "rows of {preset} {overrides:?} on {threads} threads");
             }
         }
+    }
+}
+
+/// What is stepped by one thread, part by part, is what threads step side by side.
+#[test]
+fn windows_show_how_evenly_the_work_falls_on_the_parts() {
+    let file = write(&[mixed(120, 4, 1 << 22)]);
+    let machine = machine("v100", &[]);
+    let alone = run(&machine, &file.trace);
+    for parts in [1, 4] {
+        let (result, windows) = simulate_in_windows(&machine, &file.trace, parts).unwrap();
+        assert!(result == alone, "{parts} parts");
+        let (memory, core) = (windows.memory().unwrap(), windows.core().unwrap());
+        let even = 1.0 / parts as f64;
+        assert!(memory >= even && core >= even, "{parts} parts: {memory}, {core}");
+        assert!(parts == 1 || memory < 0.9 && core < 0.9, "{parts} parts: {memory}, {core}");
+        assert!(parts > 1 || memory == 1.0 && core == 1.0);
+        assert!((0.0..0.5).contains(&windows.serial()), "{}", windows.serial());
     }
 }

@@ -12,12 +12,14 @@ mod system;
 mod team;
 #[cfg(test)]
 mod tests;
+mod windows;
 mod wiring;
 
 #[cfg(test)]
 pub use bench::Bench;
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_with_commands, simulate_with_schedulers, simulate_with_threads,
+    simulate_in_windows, simulate_with_commands, simulate_with_schedulers, simulate_with_threads,
 };
 pub use system::BuildError;
+pub use windows::Windows;

@@ -19,6 +19,8 @@ pub(super) enum Phase {
 }
 
 impl Phase {
+    pub const COUNT: usize = 2;
+
     /// The clock domains of its units.
     pub fn domains(self) -> &'static [Domain] {
         match self {
@@ -46,8 +48,8 @@ pub(super) struct Part {
     pub dispatcher: usize,
     /// It is due in the core cycle that has been stepped.
     pub dispatcher_due: bool,
-    /// Unit steps so far.
-    pub steps: u64,
+    /// Unit steps so far, by phase.
+    pub steps: [u64; Phase::COUNT],
     /// Why an SM could not go on.
     pub error: Option<TraceError>,
 }
@@ -66,10 +68,11 @@ impl Part {
         let (channel, slice) = (self.first_controller, self.first_slice);
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
-        self.steps += step_due(ctx, now, |unit, cycle, ctx| {
+        let steps = &mut self.steps[Phase::Memory as usize];
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
             controllers[unit - channel].step(cycle, ctx);
         });
-        self.steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
+        *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
     }
 
     fn step_core(&mut self, now: Ticks, region: &mut Region) {
@@ -79,7 +82,7 @@ impl Part {
                 self.dispatcher_due = true;
                 continue;
             }
-            self.steps += 1;
+            self.steps[Phase::Core as usize] += 1;
             if let Err(error) = self.step_sm(unit, CoreCycle::new(cycle), region) {
                 self.error = Some(error);
                 return;

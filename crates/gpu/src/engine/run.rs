@@ -5,7 +5,8 @@ use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
 use super::team::Team;
-use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
+use super::windows::Windows;
+use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::scheduler::Family;
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
@@ -123,6 +124,23 @@ pub fn simulate_every_cycle(
     run(system, machine, trace, sink, &mut NoProgress)
 }
 
+/// As [`simulate`], with the machine in as many parts as for so many threads, but on one thread; and how
+/// evenly the work falls on the parts, from which follows what threads can gain.
+pub fn simulate_in_windows(
+    machine: &Machine,
+    trace: &Trace,
+    threads: usize,
+) -> Result<(RunResult, Windows), RunError> {
+    let sink = &mut Discard;
+    let mut system = System::new(machine, trace, &sink.wanted(), threads)?;
+    system.watch_windows();
+    let mut windows = None;
+    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
+        windows = system.take_windows();
+    })?;
+    Ok((result, windows.expect("the system has watched them")))
+}
+
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
 pub fn simulate_with_commands(
     machine: &Machine,
@@ -173,11 +191,23 @@ fn hand_over_commands(system: &mut System, sink: &mut dyn RunSink) {
 }
 
 fn run(
+    system: System,
+    machine: &Machine,
+    trace: &Trace,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    run_to_end(system, machine, trace, sink, progress, |_| ())
+}
+
+/// `at_end` sees the system when all is done.
+fn run_to_end(
     mut system: System,
     machine: &Machine,
     trace: &Trace,
     sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
+    at_end: impl FnOnce(&mut System),
 ) -> Result<RunResult, RunError> {
     let mut log = CommandLog::start(&mut system, sink);
     let core = CoreClock::new(machine.clocks.periods().core);
@@ -226,6 +256,7 @@ fn run(
         intervals.finish(&result, sink);
     }
     hand_over_commands(&mut system, sink);
+    at_end(&mut system);
     Ok(result)
 }
 

@@ -6,6 +6,7 @@ mod outcome;
 use super::part::{Part, Phase};
 use super::split::Split;
 use super::team::Team;
+use super::windows::Windows;
 use crate::context::Recording;
 use crate::controller::Controller;
 use crate::cta::{Dispatcher, KernelSource, Launch};
@@ -35,6 +36,8 @@ pub(super) struct System {
     launches: VecDeque<Launch>,
     /// Steps of networks and of the dispatcher.
     steps: u64,
+    /// How even the work of the parts is, where somebody asked.
+    windows: Option<Box<Windows>>,
     /// Every unit is stepped in every cycle.
     polls: bool,
 }
@@ -46,7 +49,17 @@ const WORTH_SHARING: u32 = 16;
 impl System {
     /// Threads that step the machine beside the caller's.
     pub fn helpers(&self) -> usize {
-        self.parts.len() - 1
+        if self.windows.is_some() { 0 } else { self.parts.len() - 1 }
+    }
+
+    /// Follows how even the work of the parts is, which one thread steps.
+    pub fn watch_windows(&mut self) {
+        self.windows = Some(Box::new(Windows::new(self.parts.len())));
+    }
+
+    /// What [`System::watch_windows`] has followed.
+    pub fn take_windows(&mut self) -> Option<Windows> {
+        self.windows.take().map(|windows| *windows)
     }
 
     fn sms(&self) -> impl Iterator<Item = &Sm> {
@@ -111,6 +124,9 @@ impl System {
         self.step_networks(now);
         self.step_parts(Phase::Core, now, team);
         self.gather(now, source)?;
+        if let Some(windows) = &mut self.windows {
+            windows.follow(self.parts.iter().map(|part| part.steps), self.steps);
+        }
         if self.polls {
             self.wake_all_after(now);
         }
@@ -302,7 +318,7 @@ impl System {
 
     /// Unit steps so far.
     pub fn steps(&self) -> u64 {
-        self.steps + self.parts.iter().map(|part| part.steps).sum::<u64>()
+        self.steps + self.parts.iter().flat_map(|part| part.steps).sum::<u64>()
     }
 
     /// Grows whenever anything gets anywhere: a warp issues, a CTA ends, a unit takes a request.

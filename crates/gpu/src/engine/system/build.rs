@@ -4,7 +4,7 @@ use super::System;
 use crate::context::Recording;
 use crate::controller::Controller;
 use crate::cta::{DispatchError, Dispatcher};
-use crate::engine::part::Part;
+use crate::engine::part::{Part, Phase};
 use crate::engine::split::Split;
 use crate::engine::wiring::Wiring;
 use crate::ideal::{IDEALS, Ideal};
@@ -88,7 +88,7 @@ impl System {
                 ended: Vec::new(),
                 dispatcher: dispatcher_unit,
                 dispatcher_due: false,
-                steps: 0,
+                steps: [0; Phase::COUNT],
                 error: None,
             }
         };
@@ -102,6 +102,7 @@ impl System {
             dispatcher,
             launches: VecDeque::new(),
             steps: 0,
+            windows: None,
             polls: false,
         })
     }
