@@ -1,6 +1,6 @@
 //! Runs channels in parallel, each fed as fast as it accepts requests.
 
-use super::feed::Feed;
+use super::feed::{Arrival, Feed};
 use super::{Device, Outcome, StandaloneError, Stream};
 use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
@@ -65,16 +65,17 @@ pub fn run_with_log(
     let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
     let mut lanes: Vec<Lane> = lanes.collect();
     let mut unreported = 0;
-    while let Some(now) = lanes.iter().filter_map(|lane| lane.wake).min() {
+    let mut now = DramCycle::ZERO;
+    while now < DramCycle::NEVER {
+        let mut next = DramCycle::NEVER;
         for (index, lane) in (0..).zip(&mut lanes) {
-            if lane.wake == Some(now) {
-                let served = lane.step(now)?;
-                unreported += served;
-                if served == 0 || lane.wake.is_none() {
-                    lane.check(index, now)?;
-                }
+            if lane.wake <= now {
+                unreported += lane.step(now)?;
+                lane.check(index, now)?;
             }
+            next = next.min(lane.wake);
         }
+        now = next;
         if unreported >= REPORT {
             report(&mut unreported, progress)?;
             hand_over(&mut lanes, &mut commands);
@@ -127,8 +128,10 @@ struct Lane {
     feed: Feed,
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
-    /// The next event; none: nothing will happen any more.
-    wake: Option<DramCycle>,
+    /// The channel accepts the request in front of the feed.
+    accepts: bool,
+    /// The next event; [`DramCycle::NEVER`]: nothing will happen any more.
+    wake: DramCycle,
     /// End of the last data.
     end: DramCycle,
     /// When a request entered last.
@@ -140,35 +143,29 @@ struct Lane {
 
 impl Lane {
     fn new(channel: Channel, feed: Feed) -> Lane {
-        Lane {
-            wake: feed.front().map(|front| front.due.unwrap_or(DramCycle::ZERO)),
+        let mut lane = Lane {
             channel,
             feed,
             load: None,
+            accepts: false,
+            wake: DramCycle::NEVER,
             end: DramCycle::ZERO,
             entered: DramCycle::ZERO,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
             delay: Histogram::default(),
-        }
+        };
+        lane.look_ahead();
+        lane.wake = lane.next_entry(DramCycle::ZERO);
+        lane
     }
 
     /// Lets requests enter and steps the channel. Returns how many requests were served.
     fn step(&mut self, now: DramCycle) -> Result<u64, StandaloneError> {
-        while let Some(front) = self.feed.front()
-            && front.due.is_none_or(|due| due <= now)
-            && self.channel.accepts(&front.request)
-        {
-            if let Some(due) = front.due {
-                self.delay.record(now.since(due));
-            }
-            self.channel.push(now, front.request);
-            self.entered = now;
-            self.load = if front.request.write { self.load } else { Some(front.request.load) };
-            self.feed.advance()?;
-            self.end_load(now);
+        while self.next_entry(now) <= now {
+            self.enter(now)?;
         }
-        let next = self.channel.step(now, u32::MAX);
+        let next = self.channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
         let mut served = 0;
         for done in self.channel.take_completions() {
             let latency = if done.write { &mut self.write_latency } else { &mut self.read_latency };
@@ -176,8 +173,39 @@ impl Lane {
             self.end = self.end.max(done.data_end);
             served += 1;
         }
-        self.wake = self.next_wake(now, next);
+        self.look_ahead();
+        let is_done = self.feed.front().is_none() && self.channel.is_empty();
+        self.wake = if is_done { DramCycle::NEVER } else { next.min(self.next_entry(now + 1)) };
         Ok(served)
+    }
+
+    /// Asks whether the channel accepts the request in front.
+    fn look_ahead(&mut self) {
+        let front = self.feed.front();
+        self.accepts = front.is_some_and(|front| self.channel.accepts(&front.request));
+    }
+
+    /// The cycle, not before `from`, in which the request in front enters, if the channel is not full.
+    fn next_entry(&self, from: DramCycle) -> DramCycle {
+        match self.feed.front() {
+            Some(front) if self.accepts => front.due.map_or(from, |due| due.max(from)),
+            _ => DramCycle::NEVER,
+        }
+    }
+
+    /// The request in front enters the channel.
+    fn enter(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
+        let Some(Arrival { request, due }) = self.feed.front() else { return Ok(()) };
+        if let Some(due) = *due {
+            self.delay.record(now.since(due));
+        }
+        self.channel.push(now, *request);
+        self.entered = now;
+        self.load = if request.write { self.load } else { Some(request.load) };
+        self.feed.advance()?;
+        self.end_load(now);
+        self.look_ahead();
+        Ok(())
     }
 
     /// A load is complete when the next read is of another, or there is none.
@@ -190,23 +218,14 @@ impl Lane {
         }
     }
 
-    fn next_wake(&self, now: DramCycle, channel: Option<DramCycle>) -> Option<DramCycle> {
-        match self.feed.front() {
-            None if self.channel.is_empty() => None,
-            Some(front) if self.channel.accepts(&front.request) => {
-                let entry = front.due.map_or(now + 1, |due| due.max(now + 1));
-                Some(channel.map_or(entry, |channel| channel.min(entry)))
-            }
-            _ => channel,
-        }
-    }
-
     /// An error if the run would end with work left, or never end.
     fn check(&self, index: u32, cycle: DramCycle) -> Result<(), StandaloneError> {
+        let is_late = cycle > self.end.max(self.entered) + PATIENCE;
+        if !is_late && self.wake < DramCycle::NEVER {
+            return Ok(());
+        }
         let pending = self.channel.pending();
-        let is_done = self.feed.front().is_none() && pending == 0;
-        let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
-        if is_done || (self.wake.is_some() && !is_late) {
+        if pending == 0 && (self.wake < DramCycle::NEVER || self.feed.front().is_none()) {
             return Ok(());
         }
         Err(StandaloneError::Stuck { channel: index, cycle: cycle.number(), pending })
@@ -286,8 +305,8 @@ mod tests {
         let (device, heard) = (device(), Arc::default());
         let channel = Channel::new(&device.dram, Box::new(Listener(Arc::clone(&heard)))).unwrap();
         let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
-        while let Some(now) = lane.wake {
-            lane.step(now).unwrap();
+        while lane.wake < DramCycle::NEVER {
+            lane.step(lane.wake).unwrap();
         }
         let mut heard = heard.lock().unwrap();
         std::mem::take(&mut *heard)
@@ -332,7 +351,7 @@ mod tests {
             let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
             let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0));
             let error = loop {
-                let now = lane.wake.unwrap();
+                let now = lane.wake;
                 lane.step(now).unwrap();
                 if let Err(error) = lane.check(3, now) {
                     break error;
