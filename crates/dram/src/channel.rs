@@ -199,6 +199,7 @@ impl Channel {
     }
 
     /// A scheduler may have entries of its own, but every request needs one of the channel's.
+    #[inline(never)]
     fn scheduler_accepts(&self, request: &Request, queue: usize, waiting: u32) -> bool {
         let view = QueueView {
             waiting,

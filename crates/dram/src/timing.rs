@@ -337,6 +337,7 @@ impl TimingState {
     }
 
     /// Records a command.
+    #[inline(always)]
     pub fn issued(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
         let rules = &*self.rules;
         let group = usize::from(rules.positions[bank].group);

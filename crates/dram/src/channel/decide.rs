@@ -76,6 +76,7 @@ impl Channel {
 
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
     /// that of all.
+    #[cold]
     fn before_refresh(&self, bank: BankId) -> Option<NextCommand> {
         self.close(bank, DramCycle::ZERO).or_else(|| {
             let is_single = !self.refresh.is_all_due();
@@ -152,6 +153,7 @@ impl Channel {
         queue.oldest_hit(bank).or_else(|| queue.oldest(bank))
     }
 
+    #[inline(never)]
     fn ask_scheduler(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         let queue = self.queues.of(self.drain.serving());
         if queue.waiting(bank) == 0 {

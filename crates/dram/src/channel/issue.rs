@@ -168,6 +168,7 @@ impl Channel {
 
     /// The `due` banks of the lowest rank. Prefetches have no rank: they take part in the round
     /// robin among the best.
+    #[inline(never)]
     fn best_ranked(&self, due: BankSet, now: DramCycle) -> BankSet {
         let unranked = due & (self.prefetch.offered() | self.service.prefetching());
         let (mut best, mut of) = (0, u64::MAX);
@@ -233,6 +234,7 @@ impl Channel {
     }
 
     /// The first command of the prefetch that the bank was offered issues.
+    #[inline(never)]
     fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
         let waiting = self.queues.of(READS).waiting(bank);
@@ -318,6 +320,7 @@ impl Channel {
     }
 
     /// The column command that has just issued closes its row by itself.
+    #[inline(never)]
     fn close_behind(&mut self, bank: BankId, now: DramCycle) {
         // The device precharges tRP before the bank may be activated again.
         let activates = self.commands.timing().of_bank(Act, bank);

@@ -62,20 +62,18 @@ pub fn run_with_log(
     if commands.is_some() {
         channels.iter_mut().for_each(Channel::enable_log);
     }
-    let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
-    let mut lanes: Vec<Lane> = lanes.collect();
+    let lanes = (0..).zip(channels.into_iter().zip(feeds));
+    let mut lanes: Vec<Lane> =
+        lanes.map(|(number, (channel, feed))| Lane::new(number, channel, feed)).collect();
     let mut unreported = 0;
     let mut now = DramCycle::ZERO;
     while now < DramCycle::NEVER {
-        let mut next = DramCycle::NEVER;
-        for (index, lane) in (0..).zip(&mut lanes) {
+        for lane in &mut lanes {
             if lane.wake <= now {
                 unreported += lane.step(now)?;
-                lane.check(index, now)?;
             }
-            next = next.min(lane.wake);
         }
-        now = next;
+        now = lanes.iter().map(|lane| lane.wake).min().unwrap_or(DramCycle::NEVER);
         if unreported >= REPORT {
             report(&mut unreported, progress)?;
             hand_over(&mut lanes, &mut commands);
@@ -123,13 +121,15 @@ fn channels(
 
 /// A channel and what is sent to it.
 struct Lane {
+    number: u32,
     channel: Channel,
     /// The requests still to come; the first waits to enter the channel.
     feed: Feed,
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
-    /// The channel accepts the request in front of the feed.
-    accepts: bool,
+    /// When the request in front of the feed may enter; [`DramCycle::NEVER`]: there is none, or no
+    /// room for it.
+    entry: DramCycle,
     /// The next event; [`DramCycle::NEVER`]: nothing will happen any more.
     wake: DramCycle,
     /// End of the last data.
@@ -142,12 +142,13 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(channel: Channel, feed: Feed) -> Lane {
+    fn new(number: u32, channel: Channel, feed: Feed) -> Lane {
         let mut lane = Lane {
+            number,
             channel,
             feed,
             load: None,
-            accepts: false,
+            entry: DramCycle::NEVER,
             wake: DramCycle::NEVER,
             end: DramCycle::ZERO,
             entered: DramCycle::ZERO,
@@ -156,13 +157,13 @@ impl Lane {
             delay: Histogram::default(),
         };
         lane.look_ahead();
-        lane.wake = lane.next_entry(DramCycle::ZERO);
+        lane.wake = lane.entry;
         lane
     }
 
     /// Lets requests enter and steps the channel. Returns how many requests were served.
     fn step(&mut self, now: DramCycle) -> Result<u64, StandaloneError> {
-        while self.next_entry(now) <= now {
+        while self.entry <= now {
             self.enter(now)?;
         }
         let next = self.channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
@@ -174,24 +175,22 @@ impl Lane {
             served += 1;
         }
         self.look_ahead();
-        let is_done = self.feed.front().is_none() && self.channel.is_empty();
-        self.wake = if is_done { DramCycle::NEVER } else { next.min(self.next_entry(now + 1)) };
+        self.wake = next.min(self.entry.max(now + 1));
+        if served == 0 || self.wake == DramCycle::NEVER || self.feed.front().is_none() {
+            self.end_or_go_on(now)?;
+        }
         Ok(served)
     }
 
-    /// Asks whether the channel accepts the request in front.
+    /// Asks when the request in front may enter.
+    #[inline]
     fn look_ahead(&mut self) {
-        let front = self.feed.front();
-        self.accepts = front.is_some_and(|front| self.channel.accepts(&front.request));
+        self.entry = match self.feed.front() {
+            Some(front) if self.channel.accepts(&front.request) => front.due.unwrap_or_default(),
+            _ => DramCycle::NEVER,
+        };
     }
 
-    /// The cycle, not before `from`, in which the request in front enters, if the channel is not full.
-    fn next_entry(&self, from: DramCycle) -> DramCycle {
-        match self.feed.front() {
-            Some(front) if self.accepts => front.due.map_or(from, |due| due.max(from)),
-            _ => DramCycle::NEVER,
-        }
-    }
 
     /// The request in front enters the channel.
     fn enter(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
@@ -218,17 +217,19 @@ impl Lane {
         }
     }
 
-    /// An error if the run would end with work left, or never end.
-    fn check(&self, index: u32, cycle: DramCycle) -> Result<(), StandaloneError> {
-        let is_late = cycle > self.end.max(self.entered) + PATIENCE;
-        if !is_late && self.wake < DramCycle::NEVER {
-            return Ok(());
-        }
+    /// Ends the run if everything has been served. An error if it would end with work left, or never
+    /// end.
+    fn end_or_go_on(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
-        if pending == 0 && (self.wake < DramCycle::NEVER || self.feed.front().is_none()) {
+        if pending == 0 && self.feed.front().is_none() {
+            self.wake = DramCycle::NEVER;
             return Ok(());
         }
-        Err(StandaloneError::Stuck { channel: index, cycle: cycle.number(), pending })
+        let is_late = pending > 0 && now > self.end.max(self.entered) + PATIENCE;
+        if self.wake < DramCycle::NEVER && !is_late {
+            return Ok(());
+        }
+        Err(StandaloneError::Stuck { channel: self.number, cycle: now.number(), pending })
     }
 
     fn finish(self) -> ChannelOutcome {
@@ -304,7 +305,7 @@ mod tests {
     fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
         let (device, heard) = (device(), Arc::default());
         let channel = Channel::new(&device.dram, Box::new(Listener(Arc::clone(&heard)))).unwrap();
-        let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
+        let mut lane = Lane::new(0, channel, feed(&device, requests, group, reads));
         while lane.wake < DramCycle::NEVER {
             lane.step(lane.wake).unwrap();
         }
@@ -349,11 +350,9 @@ mod tests {
             let mut device = device();
             (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
             let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
-            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0));
+            let mut lane = Lane::new(3, channel, feed(&device, 1, 1, 1.0));
             let error = loop {
-                let now = lane.wake;
-                lane.step(now).unwrap();
-                if let Err(error) = lane.check(3, now) {
+                if let Err(error) = lane.step(lane.wake) {
                     break error;
                 }
             };
