@@ -51,7 +51,7 @@ impl Channel {
     /// Issues commands of these banks, whose cycle has come, one per bus, and plans the next.
     #[inline(never)]
     fn issue(&mut self, due: BankSet, now: DramCycle, room: u32) {
-        let completed = self.completions.len();
+        let reads_ended = self.service.reads_ended();
         if self.spec.dual_command_bus {
             let columns = self.commands.columns();
             if due & columns != 0 {
@@ -62,22 +62,21 @@ impl Channel {
             // no longer.
             let rows = due & !columns & self.commands.rows();
             if rows != 0 {
-                let held = self.held(self.room_left(room, completed));
+                let held = self.held(self.room_left(room, reads_ended));
                 self.issue_one(Pointer::RowBus, rows & !held, now);
             }
         } else {
             self.issue_one(Pointer::RowBus, due, now);
         }
         self.follow_timing(now);
-        let room = self.room_left(room, completed);
+        let room = self.room_left(room, reads_ended);
         self.withdraw_offers(room, now);
         self.commands.replan(self.held(room), now + 1);
     }
 
-    /// The room that is left after the reads among the completions from index `from` on.
-    fn room_left(&self, room: u32, from: usize) -> u32 {
-        let reads = self.completions[from..].iter().filter(|done| !done.write).count() as u32;
-        room.saturating_sub(reads)
+    /// The room that is left after the reads that have ended since `before` had.
+    fn room_left(&self, room: u32, before: u64) -> u32 {
+        room.saturating_sub((self.service.reads_ended() - before) as u32)
     }
 
     /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
