@@ -96,19 +96,20 @@ struct Window {
     entries: Vec<Vec<u16>>,
 }
 
-/// The cycles of the last commands; `next` is the oldest. Unused entries are none.
+/// From when on each of the last commands of a window keeps no other, the oldest in `next`; unused
+/// entries keep none.
 #[derive(Clone)]
 struct Ring {
-    cycles: Vec<Option<DramCycle>>,
+    ends: Box<[DramCycle]>,
     next: usize,
 }
 
 impl Ring {
-    /// Notes a command; the oldest that is left.
-    fn push(&mut self, now: DramCycle) -> Option<DramCycle> {
-        self.cycles[self.next] = Some(now);
-        self.next = if self.next + 1 < self.cycles.len() { self.next + 1 } else { 0 };
-        self.cycles[self.next]
+    /// Notes a command by its end; that of the oldest that is left.
+    fn push(&mut self, end: DramCycle) -> DramCycle {
+        self.ends[self.next] = end;
+        self.next = if self.next + 1 < self.ends.len() { self.next + 1 } else { 0 };
+        self.ends[self.next]
     }
 }
 
@@ -261,7 +262,7 @@ impl TimingState {
             }
         }
         let banks = dram.banks as usize;
-        let ring = |c: &&Constraint| Ring { cycles: vec![None; c.window.into()], next: 0 };
+        let ring = |c: &&Constraint| Ring { ends: vec![DramCycle::ZERO; c.window.into()].into(), next: 0 };
         let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
         let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
         let rules = Rules {
@@ -357,10 +358,10 @@ impl TimingState {
             }
             let pseudo_channel = usize::from(position.pseudo_channel);
             let ring = if window.by_pseudo_channel { pseudo_channel } else { 0 };
-            let Some(oldest) = last[ring].push(now) else { continue };
+            let end = last[ring].push(now + window.cycles);
             for &entry in &window.entries[usize::from(position.group)] {
                 let earliest = &mut self.shared[usize::from(entry) % SHARED];
-                *earliest = (*earliest).max(oldest + window.cycles);
+                *earliest = (*earliest).max(end);
             }
         }
     }
