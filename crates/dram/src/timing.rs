@@ -262,7 +262,8 @@ impl TimingState {
             }
         }
         let banks = dram.banks as usize;
-        let ring = |c: &&Constraint| Ring { ends: vec![DramCycle::ZERO; c.window.into()].into(), next: 0 };
+        let ring =
+            |c: &&Constraint| Ring { ends: vec![DramCycle::ZERO; c.window.into()].into(), next: 0 };
         let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
         let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
         let rules = Rules {

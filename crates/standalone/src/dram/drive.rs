@@ -191,7 +191,6 @@ impl Lane {
         };
     }
 
-
     /// The request in front enters the channel.
     fn enter(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
         let Some(Arrival { request, due }) = self.feed.front() else { return Ok(()) };
