@@ -31,7 +31,8 @@
 //! - [`Agenda::replan`]: makes the unknown plans, and those that the floor has passed, by looking
 //!   at the banks of that kind, and takes the earliest of all kinds. Banks whose `due` is past are
 //!   *ripe*: `t` depends on `others` only, which is the same for all banks of a group, so that one
-//!   look at a group is enough.
+//!   look at a group is enough. Of the rest, those that are due after the plan found so far are left
+//!   out.
 
 use super::by_bank::ByBank;
 use super::request::CommandKind::{self, Act, Pre, Rd, RefPb, Wr};

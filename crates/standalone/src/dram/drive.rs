@@ -157,7 +157,8 @@ impl Lane {
             delay: Histogram::default(),
         };
         lane.look_ahead();
-        lane.wake = lane.entry;
+        let first = lane.feed.front();
+        lane.wake = first.map_or(DramCycle::NEVER, |first| first.due.unwrap_or_default());
         lane
     }
 
@@ -182,7 +183,7 @@ impl Lane {
         Ok(served)
     }
 
-    /// Asks when the request in front may enter.
+    /// Asks when the request in front may enter: once for each, and again when the channel was stepped.
     #[inline]
     fn look_ahead(&mut self) {
         self.entry = match self.feed.front() {
