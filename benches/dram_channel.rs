@@ -1,6 +1,8 @@
 //! Requests per CPU second of one stand-alone DRAM channel, generation of the stream and statistics included,
 //! beside those of two cycle-level DRAM simulators; the cost of deeper queues and of other schedulers; and the
 //! address map. `cargo bench --bench dram_channel [-- requests]`.
+//!
+//! With `-- --one STANDARD STREAM ENTRIES REQUESTS` it makes one run and nothing else, for a profiler.
 #![allow(clippy::print_stdout)]
 
 use rustix::time::{ClockId, clock_gettime};
@@ -207,8 +209,25 @@ fn address_maps(count: u64) {
     }
 }
 
+/// One run, to be counted by a profiler.
+fn one(args: &[String]) {
+    let [standard, name, entries, requests, ..] = args else {
+        panic!("--one STANDARD STREAM ENTRIES REQUESTS");
+    };
+    let number = |text: &str| -> u32 { text.parse().expect("a number") };
+    let class = CLASSES.iter().find(|class| class.name == name).expect("a stream of the tables");
+    let device = device(standard, number(entries));
+    let stream = class.stream(&device, number(requests).into());
+    let outcome = run(&device, "fr-fcfs", &stream, &mut |_| ControlFlow::Continue(()));
+    println!("{:.1} % of peak", 100.0 * used(&outcome.expect("a stream that can be served")));
+}
+
 fn main() {
-    let asked = std::env::args().filter_map(|arg| arg.parse().ok()).next();
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--one") {
+        return one(&args[at + 1..]);
+    }
+    let asked = args.iter().filter_map(|arg| arg.parse().ok()).next();
     let requests = asked.unwrap_or(1_000_000);
     against_references(requests);
     by_depth(requests / 4);

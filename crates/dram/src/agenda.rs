@@ -31,13 +31,14 @@
 //! - [`Agenda::replan`]: makes the unknown plans, and those that the floor has passed, by looking
 //!   at the banks of that kind, and takes the earliest of all kinds. Banks whose `due` is past are
 //!   *ripe*: `t` depends on `others` only, which is the same for all banks of a group, so that one
-//!   look at a group is enough.
+//!   look at a group is enough. Of the rest, those that are due after the plan found so far are left
+//!   out.
 
 use super::by_bank::ByBank;
-use super::request::CommandKind;
+use super::request::CommandKind::{self, Act, Pre, Rd, RefPb, Wr};
 use super::sets::{BankSet, KindSet, lowest, members, one};
 use super::timing::TimingState;
-use warpmem_sim::{BankId, DramCycle, bits};
+use warpmem_sim::{BankId, DramCycle};
 
 const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
 
@@ -80,12 +81,8 @@ pub(super) struct Agenda {
     stale: bool,
     /// Kinds whose own plan no longer holds.
     unknown: KindSet,
-    /// Kinds that some bank wants next.
-    wanted: KindSet,
     /// By the kind of the next command.
     wants: [Wants; CommandKind::PLANNED],
-    /// Banks that have a next command.
-    waiting: BankSet,
     /// Banks whose own constraints are past at the floor: only those of others keep them.
     ripe: BankSet,
     kinds: ByBank<CommandKind>,
@@ -101,9 +98,7 @@ impl Agenda {
             floor: DramCycle::ZERO,
             stale: true,
             unknown: ALL_KINDS,
-            wanted: 0,
             wants: [Wants { banks: 0, plan: NOTHING }; CommandKind::PLANNED],
-            waiting: 0,
             ripe: 0,
             kinds: ByBank::new(CommandKind::Act),
             due: ByBank::new(DramCycle::ZERO),
@@ -124,13 +119,13 @@ impl Agenda {
     /// Banks whose next command goes over the column bus.
     #[inline]
     pub fn columns(&self) -> BankSet {
-        self.wanting(CommandKind::Rd) | self.wanting(CommandKind::Wr)
+        self.wanting(Rd) | self.wanting(Wr)
     }
 
     /// Banks whose next command goes over the row bus.
     #[inline]
     pub fn rows(&self) -> BankSet {
-        self.waiting & !self.columns()
+        [Act, Pre, RefPb].into_iter().fold(0, |banks, kind| banks | self.wanting(kind))
     }
 
     /// The plan last made or mended, current or not.
@@ -171,11 +166,9 @@ impl Agenda {
             old.plan.banks &= !bit;
             if old.banks == 0 {
                 old.plan = NOTHING;
-                self.wanted &= !(1 << self.kinds[bank] as u8);
             } else if old.plan.banks == 0 {
                 self.unknown |= 1 << self.kinds[bank] as u8;
             }
-            self.waiting &= !bit;
             self.ripe &= !bit;
             self.plan.banks &= !bit;
             self.stale |= self.plan.banks == 0;
@@ -189,16 +182,14 @@ impl Agenda {
         let bit = one(bank);
         self.kinds[bank] = kind;
         self.due[bank] = due;
-        self.waiting |= bit;
         self.ripe |= if due <= self.floor { bit } else { 0 };
         let wants = &mut self.wants[kind as usize];
         wants.banks |= bit;
-        self.wanted |= 1 << kind as u8;
         // What is unknown or stale stays so.
         let is_planned = !self.stale || self.unknown & 1 << kind as u8 == 0;
         if is_planned && self.held & bit == 0 {
-            let cycle = timing.others(kind, bank).max(due).max(self.floor);
-            let plan = Plan { cycle: timing.begin(kind, cycle), banks: bit };
+            let cycle = timing.of_others(kind).earliest(bank, due.max(self.floor));
+            let plan = Plan { cycle, banks: bit };
             wants.plan.add(plan);
             self.plan.add(plan);
         }
@@ -212,8 +203,12 @@ impl Agenda {
         }
         (self.held, self.floor) = (held, floor);
         let mut plan = NOTHING;
-        for kind in bits::ones(self.wanted.into()) {
-            if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
+        for kind in 0..CommandKind::PLANNED {
+            let wants = &self.wants[kind];
+            if wants.banks == 0 {
+                continue;
+            }
+            if self.unknown & 1 << kind != 0 || wants.plan.cycle < floor {
                 self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
             }
             plan.add(self.wants[kind].plan);
@@ -223,28 +218,27 @@ impl Agenda {
 
     /// The first of the banks that wait to issue a command of this kind.
     fn plan_of(&mut self, kind: CommandKind, timing: &TimingState) -> Plan {
-        let mut plan = NOTHING;
+        let others = timing.of_others(kind);
         let banks = self.wanting(kind) & !self.held;
-        for bank in members(banks & !self.ripe) {
-            let (bit, due) = (one(bank), self.due[bank]);
-            if due <= self.floor {
-                self.ripe |= bit;
-            } else {
-                let cycle = timing.others(kind, bank).max(due);
-                plan.add(Plan { cycle: timing.begin(kind, cycle), banks: bit });
-            }
-        }
+        let mut plan = NOTHING;
         let mut ripe = banks & self.ripe;
-        if !timing.is_shared(kind) && ripe != 0 {
-            plan.add(Plan { cycle: timing.begin(kind, self.floor), banks: ripe });
-            return plan;
+        if ripe != 0 && !timing.is_shared(kind) {
+            plan = Plan { cycle: others.begin(self.floor), banks: ripe };
+            ripe = 0;
         }
         while ripe != 0 {
             let bank = lowest(ripe);
             let group = ripe & timing.group_banks(bank);
             ripe &= !group;
-            let cycle = timing.others(kind, bank).max(self.floor);
-            plan.add(Plan { cycle: timing.begin(kind, cycle), banks: group });
+            plan.add(Plan { cycle: others.earliest(bank, self.floor), banks: group });
+        }
+        for bank in members(banks & !self.ripe) {
+            let (bit, due) = (one(bank), self.due[bank]);
+            self.ripe |= if due <= self.floor { bit } else { 0 };
+            if due <= plan.cycle {
+                let cycle = others.earliest(bank, due.max(self.floor));
+                plan.add(Plan { cycle, banks: bit });
+            }
         }
         plan
     }
@@ -254,7 +248,6 @@ impl Agenda {
 mod tests {
     use super::*;
     use crate::tests::harness::shapes;
-    use CommandKind::{Act, Pre, Rd, Wr};
     use proptest::prelude::*;
 
     #[derive(Clone, Copy, Debug)]
@@ -287,7 +280,7 @@ mod tests {
         let mut plan = NOTHING;
         for (bank, next) in (0..).map(BankId).zip(next) {
             let Some((kind, due)) = next.filter(|_| held & one(bank) == 0) else { continue };
-            let cycle = timing.begin(kind, timing.others(kind, bank).max(due).max(floor));
+            let cycle = timing.of_others(kind).earliest(bank, due.max(floor));
             if cycle < plan.cycle {
                 plan = Plan { cycle, banks: 0 };
             }

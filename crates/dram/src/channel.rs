@@ -188,9 +188,11 @@ impl Channel {
     pub fn accepts(&self, request: &Request) -> bool {
         let queue = self.spec.queue_of(request.write);
         let waiting = self.entries_taken(queue);
-        if waiting >= self.spec.capacity[queue] {
-            return false;
-        }
+        waiting < self.spec.capacity[queue] && self.has_share(request, queue, waiting)
+    }
+
+    /// Whether a request may take one of the free entries.
+    fn has_share(&self, request: &Request, queue: usize, waiting: u32) -> bool {
         if self.spec.scheduled[queue] {
             return self.scheduler_accepts(request, queue, waiting);
         }
@@ -217,12 +219,16 @@ impl Channel {
         if self.spec.picks_per_cycle == 0 {
             return self.queues.present()[queue];
         }
+        self.unassigned(queue)
+    }
+
+    /// Requests of a queue that have not been assigned to their bank.
+    fn unassigned(&self, queue: usize) -> u32 {
         let assigned = if self.serves(queue) { self.candidates.assigned() } else { 0 };
         self.queues.of(queue).len() as u32 - assigned.count_ones()
     }
 
     /// As [`Channel::entries_taken`], by requests of one bank.
-    #[inline]
     fn entries_taken_by(&self, bank: BankId, queue: usize) -> u32 {
         let waiting = self.queues.of(queue).waiting(bank);
         if self.spec.picks_per_cycle == 0 {

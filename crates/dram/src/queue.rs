@@ -248,6 +248,7 @@ impl Queue {
     }
 
     /// Takes a request; there must be room.
+    #[inline(always)]
     pub(super) fn push(&mut self, queued: Queued) -> Slot {
         let Request { bank, row, .. } = queued.request;
         let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
@@ -267,6 +268,7 @@ impl Queue {
     }
 
     /// Takes a request out of all lists; its slot is its own until [`free`](Queue::free).
+    #[inline(always)]
     pub(super) fn take(&mut self, slot: Slot) {
         let bank = self.requests[slot.index()].request.bank;
         let row = self.nodes[slot.index()].row;
@@ -281,15 +283,17 @@ impl Queue {
     }
 
     /// The slot of a request that was taken may hold another.
+    #[inline]
     pub(super) fn free(&mut self, slot: Slot) {
         self.nodes[slot.index()].in_bank.next = self.free;
         self.free = slot;
     }
 
     /// The row of a bank was opened or closed.
+    #[inline]
     pub(super) fn set_open_row(&mut self, bank: BankId, open_row: Option<RowId>) {
         let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
-        let open = waited_for.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
+        let open = waited_for.and_then(|row| self.find_hashed(bank, row)).unwrap_or(Slot::NONE);
         let bank = &mut self.lists[bank];
         bank.open_row = open_row;
         bank.open = open;
@@ -301,11 +305,14 @@ impl Queue {
         (key.wrapping_mul(SCATTER) >> (u64::BITS - bits)) as usize
     }
 
+    #[inline]
     fn find(&self, bank: BankId, row: RowId) -> Option<Slot> {
         let lists = &self.lists[bank];
-        if lists.open_row == Some(row) && lists.open != Slot::NONE {
-            return Some(lists.open);
-        }
+        let is_open = lists.open_row == Some(row);
+        if is_open { lists.open.some() } else { self.find_hashed(bank, row) }
+    }
+
+    fn find_hashed(&self, bank: BankId, row: RowId) -> Option<Slot> {
         let mut next = self.hashed[self.bucket(bank, row)];
         while let Some(slot) = next.some() {
             let node = &self.rows[slot.index()];
@@ -332,6 +339,7 @@ impl Queue {
         slot
     }
 
+    #[inline]
     fn remove_row(&mut self, slot: Slot) {
         let RowNode { row, bank, next_hashed, .. } = self.rows[slot.index()];
         let bucket = self.bucket(bank, row);

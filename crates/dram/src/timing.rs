@@ -5,7 +5,7 @@ use super::constraint::{Constraint, Scope};
 use super::request::CommandKind::{self, Rd, Rda, Ref, RefPb, Wr, Wra};
 use super::sets::{BankSet, KindSet, one};
 use super::standard::Standard;
-use crate::Dram;
+use crate::{Dram, MAX_BANKS};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,11 @@ pub fn constraints(dram: &Dram) -> Vec<Constraint> {
 /// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Earliest([DramCycle; CommandKind::PLANNED]);
+struct Earliest([DramCycle; CommandKind::PLANNED.next_power_of_two()]);
+
+/// Entries of [`TimingState::shared`]: every bank may be a pseudo channel and a group of its own. A
+/// power of two, so that no index is checked.
+const SHARED: usize = (CommandKind::PLANNED * 2 * MAX_BANKS as usize).next_power_of_two();
 
 /// So many cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
@@ -57,8 +61,8 @@ struct Rules {
     auto_precharge: bool,
     /// RD and WR to first data.
     latencies: [u32; 2],
-    /// Commands begin at multiples of so many cycles, by their kind; none if all may begin in any.
-    grid: Option<[u64; CommandKind::PLANNED]>,
+    /// Commands begin at multiples of so many cycles, by their kind.
+    grid: [u64; CommandKind::PLANNED],
 }
 
 /// The group and the pseudo channel that a bank lies in.
@@ -92,19 +96,20 @@ struct Window {
     entries: Vec<Vec<u16>>,
 }
 
-/// The cycles of the last commands; `next` is the oldest. Unused entries are none.
+/// From when on each of the last commands of a window keeps no other, the oldest in `next`; unused
+/// entries keep none.
 #[derive(Clone)]
 struct Ring {
-    cycles: Vec<Option<DramCycle>>,
+    ends: Box<[DramCycle]>,
     next: usize,
 }
 
 impl Ring {
-    /// Notes a command; the oldest that is left.
-    fn push(&mut self, now: DramCycle) -> Option<DramCycle> {
-        self.cycles[self.next] = Some(now);
-        self.next = (self.next + 1) % self.cycles.len();
-        self.cycles[self.next]
+    /// Notes a command by its end; that of the oldest that is left.
+    fn push(&mut self, end: DramCycle) -> DramCycle {
+        self.ends[self.next] = end;
+        self.next = if self.next + 1 < self.ends.len() { self.next + 1 } else { 0 };
+        self.ends[self.next]
     }
 }
 
@@ -192,6 +197,32 @@ fn short(index: usize) -> u16 {
     u16::try_from(index).expect("tables of a channel, with at most MAX_BANKS banks, are short")
 }
 
+/// When commands of one kind may issue, as far as other banks go.
+pub(super) struct OfOthers<'a> {
+    shared: &'a [DramCycle; SHARED],
+    /// The first entry of the kind.
+    first: usize,
+    positions: &'a ByBank<BankPosition>,
+    grid: u64,
+}
+
+impl OfOthers<'_> {
+    /// The first cycle from `from` on in which the bank may issue its command; the same for all
+    /// banks of its group.
+    #[inline]
+    pub fn earliest(&self, bank: BankId, from: DramCycle) -> DramCycle {
+        let position = &self.positions[bank];
+        let entry = |entry: u16| self.shared[(self.first + usize::from(entry)) % SHARED];
+        self.begin(entry(position.pseudo_channel).max(entry(position.entry)).max(from))
+    }
+
+    /// The first cycle from `cycle` on in which a command of this kind may begin.
+    #[inline]
+    pub fn begin(&self, cycle: DramCycle) -> DramCycle {
+        if self.grid == 1 { cycle } else { cycle.next_multiple_of(self.grid) }
+    }
+}
+
 /// The earliest legal cycle of every command, given those issued so far.
 #[derive(Clone)]
 pub(super) struct TimingState {
@@ -200,7 +231,7 @@ pub(super) struct TimingState {
     banks: ByBank<Earliest>,
     /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
     /// channels and then of groups: the later of the two holds.
-    shared: Vec<DramCycle>,
+    shared: Box<[DramCycle; SHARED]>,
     /// By window and pseudo channel.
     last: Vec<Vec<Ring>>,
 }
@@ -231,7 +262,8 @@ impl TimingState {
             }
         }
         let banks = dram.banks as usize;
-        let ring = |c: &&Constraint| Ring { cycles: vec![None; c.window.into()], next: 0 };
+        let ring =
+            |c: &&Constraint| Ring { ends: vec![DramCycle::ZERO; c.window.into()].into(), next: 0 };
         let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
         let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
         let rules = Rules {
@@ -244,12 +276,12 @@ impl TimingState {
             affects,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
             latencies: standard.latencies(dram),
-            grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
+            grid,
         };
         TimingState {
             rules: Arc::new(rules),
             banks: ByBank::new(Earliest::default()),
-            shared: vec![DramCycle::ZERO; CommandKind::PLANNED * shape.entries()],
+            shared: Box::new([DramCycle::ZERO; SHARED]),
             last,
         }
     }
@@ -264,7 +296,7 @@ impl TimingState {
         self.rules.latencies.map(u64::from)
     }
 
-    /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
+    /// The banks of a bank's group: [`OfOthers::earliest`] is the same for all of them.
     #[inline]
     pub fn group_banks(&self, bank: BankId) -> BankSet {
         self.rules.positions[bank].group_banks
@@ -288,30 +320,26 @@ impl TimingState {
         self.banks[bank].0[kind as usize]
     }
 
-    /// Earliest cycle as far as other banks go.
+    /// Commands of a kind, as far as other banks go.
     #[inline]
-    pub fn others(&self, kind: CommandKind, bank: BankId) -> DramCycle {
-        let (position, first) = (&self.rules.positions[bank], kind as usize * self.rules.entries);
-        let of_pseudo_channel = self.shared[first + usize::from(position.pseudo_channel)];
-        of_pseudo_channel.max(self.shared[first + usize::from(position.entry)])
+    pub fn of_others(&self, kind: CommandKind) -> OfOthers<'_> {
+        let rules = &*self.rules;
+        OfOthers {
+            shared: &self.shared,
+            first: kind as usize * rules.entries,
+            positions: &rules.positions,
+            grid: rules.grid[kind as usize],
+        }
     }
 
     /// Earliest cycle by all constraints.
     #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: BankId) -> DramCycle {
-        self.begin(kind, self.of_bank(kind, bank).max(self.others(kind, bank)))
-    }
-
-    /// The first cycle from `cycle` on in which a command of this kind may begin.
-    #[inline]
-    pub fn begin(&self, kind: CommandKind, cycle: DramCycle) -> DramCycle {
-        match &self.rules.grid {
-            None => cycle,
-            Some(grid) => cycle.next_multiple_of(grid[kind as usize]),
-        }
+        self.of_others(kind).earliest(bank, self.of_bank(kind, bank))
     }
 
     /// Records a command.
+    #[inline(always)]
     pub fn issued(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
         let rules = &*self.rules;
         let group = usize::from(rules.positions[bank].group);
@@ -331,10 +359,10 @@ impl TimingState {
             }
             let pseudo_channel = usize::from(position.pseudo_channel);
             let ring = if window.by_pseudo_channel { pseudo_channel } else { 0 };
-            let Some(oldest) = last[ring].push(now) else { continue };
+            let end = last[ring].push(now + window.cycles);
             for &entry in &window.entries[usize::from(position.group)] {
-                let earliest = &mut self.shared[usize::from(entry)];
-                *earliest = (*earliest).max(oldest + window.cycles);
+                let earliest = &mut self.shared[usize::from(entry) % SHARED];
+                *earliest = (*earliest).max(end);
             }
         }
     }
@@ -399,11 +427,11 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
     waits(a) == waits(b)
 }
 
-/// Raises earliest cycles to those that the rules count from `now`.
+/// Raises earliest cycles, a power of two of them, to those that the rules count from `now`.
 #[inline]
-fn raise(earliest: &mut [DramCycle], rules: &[Rule], now: DramCycle) {
+fn raise<const N: usize>(earliest: &mut [DramCycle; N], rules: &[Rule], now: DramCycle) {
     for rule in rules {
-        let earliest = &mut earliest[usize::from(rule.entry)];
+        let earliest = &mut earliest[usize::from(rule.entry) % N];
         *earliest = (*earliest).max(now + u64::from(rule.cycles));
     }
 }
@@ -462,8 +490,9 @@ mod tests {
                 for bank in BankId::all(dram.banks as usize) {
                     for kind in [Act, Pre, Rd, Wr] {
                         let expected = plain(&dram, &table, &log, kind, bank);
-                        let expected = timing.begin(kind, expected.max(now + 1));
-                        let earliest = timing.begin(kind, now + 1).max(timing.earliest(kind, bank));
+                        let others = timing.of_others(kind);
+                        let expected = others.begin(expected.max(now + 1));
+                        let earliest = others.begin(now + 1).max(timing.earliest(kind, bank));
                         prop_assert_eq!(earliest, expected, "{} {:?} {}", dram.standard, kind, bank);
                     }
                 }

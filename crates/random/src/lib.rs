@@ -21,18 +21,21 @@ impl Random {
     }
 
     /// Any 64-bit number, all equally likely.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `bound`, which must not be zero. Multiply-shift: the bias is below `bound` /
     /// 2^64.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// As [`Random::below`], for 32-bit indices.
+    #[inline]
     pub fn index(&mut self, bound: u32) -> u32 {
         self.below(u64::from(bound)) as u32
     }

@@ -87,6 +87,7 @@ impl Candidates {
     pub fn take(&mut self, bank: BankId) -> Option<Slot> {
         let candidate = self.of(bank);
         self.present &= !one(bank);
+        self.reads &= !one(bank);
         self.assigned &= !one(bank);
         candidate
     }

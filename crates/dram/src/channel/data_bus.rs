@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 pub(super) struct DataBus {
     /// RD or WR, as the last column command was.
     last: Option<CommandKind>,
-    /// How many requests of that kind have passed a bank that needs the other.
+    /// How many requests of that kind have passed a bank that needs the other, if that has a limit.
     passed: u32,
     /// How many may; none: any number.
     limit: Option<NonZeroU32>,
@@ -45,8 +45,10 @@ impl DataBus {
             self.last = Some(column);
             self.passed = 0;
         }
-        let others_wait = agenda.wanting(opposite(column)) != 0;
-        self.passed = if others_wait { self.passed + u32::from(is_last) } else { 0 };
+        if self.limit.is_some() {
+            let others_wait = agenda.wanting(opposite(column)) != 0;
+            self.passed = if others_wait { self.passed + u32::from(is_last) } else { 0 };
+        }
     }
 
     /// Times that the bus has turned around.

@@ -64,18 +64,27 @@ impl Channel {
 
     /// Decides which command the bank needs next: see the head of this module.
     pub(super) fn decide(&mut self, bank: BankId, now: DramCycle) {
-        self.candidates.clear(bank);
-        self.prefetch.clear(bank);
         let next = match self.service.of(bank) {
             Some(active) => Some(self.command_for(bank, &self.served(active).request)),
-            None if self.refresh.holds(bank) => self.before_refresh(bank),
-            None => self.offer_prefetch(bank).or_else(|| self.choose_candidate(bank, now)),
+            None => self.decide_idle(bank, now),
         };
         self.commands.set(bank, next);
     }
 
+    /// Decides for a bank that has nothing in service.
+    #[inline]
+    fn decide_idle(&mut self, bank: BankId, now: DramCycle) -> Option<NextCommand> {
+        self.candidates.clear(bank);
+        self.prefetch.clear(bank);
+        if self.refresh.holds(bank) {
+            return self.before_refresh(bank);
+        }
+        self.offer_prefetch(bank).or_else(|| self.choose_candidate(bank, now))
+    }
+
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
     /// that of all.
+    #[cold]
     fn before_refresh(&self, bank: BankId) -> Option<NextCommand> {
         self.close(bank, DramCycle::ZERO).or_else(|| {
             let is_single = !self.refresh.is_all_due();
@@ -152,6 +161,7 @@ impl Channel {
         queue.oldest_hit(bank).or_else(|| queue.oldest(bank))
     }
 
+    #[inline(never)]
     fn ask_scheduler(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         let queue = self.queues.of(self.drain.serving());
         if queue.waiting(bank) == 0 {

@@ -51,7 +51,7 @@ impl Channel {
     /// Issues commands of these banks, whose cycle has come, one per bus, and plans the next.
     #[inline(never)]
     fn issue(&mut self, due: BankSet, now: DramCycle, room: u32) {
-        let completed = self.completions.len();
+        let reads_ended = self.service.reads_ended();
         if self.spec.dual_command_bus {
             let columns = self.commands.columns();
             if due & columns != 0 {
@@ -62,22 +62,21 @@ impl Channel {
             // no longer.
             let rows = due & !columns & self.commands.rows();
             if rows != 0 {
-                let held = self.held(self.room_left(room, completed));
+                let held = self.held(self.room_left(room, reads_ended));
                 self.issue_one(Pointer::RowBus, rows & !held, now);
             }
         } else {
             self.issue_one(Pointer::RowBus, due, now);
         }
         self.follow_timing(now);
-        let room = self.room_left(room, completed);
+        let room = self.room_left(room, reads_ended);
         self.withdraw_offers(room, now);
         self.commands.replan(self.held(room), now + 1);
     }
 
-    /// The room that is left after the reads among the completions from index `from` on.
-    fn room_left(&self, room: u32, from: usize) -> u32 {
-        let reads = self.completions[from..].iter().filter(|done| !done.write).count() as u32;
-        room.saturating_sub(reads)
+    /// The room that is left after the reads that have ended since `before` had.
+    fn room_left(&self, room: u32, before: u64) -> u32 {
+        room.saturating_sub((self.service.reads_ended() - before) as u32)
     }
 
     /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
@@ -168,6 +167,7 @@ impl Channel {
 
     /// The `due` banks of the lowest rank. Prefetches have no rank: they take part in the round
     /// robin among the best.
+    #[inline(never)]
     fn best_ranked(&self, due: BankSet, now: DramCycle) -> BankSet {
         let unranked = due & (self.prefetch.offered() | self.service.prefetching());
         let (mut best, mut of) = (0, u64::MAX);
@@ -233,6 +233,7 @@ impl Channel {
     }
 
     /// The first command of the prefetch that the bank was offered issues.
+    #[inline(never)]
     fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
         let waiting = self.queues.of(READS).waiting(bank);
@@ -318,6 +319,7 @@ impl Channel {
     }
 
     /// The column command that has just issued closes its row by itself.
+    #[inline(never)]
     fn close_behind(&mut self, bank: BankId, now: DramCycle) {
         // The device precharges tRP before the bank may be activated again.
         let activates = self.commands.timing().of_bank(Act, bank);

@@ -137,6 +137,7 @@ impl Prefetch {
     /// The first command of the prefetch that the bank was offered issues, while `waiting` requests
     /// wait for the bank. Returns the request for the line.
     pub fn begin(&mut self, bank: BankId, row: RowId, waiting: u32) -> Option<Request> {
+        self.clear(bank);
         let lines = self.lines.as_mut()?;
         let open = &mut lines.rows[bank.index()];
         let line = open.left.trailing_zeros() as u16;

@@ -1,6 +1,6 @@
 //! Requests in service: at most one in each bank, from its first command to its last.
 
-use super::queues::PREFETCHES;
+use super::queues::{PREFETCHES, WRITES};
 use crate::by_bank::ByBank;
 use crate::queue::Slot;
 use crate::request::RowOutcome;
@@ -40,13 +40,21 @@ pub(super) struct Service {
     prefetching: BankSet,
     /// By kind.
     counts: [u32; 3],
+    /// Reads and prefetches that have ended.
+    reads_ended: u64,
     /// By bank; of an idle bank the last.
     active: ByBank<Active>,
 }
 
 impl Service {
     pub fn new() -> Service {
-        Service { busy: 0, prefetching: 0, counts: [0; 3], active: ByBank::new(Active::NONE) }
+        Service {
+            busy: 0,
+            prefetching: 0,
+            counts: [0; 3],
+            reads_ended: 0,
+            active: ByBank::new(Active::NONE),
+        }
     }
 
     /// The request that is in service in the bank.
@@ -78,6 +86,12 @@ impl Service {
     pub fn reads(&self) -> u32 {
         let [reads, _, prefetches] = self.counts;
         reads + prefetches
+    }
+
+    /// Reads and prefetches that have ended.
+    #[inline]
+    pub fn reads_ended(&self) -> u64 {
+        self.reads_ended
     }
 
     /// Reads and writes in service.
@@ -113,5 +127,6 @@ impl Service {
         self.busy &= !one(bank);
         self.prefetching &= !one(bank);
         self.counts[kind] -= 1;
+        self.reads_ended += u64::from(kind != WRITES);
     }
 }

@@ -1,6 +1,6 @@
 //! Runs channels in parallel, each fed as fast as it accepts requests.
 
-use super::feed::Feed;
+use super::feed::{Arrival, Feed};
 use super::{Device, Outcome, StandaloneError, Stream};
 use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
@@ -62,19 +62,18 @@ pub fn run_with_log(
     if commands.is_some() {
         channels.iter_mut().for_each(Channel::enable_log);
     }
-    let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
-    let mut lanes: Vec<Lane> = lanes.collect();
+    let lanes = (0..).zip(channels.into_iter().zip(feeds));
+    let mut lanes: Vec<Lane> =
+        lanes.map(|(number, (channel, feed))| Lane::new(number, channel, feed)).collect();
     let mut unreported = 0;
-    while let Some(now) = lanes.iter().filter_map(|lane| lane.wake).min() {
-        for (index, lane) in (0..).zip(&mut lanes) {
-            if lane.wake == Some(now) {
-                let served = lane.step(now)?;
-                unreported += served;
-                if served == 0 || lane.wake.is_none() {
-                    lane.check(index, now)?;
-                }
+    let mut now = DramCycle::ZERO;
+    while now < DramCycle::NEVER {
+        for lane in &mut lanes {
+            if lane.wake <= now {
+                unreported += lane.step(now)?;
             }
         }
+        now = lanes.iter().map(|lane| lane.wake).min().unwrap_or(DramCycle::NEVER);
         if unreported >= REPORT {
             report(&mut unreported, progress)?;
             hand_over(&mut lanes, &mut commands);
@@ -122,13 +121,17 @@ fn channels(
 
 /// A channel and what is sent to it.
 struct Lane {
+    number: u32,
     channel: Channel,
     /// The requests still to come; the first waits to enter the channel.
     feed: Feed,
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
-    /// The next event; none: nothing will happen any more.
-    wake: Option<DramCycle>,
+    /// When the request in front of the feed may enter; [`DramCycle::NEVER`]: there is none, or no
+    /// room for it.
+    entry: DramCycle,
+    /// The next event; [`DramCycle::NEVER`]: nothing will happen any more.
+    wake: DramCycle,
     /// End of the last data.
     end: DramCycle,
     /// When a request entered last.
@@ -139,36 +142,32 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(channel: Channel, feed: Feed) -> Lane {
-        Lane {
-            wake: feed.front().map(|front| front.due.unwrap_or(DramCycle::ZERO)),
+    fn new(number: u32, channel: Channel, feed: Feed) -> Lane {
+        let mut lane = Lane {
+            number,
             channel,
             feed,
             load: None,
+            entry: DramCycle::NEVER,
+            wake: DramCycle::NEVER,
             end: DramCycle::ZERO,
             entered: DramCycle::ZERO,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
             delay: Histogram::default(),
-        }
+        };
+        lane.look_ahead();
+        let first = lane.feed.front();
+        lane.wake = first.map_or(DramCycle::NEVER, |first| first.due.unwrap_or_default());
+        lane
     }
 
     /// Lets requests enter and steps the channel. Returns how many requests were served.
     fn step(&mut self, now: DramCycle) -> Result<u64, StandaloneError> {
-        while let Some(front) = self.feed.front()
-            && front.due.is_none_or(|due| due <= now)
-            && self.channel.accepts(&front.request)
-        {
-            if let Some(due) = front.due {
-                self.delay.record(now.since(due));
-            }
-            self.channel.push(now, front.request);
-            self.entered = now;
-            self.load = if front.request.write { self.load } else { Some(front.request.load) };
-            self.feed.advance()?;
-            self.end_load(now);
+        while self.entry <= now {
+            self.enter(now)?;
         }
-        let next = self.channel.step(now, u32::MAX);
+        let next = self.channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
         let mut served = 0;
         for done in self.channel.take_completions() {
             let latency = if done.write { &mut self.write_latency } else { &mut self.read_latency };
@@ -176,8 +175,36 @@ impl Lane {
             self.end = self.end.max(done.data_end);
             served += 1;
         }
-        self.wake = self.next_wake(now, next);
+        self.look_ahead();
+        self.wake = next.min(self.entry.max(now + 1));
+        if served == 0 || self.wake == DramCycle::NEVER || self.feed.front().is_none() {
+            self.end_or_go_on(now)?;
+        }
         Ok(served)
+    }
+
+    /// Asks when the request in front may enter: once for each, and again when the channel was stepped.
+    #[inline]
+    fn look_ahead(&mut self) {
+        self.entry = match self.feed.front() {
+            Some(front) if self.channel.accepts(&front.request) => front.due.unwrap_or_default(),
+            _ => DramCycle::NEVER,
+        };
+    }
+
+    /// The request in front enters the channel.
+    fn enter(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
+        let Some(Arrival { request, due }) = self.feed.front() else { return Ok(()) };
+        if let Some(due) = *due {
+            self.delay.record(now.since(due));
+        }
+        self.channel.push(now, *request);
+        self.entered = now;
+        self.load = if request.write { self.load } else { Some(request.load) };
+        self.feed.advance()?;
+        self.end_load(now);
+        self.look_ahead();
+        Ok(())
     }
 
     /// A load is complete when the next read is of another, or there is none.
@@ -190,26 +217,19 @@ impl Lane {
         }
     }
 
-    fn next_wake(&self, now: DramCycle, channel: Option<DramCycle>) -> Option<DramCycle> {
-        match self.feed.front() {
-            None if self.channel.is_empty() => None,
-            Some(front) if self.channel.accepts(&front.request) => {
-                let entry = front.due.map_or(now + 1, |due| due.max(now + 1));
-                Some(channel.map_or(entry, |channel| channel.min(entry)))
-            }
-            _ => channel,
-        }
-    }
-
-    /// An error if the run would end with work left, or never end.
-    fn check(&self, index: u32, cycle: DramCycle) -> Result<(), StandaloneError> {
+    /// Ends the run if everything has been served. An error if it would end with work left, or never
+    /// end.
+    fn end_or_go_on(&mut self, now: DramCycle) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
-        let is_done = self.feed.front().is_none() && pending == 0;
-        let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
-        if is_done || (self.wake.is_some() && !is_late) {
+        if pending == 0 && self.feed.front().is_none() {
+            self.wake = DramCycle::NEVER;
             return Ok(());
         }
-        Err(StandaloneError::Stuck { channel: index, cycle: cycle.number(), pending })
+        let is_late = pending > 0 && now > self.end.max(self.entered) + PATIENCE;
+        if self.wake < DramCycle::NEVER && !is_late {
+            return Ok(());
+        }
+        Err(StandaloneError::Stuck { channel: self.number, cycle: now.number(), pending })
     }
 
     fn finish(self) -> ChannelOutcome {
@@ -285,9 +305,9 @@ mod tests {
     fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
         let (device, heard) = (device(), Arc::default());
         let channel = Channel::new(&device.dram, Box::new(Listener(Arc::clone(&heard)))).unwrap();
-        let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
-        while let Some(now) = lane.wake {
-            lane.step(now).unwrap();
+        let mut lane = Lane::new(0, channel, feed(&device, requests, group, reads));
+        while lane.wake < DramCycle::NEVER {
+            lane.step(lane.wake).unwrap();
         }
         let mut heard = heard.lock().unwrap();
         std::mem::take(&mut *heard)
@@ -330,11 +350,9 @@ mod tests {
             let mut device = device();
             (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
             let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
-            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0));
+            let mut lane = Lane::new(3, channel, feed(&device, 1, 1, 1.0));
             let error = loop {
-                let now = lane.wake.unwrap();
-                lane.step(now).unwrap();
-                if let Err(error) = lane.check(3, now) {
+                if let Err(error) = lane.step(lane.wake) {
                     break error;
                 }
             };

@@ -31,17 +31,29 @@ pub(super) struct Feed {
     is_empty: bool,
 }
 
-/// The destinations of requests, in order.
+/// Makes requests, in order.
 trait Origin {
-    /// The next; none at the end.
-    fn next(&mut self) -> Result<Option<Draft>, StandaloneError>;
+    /// Makes the next, all but its number, of the one before it; false at the end.
+    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError>;
 }
 
-/// The parts of a request.
-struct Draft {
-    place: Place,
-    bursts: u16,
-    access: Access,
+impl Arrival {
+    /// A request to this place, from whom `asker` says.
+    fn aim(&mut self, place: Place, bursts: u16, write: bool, asker: &mut Asker) {
+        let Asked { sm, warp, load } = asker.next(write);
+        let Place { bank, row } = place;
+        self.request = Request { bank, row, write, bursts, sm, warp, load, ..self.request };
+    }
+
+    /// What a file says of it takes precedence.
+    fn correct(&mut self, access: &Access) {
+        let request = &mut self.request;
+        self.due = access.cycle;
+        request.pc = access.pc.unwrap_or(0);
+        request.sm = access.sm.unwrap_or(request.sm);
+        request.warp = access.warp.unwrap_or(request.warp);
+        request.load = access.load.unwrap_or(request.load);
+    }
 }
 
 impl Feed {
@@ -73,22 +85,11 @@ impl Feed {
 
     /// Moves the next request to the front.
     pub fn advance(&mut self) -> Result<(), StandaloneError> {
-        let Some(Draft { place, bursts, access }) = self.origin.next()? else {
-            self.is_empty = true;
-            return Ok(());
-        };
-        let Arrival { request, due } = &mut self.front;
-        *due = self.rate.map(|rate| rate.due(self.count)).or(access.cycle);
-        request.id = self.count as u32;
-        request.bank = place.bank;
-        request.row = place.row;
-        request.write = access.write;
-        request.bursts = bursts;
-        request.pc = access.pc.unwrap_or(0);
-        let asked = self.asker.next(access.write);
-        request.sm = access.sm.unwrap_or(asked.sm);
-        request.warp = access.warp.unwrap_or(asked.warp);
-        request.load = access.load.unwrap_or(asked.load);
+        self.is_empty = !self.origin.next(&mut self.asker, &mut self.front)?;
+        self.front.request.id = self.count as u32;
+        if let Some(rate) = self.rate {
+            self.front.due = Some(rate.due(self.count));
+        }
         self.count += 1;
         Ok(())
     }
@@ -203,18 +204,21 @@ struct Size {
 /// Draws reads and writes.
 struct Ops {
     random: Random,
-    /// Of 2^32 equally likely numbers, those that mean a read.
+    /// Of [`DRAWN`] equally likely numbers, those that mean a read.
     reads: u64,
 }
+
+const DRAWN: u64 = 1 << 32;
 
 impl Ops {
     fn new(mix: Mix, channel: u64) -> Ops {
         let random = Random::numbered(mix.seed, channel << 1 | 1);
-        Ops { random, reads: (mix.reads * (1u64 << 32) as f64).round() as u64 }
+        Ops { random, reads: (mix.reads * DRAWN as f64).round() as u64 }
     }
 
-    fn next(&mut self) -> Access {
-        Access { write: self.random.below(1 << 32) >= self.reads, ..Access::default() }
+    /// Whether the next is a write. Where all are reads, nothing is drawn.
+    fn next(&mut self) -> bool {
+        self.reads < DRAWN && self.random.below(DRAWN) >= self.reads
     }
 }
 
@@ -239,11 +243,11 @@ struct Walked {
 }
 
 impl Origin for Walked {
-    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
-        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(false) };
         self.left = left;
-        let (place, access) = (self.walk.next(), self.ops.next());
-        Ok(Some(Draft { place, bursts: self.bursts, access }))
+        next.aim(self.walk.next(), self.bursts, self.ops.next(), asker);
+        Ok(true)
     }
 }
 
@@ -258,17 +262,17 @@ struct Strided {
 }
 
 impl Origin for Strided {
-    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
+    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
         while let Some(left) = self.left.checked_sub(1) {
             self.left = left;
             let address = self.next;
             self.next = (address + self.stride) % self.window.map.capacity;
             if let Some(place) = self.window.place(address, self.size) {
-                let access = self.ops.next();
-                return Ok(Some(Draft { place, bursts: self.size.bursts, access }));
+                next.aim(place, self.size.bursts, self.ops.next(), asker);
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
 
@@ -281,16 +285,18 @@ struct Filed {
 }
 
 impl Origin for Filed {
-    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
+    fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
         while let Some(access) = self.file.read()? {
             self.check_address(&access)?;
             self.check_source(&access)?;
             let size = self.size_of(&access)?;
             if let Some(place) = self.window.place(access.address, size) {
-                return Ok(Some(Draft { place, bursts: size.bursts, access }));
+                next.aim(place, size.bursts, access.write, asker);
+                next.correct(&access);
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
 
