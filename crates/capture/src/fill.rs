@@ -108,7 +108,7 @@ fn list(spacing: &str, element: Element) -> Result<Fill, String> {
         return Err(format!("a list consists of addresses, u64, not of {}", element.name()));
     }
     match parse_whole(spacing.trim()) {
-        Some(bytes) if bytes > 0 && bytes % 8 == 0 => Ok(Fill::List(bytes)),
+        Some(bytes) if bytes > 0 && bytes.is_multiple_of(8) => Ok(Fill::List(bytes)),
         _ => Err(format!("list({spacing}): nodes are a multiple of 8 bytes apart")),
     }
 }
@@ -116,7 +116,8 @@ fn list(spacing: &str, element: Element) -> Result<Fill, String> {
 /// The nodes of a list in a buffer of so many elements, each with the offset of the next.
 fn links(spacing: u64, count: u64, random: &mut Random) -> Result<Vec<u8>, String> {
     let nodes = 8 * count / spacing;
-    let nodes = u32::try_from(nodes).ok().filter(|_| 8 * count % spacing == 0 && nodes > 0);
+    let nodes =
+        u32::try_from(nodes).ok().filter(|_| (8 * count).is_multiple_of(spacing) && nodes > 0);
     let nodes = nodes.ok_or_else(|| {
         format!("{count} elements are not a whole number, below 2^32, of nodes of {spacing} bytes")
     })?;
