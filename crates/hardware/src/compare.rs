@@ -130,7 +130,8 @@ mod tests {
         };
         let figures = figures.iter().map(figure).collect();
         let samples = Samples { clock_mhz: 1000.0, figures };
-        Measured { name: "k".into(), parameters: Default::default(), launches: None, samples }
+        let name = "k".to_owned();
+        Measured { name, parameters: Default::default(), launch_file: None, crc32: 0, samples }
     }
 
     fn ours(figures: &[(&str, f64)]) -> Vec<Figure> {

@@ -37,10 +37,8 @@ pub enum HardwareError {
          that wrote it", path.display()
     )]
     Format { path: PathBuf, found: u32, known: u32 },
-    #[error(
-        "{}: it or its module has changed since it was measured; measure again", launch_file.display()
-    )]
-    Changed { launch_file: PathBuf },
+    #[error("`{name}` has changed since it was measured, its launches or its PTX: measure again")]
+    Changed { name: String },
 }
 
 fn listed(mismatches: &[Mismatch]) -> String {

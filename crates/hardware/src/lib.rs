@@ -36,6 +36,6 @@ pub use driver::{DEFAULT_DRIVER, DriverError, Gpu};
 pub use error::HardwareError;
 pub use identity::{Difference, differences, preset_of};
 pub use measurement::{MEASUREMENTS, Measurement, measurement};
-pub use results::{Launches, Measured, MeasuredFigure, ResultsFile, Samples};
+pub use results::{Measured, MeasuredFigure, ResultsFile, Samples};
 pub use session::{Session, Watch};
 pub use work::{Cycles, Figure, Parameters, Unit, Work};

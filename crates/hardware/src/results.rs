@@ -37,20 +37,13 @@ pub struct Measured {
     /// Of a built-in one; none are a kernel's.
     #[serde(default)]
     pub parameters: Parameters,
-    /// Of a user's own launches.
+    /// Of a user's own launches: their file, from the folder of the file of results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub launches: Option<Launches>,
+    pub launch_file: Option<PathBuf>,
+    /// [`Work::fingerprint`] of what was measured.
+    pub crc32: u32,
     #[serde(flatten)]
     pub samples: Samples,
-}
-
-/// A launch file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launches {
-    /// From the folder of the file of results.
-    pub file: PathBuf,
-    /// Of the launch file and its module, so that nothing else is compared.
-    pub crc32: u32,
 }
 
 /// What the repetitions of a measurement gave.
@@ -78,42 +71,21 @@ impl MeasuredFigure {
     }
 }
 
-impl Launches {
-    /// Of a launch file that exists; `shown` is how the file of results names it.
-    ///
-    /// # Errors
-    /// When it or its module cannot be read.
-    pub fn of(path: &Path, shown: PathBuf) -> Result<Launches, HardwareError> {
-        Ok(Launches { file: shown, crc32: fingerprint(path)? })
-    }
-}
-
-/// Of a launch file and its module.
-fn fingerprint(path: &Path) -> Result<u32, HardwareError> {
-    let read = |path: &Path| {
-        std::fs::read(path).map_err(|source| HardwareError::Read { path: path.to_owned(), source })
-    };
-    let plan = warpmem_capture::Plan::read(path)?;
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&read(path)?);
-    hasher.update(&read(&plan.module)?);
-    Ok(hasher.finalize())
-}
-
 impl Measured {
     /// The same work again; launch files are found from `folder`, that of the file of results.
     ///
     /// # Errors
-    /// When there is no such measurement any more, or a launch file is not there or has changed.
+    /// When there is no such measurement any more, a launch file is not there, or what is there is not
+    /// what was measured.
     pub fn work(&self, folder: &Path) -> Result<Work, HardwareError> {
-        let Some(launches) = &self.launches else {
-            return measurement(&self.name)?.work(&self.parameters);
+        let work = match &self.launch_file {
+            None => measurement(&self.name)?.work(&self.parameters)?,
+            Some(file) => Work::of_launch_file(&self.name, &folder.join(file))?,
         };
-        let path = folder.join(&launches.file);
-        if fingerprint(&path)? != launches.crc32 {
-            return Err(HardwareError::Changed { launch_file: path });
+        match work.fingerprint() == self.crc32 {
+            true => Ok(work),
+            false => Err(HardwareError::Changed { name: self.name.clone() }),
         }
-        Work::of_launch_file(&self.name, &path)
     }
 }
 

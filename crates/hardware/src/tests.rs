@@ -12,7 +12,7 @@ use warpmem_simt::{Launch, Params};
 use crate::driver::{DriverError, Gpu, Module};
 use crate::instruments::Instruments;
 use crate::program::Loaded;
-use crate::results::{Launches, Measured, MeasuredFigure, ResultsFile, Samples};
+use crate::results::{Measured, MeasuredFigure, ResultsFile, Samples};
 use crate::work::{Cycles, Parameters, Program, Unit, Work};
 use crate::{DeviceInfo, HardwareError, MEASUREMENTS, Session, measurement};
 
@@ -290,7 +290,7 @@ fn results_are_read_as_they_were_written_and_other_files_refused() {
     let launch_file = expecting(folder.path(), [0.0; 4]);
     let path = folder.path().join("hardware.json");
     let mut results = ResultsFile::new("warpmem hardware".into(), h100(), 3, 2000.0);
-    let launches = Launches::of(&launch_file, "k.toml".into()).unwrap();
+    let crc32 = Work::of_launch_file("k", &launch_file).unwrap().fingerprint();
     let figure = MeasuredFigure {
         name: "0 copy".into(),
         unit: Unit::Cycles,
@@ -301,7 +301,8 @@ fn results_are_read_as_they_were_written_and_other_files_refused() {
     let measured = Measured {
         name: "k".into(),
         parameters: Parameters::new(),
-        launches: Some(launches),
+        launch_file: Some("k.toml".into()),
+        crc32,
         samples,
     };
     results.measurements.push(measured);
@@ -309,9 +310,20 @@ fn results_are_read_as_they_were_written_and_other_files_refused() {
     let read = ResultsFile::read(&path).unwrap();
     assert_eq!(read, results);
     assert!(read.measurements[0].work(folder.path()).is_ok());
-    fs::write(folder.path().join("k.ptx"), "// another").unwrap();
+    let another = format!("{}// another", include_str!("ptx/stream.ptx"));
+    fs::write(folder.path().join("k.ptx"), another).unwrap();
     let changed = read.measurements[0].work(folder.path()).err().unwrap();
     assert!(matches!(changed, HardwareError::Changed { .. }), "{changed}");
+    // Sizes are part of what was measured.
+    let sizes = parameters([("bytes", 1 << 16)]);
+    let copy = measurement("dram-copy").unwrap().work(&sizes).unwrap();
+    let mut measured = results.measurements[0].clone();
+    measured.name = "dram-copy".into();
+    measured.launch_file = None;
+    (measured.parameters, measured.crc32) = (sizes, copy.fingerprint());
+    assert!(measured.work(folder.path()).is_ok());
+    measured.parameters = parameters([("bytes", 1 << 17)]);
+    assert!(matches!(measured.work(folder.path()), Err(HardwareError::Changed { .. })));
     for (text, part) in [
         ("{}", "missing field `warpmem_hardware`"),
         (r#"{"warpmem_hardware": 2}"#, "it is of format 2, this version reads 1"),

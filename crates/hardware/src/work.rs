@@ -28,6 +28,8 @@ pub struct Program {
     pub plan: Plan,
     /// The buffer into which each launch writes how many cycles it took, if it does: 8 bytes each.
     pub timer: Option<&'static str>,
+    /// CRC-32 of the text of the launch file and of the PTX.
+    fingerprint: u32,
 }
 
 /// The cycles of all launches.
@@ -102,8 +104,21 @@ impl Program {
     pub fn of_text(launch_file: &str, ptx: &str) -> Result<Program, String> {
         let plan = Plan::parse(launch_file, PathBuf::new())?;
         let module = PtxModule::of_text(plan.module.clone(), ptx.to_owned());
-        Ok(Program { module: module.map_err(chained)?, plan, timer: None })
+        let module = module.map_err(chained)?;
+        Ok(Program { fingerprint: fingerprint(launch_file, ptx), module, plan, timer: None })
     }
+
+    /// The program, whose launches write their cycles into this buffer.
+    pub fn timed_by(self, buffer: &'static str) -> Program {
+        Program { timer: Some(buffer), ..self }
+    }
+}
+
+fn fingerprint(launch_file: &str, ptx: &str) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(launch_file.as_bytes());
+    hasher.update(ptx.as_bytes());
+    hasher.finalize()
 }
 
 fn chained(error: CaptureError) -> String {
@@ -138,7 +153,19 @@ impl Work {
             return Err(HardwareError::Textures { launch_file: path.to_owned() });
         }
         let module = PtxModule::read(&plan.module)?;
-        Ok(Work::of_launches(name, Program { module, plan, timer: None }))
+        let text = warpmem_files::text::read(path)
+            .map_err(|source| HardwareError::Read { path: path.to_owned(), source })?;
+        let fingerprint = fingerprint(&text, &module.text);
+        Ok(Work::of_launches(name, Program { module, plan, timer: None, fingerprint }))
+    }
+
+    /// A checksum of the launches and the PTX of all programs, so that nothing else is compared.
+    pub fn fingerprint(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for program in &self.programs {
+            hasher.update(&program.fingerprint.to_le_bytes());
+        }
+        hasher.finalize()
     }
 
     /// What these cycles come to.

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use warpmem::files::staged;
 use warpmem::hardware::{
-    DEFAULT_DRIVER, Gpu, HardwareError, Launches, MEASUREMENTS, Measured, Measurement, Parameters,
+    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Parameters,
     ResultsFile, Session, Watch, Work, measurement,
 };
 use warpmem::slots::List;
@@ -180,19 +180,19 @@ impl Chosen {
         watch: &Bar,
     ) -> Result<Measured, HardwareError> {
         let name = self.name().to_owned();
-        let (parameters, launches, work) = match self {
+        let (parameters, launch_file, work) = match self {
             Chosen::BuiltIn(measurement) => {
                 let parameters = (measurement.parameters)(&session.device);
                 let work = measurement.work(&parameters)?;
                 (parameters, None, work)
             }
             Chosen::Own { name, path } => {
-                let launches = Launches::of(path, from_folder_of(output, path))?;
-                (Parameters::new(), Some(launches), Work::of_launch_file(name, path)?)
+                let work = Work::of_launch_file(name, path)?;
+                (Parameters::new(), Some(from_folder_of(output, path)), work)
             }
         };
         let samples = session.measure(&work, repeat, watch)?;
-        Ok(Measured { name, parameters, launches, samples })
+        Ok(Measured { name, parameters, launch_file, crc32: work.fingerprint(), samples })
     }
 }
 

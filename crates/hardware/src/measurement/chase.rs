@@ -51,5 +51,5 @@ fn program(kernel: &str, bytes: u64, spacing: u64, hops: u64) -> Result<Program,
         words = bytes / 8,
     );
     let program = Program::of_text(&launch_file, PTX)?;
-    Ok(Program { timer: Some(TIMER), ..program })
+    Ok(program.timed_by(TIMER))
 }

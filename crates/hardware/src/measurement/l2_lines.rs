@@ -33,7 +33,7 @@ fn work(parameters: &Parameters) -> Result<Work, String> {
         return Err(format!("{fewer} and {more} hops are not two multiples of 8, fewer and more"));
     }
     let launch_file = launch_file([lines, spacing, ctas], [8, fewer, more]);
-    let program = Program { timer: Some(TIMER), ..Program::of_text(&launch_file, PTX)? };
+    let program = Program::of_text(&launch_file, PTX)?.timed_by(TIMER);
     let hops = (more - fewer) as f64;
     Ok(Work::new(NAME, vec![program], move |cycles| figures(cycles, hops)))
 }

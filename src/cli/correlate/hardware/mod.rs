@@ -70,7 +70,7 @@ fn chosen<'r>(args: &Args, results: &'r ResultsFile) -> anyhow::Result<Vec<&'r M
     };
     let chosen: Vec<&Measured> = results.measurements.iter().filter(wanted).collect();
     ensure!(!chosen.is_empty(), "no measurement is left");
-    let built_in = chosen.iter().filter(|measured| measured.launches.is_none());
+    let built_in = chosen.iter().filter(|measured| measured.launch_file.is_none());
     built_in.map(|measured| measurement(&measured.name)).collect::<Result<Vec<_>, _>>()?;
     Ok(chosen)
 }
