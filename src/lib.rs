@@ -10,6 +10,7 @@ pub use warpmem_capture as capture;
 pub use warpmem_dram as dram;
 pub use warpmem_files as files;
 pub use warpmem_gpu as gpu;
+pub use warpmem_hardware as hardware;
 pub use warpmem_import as import;
 pub use warpmem_machine as machine;
 pub use warpmem_network as network;

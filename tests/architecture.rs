@@ -35,6 +35,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("relay", &["trace"]),
     ("cudart", &["ptx", "relay", "simt", "trace"]),
     ("capture", &["files", "params", "ptx", "random", "relay", "simt", "trace"]),
+    ("hardware", &["capture", "files", "params", "ptx", "simt"]),
     ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     (
         "study",

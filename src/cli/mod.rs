@@ -16,6 +16,7 @@ mod exit;
 mod export;
 mod format;
 mod generate;
+mod hardware;
 mod import;
 mod info;
 mod interrupt;
@@ -94,6 +95,7 @@ commands! {
     Sweep => sweep,
     Classify => classify,
     Correlate => correlate,
+    Hardware => hardware,
     Reproduce => reproduce,
     Generate => generate,
     Capture => capture,

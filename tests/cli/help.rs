@@ -62,6 +62,7 @@ fn help() {
         &["compare"],
         &["classify"],
         &["correlate"],
+        &["hardware"],
         &["generate"],
         &["generate", "bfs"],
         &["import"],

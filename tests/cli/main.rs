@@ -11,6 +11,7 @@ mod documents;
 mod dram;
 mod dram_map;
 mod formats;
+mod hardware;
 mod help;
 mod hostile;
 mod import_export;

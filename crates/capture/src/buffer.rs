@@ -26,6 +26,21 @@ pub(crate) struct Filled {
     pub element: Element,
     pub shape: Vec<u64>,
     pub bytes: Vec<u8>,
+    /// Bytes from one node of a list to the next; nodes hold offsets from the buffer's beginning.
+    nodes: Option<u64>,
+}
+
+impl Filled {
+    /// The bytes, for a buffer at this address.
+    pub fn at(mut self, address: u64) -> Vec<u8> {
+        if let Some(spacing) = self.nodes {
+            for node in self.bytes.chunks_mut(spacing as usize) {
+                let Some(link) = node.first_chunk_mut() else { continue };
+                *link = (u64::from_le_bytes(*link) + address).to_le_bytes();
+            }
+        }
+        self.bytes
+    }
 }
 
 const SYNTAX: &str = "`buffer:TYPE[SIZE]=FILL`, as `buffer:f32[2^20]=random` or \
@@ -75,7 +90,11 @@ impl BufferSpec {
         let count =
             count.ok_or_else(|| refused(format!("{:?} elements are too many", self.shape)))?;
         let bytes = self.fill.bytes(element, count, random).map_err(refused)?;
-        Ok(Filled { element, shape: self.shape.clone(), bytes })
+        let nodes = match self.fill {
+            Fill::List(spacing) => Some(spacing),
+            _ => None,
+        };
+        Ok(Filled { element, shape: self.shape.clone(), bytes, nodes })
     }
 
     fn read(&self, path: &Path) -> Result<Filled, CaptureError> {
@@ -105,7 +124,7 @@ impl BufferSpec {
             return Err(refused(format!("it holds {found} elements, not {wanted}")));
         }
         let shape = if self.shape.is_empty() { shape } else { self.shape.clone() };
-        Ok(Filled { element, shape, bytes: array.bytes })
+        Ok(Filled { element, shape, bytes: array.bytes, nodes: None })
     }
 }
 

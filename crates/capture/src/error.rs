@@ -43,6 +43,9 @@ pub enum CaptureError {
     Launch(#[from] LaunchError),
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// Of the memory of a GPU.
+    #[error("failed to use the device's memory")]
+    Memory { source: Box<dyn std::error::Error + Send + Sync> },
     /// An output that could not be written.
     #[error(transparent)]
     Output(#[from] anyhow::Error),

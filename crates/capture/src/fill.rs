@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use warpmem_params::parse_whole;
 use warpmem_random::Random;
 
 use crate::element::Element;
@@ -19,13 +20,16 @@ pub enum Fill {
     Permutation,
     /// The first, and each with this added to the one before.
     Sequence(Number, Number),
+    /// Nodes, so many bytes apart, of a list that leads once through all of them in random order and
+    /// back to the first: each begins with the address of the next.
+    List(u64),
     /// A `.npy` or raw file.
     File(PathBuf),
 }
 
 /// What a fill may be, for messages.
 pub(crate) const FILLS: &str = "`zero`, a number, `random`, `random(LOW,HIGH)`, `permutation`, `sequence`, \
-     `sequence(FIRST,STEP)` or `@FILE`";
+     `sequence(FIRST,STEP)`, `list(BYTES)` or `@FILE`";
 
 impl Fill {
     /// `zero`, `1.5`, `random`, `random(0,1)`, `permutation`, `sequence`, `sequence(0,2)`, `@x.npy`.
@@ -35,6 +39,9 @@ impl Fill {
     pub fn parse(text: &str, element: Element) -> Result<Fill, String> {
         if let Some(path) = text.strip_prefix('@') {
             return Ok(Fill::File(path.into()));
+        }
+        if let Some(spacing) = text.strip_prefix("list(").and_then(|text| text.strip_suffix(')')) {
+            return list(spacing, element);
         }
         let (name, arguments) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
             Some((name, arguments)) => (name.trim(), Some(pair(arguments)?)),
@@ -89,10 +96,36 @@ impl Fill {
                 random.shuffle(&mut order);
                 order.into_iter().try_for_each(|at| push(Number::Whole(at.into())))?;
             }
+            Fill::List(spacing) => return links(spacing, count, random),
             Fill::File(_) => unreachable!("files are read by the buffer"),
         }
         Ok(bytes)
     }
+}
+
+fn list(spacing: &str, element: Element) -> Result<Fill, String> {
+    if element != Element::U64 {
+        return Err(format!("a list consists of addresses, u64, not of {}", element.name()));
+    }
+    match parse_whole(spacing.trim()) {
+        Some(bytes) if bytes > 0 && bytes.is_multiple_of(8) => Ok(Fill::List(bytes)),
+        _ => Err(format!("list({spacing}): nodes are a multiple of 8 bytes apart")),
+    }
+}
+
+/// The nodes of a list in a buffer of so many elements, each with the offset of the next.
+fn links(spacing: u64, count: u64, random: &mut Random) -> Result<Vec<u8>, String> {
+    let nodes = 8 * count / spacing;
+    let nodes =
+        u32::try_from(nodes).ok().filter(|_| (8 * count).is_multiple_of(spacing) && nodes > 0);
+    let nodes = nodes.ok_or_else(|| {
+        format!("{count} elements are not a whole number, below 2^32, of nodes of {spacing} bytes")
+    })?;
+    let mut bytes = vec![0; 8 * count as usize];
+    for (node, next) in bytes.chunks_exact_mut(spacing as usize).zip(random.cycle(nodes)) {
+        node[..8].copy_from_slice(&(u64::from(next) * spacing).to_le_bytes());
+    }
+    Ok(bytes)
 }
 
 /// Floats from 0 to below 1; whole numbers of the type.
@@ -159,6 +192,7 @@ impl fmt::Display for Fill {
             Fill::Random(low, high) => write!(f, "random({low},{high})"),
             Fill::Permutation => f.write_str("permutation"),
             Fill::Sequence(first, step) => write!(f, "sequence({first},{step})"),
+            Fill::List(spacing) => write!(f, "list({spacing})"),
             Fill::File(path) => write!(f, "@{}", path.display()),
         }
     }

@@ -109,6 +109,14 @@ impl Plan {
         parse(&text, folder)
             .map_err(|what| CaptureError::LaunchFile { path: path.to_owned(), what })
     }
+
+    /// The plan that the text of a launch file describes, whose files are found from `folder`.
+    ///
+    /// # Errors
+    /// When it is none; says where and why.
+    pub fn parse(text: &str, folder: PathBuf) -> Result<Plan, String> {
+        parse(text, folder)
+    }
 }
 
 /// The plan that a launch file describes; the names in it begin from `folder`.

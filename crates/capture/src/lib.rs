@@ -11,6 +11,7 @@
 
 mod argument;
 mod array_file;
+mod arrays;
 mod buffer;
 mod element;
 mod error;
@@ -29,6 +30,7 @@ mod tests;
 mod texture;
 
 pub use argument::Argument;
+pub use arrays::{Arrays, Memory};
 pub use buffer::BufferSpec;
 pub use element::Element;
 pub use error::CaptureError;
@@ -41,5 +43,5 @@ pub use program::{
     capture_program,
 };
 pub use selection::Selection;
-pub use session::{Captured, Launched, Options, Registers, Watch, capture};
+pub use session::{Captured, Launched, Options, Registers, Watch, capture, capture_module};
 pub use texture::{Addressing, Filtering, TextureSpec};

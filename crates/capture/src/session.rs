@@ -4,21 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use warpmem_random::Random;
 use warpmem_simt::{
-    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Progress, Run,
+    Counts, DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Progress, Run,
     TraceRecorder,
 };
 use warpmem_trace::{KernelInfo, Provenance, TraceSummary, TraceWriter, WriterOptions};
 
-use crate::argument::Argument;
-use crate::array_file;
-use crate::buffer::{BufferSpec, Filled};
-use crate::element::Element;
+use crate::arrays::Arrays;
 use crate::error::CaptureError;
 use crate::expectation::Mismatch;
 use crate::module::PtxModule;
-use crate::plan::{Plan, PlannedBuffer, PlannedLaunch};
+use crate::plan::Plan;
 use crate::ptxas;
 use crate::selection::{Selection, Selector};
 
@@ -108,8 +104,20 @@ pub fn capture(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Captured, CaptureError> {
+    capture_module(PtxModule::read(&plan.module)?, plan, options, watch)
+}
+
+/// As [`capture`], with a module that is read already.
+///
+/// # Errors
+/// As [`capture`].
+pub fn capture_module(
+    module: PtxModule,
+    plan: &Plan,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Captured, CaptureError> {
     check(&options.selection, plan)?;
-    let module = PtxModule::read(&plan.module)?;
     let exact = match &options.registers {
         Registers::Estimated => BTreeMap::new(),
         Registers::Ptxas(program) => ptxas::registers(program, &module)?,
@@ -168,98 +176,6 @@ fn check(selection: &Selection, plan: &Plan) -> Result<(), CaptureError> {
     }
 }
 
-/// The buffers of a plan in device memory.
-#[derive(Default)]
-struct Arrays {
-    named: BTreeMap<String, Placed>,
-    /// Handles of textures.
-    textures: BTreeMap<String, u64>,
-    /// Those of arguments, by launch and argument, in their order.
-    own: Vec<Placed>,
-}
-
-/// A buffer in device memory.
-struct Placed {
-    address: u64,
-    element: Element,
-    shape: Vec<u64>,
-    bytes: u64,
-}
-
-impl Arrays {
-    fn allocate(plan: &Plan, memory: &mut DeviceMemory) -> Result<Arrays, CaptureError> {
-        let mut number = 0;
-        let mut place = |spec: &BufferSpec, name: &str| {
-            let mut random = Random::numbered(plan.seed, number);
-            number += 1;
-            let filled = spec.filled(name, &plan.folder, &mut random)?;
-            Placed::put(filled, memory)
-        };
-        let mut arrays = Arrays::default();
-        for PlannedBuffer { name, spec, .. } in &plan.buffers {
-            arrays.named.insert(name.clone(), place(spec, name)?);
-        }
-        for argument in plan.launches.iter().flat_map(|launch| &launch.arguments) {
-            for address in argument.addresses() {
-                if let Argument::Buffer(spec) = address {
-                    arrays.own.push(place(spec, "of an argument")?);
-                }
-            }
-        }
-        Ok(arrays)
-    }
-
-    fn make_textures(
-        &mut self,
-        plan: &Plan,
-        image: &Image,
-        memory: &mut DeviceMemory,
-    ) -> Result<(), CaptureError> {
-        for (name, spec) in &plan.textures {
-            let user = || format!("texture `{name}`");
-            let placed = self.named.get(&spec.buffer);
-            let placed = placed.ok_or_else(|| self.no_buffer(user(), &spec.buffer))?;
-            let failed = |source| CaptureError::Texture { name: name.clone(), source };
-            let texture = spec.over(placed.element, placed.address);
-            let handle = memory.create_texture(texture).map_err(failed)?;
-            if let Some(reference) = &spec.bind {
-                image.bind(reference, memory, handle).map_err(failed)?;
-            }
-            self.textures.insert(name.clone(), handle);
-        }
-        Ok(())
-    }
-
-    /// The address of a buffer, or the handle of a texture.
-    fn value_of(&self, name: &str, offset: u64, launch: usize) -> Result<u64, CaptureError> {
-        match (self.named.get(name), self.textures.get(name)) {
-            (Some(placed), _) => Ok(placed.address + offset),
-            (None, Some(&handle)) if offset == 0 => Ok(handle),
-            _ => Err(self.no_buffer(format!("launch {launch} (counted from 0)"), name)),
-        }
-    }
-
-    fn no_buffer(&self, user: String, name: &str) -> CaptureError {
-        let names: Vec<&str> = self.named.keys().map(String::as_str).collect();
-        let known = match names.is_empty() {
-            true => "are none".into(),
-            false => format!("are {}", names.join(", ")),
-        };
-        CaptureError::NoBuffer { user, name: name.to_owned(), known }
-    }
-}
-
-impl Placed {
-    fn put(filled: Filled, memory: &mut DeviceMemory) -> Result<Placed, CaptureError> {
-        let bytes = filled.bytes.len() as u64;
-        let address = memory.allocate(bytes)?;
-        if let Some(place) = memory.bytes_mut(address, bytes) {
-            place.copy_from_slice(&filled.bytes);
-        }
-        Ok(Placed { address, element: filled.element, shape: filled.shape, bytes })
-    }
-}
-
 struct Session<'a> {
     plan: &'a Plan,
     options: &'a Options,
@@ -276,18 +192,17 @@ impl Session<'_> {
     /// The copies that put the buffers into device memory.
     fn note_copies(&mut self) {
         let Some(writer) = &mut self.writer else { return };
-        for placed in self.arrays.named.values().chain(&self.arrays.own) {
-            writer.memcpy(placed.address, placed.bytes);
+        for (address, bytes) in self.arrays.extents() {
+            writer.memcpy(address, bytes);
         }
     }
 
     /// The launches that ended, and whether the user stopped before all had.
     fn launch_all(&mut self, watch: &dyn Watch) -> Result<(Vec<Launched>, bool), CaptureError> {
-        let mut own = 0;
         let mut launched = Vec::new();
-        for (number, planned) in self.plan.launches.iter().enumerate() {
-            let launch = self.launch_of(number, planned, &mut own)?;
-            match self.launch(number, &launch, watch) {
+        let launches = self.arrays.launches(self.plan, self.image.module())?;
+        for (number, launch) in launches.iter().enumerate() {
+            match self.launch(number, launch, watch) {
                 Ok(ended) => launched.push(ended),
                 Err(CaptureError::Launch(LaunchError::Cancelled)) => {
                     self.writer.as_mut().map(TraceWriter::abandon_kernel).transpose()?;
@@ -297,64 +212,6 @@ impl Session<'_> {
             }
         }
         Ok((launched, false))
-    }
-
-    /// The launch with its arguments' bytes. `own` counts the buffers of arguments.
-    fn launch_of(
-        &self,
-        number: usize,
-        planned: &PlannedLaunch,
-        own: &mut usize,
-    ) -> Result<Launch, CaptureError> {
-        let module = self.image.module();
-        let kernel = module.kernel(&planned.kernel).map(|id| module.function(id));
-        let params = kernel.map_or(&[][..], |kernel| &kernel.params);
-        let mut launch = Launch {
-            kernel: planned.kernel.clone(),
-            grid: planned.grid.0,
-            block: planned.block.0,
-            dynamic_shared: planned.shared,
-            workspace: 0,
-            params: Params::default(),
-        };
-        // A wrong count or an unknown kernel is reported by the launch.
-        let fits = params.len() == planned.arguments.len();
-        for (at, argument) in planned.arguments.iter().enumerate() {
-            let addresses = self.addresses(number, argument, own)?;
-            let Some(&param) = params.get(at).filter(|_| fits) else {
-                launch.params.0.push(Vec::new());
-                continue;
-            };
-            let param = module.variable(param);
-            let mut addresses = addresses.into_iter();
-            let mut address = |_: &Argument| addresses.next().unwrap_or_default();
-            let bytes = argument.bytes(param, &mut address);
-            launch.params.0.push(bytes.map_err(|what| CaptureError::Argument {
-                number: at + 1,
-                kernel: planned.kernel.clone(),
-                param: param.name.clone(),
-                ty: param.ty.name().to_owned(),
-                what,
-            })?);
-        }
-        Ok(launch)
-    }
-
-    /// The addresses of an argument's buffers.
-    fn addresses(
-        &self,
-        launch: usize,
-        argument: &Argument,
-        own: &mut usize,
-    ) -> Result<Vec<u64>, CaptureError> {
-        let address = |argument: &Argument| match argument {
-            Argument::Named(name, offset) => self.arrays.value_of(name, *offset, launch),
-            _ => {
-                *own += 1;
-                Ok(self.arrays.own[*own - 1].address)
-            }
-        };
-        argument.addresses().into_iter().map(address).collect()
     }
 
     fn launch(
@@ -397,38 +254,8 @@ impl Session<'_> {
 
     /// Writes the outputs and compares what is expected.
     fn deliver(&self) -> Result<Vec<Mismatch>, CaptureError> {
-        let mut mismatches = Vec::new();
-        for planned in &self.plan.buffers {
-            let placed = &self.arrays.named[&planned.name];
-            let bytes = self.memory.bytes(placed.address, placed.bytes).unwrap_or_default();
-            if let Some(output) = &planned.output {
-                let path = self.plan.folder.join(output);
-                array_file::write(&path, placed.element, &placed.shape, bytes)?;
-            }
-            mismatches.extend(self.mismatch(planned, placed.element, bytes)?);
-        }
-        Ok(mismatches)
-    }
-
-    fn mismatch(
-        &self,
-        planned: &PlannedBuffer,
-        element: Element,
-        bytes: &[u8],
-    ) -> Result<Option<Mismatch>, CaptureError> {
-        let Some(expectation) = &planned.expectation else { return Ok(None) };
-        let path = self.plan.folder.join(&expectation.file);
-        let expected = array_file::read(&path)?;
-        if expected.bytes.len() != bytes.len() {
-            let what = format!(
-                "it has {} bytes, buffer `{}` {}",
-                expected.bytes.len(),
-                planned.name,
-                bytes.len()
-            );
-            return Err(CaptureError::Array { path, what });
-        }
-        Ok(expectation.compare(&planned.name, element, bytes, &expected.bytes))
+        self.arrays.write_outputs(self.plan, &self.memory)?;
+        self.arrays.mismatches(self.plan, &self.memory)
     }
 }
 

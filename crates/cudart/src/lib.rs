@@ -7,9 +7,8 @@
 //!             the C functions            what they do  └▶ capture (relay)
 //! ```
 //!
-//! The C functions turn pointers into values and back; `context` knows nothing of C. This is the one
-//! crate with unsafe code: its callers are programs in C, and it reads and writes what their
-//! pointers name. Source: NVIDIA, "CUDA Runtime API" and "CUDA Driver API", to which comments refer
+//! The C functions turn pointers into values and back; `context` knows nothing of C. This crate has
+//! unsafe code: its callers are programs in C, and it reads and writes what their pointers name. Source: NVIDIA, "CUDA Runtime API" and "CUDA Driver API", to which comments refer
 //! as the manual.
 //!
 //! Invariant: device addresses do not depend on where the loader puts the program.

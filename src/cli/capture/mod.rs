@@ -25,8 +25,9 @@ use warpmem::simt::Limits;
 use warpmem::trace::Ranges;
 
 use arguments::Saved;
+pub use arguments::command_line;
 use program::Capability;
-use watch::Bar;
+pub use watch::Bar;
 
 /// Execute a CUDA program, or kernels in PTX, without a GPU and write the trace
 #[derive(clap::Args, Debug)]

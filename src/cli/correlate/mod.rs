@@ -1,5 +1,6 @@
 //! `warpmem correlate`: our runs compared with those of a reference simulator.
 
+mod hardware;
 mod ours;
 mod past;
 mod plot;
@@ -22,13 +23,16 @@ use warpmem::study::correlate::{self, Reference, Skipped, choose, object, rows};
 /// Reads Accel-Sim's results, as JSON or as the log that it prints, and runs the same traces on the
 /// same machines. Prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
 /// utilization and latency with their errors, and a summary of the errors over all runs. Cycles
-/// exclude the latency of kernel launches.
+/// exclude the latency of kernel launches. With --hardware the reference is a GPU: the file that
+/// `warpmem hardware` wrote.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Results in JSON, or logs of Accel-Sim
-    #[arg(value_name = "REFERENCE", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "REFERENCE", required_unless_present = "hardware", value_hint = ValueHint::FilePath)]
     references: Vec<PathBuf>,
+    #[command(flatten)]
+    hardware: hardware::Hardware,
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
@@ -63,10 +67,10 @@ pub struct Args {
 /// Which runs of the reference to use, and on which machines.
 #[derive(clap::Args, Clone, Debug)]
 struct Choice {
-    /// Only runs of these traces
+    /// Only runs of these traces, or these measurements
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     only: Option<List>,
-    /// No runs of these traces
+    /// No runs of these traces, or none of these measurements
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
     exclude: Option<List>,
     /// Only runs on these machines, by our or the reference's name
@@ -75,11 +79,12 @@ struct Choice {
     /// Only runs with these DRAM schedulers, by the reference's name
     #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
     dram_schedulers: Option<List>,
-    /// Our machine for a configuration of the reference; may be repeated. SM7_QV100=v100,
-    /// SM75_RTX2060_S=rtx2060s and SM86_RTX3070=rtx3070 are built in
+    /// Our machine for a configuration of the reference, or for a GPU by its name; may be repeated.
+    /// SM7_QV100=v100, SM75_RTX2060_S=rtx2060s and SM86_RTX3070=rtx3070 are built in, and the GPUs of
+    /// all presets
     #[arg(long, value_name = "NAME=MACHINE", value_parser = parse_map)]
     map: Vec<(String, String)>,
-    /// Machine of a log: its name (see `warpmem list machines`) or a TOML file
+    /// Machine of a log, or of a GPU: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     machine: Option<String>,
 }
@@ -108,13 +113,18 @@ as in Accel-Sim. Runs without a trace or a machine are left out and listed. It i
 kernels of a trace have other names or thread instructions than the reference's, or if the machine
 is not the log's.
 
+With --hardware, what was measured is executed again without a GPU, from the same PTX, recorded, and
+run on the machine. It is an error if the GPU has other SMs, L2 or DRAM than the machine.
+
 Examples:
   warpmem correlate results.json --cache imported/
   warpmem correlate results.json --only spmv,bfs --kernels --set l1.latency=24
   warpmem correlate results.json --kernels --orders 16
   warpmem correlate results.json --dram-schedulers FR-FCFS --exclude pointer-chase --speed
   warpmem correlate results.json --map SM86_RTX3070=mine.toml --plot cycles.svg --format json
-  warpmem correlate run.log --trace traces/kernelslist.g --machine v100";
+  warpmem correlate run.log --trace traces/kernelslist.g --machine v100
+  warpmem correlate --hardware hardware.json
+  warpmem correlate --hardware hardware.json --only l2-latency,spmv --machine mine.toml --format csv";
 
 impl Args {
     fn chosen(&self) -> correlate::Choice {
@@ -147,6 +157,9 @@ fn parse_map(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.hardware.hardware {
+        return hardware::execute(args, path);
+    }
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
     }

@@ -143,3 +143,36 @@ fn fills_give_their_values() {
     let error = Fill::parse("300", Element::U8).unwrap().bytes(Element::U8, 1, &mut Random::new(0));
     assert_eq!(error.unwrap_err(), "300 is no u8");
 }
+
+/// The addresses in a buffer of `list(64)` that begins at 4096, from its first node on.
+fn walked(text: &str) -> Vec<u64> {
+    let buffer = BufferSpec::parse(text).unwrap();
+    let filled = buffer.filled("b", std::path::Path::new(""), &mut Random::new(7)).unwrap();
+    let bytes = filled.at(4096);
+    let next = |address: u64| {
+        let at = (address - 4096) as usize;
+        u64::from_le_bytes(*bytes[at..].first_chunk().unwrap())
+    };
+    let walk = std::iter::successors(Some(next(4096)), |&at| Some(next(at)).filter(|_| at != 4096));
+    walk.collect()
+}
+
+#[test]
+fn a_list_leads_once_through_all_nodes_and_back() {
+    let mut nodes = walked("u64[128]=list(64)");
+    assert_eq!(nodes.last(), Some(&4096));
+    assert!(!nodes.is_sorted(), "{nodes:?}");
+    nodes.sort_unstable();
+    assert_eq!(nodes, (0..16).map(|node| 4096 + 64 * node).collect::<Vec<u64>>());
+    assert_eq!(walked("u64[8]=list(64)"), [4096], "a node that leads to itself");
+}
+
+#[test]
+fn a_list_that_is_none_is_refused() {
+    for text in ["u32[16]=list(64)", "u64[16]=list(60)", "u64[16]=list(0)", "u64[16]=list(x)"] {
+        assert!(BufferSpec::parse(text).is_err(), "{text}");
+    }
+    let uneven = BufferSpec::parse("u64[12]=list(64)").unwrap();
+    let error = uneven.filled("b", std::path::Path::new(""), &mut Random::new(1)).unwrap_err();
+    assert!(error.to_string().contains("nodes of 64 bytes"), "{error}");
+}

@@ -8,6 +8,7 @@ mod copy;
 mod device;
 mod event;
 mod fill;
+mod jit;
 mod launch;
 mod link;
 mod memory;

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::fs;
 
 use crate::context::{Engine, KernelId, ModuleId};
-use crate::driver::functions;
+use crate::driver::{functions, jit};
 use crate::host;
 use crate::runtime::{Address, FunctionAttributes, container};
 use crate::status::{Failure, Outcome, Status};
@@ -117,11 +117,11 @@ functions! { in_context:
     fn cuModuleLoadDataEx(
         to: *mut Address,
         image: *const u8,
-        _count: u32,
-        _options: *const u32,
-        _values: *const *const c_void,
+        count: u32,
+        options: *const u32,
+        values: *const *mut c_void,
     ) |engine| {
-        load(engine, to, image)
+        jit::logged(count, options, values, load(engine, to, image))
     }
 
     fn cuModuleLoadFatBinary(to: *mut Address, image: *const u8) |engine| {

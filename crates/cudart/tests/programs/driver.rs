@@ -103,6 +103,7 @@ fn module(cuda: &Library) -> u64 {
         &raw mut module => *mut u64, machine_code.as_ptr() => *const u8
     ));
     assert_eq!(refused, 209);
+    logs(cuda);
     let (mut address, mut bytes) = (0u64, 0usize);
     let found = call!(cuda, "cuModuleGetGlobal_v2"(
         &raw mut address => *mut u64, &raw mut bytes => *mut usize, module => u64,
@@ -115,6 +116,27 @@ fn module(cuda: &Library) -> u64 {
     ));
     assert_eq!(missing, 500);
     module
+}
+
+/// The log of errors says why PTX is refused, as far as there is room, and how long it is.
+fn logs(cuda: &Library) {
+    let text = c".version 7.0\n.target sm_70\nnonsense";
+    let load = |room: usize| {
+        let (mut log, mut module) = ([1u8; 256], 0u64);
+        let options = [5u32, 6];
+        let mut values = [log.as_mut_ptr(), ptr::without_provenance_mut(room)];
+        let status = call!(cuda, "cuModuleLoadDataEx"(
+            &raw mut module => *mut u64, text.as_ptr() => *const c_char, 2 => u32,
+            options.as_ptr() => *const u32, values.as_mut_ptr() => *mut *mut u8
+        ));
+        assert_eq!(status, 218);
+        let length = values[1].addr();
+        assert_eq!(log[length..][..2], [0, 1]);
+        String::from_utf8(log[..length].to_vec()).unwrap()
+    };
+    let whole = load(256);
+    assert!(whole.contains("nonsense"), "{whole}");
+    assert_eq!(load(8), whole[..7]);
 }
 
 fn kernel(cuda: &Library, module: u64, name: &CStr) -> (u32, usize) {

@@ -1,0 +1,16 @@
+//! The latency of DRAM: a list of 128 MB, of which no line is read twice and so none is in L2.
+
+use crate::measurement::chase::chase;
+
+use super::{Measurement, Parts, sizes};
+
+const NAME: &str = "dram-latency";
+
+pub const MEASUREMENT: Measurement = Measurement {
+    name: NAME,
+    summary: "cycles of a load from DRAM: a random list of 128 MB, no line read twice",
+    parameters: |_| {
+        sizes([("bytes", 128 << 20), ("spacing", 128), ("fewer", 1 << 15), ("more", 1 << 16)])
+    },
+    parts: Parts::Sized(|parameters| chase(NAME, "chase", parameters)),
+};

@@ -1,0 +1,13 @@
+//! The bandwidth of STREAM's copy.
+
+use super::bandwidth_dram::{parameters, stream};
+use super::{Measurement, Parts};
+
+const NAME: &str = "dram-copy";
+
+pub const MEASUREMENT: Measurement = Measurement {
+    name: NAME,
+    summary: "bandwidth of STREAM's copy, a = b",
+    parameters,
+    parts: Parts::Sized(|parameters| stream(NAME, "copy", &["from", "to"], parameters)),
+};

@@ -1,0 +1,13 @@
+//! The bandwidth of reading from DRAM.
+
+use super::bandwidth_dram::{SINK, parameters, stream};
+use super::{Measurement, Parts};
+
+const NAME: &str = "dram-read";
+
+pub const MEASUREMENT: Measurement = Measurement {
+    name: NAME,
+    summary: "bandwidth of reading a vector that L2 does not hold",
+    parameters,
+    parts: Parts::Sized(|parameters| stream(NAME, "read", &["from", SINK], parameters)),
+};

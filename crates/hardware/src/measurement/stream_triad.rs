@@ -1,0 +1,13 @@
+//! The bandwidth of STREAM's triad.
+
+use super::bandwidth_dram::{parameters, stream};
+use super::{Measurement, Parts};
+
+const NAME: &str = "dram-triad";
+
+pub const MEASUREMENT: Measurement = Measurement {
+    name: NAME,
+    summary: "bandwidth of STREAM's triad, a = b + s c",
+    parameters,
+    parts: Parts::Sized(|parameters| stream(NAME, "triad", &["b", "c", "to"], parameters)),
+};

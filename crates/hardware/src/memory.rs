@@ -1,0 +1,57 @@
+//! A plan's buffers in the memory of a device.
+
+use std::borrow::Cow;
+
+use warpmem_capture::{CaptureError, Memory};
+
+use crate::driver::{Allocation, DriverError, Gpu};
+
+/// Buffers, and their first values, to which they are reset before every repetition.
+pub struct Buffers<'g> {
+    gpu: &'g Gpu,
+    buffers: Vec<(Allocation<'g>, Vec<u8>)>,
+}
+
+impl<'g> Buffers<'g> {
+    pub fn new(gpu: &'g Gpu) -> Buffers<'g> {
+        Buffers { gpu, buffers: Vec::new() }
+    }
+
+    /// Gives all buffers their first values.
+    pub fn reset(&self) -> Result<(), DriverError> {
+        self.buffers.iter().try_for_each(|(allocation, values)| allocation.write(values))
+    }
+
+    fn position(&self, address: u64) -> Result<usize, CaptureError> {
+        let found = self.buffers.iter().position(|(buffer, _)| buffer.address() == address);
+        found.ok_or_else(|| CaptureError::Memory {
+            source: format!("no buffer begins at {address:#x}").into(),
+        })
+    }
+}
+
+impl Memory for Buffers<'_> {
+    fn allocate(&mut self, bytes: u64) -> Result<u64, CaptureError> {
+        let allocation = self.gpu.allocate(bytes as usize).map_err(failed)?;
+        let address = allocation.address();
+        self.buffers.push((allocation, Vec::new()));
+        Ok(address)
+    }
+
+    fn write(&mut self, address: u64, bytes: Vec<u8>) -> Result<(), CaptureError> {
+        let at = self.position(address)?;
+        let (allocation, values) = &mut self.buffers[at];
+        allocation.write(&bytes).map_err(failed)?;
+        *values = bytes;
+        Ok(())
+    }
+
+    fn read(&self, address: u64, bytes: u64) -> Result<Cow<'_, [u8]>, CaptureError> {
+        let (allocation, _) = &self.buffers[self.position(address)?];
+        Ok(allocation.read(bytes as usize).map_err(failed)?.into())
+    }
+}
+
+fn failed(error: DriverError) -> CaptureError {
+    CaptureError::Memory { source: error.into() }
+}

@@ -1,0 +1,126 @@
+//! `warpmem correlate --hardware`: what was measured on a GPU beside what a machine of ours does.
+
+mod ours;
+mod table;
+
+use super::Args;
+use crate::cli::format::{self, Format};
+use crate::cli::output::{note, print};
+use anyhow::{bail, ensure};
+use clap::ValueHint;
+use std::path::{Path, PathBuf};
+use warpmem::device::device_of;
+use warpmem::hardware::{
+    Difference, Measured, ResultsFile, Row, differences, measurement, preset_of, rows, summary,
+};
+use warpmem::machine::{Machine, load};
+use warpmem::slots::List;
+
+/// The reference that is a GPU.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Hardware {
+    /// Measurements on a GPU, as `warpmem hardware` writes them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["references", "machines", "dram_schedulers", "traces", "trace", "cache", "results", "speed", "orders", "kernels", "plot"])]
+    pub hardware: Option<PathBuf>,
+    /// Compare although the machine has other SMs, L2 or DRAM than the GPU
+    #[arg(long, requires = "hardware")]
+    other_machine: bool,
+}
+
+/// Launches take no time, as those of the device are subtracted.
+const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
+/// Clocks that differ by less are the same to what is compared.
+const SAME_CLOCK: f64 = 0.02;
+
+pub fn execute(args: &Args, path: &Path) -> anyhow::Result<()> {
+    let results = ResultsFile::read(path)?;
+    let chosen = chosen(args, &results)?;
+    let (name, machine) = machine(args, &results)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let ours = ours::run_all(args, &chosen, folder, (&name, &machine))?;
+    note_clocks(&name, &machine, &chosen);
+    let rows: Vec<Row> = chosen.iter().zip(&ours).flat_map(|(one, ours)| rows(one, ours)).collect();
+    let compared = table::Compared {
+        device: &results.device.name,
+        machine: &name,
+        summary: summary(&rows),
+        rows,
+    };
+    print(&match args.format {
+        Format::Table => compared.text(),
+        Format::Json => compared.json()?,
+        Format::Csv => format::csv(&compared.csv_rows()?),
+    })
+}
+
+/// The measurements of the file that are asked for.
+fn chosen<'r>(args: &Args, results: &'r ResultsFile) -> anyhow::Result<Vec<&'r Measured>> {
+    let has = |name: &str| results.measurements.iter().any(|measured| measured.name == name);
+    let named = |list: &Option<List>| list.as_ref().map(|List(names)| names.clone());
+    let (only, exclude) = (named(&args.choice.only), named(&args.choice.exclude));
+    let mut unknown = only.iter().chain(&exclude).flatten().filter(|name| !has(name));
+    if let Some(name) = unknown.next() {
+        let names: Vec<&str> =
+            results.measurements.iter().map(|measured| measured.name.as_str()).collect();
+        bail!("`{name}` was not measured; the file has: {}", names.join(", "));
+    }
+    let wanted = |measured: &&Measured| {
+        only.as_ref().is_none_or(|only| only.contains(&measured.name))
+            && !exclude.as_ref().is_some_and(|exclude| exclude.contains(&measured.name))
+    };
+    let chosen: Vec<&Measured> = results.measurements.iter().filter(wanted).collect();
+    ensure!(!chosen.is_empty(), "no measurement is left");
+    let built_in = chosen.iter().filter(|measured| measured.launch_file.is_none());
+    built_in.map(|measured| measurement(&measured.name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(chosen)
+}
+
+/// The machine that stands for the device, with its name.
+fn machine(args: &Args, results: &ResultsFile) -> anyhow::Result<(String, Machine)> {
+    let device = &results.device;
+    let mapped = args.choice.map.iter().rev().find(|(name, _)| *name == device.name);
+    let name = args.choice.machine.as_deref().or(mapped.map(|(_, machine)| machine.as_str()));
+    let Some(name) = name.or_else(|| preset_of(&device.name)) else {
+        bail!(
+            "no machine is known for the GPU `{name}`: name one with --machine, or with \
+             --map '{name}=MACHINE'",
+            name = device.name
+        );
+    };
+    let given = args.overrides.overrides.iter().cloned();
+    let overrides: Vec<String> = [WITHOUT_LAUNCHES.to_owned()].into_iter().chain(given).collect();
+    let machine = load(name, &overrides)?;
+    let [major, minor] = device.compute_capability;
+    let differences = differences(device, &device_of(&machine, (major, minor)));
+    if !differences.is_empty() {
+        let listed = listed(&differences, name);
+        if !args.hardware.other_machine {
+            bail!(
+                "`{name}` is another machine than the GPU `{}`{listed}\n\
+                 --set changes the machine, --other-machine compares all the same",
+                device.name
+            );
+        }
+        note(&format!("note: `{name}` is another machine than `{}`{listed}", device.name));
+    }
+    Ok((name.to_owned(), machine))
+}
+
+fn listed(differences: &[Difference], machine: &str) -> String {
+    let line = |Difference { keys, device, machine: ours }: &Difference| {
+        format!("\n  {keys}: {device} on the GPU, {ours} on `{machine}`")
+    };
+    differences.iter().map(line).collect()
+}
+
+/// Says where the SMs ran at another clock: what waits for DRAM then takes other numbers of cycles.
+fn note_clocks(name: &str, machine: &Machine, chosen: &[&Measured]) {
+    let ours = f64::from(machine.clocks.core_mhz);
+    let clocks = chosen.iter().map(|measured| measured.samples.clock_mhz);
+    let farthest = clocks.max_by(|a, b| (a - ours).abs().total_cmp(&(b - ours).abs()));
+    let Some(mhz) = farthest.filter(|mhz| (mhz - ours).abs() > SAME_CLOCK * ours) else { return };
+    note(&format!(
+        "note: the SMs of the GPU ran at {mhz:.0} MHz, those of `{name}` run at {ours:.0} MHz: what waits \
+         for DRAM takes other numbers of cycles; --set clocks.core_mhz={mhz:.0} removes the difference"
+    ));
+}

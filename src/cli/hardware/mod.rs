@@ -1,0 +1,241 @@
+//! `warpmem hardware`: measurements on a GPU.
+
+mod table;
+
+use super::capture::command_line;
+use super::exit::Interrupted;
+use super::format::{self, Format};
+use super::interrupt::Interrupt;
+use super::output::{complain, note, print};
+use super::progress::bar;
+use anyhow::{Context, bail};
+use clap::ValueHint;
+use indicatif::ProgressBar;
+use std::ffi::OsString;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use warpmem::files::staged;
+use warpmem::hardware::{
+    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Parameters,
+    ResultsFile, Session, Watch, Work, measurement,
+};
+use warpmem::slots::List;
+
+/// Measure latencies, bandwidths and kernels on an NVIDIA GPU
+///
+/// Needs the GPU's driver and nothing else of CUDA: kernels are PTX, which the driver compiles.
+/// Writes cycles of the SMs and bandwidths to a file, which `warpmem correlate --hardware` sets beside
+/// those of a machine of Warpmem.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// List the built-in measurements, a line each; needs no GPU
+    #[arg(long, conflicts_with_all = ["only", "launches", "output"])]
+    list: bool,
+    /// Only these built-in measurements; all by default, and none beside --launch
+    #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
+    only: Option<List>,
+    /// Measure your own kernels: a launch file as `warpmem capture --launch` takes it; may be repeated
+    #[arg(long = "launch", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    launches: Vec<PathBuf>,
+    /// Repetitions that count; one more before them does not
+    #[arg(long, value_name = "N", default_value = "7")]
+    repeat: NonZeroU32,
+    /// Number of the GPU, as the driver counts them
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: u32,
+    /// The driver's library
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_DRIVER, value_hint = ValueHint::FilePath)]
+    driver: OsString,
+    /// File to write the results to, in JSON
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "list")]
+    output: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+const AFTER_HELP: &str = "\
+Every repetition begins with the buffers' first values and without what is measured in L2. The
+clock of the SMs is measured beside it, not set: other work on the GPU disturbs a measurement. One
+that fails is left out and named, with exit status 2.
+
+Examples:
+  warpmem hardware --list
+  warpmem hardware -o hardware.json
+  warpmem hardware --only l1-latency,l2-latency,l2-lines --repeat 21 -o latencies.json
+  warpmem hardware --launch mine.toml --launch other.toml --device 1 -o mine.json
+  warpmem correlate --hardware hardware.json";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    match &args.output {
+        None => print(&table::list()),
+        Some(output) => measure(args, output),
+    }
+}
+
+/// A measurement that is to be carried out.
+enum Chosen {
+    BuiltIn(&'static Measurement),
+    Own { name: String, path: PathBuf },
+}
+
+fn measure(args: &Args, output: &Path) -> anyhow::Result<()> {
+    let chosen = chosen(args)?;
+    staged::check(output)?;
+    let gpu = Gpu::open(&args.driver, args.device)?;
+    let session = Session::new(&gpu).context("failed to prepare the device")?;
+    note(&table::device(&session.device));
+    let repeat = args.repeat.get();
+    let command = command_line();
+    let device = session.device.clone();
+    let mut results = ResultsFile::new(command, device, repeat, session.empty_launch);
+    let bar = Bar::new(chosen.len() as u64 * u64::from(repeat + 1))?;
+    let mut failed = Vec::new();
+    for one in &chosen {
+        bar.bar.set_message(one.name().to_owned());
+        match one.measured(&session, repeat, output, &bar) {
+            Ok(measured) => results.measurements.push(measured),
+            Err(HardwareError::Interrupted) => break,
+            Err(error) => failed.push(anyhow::Error::new(error).context(one.failure())),
+        }
+    }
+    bar.bar.finish_and_clear();
+    finish(args, output, &results, failed, bar.interrupt.is_asked())
+}
+
+/// Writes and prints what was measured, and says what was not.
+fn finish(
+    args: &Args,
+    output: &Path,
+    results: &ResultsFile,
+    failed: Vec<anyhow::Error>,
+    is_interrupted: bool,
+) -> anyhow::Result<()> {
+    let count = results.measurements.len();
+    if count > 0 {
+        results.write(output).map_err(|error| anyhow::anyhow!(error))?;
+        print(&match args.format {
+            Format::Table => table::results(results),
+            Format::Json => format::json(&table::rows(results)),
+            Format::Csv => format::csv(&table::rows(results)),
+        })?;
+        note(&format!("{}: {count} measurements", output.display()));
+    }
+    if is_interrupted {
+        let kept = match count {
+            0 => "nothing is written".to_owned(),
+            _ => format!("{} has the {count} measurements that had ended", output.display()),
+        };
+        return Err(Interrupted { kept }.into());
+    }
+    let mut failed = failed.into_iter().rev();
+    let Some(last) = failed.next() else { return Ok(()) };
+    failed.rev().for_each(|error| complain(&format!("error: {error:#}")));
+    Err(last)
+}
+
+/// What the command line asks for, each under a name of its own.
+fn chosen(args: &Args) -> anyhow::Result<Vec<Chosen>> {
+    let mut chosen = Vec::new();
+    match &args.only {
+        Some(List(names)) => {
+            for name in names {
+                chosen.push(Chosen::BuiltIn(measurement(name)?));
+            }
+        }
+        None if args.launches.is_empty() => chosen.extend(MEASUREMENTS.iter().map(Chosen::BuiltIn)),
+        None => {}
+    }
+    for path in &args.launches {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        chosen.push(Chosen::Own { name, path: path.clone() });
+    }
+    for (at, one) in chosen.iter().enumerate() {
+        if chosen[..at].iter().any(|other| other.name() == one.name()) {
+            bail!("two measurements are called `{}`: give each once, or rename a file", one.name());
+        }
+    }
+    Ok(chosen)
+}
+
+impl Chosen {
+    fn name(&self) -> &str {
+        match self {
+            Chosen::BuiltIn(measurement) => measurement.name,
+            Chosen::Own { name, .. } => name,
+        }
+    }
+
+    fn failure(&self) -> String {
+        format!("failed to measure {}", self.name())
+    }
+
+    /// Carries it out; the file of results is to be `output`.
+    fn measured(
+        &self,
+        session: &Session<'_>,
+        repeat: u32,
+        output: &Path,
+        watch: &Bar,
+    ) -> Result<Measured, HardwareError> {
+        let name = self.name().to_owned();
+        let (parameters, launch_file, work) = match self {
+            Chosen::BuiltIn(measurement) => {
+                let parameters = (measurement.parameters)(&session.device);
+                let work = measurement.work(&parameters)?;
+                (parameters, None, work)
+            }
+            Chosen::Own { name, path } => {
+                let work = Work::of_launch_file(name, path)?;
+                (Parameters::new(), Some(from_folder_of(output, path)), work)
+            }
+        };
+        let samples = session.measure(&work, repeat, watch)?;
+        Ok(Measured { name, parameters, launch_file, crc32: work.fingerprint(), samples })
+    }
+}
+
+/// A path as it is seen from the folder that another file is in.
+fn from_folder_of(file: &Path, path: &Path) -> PathBuf {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let file = absolute(file);
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    pathdiff::diff_paths(absolute(path), folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// The progress on standard error.
+struct Bar {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl Bar {
+    fn new(repetitions: u64) -> anyhow::Result<Bar> {
+        let bar = bar("{bar:30} {percent:>3} % · {msg} · {eta} left");
+        bar.set_length(repetitions);
+        Ok(Bar { bar, interrupt: Interrupt::install()? })
+    }
+}
+
+impl Watch for Bar {
+    fn repeated(&self) {
+        self.bar.inc(1);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupt.is_asked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_file_is_named_from_the_folder_of_the_results() {
+        let from = |output, path| from_folder_of(Path::new(output), Path::new(path));
+        assert_eq!(from("hardware.json", "k.toml"), Path::new("k.toml"));
+        assert_eq!(from("results/hardware.json", "kernels/k.toml"), Path::new("../kernels/k.toml"));
+    }
+}
