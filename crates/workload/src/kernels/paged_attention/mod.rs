@@ -382,7 +382,7 @@ mod tests {
         let expected =
             [("paged_attention_v2", [2, 2, 3]), ("paged_attention_v2_reduce", [2, 2, 1])];
         assert_eq!(launches, expected);
-        let mut reads = vec![0; 12];
+        let mut reads = [0; 12];
         let keys = run.result[0]..run.result[1];
         visit_records(run.trace(), |_, warp, instruction, record| {
             let is_key = |address: &u64| keys.contains(address);
