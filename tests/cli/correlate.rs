@@ -37,7 +37,7 @@ fn reference(trace: &str, row: &Row) -> Value {
             "dram_reads": row["reads"], "dram_writes": row["writes"],
             "dram_activations": row["activations"],
             "dram_bw_util_mean": busy * cycles as f64 / (cycles + 5000) as f64,
-            "averagemflatency": row["latency_mean"],
+            "averagemflatency": row["reply_latency_mean"],
         },
         "host": {"user_s": 100.0},
     })

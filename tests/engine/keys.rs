@@ -17,7 +17,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
 
 /// Keys that only energy follows.
 fn is_of_energy(key: &str) -> bool {
-    key == "dram.devices" || key.starts_with("dram.power.")
+    key == "dram.devices" || key.starts_with("dram.power.") || key.starts_with("energy.")
 }
 
 /// A change of one key: preset, overrides before and after it, and the change itself with what it must bring along.
@@ -46,6 +46,9 @@ const REFRESHED_BANK_BY_BANK: &str =
 /// What lines with sectors need.
 const SECTORED: &str = "llc.cache.write_allocate=fetch-on-write";
 
+/// Energies that can be scaled.
+const WITH_ENERGIES: &str = "energy.table=accelwattch-volta";
+
 /// The first word of each change names the key.
 const CHANGES: &[Change] = &[
     change("clocks.core_mhz=1300"),
@@ -69,6 +72,7 @@ const CHANGES: &[Change] = &[
     within("l1.enabled=false network.input_buffer=1", "sm.lsu_queue=4"),
     change("sm.atomic_requests=per-conflict"),
     change("sm.stall=load"),
+    change("sm.atomics_stall=true"),
     change("sm.request_order=descending"),
     change("sm.constant_latency=50"),
     change("sm.max_requests=4"),
@@ -255,6 +259,11 @@ const CHANGES: &[Change] = &[
     change("run.count_row_sharing=true"),
     change("run.first_sm=1"),
     change("run.page_offset=1"),
+    change("energy.table=accelwattch-volta"),
+    within(WITH_ENERGIES, "energy.chip_permille=500"),
+    within(WITH_ENERGIES, "energy.dram_permille=500"),
+    within(WITH_ENERGIES, "energy.static_permille=500"),
+    within(WITH_ENERGIES, "energy.constant_permille=500"),
 ];
 
 /// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by, a
@@ -296,7 +305,8 @@ fn on_chip() -> Kernel {
 
 struct Outcome {
     counts: RunResult,
-    energy: f64,
+    /// Of DRAM, and of the GPU where it is known.
+    energy: [Option<f64>; 2],
 }
 
 fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outcome {
@@ -307,7 +317,9 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
     let machine = machine(preset, &words);
     let counts = RunResult { steps: 0, ..run(&machine, trace) };
     let row = run_row_json(&RunKey::new("", 0, machine, "", None), &counts);
-    Outcome { energy: row["energy_nj"].as_f64().expect("currents are known"), counts }
+    let energy = ["energy_nj", "gpu_energy_nj"].map(|column| row[column].as_f64());
+    assert!(energy[0].is_some(), "currents are known");
+    Outcome { energy, counts }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! It is linear in the counts of a run, and so computed after the run, from its results. The
 //! energies themselves are in [`tables`], a file for each table.
 
+mod activity;
 mod config;
 mod parts;
 mod statics;
@@ -13,7 +14,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use activity::{Accesses, Activity};
 pub use config::{Energy, TableName};
-pub use parts::{Accesses, Activity, GpuEnergy};
+pub use parts::GpuEnergy;
 pub use table::{LanePicojoules, StaticWatts, Table};
 pub use tables::ACCELWATTCH_VOLTA;

@@ -1,6 +1,6 @@
 //! Static power: AccelWattch's choice among the powers of a table by what the instructions use.
 
-use crate::parts::Activity;
+use crate::activity::Activity;
 use crate::table::StaticWatts;
 use warpmem_trace::OpClass;
 
