@@ -342,7 +342,7 @@ fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
     }
 }
 
-/// What passes is counted in requests, of whatever length.
+/// What passes is counted in requests, however long they are.
 #[test]
 fn a_request_of_two_column_commands_passes_once() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];

@@ -1,6 +1,7 @@
 //! The metrics and the files of a run whose counts were chosen by hand.
 
 mod cells;
+mod energy;
 pub(crate) mod fixture;
 mod tables;
 mod writer;
