@@ -2,7 +2,7 @@
 //! each event, a static power that depends on which units are in use, and a constant power.
 //!
 //! It is linear in the counts of a run, and so computed after the run, from its results. The
-//! energies themselves are in [`tables`], a file for each table.
+//! energies themselves are in `tables`, a file for each table.
 
 mod activity;
 mod config;
