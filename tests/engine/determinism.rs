@@ -79,6 +79,5 @@ fn windows_show_how_evenly_the_work_falls_on_the_parts() {
         assert!(memory >= even && core >= even, "{parts} parts: {memory}, {core}");
         assert!(parts == 1 || memory < 0.9 && core < 0.9, "{parts} parts: {memory}, {core}");
         assert!(parts > 1 || memory == 1.0 && core == 1.0);
-        assert!((0.0..0.5).contains(&windows.serial()), "{}", windows.serial());
     }
 }

@@ -45,5 +45,6 @@ pub struct Activity {
     pub network_bytes: u64,
     pub dram_read_bytes: u64,
     pub dram_write_bytes: u64,
+    /// Rows that are closed: each that is activated.
     pub precharges: u64,
 }

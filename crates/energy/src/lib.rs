@@ -17,5 +17,5 @@ mod tests;
 pub use activity::{Accesses, Activity};
 pub use config::{Energy, TableName};
 pub use parts::GpuEnergy;
-pub use table::{LanePicojoules, StaticWatts, Table};
+pub use table::{LanePicojoules, Lanes, StaticWatts, Table};
 pub use tables::ACCELWATTCH_VOLTA;

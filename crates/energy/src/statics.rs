@@ -24,9 +24,9 @@ const COMPUTING: [OpClass; 7] = [
     OpClass::Tensor,
 ];
 
-/// Static power of a chip all of whose SMs have CTAs, W (AccelWattch, Section 4.4 and
-/// `calculate_static_power`). It is decided once for the run; AccelWattch decides for every 500
-/// cycles.
+/// Static power of a chip all of whose SMs have CTAs, W (AccelWattch,
+/// `gpgpu_sim_wrapper::calculate_static_power`). It is decided once for the run; AccelWattch decides
+/// for every 500 cycles.
 pub(crate) fn watts(powers: &StaticWatts, activity: &Activity) -> f64 {
     let used = Used::of(activity);
     let lanes = active_lanes(activity);

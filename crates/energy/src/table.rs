@@ -1,10 +1,10 @@
 //! What a table of energies holds.
 
+use warpmem_trace::OpClass;
+
 /// Energy for each event, pJ, and powers, W, of one chip.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Where the values are from.
-    pub source: &'static str,
     /// A warp instruction: its entry in the instruction buffer and its decoding.
     pub decode: f64,
     /// A warp instruction: its selection by the warp scheduler.
@@ -53,8 +53,8 @@ pub struct LanePicojoules {
 }
 
 impl LanePicojoules {
-    /// In the order of [`OpClass`](warpmem_trace::OpClass).
-    pub(crate) fn by_class(&self) -> [f64; 9] {
+    /// In the order of [`OpClass`].
+    pub(crate) fn by_class(&self) -> [f64; OpClass::COUNT] {
         let LanePicojoules { integer, fp32, fp64, sfu, tensor, control, uniform, other, fp16 } =
             *self;
         [integer, fp32, fp64, sfu, tensor, control, uniform, other, fp16]

@@ -41,7 +41,6 @@ const fn mixed([add, multiply]: [f64; 2], multiplies: f64) -> f64 {
 
 /// See the description of the file.
 pub const ACCELWATTCH_VOLTA: Table = Table {
-    source: "AccelWattch, Quadro GV100 (Kandiah et al., MICRO 2021)",
     decode: 5.87836,
     schedule: 17.31058,
     instruction_cache: 149.80376 / FETCHED,

@@ -125,7 +125,7 @@ impl System {
         self.step_parts(Phase::Core, now, team);
         self.gather(now, source)?;
         if let Some(windows) = &mut self.windows {
-            windows.follow(self.parts.iter().map(|part| part.steps), self.steps);
+            windows.follow(self.parts.iter().map(|part| part.steps));
         }
         if self.polls {
             self.wake_all_after(now);

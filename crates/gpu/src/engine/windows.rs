@@ -10,17 +10,15 @@ pub struct Windows {
     before: Vec<[u64; Phase::COUNT]>,
     /// Unit steps of the longest part, summed over windows.
     longest: [u64; Phase::COUNT],
-    /// Steps of networks and of the dispatcher, which one thread does.
-    serial: u64,
 }
 
 impl Windows {
     pub(super) fn new(parts: usize) -> Windows {
-        Windows { before: vec![[0; Phase::COUNT]; parts], longest: [0; Phase::COUNT], serial: 0 }
+        Windows { before: vec![[0; Phase::COUNT]; parts], longest: [0; Phase::COUNT] }
     }
 
-    /// The parts have made so many steps in all, one thread so many for all of them.
-    pub(super) fn follow(&mut self, steps: impl Iterator<Item = [u64; Phase::COUNT]>, serial: u64) {
+    /// The parts have made so many steps in all.
+    pub(super) fn follow(&mut self, steps: impl Iterator<Item = [u64; Phase::COUNT]>) {
         let mut most = [0; Phase::COUNT];
         for (before, now) in self.before.iter_mut().zip(steps) {
             for ((most, before), now) in most.iter_mut().zip(before).zip(now) {
@@ -31,7 +29,6 @@ impl Windows {
         for (longest, most) in self.longest.iter_mut().zip(most) {
             *longest += most;
         }
-        self.serial = serial;
     }
 
     /// The part of all steps of channels and slices that a thread for each part waits for: at least 1 /
@@ -43,12 +40,6 @@ impl Windows {
     /// The same of the steps of SMs.
     pub fn core(&self) -> Option<f64> {
         self.waited(Phase::Core)
-    }
-
-    /// Steps of networks and of the dispatcher over all steps.
-    pub fn serial(&self) -> f64 {
-        let all = self.serial + self.steps(Phase::Memory) + self.steps(Phase::Core);
-        self.serial as f64 / all.max(1) as f64
     }
 
     fn steps(&self, phase: Phase) -> u64 {
@@ -69,10 +60,9 @@ mod tests {
     fn a_window_takes_as_long_as_its_longest_part() {
         let mut windows = Windows::new(2);
         assert_eq!((windows.memory(), windows.core()), (None, None));
-        windows.follow([[3, 0], [1, 4]].into_iter(), 1);
-        windows.follow([[3, 2], [5, 6]].into_iter(), 4);
+        windows.follow([[3, 0], [1, 4]].into_iter());
+        windows.follow([[3, 2], [5, 6]].into_iter());
         // Memory: 3 and 4 of 8 steps; SMs: 4 and 2 of 8.
         assert_eq!((windows.memory(), windows.core()), (Some(7.0 / 8.0), Some(6.0 / 8.0)));
-        assert_eq!(windows.serial(), 4.0 / 20.0);
     }
 }
