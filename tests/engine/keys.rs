@@ -158,6 +158,9 @@ const CHANGES: &[Change] = &[
     change("llc.to_dram_latency=60"),
     within("dram.read_queue=1", "llc.to_dram_queue=1"),
     change("llc.atomic_cycles=5"),
+    change("llc.copies=true"),
+    within("llc.copies=true", "llc.copy_link_latency=50"),
+    within("llc.copies=true", "llc.copy_link_interval=40"),
     change("llc.cache.size_bytes=2048"),
     within("llc.cache.size_bytes=4096", "llc.cache.ways=1"),
     change(

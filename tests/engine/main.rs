@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod combinations;
+mod copies;
 mod ctas;
 mod determinism;
 mod early_ends;

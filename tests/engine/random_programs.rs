@@ -209,7 +209,7 @@ const SHAPES: &[&[&str]] = &[
     &["llc.latency=0", "llc.latency=5"],
     &["llc.port_bytes=0", "llc.port_bytes=8"],
     &["llc.atomic_cycles=0", "llc.atomic_cycles=3"],
-    &["llc.cache.mshr_entries=1", "llc.cache.mshr_entries=3"],
+    &["llc.copies=false llc.cache.mshr_entries=1", "llc.cache.mshr_entries=3"],
     &["llc.cache.mshr_merges=1", "llc.cache.mshr_merges=2"],
     &["llc.cache.size_bytes=512 llc.cache.ways=2", "llc.cache.size_bytes=128 llc.cache.ways=1"],
     &["llc.cache.write=write-through", "llc.cache.write=write-evict", "llc.cache.write=write-back"],
@@ -219,6 +219,13 @@ const SHAPES: &[&[&str]] = &[
         "llc.cache.write_allocate=lazy-fetch",
     ],
     &["llc.cache.read_allocate=on-miss", "llc.cache.read_allocate=on-fill"],
+    // The least that is valid, whatever was chosen above.
+    &[
+        "llc.enabled=true llc.copies=true llc.cache.mshr_entries=9",
+        "llc.enabled=true llc.copies=true llc.cache.mshr_entries=2 llc.copy_link_latency=50 llc.copy_link_interval=7",
+        "llc.enabled=true llc.copies=true llc.cache.mshr_entries=3 network.input_buffer=1 network.output_buffer=1 llc.copy_link_interval=30",
+        "llc.enabled=true llc.copies=true llc.cache.mshr_entries=2 llc.queue=5 llc.cache.size_bytes=512 llc.cache.ways=2",
+    ],
     &["dram.return_queue=1", "dram.return_queue=3"],
     &["dram.read_queue=16", "dram.read_queue=17"],
     &[

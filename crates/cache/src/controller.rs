@@ -59,6 +59,8 @@ pub struct ReadAccess {
     pub atomic: bool,
     /// Where the line is inserted if it is absent.
     pub insertion: Insertion,
+    /// Whatever the cache's rule, no line is reserved for it before its data come.
+    pub on_fill: bool,
 }
 
 /// What a read finds.
@@ -254,6 +256,7 @@ impl Controller {
         let insertion = slot.map_or(access.insertion, |_| Insertion::Newest);
         let allocate = match insertion {
             Insertion::Nowhere => ReadAllocate::OnFill,
+            _ if access.on_fill => ReadAllocate::OnFill,
             _ => self.rules.read_allocate,
         };
         let Reserved { miss, allocated, .. } =
@@ -361,6 +364,16 @@ impl Controller {
                 Prefetch::Inserted(allocated)
             }
         }
+    }
+
+    /// The sector at `address`, if it is present, is no longer valid; whether it was present. It must
+    /// not be dirty.
+    pub fn drop_sector(&mut self, address: u64) -> bool {
+        let at = self.place(address);
+        let holds = |slot: &Slot| self.tags.present(*slot) & 1 << at.part != 0;
+        let Some(slot) = self.tags.find(at.line).filter(holds) else { return false };
+        self.tags.drop_sector(slot, at.part);
+        true
     }
 
     /// An atomic bypasses the cache on its way to the next level; a copy of its sector would be

@@ -35,6 +35,13 @@ impl Geometry {
         }
     }
 
+    /// All sectors of a line, one bit each.
+    #[inline]
+    pub fn all_sectors(&self) -> u8 {
+        let sectors = 1 << (self.line_shift - self.sector_shift);
+        ((1u32 << sectors) - 1) as u8
+    }
+
     /// Bytes of a sector.
     #[inline]
     pub fn sector_bytes(&self) -> u32 {

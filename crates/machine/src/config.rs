@@ -306,6 +306,14 @@ section! {
         /// Cycles for each further lane of an atomic that accesses the same address; 0 = an atomic
         /// takes as long as any request (optimistic).
         atomic_cycles: u32, in 0..=CYCLES, unit "LLC cycles";
+        /// The SMs and the slices are two partitions: SMs take turns, and of the slices the second half is
+        /// the other. An SM asks the slices of its own only. For a line of the other partition, that is the
+        /// twin of the slice where the line is at home: it keeps a copy. Without a cache there are none.
+        copies: bool;
+        /// On the link from a slice to its twin, one way.
+        copy_link_latency: u32, in 0..=CYCLES, unit "network cycles";
+        /// From one flit on this link to the next.
+        copy_link_interval: u32, in 1..=CYCLES, unit "network cycles";
     }
 }
 

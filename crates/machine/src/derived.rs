@@ -4,12 +4,18 @@ use super::{L1, Machine, MachineError};
 use warpmem_dram::prefetch::PrefetchContext;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_network::NetworkSpec;
-use warpmem_sim::AddressMap;
+use warpmem_sim::{AddressMap, Twins};
 
 impl Machine {
     /// LLC slices of all channels.
     pub fn slices(&self) -> u32 {
         self.dram.channels * self.llc.slices_per_channel
+    }
+
+    /// Which slices are twins, where they keep copies of each other's lines.
+    pub fn twins(&self) -> Option<Twins> {
+        (self.llc.copies && self.llc.enabled)
+            .then(|| Twins::new(self.dram.channels, self.llc.slices_per_channel))
     }
 
     /// The address map of DRAM.

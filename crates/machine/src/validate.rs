@@ -31,6 +31,7 @@ impl Machine {
         check_bursts(&self.dram, &self.llc.cache)?;
         self.dram.address_map(self.llc.slices_per_channel)?;
         check_ends(self)?;
+        check_copies(self)?;
         check_places(self)?;
         check_first_sm(self)?;
         Ok(check_address(self)?)
@@ -76,6 +77,16 @@ fn check_ends(machine: &Machine) -> Check {
     let per_channel = machine.llc.slices_per_channel;
     let valid = format!("at most {most} LLC slices, with `llc.slices_per_channel` = {per_channel}");
     rule(machine.slices() <= most, "dram.channels", channels, valid)
+}
+
+/// Twins are slices of two channels.
+fn check_copies(machine: &Machine) -> Check {
+    let (copies, channels) = (machine.llc.copies, machine.dram.channels);
+    let even = "an even number with `llc.copies` = true".to_owned();
+    rule(!copies || channels.is_multiple_of(2), "dram.channels", channels, even)?;
+    let entries = machine.llc.cache.mshr_entries;
+    let valid = "at least 2 with `llc.copies` = true: half are not for copies";
+    rule(!copies || entries >= 2, "llc.cache.mshr_entries", entries, valid)
 }
 
 /// `network.memory_nodes` names a different node for every slice, or none at all.

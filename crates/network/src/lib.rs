@@ -19,6 +19,7 @@ mod router;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod twin_links;
 
 use allocator::{ALLOCATORS, AllocatorContext};
 pub use config::{Network, NetworkSpec, Switching, VcAssignment};
@@ -26,6 +27,7 @@ pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 use ids::{DestinationId, ExitId, SourceId};
 pub use packet::PacketSizes;
 pub use placement::Placement;
+pub use twin_links::{LinkTimes, TwinLinks};
 use warpmem_params::{Entry, PolicyError, Registry};
 use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};
 

@@ -64,7 +64,8 @@ impl PacketSizes {
                 bytes.div_ceil(self.flit_bytes)
             }
             (Direction::Request, RequestKind::Write) => self.data,
-            (Direction::Request, _) | (Direction::Reply, RequestKind::Write) => self.header,
+            (Direction::Request, _)
+            | (Direction::Reply, RequestKind::Write | RequestKind::Invalidate) => self.header,
             (Direction::Reply, _) => self.data,
         }
     }

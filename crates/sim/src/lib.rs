@@ -17,6 +17,7 @@ mod requests;
 mod side_channels;
 mod table;
 mod time;
+mod twins;
 mod wheel;
 
 pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location};
@@ -39,3 +40,4 @@ pub use time::{
     Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, LlcClock,
     LlcCycle, NetworkClock, NetworkCycle, Ticks, domain,
 };
+pub use twins::Twins;

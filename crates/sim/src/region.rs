@@ -35,10 +35,10 @@ impl Region {
 
 /// Frees the rows of requests that have left the machine as guests of another region.
 pub fn free_left(regions: &mut [Region]) {
-    for at in 0..regions.len() {
-        while let Some(home) = regions[at].requests.take_left() {
-            regions[home.region()].requests.remove(home);
-        }
+    let take = |region: &mut Region| region.requests.take_left();
+    while let Some(home) = regions.iter_mut().find_map(take) {
+        // Its home may be a guest itself.
+        regions[home.region()].requests.remove(home);
     }
 }
 

@@ -85,6 +85,8 @@ pub enum RequestKind {
     Fetch,
     /// A line that a channel has prefetched, on its way to its slice.
     Prefetch,
+    /// From a slice to its twin: a sector there is no longer what it is at home.
+    Invalidate,
 }
 
 /// What a request is, apart from its times.
@@ -345,12 +347,13 @@ impl RequestTable {
         is_guest.then_some(home)
     }
 
-    /// The guest `id` of `abroad` comes home; returns its row here. None if it is no guest there.
+    /// The guest `id` of `abroad` comes home; returns its row here. None if it is not at home here.
     pub(crate) fn welcome(
         &mut self,
         abroad: &mut RequestTable,
         id: RequestId,
     ) -> Option<RequestId> {
+        abroad.homes.get(id.index()).filter(|home| home.region() == self.region)?;
         let home = abroad.take_home(id)?;
         let row = &mut self.rows[home.index()];
         let next_in_l1 = row.request.next[CacheLevel::L1 as usize];

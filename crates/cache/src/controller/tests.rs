@@ -121,7 +121,7 @@ impl Driven {
 }
 
 fn read(address: u64) -> ReadAccess {
-    ReadAccess { address, atomic: false, insertion: Insertion::Newest }
+    ReadAccess { address, atomic: false, insertion: Insertion::Newest, on_fill: false }
 }
 
 fn atomic(address: u64) -> ReadAccess {

@@ -17,7 +17,7 @@ pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
 use warpmem_dram::CommandSink;
-use warpmem_network::Topology;
+use warpmem_network::{Topology, TwinLinks};
 use warpmem_sim::{
     Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
     domain, free_left,
@@ -31,6 +31,8 @@ pub(super) struct System {
     parts: Vec<Part>,
     split: Split,
     networks: [Box<dyn Topology>; 2],
+    /// Between twins among the slices: requests, answers.
+    twin_links: Vec<TwinLinks>,
     mshrs: SharedMshrs,
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
@@ -158,10 +160,10 @@ impl System {
     }
 
     fn step_networks(&mut self, now: Ticks) {
-        let System { regions, networks, parts, .. } = self;
+        let System { regions, networks, twin_links, parts, .. } = self;
         let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
         let Some(cycle) = regions.iter().find_map(due) else { return };
-        let mut awake = [false; 2];
+        let mut awake = [false; 4];
         for Region { fabric, .. } in &mut *regions {
             fabric.begin(Domain::Network, cycle, now);
             let wheel = fabric.wheel(Domain::Network);
@@ -175,6 +177,14 @@ impl System {
             self.steps += 1;
             let ctx = &mut Context { regions, map: &parts[0].map };
             if let Some(next) = network.step(cycle, ctx) {
+                regions[0].fabric.wake_at(unit as u32, next.max(cycle + 1));
+            }
+        }
+        let links = (networks.len()..).zip(twin_links).filter(|&(unit, _)| awake[unit]);
+        for (unit, links) in links {
+            self.steps += 1;
+            let ctx = &mut Context { regions, map: &parts[0].map };
+            if let Some(next) = links.step(cycle, ctx) {
                 regions[0].fabric.wake_at(unit as u32, next.max(cycle + 1));
             }
         }
@@ -238,7 +248,7 @@ impl System {
             let (first, units) = match domain {
                 Domain::Dram => (part.first_controller, part.controllers.len()),
                 Domain::Llc => (part.first_slice, part.slices.len()),
-                Domain::Network => (0, self.networks.len()),
+                Domain::Network => (0, self.networks.len() + self.twin_links.len()),
                 Domain::Core => (part.first_sm, part.sms.len()),
             };
             for index in first as u32..(first + units) as u32 {

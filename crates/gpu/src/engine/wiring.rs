@@ -3,17 +3,20 @@
 use super::split::Split;
 use crate::controller::Controller;
 use crate::ideal::Ideal;
-use crate::llc::{Slice, SlicePorts};
+use crate::llc::{Slice, SlicePorts, TwinPorts};
 use crate::sm::Sm;
 use warpmem_dram::Channel;
 use warpmem_machine::Machine;
-use warpmem_network::{Direction, Topology};
+use warpmem_network::{Direction, LinkTimes, PacketSizes, Topology, TwinLinks};
 use warpmem_params::PolicyError;
 use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
 const REPLY_NETWORK: usize = 1;
+/// Numbers of the links between twins, in the same domain.
+const ASKS: usize = 2;
+const ANSWERS: usize = 3;
 
 /// The ports between the units, made in one place.
 pub(super) struct Wiring {
@@ -22,6 +25,8 @@ pub(super) struct Wiring {
     /// SM to request network, reply network to SM.
     sm_ports: Vec<(PortId, PortId)>,
     slice_ports: Vec<SlicePorts>,
+    /// By slice, where slices have twins.
+    twin_ports: Vec<TwinPorts>,
 }
 
 impl Wiring {
@@ -31,11 +36,16 @@ impl Wiring {
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
         let channels = machine.dram.channels as usize;
-        let units = [channels, slices, 2, sms + 1];
+        let networks = if machine.twins().is_some() { 4 } else { 2 };
+        let units = [channels, slices, networks, sms + 1];
         let regions = (0..split.regions()).map(|at| Region::new(at, clocks, units)).collect();
-        let mut wiring = Wiring { regions, split, sm_ports: Vec::new(), slice_ports: Vec::new() };
+        let (sm_ports, slice_ports, twin_ports) = (Vec::new(), Vec::new(), Vec::new());
+        let mut wiring = Wiring { regions, split, sm_ports, slice_ports, twin_ports };
         wiring.add_sm_ports(machine, sms, cluster_entries);
         wiring.add_slice_ports(machine, slices, needs);
+        if machine.twins().is_some() {
+            wiring.add_twin_ports(machine, slices);
+        }
         wiring
     }
 
@@ -84,6 +94,27 @@ impl Wiring {
         }
     }
 
+    fn add_twin_ports(&mut self, machine: &Machine, slices: usize) {
+        let (llc, network) = (&machine.llc, &machine.network);
+        // What is on the link waits in the port behind it.
+        let on_link = llc.copy_link_latency / llc.copy_link_interval + 1;
+        let (near, far) = (network.input_buffer as usize, network.output_buffer + on_link);
+        for id in SliceId::all(slices) {
+            let slice = UnitId { domain: Domain::Llc, index: id.0.into() };
+            let channel = id.index() / llc.slices_per_channel as usize;
+            let region = self.split.region_of_channel(channel);
+            let add = &mut self.regions[region].fabric;
+            let mut out =
+                |name, unit| add.add_port(name, id.index(), near, slice, network_unit(unit));
+            let (asks, answers) = (out("slice-to-twin", ASKS), out("answers-to-twin", ANSWERS));
+            let mut back = |name, unit| {
+                add.add_port(name, id.index(), far as usize, network_unit(unit), slice)
+            };
+            let (asked, answered) = (back("twin-to-slice", ASKS), back("answers-of-twin", ANSWERS));
+            self.twin_ports.push(TwinPorts { asks, asked, answers, answered });
+        }
+    }
+
     /// All regions have the same.
     fn clocks(&self) -> &Fabric {
         &self.regions[0].fabric
@@ -109,6 +140,10 @@ impl Wiring {
         let ports = SliceId::all(self.slice_ports.len()).zip(&self.slice_ports);
         let slice = |(id, &ports): (SliceId, &SlicePorts)| {
             let slice = Slice::new(machine, id, clock, core, ports, needs)?;
+            let slice = match machine.twins() {
+                Some(twins) => slice.with_twin(twins, self.twin_ports[id.index()]),
+                None => slice,
+            };
             Ok(if ideal == Ideal::PerfectL2 { slice.perfect(machine.llc.latency) } else { slice })
         };
         ports.map(slice).collect()
@@ -148,6 +183,30 @@ impl Wiring {
             build(Direction::Request, sms(|p| p.0), slices(|p| p.requests))?,
             build(Direction::Reply, slices(|p| p.replies), sms(|p| p.1))?,
         ])
+    }
+}
+
+impl Wiring {
+    /// The links between twins: those of requests and those of answers.
+    pub fn twin_links(&self, machine: &Machine) -> Vec<TwinLinks> {
+        let Some(twins) = machine.twins() else { return Vec::new() };
+        let packets = PacketSizes::new(&machine.network_spec());
+        let llc = &machine.llc;
+        let times = LinkTimes { latency: llc.copy_link_latency, interval: llc.copy_link_interval };
+        let clock = self.clocks().clock_of();
+        let links =
+            |direction, unit, from: fn(&TwinPorts) -> PortId, to: fn(&TwinPorts) -> PortId| {
+                let slices = SliceId::all(self.twin_ports.len());
+                let ports = slices.map(|slice| {
+                    let other = twins.twin(slice).index();
+                    (from(&self.twin_ports[slice.index()]), to(&self.twin_ports[other]))
+                });
+                TwinLinks::new(direction, unit, clock, packets, times, ports)
+            };
+        vec![
+            links(Direction::Request, ASKS, |p| p.asks, |p| p.asked),
+            links(Direction::Reply, ANSWERS, |p| p.answers, |p| p.answered),
+        ]
     }
 }
 

@@ -3,7 +3,8 @@
 use super::slice::Slice;
 use crate::context::Context;
 use warpmem_cache::{
-    Allocation, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room, WriteAccess,
+    Allocation, CacheCounts, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room,
+    WriteAccess,
 };
 use warpmem_sim::{CacheLevel, LlcCycle, Request, RequestId, RequestKind, Ticks};
 
@@ -25,6 +26,11 @@ impl Slice {
             self.pass_down(id, &request, cycle, now, ctx);
             return Ok(());
         }
+        let is_read = matches!(request.kind, RequestKind::Read | RequestKind::Fetch);
+        if !is_read && self.is_far(request.place) {
+            self.pass_to_twin(id, &request, now, ctx);
+            return Ok(());
+        }
         match request.kind {
             RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
                 self.read(id, &request, room, now, ctx)
@@ -35,6 +41,7 @@ impl Slice {
                 Ok(())
             }
             RequestKind::Write | RequestKind::Writeback => self.write(id, &request, room, now, ctx),
+            RequestKind::Invalidate => unreachable!("it comes as an answer"),
         }
     }
 
@@ -78,10 +85,19 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let Request { address, place, insertion, .. } = *request;
         let atomic = request.kind == RequestKind::Atomic;
-        let (access, set_key) = (ReadAccess { address, atomic, insertion }, &self.set_key);
+        let far = self.is_far(place);
+        let (access, set_key) =
+            (ReadAccess { address, atomic, insertion, on_fill: far }, &self.set_key);
+        let room = if far { self.room_for_copy(room) } else { room };
+        let CacheCounts { read_misses, read_sector_misses, .. } = self.cache.counts;
         match self.cache.read(access, room, |_| set_key.of(place))? {
             Read::Hit(slot) => {
                 self.prefetched.use_line(slot);
+                self.count_copy_hit(request);
+                self.note_copy(Some(slot), id, ctx);
+                if atomic {
+                    self.invalidate_copy(request, Some(slot), now, ctx);
+                }
                 self.answered(request, now, ctx);
                 self.sample(request, true, now, ctx);
                 self.replies.hit(id, now);
@@ -90,11 +106,28 @@ impl Slice {
             Read::Pending(entry) => {
                 self.answered(request, now, ctx);
                 self.sample(request, false, now, ctx);
+                if far {
+                    self.cache.join(entry, id, ctx.requests);
+                    return Ok(());
+                }
+                if atomic {
+                    self.invalidate_copy(request, None, now, ctx);
+                }
                 self.join(entry, id, request, now, ctx);
                 ctx.requests.get_mut(id).offchip = true;
             }
             Read::Miss { miss, allocated, insertion } => {
                 self.take_line(allocated, address, now, ctx);
+                if far {
+                    // Counted where the line is at home.
+                    self.cache.counts.read_misses = read_misses;
+                    self.cache.counts.read_sector_misses = read_sector_misses;
+                    self.ask_twin(id, miss, now, ctx);
+                    return Ok(());
+                }
+                if atomic {
+                    self.invalidate_copy(request, None, now, ctx);
+                }
                 if let Some(counts) = &mut self.warps {
                     counts.inserted(insertion);
                 }
@@ -170,6 +203,7 @@ impl Slice {
         let leaving = allocated.evicted.map(|evicted| evicted.address);
         self.prefetched.note_replaced(leaving, address, ctx.map);
         self.prefetched.evict_line(allocated.slot);
+        self.forget_copy(allocated.slot);
     }
 
     /// Data of so many bytes pass the data port for the request at the tags, which are taken
@@ -201,6 +235,8 @@ impl Slice {
         if let Some(fetch) = write.fetch {
             self.fetch(request, fetch, now, ctx);
         }
+        let known = write.slot.filter(|_| write.allocated.is_none());
+        self.invalidate_copy(request, known, now, ctx);
         if let Some(slot) = write.slot {
             self.prefetched.use_line(slot);
             if write.hit {

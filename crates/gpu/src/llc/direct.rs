@@ -29,6 +29,7 @@ impl Slice {
             RequestKind::Read
             | RequestKind::Fetch
             | RequestKind::Prefetch
+            | RequestKind::Invalidate
             | RequestKind::Atomic => {
                 ctx.requests.get_mut(id).offchip = true;
                 self.to_dram.send(id, now, ctx);

@@ -16,6 +16,8 @@ mod slice;
 #[cfg(test)]
 mod tests;
 mod to_dram;
+mod twin;
 mod warp_types;
 
 pub use slice::{Slice, SlicePorts};
+pub use twin::TwinPorts;

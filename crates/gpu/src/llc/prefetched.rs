@@ -2,7 +2,7 @@
 
 use crate::results::PrefetchCounts;
 use warpmem_cache::{Prefetch, Slot};
-use warpmem_sim::{AddressMap, BankRow, CachedLines};
+use warpmem_sim::{AddressMap, BankRow, CachedLines, ChannelId};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
@@ -31,17 +31,18 @@ impl Unused {
 
 /// The channel's list of cached lines, where its prefetcher keeps one.
 struct Noted {
+    channel: ChannelId,
     lines: CachedLines,
     columns_per_line: u32,
 }
 
 impl Noted {
-    fn place(&self, map: &AddressMap, address: u64) -> (BankRow, u32) {
+    /// Where a line lies in the channel; none for a copy of another channel's line.
+    fn place(&self, map: &AddressMap, address: u64) -> Option<(BankRow, u32)> {
         let place = map.locate(address);
-        (
-            BankRow { bank: place.bank, row: place.row },
-            u32::from(place.column) / self.columns_per_line,
-        )
+        let row = BankRow { bank: place.bank, row: place.row };
+        let line = u32::from(place.column) / self.columns_per_line;
+        (place.channel == self.channel).then_some((row, line))
     }
 }
 
@@ -54,21 +55,21 @@ pub(super) struct Prefetched {
 }
 
 impl Prefetched {
-    /// Keeps `lines`, the channel's list of lines that are cached here, up to date from now on.
-    pub fn note_lines(&mut self, lines: CachedLines, columns_per_line: u32) {
-        self.noted = Some(Noted { lines, columns_per_line });
+    /// Keeps `lines`, the list of a channel of its lines that are cached here, up to date from now on.
+    pub fn note_lines(&mut self, channel: ChannelId, lines: CachedLines, columns_per_line: u32) {
+        self.noted = Some(Noted { channel, lines, columns_per_line });
     }
 
     /// The line of `address` replaces the one at `leaving`.
     #[inline]
     pub fn note_replaced(&self, leaving: Option<u64>, address: u64, map: &AddressMap) {
         let Some(noted) = &self.noted else { return };
-        if let Some(leaving) = leaving {
-            let (row, line) = noted.place(map, leaving);
+        if let Some((row, line)) = leaving.and_then(|leaving| noted.place(map, leaving)) {
             noted.lines.remove(row, line);
         }
-        let (row, line) = noted.place(map, address);
-        noted.lines.add(row, line);
+        if let Some((row, line)) = noted.place(map, address) {
+            noted.lines.add(row, line);
+        }
     }
 
     /// Counts a prefetched line that has come, and what becomes of it in a cache of `lines` lines.

@@ -4,10 +4,18 @@ use super::answers::Answers;
 use super::delay::DelayLine;
 use crate::context::Context;
 use warpmem_machine::{Llc, ReplyOrder};
-use warpmem_sim::{LlcClock, PortId, RequestId, RequestTable, Ticks};
+use warpmem_sim::{LlcClock, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks, Twins};
+
+/// The way back to the twin.
+struct ToTwin {
+    twins: Twins,
+    own: SliceId,
+    port: PortId,
+}
 
 pub(super) struct Replies {
     port: PortId,
+    to_twin: Option<ToTwin>,
     /// LLC cycles from the tags to the reply port.
     latency: u32,
     order: ReplyOrder,
@@ -26,6 +34,7 @@ impl Replies {
     pub fn new(config: &Llc, port: PortId, clock: LlcClock) -> Replies {
         Replies {
             port,
+            to_twin: None,
             latency: if config.enabled { config.latency } else { 0 },
             order: config.reply_order,
             period: clock.period(),
@@ -33,6 +42,21 @@ impl Replies {
             answers: Answers::new(config.cache.mshr_entries),
             hits: DelayLine::new(),
         }
+    }
+
+    /// What `own` answers its twin goes to this port.
+    pub fn share_with(&mut self, twins: Twins, own: SliceId, port: PortId) {
+        self.to_twin = Some(ToTwin { twins, own, port });
+    }
+
+    /// Where an answer goes.
+    #[inline]
+    fn port_of(&self, id: RequestId, ctx: &Context) -> PortId {
+        let Some(twin) = &self.to_twin else { return self.port };
+        let request = ctx.requests.get(id);
+        let is_twins =
+            request.kind == RequestKind::Invalidate || twin.twins.is_from_twin(request, twin.own);
+        if is_twins { twin.port } else { self.port }
     }
 
     /// Changes the latency of hits.
@@ -75,6 +99,11 @@ impl Replies {
         ctx.fabric.room_or_wake(self.port)
     }
 
+    /// Whether the port to the twin has room; where not, the slice is woken when it has.
+    pub fn has_twin_room(&self, ctx: &mut Context) -> bool {
+        self.to_twin.as_ref().is_some_and(|twin| ctx.fabric.room_or_wake(twin.port))
+    }
+
     /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
     /// there is room for one, `llc.reply_order` decides.
     #[inline]
@@ -99,33 +128,55 @@ impl Replies {
 
     fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
         let Some(id) = self.answers.next() else { return };
-        if ctx.fabric.room_or_wake(self.port) {
+        let port = self.port_of(id, ctx);
+        if ctx.fabric.room_or_wake(port) {
             self.answers.pop(ctx.requests);
-            self.send_reply(id, now, ctx);
+            self.send_reply(id, port, now, ctx);
         }
     }
 
     fn send_hit(&mut self, now: Ticks, ctx: &mut Context) {
         let Some(id) = self.hits.ready(now) else { return };
-        if ctx.fabric.room_or_wake(self.port) {
+        let port = self.port_of(id, ctx);
+        if ctx.fabric.room_or_wake(port) {
             self.hits.pop();
-            self.send_reply(id, now, ctx);
+            self.send_reply(id, port, now, ctx);
         }
+    }
+
+    /// Hands what the twin has answered to the network, which must have room.
+    pub fn pass_on(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        self.send_reply(id, self.port, now, ctx);
     }
 
     /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim,
     /// gpgpu_sim::cycle).
-    fn send_reply(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    fn send_reply(&mut self, id: RequestId, port: PortId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
         let leaves = now.max(self.free);
         self.free = Ticks(leaves.0 + self.period);
-        ctx.fabric.push(self.port, id, leaves);
+        ctx.fabric.push(port, id, leaves);
     }
 
     /// When a reply can leave. One that waits for room is woken by it.
     pub fn next_time(&self, now: Ticks, ctx: &mut Context) -> Ticks {
+        if self.to_twin.is_some() {
+            return self.next_of_two_ports(now, ctx);
+        }
         let due = if self.answers.is_empty() { self.hits.due() } else { now };
         if due > now || ctx.fabric.room_or_wake(self.port) { due } else { Ticks::NEVER }
+    }
+
+    fn next_of_two_ports(&self, now: Ticks, ctx: &mut Context) -> Ticks {
+        if let Some(id) = self.answers.next()
+            && ctx.fabric.room_or_wake(self.port_of(id, ctx))
+        {
+            return now;
+        }
+        match self.hits.ready(now) {
+            Some(id) if !ctx.fabric.room_or_wake(self.port_of(id, ctx)) => Ticks::NEVER,
+            _ => self.hits.due(),
+        }
     }
 
     /// Hits in their latency.

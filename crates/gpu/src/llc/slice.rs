@@ -6,6 +6,7 @@ use super::prefetched::Prefetched;
 use super::replies::Replies;
 use super::set_key::SetKey;
 use super::to_dram::ToDram;
+use super::twin::{Twin, TwinPorts};
 use super::warp_types::WarpCounts;
 use crate::context::Context;
 use crate::results::{QueueLength, SliceResult};
@@ -16,8 +17,8 @@ use warpmem_cache::{
 use warpmem_machine::{self as machine, Machine};
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
-    CacheLevel, CachedLines, CoreClock, Domain, Insertion, LlcClock, LlcCycle, Needs, PortId,
-    Request, RequestId, RequestKind, SliceId, Ticks, UnitId,
+    CacheLevel, CachedLines, ChannelId, CoreClock, Domain, Insertion, LlcClock, LlcCycle, Needs,
+    PortId, Request, RequestId, RequestKind, SliceId, Ticks, Twins, UnitId,
 };
 
 /// Where a slice's ports lead.
@@ -47,7 +48,7 @@ pub struct Slice {
     pub(super) rules: Rules,
     /// The tags are taken until this cycle (atomics, data of several cycles), and the fill port.
     pub(super) tags_free: LlcCycle,
-    fill_free: LlcCycle,
+    pub(super) fill_free: LlcCycle,
     /// Cycles for which the request at the tags has the data port.
     pub(super) port_busy: u64,
     /// What the next request at the tags waits for, and since when.
@@ -55,6 +56,7 @@ pub struct Slice {
     pub(super) replies: Replies,
     pub(super) to_dram: ToDram,
     arrivals: Arrivals,
+    pub(super) twin: Option<Box<Twin>>,
     pub(super) to_dram_ticks: u64,
     pub(super) cache: Controller,
     mshr_states: MshrStates,
@@ -97,6 +99,8 @@ fn cache_rules(config: &machine::Cache) -> warpmem_cache::Rules {
 enum Wait {
     /// An entry of the queue to DRAM: nothing is looked up before there is one.
     DramQueue,
+    /// An entry of the queue to the twin.
+    Twin,
     /// It was looked up and could not be served.
     Fail(ReservationFail),
 }
@@ -133,6 +137,7 @@ impl Slice {
             replies: Replies::new(config, ports.replies, clock),
             to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core)?,
+            twin: None,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             cache: Controller::new(CacheLevel::Llc, &config.cache, cache_rules(&config.cache)),
             mshr_states: MshrStates::new(),
@@ -151,10 +156,19 @@ impl Slice {
         self
     }
 
+    /// The same slice with a twin, with which it exchanges copies of lines through `ports`.
+    pub fn with_twin(mut self, twins: Twins, ports: TwinPorts) -> Slice {
+        self.replies.share_with(twins, self.id, ports.answers);
+        let lines = self.cache.lines();
+        self.twin = Some(Box::new(Twin::new(twins, self.id, ports, lines)));
+        self
+    }
+
     /// Keeps `lines`, the channel's list of lines that are cached here, up to date.
     pub fn note_lines(&mut self, lines: CachedLines, machine: &Machine) {
         let columns_per_line = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
-        self.prefetched.note_lines(lines, columns_per_line);
+        let channel = ChannelId::new(self.id.index() / machine.llc.slices_per_channel as usize);
+        self.prefetched.note_lines(channel, lines, columns_per_line);
     }
 
     /// This slice as the fabric knows it.
@@ -170,13 +184,24 @@ impl Slice {
     ///  DRAM channel ◀──── to_dram ◀────┘                 │
     ///  DRAM channel ─▶ fill: line, MSHR entry ───────────┘
     /// ```
+    ///
+    /// With a twin, its requests are served at the tags too, and its answers are fills as well.
     pub fn step(&mut self, cycle: LlcCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.arrivals.arrive(cycle, now, ctx);
         self.fill(cycle, now, ctx);
+        if self.twin.is_some() {
+            self.take_answer(cycle, now, ctx);
+        }
         self.replies.send(now, ctx);
         self.to_dram.send_results(now, ctx);
-        self.serve(cycle, now, ctx);
+        if self.tags_free <= cycle {
+            if self.twin.is_some() {
+                self.serve_in_turn(cycle, now, ctx);
+            } else {
+                self.serve(cycle, now, ctx);
+            }
+        }
         let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
         self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshr_changes);
         self.schedule(cycle, now, sent, ctx);
@@ -228,6 +253,7 @@ impl Slice {
             if this != id {
                 ctx.requests.share_fill(this, id);
             }
+            self.note_copy(fill.slot, this, ctx);
         }
         self.replies.skip_own_fetches(ctx.requests);
         Ok(())
@@ -276,23 +302,28 @@ impl Slice {
 
     /// What is free for a request at the tags, or a fill. Fills that are not answered in full hold
     /// their MSHR entries (GPGPU-Sim, mshr_table::next_access).
-    fn room(&self, ctx: &Context) -> Room {
+    pub(super) fn room(&self, ctx: &Context) -> Room {
         Room { queue: self.to_dram.room(ctx), held_mshrs: self.replies.unanswered_fills() }
     }
 
-    /// Serves the next request of the queue at the tags.
-    fn serve(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
-        if !self.arrivals.has_queued() || self.tags_free > cycle || !self.has_reply_room(ctx) {
-            return;
+    /// Serves the next request of the queue at the tags, which are free; whether it did.
+    #[inline]
+    pub(super) fn serve(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) -> bool {
+        if !self.arrivals.has_queued() || !self.has_reply_room(ctx) {
+            return false;
         }
         // While the queue to DRAM is full nothing is served, not even a hit (GPGPU-Sim,
         // memory_sub_partition::cache_cycle).
         let room = self.room(ctx);
         if room.queue <= self.to_dram.reserved() {
             self.wait(Wait::DramQueue, cycle, ctx);
-            return;
+            return false;
         }
-        let Some(id) = self.arrivals.next() else { return };
+        let Some(id) = self.arrivals.next() else { return false };
+        if !self.has_twin_room(id, ctx) {
+            self.wait(Wait::Twin, cycle, ctx);
+            return false;
+        }
         let stamps = ctx.requests.stamps_mut(id);
         stamps.llc_served = now;
         let waited = now.since(stamps.llc_arrived);
@@ -304,8 +335,12 @@ impl Slice {
                 self.arrivals.pop(cycle, field, waited);
                 self.end_wait(cycle);
             }
-            Err(reason) => self.wait(Wait::Fail(reason), cycle, ctx),
+            Err(reason) => {
+                self.wait(Wait::Fail(reason), cycle, ctx);
+                return false;
+            }
         }
+        true
     }
 
     /// Cycles in which so many bytes pass a port.
@@ -334,6 +369,9 @@ impl Slice {
         let Some((wait, since)) = self.waiting.take() else { return };
         let cycles = match wait {
             Wait::DramQueue => &mut self.result.dram_queue_full_cycles,
+            Wait::Twin => {
+                &mut self.twin.as_mut().expect("it waits for its twin").counts.full_cycles
+            }
             Wait::Fail(reason) => &mut self.cache.counts.reservation_fails[reason as usize],
         };
         *cycles += cycle.since(since);
@@ -354,6 +392,9 @@ impl Slice {
         if next > soon && self.to_dram.can_send_one(ctx) {
             next = soon;
         }
+        if next > soon && self.twin.is_some() {
+            next = next.min(self.next_of_twin(now, sent, ctx));
+        }
         if next == Ticks::NEVER {
             return;
         }
@@ -363,7 +404,8 @@ impl Slice {
 
     /// Whether the next request at the tags lacks nothing but the tags, as far as is known.
     fn may_serve(&self, sent: bool, ctx: &mut Context) -> bool {
-        self.arrivals.has_queued() && (self.waiting.is_none() || sent) && self.has_reply_room(ctx)
+        let lacks_nothing = self.waiting.is_none() || sent || self.own_is_due();
+        self.arrivals.has_queued() && lacks_nothing && self.has_reply_room(ctx)
     }
 
     /// When the slice can next take something from the network, the arrival delay or DRAM.
@@ -384,6 +426,11 @@ impl Slice {
             .counters()
             .chain(self.warps.iter().flat_map(|warps| warps.counters()))
             .collect()
+    }
+
+    /// What was counted of copies of lines.
+    pub fn copy_counters(&self) -> Vec<Counter> {
+        self.twin.iter().flat_map(|twin| twin.counters()).collect()
     }
 
     /// What the queue's policy counted.

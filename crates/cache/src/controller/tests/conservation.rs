@@ -118,7 +118,9 @@ impl Model {
 
     fn step(&mut self, address: u64, action: Action) -> Result<(), ReservationFail> {
         match action {
-            Action::Read(atomic, insertion) => self.read(ReadAccess { address, atomic, insertion }),
+            Action::Read(atomic, insertion) => {
+                self.read(ReadAccess { address, atomic, insertion, on_fill: false })
+            }
             Action::Write(bytes, local) => {
                 self.write(WriteAccess { bytes, local, ..store(address) })
             }

@@ -65,6 +65,7 @@ impl System {
         let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
         let mut units = Units::new(machine, &wiring, schedulers, ideal)?;
         let networks = wiring.networks(machine, ideal)?;
+        let twin_links = wiring.twin_links(machine);
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
         regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
@@ -98,6 +99,7 @@ impl System {
             parts,
             split,
             networks,
+            twin_links,
             mshrs: SharedMshrs::default(),
             dispatcher,
             launches: VecDeque::new(),

@@ -78,6 +78,7 @@ impl System {
         }
         for (index, slice) in self.slices().enumerate() {
             counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
+            counters.extend(named("slice", index, "llc.copies", slice.copy_counters()));
         }
         let dispatcher = self.dispatcher.counters();
         counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));

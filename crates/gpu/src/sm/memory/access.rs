@@ -125,7 +125,7 @@ fn access_kind(kind: RequestKind) -> AccessKind {
         RequestKind::Atomic => AccessKind::Atomic,
         RequestKind::Fetch => AccessKind::Fetch,
         RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
-        RequestKind::Read | RequestKind::Prefetch => AccessKind::Read,
+        RequestKind::Read | RequestKind::Prefetch | RequestKind::Invalidate => AccessKind::Read,
     }
 }
 

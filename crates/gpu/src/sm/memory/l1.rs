@@ -92,8 +92,12 @@ impl L1 {
 
     /// Looks a read up; the miss queue has `queue` free entries.
     pub fn read(&mut self, sector: &Sector, queue: usize) -> Result<Read, ReservationFail> {
-        let access =
-            ReadAccess { address: sector.address, atomic: false, insertion: Insertion::Newest };
+        let access = ReadAccess {
+            address: sector.address,
+            atomic: false,
+            insertion: Insertion::Newest,
+            on_fill: false,
+        };
         self.cache.read(access, room(queue), |line| line)
     }
 

@@ -43,7 +43,7 @@ use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
     AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, SmId,
-    Ticks, WarpId,
+    Ticks, Twins, WarpId,
 };
 use warpmem_trace::{CacheOp, Kind, Space};
 use writeback::WritebackPort;
@@ -58,6 +58,7 @@ pub(super) struct Occupancy {
 /// The memory side of one SM.
 pub(super) struct MemoryPipeline {
     sm: SmId,
+    twins: Option<Twins>,
     max_warps: u32,
     schedulers: usize,
     clock: CoreClock,
@@ -121,6 +122,7 @@ impl MemoryPipeline {
         let config = &machine.sm;
         MemoryPipeline {
             sm,
+            twins: machine.twins(),
             max_warps: config.max_warps,
             schedulers: config.schedulers as usize,
             clock,
@@ -387,6 +389,9 @@ impl MemoryPipeline {
     }
 
     fn blank_request(&self, address: u64, kind: RequestKind, place: Location) -> Request {
+        let entrance = |twins: Twins| twins.entrance(self.sm, place.slice);
+        let slice = self.twins.map_or(place.slice, entrance);
+        let place = Location { slice, ..place };
         Request { sm: self.sm, ..Request::of_slice(address, kind, place) }
     }
 

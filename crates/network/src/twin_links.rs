@@ -1,0 +1,97 @@
+//! Links between the slices of two partitions, one from each slice to its twin.
+
+use crate::{Direction, PacketSizes};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, bits};
+
+/// A link: the port that it reads and the port that it writes.
+struct Link {
+    from: PortId,
+    to: PortId,
+    /// The first cycle in which it can take another packet.
+    free: NetworkCycle,
+}
+
+/// The links of one direction, requests or replies, of all slices. A link moves a flit in so many
+/// cycles, and a packet has come `latency` cycles after its last flit has left.
+pub struct TwinLinks {
+    direction: Direction,
+    /// Number of its unit in the network domain.
+    unit: usize,
+    clock: NetworkClock,
+    packets: PacketSizes,
+    latency: u64,
+    interval: u64,
+    /// By the slice at which the link begins.
+    links: Vec<Link>,
+    /// Links that have something to read, one bit each.
+    waiting: [u64; 4],
+}
+
+/// How long packets take on a link, network cycles.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkTimes {
+    pub latency: u32,
+    /// From one flit to the next.
+    pub interval: u32,
+}
+
+impl TwinLinks {
+    /// `ports` by slice: the port that its link reads, and the one that it writes. `unit` is the
+    /// number of the links in the network domain.
+    pub fn new(
+        direction: Direction,
+        unit: usize,
+        clock: NetworkClock,
+        packets: PacketSizes,
+        times: LinkTimes,
+        ports: impl Iterator<Item = (PortId, PortId)>,
+    ) -> TwinLinks {
+        let link = |(from, to)| Link { from, to, free: NetworkCycle::ZERO };
+        TwinLinks {
+            direction,
+            unit,
+            clock,
+            packets,
+            latency: times.latency.into(),
+            interval: times.interval.into(),
+            links: ports.map(link).collect(),
+            waiting: [0; 4],
+        }
+    }
+
+    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
+    /// arrives before.
+    pub fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
+        let arrived = ctx.take_arrivals(self.unit);
+        self.waiting.iter_mut().zip(arrived).for_each(|(all, word)| *all |= word);
+        let waiting = self.waiting;
+        let next = bits::members(&waiting).filter_map(|slice| self.step_link(slice, cycle, ctx));
+        next.min()
+    }
+
+    /// Sends at most one packet on the link of a slice; returns when it can send the next one. One that
+    /// lacks room at the end is woken when there is some.
+    fn step_link(
+        &mut self,
+        slice: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> Option<NetworkCycle> {
+        let link = &mut self.links[slice];
+        let now = self.clock.at(cycle);
+        if link.free <= cycle && ctx.ready(link.from, now).is_some() {
+            if !ctx.room_or_wake(link.to) {
+                return None;
+            }
+            let request = ctx.pop(link.from, now);
+            let flits = self.packets.flits(self.direction, ctx.request(request));
+            link.free = cycle + flits * self.interval;
+            ctx.push(link.to, request, self.clock.at(link.free + self.latency));
+        }
+        let Some((ready, _)) = ctx.head(link.from) else {
+            bits::remove(&mut self.waiting, slice);
+            return None;
+        };
+        Some(link.free.max(self.clock.cycle_from(ready)))
+    }
+}

@@ -1,0 +1,205 @@
+//! Copies of far lines: when a slice has one, when it loses it, and what a load costs with and without.
+
+use crate::closed_forms::is_near;
+use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, run, write};
+use warpmem::gpu::results::RunResult;
+use warpmem::machine::Machine;
+use warpmem_trace::{CacheOp, Kind};
+
+const LINK: u64 = 40;
+
+/// Two SMs, one of each partition, and loads that pass L1 by.
+fn two_sms(overrides: &[&str]) -> Machine {
+    let keys = [
+        "sm.count=2",
+        "llc.copies=true",
+        "llc.copy_link_latency=40",
+        "llc.copy_link_interval=3",
+        "network.flit_bytes=40",
+        "l1.flush_between_kernels=true",
+    ];
+    machine("v100", &[&NO_REFRESH, &keys[..], overrides].concat())
+}
+
+/// The first lines that are at home with SM 0 (`near`) or with SM 1.
+fn lines(machine: &Machine, near: bool, count: usize) -> Vec<u64> {
+    let map = machine.address_map().unwrap();
+    let lines = (0..).map(|line| line * 128);
+    lines.filter(|&line| is_near(machine, map.locate(line).slice) == near).take(count).collect()
+}
+
+/// What an SM does in a kernel of its own: one lane, one sector each time.
+#[derive(Clone, Copy)]
+struct Turn {
+    sm: usize,
+    kind: Kind,
+    address: u64,
+}
+
+fn turn(sm: usize, kind: Kind, address: u64) -> Turn {
+    Turn { sm, kind, address }
+}
+
+/// Kernels one after the other, so that nothing is under way when the next begins.
+fn take_turns(machine: &Machine, turns: &[Turn]) -> RunResult {
+    let kernel = |&Turn { sm, kind, address }: &Turn| {
+        let load = Access::load(4, vec![address]);
+        let access = Access { kind, cache_op: CacheOp::Global, dest: Some(1), ..load };
+        // A CTA for each SM, so that the next kernel begins with the first one again.
+        let mut ctas = vec![vec![vec![]]; 2];
+        ctas[sm][0].push(Step::Memory(access));
+        Kernel { ctas, ..Kernel::default() }
+    };
+    let kernels: Vec<Kernel> = turns.iter().map(kernel).collect();
+    run(machine, &write(&kernels).trace)
+}
+
+fn counter(result: &RunResult, name: &str) -> u64 {
+    result.counters.iter().filter(|c| c.counter == name).map(|c| c.value).sum()
+}
+
+/// Copies that were read, sectors that had none, invalidations, and copies that were dropped.
+fn copies(result: &RunResult) -> [u64; 4] {
+    ["copy_hits", "copy_misses", "invalidations_sent", "copies_dropped"]
+        .map(|name| counter(result, name))
+}
+
+/// Reads that hit, that missed, of all slices: each counted once, where the line is at home or its copy is.
+fn reads(result: &RunResult) -> [u64; 2] {
+    let sum = |of: fn(&warpmem::cache::CacheCounts) -> u64| {
+        result.slices.iter().map(|slice| of(&slice.cache)).sum()
+    };
+    [sum(|c| c.read_hits), sum(|c| c.read_misses + c.read_sector_misses)]
+}
+
+use Kind::{Atomic, Load, Store};
+
+#[test]
+fn a_far_line_is_asked_for_once_and_read_from_the_copy_then() {
+    let machine = two_sms(&[]);
+    let far = lines(&machine, false, 1)[0];
+    let result = take_turns(&machine, &[turn(0, Load, far); 3]);
+    assert_eq!((copies(&result), reads(&result)), ([2, 1, 0, 0], [2, 1]));
+    // The home has it for its own SM, and a line that is near has no copy.
+    let result = take_turns(&machine, &[turn(0, Load, far), turn(1, Load, far)]);
+    assert_eq!((copies(&result), reads(&result)), ([0, 1, 0, 0], [1, 1]));
+    let near = lines(&machine, true, 1)[0];
+    let result = take_turns(&machine, &[turn(0, Load, near); 3]);
+    assert_eq!((copies(&result), reads(&result)), ([0; 4], [2, 1]));
+}
+
+#[test]
+fn a_change_at_home_drops_the_copy_of_its_line() {
+    let machine = two_sms(&[]);
+    let far = lines(&machine, false, 1)[0];
+    for kind in [Store, Atomic] {
+        let turns = [turn(0, Load, far), turn(1, kind, far), turn(0, Load, far)];
+        let result = take_turns(&machine, &turns);
+        assert_eq!(copies(&result), [0, 2, 1, 1], "{kind:?}");
+        // A second change finds the line without a copy, and says nothing.
+        let turns = [turn(0, Load, far), turn(1, kind, far), turn(1, kind, far)];
+        assert_eq!(copies(&take_turns(&machine, &turns)), [0, 1, 1, 1], "{kind:?}");
+    }
+    // Another sector of the line is dropped with it: copies are followed by the line.
+    let turns = [turn(0, Load, far + 32), turn(1, Store, far), turn(0, Load, far + 32)];
+    assert_eq!(copies(&take_turns(&machine, &turns)), [0, 2, 1, 1]);
+}
+
+#[test]
+fn a_home_without_the_line_does_not_know_whether_there_is_a_copy() {
+    let machine = two_sms(&[]);
+    let far = lines(&machine, false, 1)[0];
+    let result = take_turns(&machine, &[turn(1, Store, far)]);
+    assert_eq!(copies(&result), [0, 0, 1, 0]);
+}
+
+#[test]
+fn a_change_from_afar_passes_the_twin_and_drops_its_copy() {
+    let machine = two_sms(&[]);
+    let far = lines(&machine, false, 1)[0];
+    for kind in [Store, Atomic] {
+        let turns = [turn(0, Load, far), turn(0, kind, far), turn(0, Load, far)];
+        let result = take_turns(&machine, &turns);
+        assert_eq!(copies(&result), [0, 2, 0, 1], "{kind:?}");
+        let atomics: u64 = result.slices.iter().map(|slice| slice.cache.atomics).sum();
+        assert_eq!(atomics, u64::from(kind == Atomic), "carried out once, at home");
+    }
+}
+
+#[test]
+fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
+    // A set of two lines in each slice.
+    let machine = two_sms(&["llc.cache.size_bytes=256", "llc.cache.ways=2"]);
+    let map = machine.address_map().unwrap();
+    let all = lines(&machine, false, 4096);
+    let slice = map.locate(all[0]).slice;
+    let same: Vec<u64> =
+        all.into_iter().filter(|&line| map.locate(line).slice == slice).take(3).collect();
+    let [a, b, c] = same[..] else { panic!("a slice has more lines") };
+    let order = [a, b, a, c, a, b].map(|line| turn(0, Load, line));
+    // `c` takes the place of `b`, which was read less recently than `a`.
+    assert_eq!(copies(&take_turns(&machine, &order))[..2], [2, 4]);
+}
+
+/// Core cycles of a load of one sector of SM 0.
+fn load_time(machine: &Machine, before: &[Turn], address: u64) -> u64 {
+    let with = |turns: &[Turn]| take_turns(machine, turns).core_cycles;
+    let mut turns = before.to_vec();
+    turns.push(turn(0, Load, address));
+    with(&turns) - with(before)
+}
+
+/// A miss of a copy costs a cycle of the twin until it is on the link, its flit and its data on the links, and both latencies.
+/// All clocks are alike, so that nothing waits for a cycle to begin.
+#[test]
+fn a_load_without_a_copy_costs_both_links() {
+    let clocks = [
+        "clocks.core_mhz=1000",
+        "clocks.llc_mhz=1000",
+        "clocks.network_mhz=1000",
+        "clocks.dram_mhz=1000",
+    ];
+    let machine = two_sms(&clocks);
+    let (far, near) = (lines(&machine, false, 1)[0], lines(&machine, true, 1)[0]);
+    // SM 1 has read it: it is at home, and there is no copy.
+    let without = load_time(&machine, &[turn(1, Load, far)], far);
+    let with = load_time(&machine, &[turn(0, Load, far)], far);
+    let at_home = load_time(&machine, &[turn(0, Load, near)], near);
+    assert_eq!(with, at_home, "a copy is as near as a line that is at home");
+    let (interval, header, data) = (3, 1, 1);
+    let way = |flits: u64| flits * interval + LINK;
+    assert_eq!(without - with, 1 + way(header) + way(data));
+}
+
+/// Every sector that DRAM gives passes one slice, whoever asks, and each is read once though both partitions have it.
+#[test]
+fn dram_is_read_once_for_both_partitions() {
+    let kernel = loads([8, 4, 8], |warp, step, lane| (warp % 4 * 8 + step) * 128 + 4 * lane);
+    let result = run(&two_sms(&[]), &write(&[kernel]).trace);
+    let banks = result.channels.iter().flat_map(|channel| &channel.banks);
+    assert_eq!(banks.map(|bank| bank.reads).sum::<u64>(), 4 * 8 * 4);
+}
+
+#[test]
+fn links_of_one_flit_in_many_cycles_hold_far_reads_back() {
+    let kernel = |machine: &Machine| {
+        let far = lines(machine, false, 256);
+        let load = |line: &u64| {
+            let lanes = (0..32).map(|lane| line + 4 * lane).collect();
+            Step::Memory(Access { cache_op: CacheOp::Global, ..Access::load(4, lanes) })
+        };
+        Kernel { ctas: vec![vec![far.iter().map(load).collect()]], ..Kernel::default() }
+    };
+    let cycles = |interval: &str| {
+        let key = format!("llc.copy_link_interval={interval}");
+        let machine = two_sms(&["policy.ideal=perfect-dram", &key]);
+        let trace = write(&[kernel(&machine)]).trace;
+        (run(&machine, &trace).core_cycles, machine)
+    };
+    let ((fast, _), (slow, machine)) = (cycles("1"), cycles("400"));
+    // 1024 sectors over the links of half of the slices, one in 400 network cycles on each.
+    let links = u64::from(machine.slices() / 2);
+    let clocks = &machine.clocks;
+    let least = 1024 / links * 400 * u64::from(clocks.core_mhz) / u64::from(clocks.network_mhz);
+    assert!(slow >= least && fast < least, "{fast}, {slow}: {least}");
+}
