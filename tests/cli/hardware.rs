@@ -108,17 +108,25 @@ fn lines_near_and_far_are_found_on_a_machine_with_two_partitions() {
         assert_eq!(file["device"]["name"], "warpmem a100");
         file["device"]["name"] = json!("NVIDIA A100-SXM4-40GB");
     });
-    // The name says which preset.
-    let json = bench.output(&["correlate", "--hardware", "hardware.json", "--format", "json"]);
-    let compared: Value = serde_json::from_str(&json).unwrap();
-    let figures = compared["figures"].as_array().unwrap();
-    let ours: Vec<(&str, f64)> = figures
-        .iter()
-        .map(|row| (row["figure"].as_str().unwrap(), row["warpmem"].as_f64().unwrap()))
-        .collect();
-    // 213 and 413 less the 36 cycles of L1, which a load past it does not take.
-    assert_eq!(ours, [("l2-near", 177.0), ("l2-far", 377.0)]);
-    assert_eq!(figures[1]["device"], Value::Null);
+    let ours = |machine: &[&str]| {
+        let correlate = ["correlate", "--hardware", "hardware.json", "--format", "json"];
+        let json = bench.output(&[&correlate[..], machine].concat());
+        let mut compared: Value = serde_json::from_str(&json).unwrap();
+        let rows = compared["figures"].take();
+        let figure = |row: &Value| {
+            let name = row["figure"].as_str().unwrap().to_owned();
+            (name, row["warpmem"].as_f64().unwrap(), row["device"] == Value::Null)
+        };
+        rows.as_array().unwrap().iter().map(figure).collect::<Vec<_>>()
+    };
+    // The name says which preset. 213 less the 36 cycles of L1, which a load past it does not take: with copies, all
+    // lines are near.
+    let near = ("l2-near".to_owned(), 177.0, false);
+    assert_eq!(ours(&[]), [near.clone()]);
+    let without_copies = "base = \"a100\"\n[llc]\ncopies = false\n[policy]\n\
+        topology = \"partitioned-crossbar(link_latency=199,link_width=20)\"\n";
+    bench.write("parted.toml", without_copies);
+    assert_eq!(ours(&["--machine", "parted.toml"]), [near, ("l2-far".to_owned(), 377.0, true)]);
 }
 
 #[test]

@@ -29,7 +29,8 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
         let l1 = &machine.l1.cache;
         let waits_for = u64::from(machine.sm.count * l1.mshr_entries * l1.sector_bytes);
         // The 512 of an L1 of b200 are enough for 70 % of the peak.
-        machine.policy.topology == "crossbar" && waits_for >= bytes_of_a_load_time(&machine)
+        let is_one_part = machine.policy.topology == "crossbar" && !machine.llc.copies;
+        is_one_part && waits_for >= bytes_of_a_load_time(&machine)
     })
 }
 
@@ -161,6 +162,18 @@ fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
             );
         }
     }
+}
+
+/// Half of the reads go to the other partition and back. The stream is longer, as the ends of the runs are.
+#[test]
+fn a_stream_comes_near_peak_where_slices_keep_copies_too() {
+    let mut machine = with_scheduler("a100", "fr-fcfs", &NO_REFRESH);
+    machine.dram.timing.tccdl = machine.dram.timing.tccds;
+    let lines = 1 << 16;
+    let [half, whole] =
+        [lines / 2, lines].map(|lines| read_lines(&machine, lines, |sector| sector).core_cycles);
+    let share = share_of_peak(&machine, 64 * lines, whole - half);
+    assert!((0.95..1.0).contains(&share), "{share}");
 }
 
 #[test]

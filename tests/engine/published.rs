@@ -85,11 +85,6 @@ fn latencies(machine: &Machine) -> [f64; 3] {
         .map(|(level, hops)| chase(machine, level, hops))
 }
 
-/// Whether a machine has two partitions of L2.
-fn is_parted(machine: &Machine) -> bool {
-    machine.policy.topology.starts_with("partitioned-crossbar")
-}
-
 /// Addresses of blocks of 256 bytes, which lie in one slice each: those on one side of SM 0, or of another SM if `swapped`
 /// says that it is in the other partition.
 fn blocks(machine: &Machine, side: Side, swapped: bool, count: usize) -> Vec<u64> {
@@ -114,6 +109,23 @@ fn hop_in_l2(machine: &Machine, side: Side) -> f64 {
         let warp = lines.iter().map(hop).cycle().take(passes * HOPS).collect();
         let kernel = Kernel { ctas: vec![vec![warp]], ..Kernel::default() };
         run(machine, &write(&[kernel]).trace).core_cycles
+    });
+    (whole - half) as f64 / HOPS as f64
+}
+
+/// Core cycles of a hop of a warp of SM 0 over lines that are in L2 on the other side, each for the first time: SM 1, which is
+/// there, has read them.
+fn hop_without_copy(machine: &Machine) -> f64 {
+    const HOPS: usize = 1 << 12;
+    let lines = blocks(machine, Side::Far, false, 2 * HOPS);
+    let load = |&line: &u64| Access::load(4, vec![line]);
+    let fetch = lines.iter().map(|line| Step::Memory(load(line))).collect();
+    let first = Kernel { ctas: vec![vec![vec![]], vec![fetch]], ..Kernel::default() };
+    let hop = |line| Step::Memory(Access { dest: Some(1), source: Some(1), ..load(line) });
+    let [half, whole] = [HOPS, 2 * HOPS].map(|hops| {
+        let warp = lines.iter().take(hops).map(hop).collect();
+        let chase = Kernel { ctas: vec![vec![warp]], ..Kernel::default() };
+        run(machine, &write(&[first.clone(), chase]).trace).core_cycles
     });
     (whole - half) as f64 / HOPS as f64
 }
@@ -184,12 +196,16 @@ fn loads_take_what_they_are_set_to_take() {
         let [l1, l2, dram] = published.map(|cycles| cycles as f64);
         let found = latencies(&machine);
         assert_eq!(found[0], l1, "{name}");
-        let near = if is_parted(&machine) { hop_in_l2(&machine, Side::Near) } else { found[1] };
-        assert_eq!(near, l2, "{name}");
         assert!((found[2] - dram).abs() < 1.0, "{name}: {}", found[2]);
-        if is_parted(&machine) {
-            assert_eq!(hop_in_l2(&machine, Side::Far), l2 + f64::from(CROSSING), "{name}");
+        if !machine.llc.copies {
+            assert_eq!(found[1], l2, "{name}");
+            continue;
         }
+        let sides = [Side::Near, Side::Far].map(|side| hop_in_l2(&machine, side));
+        assert_eq!(sides, [l2, l2], "{name}: with copies, both sides are near");
+        // A way between twins takes whole cycles, and there and back are alike.
+        let crossing = hop_without_copy(&machine) - l2;
+        assert!((crossing - f64::from(CROSSING)).abs() <= 1.0, "{name}: {crossing}");
     }
 }
 
@@ -201,14 +217,14 @@ fn the_page_has_what_the_machines_do() {
         let peak = format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9);
         let [triad, copy] = ["triad", "copy"].map(|op| format!("{:.1}", of_peak(&machine, op)));
         let read = format!("{:.0}", bytes_of_l2(&machine));
-        let by_side = |of: fn(&Machine, Side) -> f64| {
-            [Side::Near, Side::Far].map(|side| match is_parted(&machine) {
-                true => format!("{:.0}", of(&machine, side)),
-                false => String::new(),
-            })
+        let if_parted = |of: &dyn Fn() -> f64| match machine.llc.copies {
+            true => format!("{:.0}", of()),
+            false => String::new(),
         };
-        let [near, far] = by_side(hop_in_l2);
-        let [read_near, read_far] = by_side(bytes_of_side);
+        let near = if_parted(&|| hop_in_l2(&machine, Side::Near));
+        let far = if_parted(&|| hop_without_copy(&machine));
+        let [read_near, read_far] =
+            [Side::Near, Side::Far].map(|side| if_parted(&|| bytes_of_side(&machine, side)));
         let name = format!("`{name}`");
         vec![name, l1, near, far, l2, dram, peak, triad, copy, read, read_near, read_far]
     });
@@ -216,7 +232,7 @@ fn the_page_has_what_the_machines_do() {
         "machine",
         "L1, cycles",
         "L2 near, cycles",
-        "L2 far, cycles",
+        "L2 far without a copy, cycles",
         "L2, cycles",
         "DRAM, cycles",
         "peak, GB/s",
