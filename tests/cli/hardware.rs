@@ -122,7 +122,7 @@ fn lines_near_and_far_are_found_on_a_machine_with_two_partitions() {
     // The name says which preset. 213 less the 36 cycles of L1, which a load past it does not take: with copies, all
     // lines are near.
     let near = ("l2-near".to_owned(), 177.0, false);
-    assert_eq!(ours(&[]), [near.clone()]);
+    assert_eq!(ours(&[]), std::slice::from_ref(&near));
     let without_copies = "base = \"a100\"\n[llc]\ncopies = false\n[policy]\n\
         topology = \"partitioned-crossbar(link_latency=199,link_width=20)\"\n";
     bench.write("parted.toml", without_copies);
