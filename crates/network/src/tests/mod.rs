@@ -10,4 +10,5 @@ pub(super) mod rig;
 mod saturation;
 mod soak;
 pub(super) mod spec;
+mod twin_links;
 mod zero_load;

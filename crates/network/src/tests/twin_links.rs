@@ -1,0 +1,84 @@
+//! Links between twins: times, to the cycle.
+
+use super::rig::{Outcome, Packet, Readers, Rig, read, write};
+use super::spec::spec;
+use crate::{Direction, LinkResult, LinkTimes, NetworkContext, NetworkResult, Topology, TwinLinks};
+use warpmem_sim::{Context, NetworkCycle};
+
+/// As a network of its own, between two pairs of twins.
+struct Links(TwinLinks);
+
+impl Links {
+    fn of(context: &NetworkContext, times: LinkTimes) -> Links {
+        let half = context.inputs.len() / 2;
+        let port = |node: usize| {
+            let twin = if node < half { node + half } else { node - half };
+            (context.inputs[node][0], context.outputs[twin][0])
+        };
+        let ports = (0..2 * half).map(port);
+        Links(TwinLinks::new(Direction::Request, 0, context.clock, context.packets, times, ports))
+    }
+}
+
+impl Topology for Links {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
+        self.0.step(cycle, ctx)
+    }
+
+    fn finish(&mut self, _cycles: u64) -> NetworkResult {
+        NetworkResult::default()
+    }
+
+    fn links(&self) -> Vec<LinkResult> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Between four nodes; a header is one flit, a store three.
+fn run(packets: &[Packet], places: usize, readers: Readers, times: LinkTimes) -> Outcome {
+    let spec = spec(&["sms=4", "network.flit_bytes=48", "network.header_bytes=8"]);
+    let rig = Rig { places, readers, ..Rig::all_to_all(&spec, 4) };
+    rig.run_over(packets, |context| Box::new(Links::of(context, times)))
+}
+
+fn arrivals(packets: &[Packet], times: LinkTimes) -> Vec<u64> {
+    let mut arrivals = vec![0; packets.len()];
+    let arrived = run(packets, 100, Readers::Eager, times).arrived;
+    arrived.into_iter().for_each(|(cycle, packet)| arrivals[packet] = cycle);
+    arrivals
+}
+
+#[test]
+fn a_packet_takes_the_interval_of_each_flit_and_the_latency() {
+    for (interval, latency) in [(1, 0), (4, 0), (1, 50), (7, 20)] {
+        let times = LinkTimes { latency, interval };
+        let (interval, latency) = (u64::from(interval), u64::from(latency));
+        let packets = [read(0, 10, 2), write(3, 20, 1)];
+        assert_eq!(
+            arrivals(&packets, times),
+            [10 + interval + latency, 20 + 3 * interval + latency]
+        );
+    }
+}
+
+#[test]
+fn packets_of_a_link_follow_each_other_and_those_of_others_go_beside_them() {
+    let times = LinkTimes { latency: 30, interval: 5 };
+    let packets =
+        [read(1, 10, 3), write(1, 10, 3), read(1, 100, 3), read(3, 10, 1), read(0, 12, 2)];
+    assert_eq!(arrivals(&packets, times), [45, 60, 135, 45, 47]);
+}
+
+#[test]
+fn a_reader_that_is_full_holds_back_its_own_link_only() {
+    let times = LinkTimes { latency: 0, interval: 1 };
+    let closed = Readers::ClosedUntil { output: 2, cycle: 200 };
+    let packets = [read(0, 10, 2), read(0, 10, 2), read(1, 10, 3), read(1, 11, 3)];
+    let arrived = run(&packets, 1, closed, times).arrived;
+    // The second of node 0 finds room in the cycle in which the first is taken.
+    assert_eq!(arrived, [(11, 2), (12, 3), (200, 0), (201, 1)]);
+}
