@@ -127,6 +127,26 @@ fn a_change_from_afar_passes_the_twin_and_drops_its_copy() {
 }
 
 #[test]
+fn a_sector_that_a_store_overtakes_is_not_kept() {
+    let machine = two_sms(&[]);
+    let far = lines(&machine, false, 1)[0];
+    let access = |kind| {
+        let load = Access::load(4, vec![far]);
+        Step::Memory(Access { kind, cache_op: CacheOp::Global, ..load })
+    };
+    // One behind the other, while the first is on its way; the same line is read again afterwards.
+    let kernel = |kinds: &[Kind]| {
+        let warp = kinds.iter().map(|&kind| access(kind)).collect();
+        Kernel { ctas: vec![vec![warp], vec![vec![]]], ..Kernel::default() }
+    };
+    let misses = |first: &[Kind]| {
+        let trace = write(&[kernel(first), kernel(&[Load])]).trace;
+        counter(&run(&machine, &trace), "copy_misses")
+    };
+    assert_eq!((misses(&[Load]), misses(&[Load, Store])), (1, 2));
+}
+
+#[test]
 fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
     // A set of two lines in each slice.
     let machine = two_sms(&["llc.cache.size_bytes=256", "llc.cache.ways=2"]);
