@@ -222,6 +222,8 @@ const SHAPES: &[&[&str]] = &[
     // The least that is valid, whatever was chosen above.
     &[
         "llc.enabled=true llc.copies=true llc.cache.mshr_entries=9",
+        "llc.enabled=true llc.copies=true llc.cache.mshr_entries=9 llc.cache.size_bytes=128 llc.cache.ways=1 \
+         llc.cache.read_allocate=on-miss llc.copy_link_latency=50",
         "llc.enabled=true llc.copies=true llc.cache.mshr_entries=2 llc.copy_link_latency=50 llc.copy_link_interval=7",
         "llc.enabled=true llc.copies=true llc.cache.mshr_entries=3 network.input_buffer=1 network.output_buffer=1 llc.copy_link_interval=30",
         "llc.enabled=true llc.copies=true llc.cache.mshr_entries=2 llc.queue=5 llc.cache.size_bytes=512 llc.cache.ways=2",
