@@ -1,7 +1,9 @@
 //! Copies of far lines: when a slice has one, when it loses it, and what a load costs with and without.
 
 use crate::closed_forms::is_near;
+use crate::recording::Everything;
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, run, write};
+use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem_trace::{CacheOp, Kind};
@@ -159,6 +161,48 @@ fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
     let order = [a, b, a, c, a, b].map(|line| turn(0, Load, line));
     // `c` takes the place of `b`, which was read less recently than `a`.
     assert_eq!(copies(&take_turns(&machine, &order))[..2], [2, 4]);
+}
+
+#[test]
+fn a_copy_is_not_kept_where_all_lines_of_its_set_wait_for_dram() {
+    let misses = |ways: u64| {
+        let (size, ways) =
+            (format!("llc.cache.size_bytes={}", 128 * ways), format!("llc.cache.ways={ways}"));
+        let machine = two_sms(&[&size, &ways, "llc.to_dram_latency=2000"]);
+        let (map, twins) = (machine.address_map().unwrap(), machine.twins().unwrap());
+        let far = lines(&machine, false, 1)[0];
+        let twin = twins.twin(map.locate(far).slice);
+        let near =
+            lines(&machine, true, 4096).into_iter().find(|&line| map.locate(line).slice == twin);
+        let kernel = |lines: [&[u64]; 2]| {
+            let load = |&line: &u64| {
+                let load = Access::load(4, vec![line]);
+                Step::Memory(Access { cache_op: CacheOp::Global, ..load })
+            };
+            let ctas = lines.map(|lines| vec![lines.iter().map(load).collect()]).to_vec();
+            Kernel { ctas, ..Kernel::default() }
+        };
+        // It is at home. The copy comes while the near line waits for DRAM in the one slice.
+        let kernels =
+            [kernel([&[], &[far]]), kernel([&[near.unwrap(), far], &[]]), kernel([&[far], &[]])];
+        counter(&run(&machine, &write(&kernels).trace), "copy_misses")
+    };
+    assert_eq!((misses(1), misses(2)), (2, 1));
+}
+
+#[test]
+fn twins_take_turns_at_the_tags() {
+    let machine = two_sms(&["llc.atomic_cycles=50", "sm.atomics_stall=false"]);
+    let far = lines(&machine, false, 1)[0];
+    let atomic = Access { kind: Atomic, ..Access::load(4, vec![far]) };
+    let cta = vec![vec![Step::Memory(atomic); 8]; 8];
+    let kernel = Kernel { ctas: vec![cta; 2], ..Kernel::default() };
+    let mut rows = Everything::but_requests(1000);
+    simulate(&machine, &write(&[kernel]).trace, &mut rows, &mut NoProgress).unwrap();
+    let end = |sm| rows.warps.iter().filter(|row| row.sm == sm).map(|row| row.end_cycle).max();
+    let (far, near) = (end(0).unwrap(), end(1).unwrap());
+    // Whoever went first throughout would be done in half of the time.
+    assert!(4 * far.abs_diff(near) < far, "{far} and {near}");
 }
 
 /// Core cycles of a load of one sector of SM 0.
