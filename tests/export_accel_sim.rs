@@ -10,8 +10,8 @@ use warpmem::import::{
 use warpmem::study::sample;
 use warpmem::study::sample::Selection;
 use warpmem_trace::{
-    CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MemoryOp, OpClass, Operands, Provenance,
-    Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
+    CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MAX_WIDTH, MemoryOp, OpClass, Operands,
+    Provenance, Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 fn captured(name: &str) -> Option<PathBuf> {
@@ -171,7 +171,7 @@ fn written(fill: impl Fn(&mut WarpAssembler)) -> (Trace, tempfile::TempDir) {
 
 const NO_REGISTERS: Registers<'_> = Registers { dests: &[], srcs: &[], operands: Operands::NONE };
 
-fn op(kind: Kind, space: Space, width: u8) -> MemoryOp {
+fn op(kind: Kind, space: Space, width: u32) -> MemoryOp {
     MemoryOp { kind, space, width, cache_op: CacheOp::Default }
 }
 
@@ -269,18 +269,37 @@ fn a_width_without_opcode_is_refused_and_leaves_nothing() {
         let op = op(Kind::Load, Space::Global, 12);
         warp.memory(0x10, op, 1, NO_REGISTERS, &[0x100]);
     });
+    assert!(refusal(&trace).contains("12 bytes per lane"));
+}
+
+/// A copy of 64 KiB would have more registers than there are.
+#[test]
+fn a_bulk_copy_is_refused_and_leaves_nothing() {
+    let (trace, _folder) = written(|warp| {
+        let op = op(Kind::AsyncCopy, Space::Global, MAX_WIDTH);
+        warp.memory(0x10, op, 1, NO_REGISTERS, &[0x100]);
+        warp.wait_async();
+        warp.exit(0x20, 1);
+    });
+    let error = refusal(&trace);
+    let reason = "no bulk copies, and one of 65536 bytes per lane is at pc 0x10";
+    assert!(error.contains(reason), "{error}");
+}
+
+/// The error of an export that leaves nothing.
+fn refusal(trace: &Trace) -> String {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("text");
-    let error = export_accel_sim(&trace, &folder, ExportOptions::default(), &()).unwrap_err();
-    assert!(error.to_string().contains("12 bytes per lane"), "{error}");
+    let error = export_accel_sim(trace, &folder, ExportOptions::default(), &()).unwrap_err();
     assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+    error.to_string()
 }
 
 /// One instruction of a random program.
 #[derive(Clone, Debug)]
 enum Random {
     Compute(usize, Option<u16>, Vec<u16>, u32),
-    Load(u8, u16, Vec<u16>),
+    Load(u32, u16, Vec<u16>),
     Store(Vec<u16>, Vec<u64>),
     Barrier,
 }
@@ -288,7 +307,7 @@ enum Random {
 /// Registers of random programs: few, so that they are reused soon.
 const REGISTERS: u16 = 24;
 
-fn instruction(widths: &'static [u8]) -> impl Strategy<Value = Random> {
+fn instruction(widths: &'static [u32]) -> impl Strategy<Value = Random> {
     let reg = || 0..REGISTERS;
     let regs = || prop::collection::vec(reg(), 0..3);
     prop_oneof![
@@ -312,7 +331,7 @@ fn assemble(warp: &mut WarpAssembler, program: &[Random]) {
                 warp.compute(OpClass::ALL[*class], *mask, Registers::new(&dests, &srcs));
             }
             Random::Load(width, dest, srcs) => {
-                let dests: Vec<u16> = (*dest..dest + u16::from(width.div_ceil(4))).collect();
+                let dests: Vec<u16> = (*dest..dest + width.div_ceil(4) as u16).collect();
                 let op = op(Kind::Load, Space::Global, *width);
                 let (dests, srcs) = (regs(&dests), regs(srcs));
                 warp.memory(pc, op, 0b10, Registers::new(&dests, &srcs), &[0x1234]);

@@ -129,7 +129,7 @@ impl TraceWriter {
         &mut self,
         kind: &str,
         addresses: Vec<u64>,
-        bytes: u8,
+        bytes: u32,
         space: &str,
         mask: Option<u32>,
         dests: Vec<u16>,

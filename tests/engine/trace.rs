@@ -20,7 +20,7 @@ pub struct Access {
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    pub width: u8,
+    pub width: u32,
     pub mask: u32,
     pub dest: Option<u16>,
     pub source: Option<u16>,
@@ -69,7 +69,7 @@ impl fmt::Debug for Access {
 
 impl Access {
     /// A load of `width` bytes by each lane; nothing depends on it.
-    pub fn load(width: u8, addresses: Vec<u64>) -> Access {
+    pub fn load(width: u32, addresses: Vec<u64>) -> Access {
         let mask = if addresses.len() == 32 { ALL } else { (1 << addresses.len()) - 1 };
         Access {
             kind: Kind::Load,

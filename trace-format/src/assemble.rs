@@ -14,7 +14,7 @@ pub struct MemoryOp {
     pub kind: Kind,
     pub space: Space,
     /// Bytes per lane.
-    pub width: u8,
+    pub width: u32,
     pub cache_op: CacheOp,
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::block::MAX_DECODED;
 use crate::operands::Operands;
 use crate::record::{
-    CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, OpClass, Space,
+    CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, MAX_WIDTH, OpClass, Space,
 };
 
 /// Number of address histories: up to this many program counters have a history of their own.
@@ -16,6 +16,9 @@ pub(crate) const SLOTS: usize = 256;
 /// Least bytes of an instruction in a file, and of a compute instruction before it.
 const LEAST_BYTES: usize = 11;
 const LEAST_COMPUTE_BYTES: usize = 3;
+
+/// Bulk copies are aligned to 16 bytes, mostly to lines, and hardly ever to all that they move.
+const MAX_SHIFT: u32 = 7;
 
 /// Longest run of compute between two records.
 const MAX_COMPUTE: usize = 1 << 24;
@@ -26,7 +29,7 @@ pub(crate) struct Site {
     pub kind: Kind,
     pub space: Space,
     /// Bytes per lane.
-    pub width: u8,
+    pub width: u32,
     /// The address history that its program counter uses.
     pub slot: u8,
     /// Compute instructions before the record, by class.
@@ -40,7 +43,7 @@ impl Site {
 
     /// Aligned addresses are multiples of two to this power.
     pub fn shift(&self) -> u32 {
-        self.width.trailing_zeros() & 7
+        self.width.trailing_zeros().min(MAX_SHIFT)
     }
 }
 
@@ -93,6 +96,11 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, width, .. } = instruction;
     if kind.is_memory() != (*width > 0) {
         return Err(format!("{kind:?} at pc {pc:#x} with {width} bytes per lane"));
+    }
+    if *width > MAX_WIDTH {
+        return Err(format!(
+            "{kind:?} at pc {pc:#x} with {width} bytes per lane; at most {MAX_WIDTH} are possible"
+        ));
     }
     if kind.is_memory() == (*space == Space::None) {
         return Err(format!("{kind:?} at pc {pc:#x} in address space {space:?}"));
@@ -149,7 +157,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    pub width: u8,
+    pub width: u32,
     pub barrier: u8,
     pub deps: Distances,
     pub operands: Operands,
@@ -168,13 +176,13 @@ pub(crate) struct FlatCompute {
 
 impl FlatInstruction<'_> {
     /// Two instructions are equal if this and their compute are equal.
-    fn head(&self) -> [u64; 5] {
+    fn head(&self) -> [u64; 6] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
-        let small =
-            [self.kind as u8, self.space as u8, self.cache_op as u8, self.width, self.barrier];
+        let small = [self.kind as u8, self.space as u8, self.cache_op as u8, self.barrier];
         let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
         [
             self.pc,
+            self.width.into(),
             small << 16 | u64::from(u16::from(self.operands)),
             optional(self.use_distance),
             optional(self.address_from),
@@ -193,7 +201,7 @@ impl FlatInstruction<'_> {
         let Some((head, compute)) = key.split_first_chunk() else { return false };
         let compute = compute.as_chunks().0;
         let differing =
-            self.head().iter().zip::<&[u64; 5]>(head).fold(0, |bits, (a, b)| bits | (a ^ b));
+            self.head().iter().zip::<&[u64; 6]>(head).fold(0, |bits, (a, b)| bits | (a ^ b));
         differing == 0
             && compute.len() == self.compute.len()
             && compute
@@ -397,6 +405,7 @@ mod tests {
             FlatInstruction { use_distance: Some(0), ..flat(32, &[]) },
             FlatInstruction { deps: Distances(1), ..flat(32, &[]) },
             FlatInstruction { width: 8, ..flat(32, &[]) },
+            FlatInstruction { width: 8 << 8, ..flat(32, &[]) },
             flat(32, &one),
             flat(32, &two),
             flat(32, &other),

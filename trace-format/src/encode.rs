@@ -357,7 +357,7 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(record: &PushedRecord, width: u8, shift: u32, patterns: &Patterns) -> Shape {
+    fn of(record: &PushedRecord, width: u32, shift: u32, patterns: &Patterns) -> Shape {
         let PushedRecord { mask, addresses, .. } = *record;
         let Some(stride) = stride(addresses) else {
             return Shape::of_irregular(mask, addresses, shift, patterns);

@@ -13,7 +13,7 @@ use crate::reader::Trace;
 use crate::record::{Instruction, Record};
 use crate::{TraceError, serial};
 
-const GOLDEN: &[u8] = include_bytes!("../tests/golden/v2.wmt");
+const GOLDEN: &[u8] = include_bytes!("../tests/golden/v3.wmt");
 
 fn golden() -> Trace {
     Trace::from_bytes("golden", GOLDEN.to_vec()).unwrap()
@@ -161,7 +161,7 @@ fn a_newer_major_version_is_refused_with_what_to_do() {
     let newer = file(&Head { major: MAJOR + 1, minor: 3 }, &[], &index);
     assert_eq!(
         open_error(newer),
-        "x.wmt has trace format version 3.3, and this program reads versions up to 2.x: update \
+        "x.wmt has trace format version 4.3, and this program reads versions up to 3.x: update \
          warpmem, or write the trace again with this version"
     );
     let never = file(&Head { major: 0, minor: 9 }, &[], &index);

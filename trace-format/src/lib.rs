@@ -46,6 +46,7 @@ mod record;
 mod serial;
 mod sink;
 mod v1;
+mod v2;
 mod varint;
 mod writer;
 

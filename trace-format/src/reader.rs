@@ -12,7 +12,7 @@ use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::record::{Instruction, Record};
-use crate::{serial, v1};
+use crate::{serial, v1, v2};
 
 /// Number of dictionaries that are cached, more than kernels run at once. Together they are limited
 /// to the size that a single dictionary may have.
@@ -157,6 +157,8 @@ impl Trace {
         let instructions: Result<Vec<Instruction>, String> = match self.header.version {
             (1, _) => serial::decode(&bytes)
                 .map(|old: Vec<v1::Instruction>| old.into_iter().map(Instruction::from).collect()),
+            (2, _) => serial::decode(&bytes)
+                .map(|old: Vec<v2::Instruction>| old.into_iter().map(Instruction::from).collect()),
             _ => serial::decode(&bytes),
         };
         let checked = instructions.and_then(|instructions| {
@@ -360,6 +362,7 @@ impl Opening<'_> {
             1 => {
                 decode_index(&bytes, head.minor > v1::MINOR).map(|old: v1::Index| Index::from(old))
             }
+            2 => decode_index(&bytes, head.minor > v2::MINOR),
             _ => decode_index(&bytes, head.minor > MINOR),
         };
         let index =

@@ -12,6 +12,10 @@ use crate::operands::Operands;
 /// Lanes in a warp.
 pub const WARP_SIZE: usize = 32;
 
+/// Most bytes that a lane of a record moves. Lanes of a bulk copy (`UBLKCP`) that move more are
+/// several records.
+pub const MAX_WIDTH: u32 = 1 << 16;
+
 /// What kind of functional unit a compute instruction occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
@@ -78,8 +82,8 @@ pub enum Kind {
     Atomic,
     /// Read-modify-write that returns nothing.
     Reduction,
-    /// Global to shared copy that bypasses the registers (`LDGSTS`). The addresses are the global
-    /// ones.
+    /// Global to shared copy that bypasses the registers (`LDGSTS`, `UBLKCP`). The addresses are
+    /// the global ones.
     AsyncCopy,
     Prefetch,
     /// CTA-wide barrier (`BAR.SYNC`); [`Instruction::barrier`] is its id.
@@ -181,8 +185,9 @@ pub struct Instruction {
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    /// Bytes per lane; 0 where the record has no addresses.
-    pub width: u8,
+    /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 where the record has no
+    /// addresses. Registers hold a few bytes, a bulk copy moves up to many lines.
+    pub width: u32,
     /// Barrier id; 0 for other kinds.
     pub barrier: u8,
     /// As [`Compute::deps`]: compute results that this instruction's address or data need.

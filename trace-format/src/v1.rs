@@ -100,7 +100,7 @@ impl From<Instruction> for record::Instruction {
             kind: one.kind,
             space: one.space,
             cache_op: one.cache_op,
-            width: one.width,
+            width: one.width.into(),
             barrier: one.barrier,
             operands: operands(&one.deps),
             deps: one.deps,

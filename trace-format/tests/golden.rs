@@ -4,10 +4,18 @@
 
 mod common;
 
-use common::{read_kernel, sample};
+use common::{GivenCta, read_kernel, sample, sample_without_bulk_copies};
 use warpmem_trace::*;
 
-fn check(name: &str, bytes: &[u8], version: (u16, u16), content_hash: u64) {
+/// `bulk_copies`: those of a kernel.
+fn check(
+    name: &str,
+    bytes: &[u8],
+    version: (u16, u16),
+    content_hash: u64,
+    content: &[Vec<GivenCta>],
+    bulk_copies: u64,
+) {
     let trace = Trace::from_bytes(name, bytes.to_vec()).unwrap();
     let header = trace.header();
     assert_eq!(header.version, version);
@@ -22,22 +30,26 @@ fn check(name: &str, bytes: &[u8], version: (u16, u16), content_hash: u64) {
 
     let names: Vec<&str> = trace.kernels().iter().map(|k| k.info.name.as_str()).collect();
     assert_eq!(names, ["kernel 0", "kernel 1", "kernel 2"]);
-    for (kernel, expected) in sample().iter().enumerate() {
+    for (kernel, expected) in content.iter().enumerate() {
         assert_eq!(&read_kernel(&trace, kernel), expected);
     }
     let kernel = &trace.kernels()[0];
-    assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, 328));
+    assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, 328 + bulk_copies));
     assert_eq!(kernel.count(Kind::Load, Space::Shared), 24);
     assert_eq!(kernel.count(Kind::End, Space::None), 8);
-    assert_eq!(kernel.memory_records(), 264);
+    assert_eq!(kernel.memory_records(), 264 + bulk_copies);
 }
 
 fn check_1_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (1, 0), 9337742242055299567);
+    check(name, bytes, (1, 0), 9337742242055299567, &sample_without_bulk_copies(), 0);
 }
 
 fn check_2_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (2, 0), 1502883314808610644);
+    check(name, bytes, (2, 0), 1502883314808610644, &sample_without_bulk_copies(), 0);
+}
+
+fn check_3_0(name: &str, bytes: &[u8]) {
+    check(name, bytes, (3, 0), 18373674829843587866, &sample(), 8);
 }
 
 #[test]
@@ -68,4 +80,19 @@ fn version_2_0_with_zstd_is_read() {
 #[test]
 fn version_2_0_not_compressed_is_read() {
     check_2_0("v2-stored.wmt", include_bytes!("golden/v2-stored.wmt"));
+}
+
+#[test]
+fn version_3_0_with_deflate_is_read() {
+    check_3_0("v3.wmt", include_bytes!("golden/v3.wmt"));
+}
+
+#[test]
+fn version_3_0_with_zstd_is_read() {
+    check_3_0("v3-zstd.wmt", include_bytes!("golden/v3-zstd.wmt"));
+}
+
+#[test]
+fn version_3_0_not_compressed_is_read() {
+    check_3_0("v3-stored.wmt", include_bytes!("golden/v3-stored.wmt"));
 }

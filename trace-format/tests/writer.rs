@@ -193,6 +193,10 @@ fn instructions_that_break_a_rule_are_refused() {
         "Load at pc 0x10 with 0 bytes per lane"
     );
     assert_eq!(
+        refuse(Instruction { width: MAX_WIDTH + 1, ..load(0x10) }),
+        "Load at pc 0x10 with 65537 bytes per lane; at most 65536 are possible"
+    );
+    assert_eq!(
         refuse(Instruction { space: Space::None, ..load(0x10) }),
         "Load at pc 0x10 in address space None"
     );

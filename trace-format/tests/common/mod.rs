@@ -57,7 +57,7 @@ pub struct GivenCta {
 }
 
 /// One instruction of each kind and several widths, with some compute. After those that [`sample`]
-/// uses comes one with compute of every class.
+/// uses comes one with compute of every class. A bulk copy is the last.
 pub fn instructions() -> Vec<Instruction> {
     let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
     let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
@@ -65,7 +65,7 @@ pub fn instructions() -> Vec<Instruction> {
     let others = others.iter().map(|&kind| (kind, Space::None, 0));
     let odd = [(Kind::Load, Space::Shared, 12), (Kind::Load, Space::Local, 7)];
     let all = memory.chain(others).chain(odd).enumerate();
-    let instruction = |(index, (kind, space, width)): (usize, (Kind, Space, u8))| Instruction {
+    let instruction = |(index, (kind, space, width)): (usize, (Kind, Space, u32))| Instruction {
         pc: 16 * (index as u64 / 2),
         kind,
         space,
@@ -80,8 +80,12 @@ pub fn instructions() -> Vec<Instruction> {
     };
     let mut all: Vec<Instruction> = all.map(instruction).collect();
     all.push(Instruction { pc: 0x1000, compute: compute(&OpClass::ALL), ..all[0].clone() });
+    all.push(Instruction { pc: 0x1010, kind: Kind::AsyncCopy, width: 4096, ..all[0].clone() });
     all
 }
+
+/// The bulk copy among [`instructions`].
+const BULK_COPY: usize = 11;
 
 fn compute(classes: &[OpClass]) -> Vec<Compute> {
     let operands = |class: OpClass| Operands::of([4, 6, 4 << class as u16]);
@@ -182,6 +186,17 @@ pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
     ctas
 }
 
+/// [`sample`] as the versions before 3 can hold it: without bulk copies.
+pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
+    let mut kernels = sample();
+    for cta in kernels.iter_mut().flatten() {
+        for (_, records) in &mut cta.warps {
+            records.retain(|record| record.instruction != BULK_COPY);
+        }
+    }
+    kernels
+}
+
 /// A small sample with every address form, mask and lane code, an empty warp and a gap in the warp
 /// numbers.
 pub fn sample() -> Vec<Vec<GivenCta>> {
@@ -217,6 +232,7 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
                 make(5, 0x0000_ffff, 16, &|_| 0),
             ]);
         }
+        records.push(make(BULK_COPY, 0x11, 0, &|lane| base + 4096 * lane));
         records.push(make(6, FULL, 32, &|_| 0));
         records.push(make(7, 0, 8, &|_| 0));
         records

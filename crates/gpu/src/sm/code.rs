@@ -38,7 +38,7 @@ pub(super) struct Static {
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    pub width: u8,
+    pub width: u32,
 }
 
 /// All instructions of a kernel.

@@ -302,14 +302,15 @@ impl Assembler {
             }
         };
         let decoded = &code.decoded;
-        let op = MemoryOp { kind, space, width: decoded.width, cache_op: decoded.cache_op };
+        let (width, cache_op) = (decoded.width.into(), decoded.cache_op);
+        let op = MemoryOp { kind, space, width, cache_op };
         let copy = (kind == Kind::AsyncCopy).then(|| [self.copies.start()]);
         let dests = copy.as_ref().map_or(&*code.dests, |copy| &copy[..]);
         let registers = Registers { dests, ..code.registers() };
         self.warp.memory(code.pc, op, mask, registers, lanes);
         self.summary.add_memory(kind, space, 1);
         if space == Space::Global {
-            self.summary.global_sectors += sectors(lanes, decoded.width);
+            self.summary.global_sectors += sectors(lanes, width);
         }
     }
 }

@@ -100,7 +100,7 @@ impl Action {
         match decoded.op {
             Op::Memory { kind, space } => {
                 let space = space.unwrap_or(Space::Global);
-                Action::Memory(MemoryOp { kind, space, width, cache_op })
+                Action::Memory(MemoryOp { kind, space, width: width.into(), cache_op })
             }
             Op::Compute(class) => Action::Compute { class, count: 1 },
             Op::AsyncCommit | Op::AsyncWait => {

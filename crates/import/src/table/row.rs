@@ -169,7 +169,7 @@ fn memory(cells: &Cells<'_>, op: MemoryOp) -> Result<MemoryOp, Wrong> {
     }
     Ok(MemoryOp {
         space: choice(cells, Column::Space, &Space::MEMORY)?.unwrap_or(op.space),
-        width: width.map_or(op.width, |width| width as u8),
+        width: width.map_or(op.width, |width| width as u32),
         cache_op: choice(cells, Column::Cache, &CACHE_OPS)?.unwrap_or(op.cache_op),
         ..op
     })

@@ -80,7 +80,7 @@ pub fn kernels() -> impl Strategy<Value = Vec<GivenKernel>> {
                 .prop_map(|(kind, space, log, cache_op)| MemoryOp {
                     kind,
                     space,
-                    width: 1u8 << log,
+                    width: 1u32 << log,
                     cache_op,
                 });
         let memory = (op, addresses()).prop_map(|(op, lanes)| Act::Memory(op, lanes));
@@ -101,7 +101,7 @@ pub fn accesses() -> impl Strategy<Value = Vec<GivenKernel>> {
         let op = (kind, 2..5).prop_map(|(kind, log)| MemoryOp {
             kind,
             space: Space::Global,
-            width: 1u8 << log,
+            width: 1u32 << log,
             cache_op: CacheOp::Default,
         });
         (op, addresses()).prop_map(|(op, lanes)| Act::Memory(op, lanes)).boxed()

@@ -496,7 +496,7 @@ pub(super) fn record<W: WarpRecorder>(
     let op = MemoryOp {
         kind,
         space: trace_space(group.space),
-        width: width as u8,
+        width: width as u32,
         cache_op: cache_op(cache),
     };
     with_operands(warp, step, |recorder, operands| {

@@ -135,7 +135,7 @@ fn record<W: WarpRecorder>(
     let op = MemoryOp {
         kind: Kind::Load,
         space: Space::Texture,
-        width: texture.format.bytes() as u8,
+        width: texture.format.bytes() as u32,
         cache_op: CacheOp::Default,
     };
     with_operands(warp, step, |recorder, operands| {

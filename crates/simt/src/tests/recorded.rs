@@ -6,7 +6,7 @@ use super::{Machine, recorded};
 use crate::{AddressMode, Filter, Limits, ReadMode, TexelFormat, TexelKind, Texture};
 
 /// What one record says: kind, space, width, mask, addresses relative to the arrays.
-type Access = (Kind, Space, u8, u32, Vec<u64>);
+type Access = (Kind, Space, u32, u32, Vec<u64>);
 
 fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
     trace_in(&mut Machine::new(256), code, grid, block)

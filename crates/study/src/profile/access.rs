@@ -59,16 +59,17 @@ pub(super) struct Lines {
     geometry: Geometry,
     touched: Vec<Touched>,
     /// Where a line is in `touched`, found by hash; entries of earlier records have other stamps.
-    slots: Box<[(u32, u32); SLOTS]>,
+    slots: Vec<(u32, u32)>,
     stamp: u32,
 }
 
-/// More than twice the lines that 32 lanes of at most 255 bytes touch, 5 lines of 64 bytes each.
+/// More than twice the lines that 32 lanes of at most 255 bytes touch, 5 lines of 64 bytes each. Bulk
+/// copies make it more.
 const SLOTS: usize = 512;
 
 impl Lines {
     pub fn new(geometry: Geometry) -> Lines {
-        Lines { geometry, touched: Vec::new(), slots: Box::new([(0, 0); SLOTS]), stamp: 0 }
+        Lines { geometry, touched: Vec::new(), slots: vec![(0, 0); SLOTS], stamp: 0 }
     }
 
     pub fn as_slice(&self) -> &[Touched] {
@@ -81,7 +82,7 @@ impl Lines {
     }
 
     /// Collects the lines of a record whose lanes access `width` bytes each.
-    pub fn fill(&mut self, record: &Record, width: u8) {
+    pub fn fill(&mut self, record: &Record, width: u32) {
         self.touched.clear();
         let addresses = record.active_addresses();
         let (Some(&first), Some(&last)) = (addresses.first(), addresses.last()) else { return };
@@ -103,6 +104,8 @@ impl Lines {
     }
 
     fn add_lanes(&mut self, addresses: &[u64], bytes: u64) {
+        let lines_of_lane = (bytes as usize >> self.geometry.line_shift) + 2;
+        self.reserve(addresses.len() * lines_of_lane);
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
             self.slots.fill((0, 0));
@@ -115,15 +118,26 @@ impl Lines {
         }
     }
 
+    /// Makes at least twice as many slots as there may be lines.
+    fn reserve(&mut self, lines: usize) {
+        let slots = (2 * lines).next_power_of_two();
+        if slots > self.slots.len() {
+            self.slots = vec![(0, 0); slots];
+            self.stamp = 0;
+        }
+    }
+
     fn add(&mut self, new: Touched) {
-        let mut slot = (new.line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize;
+        let slots = self.slots.len();
+        let hash = new.line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut slot = (hash >> (u64::BITS - slots.trailing_zeros())) as usize;
         while self.slots[slot].0 == self.stamp {
             let known = &mut self.touched[self.slots[slot].1 as usize];
             if known.line == new.line {
                 known.parts |= new.parts;
                 return;
             }
-            slot = (slot + 1) % SLOTS;
+            slot = (slot + 1) % slots;
         }
         self.slots[slot] = (self.stamp, self.touched.len() as u32);
         self.touched.push(new);
@@ -170,7 +184,7 @@ impl Pattern {
     /// lane's number: `a[i]` under a divergent mask is unit-stride. Active lanes side by side, as
     /// in a compaction, are so too, whatever lies between them. Two lanes always have a distance,
     /// which says nothing unless it is one of these.
-    pub fn of(record: &Record, width: u8) -> Pattern {
+    pub fn of(record: &Record, width: u32) -> Pattern {
         let active = record.mask.count_ones();
         if active == 1 {
             return Pattern::SingleLane;
@@ -188,7 +202,7 @@ impl Pattern {
 }
 
 /// Runs of neighbouring lanes with adjacent ascending, or equal, addresses.
-fn runs(addresses: &[u64], width: u8) -> usize {
+fn runs(addresses: &[u64], width: u32) -> usize {
     let is_break = |pair: &&[u64]| ![0, u64::from(width)].contains(&pair[1].wrapping_sub(pair[0]));
     1 + addresses.windows(2).filter(is_break).count()
 }
@@ -239,7 +253,7 @@ mod tests {
         record(mask, AddressForm::List, addresses)
     }
 
-    fn lines(record: &Record, width: u8) -> Vec<(u64, u32)> {
+    fn lines(record: &Record, width: u32) -> Vec<(u64, u32)> {
         let mut lines = Lines::new(Geometry::new(&Options::default()));
         lines.fill(record, width);
         lines.as_slice().iter().map(|touched| (touched.line, touched.parts)).collect()
@@ -261,6 +275,15 @@ mod tests {
         assert_eq!(lines(&list(1, &[126]), 4), [(0, 1 << 31), (1, 1)], "across a border");
         assert_eq!(lines(&record(0, AddressForm::None, &[]), 4), []);
         assert_eq!(lines(&list(1, &[u64::MAX - 1]), 16), [(u64::MAX >> 7, 1 << 31)]);
+    }
+
+    #[test]
+    fn a_bulk_copy_touches_as_many_lines_as_it_has() {
+        let apart: Vec<u64> = (0..32).map(|lane| lane << 17).collect();
+        let found = lines(&record(u32::MAX, AddressForm::Stride(1 << 17), &apart), 1 << 16);
+        let of_lane = |lane: u64| (0..512).map(move |line| ((lane << 10) + line, u32::MAX));
+        assert_eq!(found, (0..32).flat_map(of_lane).collect::<Vec<_>>());
+        assert_eq!(lines(&list(1, &[64]), 4096).len(), 33, "half a line at each end");
     }
 
     #[test]
@@ -306,7 +329,7 @@ mod tests {
         #[test]
         fn the_ways_to_find_lines_agree(
             base in 0u64..4096, stride in prop::sample::select(vec![0i64, 1, 2, 4, 8, -4, 100, 128, 129]),
-            count in 1usize..=32, width in 1u8..=255,
+            count in 1usize..=32, width in prop_oneof![4 => 1u32..=255, 1 => 256u32..=1024],
         ) {
             let base = base + 8192;
             let addresses: Vec<u64> =

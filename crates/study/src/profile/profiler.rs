@@ -50,7 +50,7 @@ struct Now {
 struct Static {
     access: Access,
     space: MemorySpace,
-    width: u8,
+    width: u32,
     site: usize,
 }
 

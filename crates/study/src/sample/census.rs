@@ -2,7 +2,7 @@
 
 use super::{Part, ProgressCallback, SampleError, Watch};
 use std::sync::Arc;
-use warpmem_trace::{Chunk, Instruction, Kind, Record, Space, Trace, WARP_SIZE};
+use warpmem_trace::{Chunk, Instruction, Kind, Record, Space, Trace};
 
 /// Bytes of the lines that are counted, log2: 128, whatever the lines of a machine.
 const LINE_BITS: u32 = 7;
@@ -101,7 +101,7 @@ impl Site {
 
 fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures, SampleError> {
     let mut sum = Measures::default();
-    let mut record = Record::new();
+    let (mut record, mut touched) = (Record::new(), Vec::new());
     for warp in 0..chunk.ctas()[place].warps.len() {
         let mut cursor = chunk.warp(place, warp);
         while cursor.next(&mut record)? {
@@ -109,7 +109,7 @@ fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures,
             sum.records += 1;
             sum.warp_instructions += site.warp_instructions;
             if site.is_global && record.mask != 0 {
-                let lines = lines(record.active_addresses(), site.width);
+                let lines = lines(record.active_addresses(), site.width, &mut touched);
                 sum.lines += lines;
                 sum.bytes += site.width * u64::from(record.mask.count_ones());
                 sum.loads += u64::from(site.is_load);
@@ -120,33 +120,31 @@ fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures,
     Ok(sum)
 }
 
-/// Different lines among `width` bytes from each address.
-fn lines(addresses: &[u64], width: u64) -> u64 {
-    // A width fits in a byte, so an access touches at most three lines.
-    let mut touched = [0; 3 * WARP_SIZE];
-    let mut count = 0;
+/// Different lines among `width` bytes from each address; `touched` is a buffer for them.
+fn lines(addresses: &[u64], width: u64, touched: &mut Vec<u64>) -> u64 {
+    touched.clear();
     for &address in addresses {
         let within = address & ((1 << LINE_BITS) - 1);
         for further in 0..=(within + width.saturating_sub(1)) >> LINE_BITS {
             let line = address.wrapping_add(further << LINE_BITS) >> LINE_BITS;
             // Neighbouring lanes mostly share a line.
-            if count == 0 || touched[count - 1] != line {
-                touched[count] = line;
-                count += 1;
+            if touched.last() != Some(&line) {
+                touched.push(line);
             }
         }
     }
-    let touched = &mut touched[..count];
     if !touched.is_sorted() {
         touched.sort_unstable();
     }
     let changes = touched.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    changes as u64 + u64::from(count > 0)
+    changes as u64 + u64::from(!touched.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn lines(addresses: &[u64], width: u64) -> u64 {
+        super::lines(addresses, width, &mut vec![7])
+    }
 
     #[test]
     fn lines_are_counted_once_each_wherever_the_lanes_are() {
@@ -160,6 +158,7 @@ mod tests {
         assert_eq!(lines(&[u64::MAX], 4), 2, "around the end of memory");
         assert_eq!(lines(&[100], 200), 3, "the line between the ends");
         assert_eq!(lines(&[7], 1), 1);
+        assert_eq!(lines(&[64, 64 + (1 << 16)], 1 << 16), 1025, "bulk copies side by side");
         assert_eq!(lines(&[], 4), 0);
     }
 }

@@ -337,7 +337,7 @@ impl Warp {
             let operation = Operation::Memory(MemoryOp {
                 kind: access.kind,
                 space: access.space,
-                width: T::BYTES as u8,
+                width: T::BYTES as u32,
                 cache_op: access.cache_op,
             });
             let sources = Sources::of([access.address_register].iter().chain(data).copied());

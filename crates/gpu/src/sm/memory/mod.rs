@@ -209,7 +209,7 @@ impl MemoryPipeline {
         {
             entry.cache_op = CacheOp::Default;
         }
-        let width = u32::from(instruction.width);
+        let width = instruction.width;
         entry.work = match (instruction.space, instruction.kind) {
             (Space::Shared, _) => Work::Shared { passes: self.shared_passes.of(addresses, width) },
             (space, Kind::Store) => Work::Store { local: space == Space::Local },

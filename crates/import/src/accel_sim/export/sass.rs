@@ -8,8 +8,17 @@ use super::super::address::is_one_run;
 use super::registers::Operands;
 use super::steps::{Step, What};
 
+/// Most bytes per lane of an instruction that reads or writes registers.
+const WIDEST: u32 = 32;
+
 /// Source registers that Accel-Sim keeps.
 pub const MAX_SOURCES: usize = 4;
+
+/// Fails on the first memory instruction that no opcode says.
+pub fn check(instructions: &[Instruction]) -> Result<(), String> {
+    let mut accesses = instructions.iter().filter(|instruction| instruction.kind.is_memory());
+    accesses.try_for_each(|instruction| memory(instruction).map(drop))
+}
 
 /// Appends the line of an instruction; fails on what no opcode says.
 pub fn write(
@@ -97,6 +106,13 @@ fn memory(instruction: &Instruction) -> Result<String, String> {
         8 => ".64",
         16 => ".128",
         32 => ".256",
+        _ if width > WIDEST => {
+            let pc = instruction.pc;
+            return Err(format!(
+                "Accel-Sim's text has no bulk copies, and one of {width} bytes per lane is at pc \
+                 {pc:#x}"
+            ));
+        }
         _ => {
             let pc = instruction.pc;
             return Err(format!("no SASS opcode accesses {width} bytes per lane (pc {pc:#x})"));

@@ -227,7 +227,7 @@ struct Group {
 fn result_registers(instruction: &Instruction) -> usize {
     match instruction.space {
         Space::Texture => 1,
-        _ => usize::from(instruction.width).div_ceil(4).max(1),
+        _ => instruction.width.div_ceil(4).max(1) as usize,
     }
 }
 
