@@ -56,13 +56,19 @@ fn operation() -> impl Strategy<Value = (Kind, Space)> {
     ]
 }
 
+/// Bytes of a lane of a bulk copy: a few sectors, the last not whole.
+const BULK: u32 = 400;
+
 fn access() -> impl Strategy<Value = Access> {
     let mask = prop_oneof![4 => Just(ALL), 2 => any::<u32>(), 1 => select(vec![0, 1, 1 << 31])];
     let cache_op = select(vec![CacheOp::Default, CacheOp::Default, CacheOp::Global]);
     let registers = (prop::option::of(0u16..4), prop::option::of(0u16..4));
-    (operation(), pattern(), mask, select(vec![1u8, 4, 8, 16]), cache_op, registers).prop_map(
+    let width = prop_oneof![9 => select(vec![1u32, 4, 8, 16]), 1 => Just(BULK)];
+    (operation(), pattern(), mask, width, cache_op, registers).prop_map(
         |((kind, space), pattern, mask, width, cache_op, (dest, source))| {
             let returns = matches!(kind, Kind::Load | Kind::Atomic);
+            let is_bulk = space == Space::Global && !returns;
+            let width = if is_bulk { width } else { width.min(16) };
             Access {
                 kind,
                 space,

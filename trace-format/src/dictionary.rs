@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::block::MAX_DECODED;
 use crate::operands::Operands;
 use crate::record::{
-    CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, MAX_WIDTH, OpClass, Space,
+    CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, MAX_REGISTER_WIDTH,
+    MAX_WIDTH, OpClass, Space,
 };
 
 /// Number of address histories: up to this many program counters have a history of their own.
@@ -100,6 +101,12 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     if *width > MAX_WIDTH {
         return Err(format!(
             "{kind:?} at pc {pc:#x} with {width} bytes per lane; at most {MAX_WIDTH} are possible"
+        ));
+    }
+    if *width > MAX_REGISTER_WIDTH && *space != Space::Global {
+        return Err(format!(
+            "{kind:?} at pc {pc:#x} with {width} bytes per lane of {space:?} space; at most \
+             {MAX_REGISTER_WIDTH} are possible"
         ));
     }
     if kind.is_memory() == (*space == Space::None) {

@@ -16,6 +16,10 @@ pub const WARP_SIZE: usize = 32;
 /// several records.
 pub const MAX_WIDTH: u32 = 1 << 16;
 
+/// Most bytes that a lane moves from or to registers. A record with more per lane is a bulk copy,
+/// whose addresses are global ones.
+pub const MAX_REGISTER_WIDTH: u32 = 255;
+
 /// What kind of functional unit a compute instruction occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
@@ -186,7 +190,7 @@ pub struct Instruction {
     pub space: Space,
     pub cache_op: CacheOp,
     /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 where the record has no
-    /// addresses. Registers hold a few bytes, a bulk copy moves up to many lines.
+    /// addresses. More than [`MAX_REGISTER_WIDTH`] only in global space.
     pub width: u32,
     /// Barrier id; 0 for other kinds.
     pub barrier: u8,

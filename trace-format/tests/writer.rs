@@ -197,6 +197,10 @@ fn instructions_that_break_a_rule_are_refused() {
         "Load at pc 0x10 with 65537 bytes per lane; at most 65536 are possible"
     );
     assert_eq!(
+        refuse(Instruction { width: 256, space: Space::Shared, ..load(0x10) }),
+        "Load at pc 0x10 with 256 bytes per lane of Shared space; at most 255 are possible"
+    );
+    assert_eq!(
         refuse(Instruction { space: Space::None, ..load(0x10) }),
         "Load at pc 0x10 in address space None"
     );

@@ -376,10 +376,14 @@ impl Controller {
         true
     }
 
-    /// An atomic bypasses the cache on its way to the next level; a copy of its sector would be
-    /// stale.
+    /// An atomic bypasses the cache on its way to the next level.
     pub fn bypass_atomic(&mut self, address: u64) {
         self.counts.atomics += 1;
+        self.bypass_write(address);
+    }
+
+    /// What changes a sector bypasses the cache on its way to the next level; a copy would be stale.
+    pub fn bypass_write(&mut self, address: u64) {
         let at = self.place(address);
         if let Some(slot) = self.tags.find(at.line) {
             self.tags.drop_sector(slot, at.part);

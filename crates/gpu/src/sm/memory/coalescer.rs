@@ -1,7 +1,9 @@
 //! From the lanes' addresses to requests.
 
 use super::sectors::{Sector, Sectors};
+use std::collections::BTreeMap;
 use warpmem_machine::{self as machine, AtomicRequests, Machine, RequestOrder};
+use warpmem_trace::MAX_REGISTER_WIDTH;
 
 /// Bytes of a page, the unit of `run.page_offset`.
 const PAGE_BYTES: u64 = 4096;
@@ -39,12 +41,15 @@ impl Coalescer {
     /// whole.
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
+        let bulk = width > MAX_REGISTER_WIDTH;
         let width = u64::from(width.max(1));
         if self.is_one_range(addresses, width, store) {
             let range = self.parts(addresses[0], width * addresses.len() as u64, store);
             range.for_each(|(address, bytes)| {
                 out.push(Sector { address, bytes, ..Sector::BLANK });
             });
+        } else if bulk {
+            self.add_bulk(addresses, width, store, out);
         } else {
             self.add_each(addresses, width, store, out);
         }
@@ -75,6 +80,19 @@ impl Coalescer {
         }
     }
 
+    /// As [`Coalescer::add_each`], for lanes that touch so many sectors each that looking through
+    /// all for every further one would take long.
+    fn add_bulk(&self, addresses: &[u64], width: u64, store: bool, out: &mut Sectors) {
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+        for &lane in addresses {
+            for (address, bytes) in self.parts(lane, width, store) {
+                let new = || out.push(Sector { address, ..Sector::BLANK });
+                let at = *places.entry(address).or_insert_with(new);
+                out.at_mut(at).bytes |= bytes;
+            }
+        }
+    }
+
     /// The sectors of an access to `bytes` from `address` on, and what it touches of each.
     #[inline]
     fn parts(&self, address: u64, bytes: u64, store: bool) -> impl Iterator<Item = (u64, u32)> {
@@ -93,10 +111,34 @@ impl Coalescer {
         })
     }
 
-    /// The requests of atomics: one for each distinct sector, with the largest number of lanes at
-    /// one address, or as many as that for one lane each.
-    pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
+    /// The requests of atomics, `width` bytes each: one for each distinct sector, with the largest
+    /// number of lanes at one address, or as many as that for one lane each. A bulk reduction is one
+    /// request for each sector in both cases.
+    pub fn atomics(&self, addresses: &[u64], width: u32, out: &mut Sectors) {
         out.clear();
+        if width > MAX_REGISTER_WIDTH {
+            self.add_bulk_atomics(addresses, width.into(), out);
+        } else {
+            self.add_atomics(addresses, out);
+        }
+        self.put_in_order(out);
+    }
+
+    fn add_bulk_atomics(&self, addresses: &[u64], width: u64, out: &mut Sectors) {
+        self.add_bulk(addresses, width, false, out);
+        let sector_bytes = 1 << self.sector_shift;
+        for sector in out.as_mut_slice() {
+            let first = sector.address.wrapping_sub(self.displacement);
+            let covers = |byte: u64, lane: u64| byte.wrapping_sub(lane) < width;
+            let lanes_at =
+                |byte| addresses.iter().filter(|&&lane| covers(byte, lane)).count() as u8;
+            // A lane is longer than a sector, so it covers one of its ends.
+            let last = first.wrapping_add(sector_bytes - 1);
+            sector.max_lanes_per_address = lanes_at(first).max(lanes_at(last));
+        }
+    }
+
+    fn add_atomics(&self, addresses: &[u64], out: &mut Sectors) {
         for (lane, &address) in addresses.iter().enumerate() {
             let at = address.wrapping_add(self.displacement);
             let sector = (at >> self.sector_shift) << self.sector_shift;
@@ -120,7 +162,6 @@ impl Coalescer {
                 }
             }
         }
-        self.put_in_order(out);
     }
 
     fn put_in_order(&self, out: &mut Sectors) {
@@ -272,7 +313,7 @@ mod tests {
         fn lanes_side_by_side_are_each_for_itself(
             first in prop_oneof![0u64..1 << 12, u64::MAX - 600..=u64::MAX],
             lanes in 1u64..=32,
-            width in 1u32..=20,
+            width in prop_oneof![1u32..=20, 250u32..=600],
             store in any::<bool>(),
             sector_shift in 5u32..8,
         ) {
@@ -288,13 +329,48 @@ mod tests {
     }
 
     #[test]
+    fn a_bulk_copy_of_one_lane_is_each_of_its_sectors_from_the_first_on() {
+        let got = sectors(&[0x1010], 4096, false, 32);
+        assert_eq!(got.len(), 129, "half a sector at each end");
+        assert!((0..).step_by(32).zip(&got).all(|(at, sector)| sector.address == 0x1000 + at));
+        let masks = [got[0].bytes, got[1].bytes, got[128].bytes];
+        assert_eq!(masks, [0xffff_0000, u32::MAX, 0x0000_ffff]);
+    }
+
+    /// All 2,048 sectors of each of 32 lanes, which overlap by half.
+    #[test]
+    fn bulk_copies_of_many_lanes_touch_each_sector_once() {
+        let addresses: Vec<u64> = (0..32).rev().map(|lane| lane << 15).collect();
+        let got = sectors(&addresses, 1 << 16, false, 32);
+        assert_eq!(got.len(), 33 << 10);
+        assert_eq!(
+            [got[0].address, got[2048].address],
+            [31 << 15, 30 << 15],
+            "as lanes touch them"
+        );
+    }
+
+    /// The middle 256 bytes are added to by both lanes.
+    #[test]
+    fn bulk_reductions_are_a_request_for_each_sector_with_the_lanes_that_add_to_it() {
+        for coalescer in
+            [PER_SECTOR, PER_CONFLICT, Coalescer { displacement: PAGE_BYTES, ..PER_SECTOR }]
+        {
+            let mut out = Sectors::new();
+            coalescer.atomics(&[0x1010, 0x1110], 512, &mut out);
+            let lanes: Vec<u8> = out.as_slice().iter().map(|s| s.max_lanes_per_address).collect();
+            assert_eq!(lanes, [[1; 8].as_slice(), &[2; 9], &[1; 8]].concat());
+        }
+    }
+
+    #[test]
     fn requests_may_go_out_from_the_highest_address_down() {
         let coalescer = Coalescer { order: RequestOrder::Descending, ..PER_CONFLICT };
         let mut out = Sectors::new();
         let mut of = |addresses: &[u64]| {
             coalescer.sectors(addresses, 4, false, &mut out);
             let sectors: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
-            coalescer.atomics(addresses, &mut out);
+            coalescer.atomics(addresses, 4, &mut out);
             let atomics: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
             (sectors, atomics)
         };
@@ -305,7 +381,7 @@ mod tests {
     fn atomics(coalescer: &Coalescer) -> Vec<(u64, u8)> {
         let mut out = Sectors::new();
         let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
-        coalescer.atomics(&addresses, &mut out);
+        coalescer.atomics(&addresses, 4, &mut out);
         out.as_slice().iter().map(|s| (s.address, s.max_lanes_per_address)).collect()
     }
 
@@ -326,7 +402,7 @@ mod tests {
         let mut of = |coalescer: &Coalescer| {
             coalescer.sectors(&[0x1010], 32, false, &mut out);
             let loads: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
-            coalescer.atomics(&[0x1010, 0x1010], &mut out);
+            coalescer.atomics(&[0x1010, 0x1010], 4, &mut out);
             (loads, out.as_slice()[0])
         };
         let moved = Coalescer { displacement: 3 * PAGE_BYTES, ..PER_SECTOR };

@@ -25,6 +25,8 @@ pub(super) struct Entry {
     pub access: AccessId,
     pub work: Work,
     pub cache_op: CacheOp,
+    /// It is a bulk copy, whose lanes move more than registers hold.
+    pub bulk: bool,
     pub sectors: Sectors,
     /// Sectors sent so far.
     pub sent: usize,
@@ -43,6 +45,7 @@ impl Entry {
             access: AccessId(0),
             work: Work::Load,
             cache_op: CacheOp::Default,
+            bulk: false,
             sectors: Sectors::default(),
             sent: 0,
             from: CoreCycle::ZERO,

@@ -136,6 +136,11 @@ impl L1 {
         self.cache.bypass_atomic(address);
     }
 
+    /// A store bypasses L1 (bulk copy).
+    pub fn pass_write(&mut self, address: u64) {
+        self.cache.bypass_write(address);
+    }
+
     /// A read bypasses L1 (cache operator).
     pub fn pass_read(&mut self) {
         self.cache.counts.bypasses += 1;

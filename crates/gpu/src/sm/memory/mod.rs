@@ -45,7 +45,7 @@ use warpmem_sim::{
     AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, SmId,
     Ticks, Twins, WarpId,
 };
-use warpmem_trace::{CacheOp, Kind, Space};
+use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Space};
 use writeback::WritebackPort;
 
 /// Warp slots of an SM, by which its requests are critical or not.
@@ -210,6 +210,7 @@ impl MemoryPipeline {
             entry.cache_op = CacheOp::Default;
         }
         let width = instruction.width;
+        entry.bulk = width > MAX_REGISTER_WIDTH;
         entry.work = match (instruction.space, instruction.kind) {
             (Space::Shared, _) => Work::Shared { passes: self.shared_passes.of(addresses, width) },
             (space, Kind::Store) => Work::Store { local: space == Space::Local },
@@ -218,7 +219,7 @@ impl MemoryPipeline {
         };
         match entry.work {
             Work::Shared { .. } => entry.sectors.clear(),
-            Work::Atomic => self.coalescer.atomics(addresses, &mut entry.sectors),
+            Work::Atomic => self.coalescer.atomics(addresses, width, &mut entry.sectors),
             work => {
                 let store = matches!(work, Work::Store { .. });
                 self.coalescer.sectors(addresses, width, store, &mut entry.sectors);
@@ -303,7 +304,7 @@ impl MemoryPipeline {
         match entry.work {
             _ if self.perfect_l1 => false,
             Work::Atomic => true,
-            Work::Store { .. } => !self.l1_enabled,
+            Work::Store { .. } => !self.l1_enabled || entry.bulk,
             _ => !self.l1_enabled || passes_l1(entry.cache_op),
         }
     }
@@ -342,7 +343,7 @@ impl MemoryPipeline {
         match kind {
             RequestKind::Atomic => self.l1.pass_atomic(sector.address),
             RequestKind::Read => self.l1.pass_read(),
-            _ => {}
+            _ => self.l1.pass_write(sector.address),
         }
         let request = self.request(access, &sector, kind, cycle, occupancy, ctx);
         ctx.requests.get_mut(request).bypass = true;

@@ -87,6 +87,66 @@ fn an_async_copy_that_says_so_passes_l1_by_where_the_machine_heeds_it() {
     assert_eq!(counts(&["l1.async_bypass=false"]), (1, 0));
 }
 
+/// An instruction of one lane that moves 1 KiB from address 0 on, 32 sectors of 32 bytes.
+fn bulk(kind: Kind) -> Step {
+    memory(kind, Space::Global, &[0]).with(|i| {
+        i.cache_op = CacheOp::Global;
+        i.width = 1024;
+    })
+}
+
+#[test]
+fn a_bulk_copy_asks_for_each_of_its_sectors_one_a_cycle_and_is_back_with_the_last() {
+    let copy = bulk(Kind::AsyncCopy).used_after(0);
+    let outcome = run(&sectored(&["l1.async_bypass=true"]), vec![vec![copy, exit()]]);
+    let expected: Vec<_> = (0..32).map(|at| (RequestKind::Read, 32 * at, START + 1 + at)).collect();
+    assert_eq!(outcome.traffic(), expected);
+    assert!(outcome.sent.iter().all(|sent| sent.request.bypass));
+    // The last is sent 31 cycles after the first.
+    assert_eq!(outcome.offsets_of(0), [0, 1 + 31 + BELOW]);
+    let [row] = outcome.loads[..] else { panic!("{:?}", outcome.loads) };
+    assert_eq!(row.requests, 32);
+    assert_eq!((outcome.result.l1.bypasses, outcome.result.memory_instructions), (32, 1));
+}
+
+#[test]
+fn a_bulk_store_passes_l1_and_drops_the_copies() {
+    let warp = vec![
+        load(&[64]).used_after(0),
+        bulk(Kind::Store),
+        load(&[64]).used_after(0),
+        load(&[2048]).used_after(0),
+        exit(),
+    ];
+    let outcome = run(&sectored(&["l1.cache.write_allocate=lazy-fetch"]), vec![warp]);
+    let of = |kind| outcome.sent.iter().filter(|sent| sent.request.kind == kind).count();
+    assert_eq!([of(RequestKind::Write), of(RequestKind::Read)], [32, 3]);
+    let writes = outcome.sent.iter().filter(|sent| sent.request.kind == RequestKind::Write);
+    assert!(writes.clone().all(|sent| sent.request.bytes == u32::MAX && sent.request.bypass));
+    let cycles: Vec<u64> = writes.map(|sent| sent.cycle).collect();
+    assert_eq!(cycles[31] - cycles[0], 31, "one a cycle");
+    assert_eq!((outcome.result.l1.read_hits, outcome.result.l1.atomics), (0, 0));
+}
+
+#[test]
+fn a_bulk_reduction_is_an_atomic_of_each_sector_and_nobody_waits() {
+    let warp = vec![bulk(Kind::Reduction), compute(Integer, &[])];
+    let outcome = run(&sectored(&[]), vec![warp]);
+    assert_eq!(outcome.issues_of(0), [START, START + 1]);
+    let expected: Vec<_> =
+        (0..32).map(|at| (RequestKind::Atomic, 32 * at, START + 1 + at)).collect();
+    assert_eq!(outcome.traffic(), expected);
+    assert!(outcome.sent.iter().all(|sent| sent.request.max_lanes_per_address == 1));
+    assert_eq!(outcome.end_cycle(), START + 1 + 31 + BELOW);
+}
+
+#[test]
+fn a_bulk_prefetch_makes_its_traffic_and_nobody_waits() {
+    let outcome = run(&sectored(&[]), vec![vec![bulk(Kind::Prefetch), compute(Integer, &[])]]);
+    assert_eq!(outcome.issues_of(0), [START, START + 1]);
+    assert_eq!((outcome.sent.len(), outcome.result.l1.bypasses), (32, 32));
+}
+
 #[test]
 fn an_atomic_passes_l1_and_drops_the_copy() {
     let atomic = memory(Kind::Atomic, Space::Global, &[0, 0, 4]).used_after(0);
