@@ -91,6 +91,9 @@ pub enum Op {
     /// `createpolicy`, whose result only hints use.
     CreatePolicy,
     Fence,
+    /// `fence.proxy` and `fence.mbarrier_init`: order accesses of one thread that all go the same way
+    /// here.
+    ProxyFence,
     /// `cp.async`; the constant sources are the sizes: sources are shared address, global address,
     /// bytes, bytes to be read.
     CopyAsync {
@@ -101,6 +104,13 @@ pub enum Op {
     CopyAsyncCommit,
     /// Waits until at most so many groups are pending; `None` waits for all.
     CopyAsyncWait(Option<u32>),
+    /// Constant offsets of the addresses among the sources, in their order.
+    Bulk {
+        f: Bulk,
+        offsets: [i64; 3],
+    },
+    /// `cp.async.bulk.commit_group` and `.wait_group`
+    BulkGroup,
     Mbarrier {
         f: Mbarrier,
         space: Space,
@@ -416,6 +426,19 @@ pub enum Mbarrier {
     AsyncArrive {
         increments: bool,
     },
+}
+
+/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread moves many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bulk {
+    /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
+    Load,
+    /// From shared to global memory: to, from, bytes.
+    Store,
+    /// Combines global with shared memory, element by element: to, from, bytes.
+    Reduce { op: AtomicOp, ty: Type },
+    /// From global memory to L2: from, bytes.
+    Prefetch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
-    Argument, Body, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op, PtxError,
-    Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
+    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
+    PtxError, Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
@@ -285,6 +285,7 @@ fn reaches_other_ctas(op: Op) -> bool {
             matches!(access.cache, Cache::Volatile | Cache::StrongGpu)
                 && access.space != Space::Shared
         }
+        Op::Bulk { f, .. } => matches!(f, Bulk::Reduce { .. }),
         Op::Fence => true,
         _ => false,
     }

@@ -41,6 +41,10 @@ pub trait WarpRecorder: Send {
     fn exit(&mut self, pc: u64, mask: u32);
     /// The next instruction waits for so many asynchronous copies, the oldest ones.
     fn wait_async(&mut self, copies: usize);
+    /// The asynchronous copy recorded last ends in no order with others: it completes at an mbarrier.
+    fn copy_completes_at(&mut self, mbarrier: u64);
+    /// The next instruction waits for the copies that complete at an mbarrier.
+    fn wait_copies_at(&mut self, mbarrier: u64);
 }
 
 /// Receives what warps have executed. Warps of one CTA, and CTAs, take turns, so that every warp
@@ -73,6 +77,8 @@ impl WarpRecorder for () {
     fn fence(&mut self, _: u64, _: u32) {}
     fn exit(&mut self, _: u64, _: u32) {}
     fn wait_async(&mut self, _: usize) {}
+    fn copy_completes_at(&mut self, _: u64) {}
+    fn wait_copies_at(&mut self, _: u64) {}
 }
 
 impl Recorder for NoRecorder {
@@ -150,6 +156,14 @@ impl WarpRecorder for WarpAssembler {
 
     fn wait_async(&mut self, copies: usize) {
         self.wait_async_first(copies);
+    }
+
+    fn copy_completes_at(&mut self, mbarrier: u64) {
+        self.await_last_by(mbarrier);
+    }
+
+    fn wait_copies_at(&mut self, mbarrier: u64) {
+        self.wait_async_by(mbarrier);
     }
 }
 

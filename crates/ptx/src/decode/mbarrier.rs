@@ -1,4 +1,4 @@
-//! Barriers in shared memory. Those of other CTAs of a cluster are not known.
+//! Barriers in shared memory. A CTA is a cluster of its own: no mbarrier is of another one.
 
 use super::{Decoder, Result};
 use crate::op::{Arrival, Mbarrier, Op};
@@ -11,7 +11,9 @@ impl Decoder<'_> {
         let name = self.modifiers.require("an operation", Some)?;
         let arrival = self.arrival(name);
         let parity = name.ends_with("_wait") && self.modifiers.accept("parity");
-        while let Some("release" | "acquire" | "relaxed" | "cta") = self.modifiers.peek() {
+        while let Some("release" | "acquire" | "relaxed" | "cta" | "cluster") =
+            self.modifiers.peek()
+        {
             self.modifiers.next();
         }
         let space = self.shared_or_generic();
@@ -43,7 +45,8 @@ impl Decoder<'_> {
 
     fn shared_or_generic(&mut self) -> Space {
         let space = self.modifiers.choose(|name| match name {
-            "shared" | "shared::cta" => Some(Space::Shared),
+            // A CTA is a cluster of its own.
+            "shared" | "shared::cta" | "shared::cluster" => Some(Space::Shared),
             _ => None,
         });
         space.unwrap_or(Space::Generic)

@@ -77,7 +77,7 @@ impl Decoder<'_> {
     }
 
     /// The cache policy behind the other operands, which decides nothing here.
-    fn policy(&mut self, has_policy: bool) -> Result<()> {
+    pub(super) fn policy(&mut self, has_policy: bool) -> Result<()> {
         if has_policy {
             self.operands.take()?;
         }
@@ -201,7 +201,7 @@ fn is_scope(name: &str) -> bool {
     matches!(name, "cta" | "cluster" | "gpu" | "sys")
 }
 
-fn atomic_op(name: &str) -> Option<AtomicOp> {
+pub(super) fn atomic_op(name: &str) -> Option<AtomicOp> {
     Some(match name {
         "and" => AtomicOp::And,
         "or" => AtomicOp::Or,
@@ -217,7 +217,7 @@ fn atomic_op(name: &str) -> Option<AtomicOp> {
     })
 }
 
-fn types_of(op: AtomicOp) -> &'static [Type] {
+pub(super) fn types_of(op: AtomicOp) -> &'static [Type] {
     match op {
         AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
         AtomicOp::CompareAndSwap => &[B16, B32, B64],

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod bits;
+mod bulk;
 mod compare;
 mod control;
 mod convert;

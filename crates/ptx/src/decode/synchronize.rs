@@ -10,8 +10,9 @@ impl Decoder<'_> {
     pub(super) fn synchronize(&mut self) -> Result<Op> {
         match self.opcode {
             "membar" | "fence" => {
+                let of_proxies = matches!(self.modifiers.peek(), Some("proxy" | "mbarrier_init"));
                 while self.modifiers.next().is_some() {}
-                Ok(Op::Fence)
+                Ok(if of_proxies { Op::ProxyFence } else { Op::Fence })
             }
             "bar" | "barrier" => self.barrier(),
             "mbarrier" => self.mbarrier(),
@@ -100,6 +101,9 @@ impl Decoder<'_> {
 
     /// `cp.async.ca.shared.global [d], [s], 16, n` and its groups.
     fn copy(&mut self) -> Result<Op> {
+        if self.modifiers.accept("reduce") {
+            return self.bulk_reduction();
+        }
         if !self.modifiers.accept("async") {
             return Err(self.modifiers.expected("`.async`"));
         }
@@ -111,6 +115,7 @@ impl Decoder<'_> {
                 Ok(Op::CopyAsyncWait(Some(u32::try_from(groups).unwrap_or(u32::MAX))))
             }
             Some("mbarrier") => self.copy_arrives(),
+            Some("bulk") => self.bulk(),
             Some("ca") => self.copy_of(false),
             Some("cg") => self.copy_of(true),
             Some(name) => Err(format!("`cp.async.{name}` is not supported")),

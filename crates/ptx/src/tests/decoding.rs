@@ -153,6 +153,94 @@ fn copies_say_how_much_they_copy_and_read() {
 }
 
 #[test]
+fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
+    let load = |to: &str, hint: &str, policy: &str| {
+        first(&format!(
+            "cp.async.bulk.{to}.global.mbarrier::complete_tx::bytes{hint} [%r1+16], [%rd1+32], %r2, [%r3+8]{policy};"
+        ))
+    };
+    let copy = load("shared::cluster", "", "");
+    assert_eq!(copy.op, Op::Bulk { f: Bulk::Load, offsets: [16, 32, 8] });
+    assert_eq!((copy.sources.len(), copy.reads().count(), copy.dests.len()), (4, 4, 0));
+    assert_eq!(load("shared::cta", "", "").op, copy.op);
+    let hinted = load("shared::cluster", ".L2::cache_hint", ", %rd2");
+    assert_eq!((hinted.op, hinted.sources.len()), (copy.op, 4), "the policy decides nothing");
+
+    let store = first("cp.async.bulk.global.shared::cta.bulk_group [%rd1+8], [%r1+4], 4096;");
+    assert_eq!(store.op, Op::Bulk { f: Bulk::Store, offsets: [8, 4, 0] });
+    assert_eq!(store.sources[2], Value::Bits(4096));
+    let add = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r1], %r2;";
+    let f = Bulk::Reduce { op: AtomicOp::Add, ty: Type::F32 };
+    assert_eq!(op(add), Op::Bulk { f, offsets: [0; 3] });
+    let prefetch = "cp.async.bulk.prefetch.L2.global [%rd1+16], 64;";
+    assert_eq!(op(prefetch), Op::Bulk { f: Bulk::Prefetch, offsets: [16, 0, 0] });
+    for group in ["commit_group", "wait_group 2", "wait_group.read 0"] {
+        assert_eq!(op(&format!("cp.async.bulk.{group};")), Op::BulkGroup);
+    }
+}
+
+#[test]
+fn bulk_copies_by_tensor_maps_and_between_ctas_are_refused() {
+    for (code, reason) in [
+        (
+            "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
+            "by tensor maps (`cp.async.bulk.tensor`) are not supported",
+        ),
+        ("cp.async.bulk.prefetch.tensor.1d.L2.global [%rd1, {%r2}];", "by tensor maps"),
+        (
+            "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r2}], [%r1];",
+            "tensor",
+        ),
+        (
+            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+            "between CTAs of a cluster is not supported",
+        ),
+        (
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 16, [%r3], %rs1;",
+            "`.multicast::cluster` of bulk copies is not supported",
+        ),
+        (
+            "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 16, %rs1;",
+            "`.cp_mask` of bulk copies is not supported",
+        ),
+        (
+            "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r1], [%r2], 16, [%r3];",
+            "to `.global` only",
+        ),
+        (
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.exch.b32 [%rd1], [%r1], 16;",
+            "is not an instruction",
+        ),
+        ("cp.async.bulk.global.bulk_group [%rd1], [%r1], 16;", "`.shared::cta`"),
+    ] {
+        let refused = unsupported(code);
+        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+    }
+}
+
+#[test]
+fn fences_of_proxies_are_no_fences_of_memory() {
+    assert_eq!(op("fence.acq_rel.gpu;"), Op::Fence);
+    for fence in ["proxy.async", "proxy.async.shared::cta", "mbarrier_init.release.cluster"] {
+        assert_eq!(op(&format!("fence.{fence};")), Op::ProxyFence);
+    }
+    assert_eq!(unsupported("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;").len(), 1);
+}
+
+/// A CTA is a cluster of its own.
+#[test]
+fn mbarriers_of_a_cluster_are_those_of_the_cta() {
+    let space = |code: &str| match op(code) {
+        Op::Mbarrier { space, .. } => space,
+        other => panic!("{other:?}"),
+    };
+    let arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];";
+    assert_eq!(space(arrive), Space::Shared);
+    let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;";
+    assert_eq!(space(wait), Space::Shared);
+}
+
+#[test]
 fn calls_name_function_results_and_arguments() {
     let module = parse(
         ".version 7.8\n.target sm_80\n.address_size 64\n\

@@ -48,7 +48,7 @@ pub(super) fn atomic<W: WarpRecorder>(
 }
 
 /// What an atomic leaves in memory.
-fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
+pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
     let bits = atomic.ty.bits();
     let low = |value: u64| value & (u64::MAX >> (u64::BITS - bits));
     let (old, b, c) = (low(old), low(b), low(c));

@@ -141,6 +141,23 @@ pub(super) fn execute<W: WarpRecorder>(
     Ok(if fails { Event::Yield } else { Event::None })
 }
 
+/// Bytes of a bulk copy have arrived at an mbarrier.
+pub(super) fn complete_bytes<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+) -> Outcome {
+    let group = Group { space: Space::Shared, lanes: 1 << lane, addresses: [address; WARP] };
+    check_alignment(&group, BYTES)?;
+    let before = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
+    let count = u32::try_from(bytes).unwrap_or(u32::MAX);
+    let after = changed(Mbarrier::CompleteBytes, before, count);
+    let after = after.map_err(|reason| Trap::new(lane, reason))?;
+    write_lane(warp, ctx, Space::Shared, lane, address, BYTES, after)
+}
+
 fn in_shared(group: &Group) -> Result<Group, Trap> {
     match lanes_of(group.lanes).next().filter(|_| group.space != Space::Shared) {
         None => Ok(Group { space: Space::Shared, ..*group }),
@@ -256,6 +273,9 @@ fn wait<W: WarpRecorder>(
         lanes_of(complete).map(|lane| warp.copies.wait_at(group.addresses[lane])).sum();
     if copies > 0 {
         warp.recorder.wait_async(copies);
+    }
+    for lane in lanes_of(complete) {
+        warp.recorder.wait_copies_at(group.addresses[lane]);
     }
     Ok(complete == group.lanes)
 }

@@ -398,7 +398,13 @@ fn write_shared(shared: &mut [u8], address: u64, width: u64, value: u64) -> Opti
     Some(())
 }
 
-fn outside(ctx: &Context<'_>, space: Space, lane: usize, address: u64, width: u64) -> Trap {
+pub(super) fn outside(
+    ctx: &Context<'_>,
+    space: Space,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Trap {
     let near = match space {
         Space::Shared => format!("shared memory has {} bytes", ctx.shared.len()),
         Space::Local | Space::Param => format!("{} memory ends before", space.name()),

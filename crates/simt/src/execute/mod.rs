@@ -2,6 +2,7 @@
 
 mod atomic;
 mod barrier;
+mod bulk;
 mod compare;
 mod control;
 mod convert;
@@ -176,6 +177,7 @@ fn data<W: WarpRecorder>(
         Op::CopyAsync { bypass, to_offset, from_offset } => {
             memory::copy_async(warp, ctx, step, mask, bypass, to_offset, from_offset)?;
         }
+        Op::Bulk { f, offsets } => bulk::execute(warp, ctx, step, mask, f, offsets)?,
         Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
         Op::LoadMatrix { matrices: count, transposed, offset } => {
             matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;

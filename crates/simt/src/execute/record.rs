@@ -95,13 +95,18 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         Op::Load(access) if access.space == warpmem_ptx::Space::Param => &[],
         Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::Reduce(_) | Op::Prefetch { .. } => &[],
         Op::CopyAsync { .. }
+        | Op::Bulk { .. }
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
         | Op::Texture { .. } => &[],
         Op::Fence => &[],
         Op::Mma(_) => &[(Tensor, 1)],
         Op::Shuffle(_) | Op::Vote(_) | Op::Match { .. } | Op::ReduceLanes(..) => &[(Other, 1)],
-        Op::WarpBarrier | Op::CopyAsyncCommit | Op::CopyAsyncWait(_) => &[(Control, 1)],
+        Op::WarpBarrier
+        | Op::CopyAsyncCommit
+        | Op::CopyAsyncWait(_)
+        | Op::BulkGroup
+        | Op::ProxyFence => &[(Control, 1)],
         _ => &[(Integer, 1)],
     }
 }

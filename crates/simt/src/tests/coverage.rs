@@ -31,11 +31,14 @@ pub(super) const BEGIN: &str = "// test";
 /// Behind it.
 pub(super) const END: &str = "// end of test";
 
+/// Modifiers that make another instruction of an opcode: bulk copies are unlike the other ones.
+const FORMS: [&str; 2] = ["bulk", "reduce"];
+
 /// Notes an instruction: opcode with modifiers.
 pub(super) fn note(instruction: &str) {
     let mut parts = instruction.split('.');
     let opcode = parts.next().unwrap_or_default();
-    let types = parts.filter(|part| Type::named(part).is_some());
+    let types = parts.filter(|part| Type::named(part).is_some() || FORMS.contains(part));
     let key = std::iter::once(opcode).chain(types).collect::<Vec<_>>().join(".");
     NOTED.with_borrow_mut(|noted| noted.insert(key));
 }
@@ -80,6 +83,7 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::matrices::TESTS,
         super::fragments::TESTS,
         super::mbarriers::TESTS,
+        super::bulk::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,
     ];
@@ -118,9 +122,10 @@ const PAGE: &str = "\
 # Instructions of PTX
 
 `warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
-(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed. Each is
-executed by a test in `crates/simt/src/tests/` that compares its result with a plain computation; the
-first such test is named. This page is written by a test, which fails if an instruction has none.
+(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
+`cp.bulk` stands for `cp.async.bulk` and `cp.reduce.bulk` for `cp.reduce.async.bulk`. Each is executed by
+a test in `crates/simt/src/tests/` that compares its result with a plain computation; the first such
+test is named. This page is written by a test, which fails if an instruction has none.
 
 | instruction | test |
 | --- | --- |

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod barriers;
+mod bulk;
 mod control;
 mod coverage;
 mod errors;
@@ -110,7 +111,17 @@ pub(super) fn recorded(
     launch: &Launch,
     limits: Limits,
 ) -> Result<(Counts, Vec<u8>), LaunchError> {
-    let module = warpmem_ptx::parse(&kernel(code)).unwrap_or_else(|error| panic!("{error}"));
+    recorded_module(machine, &kernel(code), launch, limits)
+}
+
+/// As [`recorded`], of a whole module.
+pub(super) fn recorded_module(
+    machine: &mut Machine,
+    text: &str,
+    launch: &Launch,
+    limits: Limits,
+) -> Result<(Counts, Vec<u8>), LaunchError> {
+    let module = warpmem_ptx::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let image = Image::load(module, &mut machine.memory)?;
     let run = Run::new(&image, launch)?;
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,105 @@
+//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy"). Those by tensor maps, and
+//! between CTAs of a cluster, are not known.
+
+use super::memory::{atomic_op, types_of};
+use super::{Decoder, Result};
+use crate::op::{AtomicOp, Bulk, Op};
+use crate::types::Type::U32;
+
+impl Decoder<'_> {
+    /// Behind `cp.async.bulk`: `.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], n, [m]`
+    /// and the others.
+    pub(super) fn bulk(&mut self) -> Result<Op> {
+        match self.modifiers.next() {
+            Some("commit_group") => Ok(Op::BulkGroup),
+            Some("wait_group") => {
+                self.modifiers.accept("read");
+                self.operands.constant()?;
+                Ok(Op::BulkGroup)
+            }
+            Some("prefetch") => self.bulk_prefetch(),
+            Some("shared::cluster" | "shared::cta") => self.bulk_load(),
+            Some("global") => {
+                self.expect_modifiers(FROM_SHARED)?;
+                let has_policy = self.bulk_hint()?;
+                self.bulk_store(Bulk::Store, has_policy)
+            }
+            Some("tensor") => Err(NO_TENSORS.into()),
+            Some(name) => Err(format!("`cp.async.bulk.{name}` is not supported")),
+            None => Err("`cp.async.bulk` lacks its operation".into()),
+        }
+    }
+
+    fn bulk_load(&mut self) -> Result<Op> {
+        if self.modifiers.peek() == Some("shared::cta") {
+            return Err("`cp.async.bulk` between CTAs of a cluster is not supported".into());
+        }
+        self.expect_modifiers(&["global", "mbarrier::complete_tx::bytes"])?;
+        let has_policy = self.bulk_hint()?;
+        let to = self.operands.address()?;
+        let from = self.operands.address()?;
+        self.operands.source(U32)?;
+        let mbarrier = self.operands.address()?;
+        self.policy(has_policy)?;
+        Ok(Op::Bulk { f: Bulk::Load, offsets: [to, from, mbarrier] })
+    }
+
+    fn bulk_store(&mut self, f: Bulk, has_policy: bool) -> Result<Op> {
+        let to = self.operands.address()?;
+        let from = self.operands.address()?;
+        self.operands.source(U32)?;
+        self.policy(has_policy)?;
+        Ok(Op::Bulk { f, offsets: [to, from, 0] })
+    }
+
+    /// `cp.async.bulk.prefetch.L2.global [a], n`
+    fn bulk_prefetch(&mut self) -> Result<Op> {
+        if self.modifiers.peek() == Some("tensor") {
+            return Err(NO_TENSORS.into());
+        }
+        self.expect_modifiers(&["L2", "global"])?;
+        let has_policy = self.bulk_hint()?;
+        let from = self.operands.address()?;
+        self.operands.source(U32)?;
+        self.policy(has_policy)?;
+        Ok(Op::Bulk { f: Bulk::Prefetch, offsets: [from, 0, 0] })
+    }
+
+    /// Behind `cp.reduce`: `.async.bulk.global.shared::cta.bulk_group.add.u32 [d], [s], n`
+    pub(super) fn bulk_reduction(&mut self) -> Result<Op> {
+        self.expect_modifiers(&["async", "bulk"])?;
+        match self.modifiers.next() {
+            Some("global") => self.expect_modifiers(FROM_SHARED)?,
+            Some("tensor") => return Err(NO_TENSORS.into()),
+            _ => return Err("`cp.reduce.async.bulk` is supported to `.global` only".into()),
+        }
+        let has_policy = self.bulk_hint()?;
+        let op = self.modifiers.require("an operation", atomic_op)?;
+        if matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
+            return Err("`cp.reduce.async.bulk` of `.exch` or `.cas` is not an instruction".into());
+        }
+        self.modifiers.accept("noftz");
+        let ty = self.modifiers.one_of(types_of(op))?;
+        self.bulk_store(Bulk::Reduce { op, ty }, has_policy)
+    }
+
+    /// Whether a cache policy is behind the other operands. No other variant is known.
+    fn bulk_hint(&mut self) -> Result<bool> {
+        match self.modifiers.peek() {
+            Some(name @ ("multicast::cluster" | "cp_mask" | "ignore_oob")) => {
+                Err(format!("`.{name}` of bulk copies is not supported"))
+            }
+            _ => Ok(self.modifiers.accept("L2::cache_hint")),
+        }
+    }
+
+    fn expect_modifiers(&mut self, names: &[&str]) -> Result<()> {
+        match names.iter().find(|name| !self.modifiers.accept(name)) {
+            None => Ok(()),
+            Some(name) => Err(self.modifiers.expected(&format!("`.{name}`"))),
+        }
+    }
+}
+
+const FROM_SHARED: &[&str] = &["shared::cta", "bulk_group"];
+const NO_TENSORS: &str = "bulk copies by tensor maps (`cp.async.bulk.tensor`) are not supported";
