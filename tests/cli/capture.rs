@@ -147,3 +147,32 @@ fn bad_launches_are_refused() {
         assert!(!bench.path("k.wmt").exists(), "{arguments:?}");
     }
 }
+
+/// Ten tiles of 4 KiB, each copied to shared memory and back as one instruction of 32 lines.
+#[test]
+fn bulk_copies_are_captured_and_run() {
+    let bench = Bench::new();
+    let pipeline = repository().join("crates/simt/src/tests/bulk_pipeline.ptx");
+    fs::copy(pipeline, bench.path("pipeline.ptx")).unwrap();
+    let capture = "capture --ptx pipeline.ptx --kernel add_tiles --grid 2 --block 128 \
+        --arg=buffer:u32[10240]=sequence --arg=buffer:u32[10240] --arg 5 --arg 100 -o k.wmt --save 2=sums.npy";
+    bench.output(&capture.split_whitespace().collect::<Vec<_>>());
+    let sums = fs::read(bench.path("sums.npy")).unwrap();
+    let words = sums[sums.len() - 4 * 10240..].chunks_exact(4);
+    let words = words.map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    assert!(words.eq(100..10340));
+
+    let json = |arguments: &[&str]| -> Value {
+        let text = bench.output(&[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&text).unwrap()
+    };
+    let load = &json(&["info", "k.wmt"])["profile"]["all"]["divergence"][0];
+    assert_eq!((&load["instructions"], &load["lines"]["max"]), (&10.into(), &32.into()));
+    let run = &json(&["run", "k.wmt", "--machine", "h100"])[0];
+    assert_eq!((&run["loads"], &run["read_requests"]), (&10.into(), &(10 * 128).into()), "{run}");
+    assert_eq!((&run["replies"], &run["l1_bypasses"]), (&(20 * 128).into(), &(10 * 128).into()));
+    bench.refuses(
+        &["export", "accel-sim", "k.wmt", "-o", "text"],
+        &["no bulk copies", "4096 bytes"],
+    );
+}
