@@ -28,7 +28,7 @@ fn opcode(row: &Given) -> String {
     let name = if op.kind == Kind::Load { "LDG.E" } else { "STG.E" };
     match op.width {
         4 => name.to_owned(),
-        width => format!("{name}.{}.SYS", 8 * u32::from(width)),
+        width => format!("{name}.{}.SYS", 8 * width),
     }
 }
 

@@ -87,7 +87,7 @@ fn traced_kernel(trace: &Trace, index: usize) -> TracedKernel {
                         records.push(Traced {
                             kind: instruction.kind,
                             space: instruction.space,
-                            width: instruction.width.into(),
+                            width: instruction.width as usize,
                             mask: record.mask,
                             addresses: record.active_addresses().to_vec(),
                         });

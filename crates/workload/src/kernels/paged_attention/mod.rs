@@ -306,7 +306,7 @@ mod tests {
         let mut elements = BTreeSet::new();
         visit_records(run.trace(), |_, _, instruction, record| {
             if instruction.kind == Kind::Load && instruction.space == Space::Global {
-                let halves = usize::from(instruction.width) / 2;
+                let halves = instruction.width as usize / 2;
                 for &address in record.active_addresses() {
                     let first = address.wrapping_sub(base) / 2;
                     if first < len as u64 {
