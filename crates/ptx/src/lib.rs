@@ -11,6 +11,7 @@
 //!
 //! Invariant: this crate executes nothing, and no input makes it panic.
 
+mod asynchronous;
 mod decode;
 mod error;
 pub mod fatbin;
@@ -28,6 +29,7 @@ mod special;
 mod tests;
 mod types;
 
+pub use asynchronous::{Arrival, Bulk, Mbarrier};
 pub use decode::opcodes;
 pub use error::PtxError;
 pub use flow::Flow;

@@ -3,6 +3,7 @@
 //! Operands are not part of an operation. Their number and order are those of the instruction's
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
+use crate::asynchronous::{Bulk, Mbarrier};
 use crate::types::{Space, Type};
 
 /// An operation.
@@ -401,53 +402,6 @@ pub enum AtomicOp {
     Decrement,
     Min,
     Max,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mbarrier {
-    Init,
-    Invalidate,
-    /// d = state; the source is the count, 1 without it, or the bytes to expect
-    Arrive(Arrival),
-    /// As `Arrive`, and one less is expected from the next phase on.
-    ArriveDrop(Arrival),
-    /// `mbarrier.expect_tx` and `.complete_tx`: bytes of asynchronous copies
-    ExpectBytes,
-    CompleteBytes,
-    /// p = phase of this state, or of this parity, has completed
-    TestWait {
-        parity: bool,
-    },
-    TryWait {
-        parity: bool,
-    },
-    PendingCount,
-    /// `cp.async.mbarrier.arrive`
-    AsyncArrive {
-        increments: bool,
-    },
-}
-
-/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread moves many bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bulk {
-    /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
-    Load,
-    /// From shared to global memory: to, from, bytes.
-    Store,
-    /// Combines global with shared memory, element by element: to, from, bytes.
-    Reduce { op: AtomicOp, ty: Type },
-    /// From global memory to L2: from, bytes.
-    Prefetch,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arrival {
-    Plain,
-    /// `.noComplete`: it must not complete the phase.
-    NoComplete,
-    /// `.expect_tx`: bytes are expected first.
-    ExpectBytes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
