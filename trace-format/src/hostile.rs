@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use serde::Serialize;
 
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
 use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR};
+use crate::operands::Operands;
 use crate::reader::Trace;
-use crate::record::{Instruction, Record};
+use crate::record::{CacheOp, Compute, Instruction, Kind, MAX_WIDTH, Record, Space};
 use crate::{TraceError, serial};
 
 const GOLDEN: &[u8] = include_bytes!("../tests/golden/v3.wmt");
@@ -185,6 +187,33 @@ fn empty_block() -> Block {
 fn one_kernel(chunks: Vec<ChunkIndex>, dictionary: Block, ctas: u32) -> Index {
     let kernel = Kernel { ctas, ..Kernel::default() };
     Index { kernels: vec![KernelIndex { kernel, chunks, dictionary }], ..Index::default() }
+}
+
+/// The bytes per lane that are read of an instruction whose other fields stand for nothing.
+fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
+    let none: Vec<u8> = Vec::new();
+    let rest = (Operands::NONE, None::<u32>, None::<u32>, Vec::<Compute>::new());
+    let place = (0u64, Kind::Load, Space::Global, CacheOp::Default);
+    let dictionary = serial::encode(&vec![(place, width, 0u8, none, rest)]);
+    let mut stored = Vec::new();
+    let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();
+    let index = serial::encode(&one_kernel(vec![], block, 0));
+    let trace = Trace::from_bytes("x", file(head, &stored, &index)).unwrap();
+    let instructions = trace.instructions(0).map_err(|error| error.to_string())?;
+    Ok(instructions[0].width)
+}
+
+/// Version 2 has one byte, whatever its value.
+#[test]
+fn bytes_per_lane_are_read_as_their_version_writes_them_and_bounded() {
+    let second = Head { major: 2, minor: 0 };
+    assert_eq!([4u8, 251, 255].map(|width| width_read(&second, width).unwrap()), [4, 251, 255]);
+    let widths = [4, 251, 4096, MAX_WIDTH];
+    assert_eq!(widths.map(|width| width_read(&HEAD, width).unwrap()), widths);
+    for width in [MAX_WIDTH + 1, u32::MAX] {
+        let error = width_read(&HEAD, width).unwrap_err();
+        assert!(error.contains("at most 65536 are possible"), "{error}");
+    }
 }
 
 #[test]
