@@ -11,7 +11,6 @@
 //!
 //! Invariant: this crate executes nothing, and no input makes it panic.
 
-mod asynchronous;
 mod decode;
 mod error;
 pub mod fatbin;
@@ -20,6 +19,7 @@ mod ids;
 mod instruction;
 mod lexer;
 mod liveness;
+mod mbarrier;
 mod module;
 mod op;
 mod operand;
@@ -29,13 +29,13 @@ mod special;
 mod tests;
 mod types;
 
-pub use asynchronous::{Arrival, Bulk, Mbarrier};
 pub use decode::opcodes;
 pub use error::PtxError;
 pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};
 pub use instruction::{Guard, Instruction, Register, Value};
 pub use liveness::live_words;
+pub use mbarrier::{Arrival, Mbarrier};
 pub use module::{
     Argument, Body, Call, Callee, Function, Module, Reference, Relocation, Target, ThreadLimit,
     Variable,

@@ -3,7 +3,7 @@
 //! Operands are not part of an operation. Their number and order are those of the instruction's
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
-use crate::asynchronous::{Bulk, Mbarrier};
+use crate::mbarrier::Mbarrier;
 use crate::types::{Space, Type};
 
 /// An operation.
@@ -402,6 +402,19 @@ pub enum AtomicOp {
     Decrement,
     Min,
     Max,
+}
+
+/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread moves many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bulk {
+    /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
+    Load,
+    /// From shared to global memory: to, from, bytes.
+    Store,
+    /// Combines global with shared memory, element by element: to, from, bytes.
+    Reduce { op: AtomicOp, ty: Type },
+    /// From global memory to L2: from, bytes.
+    Prefetch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,8 +3,7 @@
 
 use super::memory::{atomic_op, types_of};
 use super::{Decoder, Result};
-use crate::asynchronous::Bulk;
-use crate::op::{AtomicOp, Op};
+use crate::op::{AtomicOp, Bulk, Op};
 use crate::types::Type::U32;
 
 impl Decoder<'_> {

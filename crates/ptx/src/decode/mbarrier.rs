@@ -1,7 +1,7 @@
 //! Barriers in shared memory. A CTA is a cluster of its own: no mbarrier is of another one.
 
 use super::{Decoder, Result};
-use crate::asynchronous::{Arrival, Mbarrier};
+use crate::mbarrier::{Arrival, Mbarrier};
 use crate::op::Op;
 use crate::types::Space;
 use crate::types::Type::*;

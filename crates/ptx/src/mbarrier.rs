@@ -1,7 +1,4 @@
-//! Barriers in shared memory, and the copies that arrive at them.
-
-use crate::op::AtomicOp;
-use crate::types::Type;
+//! The operations of barriers in shared memory.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mbarrier {
@@ -26,19 +23,6 @@ pub enum Mbarrier {
     AsyncArrive {
         increments: bool,
     },
-}
-
-/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread moves many bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bulk {
-    /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
-    Load,
-    /// From shared to global memory: to, from, bytes.
-    Store,
-    /// Combines global with shared memory, element by element: to, from, bytes.
-    Reduce { op: AtomicOp, ty: Type },
-    /// From global memory to L2: from, bytes.
-    Prefetch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
