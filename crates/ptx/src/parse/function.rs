@@ -120,7 +120,13 @@ impl<'a> Parser<'a> {
                     self.cursor.next();
                     self.cursor.expect(';')?;
                 }
-                "noreturn" => {}
+                "noreturn" | "explicitcluster" => {}
+                "reqnctapercluster" => {
+                    if self.dimensions()?.iter().any(|&ctas| ctas > 1) {
+                        let reason = "clusters of several CTAs are not supported";
+                        return Err(self.cursor.error_at(line, reason));
+                    }
+                }
                 _ => {
                     let reason = format!("`.{name}` is not known at a function");
                     return Err(self.cursor.error_at(line, reason));

@@ -53,7 +53,7 @@ fn a_variable_has_its_size_alignment_and_first_bytes() {
 fn a_kernel_has_its_parameters_and_limits() {
     let module = module(
         ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .align 8 .b8 s[24])\n\
-         .maxntid 256, 1, 1\n.minnctapersm 2\n{ ret; }\n\
+         .maxntid 256, 1, 1\n.minnctapersm 2\n.explicitcluster\n.reqnctapercluster 1, 1, 1\n{ ret; }\n\
          .entry e() .reqntid 32 { exit; }\n.extern .func (.param .b32 r) f(.param .b64 x);\n",
     );
     let [k, e, f] = &module.functions[..] else { panic!() };
@@ -111,6 +111,7 @@ fn what_the_module_does_not_allow_is_an_error_with_its_line() {
         (".entry k() { ret;", 4, "expected `}`, found the end of the module"),
         (".entry k() { ret; }\n.entry k() { ret; }", 5, "`k` is defined twice"),
         (".entry k() .bogus 3 { }", 4, "`.bogus` is not known at a function"),
+        (".entry k() .reqnctapercluster 1, 2 { }", 4, "clusters of several CTAs are not supported"),
     ] {
         let error = error(text);
         assert!(error.contains(reason) && error.starts_with(&format!("line {line}")), "{error}");
