@@ -254,16 +254,20 @@ fn links_of_one_flit_in_many_cycles_hold_far_reads_back() {
         };
         Kernel { ctas: vec![vec![far.iter().map(load).collect()]], ..Kernel::default() }
     };
-    let cycles = |interval: &str| {
+    let cycles = |ideal: &str, interval: &str| {
         let key = format!("llc.copy_link_interval={interval}");
-        let machine = two_sms(&["policy.ideal=perfect-dram", &key]);
+        let machine = two_sms(&[ideal, &key]);
         let trace = write(&[kernel(&machine)]).trace;
         (run(&machine, &trace).core_cycles, machine)
     };
-    let ((fast, _), (slow, machine)) = (cycles("1"), cycles("400"));
+    let [(fast, _), (slow, machine)] =
+        ["1", "400"].map(|interval| cycles("policy.ideal=perfect-dram", interval));
     // 1024 sectors over the links of half of the slices, one in 400 network cycles on each.
     let links = u64::from(machine.slices() / 2);
     let clocks = &machine.clocks;
     let least = 1024 / links * 400 * u64::from(clocks.core_mhz) / u64::from(clocks.network_mhz);
     assert!(slow >= least && fast < least, "{fast}, {slow}: {least}");
+    let [(one, _), (other, _)] =
+        ["1", "400"].map(|interval| cycles("policy.ideal=infinite-bandwidth-noc", interval));
+    assert_eq!(one, other, "without a limit");
 }

@@ -1,5 +1,6 @@
 //! Links between the slices of two partitions, one from each slice to its twin.
 
+use crate::arbiter::Inputs;
 use crate::{Direction, PacketSizes};
 use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, bits};
 
@@ -24,14 +25,14 @@ pub struct TwinLinks {
     /// By the slice at which the link begins.
     links: Vec<Link>,
     /// Links that have something to read, one bit each.
-    waiting: [u64; 4],
+    waiting: Inputs,
 }
 
 /// How long packets take on a link, network cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkTimes {
     pub latency: u32,
-    /// From one flit to the next.
+    /// From one flit to the next; 0: no limit, a packet counts as one flit.
     pub interval: u32,
 }
 
@@ -55,7 +56,7 @@ impl TwinLinks {
             latency: times.latency.into(),
             interval: times.interval.into(),
             links: ports.map(link).collect(),
-            waiting: [0; 4],
+            waiting: Inputs::default(),
         }
     }
 
@@ -69,8 +70,8 @@ impl TwinLinks {
         next.min()
     }
 
-    /// Sends at most one packet on the link of a slice; returns when it can send the next one. One that
-    /// lacks room at the end is woken when there is some.
+    /// Sends what the link of a slice can take; returns when it can take the next packet. One that lacks
+    /// room at the end is woken when there is some.
     fn step_link(
         &mut self,
         slice: usize,
@@ -79,14 +80,15 @@ impl TwinLinks {
     ) -> Option<NetworkCycle> {
         let link = &mut self.links[slice];
         let now = self.clock.at(cycle);
-        if link.free <= cycle && ctx.ready(link.from, now).is_some() {
+        while link.free <= cycle && ctx.ready(link.from, now).is_some() {
             if !ctx.room_or_wake(link.to) {
                 return None;
             }
             let request = ctx.pop(link.from, now);
             let flits = self.packets.flits(self.direction, ctx.request(request));
             link.free = cycle + flits * self.interval;
-            ctx.push(link.to, request, self.clock.at(link.free + self.latency));
+            let sent = link.free.max(cycle + 1);
+            ctx.push(link.to, request, self.clock.at(sent + self.latency));
         }
         let Some((ready, _)) = ctx.head(link.from) else {
             bits::remove(&mut self.waiting, slice);

@@ -23,8 +23,8 @@
 //! A request that hits skips the part below the hit. One that finds its sector outstanding waits in
 //! the MSHR entry, linked to the requests before it by [`Request::next`], and shares their answer
 //! ([`RequestTable::share_reply`], [`RequestTable::share_fill`]). A slice adds requests of its own,
-//! for write-backs and for the rest of a line that a store allocated, and a channel adds
-//! prefetches; for these no SM waits.
+//! for write-backs, for the rest of a line that a store allocated and for its twin, and a channel
+//! adds prefetches; for these no SM waits.
 
 use crate::{Location, SmId, Ticks, WarpId, names};
 
@@ -112,7 +112,8 @@ pub struct Request {
     /// an L1 entry and in an LLC entry at once.
     pub next: [RequestId; CacheLevel::COUNT],
     pub sm: SmId,
-    /// Where `address` lies: computed once, as every level asks for it.
+    /// Where `address` lies: computed once, as every level asks for it. Its slice is the one that is
+    /// asked: where slices have twins, that of the SM's partition until it passes the request on.
     pub place: Location,
     /// Sectors that it covers, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,

@@ -188,11 +188,13 @@ impl Wiring {
 
 impl Wiring {
     /// The links between twins: those of requests and those of answers.
-    pub fn twin_links(&self, machine: &Machine) -> Vec<TwinLinks> {
+    pub fn twin_links(&self, machine: &Machine, ideal: Ideal) -> Vec<TwinLinks> {
         let Some(twins) = machine.twins() else { return Vec::new() };
         let packets = PacketSizes::new(&machine.network_spec());
         let llc = &machine.llc;
-        let times = LinkTimes { latency: llc.copy_link_latency, interval: llc.copy_link_interval };
+        let unlimited = ideal == Ideal::InfiniteBandwidthNoc;
+        let interval = if unlimited { 0 } else { llc.copy_link_interval };
+        let times = LinkTimes { latency: llc.copy_link_latency, interval };
         let clock = self.clocks().clock_of();
         let links =
             |direction, unit, from: fn(&TwinPorts) -> PortId, to: fn(&TwinPorts) -> PortId| {

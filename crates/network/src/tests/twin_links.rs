@@ -74,6 +74,13 @@ fn packets_of_a_link_follow_each_other_and_those_of_others_go_beside_them() {
 }
 
 #[test]
+fn without_a_limit_all_that_is_there_goes_in_one_cycle() {
+    let times = LinkTimes { latency: 30, interval: 0 };
+    let packets = [read(1, 10, 3), write(1, 10, 3), read(1, 11, 3)];
+    assert_eq!(arrivals(&packets, times), [41, 41, 42]);
+}
+
+#[test]
 fn a_reader_that_is_full_holds_back_its_own_link_only() {
     let times = LinkTimes { latency: 0, interval: 1 };
     let closed = Readers::ClosedUntil { output: 2, cycle: 200 };

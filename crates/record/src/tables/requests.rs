@@ -34,7 +34,7 @@ fn identity() -> Vec<Column<RequestRow>> {
             "What it asks for: read, write, atomic, or fetch, the rest of a sector that a store covers in part.",
             |r: &RequestRow| r.kind.name(),
         ),
-        index("slice", "Index of the LLC slice.", |r| r.slice),
+        index("slice", "Index of the LLC slice that the SM asks.", |r| r.slice),
         index("channel", "Index of the DRAM channel.", |r| r.channel),
         index("bank", "Index of the bank in its channel.", |r| r.bank),
         index("row", "Index of the row in its bank.", |r| r.row),

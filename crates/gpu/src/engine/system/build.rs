@@ -65,7 +65,7 @@ impl System {
         let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
         let mut units = Units::new(machine, &wiring, schedulers, ideal)?;
         let networks = wiring.networks(machine, ideal)?;
-        let twin_links = wiring.twin_links(machine);
+        let twin_links = wiring.twin_links(machine, ideal);
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
         regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
