@@ -73,6 +73,7 @@ impl TraceWriter {
             registers_per_thread: registers,
             shared_bytes,
             sm_version: 0,
+            cluster: None,
         };
         let threads = info.threads_per_cta();
         if threads == 0 || grid.contains(&0) {

@@ -28,6 +28,7 @@ fn trace_of(path: &Path, name: &str) {
         cache_op: Default::default(),
         width: 0,
         barrier: 0,
+        destinations: 0,
         deps: Vec::new(),
         operands: Default::default(),
         use_distance: None,

@@ -84,6 +84,7 @@ struct Draft {
     pc: u64,
     op: MemoryOp,
     barrier: u8,
+    destinations: u16,
     mask: u32,
     deps: Distances,
     operands: Operands,
@@ -157,6 +158,28 @@ impl WarpAssembler {
         self.record(Draft { pc, op, mask, ..draft });
     }
 
+    /// Arrives at the barrier of the cluster.
+    pub fn cluster_arrive(&mut self, pc: u64, mask: u32) {
+        let op = MemoryOp { kind: Kind::ClusterArrive, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, ..draft });
+    }
+
+    /// Waits at the barrier of the cluster.
+    pub fn cluster_wait(&mut self, pc: u64, mask: u32) {
+        let op = MemoryOp { kind: Kind::ClusterWait, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, ..draft });
+    }
+
+    /// Says that the async copy pushed last goes into the shared memory of these CTAs of the
+    /// cluster, a bit for each rank, instead of the warp's own.
+    pub fn copied_to(&mut self, destinations: u16) {
+        if let Some(draft) = self.records.last_mut() {
+            draft.destinations = destinations;
+        }
+    }
+
     /// The lanes of `mask` end.
     pub fn exit(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::Exit, ..NO_MEMORY };
@@ -205,6 +228,7 @@ impl WarpAssembler {
                 cache_op: draft.op.cache_op,
                 width: draft.op.width,
                 barrier: draft.barrier,
+                destinations: draft.destinations,
                 deps: draft.deps,
                 operands: draft.operands,
                 use_distance: draft.use_distance,
@@ -294,6 +318,7 @@ impl Draft {
             pc: 0,
             op: NO_MEMORY,
             barrier: 0,
+            destinations: 0,
             mask: 0,
             deps: Distances::default(),
             operands: Operands::NONE,

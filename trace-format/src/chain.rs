@@ -38,6 +38,7 @@ mod tests {
             cache_op: CacheOp::Default,
             width: 4,
             barrier: 0,
+            destinations: 0,
             deps: deps.to_vec(),
             operands: Operands::NONE,
             use_distance: None,

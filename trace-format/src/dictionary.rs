@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::block::MAX_DECODED;
+use crate::cluster::ClusterAddress;
 use crate::operands::Operands;
 use crate::record::{
     CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, MAX_REGISTER_WIDTH,
@@ -15,7 +16,7 @@ use crate::record::{
 pub(crate) const SLOTS: usize = 256;
 
 /// Least bytes of an instruction in a file, and of a compute instruction before it.
-const LEAST_BYTES: usize = 11;
+const LEAST_BYTES: usize = 12;
 const LEAST_COMPUTE_BYTES: usize = 3;
 
 /// Bulk copies are aligned to 16 bytes, mostly to lines, and hardly ever to all that they move.
@@ -52,13 +53,20 @@ impl Site {
 #[derive(Default, Debug)]
 pub(crate) struct Sites {
     sites: Vec<Site>,
+    /// CTAs in a cluster of the kernel.
+    ctas_per_cluster: u32,
     slots: FxHashMap<u64, u8>,
 }
 
 impl Sites {
+    /// No sites of a kernel with so many CTAs in a cluster.
+    fn new(ctas_per_cluster: u32) -> Sites {
+        Sites { ctas_per_cluster, ..Sites::default() }
+    }
+
     /// The sites of a dictionary read from a file.
-    pub fn of(instructions: &[Instruction]) -> Sites {
-        let mut sites = Sites::default();
+    pub fn of(instructions: &[Instruction], ctas_per_cluster: u32) -> Sites {
+        let mut sites = Sites::new(ctas_per_cluster);
         for instruction in instructions {
             sites.push(instruction);
         }
@@ -67,6 +75,13 @@ impl Sites {
 
     pub fn get(&self, id: u32) -> Option<&Site> {
         self.sites.get(id as usize)
+    }
+
+    /// Whether all `addresses` of a record of `site` are in CTAs that there are.
+    #[inline]
+    pub fn holds(&self, site: &Site, addresses: &[u64]) -> bool {
+        let is_held = |&address: &u64| ClusterAddress::of(address).rank < self.ctas_per_cluster;
+        site.space != Space::Cluster || addresses.iter().all(is_held)
     }
 
     /// Slots are assigned to program counters of memory instructions in the order in which they
@@ -92,6 +107,20 @@ impl Sites {
     }
 }
 
+/// Checks that an instruction of a kernel with so many CTAs in a cluster names no others.
+pub(crate) fn check_destinations(
+    instruction: &Instruction,
+    ctas_per_cluster: u32,
+) -> Result<(), String> {
+    let Instruction { pc, destinations, .. } = instruction;
+    if u64::from(*destinations) >> ctas_per_cluster == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "a copy at pc {pc:#x} into CTAs {destinations:#b} of a cluster of {ctas_per_cluster}"
+    ))
+}
+
 /// Checks the rules that the documentation of [`Instruction`] states.
 pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, width, .. } = instruction;
@@ -103,10 +132,17 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
             "{kind:?} at pc {pc:#x} with {width} bytes per lane; at most {MAX_WIDTH} are possible"
         ));
     }
-    if *width > MAX_REGISTER_WIDTH && *space != Space::Global {
+    let is_copy = *space == Space::Cluster && *kind == Kind::AsyncCopy;
+    if *width > MAX_REGISTER_WIDTH && *space != Space::Global && !is_copy {
         return Err(format!(
             "{kind:?} at pc {pc:#x} with {width} bytes per lane of {space:?} space; at most \
              {MAX_REGISTER_WIDTH} are possible"
+        ));
+    }
+    if instruction.destinations != 0 && (*kind, *space) != (Kind::AsyncCopy, Space::Global) {
+        return Err(format!(
+            "{kind:?} of {space:?} space at pc {pc:#x} into shared memory of other CTAs; only async \
+             copies from global memory go there"
         ));
     }
     if kind.is_memory() == (*space == Space::None) {
@@ -166,6 +202,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub cache_op: CacheOp,
     pub width: u32,
     pub barrier: u8,
+    pub destinations: u16,
     pub deps: Distances,
     pub operands: Operands,
     pub use_distance: Option<u32>,
@@ -189,7 +226,7 @@ impl FlatInstruction<'_> {
         let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
         [
             self.pc,
-            self.width.into(),
+            u64::from(self.destinations) << 32 | u64::from(self.width),
             small << 16 | u64::from(u16::from(self.operands)),
             optional(self.use_distance),
             optional(self.address_from),
@@ -225,6 +262,7 @@ impl FlatInstruction<'_> {
             cache_op: self.cache_op,
             width: self.width,
             barrier: self.barrier,
+            destinations: self.destinations,
             deps: self.deps.to_vec(),
             operands: self.operands,
             use_distance: self.use_distance,
@@ -279,13 +317,19 @@ struct Entry {
 }
 
 impl Dictionary {
+    /// Forgets all instructions: a kernel begins with so many CTAs in a cluster.
+    pub(crate) fn begin(&mut self, ctas_per_cluster: u32) {
+        self.clear();
+        self.sites.ctas_per_cluster = ctas_per_cluster;
+    }
+
     /// Forgets all instructions.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.instructions.clear();
         self.entries.clear();
         self.last = None;
-        self.sites = Sites::default();
+        self.sites = Sites::new(1);
         self.fault = None;
         self.bytes = 0;
     }
@@ -319,6 +363,7 @@ impl Dictionary {
             cache_op: instruction.cache_op,
             width: instruction.width,
             barrier: instruction.barrier,
+            destinations: instruction.destinations,
             deps: Distances::of(&instruction.deps),
             operands: instruction.operands,
             use_distance: instruction.use_distance,
@@ -389,6 +434,7 @@ mod tests {
             cache_op: CacheOp::Default,
             width: 4,
             barrier: 0,
+            destinations: 0,
             deps: Distances::default(),
             operands: Operands::NONE,
             use_distance: None,
@@ -413,6 +459,7 @@ mod tests {
             FlatInstruction { deps: Distances(1), ..flat(32, &[]) },
             FlatInstruction { width: 8, ..flat(32, &[]) },
             FlatInstruction { width: 8 << 8, ..flat(32, &[]) },
+            FlatInstruction { destinations: 5, ..flat(32, &[]) },
             flat(32, &one),
             flat(32, &two),
             flat(32, &other),

@@ -205,6 +205,9 @@ impl WarpEncoder<'_> {
             return Err(format!("instruction {id} was never interned for this kernel"));
         };
         check(record, site)?;
+        if !sites.holds(site, record.addresses) {
+            return Err("an address in a CTA that its cluster does not have".into());
+        }
         let step = i64::from(id) - i64::from(self.context.next_id);
         varint::put_signed(&mut self.chunk.columns[column::IDS], step);
         self.context.next_id = id.wrapping_add(1);

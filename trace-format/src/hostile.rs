@@ -9,13 +9,17 @@ use serde::Serialize;
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
-use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR};
+use crate::header::{
+    ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
+};
 use crate::operands::Operands;
 use crate::reader::Trace;
-use crate::record::{CacheOp, Compute, Instruction, Kind, MAX_WIDTH, Record, Space};
+use crate::record::{
+    CacheOp, Compute, Instruction, Kind, MAX_WIDTH, Memcpy, OpClass, Record, Space,
+};
 use crate::{TraceError, serial};
 
-const GOLDEN: &[u8] = include_bytes!("../tests/golden/v3.wmt");
+const GOLDEN: &[u8] = include_bytes!("../tests/golden/v4.wmt");
 
 fn golden() -> Trace {
     Trace::from_bytes("golden", GOLDEN.to_vec()).unwrap()
@@ -100,7 +104,7 @@ proptest! {
         if changes.len() == 1 {
             data.truncate(cut.index(data.len() + 1));
         }
-        let sites = Arc::new(Sites::of(&golden().instructions(0).unwrap()));
+        let sites = Arc::new(Sites::of(&golden().instructions(0).unwrap(), 2));
         for ctas in [0, 1, index.kernels[0].chunks[0].ctas] {
             let origin = Origin { path: Arc::from(std::path::Path::new("x")), offset: 0, ctas: 0..ctas };
             if let Ok(chunk) = Chunk::parse(data.clone(), Arc::clone(&sites), origin) {
@@ -153,6 +157,47 @@ fn the_golden_file_uses_every_code() {
     assert!(controls.iter().any(|code| code & control::UNALIGNED != 0));
 }
 
+/// The kernel of the golden file that has clusters of two, read as if they were of `size`.
+fn golden_in_clusters_of(size: u32) -> Vec<Result<bool, TraceError>> {
+    let (blocks, index) = blocks();
+    let sites = Arc::new(Sites::of(&golden().instructions(0).unwrap(), size));
+    let ctas = 0..index.kernels[0].chunks[0].ctas;
+    let origin = Origin { path: Arc::from(std::path::Path::new("x")), offset: 16, ctas };
+    let chunk = Arc::new(Chunk::parse(blocks[0].clone(), sites, origin).unwrap());
+    let mut cursor = chunk.warp(0, 0);
+    let mut record = Record::new();
+    std::iter::repeat_with(|| cursor.next(&mut record)).take(60).collect()
+}
+
+#[test]
+fn an_address_in_a_cta_that_no_cluster_has_is_refused() {
+    assert!(golden_in_clusters_of(2).iter().all(Result::is_ok));
+    let error = golden_in_clusters_of(1).into_iter().find_map(Result::err).unwrap().to_string();
+    let expected = "x is damaged at byte 16: chunk: warp 0: an address in a CTA that its cluster \
+                    does not have";
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn clusters_that_are_not_whole_or_of_no_size_are_refused() {
+    let with = |cluster| with_kernel(|kernel| kernel.info.cluster = Some(cluster));
+    assert!(Trace::from_bytes("x", with([2, 2, 1])).is_ok());
+    let error = open_error(with([3, 1, 1]));
+    assert!(
+        error.ends_with(
+            "kernel 0, `kernel 0`: 4 CTAs in clusters of 3: the last cluster is not whole"
+        ),
+        "{error}"
+    );
+    for cluster in [[0, 1, 1], [4, 5, 1], [u32::MAX; 3]] {
+        let error = open_error(with(cluster));
+        assert!(error.ends_with("CTAs; 1 to 16 are possible"), "{error}");
+    }
+    // A copy into CTA 1 of a cluster of one.
+    let error = Trace::from_bytes("x", with([1; 3])).unwrap().instructions(0).unwrap_err();
+    assert!(error.to_string().contains("into CTAs 0b11 of a cluster of 1"), "{error}");
+}
+
 fn open_error(bytes: Vec<u8>) -> String {
     Trace::from_bytes("x.wmt", bytes).err().unwrap().to_string()
 }
@@ -163,7 +208,7 @@ fn a_newer_major_version_is_refused_with_what_to_do() {
     let newer = file(&Head { major: MAJOR + 1, minor: 3 }, &[], &index);
     assert_eq!(
         open_error(newer),
-        "x.wmt has trace format version 4.3, and this program reads versions up to 3.x: update \
+        "x.wmt has trace format version 5.3, and this program reads versions up to 4.x: update \
          warpmem, or write the trace again with this version"
     );
     let never = file(&Head { major: 0, minor: 9 }, &[], &index);
@@ -189,15 +234,30 @@ fn one_kernel(chunks: Vec<ChunkIndex>, dictionary: Block, ctas: u32) -> Index {
     Index { kernels: vec![KernelIndex { kernel, chunks, dictionary }], ..Index::default() }
 }
 
+/// The index of versions 2 and 3 that [`one_kernel`] is without CTAs.
+fn one_old_kernel(dictionary: Block) -> Vec<u8> {
+    let info = ("", 0u64, [[0u32; 3]; 2], [0u32; 3]);
+    let totals = (0u32, [0u64; 4], [0u64; OpClass::COUNT], Vec::<KindCount>::new());
+    let kernels = vec![((info, totals), Vec::<ChunkIndex>::new(), dictionary)];
+    serial::encode(&(Provenance::default(), Vec::<Memcpy>::new(), 0u64, kernels))
+}
+
 /// The bytes per lane that are read of an instruction whose other fields stand for nothing.
 fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     let none: Vec<u8> = Vec::new();
     let rest = (Operands::NONE, None::<u32>, None::<u32>, Vec::<Compute>::new());
     let place = (0u64, Kind::Load, Space::Global, CacheOp::Default);
-    let dictionary = serial::encode(&vec![(place, width, 0u8, none, rest)]);
+    let dictionary = if head.major < 4 {
+        serial::encode(&vec![(place, width, 0u8, none, rest)])
+    } else {
+        serial::encode(&vec![(place, width, (0u8, 0u16), none, rest)])
+    };
     let mut stored = Vec::new();
     let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();
-    let index = serial::encode(&one_kernel(vec![], block, 0));
+    let index = match head.major {
+        MAJOR => serial::encode(&one_kernel(vec![], block, 0)),
+        _ => one_old_kernel(block),
+    };
     let trace = Trace::from_bytes("x", file(head, &stored, &index)).unwrap();
     let instructions = trace.instructions(0).map_err(|error| error.to_string())?;
     Ok(instructions[0].width)
@@ -208,6 +268,8 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
 fn bytes_per_lane_are_read_as_their_version_writes_them_and_bounded() {
     let second = Head { major: 2, minor: 0 };
     assert_eq!([4u8, 251, 255].map(|width| width_read(&second, width).unwrap()), [4, 251, 255]);
+    let third = Head { major: 3, minor: 0 };
+    assert_eq!([4u32, 4096].map(|width| width_read(&third, width).unwrap()), [4, 4096]);
     let widths = [4, 251, 4096, MAX_WIDTH];
     assert_eq!(widths.map(|width| width_read(&HEAD, width).unwrap()), widths);
     for width in [MAX_WIDTH + 1, u32::MAX] {

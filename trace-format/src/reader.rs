@@ -12,7 +12,7 @@ use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::record::{Instruction, Record};
-use crate::{serial, v1, v2};
+use crate::{serial, v1, v2, v3};
 
 /// Number of dictionaries that are cached, more than kernels run at once. Together they are limited
 /// to the size that a single dictionary may have.
@@ -153,16 +153,22 @@ impl Trace {
 
     fn read_instructions(&self, kernel: usize) -> Result<Vec<Instruction>, TraceError> {
         let place = self.kernel(kernel)?.dictionary;
+        let ctas_per_cluster = self.kernels[kernel].info.ctas_per_cluster();
         let bytes = self.opening().inflate(place, "dictionary", MAX_DECODED)?;
         let instructions: Result<Vec<Instruction>, String> = match self.header.version {
             (1, _) => serial::decode(&bytes)
                 .map(|old: Vec<v1::Instruction>| old.into_iter().map(Instruction::from).collect()),
             (2, _) => serial::decode(&bytes)
                 .map(|old: Vec<v2::Instruction>| old.into_iter().map(Instruction::from).collect()),
+            (3, _) => serial::decode(&bytes)
+                .map(|old: Vec<v3::Instruction>| old.into_iter().map(Instruction::from).collect()),
             _ => serial::decode(&bytes),
         };
         let checked = instructions.and_then(|instructions| {
-            instructions.iter().try_for_each(dictionary::check)?;
+            instructions.iter().try_for_each(|instruction| {
+                dictionary::check(instruction)?;
+                dictionary::check_destinations(instruction, ctas_per_cluster)
+            })?;
             Ok(instructions)
         });
         checked
@@ -245,7 +251,8 @@ impl Trace {
             return Ok(dictionary);
         }
         let instructions: Arc<[Instruction]> = self.read_instructions(kernel)?.into();
-        let sites = Arc::new(Sites::of(&instructions));
+        let sites =
+            Arc::new(Sites::of(&instructions, self.kernels[kernel].info.ctas_per_cluster()));
         let bytes = self.kernel(kernel)?.dictionary.block.inflated;
         let dictionary = Dictionary { instructions, sites, bytes };
         let mut kept = lock();
@@ -358,13 +365,16 @@ impl Opening<'_> {
         }
         let place = Place { offset: footer.offset, block: footer.index };
         let bytes = self.inflate(place, "index", MAX_DECODED)?;
-        let index = match head.major {
-            1 => {
-                decode_index(&bytes, head.minor > v1::MINOR).map(|old: v1::Index| Index::from(old))
-            }
-            2 => decode_index(&bytes, head.minor > v2::MINOR),
-            _ => decode_index(&bytes, head.minor > MINOR),
-        };
+        let index =
+            match head.major {
+                1 => decode_index(&bytes, head.minor > v1::MINOR)
+                    .map(|old: v1::Index| Index::from(old)),
+                2 => decode_index(&bytes, head.minor > v2::MINOR)
+                    .map(|old: v3::Index| Index::from(old)),
+                3 => decode_index(&bytes, head.minor > v3::MINOR)
+                    .map(|old: v3::Index| Index::from(old)),
+                _ => decode_index(&bytes, head.minor > MINOR),
+            };
         let index =
             index.map_err(|reason| self.damaged(place.offset, format!("index: {reason}")))?;
         Ok((index, footer.offset))
@@ -442,6 +452,9 @@ fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
                 "index: {said} {what} in kernel {number}, `{name}`, where their kinds add up to {parts}"
             ));
         }
+        let info = &kernel.info;
+        let clusters = info.check_cluster().and_then(|()| info.check_whole_clusters(kernel.ctas));
+        clusters.map_err(|reason| format!("index: kernel {number}, `{}`: {reason}", info.name))?;
     }
     let counts: [fn(&Kernel) -> u64; 4] =
         [|k| k.warps, |k| k.records, |k| k.warp_instructions, |k| k.thread_instructions];

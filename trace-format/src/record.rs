@@ -16,8 +16,8 @@ pub const WARP_SIZE: usize = 32;
 /// several records.
 pub const MAX_WIDTH: u32 = 1 << 16;
 
-/// Most bytes that a lane moves from or to registers. A record with more per lane is a bulk copy,
-/// whose addresses are global ones.
+/// Most bytes that a lane moves from or to registers. A record with more per lane is a bulk copy:
+/// of global memory, or from the CTA's own shared memory to that of another of its cluster.
 pub const MAX_REGISTER_WIDTH: u32 = 255;
 
 /// What kind of functional unit a compute instruction occupies.
@@ -86,8 +86,9 @@ pub enum Kind {
     Atomic,
     /// Read-modify-write that returns nothing.
     Reduction,
-    /// Global to shared copy that bypasses the registers (`LDGSTS`, `UBLKCP`). The addresses are
-    /// the global ones.
+    /// Copy that bypasses the registers, from global to shared memory (`LDGSTS`, `UBLKCP`): the
+    /// addresses are the global ones. In [`Space::Cluster`], from the CTA's own shared memory: the
+    /// addresses are those that are written.
     AsyncCopy,
     Prefetch,
     /// CTA-wide barrier (`BAR.SYNC`); [`Instruction::barrier`] is its id.
@@ -98,6 +99,10 @@ pub enum Kind {
     Exit,
     /// Not an instruction: holds the compute after the last record of a warp. Its mask is 0.
     End,
+    /// Arrives at the barrier of the cluster (`UCGABAR_ARV`), and goes on.
+    ClusterArrive,
+    /// Waits until all warps of the cluster have arrived at its barrier (`UCGABAR_WAIT`).
+    ClusterWait,
 }
 
 impl Kind {
@@ -114,6 +119,12 @@ impl Kind {
     /// Whether records of this kind carry addresses.
     pub fn is_memory(self) -> bool {
         !matches!(self, Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End)
+            && !self.is_of_cluster()
+    }
+
+    /// Whether it is about the barrier of a cluster.
+    pub fn is_of_cluster(self) -> bool {
+        matches!(self, Kind::ClusterArrive | Kind::ClusterWait)
     }
 }
 
@@ -128,16 +139,19 @@ pub enum Space {
     Texture,
     /// Not a memory instruction.
     None,
+    /// Shared memory of the CTAs of a cluster: see [`ClusterAddress`](crate::ClusterAddress).
+    Cluster,
 }
 
 impl Space {
     /// The spaces of memory instructions, by their names in tables of accesses.
-    pub const MEMORY: [(&str, Space); 5] = [
+    pub const MEMORY: [(&str, Space); 6] = [
         ("global", Space::Global),
         ("shared", Space::Shared),
         ("local", Space::Local),
         ("constant", Space::Constant),
         ("texture", Space::Texture),
+        ("cluster", Space::Cluster),
     ];
 }
 
@@ -190,10 +204,13 @@ pub struct Instruction {
     pub space: Space,
     pub cache_op: CacheOp,
     /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 where the record has no
-    /// addresses. More than [`MAX_REGISTER_WIDTH`] only in global space.
+    /// addresses. More than [`MAX_REGISTER_WIDTH`] only in global space, and for async copies.
     pub width: u32,
     /// Barrier id; 0 for other kinds.
     pub barrier: u8,
+    /// Of an async copy from global memory, the CTAs of the cluster into whose shared memory it
+    /// goes, a bit for each rank; 0 for the warp's own, and for other kinds.
+    pub destinations: u16,
     /// As [`Compute::deps`]: compute results that this instruction's address or data need.
     pub deps: Vec<u8>,
     /// The general registers it reads.
@@ -277,6 +294,9 @@ pub struct KernelInfo {
     pub shared_bytes: u32,
     /// SM binary version (70 = Volta, 75 = Turing, …); 0 where unknown or synthetic.
     pub sm_version: u32,
+    /// CTAs of a cluster, each at least 1; `None`: launched without clusters. The CTAs of a cluster
+    /// follow each other in the trace by rank, x fastest.
+    pub cluster: Option<[u32; 3]>,
 }
 
 impl KernelInfo {

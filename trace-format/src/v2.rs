@@ -33,6 +33,7 @@ impl From<Instruction> for record::Instruction {
             cache_op: one.cache_op,
             width: one.width.into(),
             barrier: one.barrier,
+            destinations: 0,
             deps: one.deps,
             operands: one.operands,
             use_distance: one.use_distance,

@@ -1,8 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
+use crate::cluster::Clusters;
 use crate::cta::CtaBuilder;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{self, Dictionary};
 use crate::encode::ChunkEncoder;
 use crate::error::TraceError;
 use crate::hash::ContentHash;
@@ -64,6 +65,7 @@ pub struct TraceWriter {
 struct OpenKernel {
     totals: Kernel,
     chunks: Vec<ChunkIndex>,
+    clusters: Clusters,
     before: Before,
 }
 
@@ -110,13 +112,16 @@ impl TraceWriter {
         if self.kernel.is_some() {
             return Err(self.invalid(format!("kernel {} begins within another", info.name)));
         }
+        if let Err(reason) = info.check_cluster() {
+            return Err(self.invalid(format!("kernel {}: {reason}", info.name)));
+        }
         let before = Before {
             written: self.output.written(),
             memcpys: self.index.memcpys.len(),
             hash: self.hash.clone(),
         };
         self.hash.bytes(&serial::encode(&info));
-        self.dictionary.clear();
+        self.dictionary.begin(info.ctas_per_cluster());
         let totals = Kernel { info, ..Kernel::default() };
         self.kernel = Some(OpenKernel { totals, before, ..OpenKernel::default() });
         Ok(())
@@ -159,6 +164,7 @@ impl TraceWriter {
     /// When it contradicts the kernel's instructions, or cannot be written to disk.
     pub fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
         self.check_cta(cta)?;
+        self.follow_clusters(cta.block)?;
         let kernel = self.kernel.get_or_insert_default();
         kernel.totals.ctas += 1;
         self.hash.words(&cta.block);
@@ -197,6 +203,15 @@ impl TraceWriter {
         let Some(OpenKernel { totals, chunks, .. }) = self.kernel.take() else {
             return Err(self.invalid("a kernel ends that never began".into()));
         };
+        let ctas_per_cluster = totals.info.ctas_per_cluster();
+        let whole = totals.info.check_whole_clusters(totals.ctas);
+        let mut instructions = self.dictionary.instructions().iter();
+        let checked = whole.and_then(|()| {
+            instructions.try_for_each(|one| dictionary::check_destinations(one, ctas_per_cluster))
+        });
+        if let Err(reason) = checked {
+            return Err(self.invalid(format!("kernel {}: {reason}", totals.info.name)));
+        }
         self.plain = serial::encode(self.dictionary.instructions());
         self.hash.bytes(&self.plain);
         let dictionary = self.write_block("the dictionary", MAX_DECODED)?;
@@ -250,6 +265,13 @@ impl TraceWriter {
             return Err(self.invalid(format!("warp {warp} occurs twice in CTA {:?}", cta.block)));
         }
         self.check_dictionary()
+    }
+
+    /// The CTA at `block` is the next one.
+    fn follow_clusters(&mut self, block: [u32; 3]) -> Result<(), TraceError> {
+        let kernel = self.kernel.get_or_insert_default();
+        let next = kernel.clusters.add(&kernel.totals.info, block);
+        next.map_err(|reason| self.invalid(reason))
     }
 
     fn check_dictionary(&self) -> Result<(), TraceError> {

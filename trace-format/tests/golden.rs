@@ -4,17 +4,19 @@
 
 mod common;
 
-use common::{GivenCta, read_kernel, sample, sample_without_bulk_copies};
+use common::{
+    GivenCta, cluster, read_kernel, sample, sample_without_bulk_copies, sample_without_clusters,
+};
 use warpmem_trace::*;
 
-/// `bulk_copies`: those of a kernel.
+/// `others`: memory instructions of kernel 0 beside those of version 1, and other records.
 fn check(
     name: &str,
     bytes: &[u8],
     version: (u16, u16),
     content_hash: u64,
     content: &[Vec<GivenCta>],
-    bulk_copies: u64,
+    [others, without_addresses]: [u64; 2],
 ) {
     let trace = Trace::from_bytes(name, bytes.to_vec()).unwrap();
     let header = trace.header();
@@ -33,23 +35,31 @@ fn check(
     for (kernel, expected) in content.iter().enumerate() {
         assert_eq!(&read_kernel(&trace, kernel), expected);
     }
+    for (number, kernel) in trace.kernels().iter().enumerate() {
+        assert_eq!(kernel.info.cluster, if version.0 < 4 { None } else { cluster(number) });
+    }
     let kernel = &trace.kernels()[0];
-    assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, 328 + bulk_copies));
+    let records = 328 + others + without_addresses;
+    assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, records));
     assert_eq!(kernel.count(Kind::Load, Space::Shared), 24);
     assert_eq!(kernel.count(Kind::End, Space::None), 8);
-    assert_eq!(kernel.memory_records(), 264 + bulk_copies);
+    assert_eq!(kernel.memory_records(), 264 + others);
 }
 
 fn check_1_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (1, 0), 9337742242055299567, &sample_without_bulk_copies(), 0);
+    check(name, bytes, (1, 0), 9337742242055299567, &sample_without_bulk_copies(), [0, 0]);
 }
 
 fn check_2_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (2, 0), 1502883314808610644, &sample_without_bulk_copies(), 0);
+    check(name, bytes, (2, 0), 1502883314808610644, &sample_without_bulk_copies(), [0, 0]);
 }
 
 fn check_3_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (3, 0), 18373674829843587866, &sample(), 8);
+    check(name, bytes, (3, 0), 18373674829843587866, &sample_without_clusters(), [8, 0]);
+}
+
+fn check_4_0(name: &str, bytes: &[u8]) {
+    check(name, bytes, (4, 0), 6130816949797561215, &sample(), [40, 16]);
 }
 
 #[test]
@@ -95,4 +105,19 @@ fn version_3_0_with_zstd_is_read() {
 #[test]
 fn version_3_0_not_compressed_is_read() {
     check_3_0("v3-stored.wmt", include_bytes!("golden/v3-stored.wmt"));
+}
+
+#[test]
+fn version_4_0_with_deflate_is_read() {
+    check_4_0("v4.wmt", include_bytes!("golden/v4.wmt"));
+}
+
+#[test]
+fn version_4_0_with_zstd_is_read() {
+    check_4_0("v4-zstd.wmt", include_bytes!("golden/v4-zstd.wmt"));
+}
+
+#[test]
+fn version_4_0_not_compressed_is_read() {
+    check_4_0("v4-stored.wmt", include_bytes!("golden/v4-stored.wmt"));
 }

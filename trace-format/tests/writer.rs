@@ -21,6 +21,7 @@ fn load(pc: u64) -> Instruction {
         cache_op: CacheOp::Default,
         width: 4,
         barrier: 0,
+        destinations: 0,
         deps: vec![],
         operands: Operands::of([2]),
         use_distance: None,

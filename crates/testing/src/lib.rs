@@ -64,6 +64,16 @@ pub fn barrier(id: u8) -> Step {
     Step::Record { instruction, addresses: Vec::new() }
 }
 
+/// Arrives at the barrier of the cluster.
+pub fn cluster_arrive() -> Step {
+    Step::Record { instruction: blank(Kind::ClusterArrive), addresses: Vec::new() }
+}
+
+/// Waits at the barrier of the cluster.
+pub fn cluster_wait() -> Step {
+    Step::Record { instruction: blank(Kind::ClusterWait), addresses: Vec::new() }
+}
+
 pub fn exit() -> Step {
     Step::Record { instruction: blank(Kind::Exit), addresses: Vec::new() }
 }
@@ -76,6 +86,7 @@ fn blank(kind: Kind) -> Instruction {
         cache_op: CacheOp::Default,
         width: 0,
         barrier: 0,
+        destinations: 0,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,
@@ -115,6 +126,7 @@ pub struct TestKernel {
     pub shared_bytes: u32,
     /// Threads of a CTA for residency limits; 0 = those of its first CTA's warps.
     pub threads: u32,
+    pub cluster: Option<[u32; 3]>,
     pub ctas: Vec<Vec<WarpSteps>>,
 }
 
@@ -132,6 +144,7 @@ impl TestKernel {
             grid: [self.ctas.len() as u32, 1, 1],
             block: [threads, 1, 1],
             shared_bytes: self.shared_bytes,
+            cluster: self.cluster,
             ..KernelInfo::default()
         }
     }

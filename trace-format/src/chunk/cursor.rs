@@ -109,7 +109,11 @@ impl Decoder {
         self.decode_mask(code, data)?;
         record.mask = self.context.mask;
         self.decode_lanes(code, data, last_active, site, record)?;
-        self.decode_addresses(code, chunk, site, record)
+        self.decode_addresses(code, chunk, site, record)?;
+        if !chunk.sites.holds(site, record.active_addresses()) {
+            return Err("an address in a CTA that its cluster does not have");
+        }
+        Ok(())
     }
 
     #[inline]

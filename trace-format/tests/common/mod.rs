@@ -57,7 +57,7 @@ pub struct GivenCta {
 }
 
 /// One instruction of each kind and several widths, with some compute. After those that [`sample`]
-/// uses comes one with compute of every class. A bulk copy is the last.
+/// uses comes one with compute of every class; then a bulk copy, and those of clusters.
 pub fn instructions() -> Vec<Instruction> {
     let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
     let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
@@ -72,6 +72,7 @@ pub fn instructions() -> Vec<Instruction> {
         cache_op: if index % 2 == 0 { CacheOp::Default } else { CacheOp::Streaming },
         width,
         barrier: 0,
+        destinations: 0,
         deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
         operands: Operands::of((0..index as u16).map(|number| number * number)),
         use_distance: (index % 2 == 0).then_some(index as u32),
@@ -80,12 +81,23 @@ pub fn instructions() -> Vec<Instruction> {
     };
     let mut all: Vec<Instruction> = all.map(instruction).collect();
     all.push(Instruction { pc: 0x1000, compute: compute(&OpClass::ALL), ..all[0].clone() });
-    all.push(Instruction { pc: 0x1010, kind: Kind::AsyncCopy, width: 4096, ..all[0].clone() });
+    let copy = Instruction { pc: 0x1010, kind: Kind::AsyncCopy, width: 4096, ..all[0].clone() };
+    all.push(copy.clone());
+    all.push(Instruction { pc: 0x1020, destinations: 0b11, ..copy.clone() });
+    all.push(Instruction { pc: 0x1030, space: Space::Cluster, ..all[0].clone() });
+    all.push(Instruction { pc: 0x1040, space: Space::Cluster, ..copy });
+    let without_addresses = Instruction { space: Space::None, width: 0, ..all[0].clone() };
+    let kinds = [Kind::ClusterArrive, Kind::ClusterWait];
+    all.extend(kinds.map(|kind| Instruction { pc: 0x1050, kind, ..without_addresses.clone() }));
     all
 }
 
 /// The bulk copy among [`instructions`].
 const BULK_COPY: usize = 11;
+
+/// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
+/// halves of its barrier.
+const OF_CLUSTERS: [usize; 5] = [12, 13, 14, 15, 16];
 
 fn compute(classes: &[OpClass]) -> Vec<Compute> {
     let operands = |class: OpClass| Operands::of([4, 6, 4 << class as u16]);
@@ -111,6 +123,11 @@ pub fn kernel_info(name: &str) -> KernelInfo {
     KernelInfo { name: name.into(), grid: [2, 3, 1], block: [64, 1, 1], ..KernelInfo::default() }
 }
 
+/// Clusters of the kernel with this number in [`sample`].
+pub fn cluster(kernel: usize) -> Option<[u32; 3]> {
+    [Some([2, 1, 1]), None, None][kernel]
+}
+
 pub fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> TraceSummary {
     let provenance = Provenance {
         tool: "warpmem 0.1.0".into(),
@@ -121,7 +138,10 @@ pub fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> 
     let mut cta = CtaBuilder::new();
     for (number, ctas) in kernels.iter().enumerate() {
         writer.memcpy(number as u64, 100);
-        writer.begin_kernel(kernel_info(&format!("kernel {number}"))).unwrap();
+        let is_sample = kernels.len() == 3;
+        let cluster = if is_sample { cluster(number) } else { None };
+        let info = KernelInfo { cluster, ..kernel_info(&format!("kernel {number}")) };
+        writer.begin_kernel(info).unwrap();
         for given in ctas {
             cta.begin(given.block);
             for (number, records) in &given.warps {
@@ -188,10 +208,18 @@ pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
 
 /// [`sample`] as the versions before 3 can hold it: without bulk copies.
 pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
-    let mut kernels = sample();
+    without(sample_without_clusters(), &[BULK_COPY])
+}
+
+/// [`sample`] as version 3 can hold it.
+pub fn sample_without_clusters() -> Vec<Vec<GivenCta>> {
+    without(sample(), &OF_CLUSTERS)
+}
+
+fn without(mut kernels: Vec<Vec<GivenCta>>, instructions: &[usize]) -> Vec<Vec<GivenCta>> {
     for cta in kernels.iter_mut().flatten() {
         for (_, records) in &mut cta.warps {
-            records.retain(|record| record.instruction != BULK_COPY);
+            records.retain(|record| !instructions.contains(&record.instruction));
         }
     }
     kernels
@@ -233,6 +261,19 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
             ]);
         }
         records.push(make(BULK_COPY, 0x11, 0, &|lane| base + 4096 * lane));
+        if number < 16 {
+            let [several, load, copy, arrive, wait] = OF_CLUSTERS;
+            let own = |lane: u64| ClusterAddress { rank: 0, offset: 4 * lane as u32 }.encode();
+            let both = |lane: u64| ClusterAddress { rank: lane as u32 % 2, offset: 4092 }.encode();
+            records.extend([
+                make(several, 1, 0, &|_| base + 8192),
+                make(load, FULL, 0, &own),
+                make(load, FULL, 0, &both),
+                make(copy, 1, 0, &|_| ClusterAddress { rank: 1, offset: 1 << 12 }.encode()),
+                make(arrive, FULL, 0, &|_| 0),
+                make(wait, FULL, 0, &|_| 0),
+            ]);
+        }
         records.push(make(6, FULL, 32, &|_| 0));
         records.push(make(7, 0, 8, &|_| 0));
         records

@@ -287,6 +287,7 @@ impl Engine {
                 registers_per_thread: *registers.get(&launch.kernel).unwrap_or(&run.registers()),
                 shared_bytes: run.shared_bytes(),
                 sm_version: image.module().sm_version(),
+                cluster: None,
             };
             relayed.execute(&run, memory, info, module as u32)
         });

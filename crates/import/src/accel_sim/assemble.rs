@@ -154,6 +154,7 @@ impl Assembler {
             registers_per_thread: header.registers,
             shared_bytes: header.shared_bytes,
             sm_version: header.sm_version,
+            cluster: None,
         })?;
         Ok(())
     }

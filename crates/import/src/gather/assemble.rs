@@ -74,6 +74,7 @@ impl Assembler {
             registers_per_thread: launch.registers,
             shared_bytes: launch.shared_bytes,
             sm_version: 0,
+            cluster: None,
         })?;
         let counts = KernelCounts {
             number: number as u64,

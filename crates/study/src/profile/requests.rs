@@ -26,6 +26,7 @@ impl Access {
             Kind::Store => Some(Access::Store),
             Kind::Atomic | Kind::Reduction => Some(Access::Atomic),
             Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End => None,
+            Kind::ClusterArrive | Kind::ClusterWait => None,
         }
     }
 

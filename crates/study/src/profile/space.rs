@@ -3,7 +3,8 @@
 use serde::Serialize;
 use warpmem_trace::Space;
 
-/// An address space whose lines are counted. Shared memory is not counted: each CTA has its own.
+/// An address space whose lines are counted. Shared memory is not counted: each CTA has its own,
+/// even if others of its cluster access it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemorySpace {
@@ -23,7 +24,7 @@ impl MemorySpace {
             Space::Local => Some(MemorySpace::Local),
             Space::Texture => Some(MemorySpace::Texture),
             Space::Constant => Some(MemorySpace::Constant),
-            Space::Shared | Space::None => None,
+            Space::Shared | Space::Cluster | Space::None => None,
         }
     }
 }

@@ -14,9 +14,10 @@ const WIDEST: u32 = 32;
 /// Source registers that Accel-Sim keeps.
 pub const MAX_SOURCES: usize = 4;
 
-/// Fails on the first memory instruction that no opcode says.
+/// Fails on the first memory instruction, or barrier of a cluster, that no opcode says.
 pub fn check(instructions: &[Instruction]) -> Result<(), String> {
-    let mut accesses = instructions.iter().filter(|instruction| instruction.kind.is_memory());
+    let is_checked = |kind: Kind| kind.is_memory() || kind.is_of_cluster();
+    let mut accesses = instructions.iter().filter(|instruction| is_checked(instruction.kind));
     accesses.try_for_each(|instruction| memory(instruction).map(drop))
 }
 

@@ -1,0 +1,47 @@
+//! Reading format version 3: its dictionaries are converted to the present types. It had no clusters
+//! of CTAs.
+
+use serde::Deserialize;
+
+use crate::old_index;
+use crate::operands::Operands;
+use crate::record::{self, CacheOp, Compute, Kind, OpClass, Space};
+
+/// The last minor version.
+pub(crate) const MINOR: u16 = 0;
+
+pub(crate) type Index = old_index::Index<[u64; OpClass::COUNT]>;
+
+#[derive(Deserialize)]
+pub(crate) struct Instruction {
+    pc: u64,
+    kind: Kind,
+    space: Space,
+    cache_op: CacheOp,
+    width: u32,
+    barrier: u8,
+    deps: Vec<u8>,
+    operands: Operands,
+    use_distance: Option<u32>,
+    address_from: Option<u32>,
+    compute: Vec<Compute>,
+}
+
+impl From<Instruction> for record::Instruction {
+    fn from(one: Instruction) -> record::Instruction {
+        record::Instruction {
+            pc: one.pc,
+            kind: one.kind,
+            space: one.space,
+            cache_op: one.cache_op,
+            width: one.width,
+            barrier: one.barrier,
+            destinations: 0,
+            deps: one.deps,
+            operands: one.operands,
+            use_distance: one.use_distance,
+            address_from: one.address_from,
+            compute: one.compute,
+        }
+    }
+}
