@@ -4,9 +4,7 @@
 
 mod common;
 
-use common::{
-    GivenCta, cluster, read_kernel, sample, sample_without_bulk_copies, sample_without_clusters,
-};
+use common::{GivenCta, read_kernel, sample, sample_without_bulk_copies, sample_without_clusters};
 use warpmem_trace::*;
 
 /// `others`: memory instructions of kernel 0 beside those of version 1, and other records.
@@ -35,9 +33,8 @@ fn check(
     for (kernel, expected) in content.iter().enumerate() {
         assert_eq!(&read_kernel(&trace, kernel), expected);
     }
-    for (number, kernel) in trace.kernels().iter().enumerate() {
-        assert_eq!(kernel.info.cluster, if version.0 < 4 { None } else { cluster(number) });
-    }
+    let clusters: Vec<_> = trace.kernels().iter().map(|kernel| kernel.info.cluster).collect();
+    assert_eq!(clusters, [(version.0 >= 4).then_some([2, 1, 1]), None, None]);
     let kernel = &trace.kernels()[0];
     let records = 328 + others + without_addresses;
     assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, records));

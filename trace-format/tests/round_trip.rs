@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Given, GivenCta, instructions, read_kernel, write};
+use common::{Given, GivenCta, OF_CLUSTERS, instructions, read_kernel, write};
 use proptest::prelude::*;
 use warpmem_trace::*;
 
@@ -49,7 +49,9 @@ fn lane_addresses() -> impl Strategy<Value = Vec<u64>> {
 }
 
 fn record() -> impl Strategy<Value = Given> {
-    let choice = (0..instructions().len(), mask(), lane_addresses(), any::<prop::sample::Index>());
+    let is_alone = |at: &usize| !OF_CLUSTERS.contains(at);
+    let instruction = (0..instructions().len()).prop_filter("needs a cluster", is_alone);
+    let choice = (instruction, mask(), lane_addresses(), any::<prop::sample::Index>());
     choice.prop_map(|(instruction, mask, all, choose)| {
         let static_part = &instructions()[instruction];
         let mut lanes = [0; OpClass::COUNT];

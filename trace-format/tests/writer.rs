@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Given, GivenCta, sample, temporary_writer, write};
+use common::{Given, GivenCta, sample, sample_without_clusters, temporary_writer, write};
 use warpmem_trace::*;
 
 fn compute(class: OpClass) -> Compute {
@@ -87,9 +87,9 @@ fn the_content_hash_knows_the_content_and_nothing_else() {
     let hash = |content: &[Vec<GivenCta>], codec, level, chunk_bytes| {
         write(&path, content, WriterOptions { codec, level, chunk_bytes }).content_hash
     };
-    let base = hash(&sample(), Codec::Deflate, 6, 1 << 18);
-    assert_eq!(base, hash(&sample(), Codec::Deflate, 0, 1 << 18));
-    assert_eq!(base, hash(&sample(), Codec::Zstd, 3, 1));
+    let base = hash(&sample_without_clusters(), Codec::Deflate, 6, 1 << 18);
+    assert_eq!(base, hash(&sample_without_clusters(), Codec::Deflate, 0, 1 << 18));
+    assert_eq!(base, hash(&sample_without_clusters(), Codec::Zstd, 3, 1));
 
     type Change = fn(&mut Vec<Vec<GivenCta>>);
     let first: fn(&mut Vec<Vec<GivenCta>>) -> &mut Given = |c| &mut c[0][0].warps[0].1[0];
@@ -104,17 +104,29 @@ fn the_content_hash_knows_the_content_and_nothing_else() {
     ];
     let mut hashes = vec![base];
     for change in changes {
-        let mut content = sample();
+        let mut content = sample_without_clusters();
         change(&mut content);
         hashes.push(hash(&content, Codec::Deflate, 6, 1 << 18));
     }
-    let mut masked = sample();
+    let mut masked = sample_without_clusters();
     first(&mut masked).mask = 1;
     first(&mut masked).addresses.truncate(1);
     hashes.push(hash(&masked, Codec::Deflate, 6, 1 << 18));
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), changes.len() + 2, "two contents have the same hash");
+}
+
+#[test]
+fn the_content_hash_knows_the_clusters_of_a_kernel() {
+    let hash = |cluster| {
+        let (_directory, _path, mut writer) = temporary_writer();
+        writer.begin_kernel(KernelInfo { cluster, ..KernelInfo::default() }).unwrap();
+        writer.end_kernel().unwrap();
+        writer.finish().unwrap().content_hash
+    };
+    assert_ne!(hash(None), hash(Some([2, 1, 1])));
+    assert_ne!(hash(Some([1, 2, 1])), hash(Some([2, 1, 1])));
 }
 
 #[test]

@@ -97,7 +97,7 @@ const BULK_COPY: usize = 11;
 
 /// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
 /// halves of its barrier.
-const OF_CLUSTERS: [usize; 5] = [12, 13, 14, 15, 16];
+pub const OF_CLUSTERS: [usize; 5] = [12, 13, 14, 15, 16];
 
 fn compute(classes: &[OpClass]) -> Vec<Compute> {
     let operands = |class: OpClass| Operands::of([4, 6, 4 << class as u16]);
@@ -123,9 +123,10 @@ pub fn kernel_info(name: &str) -> KernelInfo {
     KernelInfo { name: name.into(), grid: [2, 3, 1], block: [64, 1, 1], ..KernelInfo::default() }
 }
 
-/// Clusters of the kernel with this number in [`sample`].
-pub fn cluster(kernel: usize) -> Option<[u32; 3]> {
-    [Some([2, 1, 1]), None, None][kernel]
+/// The clusters of a kernel: pairs, if it has instructions that are about them.
+pub fn cluster(ctas: &[GivenCta]) -> Option<[u32; 3]> {
+    let mut records = ctas.iter().flat_map(|cta| &cta.warps).flat_map(|(_, records)| records);
+    records.any(|record| OF_CLUSTERS.contains(&record.instruction)).then_some([2, 1, 1])
 }
 
 pub fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> TraceSummary {
@@ -138,9 +139,8 @@ pub fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> 
     let mut cta = CtaBuilder::new();
     for (number, ctas) in kernels.iter().enumerate() {
         writer.memcpy(number as u64, 100);
-        let is_sample = kernels.len() == 3;
-        let cluster = if is_sample { cluster(number) } else { None };
-        let info = KernelInfo { cluster, ..kernel_info(&format!("kernel {number}")) };
+        let info =
+            KernelInfo { cluster: cluster(ctas), ..kernel_info(&format!("kernel {number}")) };
         writer.begin_kernel(info).unwrap();
         for given in ctas {
             cta.begin(given.block);
