@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Given, GivenCta, sample, sample_without_clusters, temporary_writer, write};
+use common::{Given, GivenCta, sample_without_clusters, temporary_writer, write};
 use warpmem_trace::*;
 
 fn compute(class: OpClass) -> Compute {
