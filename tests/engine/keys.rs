@@ -1,5 +1,6 @@
 //! No configuration key without effect: each is changed once, and some count of a run must follow.
 
+use crate::clusters::exchange;
 use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeMap;
 use warpmem::gpu::results::RunResult;
@@ -158,6 +159,10 @@ const CHANGES: &[Change] = &[
     change("llc.to_dram_latency=60"),
     within("dram.read_queue=1", "llc.to_dram_queue=1"),
     change("llc.atomic_cycles=5"),
+    within("cluster.gpcs=2", "cluster.gpcs=5"),
+    within("cluster.gpcs=2", "cluster.latency=50"),
+    within("cluster.gpcs=2", "cluster.port_bytes=4"),
+    within("cluster.gpcs=2", "cluster.barrier_latency=80"),
     change("llc.copies=true"),
     within("llc.copies=true", "llc.copy_link_latency=50"),
     within("llc.copies=true", "llc.copy_link_interval=40"),
@@ -303,7 +308,8 @@ fn on_chip() -> Kernel {
     let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];
-    Kernel { stream: 1, shared_bytes: 12_000, registers: 32, ctas: vec![cta; 40] }
+    let ctas = vec![cta; 40];
+    Kernel { stream: 1, shared_bytes: 12_000, registers: 32, cluster: None, ctas }
 }
 
 struct Outcome {
@@ -329,6 +335,7 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
 fn every_key_changes_some_count() {
     let near = Kernel { shared_bytes: 4096, ..mixed(8, 12, 1 << 16) };
     let file = write(&[mixed(12, 12, 1 << 22), on_chip(), near]);
+    let in_clusters = write(&[exchange(20)]);
     let mut bases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
     let mut untested: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
     untested.retain(|key| WITHOUT_EFFECT.iter().all(|(other, _)| other != key));
@@ -336,9 +343,10 @@ fn every_key_changes_some_count() {
     for Change { preset, context, change } in CHANGES {
         let (key, _) = change.split_once('=').unwrap();
         untested.retain(|other| other != key);
+        let trace = if context.contains("cluster.") { &in_clusters.trace } else { &file.trace };
         let base =
-            bases.entry((preset, context)).or_insert_with(|| outcome(preset, context, &file.trace));
-        let changed = outcome(preset, &format!("{context} {change}"), &file.trace);
+            bases.entry((preset, context)).or_insert_with(|| outcome(preset, context, trace));
+        let changed = outcome(preset, &format!("{context} {change}"), trace);
         let same_counts = changed.counts == base.counts;
         assert!(same_counts || !is_of_energy(key), "{change}");
         if same_counts && (changed.energy == base.energy || !is_of_energy(key)) {

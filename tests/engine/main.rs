@@ -1,6 +1,7 @@
 //! The engine as a whole: small traces through whole machines.
 
 mod closed_forms;
+mod clusters;
 mod combinations;
 mod copies;
 mod ctas;

@@ -2,6 +2,7 @@
 //! it beside what is published, and says which figures are inputs.
 
 use crate::closed_forms::is_near;
+use crate::clusters::{bytes_from_other_sm, load_from_other_sm};
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, machine, run, write};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,6 +27,9 @@ const MACHINES: [(&str, [u64; 3]); 6] = [
 
 /// Cycles by which a load that hits L2 far takes longer, as published and set, on machines with two partitions.
 const CROSSING: u32 = 200;
+
+/// Cycles of a load from the shared memory of another SM, as published and set, on machines with clusters.
+const OTHER_SM: u64 = 180;
 
 /// Lines of L2 that an SM reads: those of its own partition, or of the other.
 #[derive(Clone, Copy, PartialEq)]
@@ -197,6 +201,9 @@ fn loads_take_what_they_are_set_to_take() {
         let found = latencies(&machine);
         assert_eq!(found[0], l1, "{name}");
         assert!((found[2] - dram).abs() < 1.0, "{name}: {}", found[2]);
+        if machine.gpcs().is_some() {
+            assert_eq!(load_from_other_sm(&machine), OTHER_SM, "{name}");
+        }
         if !machine.llc.copies {
             assert_eq!(found[1], l2, "{name}");
             continue;
@@ -225,8 +232,29 @@ fn the_page_has_what_the_machines_do() {
         let far = if_parted(&|| hop_without_copy(&machine));
         let [read_near, read_far] =
             [Side::Near, Side::Far].map(|side| if_parted(&|| bytes_of_side(&machine, side)));
+        let in_gpcs = |of: &dyn Fn() -> f64| match machine.gpcs() {
+            Some(_) => format!("{:.1}", of()),
+            None => String::new(),
+        };
+        let other = in_gpcs(&|| load_from_other_sm(&machine) as f64);
+        let bytes_of_other = in_gpcs(&|| bytes_from_other_sm(&machine));
         let name = format!("`{name}`");
-        vec![name, l1, near, far, l2, dram, peak, triad, copy, read, read_near, read_far]
+        vec![
+            name,
+            l1,
+            near,
+            far,
+            l2,
+            dram,
+            peak,
+            triad,
+            copy,
+            read,
+            read_near,
+            read_far,
+            other,
+            bytes_of_other,
+        ]
     });
     let heading = [
         "machine",
@@ -241,6 +269,8 @@ fn the_page_has_what_the_machines_do() {
         "L2, bytes a cycle",
         "L2 near, bytes a cycle",
         "L2 far, bytes a cycle",
+        "another SM, cycles",
+        "another SM, bytes a cycle and SM",
     ];
     assert_parts("docs/microbenchmarks.md", &[("ours", table(&heading, rows))]);
 }

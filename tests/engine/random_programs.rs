@@ -1,6 +1,7 @@
 //! Random kernels on machines whose queues, caches and miss registers are as small as they can be: no run
 //! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
 
+use crate::clusters::exchange;
 use crate::recording::{Everything, bandwidth_over_peak};
 use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, write};
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle, simulate_
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
-use warpmem_trace::{CacheOp, Kind, OpClass, Space};
+use warpmem_trace::{CacheOp, ClusterAddress, Kind, OpClass, Space};
 
 /// How the lanes' addresses lie.
 #[derive(Clone, Debug)]
@@ -46,14 +47,25 @@ fn pattern() -> impl Strategy<Value = Pattern> {
 
 fn operation() -> impl Strategy<Value = (Kind, Space)> {
     use Kind::{AsyncCopy, Atomic, Load, Prefetch, Reduction, Store};
-    use Space::{Constant, Global, Local, Shared, Texture};
+    use Space::{Cluster, Constant, Global, Local, Shared, Texture};
     prop_oneof![
         6 => select(vec![(Load, Global), (Load, Local), (Load, Texture)]),
         4 => select(vec![(Store, Global), (Store, Local)]),
         2 => select(vec![(Atomic, Global), (Reduction, Global)]),
         2 => select(vec![(Load, Shared), (Store, Shared), (Load, Constant)]),
         1 => select(vec![(AsyncCopy, Global), (Prefetch, Global)]),
+        2 => select(vec![(Load, Cluster), (Store, Cluster), (Atomic, Cluster), (AsyncCopy, Cluster)]),
     ]
+}
+
+/// CTAs of a cluster, where there are clusters.
+const CLUSTER: u64 = 2;
+
+/// Any address in the shared memory of a cluster.
+fn in_cluster(address: u64) -> u64 {
+    let offset = (address >> 4) as u32 % (12 << 10);
+    ClusterAddress { rank: (address >> 2 & (CLUSTER - 1)) as u32, offset: offset / 16 * 16 }
+        .encode()
 }
 
 /// Bytes of a lane of a bulk copy: a few sectors, the last not whole.
@@ -67,8 +79,13 @@ fn access() -> impl Strategy<Value = Access> {
     (operation(), pattern(), mask, width, cache_op, registers).prop_map(
         |((kind, space), pattern, mask, width, cache_op, (dest, source))| {
             let returns = matches!(kind, Kind::Load | Kind::Atomic);
-            let is_bulk = space == Space::Global && !returns;
+            let is_bulk = space == Space::Global && !returns
+                || space == Space::Cluster && kind == Kind::AsyncCopy;
             let width = if is_bulk { width } else { width.min(16) };
+            let mut addresses = pattern.addresses(mask.count_ones(), width.into());
+            if space == Space::Cluster {
+                addresses.iter_mut().for_each(|address| *address = in_cluster(*address));
+            }
             Access {
                 kind,
                 space,
@@ -77,7 +94,7 @@ fn access() -> impl Strategy<Value = Access> {
                 mask,
                 dest: dest.filter(|_| returns),
                 source,
-                addresses: pattern.addresses(mask.count_ones(), width.into()),
+                addresses,
             }
         },
     )
@@ -86,24 +103,39 @@ fn access() -> impl Strategy<Value = Access> {
 fn step() -> impl Strategy<Value = Step> {
     let compute = (select(OpClass::ALL.to_vec()), 0u16..4, 0u16..4)
         .prop_map(|(class, dest, source)| Step::Compute { class, dest, source });
+    let copy = (0u16..1 << CLUSTER, access()).prop_map(|(destinations, access)| {
+        let (kind, space) = (Kind::AsyncCopy, Space::Global);
+        Step::CopyTo(destinations, Access { kind, space, dest: None, ..access })
+    });
     prop_oneof![
         8 => access().prop_map(Step::Memory),
+        1 => copy,
         3 => compute,
         1 => select(vec![Step::Fence, Step::WaitAsync]),
     ]
 }
 
+/// What lies between the stretches of steps of a warp.
+const BETWEEN: usize = 3;
+
+/// Whether the CTAs of a kernel meet at the barrier of their cluster there, instead of their own.
+type Meetings = [bool; BETWEEN];
+
 /// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early.
-fn cta() -> impl Strategy<Value = Vec<Warp>> {
+fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
     let stretch = prop::collection::vec(step(), 0..6);
-    let warp = prop::collection::vec(stretch, 1..4);
+    let warp = prop::collection::vec(stretch, 1..=BETWEEN);
     (prop::collection::vec(warp, 1..5), [0u8..16, 0u8..16, 0u8..16], any::<bool>()).prop_map(
-        |(warps, barriers, exits)| {
+        move |(warps, barriers, exits)| {
             let flatten = |stretches: Vec<Vec<Step>>| {
                 let mut warp: Warp = Vec::new();
                 for (at, stretch) in stretches.into_iter().enumerate() {
-                    if at > 0 {
-                        warp.push(Step::Barrier(barriers[at]));
+                    match at {
+                        0 => {}
+                        _ if meetings[at] => {
+                            warp.extend([Step::ClusterArrive, Step::ClusterWait]);
+                        }
+                        _ => warp.push(Step::Barrier(barriers[at])),
                     }
                     warp.extend(stretch);
                 }
@@ -117,15 +149,36 @@ fn cta() -> impl Strategy<Value = Vec<Warp>> {
     )
 }
 
-/// A kernel of a few different CTAs, several times over.
+/// A kernel of a few different CTAs, several times over; of an even number they may be clusters.
 fn kernel() -> impl Strategy<Value = Kernel> {
+    let ctas =
+        any::<Meetings>().prop_flat_map(|meetings| prop::collection::vec(cta(meetings), 1..3));
     let shared_bytes = select(vec![0u32, 16 << 10]);
-    (0u64..3, shared_bytes, prop::collection::vec(cta(), 1..3), 1usize..4).prop_map(
-        |(stream, shared_bytes, ctas, copies)| {
-            let ctas = std::iter::repeat_n(ctas, copies).flatten().collect();
-            Kernel { stream, shared_bytes, registers: 16, ctas }
+    (0u64..3, shared_bytes, ctas, 1usize..4, any::<bool>()).prop_map(
+        |(stream, shared_bytes, ctas, copies, in_clusters)| {
+            let ctas: Vec<_> = std::iter::repeat_n(ctas, copies).flatten().collect();
+            let is_even = ctas.len().is_multiple_of(CLUSTER as usize);
+            let cluster = (in_clusters && is_even).then_some([CLUSTER as u32, 1, 1]);
+            let kernel = Kernel { stream, shared_bytes, registers: 16, cluster, ctas };
+            if cluster.is_some() { kernel } else { alone(kernel) }
         },
     )
+}
+
+/// A kernel whose CTAs access nothing of each other.
+fn alone(mut kernel: Kernel) -> Kernel {
+    kernel.cluster = None;
+    for step in kernel.ctas.iter_mut().flatten().flatten() {
+        match step {
+            Step::CopyTo(_, access) => *step = Step::Memory(access.clone()),
+            Step::Memory(access) if access.space == Space::Cluster => {
+                let own = |address: u64| ClusterAddress { rank: 0, ..ClusterAddress::of(address) };
+                access.addresses.iter_mut().for_each(|address| *address = own(*address).encode());
+            }
+            _ => {}
+        }
+    }
+    kernel
 }
 
 /// Groups of overrides; of each group one line is taken, or none.
@@ -299,6 +352,11 @@ const SHAPES: &[&[&str]] = &[
         "policy.cta_scheduler=dyncta(period=7,t_idle=3,t_mem_low=0,t_mem_high=2)",
         "policy.cta_scheduler=dyncta(period=300,t_idle=20,t_mem_low=40,t_mem_high=80)",
     ],
+    &[
+        "cluster.latency=37 cluster.barrier_latency=60",
+        "cluster.port_bytes=1",
+        "cluster.port_bytes=8 cluster.latency=9 network.input_buffer=1 network.output_buffer=1",
+    ],
     &["run.concurrent_kernels=true"],
     &["run.launch_latency=40"],
     &["run.launch_instructions=30", "run.launch_instructions=200"],
@@ -322,7 +380,7 @@ fn small_machine() -> impl Strategy<Value = Small> {
             .iter()
             .zip(choices)
             .filter_map(|(lines, at)| Some(lines[at?.index(lines.len())]));
-        let few_sms = std::iter::once("sm.count=4 network.memory_nodes=[]");
+        let few_sms = std::iter::once("sm.count=4 network.memory_nodes=[] cluster.gpcs=1");
         let overrides: Vec<String> =
             few_sms.chain(chosen).flat_map(str::split_whitespace).map(str::to_owned).collect();
         Small { preset, overrides }
@@ -399,9 +457,10 @@ fn check_rows<R: PartialEq + Debug>(
 
 #[test]
 fn units_ask_for_every_turn_on_each_small_machine() {
-    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18)];
+    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18), exchange(4)];
     for line in SHAPES.concat() {
-        let overrides: Vec<&str> = std::iter::once("sm.count=2").chain(line.split(' ')).collect();
+        let base = ["sm.count=2", "cluster.gpcs=1"];
+        let overrides: Vec<&str> = base.into_iter().chain(line.split(' ')).collect();
         let result = check(&load("li2015", &overrides), &kernels);
         result.unwrap_or_else(|error| panic!("{line}: {error}"));
     }
@@ -415,6 +474,9 @@ proptest! {
         small in small_machine(),
         kernels in prop::collection::vec(kernel(), 1..3),
     ) {
-        check(&machine::load(small.preset, &small.overrides).unwrap(), &kernels)?;
+        let machine = machine::load(small.preset, &small.overrides).unwrap();
+        // One SM may have no room for a cluster.
+        let kernels = if machine.sm.count > 1 { kernels } else { kernels.into_iter().map(alone).collect() };
+        check(&machine, &kernels)?;
     }
 }

@@ -30,9 +30,17 @@ pub struct Access {
 /// One instruction of a warp.
 #[derive(Clone, Debug)]
 pub enum Step {
-    Compute { class: OpClass, dest: u16, source: u16 },
+    Compute {
+        class: OpClass,
+        dest: u16,
+        source: u16,
+    },
     Memory(Access),
+    /// An async copy into the shared memory of these CTAs of the cluster, a bit for each rank.
+    CopyTo(u16, Access),
     Barrier(u8),
+    ClusterArrive,
+    ClusterWait,
     Fence,
     WaitAsync,
     Exit,
@@ -47,6 +55,7 @@ pub struct Kernel {
     pub stream: u64,
     pub shared_bytes: u32,
     pub registers: u32,
+    pub cluster: Option<[u32; 3]>,
     pub ctas: Vec<Vec<Warp>>,
 }
 
@@ -103,7 +112,13 @@ impl Step {
                 warp.compute(*class, ALL, Registers::new(&[Reg(*dest)], &[Reg(*source)]));
             }
             Step::Memory(access) => access.assemble(pc, warp),
+            Step::CopyTo(destinations, access) => {
+                access.assemble(pc, warp);
+                warp.copied_to(*destinations);
+            }
             Step::Barrier(id) => warp.barrier(pc, *id, ALL),
+            Step::ClusterArrive => warp.cluster_arrive(pc, ALL),
+            Step::ClusterWait => warp.cluster_wait(pc, ALL),
             Step::Fence => warp.fence(pc, ALL),
             Step::WaitAsync => warp.wait_async(),
             Step::Exit => warp.exit(pc, ALL),
@@ -136,6 +151,7 @@ fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
         registers_per_thread: kernel.registers,
         shared_bytes: kernel.shared_bytes,
         sm_version: 0,
+        cluster: kernel.cluster,
     };
     writer.begin_kernel(info).unwrap();
     let mut cta = CtaBuilder::new();

@@ -25,6 +25,8 @@ section! {
         clocks: Clocks;
         /// Streaming multiprocessors.
         sm: Sm;
+        /// Clusters of CTAs.
+        cluster: Cluster;
         /// First-level data caches.
         l1: L1;
         /// Request and reply networks.
@@ -314,6 +316,25 @@ section! {
         copy_link_latency: u32, in 0..=CYCLES, unit "network cycles";
         /// From one flit on this link to the next.
         copy_link_interval: u32, in 1..=CYCLES, unit "network cycles";
+    }
+}
+
+section! {
+    /// Clusters of CTAs, and the networks between the SMs of a GPC, on which they run.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Cluster {
+        /// GPCs: groups of SMs, as even as whole pairs of SMs allow. All CTAs of a cluster run in one,
+        /// at the same time. 0: the machine has no clusters, and refuses kernels that do.
+        gpcs: u32, in 0..=128, unit "GPCs";
+        /// From the last byte that an SM sends to another to its arrival there.
+        latency: u32, in 0..=CYCLES, unit "network cycles";
+        /// Data that an SM sends to others, and takes from others, in a network cycle: as much of
+        /// questions, and as much of answers.
+        port_bytes: u32, in 1..=4096, unit "bytes";
+        /// From the arrival of the last CTA at the barrier of a cluster until warps that wait there go
+        /// on.
+        barrier_latency: u32, in 1..=CYCLES, unit "core cycles";
     }
 }
 

@@ -4,7 +4,7 @@ use super::{L1, Machine, MachineError};
 use warpmem_dram::prefetch::PrefetchContext;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_network::NetworkSpec;
-use warpmem_sim::{AddressMap, Twins};
+use warpmem_sim::{AddressMap, Gpcs, Twins};
 
 impl Machine {
     /// LLC slices of all channels.
@@ -16,6 +16,12 @@ impl Machine {
     pub fn twins(&self) -> Option<Twins> {
         (self.llc.copies && self.llc.enabled)
             .then(|| Twins::new(self.dram.channels, self.llc.slices_per_channel))
+    }
+
+    /// Which SMs are in which GPC, if the machine has clusters.
+    pub fn gpcs(&self) -> Option<Gpcs> {
+        let count = self.cluster.gpcs;
+        (count > 0).then(|| Gpcs::new(self.sm.count, count))
     }
 
     /// The address map of DRAM.

@@ -16,6 +16,7 @@ mod partitioned;
 mod placement;
 mod ring;
 mod router;
+mod sm_links;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 use ids::{DestinationId, ExitId, SourceId};
 pub use packet::PacketSizes;
 pub use placement::Placement;
+pub use sm_links::{SmLinkTimes, SmLinks};
 pub use twin_links::{LinkTimes, TwinLinks};
 use warpmem_params::{Entry, PolicyError, Registry};
 use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};

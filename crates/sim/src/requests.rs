@@ -87,6 +87,8 @@ pub enum RequestKind {
     Prefetch,
     /// From a slice to its twin: a sector there is no longer what it is at home.
     Invalidate,
+    /// From an SM to the shared memory of another: see [`Message`](crate::Message).
+    Message,
 }
 
 /// What a request is, apart from its times.

@@ -1,14 +1,15 @@
 //! The dispatcher: kernels in launch order, their CTAs to SMs.
 
-use super::residency::{CtaNeeds, ResidencyError, SmRoom};
-use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
+use super::clusters::{Clusters, Release};
+use super::residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom, check_cluster};
+use super::scheduler::{CTA_SCHEDULERS, ClusterView, CtaScheduler, DispatchView, KernelStart};
 use crate::results::KernelResult;
-use crate::sm::{Code, CtaEnd, CtaLaunch, IdleCycles};
+use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CoreCycle, SmId};
+use warpmem_sim::{CoreCycle, Gpcs, SmId};
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
 
 /// Where the dispatcher gets a kernel's instructions and CTAs from.
@@ -36,6 +37,8 @@ struct Kernel {
     /// CTAs that an empty SM holds.
     per_sm: u32,
     ctas: u32,
+    /// CTAs of a cluster; 1 if it has none.
+    cluster: u32,
     /// Number in the trace of its first CTA.
     first_number: u32,
     chunks: usize,
@@ -76,6 +79,10 @@ pub struct Dispatcher {
     last_kernel: Vec<Option<usize>>,
     /// CTAs started on each SM in the present cycle.
     started: Vec<u32>,
+    /// CTAs of clusters that have their place and wait for the cycle in which their SM starts them.
+    held: VecDeque<Launch>,
+    clusters: Clusters,
+    gpcs: Option<Gpcs>,
     /// The kernels before this one are over.
     first_open: usize,
     launches_per_cycle: u32,
@@ -103,6 +110,8 @@ pub enum DispatchError {
     Policy(#[from] PolicyError),
     #[error(transparent)]
     Residency(#[from] ResidencyError),
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
 }
 
 impl Dispatcher {
@@ -131,6 +140,9 @@ impl Dispatcher {
             resident: vec![0; sms],
             last_kernel: vec![None; sms],
             started: vec![0; sms],
+            held: VecDeque::new(),
+            clusters: Clusters::default(),
+            gpcs: machine.gpcs(),
             first_open: 0,
             launches_per_cycle: machine.sm.cta_launches_per_cycle,
             concurrent: machine.run.concurrent_kernels,
@@ -152,6 +164,9 @@ impl Dispatcher {
         let kernel = end.kernel as usize;
         let sm = self.counted(end.sm);
         let end = CtaEnd { sm, ..end };
+        if self.kernels[kernel].cluster > 1 {
+            self.clusters.end(ClusterCta { kernel: end.kernel, cta: end.cta });
+        }
         self.rooms[sm.index()].give(&self.kernels[kernel].needs);
         self.resident[sm.index()] -= 1;
         self.ctas_ended += 1;
@@ -164,6 +179,16 @@ impl Dispatcher {
         result.thread_instructions += end.issued.thread;
         self.scheduler.cta_ended(&end, issued);
         self.end_kernel_if_over(at, end.cycle);
+    }
+
+    /// All warps of a CTA have arrived at the barrier of its cluster.
+    pub fn cta_arrived(&mut self, cta: ClusterCta) {
+        self.clusters.arrive(cta);
+    }
+
+    /// The next CTA whose cluster has arrived at its barrier.
+    pub fn take_released(&mut self) -> Option<Release> {
+        self.clusters.take_released()
     }
 
     /// The running kernel in place `at` ends in `cycle` if none of its CTAs is left.
@@ -217,8 +242,11 @@ impl Dispatcher {
         self.scheduler.interval().is_some()
     }
 
-    /// The most CTAs of an SM that may issue.
+    /// The most CTAs of an SM that may issue. No CTA of a cluster may pause, as others wait for it.
     pub fn running_limit(&self, sm: SmId) -> u32 {
+        if self.running.iter().any(|running| self.kernels[running.kernel].cluster > 1) {
+            return u32::MAX;
+        }
         self.scheduler.running_limit(self.counted(sm))
     }
 
@@ -249,10 +277,13 @@ impl Dispatcher {
     ) -> Result<Option<CoreCycle>, TraceError> {
         self.start_kernels(cycle, source)?;
         self.started.fill(0);
-        for at in 0..self.running.len() {
-            while self.start_cta(at, cycle, source, launches)? {}
+        for launch in std::mem::take(&mut self.held) {
+            self.launch(launch, launches);
         }
-        if !launches.is_empty() {
+        for at in 0..self.running.len() {
+            while self.start_next(at, cycle, source, launches)? {}
+        }
+        if !launches.is_empty() || !self.held.is_empty() {
             return Ok(Some(cycle + 1));
         }
         let counts = self.running.iter().filter_map(|running| running.next_count);
@@ -330,34 +361,99 @@ impl Dispatcher {
         })
     }
 
-    /// Starts the next CTA of a running kernel if an SM has room for it.
-    fn start_cta(
+    /// Starts the next CTA of a running kernel if an SM has room for it, or its next cluster.
+    fn start_next(
         &mut self,
         at: usize,
         cycle: CoreCycle,
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
     ) -> Result<bool, TraceError> {
-        let running = &mut self.running[at];
+        let Some(sm) = self.pick(at) else { return Ok(false) };
+        let Running { kernel, next_cta, .. } = self.running[at];
+        if self.kernels[kernel].cluster == 1 {
+            let launch = self.start_cta(at, sm, None, cycle, source)?;
+            self.launch(launch, launches);
+            return Ok(true);
+        }
+        let places = self.places_of_cluster(kernel, sm);
+        let sms: Arc<[SmId]> = places.iter().map(|&sm| self.sm_of(sm)).collect();
+        self.clusters.start(kernel as u32, next_cta, Arc::clone(&sms));
+        for sm in places {
+            let launch = self.start_cta(at, sm, Some(Arc::clone(&sms)), cycle, source)?;
+            self.launch(launch, launches);
+        }
+        Ok(true)
+    }
+
+    /// The SM for the next CTA of a running kernel, or for the first of its next cluster.
+    fn pick(&mut self, at: usize) -> Option<SmId> {
+        let running = &self.running[at];
         let kernel = &self.kernels[running.kernel];
         if running.next_cta == kernel.ctas {
-            return Ok(false);
+            return None;
         }
+        let cluster = self.gpcs.filter(|_| kernel.cluster > 1);
+        let cluster = cluster.map(|gpcs| ClusterView {
+            gpcs,
+            ctas: kernel.cluster,
+            first_sm: self.first_sm.index(),
+        });
         let view = DispatchView {
             kernel: running.kernel as u32,
             cta: running.next_cta,
             ctas: kernel.ctas,
             per_sm: kernel.per_sm,
+            cluster,
             needs: kernel.needs,
             launches_per_cycle: self.launches_per_cycle,
             rooms: &self.rooms,
             resident: &self.resident,
             started: &self.started,
         };
-        let Some(sm) = self.scheduler.pick(&view) else { return Ok(false) };
+        let sm = self.scheduler.pick(&view)?;
         debug_assert!(view.may_start(sm), "a CTA scheduler picked an SM that has no room");
-        self.started[sm.index()] += 1;
+        Some(sm)
+    }
+
+    /// The SMs for the CTAs of a cluster, by rank, the first of which is `first`: those of its GPC in
+    /// turn, as often as they have room.
+    fn places_of_cluster(&self, kernel: usize, first: SmId) -> Vec<SmId> {
+        let Kernel { needs, cluster, .. } = &self.kernels[kernel];
+        let gpcs = self.gpcs.expect("a kernel with clusters needs them");
+        let start = self.sm_of(first);
+        let gpc = gpcs.sms(gpcs.of(start));
+        let in_turn = (start.index()..gpc.end).chain(gpc.start..start.index());
+        let mut rooms: Vec<(SmId, SmRoom)> = in_turn
+            .map(|sm| self.counted(SmId::new(sm)))
+            .map(|sm| (sm, self.rooms[sm.index()]))
+            .collect();
+        let mut places = Vec::with_capacity(*cluster as usize);
+        while places.len() < *cluster as usize {
+            let left = *cluster as usize - places.len();
+            let with_room = rooms.iter_mut().filter(|(_, room)| room.holds(needs, 1));
+            places.extend(with_room.take(left).map(|(sm, room)| {
+                room.take(needs);
+                *sm
+            }));
+        }
+        places
+    }
+
+    /// The next CTA of a running kernel comes to an SM that has room for it. `cluster`: the SMs of its
+    /// cluster, by rank.
+    fn start_cta(
+        &mut self,
+        at: usize,
+        sm: SmId,
+        cluster: Option<Arc<[SmId]>>,
+        cycle: CoreCycle,
+        source: &mut dyn KernelSource,
+    ) -> Result<Launch, TraceError> {
+        let running = &mut self.running[at];
+        let kernel = &self.kernels[running.kernel];
         self.rooms[sm.index()].take(&kernel.needs);
+        self.scheduler.cta_started(running.kernel as u32, sm);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
         kernel.check_warps(&chunk, running.next_in_chunk)?;
         let flush = self.flush
@@ -375,6 +471,7 @@ impl Dispatcher {
             chunk,
             l1_bytes: kernel.l1_bytes,
             flush: flush || first,
+            cluster,
         };
         running.next_cta += 1;
         running.next_in_chunk += 1;
@@ -382,8 +479,18 @@ impl Dispatcher {
         if running.next_cta == 1 {
             self.results[running.kernel].start_cycle = (cycle + 1).number();
         }
-        launches.push_back(Launch { sm: self.sm_of(sm), cta });
-        Ok(true)
+        Ok(Launch { sm: self.sm_of(sm), cta })
+    }
+
+    /// Hands a CTA to its SM, or holds it if that has started its CTAs of this cycle.
+    fn launch(&mut self, launch: Launch, launches: &mut VecDeque<Launch>) {
+        let sm = self.counted(launch.sm).index();
+        if self.started[sm] < self.launches_per_cycle {
+            self.started[sm] += 1;
+            launches.push_back(launch);
+        } else {
+            self.held.push_back(launch);
+        }
     }
 
     /// Whether every kernel is over.
@@ -434,14 +541,16 @@ impl Kernel {
         machine: &Machine,
         kernel: &warpmem_trace::Kernel,
         first_number: u32,
-    ) -> Result<Kernel, ResidencyError> {
+    ) -> Result<Kernel, DispatchError> {
         let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
         let per_sm = needs.per_sm(&machine.sm);
+        check_cluster(&kernel.info, per_sm, machine)?;
         Ok(Kernel {
             info: kernel.info.clone(),
             needs,
             per_sm,
             ctas: kernel.ctas,
+            cluster: kernel.info.ctas_per_cluster(),
             first_number,
             chunks: kernel.chunks.len(),
             state: State::Waiting,

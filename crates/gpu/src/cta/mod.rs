@@ -1,10 +1,12 @@
 //! CTA residency and CTA schedulers.
 
+mod clusters;
 mod dispatcher;
 mod residency;
 pub mod scheduler;
 #[cfg(test)]
 mod tests;
 
+pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
-pub use residency::{CtaNeeds, ResidencyError, SmRoom};
+pub use residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom};

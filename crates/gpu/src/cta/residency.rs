@@ -1,6 +1,6 @@
 //! How many CTAs an SM holds.
 
-use warpmem_machine::Sm;
+use warpmem_machine::{Machine, Sm};
 use warpmem_trace::KernelInfo;
 
 /// Registers that a thread can have; a larger number in a trace's header is not believed.
@@ -17,6 +17,43 @@ pub struct ResidencyError {
     pub needed: u64,
     pub available: u64,
     pub key: &'static str,
+}
+
+/// A cluster that no GPC can hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    #[error(
+        "kernel `{kernel}` runs in clusters of {ctas} CTAs, and machine `{machine}` has none \
+         (`cluster.gpcs` = 0); a preset that has them is `h100`"
+    )]
+    NoClusters { kernel: String, ctas: u32, machine: String },
+    #[error(
+        "kernel `{kernel}`: a cluster has {ctas} CTAs, the largest GPC has room for {room} \
+         (`cluster.gpcs` = {gpcs}); no GPC can hold it"
+    )]
+    TooLarge { kernel: String, ctas: u32, room: u64, gpcs: u32 },
+}
+
+/// Refuses a kernel whose clusters no GPC can hold, where an empty SM holds `per_sm` of its CTAs.
+pub fn check_cluster(
+    info: &KernelInfo,
+    per_sm: u32,
+    machine: &Machine,
+) -> Result<(), ClusterError> {
+    let ctas = info.ctas_per_cluster();
+    if ctas == 1 {
+        return Ok(());
+    }
+    let kernel = info.name.clone();
+    let Some(gpcs) = machine.gpcs() else {
+        return Err(ClusterError::NoClusters { kernel, ctas, machine: machine.name.clone() });
+    };
+    let largest = (0..gpcs.count()).map(|gpc| gpcs.sms(gpc).len()).max().unwrap_or(0);
+    let room = largest as u64 * u64::from(per_sm);
+    if room >= u64::from(ctas) {
+        return Ok(());
+    }
+    Err(ClusterError::TooLarge { kernel, ctas, room, gpcs: machine.cluster.gpcs })
 }
 
 /// The resources of an SM that a CTA takes.
@@ -64,13 +101,7 @@ impl CtaNeeds {
 
     /// CTAs that an empty SM holds.
     pub fn per_sm(&self, sm: &Sm) -> u32 {
-        let mut room = SmRoom::of(sm);
-        let mut count = 0;
-        while room.holds(self, 1) {
-            room.take(self);
-            count += 1;
-        }
-        count
+        SmRoom::of(sm).ctas(self)
     }
 }
 
@@ -104,6 +135,16 @@ impl SmRoom {
             && holds(self.warps, needs.warps)
             && holds(self.registers, needs.registers)
             && holds(self.shared_bytes, needs.shared_bytes)
+    }
+
+    /// CTAs that there is room for.
+    pub fn ctas(mut self, needs: &CtaNeeds) -> u32 {
+        let mut count = 0;
+        while self.holds(needs, 1) {
+            self.take(needs);
+            count += 1;
+        }
+        count
     }
 
     /// A CTA comes.

@@ -4,7 +4,7 @@ use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::llc::Slice;
 use crate::side::SideChannels;
-use crate::sm::{CtaEnd, Sm};
+use crate::sm::{ClusterCta, CtaEnd, Sm};
 use std::sync::Arc;
 use warpmem_sim::{AddressMap, ClockDomain, CoreCycle, Cycle, Domain, Region, Ticks, domain};
 use warpmem_trace::TraceError;
@@ -43,6 +43,8 @@ pub(super) struct Part {
     pub record: Recording,
     /// CTAs that have ended in the core cycle that has been stepped, in the order of their SMs.
     pub ended: Vec<CtaEnd>,
+    /// CTAs whose warps have all arrived at the barrier of their cluster in this cycle.
+    pub arrived: Vec<ClusterCta>,
     /// The number of the dispatcher in the core domain: behind the last SM of the machine. Its wake-ups
     /// are in the first region.
     pub dispatcher: usize,
@@ -103,6 +105,9 @@ impl Part {
         sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
         while let Some(end) = sm.take_ended() {
             self.ended.push(end);
+        }
+        while let Some(arrival) = sm.take_arrival() {
+            self.arrived.push(arrival);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::team::Team;
 use super::windows::Windows;
 use crate::context::Recording;
 use crate::controller::Controller;
-use crate::cta::{Dispatcher, KernelSource, Launch};
+use crate::cta::{Dispatcher, KernelSource, Launch, Release};
 use crate::llc::Slice;
 use crate::side::SharedMshrs;
 use crate::sm::Sm;
@@ -17,7 +17,7 @@ pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
 use warpmem_dram::CommandSink;
-use warpmem_network::{Topology, TwinLinks};
+use warpmem_network::{SmLinks, Topology, TwinLinks};
 use warpmem_sim::{
     Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
     domain, free_left,
@@ -33,15 +33,53 @@ pub(super) struct System {
     networks: [Box<dyn Topology>; 2],
     /// Between twins among the slices: requests, answers.
     twin_links: Vec<TwinLinks>,
+    /// Between the SMs of GPCs: questions, answers.
+    sm_links: Vec<SmLinks>,
     mshrs: SharedMshrs,
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
+    /// From the arrival of a cluster until its warps go on, core cycles.
+    barrier_latency: u64,
     /// Steps of networks and of the dispatcher.
     steps: u64,
     /// How even the work of the parts is, where somebody asked.
     windows: Option<Box<Windows>>,
     /// Every unit is stepped in every cycle.
     polls: bool,
+}
+
+/// Networks, and links between twins and between SMs, of each two.
+const MOST_NETWORKS: usize = 6;
+
+/// A step of the network domain.
+struct NetworkTurn<'a> {
+    cycle: NetworkCycle,
+    awake: [bool; MOST_NETWORKS],
+    ctx: Context<'a>,
+    /// Number of the next unit.
+    first: usize,
+    steps: u64,
+}
+
+impl NetworkTurn<'_> {
+    /// Steps those of `units` that are awake, whose numbers follow those of the last call.
+    fn step<T>(
+        &mut self,
+        units: &mut [T],
+        step: impl Fn(&mut T, NetworkCycle, &mut Context) -> Option<NetworkCycle>,
+    ) {
+        for (number, unit) in (self.first..).zip(&mut *units) {
+            if !self.awake[number] {
+                continue;
+            }
+            self.steps += 1;
+            if let Some(next) = step(unit, self.cycle, &mut self.ctx) {
+                let next = next.max(self.cycle + 1);
+                self.ctx.regions[0].fabric.wake_at(number as u32, next);
+            }
+        }
+        self.first += units.len();
+    }
 }
 
 /// Units that are due from which on their steps are shared among threads: what a thread takes over must be
@@ -160,10 +198,10 @@ impl System {
     }
 
     fn step_networks(&mut self, now: Ticks) {
-        let System { regions, networks, twin_links, parts, .. } = self;
+        let System { regions, networks, twin_links, sm_links, parts, .. } = self;
         let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
         let Some(cycle) = regions.iter().find_map(due) else { return };
-        let mut awake = [false; 4];
+        let mut awake = [false; MOST_NETWORKS];
         for Region { fabric, .. } in &mut *regions {
             fabric.begin(Domain::Network, cycle, now);
             let wheel = fabric.wheel(Domain::Network);
@@ -172,22 +210,17 @@ impl System {
             }
             wheel.end();
         }
-        let cycle = NetworkCycle::new(cycle);
-        for (unit, network) in networks.iter_mut().enumerate().filter(|&(unit, _)| awake[unit]) {
-            self.steps += 1;
-            let ctx = &mut Context { regions, map: &parts[0].map };
-            if let Some(next) = network.step(cycle, ctx) {
-                regions[0].fabric.wake_at(unit as u32, next.max(cycle + 1));
-            }
-        }
-        let links = (networks.len()..).zip(twin_links).filter(|&(unit, _)| awake[unit]);
-        for (unit, links) in links {
-            self.steps += 1;
-            let ctx = &mut Context { regions, map: &parts[0].map };
-            if let Some(next) = links.step(cycle, ctx) {
-                regions[0].fabric.wake_at(unit as u32, next.max(cycle + 1));
-            }
-        }
+        let mut turn = NetworkTurn {
+            cycle: NetworkCycle::new(cycle),
+            awake,
+            ctx: Context { regions, map: &parts[0].map },
+            first: 0,
+            steps: 0,
+        };
+        turn.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
+        turn.step(twin_links, TwinLinks::step);
+        turn.step(sm_links, SmLinks::step);
+        self.steps += turn.steps;
     }
 
     /// Brings together what the parts have done at `now`, and steps the dispatcher if it is due.
@@ -198,6 +231,9 @@ impl System {
             self.gather_rows();
             self.tell_fields();
         }
+        for part in &mut self.parts {
+            part.arrived.drain(..).for_each(|cta| self.dispatcher.cta_arrived(cta));
+        }
         for at in 0..self.parts.len() {
             if let Some(error) = self.parts[at].error.take() {
                 return Err(error);
@@ -205,6 +241,7 @@ impl System {
             due |= !self.parts[at].ended.is_empty();
             self.collect_ended(at);
         }
+        self.release_clusters(now);
         if due {
             self.steps += 1;
             self.dispatch(self.clock::<domain::Core>().cycle_of(now), source)?;
@@ -243,12 +280,12 @@ impl System {
     }
 
     fn wake_all(&mut self, domain: Domain, cycle: u64) {
-        let dispatcher = self.dispatcher_unit();
+        let (dispatcher, networks) = (self.dispatcher_unit(), self.network_units());
         for (part, Region { fabric, .. }) in self.parts.iter().zip(&mut self.regions) {
             let (first, units) = match domain {
                 Domain::Dram => (part.first_controller, part.controllers.len()),
                 Domain::Llc => (part.first_slice, part.slices.len()),
-                Domain::Network => (0, self.networks.len() + self.twin_links.len()),
+                Domain::Network => (0, networks),
                 Domain::Core => (part.first_sm, part.sms.len()),
             };
             for index in first as u32..(first + units) as u32 {
@@ -257,6 +294,23 @@ impl System {
         }
         if domain == Domain::Core {
             self.regions[0].fabric.wake_cycle(UnitId { domain, index: dispatcher }, cycle);
+        }
+    }
+
+    /// Networks and links.
+    fn network_units(&self) -> usize {
+        self.networks.len() + self.twin_links.len() + self.sm_links.len()
+    }
+
+    /// Lets clusters go on that have arrived at their barriers.
+    fn release_clusters(&mut self, now: Ticks) {
+        while let Some(Release { cta, sm }) = self.dispatcher.take_released() {
+            let at = self.clock::<domain::Core>().cycle_of(now) + self.barrier_latency;
+            let region = self.split.region_of_sm(sm.index());
+            let part = &mut self.parts[region];
+            let sm = &mut part.sms[sm.index() - part.first_sm];
+            sm.release_cluster(cta, at);
+            self.regions[region].fabric.wake_at(sm.unit().index, at);
         }
     }
 

@@ -4,12 +4,15 @@ use super::split::Split;
 use crate::controller::Controller;
 use crate::ideal::Ideal;
 use crate::llc::{Slice, SlicePorts, TwinPorts};
-use crate::sm::Sm;
+use crate::sm::{MessagePorts, Sm};
 use warpmem_dram::Channel;
 use warpmem_machine::Machine;
-use warpmem_network::{Direction, LinkTimes, PacketSizes, Topology, TwinLinks};
+use warpmem_network::{
+    Direction, LinkTimes, PacketSizes, SmLinkTimes, SmLinks, Topology, TwinLinks,
+};
 use warpmem_params::PolicyError;
 use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
+use warpmem_trace::MAX_CLUSTER;
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
@@ -17,6 +20,18 @@ const REPLY_NETWORK: usize = 1;
 /// Numbers of the links between twins, in the same domain.
 const ASKS: usize = 2;
 const ANSWERS: usize = 3;
+
+/// Numbers of the links between SMs, which follow: questions, answers.
+fn sm_link_units(machine: &Machine) -> [usize; 2] {
+    let first = if machine.twins().is_some() { ANSWERS + 1 } else { REPLY_NETWORK + 1 };
+    [first, first + 1]
+}
+
+/// Networks, and links between twins and between SMs.
+fn network_units(machine: &Machine) -> usize {
+    let [first, last] = sm_link_units(machine);
+    if machine.gpcs().is_some() { last + 1 } else { first }
+}
 
 /// The ports between the units, made in one place.
 pub(super) struct Wiring {
@@ -27,6 +42,8 @@ pub(super) struct Wiring {
     slice_ports: Vec<SlicePorts>,
     /// By slice, where slices have twins.
     twin_ports: Vec<TwinPorts>,
+    /// By SM, where the machine has clusters.
+    message_ports: Vec<MessagePorts>,
 }
 
 impl Wiring {
@@ -36,15 +53,23 @@ impl Wiring {
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
         let channels = machine.dram.channels as usize;
-        let networks = if machine.twins().is_some() { 4 } else { 2 };
-        let units = [channels, slices, networks, sms + 1];
+        let units = [channels, slices, network_units(machine), sms + 1];
         let regions = (0..split.regions()).map(|at| Region::new(at, clocks, units)).collect();
-        let (sm_ports, slice_ports, twin_ports) = (Vec::new(), Vec::new(), Vec::new());
-        let mut wiring = Wiring { regions, split, sm_ports, slice_ports, twin_ports };
+        let mut wiring = Wiring {
+            regions,
+            split,
+            sm_ports: Vec::new(),
+            slice_ports: Vec::new(),
+            twin_ports: Vec::new(),
+            message_ports: Vec::new(),
+        };
         wiring.add_sm_ports(machine, sms, cluster_entries);
         wiring.add_slice_ports(machine, slices, needs);
         if machine.twins().is_some() {
             wiring.add_twin_ports(machine, slices);
+        }
+        if machine.gpcs().is_some() {
+            wiring.add_message_ports(machine, sms);
         }
         wiring
     }
@@ -115,6 +140,34 @@ impl Wiring {
         }
     }
 
+    fn add_message_ports(&mut self, machine: &Machine, sms: usize) {
+        let [asks, answers] = sm_link_units(machine);
+        let network = &machine.network;
+        // What is on its way, and what the banks are about to give, waits in the port behind: an SM
+        // sends a message in a cycle at most.
+        let on_way = machine.cluster.latency + 1;
+        // A copy for a whole cluster finds room.
+        let near = network.input_buffer.max(MAX_CLUSTER);
+        let from_banks = near + machine.sm.shared.latency;
+        for id in SmId::all(sms) {
+            let sm = UnitId { domain: Domain::Core, index: id.0.into() };
+            let add = &mut self.regions[self.split.region_of_sm(id.index())].fabric;
+            let far = (network.output_buffer + on_way) as usize;
+            let mut out = |name, unit, room: u32| {
+                add.add_port(name, id.index(), room as usize, sm, network_unit(unit))
+            };
+            let asks_port = out("sm-to-sms", asks, near);
+            let answers_port = out("answers-to-sms", answers, from_banks);
+            let mut back = |name, unit| add.add_port(name, id.index(), far, network_unit(unit), sm);
+            self.message_ports.push(MessagePorts {
+                asks: asks_port,
+                asked: back("sms-to-sm", asks),
+                answers: answers_port,
+                answered: back("answers-of-sms", answers),
+            });
+        }
+    }
+
     /// All regions have the same.
     fn clocks(&self) -> &Fabric {
         &self.regions[0].fabric
@@ -125,6 +178,10 @@ impl Wiring {
         let ports = SmId::all(self.sm_ports.len()).zip(&self.sm_ports);
         let sm = |(id, &(out, back)): (SmId, &(PortId, PortId))| {
             let sm = Sm::new(machine, id, clock, out, back)?;
+            let sm = match self.message_ports.get(id.index()) {
+                Some(&ports) => sm.with_messages(machine, ports),
+                None => sm,
+            };
             Ok(if ideal == Ideal::PerfectL1 { sm.with_perfect_l1() } else { sm })
         };
         ports.map(sm).collect()
@@ -208,6 +265,28 @@ impl Wiring {
         vec![
             links(Direction::Request, ASKS, |p| p.asks, |p| p.asked),
             links(Direction::Reply, ANSWERS, |p| p.answers, |p| p.answered),
+        ]
+    }
+}
+
+impl Wiring {
+    /// The links between SMs: those of questions and those of answers.
+    pub fn sm_links(&self, machine: &Machine, ideal: Ideal) -> Vec<SmLinks> {
+        if self.message_ports.is_empty() {
+            return Vec::new();
+        }
+        let cluster = &machine.cluster;
+        let unlimited = ideal == Ideal::InfiniteBandwidthNoc;
+        let port_bytes = (!unlimited).then_some(cluster.port_bytes);
+        let times = SmLinkTimes { latency: cluster.latency, port_bytes };
+        let clock = self.clocks().clock_of();
+        let [asks, answers] = sm_link_units(machine);
+        let links = |direction, unit, ends: fn(&MessagePorts) -> (PortId, PortId)| {
+            SmLinks::new(direction, unit, clock, times, self.message_ports.iter().map(ends))
+        };
+        vec![
+            links(Direction::Request, asks, |ports| (ports.asks, ports.asked)),
+            links(Direction::Reply, answers, |ports| (ports.answers, ports.answered)),
         ]
     }
 }

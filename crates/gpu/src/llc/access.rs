@@ -42,6 +42,7 @@ impl Slice {
             }
             RequestKind::Write | RequestKind::Writeback => self.write(id, &request, room, now, ctx),
             RequestKind::Invalidate => unreachable!("it comes as an answer"),
+            RequestKind::Message => unreachable!("it goes to an SM"),
         }
     }
 

@@ -34,6 +34,7 @@ impl Slice {
                 ctx.requests.get_mut(id).offchip = true;
                 self.to_dram.send(id, now, ctx);
             }
+            RequestKind::Message => unreachable!("it goes to an SM"),
         }
         if request.kind == RequestKind::Atomic {
             self.hold_for_atomic(request, cycle);

@@ -197,6 +197,7 @@ impl Slice {
                     self.twin.as_mut().expect("it has answered").answer_waits = waits;
                 }
             }
+            RequestKind::Message => unreachable!("it goes to an SM"),
             RequestKind::Invalidate => {
                 ctx.fabric.pop(port, now);
                 self.drop_copies(request.address, request.sectors);
@@ -368,6 +369,7 @@ impl Slice {
                 if twin.answer_waits && !sent && free <= now { Ticks::NEVER } else { free }
             }
             RequestKind::Invalidate => ready,
+            RequestKind::Message => unreachable!("it goes to an SM"),
             RequestKind::Write | RequestKind::Writeback | RequestKind::Atomic => {
                 if self.replies.has_port_room(ctx) { ready } else { Ticks::NEVER }
             }

@@ -89,6 +89,9 @@ pub struct SmResult {
     pub shared_accesses: u64,
     /// Passes beyond the first of shared-memory instructions.
     pub shared_bank_conflict_cycles: u64,
+    /// Messages to the shared memory of other SMs, and their bytes of data in both directions.
+    pub messages: u64,
+    pub message_bytes: u64,
 }
 
 /// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table

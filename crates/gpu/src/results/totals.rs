@@ -25,6 +25,8 @@ count_fields!(SmResult {
     reply_ticks,
     shared_accesses,
     shared_bank_conflict_cycles,
+    messages,
+    message_bytes,
 });
 
 add_fields!(SliceResult {

@@ -39,6 +39,7 @@ pub(super) struct Static {
     pub space: Space,
     pub cache_op: CacheOp,
     pub width: u32,
+    pub destinations: u16,
 }
 
 /// All instructions of a kernel.
@@ -76,6 +77,7 @@ impl Code {
             space: instruction.space,
             cache_op: instruction.cache_op,
             width: instruction.width,
+            destinations: instruction.destinations,
         });
     }
 

@@ -120,6 +120,16 @@ impl Sm {
                 self.next_record(slot, cycle + 1)?;
                 self.release_if_complete(cta);
             }
+            Kind::ClusterArrive => {
+                let cta = self.warp(slot).cta;
+                self.arrive_at_cluster(slot);
+                self.next_record(slot, cycle + 1)?;
+                self.tell_if_arrived(cta);
+            }
+            Kind::ClusterWait => {
+                self.wait_at_cluster(slot);
+                self.next_record(slot, cycle + 1)?;
+            }
             Kind::Fence => {
                 self.warp_mut(slot).fence = true;
                 self.next_record(slot, cycle + 1)?;
@@ -197,13 +207,18 @@ impl Sm {
             return;
         }
         state.waiting = 0;
+        self.leave_barrier(waiting, cycle, cycle + 1);
+    }
+
+    /// These warps leave their barrier in `cycle` and may issue from `from` on.
+    pub(super) fn leave_barrier(&mut self, warps: u64, cycle: CoreCycle, from: CoreCycle) {
         // Those at the end of their trace end in their own time.
-        for slot in WarpSlot::each(self.sets.leave_barrier(waiting)) {
+        for slot in WarpSlot::each(self.sets.leave_barrier(warps)) {
             if self.sets.has_ended(slot) {
                 self.end_warp_if_done(slot);
             } else {
                 self.sets.wake(slot, cycle);
-                self.await_operands(slot, cycle + 1);
+                self.await_operands(slot, from);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod account;
 mod calendar;
+mod cluster;
 mod code;
 mod fetch;
 mod issue;
@@ -22,10 +23,12 @@ use crate::results::{LoadRow, SmResult, WarpRow};
 pub use account::IdleCycles;
 use account::{Account, Stepped};
 use calendar::Calendar;
+pub use cluster::ClusterCta;
 pub use code::Code;
 use code::{CLASSES, Static};
 use fetch::Fetch;
 use issue_slot::IssueSlot;
+pub use memory::MessagePorts;
 use memory::{Access, MemoryPipeline, Occupancy};
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch, Issued};
@@ -52,6 +55,7 @@ pub struct Sm {
     atomics_stall: bool,
     operand_latency: u64,
     writeback_latency: u64,
+    barrier_latency: u64,
 
     /// The cycle of the current step.
     cycle: CoreCycle,
@@ -102,6 +106,7 @@ impl Sm {
             atomics_stall: config.atomics_stall,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
+            barrier_latency: u64::from(machine.cluster.barrier_latency),
             cycle: CoreCycle::ZERO,
             warps: (0..max_warps).map(|_| None).collect(),
             sets: WarpSets::new(),
@@ -123,6 +128,12 @@ impl Sm {
     /// leaves it.
     pub fn with_perfect_l1(mut self) -> Sm {
         self.memory.make_l1_perfect();
+        self
+    }
+
+    /// The same SM with ways to others.
+    pub fn with_messages(mut self, machine: &Machine, ports: MessagePorts) -> Sm {
+        self.memory.connect(machine, ports);
         self
     }
 
@@ -149,7 +160,9 @@ impl Sm {
         if self.residents.has_launches() {
             self.start_ctas(cycle)?;
         }
+        self.leave_clusters(cycle);
         self.memory.take_reply(&mut *self.policy, ctx);
+        self.memory.exchange(ctx);
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
         if self.memory.has_completed() {
             self.complete_accesses(cycle, ctx);
@@ -239,7 +252,8 @@ impl Sm {
         let holds_warp = self.atomics_stall && is_atomic;
         warp.atomics += u32::from(holds_warp);
         let access = Access::new(cta.number, returns, holds_warp, row);
-        let access = self.memory.start(access, instruction, addresses, map);
+        let sms = cta.cluster.sms(&self.id);
+        let access = self.memory.start(access, instruction, addresses, sms, map);
         if returns {
             let stalls = self.stalls_on_loads && instruction.kind != Kind::AsyncCopy;
             warp.add_load(access, if stalls { 0 } else { instruction.use_distance });
@@ -281,10 +295,11 @@ impl Sm {
             self.count_record(slot);
             self.await_instruction(slot, cycle);
         } else {
-            let drained = warp.drained.max(cycle);
+            let (drained, cta) = (warp.drained.max(cycle), warp.cta);
             self.sets.set_class(slot, None);
             self.sets.drain(slot);
             self.calendar.add(slot, drained);
+            self.tell_if_arrived(cta);
         }
         Ok(())
     }
@@ -379,6 +394,7 @@ impl Sm {
         if next <= soon || self.fetch.waiting() != 0 {
             return soon;
         }
+        next = next.min(self.next_release()).min(self.memory.next_message(soon, ctx));
         next = next.min(self.memory.next_lookup(ctx));
         if next <= soon {
             return soon;

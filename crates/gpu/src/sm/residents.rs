@@ -1,6 +1,7 @@
 //! CTAs on an SM: how they come and go, what they have issued, and which of them pause when fewer
 //! may issue than are resident.
 
+use super::cluster::{Cluster, ClusterCta};
 use super::scheduler::{CtaSlot, ResidentCta};
 use super::warp::Warp;
 use super::{Code, Sm};
@@ -23,6 +24,8 @@ pub struct CtaLaunch {
     /// L1 bytes while this kernel runs; the cache is emptied if `flush` is set.
     pub l1_bytes: u32,
     pub flush: bool,
+    /// The SMs of its cluster's CTAs, by rank; none if it is of no cluster.
+    pub cluster: Option<Arc<[SmId]>>,
 }
 
 /// A CTA that has ended on an SM.
@@ -58,6 +61,7 @@ pub(super) struct Cta {
     pub waiting: u64,
     /// Its warp slots.
     pub slots: u64,
+    pub cluster: Cluster,
 }
 
 /// The CTAs of an SM: those that have been launched, those that are resident, those that have
@@ -66,6 +70,10 @@ pub(super) struct Residents {
     launches: VecDeque<CtaLaunch>,
     ctas: Vec<Option<Cta>>,
     ended: VecDeque<CtaEnd>,
+    /// Those that have arrived at the barrier of their cluster, and those whose cluster has, with the
+    /// cycle in which they go on.
+    pub arrivals: VecDeque<ClusterCta>,
+    pub releases: VecDeque<(CoreCycle, ClusterCta)>,
     /// Warp slots of the SM, and those of resident CTAs.
     slots: u32,
     taken: u64,
@@ -81,6 +89,8 @@ impl Residents {
             launches: VecDeque::new(),
             ctas: (0..ctas).map(|_| None).collect(),
             ended: VecDeque::new(),
+            arrivals: VecDeque::new(),
+            releases: VecDeque::new(),
             slots: warps,
             taken: 0,
             limit: u32::MAX,
@@ -111,8 +121,9 @@ impl Residents {
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
         let (issued, waiting) = (Issued::default(), 0);
+        let cluster = Cluster::of(launch.cluster.clone());
         self.ctas[slot.index()] =
-            Some(Cta { kernel, index, number, age, issued, live, waiting, slots });
+            Some(Cta { kernel, index, number, age, issued, live, waiting, slots, cluster });
         self.choose_paused();
         (slot, slots)
     }
@@ -130,6 +141,17 @@ impl Residents {
         let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
         let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
         free & !rest
+    }
+
+    /// Whether there is a CTA in `slot`.
+    pub fn has(&self, slot: CtaSlot) -> bool {
+        self.ctas[slot.index()].is_some()
+    }
+
+    /// The slot of a CTA, if it has not ended.
+    pub fn slot_of(&self, ClusterCta { kernel, cta }: ClusterCta) -> Option<CtaSlot> {
+        let is_it = |one: &Cta| one.kernel == kernel && one.index == cta;
+        self.ctas.iter().position(|one| one.as_ref().is_some_and(is_it)).map(CtaSlot::new)
     }
 
     pub fn cta(&self, slot: CtaSlot) -> &Cta {

@@ -47,6 +47,8 @@ pub(super) struct Warp {
     results: [u32; WINDOW],
     outstanding: Vec<Outstanding>,
     pub warp_in_cta: u32,
+    /// Times that it has arrived at the barrier of its cluster.
+    pub cluster_arrivals: u32,
     /// Thread instructions of the records it has begun.
     pub thread_instructions: u64,
     cursor: WarpCursor,
@@ -73,6 +75,7 @@ impl Warp {
             fence: false,
             cta,
             warp_in_cta,
+            cluster_arrivals: 0,
             thread_instructions: 0,
         }
     }

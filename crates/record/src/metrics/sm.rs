@@ -99,6 +99,18 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
             "Passes beyond the first of shared-memory instructions.",
             move |row| of(row).shared_bank_conflict_cycles,
         ),
+        count(
+            "cluster_messages",
+            "messages",
+            "Messages to the shared memory of other SMs: one for each SM that an instruction accesses there, and one for each sector that a copy from memory brings to another.",
+            move |row| of(row).messages,
+        ),
+        count(
+            "cluster_message_bytes",
+            "bytes",
+            "Data of these messages and of the answers to them.",
+            move |row| of(row).message_bytes,
+        ),
     ]);
     columns
 }

@@ -218,6 +218,8 @@ fn sm(n: u64) -> SmResult {
         l1: cache(10 * n),
         shared_accesses: 7 * n,
         shared_bank_conflict_cycles: 9 * n,
+        messages: 11 * n,
+        message_bytes: 704 * n,
     }
 }
 

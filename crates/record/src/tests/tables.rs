@@ -115,6 +115,8 @@ fn performance() {
         ("banks_per_instruction", 1.75),
         ("shared_accesses", 21.0),
         ("shared_bank_conflict_cycles", 27.0),
+        ("cluster_messages", 33.0),
+        ("cluster_message_bytes", 2112.0),
     ]);
 }
 

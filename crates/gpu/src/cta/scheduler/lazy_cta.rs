@@ -92,9 +92,11 @@ impl CtaScheduler for LazyCta {
             let share = &shares[sm.index()];
             share.limit().is_none_or(|limit| share.resident < limit)
         };
-        let sm = self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))?;
-        shares[sm.index()].resident += 1;
-        Some(sm)
+        self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
+    }
+
+    fn cta_started(&mut self, kernel: u32, sm: SmId) {
+        self.shares(kernel)[sm.index()].resident += 1;
     }
 
     fn kernel_started(&mut self, kernel: &KernelStart) {

@@ -10,7 +10,7 @@ use super::residency::{CtaNeeds, SmRoom};
 use crate::sm::{CtaEnd, IdleCycles};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, Entry, Registry};
-use warpmem_sim::SmId;
+use warpmem_sim::{Gpcs, SmId};
 
 /// What a CTA scheduler sees when it is asked for the SM of the next CTA of a kernel.
 pub struct DispatchView<'a> {
@@ -20,6 +20,8 @@ pub struct DispatchView<'a> {
     pub ctas: u32,
     /// CTAs of the kernel that an empty SM holds.
     pub per_sm: u32,
+    /// For a kernel with clusters.
+    pub(super) cluster: Option<ClusterView>,
     pub(super) needs: CtaNeeds,
     pub(super) launches_per_cycle: u32,
     /// By SM: its free resources, the CTAs on it, and how many of them started in this cycle.
@@ -28,10 +30,31 @@ pub struct DispatchView<'a> {
     pub(super) started: &'a [u32],
 }
 
+/// Clusters, of each of which the scheduler chooses the SM of the first CTA; the others follow on
+/// the SMs of the same GPC.
+#[derive(Clone, Copy)]
+pub(super) struct ClusterView {
+    pub gpcs: Gpcs,
+    /// CTAs of a cluster.
+    pub ctas: u32,
+    /// The SM that the scheduler counts as its first.
+    pub first_sm: usize,
+}
+
 impl DispatchView<'_> {
-    /// Whether `ctas` CTAs of the kernel find room on an SM.
+    /// Whether `ctas` CTAs of the kernel find room on an SM, and its GPC has room for the cluster of
+    /// the next one.
     pub fn has_room_for(&self, sm: SmId, ctas: u32) -> bool {
-        self.rooms[sm.index()].holds(&self.needs, ctas)
+        let in_gpc = |cluster: ClusterView| self.gpc_holds(sm, cluster);
+        self.rooms[sm.index()].holds(&self.needs, ctas) && self.cluster.is_none_or(in_gpc)
+    }
+
+    fn gpc_holds(&self, sm: SmId, cluster: ClusterView) -> bool {
+        let ClusterView { gpcs, ctas, first_sm } = cluster;
+        let sms = self.rooms.len();
+        let gpc = gpcs.of(SmId::new((sm.index() + first_sm) % sms));
+        let rooms = gpcs.sms(gpc).map(|sm| self.rooms[(sm + sms - first_sm) % sms]);
+        rooms.map(|room| room.ctas(&self.needs)).sum::<u32>() >= ctas
     }
 
     /// Whether an SM has room for the CTA and can start it in this cycle.
@@ -71,6 +94,9 @@ pub trait CtaScheduler: Send {
 
     /// A kernel starts: its CTAs are asked for from now on.
     fn kernel_started(&mut self, _kernel: &KernelStart) {}
+
+    /// A CTA comes to an SM: one that was picked, or one of the cluster of such a CTA.
+    fn cta_started(&mut self, _kernel: u32, _sm: SmId) {}
 
     /// A CTA has ended on its SM. `issued` answers how many warp instructions each CTA of its
     /// kernel that is still on this SM has issued until now.

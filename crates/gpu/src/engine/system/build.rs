@@ -66,6 +66,7 @@ impl System {
         let mut units = Units::new(machine, &wiring, schedulers, ideal)?;
         let networks = wiring.networks(machine, ideal)?;
         let twin_links = wiring.twin_links(machine, ideal);
+        let sm_links = wiring.sm_links(machine, ideal);
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
         regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
@@ -87,6 +88,7 @@ impl System {
                 side: SideChannels::new(machine, &needs, split.regions() > 1),
                 record: Recording::new(machine.clocks.periods().core, wanted),
                 ended: Vec::new(),
+                arrived: Vec::new(),
                 dispatcher: dispatcher_unit,
                 dispatcher_due: false,
                 steps: [0; Phase::COUNT],
@@ -100,9 +102,11 @@ impl System {
             split,
             networks,
             twin_links,
+            sm_links,
             mshrs: SharedMshrs::default(),
             dispatcher,
             launches: VecDeque::new(),
+            barrier_latency: u64::from(machine.cluster.barrier_latency),
             steps: 0,
             windows: None,
             polls: false,

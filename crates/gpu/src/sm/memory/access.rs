@@ -24,6 +24,8 @@ pub(in crate::sm) struct Access {
     pub returns: bool,
     /// Its warp issues nothing until it is back.
     pub holds_warp: bool,
+    /// Its data go to several CTAs.
+    pub is_multicast: bool,
     /// Requests that are not back, those not sent included.
     pub waiting: u32,
     /// When the data of its hits are there.
@@ -126,6 +128,7 @@ fn access_kind(kind: RequestKind) -> AccessKind {
         RequestKind::Fetch => AccessKind::Fetch,
         RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
         RequestKind::Read | RequestKind::Prefetch | RequestKind::Invalidate => AccessKind::Read,
+        RequestKind::Message => unreachable!("it is not memory that answers it"),
     }
 }
 

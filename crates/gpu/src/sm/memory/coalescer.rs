@@ -209,7 +209,7 @@ impl SharedPasses {
     }
 
     /// Passes of an instruction: as many as its busiest bank has different words.
-    pub fn of(&mut self, addresses: &[u64], width: u32) -> u32 {
+    pub fn of(&mut self, addresses: impl IntoIterator<Item = u64>, width: u32) -> u32 {
         self.words.clear();
         self.last = [NONE; MAX_BANKS];
         self.counts = [0; MAX_BANKS];
@@ -222,6 +222,16 @@ impl SharedPasses {
             }
         }
         passes.into()
+    }
+
+    /// Bytes of the different words of the last instruction.
+    pub fn word_bytes(&self) -> u32 {
+        self.words.len() as u32 * self.bank_bytes
+    }
+
+    /// Bytes that all banks give in a pass.
+    pub fn bytes(&self) -> u32 {
+        self.banks as u32 * self.bank_bytes
     }
 
     /// Adds a word to a bank; how many different ones that has now.
@@ -417,7 +427,7 @@ mod tests {
         let mut shared = SharedPasses::new(&shared);
         let mut passes = |f: &dyn Fn(u64) -> u64, width| {
             let addresses: Vec<u64> = (0..32).map(f).collect();
-            shared.of(&addresses, width)
+            shared.of(addresses, width)
         };
         assert_eq!(passes(&|lane| lane * 4, 4), 1);
         assert_eq!(passes(&|_| 64, 4), 1, "broadcast");

@@ -2,7 +2,7 @@
 
 use super::access::AccessId;
 use super::sectors::Sectors;
-use warpmem_sim::{CoreCycle, ids};
+use warpmem_sim::{CoreCycle, Message, ids};
 use warpmem_trace::CacheOp;
 
 /// What the unit does for an instruction.
@@ -17,6 +17,8 @@ pub(super) enum Work {
         local: bool,
     },
     Atomic,
+    /// Shared memory of a cluster: so many messages.
+    Cluster,
 }
 
 /// A memory instruction that has issued and whose requests have not all been sent.
@@ -28,7 +30,11 @@ pub(super) struct Entry {
     /// It is a bulk copy, whose lanes move more than registers hold.
     pub bulk: bool,
     pub sectors: Sectors,
-    /// Sectors sent so far.
+    /// Parts of an access to the shared memory of a cluster, which has no sectors.
+    pub messages: Vec<Message>,
+    /// Its data go to several CTAs.
+    pub is_multicast: bool,
+    /// Sectors or messages sent so far.
     pub sent: usize,
     /// Cycle from which the unit may work on it.
     pub from: CoreCycle,
@@ -47,6 +53,8 @@ impl Entry {
             cache_op: CacheOp::Default,
             bulk: false,
             sectors: Sectors::default(),
+            messages: Vec::new(),
+            is_multicast: false,
             sent: 0,
             from: CoreCycle::ZERO,
             age: 0,
@@ -54,9 +62,9 @@ impl Entry {
         }
     }
 
-    /// Whether all its sectors have been sent.
+    /// Whether all its sectors or messages have been sent.
     pub fn is_sent(&self) -> bool {
-        self.sent == self.sectors.as_slice().len()
+        self.sent == self.sectors.as_slice().len() + self.messages.len()
     }
 }
 

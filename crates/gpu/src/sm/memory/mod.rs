@@ -6,6 +6,7 @@
 //! ```text
 //!  start ─▶ coalescer ─▶ load/store unit ─┬─▶ L1 banks ─▶ tags ── miss ─▶ miss queue ─▶ network
 //!                                         ├─▶ bypass of L1 ────────────────────────────▶ network
+//!                                         ├─▶ shared memory of a cluster ──────────────▶ other SMs
 //!                                         └─▶ shared memory        │ hit
 //!  take_completed ◀── completions ◀── accesses ◀───────────────────┴── L1 fill ◀─ reply network
 //! ```
@@ -18,12 +19,14 @@ mod l1;
 mod lane;
 mod lookup;
 mod lsu;
+mod messages;
 mod places;
 mod reply;
 mod sectors;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
+pub use messages::MessagePorts;
 
 use super::code::{Static, passes_l1};
 use super::scheduler::SchedulerId;
@@ -35,6 +38,7 @@ use coalescer::{Coalescer, SharedPasses};
 use entry::{Entry, Work};
 use l1::L1;
 use lsu::Lsu;
+use messages::{Messages, write_messages};
 use places::Places;
 use sectors::Sector;
 use std::cmp::Reverse;
@@ -92,6 +96,8 @@ pub(super) struct MemoryPipeline {
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(CoreCycle, AccessId)>>,
     writeback: WritebackPort,
+    /// To and from other SMs; none on a machine without clusters.
+    messages: Option<Box<Messages>>,
     /// What an instruction that bypasses L1 lacks, and since when.
     failing: Option<(ReservationFail, CoreCycle)>,
     places: Places,
@@ -152,6 +158,7 @@ impl MemoryPipeline {
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
             writeback: WritebackPort::default(),
+            messages: None,
             failing: None,
             places: Places::new(&machine.dram),
             counts: Counts::default(),
@@ -181,13 +188,14 @@ impl MemoryPipeline {
         self.cycle = cycle;
     }
 
-    /// A memory instruction has issued: it gets a row in the access table and an entry in the
-    /// load/store queue.
+    /// A memory instruction of a CTA whose cluster is on `sms` has issued: it gets a row in the access
+    /// table and an entry in the load/store queue.
     pub fn start(
         &mut self,
         access: Access,
         instruction: &Static,
         addresses: &[u64],
+        sms: &[SmId],
         map: &AddressMap,
     ) -> AccessId {
         let (slot, cycle) = (access.warp_slot(), access.issue_cycle());
@@ -212,13 +220,24 @@ impl MemoryPipeline {
         let width = instruction.width;
         entry.bulk = width > MAX_REGISTER_WIDTH;
         entry.work = match (instruction.space, instruction.kind) {
-            (Space::Shared, _) => Work::Shared { passes: self.shared_passes.of(addresses, width) },
+            (Space::Shared, _) => {
+                let passes = self.shared_passes.of(addresses.iter().copied(), width);
+                Work::Shared { passes }
+            }
+            (Space::Cluster, _) => Work::Cluster,
             (space, Kind::Store) => Work::Store { local: space == Space::Local },
             (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
             _ => Work::Load,
         };
+        entry.messages.clear();
+        entry.is_multicast = instruction.destinations != 0;
         match entry.work {
             Work::Shared { .. } => entry.sectors.clear(),
+            Work::Cluster => {
+                entry.sectors.clear();
+                let passes = &mut self.shared_passes;
+                write_messages(instruction, addresses, sms, passes, &mut entry.messages);
+            }
             Work::Atomic => self.coalescer.atomics(addresses, width, &mut entry.sectors),
             work => {
                 let store = matches!(work, Work::Store { .. });
@@ -232,12 +251,15 @@ impl MemoryPipeline {
             (place.channel, place.bank)
         }));
         let row = self.accesses.get_mut(access);
-        row.waiting = sectors.len() as u32;
-        row.row.requests = row.waiting;
+        row.row.requests = sectors.len() as u32;
+        row.waiting = row.row.requests + entry.messages.len() as u32;
         (row.row.channels, row.row.banks) = (channels, banks);
         self.counts.requesting_instructions += u64::from(channels > 0);
         self.counts.requested_channels += u64::from(channels);
         self.counts.requested_banks += u64::from(banks);
+        if instruction.destinations != 0 {
+            self.begin_multicast(access, instruction.destinations, sms);
+        }
         access
     }
 
@@ -251,9 +273,11 @@ impl MemoryPipeline {
     pub fn work(&mut self, occupancy: Occupancy, ctx: &mut Context) {
         let cycle = self.cycle;
         self.lsu.take(cycle);
-        if let Some(entry) = self.lsu.head().filter(|entry| entry.from <= cycle) {
+        let is_free = self.lsu.busy_until <= cycle;
+        if let Some(entry) = self.lsu.head().filter(|entry| is_free && entry.from <= cycle) {
             match entry.work {
                 Work::Shared { passes } => self.pass_shared(entry.access, passes, cycle),
+                Work::Cluster => self.send_message(cycle, ctx),
                 _ => self.send_sectors(cycle, occupancy, ctx),
             }
         }
@@ -305,6 +329,7 @@ impl MemoryPipeline {
             _ if self.perfect_l1 => false,
             Work::Atomic => true,
             Work::Store { .. } => !self.l1_enabled || entry.bulk,
+            _ if entry.is_multicast => true,
             _ => !self.l1_enabled || passes_l1(entry.cache_op),
         }
     }
@@ -404,8 +429,10 @@ impl MemoryPipeline {
 
     /// When the load/store unit can next do something without an outside event.
     pub fn next_unit_cycle(&self) -> CoreCycle {
-        let waits = self.failing.is_some() || self.waits_for_bank();
-        if waits { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
+        let waits = self.failing.is_some() || self.waits_for_bank() || self.waits_to_send();
+        // What has ended its wait is not seen while a message has the banks.
+        let has_tried = self.lsu.busy_until <= self.cycle;
+        if waits && has_tried { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
     }
 
     /// When the next reply comes or the next instruction ends.
@@ -477,6 +504,11 @@ impl MemoryPipeline {
         result.requested_banks += self.counts.requested_banks;
         result.shared_accesses += self.counts.shared_accesses;
         result.shared_bank_conflict_cycles += self.counts.shared_bank_conflict_cycles;
+        if let Some(messages) = &self.messages {
+            let [sent, bytes] = messages.counts();
+            result.messages += sent;
+            result.message_bytes += bytes;
+        }
         result.replies += self.counts.replies;
         result.reply_ticks += self.counts.reply_ticks;
         result.l1 = self.l1.counts().clone();

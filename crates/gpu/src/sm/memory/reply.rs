@@ -23,6 +23,9 @@ impl MemoryPipeline {
         let cycle = self.cycle;
         let now = self.clock.at(cycle);
         let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
+        if !self.pass_on(request, ctx) {
+            return;
+        }
         ctx.fabric.pop(self.reply_port, now);
         self.in_flight -= 1;
         self.counts.replies += 1;
@@ -99,9 +102,13 @@ impl MemoryPipeline {
         let access = self.accesses.get(id);
         let (warp_slot, load) = (access.warp_slot(), access.load);
         let (returns, held_warp) = (access.returns, access.holds_warp);
+        let is_multicast = access.is_multicast;
         if returns && access.row.requests > 0 {
             let row = access.finished_row(self.cycle, self.clock.period());
             ctx.record.load(&row);
+        }
+        if is_multicast {
+            self.end_multicast(id);
         }
         self.accesses.remove(id);
         ctx.finish_load(load);

@@ -299,6 +299,7 @@ impl Rig {
                     cta_in_chunk,
                     l1_bytes: self.l1_bytes,
                     flush: self.launches.is_empty(),
+                    cluster: None,
                 };
                 self.launches.push_back((cycle, launch));
                 cta += 1;
