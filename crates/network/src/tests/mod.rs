@@ -8,6 +8,7 @@ mod order;
 mod partitioned;
 pub(super) mod rig;
 mod saturation;
+mod sm_links;
 mod soak;
 pub(super) mod spec;
 mod twin_links;

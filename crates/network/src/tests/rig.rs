@@ -4,7 +4,7 @@ use crate::NetworkSpec;
 use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Topology};
 use warpmem_random::Random;
 use warpmem_sim::{
-    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, Location,
+    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, Location, Message,
     NetworkClock, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks,
     UnitId,
 };
@@ -16,16 +16,37 @@ pub struct Packet {
     pub cycle: u64,
     pub kind: RequestKind,
     pub output: u16,
-    /// Sectors that a write-back holds.
+    /// Sectors that a write-back holds, bytes of a message.
     pub sectors: u32,
+    /// A message that the network makes.
+    pub is_copied: bool,
 }
 
 pub fn read(input: usize, cycle: u64, output: u16) -> Packet {
-    Packet { input, cycle, kind: RequestKind::Read, output, sectors: 1 }
+    Packet { input, cycle, kind: RequestKind::Read, output, sectors: 1, is_copied: false }
+}
+
+/// Of so many bytes, from SM `input` to SM `output`.
+pub fn message(input: usize, cycle: u64, output: u16, bytes: u32) -> Packet {
+    Packet { kind: RequestKind::Message, sectors: bytes, ..read(input, cycle, output) }
 }
 
 pub fn write(input: usize, cycle: u64, output: u16) -> Packet {
     Packet { kind: RequestKind::Write, ..read(input, cycle, output) }
+}
+
+impl Packet {
+    /// It goes to the same number whichever way the network carries it.
+    fn request(self) -> Request {
+        let to = SmId(self.output);
+        if self.kind == RequestKind::Message {
+            let (bytes, is_copied) = (self.sectors, self.is_copied);
+            return Message { to, passes: 1, bytes, answer: bytes, is_copied }.into_request(to, 0);
+        }
+        let place = Location { slice: SliceId(self.output), ..Location::ZERO };
+        let sectors = ((1u32 << self.sectors) - 1) as u8;
+        Request { sm: to, sectors, ..Request::of_slice(0, self.kind, place) }
+    }
 }
 
 /// How the network's readers take packets.
@@ -104,13 +125,7 @@ impl<'a> Rig<'a> {
         let context = self.context(clock, ins.clone(), outs.clone());
         let mut network = build(&context);
         for packet in packets {
-            let place = Location { slice: SliceId(packet.output), ..Location::ZERO };
-            let request = Request {
-                sm: SmId(packet.output),
-                sectors: ((1u32 << packet.sectors) - 1) as u8,
-                ..Request::of_slice(0, packet.kind, place)
-            };
-            let id = bench.region.requests.add(request, Ticks(0));
+            let id = bench.region.requests.add(packet.request(), Ticks(0));
             bench.region.fabric.push(
                 ins[packet.input],
                 id,

@@ -1,0 +1,118 @@
+//! Links between SMs: times, to the cycle.
+
+use super::rig::{Outcome, Packet, Readers, Rig, message};
+use super::spec::spec;
+use crate::{Direction, LinkResult, NetworkContext, NetworkResult, SmLinkTimes, SmLinks, Topology};
+use warpmem_sim::{Context, NetworkCycle};
+
+/// As a network of its own.
+struct Links(SmLinks);
+
+impl Links {
+    fn of(context: &NetworkContext, direction: Direction, times: SmLinkTimes) -> Links {
+        let ports = context.inputs.iter().zip(&context.outputs);
+        let ports = ports.map(|(from, to)| (from[0], to[0]));
+        Links(SmLinks::new(direction, direction as usize, context.clock, times, ports))
+    }
+}
+
+impl Topology for Links {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
+        self.0.step(cycle, ctx)
+    }
+
+    fn finish(&mut self, _cycles: u64) -> NetworkResult {
+        NetworkResult::default()
+    }
+
+    fn links(&self) -> Vec<LinkResult> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+const TIMES: SmLinkTimes = SmLinkTimes { latency: 20, port_bytes: Some(16) };
+
+/// Between four SMs.
+fn run(packets: &[Packet], places: usize, readers: Readers, times: SmLinkTimes) -> Outcome {
+    run_in(Direction::Request, packets, places, readers, times)
+}
+
+fn run_in(
+    direction: Direction,
+    packets: &[Packet],
+    places: usize,
+    readers: Readers,
+    times: SmLinkTimes,
+) -> Outcome {
+    let spec = spec(&["sms=4"]);
+    let rig = Rig { places, readers, direction, ..Rig::all_to_all(&spec, 4) };
+    rig.run_over(packets, |context| Box::new(Links::of(context, direction, times)))
+}
+
+fn arrivals(packets: &[Packet], times: SmLinkTimes) -> Vec<u64> {
+    let mut arrivals = vec![0; packets.len()];
+    let arrived = run(packets, 100, Readers::Eager, times).arrived;
+    arrived.into_iter().for_each(|(cycle, packet)| arrivals[packet] = cycle);
+    arrivals
+}
+
+#[test]
+fn a_message_takes_its_bytes_over_the_width_and_the_latency() {
+    for (bytes, cycles) in [(0, 1), (1, 1), (16, 1), (17, 2), (128, 8)] {
+        for direction in [Direction::Request, Direction::Reply] {
+            let packets = [message(0, 10, 2, bytes)];
+            let arrived = run_in(direction, &packets, 100, Readers::Eager, TIMES).arrived;
+            assert_eq!(arrived, [(10 + cycles + 20, 0)], "{bytes} bytes as {direction:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_of_one_sm_follow_each_other_and_those_to_one_sm_do() {
+    let packets = [message(0, 10, 1, 128), message(0, 10, 2, 128), message(3, 10, 0, 128)];
+    assert_eq!(arrivals(&packets, TIMES), [38, 46, 38]);
+    let packets = [message(0, 10, 3, 128), message(1, 10, 3, 32), message(2, 10, 0, 16)];
+    assert_eq!(arrivals(&packets, TIMES), [38, 40, 31]);
+}
+
+/// The one behind the last that has sent is the first: SM 1 does not wait for a second message of SM 0.
+#[test]
+fn sms_take_turns() {
+    let of = |sm| message(sm, 10, 3, 64);
+    let packets = [of(0), of(0), of(1), of(1), of(2), of(2)];
+    assert_eq!(arrivals(&packets, TIMES), [34, 46, 38, 50, 42, 54]);
+}
+
+#[test]
+fn a_message_for_a_busy_sm_holds_back_those_behind_it() {
+    let packets = [message(0, 10, 3, 160), message(1, 11, 3, 16), message(1, 11, 2, 16)];
+    assert_eq!(arrivals(&packets, TIMES), [40, 41, 42]);
+}
+
+#[test]
+fn a_message_that_the_network_copies_is_not_sent_but_taken() {
+    let copied = |to| Packet { is_copied: true, ..message(0, 10, to, 128) };
+    let packets = [copied(1), copied(2), copied(3), copied(3), message(0, 10, 1, 16)];
+    // Those behind the second copy for SM 3 wait for it.
+    assert_eq!(arrivals(&packets, TIMES), [38, 38, 38, 46, 39]);
+}
+
+#[test]
+fn without_a_limit_all_that_is_there_goes_in_one_cycle() {
+    let times = SmLinkTimes { port_bytes: None, ..TIMES };
+    let packets = [message(0, 10, 3, 128), message(0, 10, 3, 128), message(1, 10, 3, 1)];
+    assert_eq!(arrivals(&packets, times), [31, 31, 31]);
+}
+
+#[test]
+fn an_sm_that_is_full_holds_back_those_who_send_to_it() {
+    let times = SmLinkTimes { latency: 0, ..TIMES };
+    let closed = Readers::ClosedUntil { output: 2, cycle: 200 };
+    let packets = [message(0, 10, 2, 0), message(0, 10, 2, 0), message(1, 10, 3, 0)];
+    let arrived = run(&packets, 1, closed, times).arrived;
+    assert_eq!(arrived, [(11, 2), (200, 0), (201, 1)]);
+}
