@@ -29,6 +29,7 @@ fn trace_of(path: &Path, name: &str) {
         width: 0,
         barrier: 0,
         destinations: 0,
+        mbarrier: None,
         deps: Vec::new(),
         operands: Default::default(),
         use_distance: None,

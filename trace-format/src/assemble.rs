@@ -1,5 +1,6 @@
 use crate::cta::CtaBuilder;
 use crate::dictionary::{Dictionary, Distances, FlatCompute, FlatInstruction};
+use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::record::{CacheOp, Kind, OpClass, Space};
 
@@ -85,6 +86,7 @@ struct Draft {
     op: MemoryOp,
     barrier: u8,
     destinations: u16,
+    mbarrier: Option<Mbarrier>,
     mask: u32,
     deps: Distances,
     operands: Operands,
@@ -180,6 +182,13 @@ impl WarpAssembler {
         }
     }
 
+    /// Says what the memory instruction pushed last does with mbarriers.
+    pub fn with_mbarrier(&mut self, operation: Mbarrier) {
+        if let Some(draft) = self.records.last_mut() {
+            draft.mbarrier = Some(operation);
+        }
+    }
+
     /// The lanes of `mask` end.
     pub fn exit(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::Exit, ..NO_MEMORY };
@@ -229,6 +238,7 @@ impl WarpAssembler {
                 width: draft.op.width,
                 barrier: draft.barrier,
                 destinations: draft.destinations,
+                mbarrier: draft.mbarrier,
                 deps: draft.deps,
                 operands: draft.operands,
                 use_distance: draft.use_distance,
@@ -319,6 +329,7 @@ impl Draft {
             op: NO_MEMORY,
             barrier: 0,
             destinations: 0,
+            mbarrier: None,
             mask: 0,
             deps: Distances::default(),
             operands: Operands::NONE,

@@ -39,6 +39,7 @@ mod tests {
             width: 4,
             barrier: 0,
             destinations: 0,
+            mbarrier: None,
             deps: deps.to_vec(),
             operands: Operands::NONE,
             use_distance: None,

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::block::MAX_DECODED;
 use crate::cluster::ClusterAddress;
+use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::record::{
     CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, MAX_REGISTER_WIDTH,
@@ -16,7 +17,7 @@ use crate::record::{
 pub(crate) const SLOTS: usize = 256;
 
 /// Least bytes of an instruction in a file, and of a compute instruction before it.
-const LEAST_BYTES: usize = 12;
+const LEAST_BYTES: usize = 13;
 const LEAST_COMPUTE_BYTES: usize = 3;
 
 /// Bulk copies are aligned to 16 bytes, mostly to lines, and hardly ever to all that they move.
@@ -145,6 +146,7 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
              copies from global memory go there"
         ));
     }
+    check_mbarrier(instruction)?;
     if kind.is_memory() == (*space == Space::None) {
         return Err(format!("{kind:?} at pc {pc:#x} in address space {space:?}"));
     }
@@ -162,6 +164,29 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
         return Err(format!("operands at or before pc {pc:#x} that no registers give"));
     }
     Ok(())
+}
+
+/// Mbarriers are in shared memory. Copies and stores from elsewhere may signal them.
+fn check_mbarrier(instruction: &Instruction) -> Result<(), String> {
+    let Instruction { pc, kind, space, mbarrier, .. } = instruction;
+    let in_shared = matches!(space, Space::Shared | Space::Cluster);
+    let valid = match mbarrier {
+        None => true,
+        Some(Mbarrier::Signal { .. }) => match kind {
+            Kind::AsyncCopy => matches!(space, Space::Global | Space::Cluster),
+            Kind::Store | Kind::Reduction => *space == Space::Cluster,
+            _ => false,
+        },
+        Some(Mbarrier::Wait { .. }) => *kind == Kind::Load && in_shared,
+        Some(Mbarrier::Init { .. }) => *kind == Kind::Store && *space == Space::Shared,
+        Some(_) => matches!(kind, Kind::Atomic | Kind::Reduction) && in_shared,
+    };
+    match (valid, mbarrier) {
+        (false, Some(operation)) => {
+            Err(format!("{kind:?} of {space:?} space at pc {pc:#x} as {operation:?}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn are_distances(deps: &[u8]) -> bool {
@@ -203,6 +228,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub width: u32,
     pub barrier: u8,
     pub destinations: u16,
+    pub mbarrier: Option<Mbarrier>,
     pub deps: Distances,
     pub operands: Operands,
     pub use_distance: Option<u32>,
@@ -218,19 +244,24 @@ pub(crate) struct FlatCompute {
     pub deps: Distances,
 }
 
+/// Words of a key before those of the compute.
+const HEAD: usize = 7;
+
 impl FlatInstruction<'_> {
     /// Two instructions are equal if this and their compute are equal.
-    fn head(&self) -> [u64; 6] {
+    fn head(&self) -> [u64; HEAD] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
         let small = [self.kind as u8, self.space as u8, self.cache_op as u8, self.barrier];
         let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
+        let [operation, counts] = self.mbarrier.map_or([0; 2], Mbarrier::key);
         [
             self.pc,
-            u64::from(self.destinations) << 32 | u64::from(self.width),
+            operation << 48 | u64::from(self.destinations) << 32 | u64::from(self.width),
             small << 16 | u64::from(u16::from(self.operands)),
             optional(self.use_distance),
             optional(self.address_from),
             self.deps.0,
+            counts,
         ]
     }
 
@@ -245,7 +276,7 @@ impl FlatInstruction<'_> {
         let Some((head, compute)) = key.split_first_chunk() else { return false };
         let compute = compute.as_chunks().0;
         let differing =
-            self.head().iter().zip::<&[u64; 6]>(head).fold(0, |bits, (a, b)| bits | (a ^ b));
+            self.head().iter().zip::<&[u64; HEAD]>(head).fold(0, |bits, (a, b)| bits | (a ^ b));
         differing == 0
             && compute.len() == self.compute.len()
             && compute
@@ -263,6 +294,7 @@ impl FlatInstruction<'_> {
             width: self.width,
             barrier: self.barrier,
             destinations: self.destinations,
+            mbarrier: self.mbarrier,
             deps: self.deps.to_vec(),
             operands: self.operands,
             use_distance: self.use_distance,
@@ -364,6 +396,7 @@ impl Dictionary {
             width: instruction.width,
             barrier: instruction.barrier,
             destinations: instruction.destinations,
+            mbarrier: instruction.mbarrier,
             deps: Distances::of(&instruction.deps),
             operands: instruction.operands,
             use_distance: instruction.use_distance,
@@ -435,6 +468,7 @@ mod tests {
             width: 4,
             barrier: 0,
             destinations: 0,
+            mbarrier: None,
             deps: Distances::default(),
             operands: Operands::NONE,
             use_distance: None,
@@ -460,6 +494,9 @@ mod tests {
             FlatInstruction { width: 8, ..flat(32, &[]) },
             FlatInstruction { width: 8 << 8, ..flat(32, &[]) },
             FlatInstruction { destinations: 5, ..flat(32, &[]) },
+            FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: false }), ..flat(32, &[]) },
+            FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: true }), ..flat(32, &[]) },
+            FlatInstruction { mbarrier: Some(Mbarrier::Signal { offset: 1 }), ..flat(32, &[]) },
             flat(32, &one),
             flat(32, &two),
             flat(32, &other),

@@ -12,6 +12,7 @@ use crate::dictionary::Sites;
 use crate::header::{
     ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
 };
+use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::reader::Trace;
 use crate::record::{
@@ -250,7 +251,7 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     let dictionary = if head.major < 4 {
         serial::encode(&vec![(place, width, 0u8, none, rest)])
     } else {
-        serial::encode(&vec![(place, width, (0u8, 0u16), none, rest)])
+        serial::encode(&vec![(place, width, (0u8, 0u16, None::<Mbarrier>), none, rest)])
     };
     let mut stored = Vec::new();
     let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();

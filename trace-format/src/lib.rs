@@ -38,6 +38,7 @@ mod hash;
 mod header;
 #[cfg(test)]
 mod hostile;
+mod mbarrier;
 mod old_index;
 mod operands;
 mod output;
@@ -63,6 +64,7 @@ pub use cta::CtaBuilder;
 pub use dictionary::Dictionary;
 pub use error::TraceError;
 pub use header::{Header, Kernel, KindCount, Provenance};
+pub use mbarrier::Mbarrier;
 pub use operands::Operands;
 pub use ranges::{BeyondEnd, Ranges, RangesError};
 pub use reader::Trace;

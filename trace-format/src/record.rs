@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 
 /// Lanes in a warp.
@@ -211,6 +212,8 @@ pub struct Instruction {
     /// Of an async copy from global memory, the CTAs of the cluster into whose shared memory it
     /// goes, a bit for each rank; 0 for the warp's own, and for other kinds.
     pub destinations: u16,
+    /// What it does with mbarriers, if anything.
+    pub mbarrier: Option<Mbarrier>,
     /// As [`Compute::deps`]: compute results that this instruction's address or data need.
     pub deps: Vec<u8>,
     /// The general registers it reads.

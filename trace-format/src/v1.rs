@@ -42,6 +42,7 @@ impl From<Instruction> for record::Instruction {
             width: one.width.into(),
             barrier: one.barrier,
             destinations: 0,
+            mbarrier: None,
             operands: operands(&one.deps),
             deps: one.deps,
             use_distance: one.use_distance,

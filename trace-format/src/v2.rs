@@ -34,6 +34,7 @@ impl From<Instruction> for record::Instruction {
             width: one.width.into(),
             barrier: one.barrier,
             destinations: 0,
+            mbarrier: None,
             deps: one.deps,
             operands: one.operands,
             use_distance: one.use_distance,

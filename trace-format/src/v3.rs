@@ -37,6 +37,7 @@ impl From<Instruction> for record::Instruction {
             width: one.width,
             barrier: one.barrier,
             destinations: 0,
+            mbarrier: None,
             deps: one.deps,
             operands: one.operands,
             use_distance: one.use_distance,

@@ -151,6 +151,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
             width: if kind.is_memory() { 4 } else { 0 },
             barrier,
             destinations: 0,
+            mbarrier: None,
             deps: if op.is_some() { deps(at) } else { Vec::new() },
             operands: op.map_or(Operands::NONE, |op| operands(op)),
             use_distance: if op.is_some() { use_distance(at) } else { None },

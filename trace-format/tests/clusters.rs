@@ -18,6 +18,7 @@ fn instruction(kind: Kind, space: Space, width: u32) -> Instruction {
         width,
         barrier: 0,
         destinations: 0,
+        mbarrier: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

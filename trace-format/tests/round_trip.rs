@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Given, GivenCta, OF_CLUSTERS, instructions, read_kernel, write};
+use common::{Given, GivenCta, IN_CLUSTER, OF_CLUSTERS, instructions, read_kernel, write};
 use proptest::prelude::*;
 use warpmem_trace::*;
 
@@ -49,7 +49,7 @@ fn lane_addresses() -> impl Strategy<Value = Vec<u64>> {
 }
 
 fn record() -> impl Strategy<Value = Given> {
-    let is_alone = |at: &usize| !OF_CLUSTERS.contains(at);
+    let is_alone = |at: &usize| !OF_CLUSTERS.contains(at) && *at != IN_CLUSTER;
     let instruction = (0..instructions().len()).prop_filter("needs a cluster", is_alone);
     let choice = (instruction, mask(), lane_addresses(), any::<prop::sample::Index>());
     choice.prop_map(|(instruction, mask, all, choose)| {

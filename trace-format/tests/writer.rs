@@ -22,6 +22,7 @@ fn load(pc: u64) -> Instruction {
         width: 4,
         barrier: 0,
         destinations: 0,
+        mbarrier: None,
         deps: vec![],
         operands: Operands::of([2]),
         use_distance: None,

@@ -87,6 +87,7 @@ fn blank(kind: Kind) -> Instruction {
         width: 0,
         barrier: 0,
         destinations: 0,
+        mbarrier: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

@@ -73,6 +73,7 @@ pub fn instructions() -> Vec<Instruction> {
         width,
         barrier: 0,
         destinations: 0,
+        mbarrier: None,
         deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
         operands: Operands::of((0..index as u16).map(|number| number * number)),
         use_distance: (index % 2 == 0).then_some(index as u32),
@@ -89,11 +90,30 @@ pub fn instructions() -> Vec<Instruction> {
     let without_addresses = Instruction { space: Space::None, width: 0, ..all[0].clone() };
     let kinds = [Kind::ClusterArrive, Kind::ClusterWait];
     all.extend(kinds.map(|kind| Instruction { pc: 0x1050, kind, ..without_addresses.clone() }));
+    let about = |kind, space, mbarrier| {
+        let pc = 0x1060;
+        Instruction { pc, kind, space, width: 8, mbarrier: Some(mbarrier), ..all[0].clone() }
+    };
+    let of_mbarriers = [
+        about(Kind::Store, Space::Shared, Mbarrier::Init { arrivals: 300 }),
+        about(Kind::Atomic, Space::Shared, Mbarrier::Arrive { arrivals: 1, bytes: -70_000 }),
+        about(Kind::Reduction, Space::Cluster, Mbarrier::ArriveAndDrop { arrivals: 2, bytes: 0 }),
+        about(Kind::Reduction, Space::Shared, Mbarrier::ArriveAfterCopies { increments: true }),
+        about(Kind::Load, Space::Shared, Mbarrier::Wait { parity: true }),
+        about(Kind::AsyncCopy, Space::Global, Mbarrier::Signal { offset: 1 << 16 }),
+    ];
+    all.extend(of_mbarriers);
     all
 }
 
 /// The bulk copy among [`instructions`].
 const BULK_COPY: usize = 11;
+
+/// The one that is about an mbarrier of another CTA.
+pub const IN_CLUSTER: usize = 19;
+
+/// Those that are about mbarriers.
+const OF_MBARRIERS: std::ops::Range<usize> = 17..23;
 
 /// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
 /// halves of its barrier.
@@ -213,7 +233,8 @@ pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
 
 /// [`sample`] as version 3 can hold it.
 pub fn sample_without_clusters() -> Vec<Vec<GivenCta>> {
-    without(sample(), &OF_CLUSTERS)
+    let others: Vec<usize> = OF_CLUSTERS.into_iter().chain(OF_MBARRIERS).collect();
+    without(sample(), &others)
 }
 
 fn without(mut kernels: Vec<Vec<GivenCta>>, instructions: &[usize]) -> Vec<Vec<GivenCta>> {
@@ -273,6 +294,7 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
                 make(arrive, FULL, 0, &|_| 0),
                 make(wait, FULL, 0, &|_| 0),
             ]);
+            records.extend(OF_MBARRIERS.map(|one| make(one, 0x10, 0, &|lane| 8 * lane)));
         }
         records.push(make(6, FULL, 32, &|_| 0));
         records.push(make(7, 0, 8, &|_| 0));

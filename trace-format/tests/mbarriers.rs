@@ -1,0 +1,78 @@
+//! Mbarriers: what the writer takes and refuses, and what the assembler keeps.
+
+mod common;
+
+use common::temporary_writer;
+use warpmem_trace::*;
+
+fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {
+    let (_directory, _path, mut writer) = temporary_writer();
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    writer.intern(&Instruction {
+        pc: 0,
+        kind,
+        space,
+        cache_op: CacheOp::Default,
+        width: 8,
+        barrier: 0,
+        destinations: 0,
+        mbarrier: Some(mbarrier),
+        deps: Vec::new(),
+        operands: Operands::NONE,
+        use_distance: None,
+        address_from: None,
+        compute: Vec::new(),
+    });
+    writer.end_kernel().is_ok()
+}
+
+#[test]
+fn each_operation_belongs_to_some_accesses() {
+    use Kind::{AsyncCopy, Atomic, Load, Reduction, Store};
+    use Space::{Cluster, Global, Shared};
+    let init = Mbarrier::Init { arrivals: 1 };
+    let arrive = Mbarrier::Arrive { arrivals: 1, bytes: 0 };
+    let drop = Mbarrier::ArriveAndDrop { arrivals: 1, bytes: 0 };
+    let after = Mbarrier::ArriveAfterCopies { increments: false };
+    let wait = Mbarrier::Wait { parity: false };
+    let signal = Mbarrier::Signal { offset: 0 };
+    let accesses = |operation| -> Vec<(Kind, Space)> {
+        let kinds = [Load, Store, Atomic, Reduction, AsyncCopy];
+        let all = kinds.into_iter().flat_map(|kind| [Global, Shared, Cluster].map(|s| (kind, s)));
+        all.filter(|&(kind, space)| taken(kind, space, operation)).collect()
+    };
+    assert_eq!(accesses(init), [(Store, Shared)]);
+    assert_eq!(accesses(wait), [(Load, Shared), (Load, Cluster)]);
+    for operation in [arrive, drop, after] {
+        let both = [(Atomic, Shared), (Atomic, Cluster), (Reduction, Shared), (Reduction, Cluster)];
+        assert_eq!(accesses(operation), both, "{operation:?}");
+    }
+    let signalling =
+        [(Store, Cluster), (Reduction, Cluster), (AsyncCopy, Global), (AsyncCopy, Cluster)];
+    assert_eq!(accesses(signal), signalling);
+}
+
+#[test]
+fn the_assembler_keeps_what_an_instruction_does_with_mbarriers() {
+    let (_directory, path, mut writer) = temporary_writer();
+    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    let cache_op = CacheOp::Default;
+    let op = MemoryOp { kind: Kind::Load, space: Space::Shared, width: 8, cache_op };
+    let none = Registers::new(&[], &[]);
+    for parity in [false, true, true] {
+        assembler.memory(16, op, 1, none, &[64]);
+        assembler.with_mbarrier(Mbarrier::Wait { parity });
+    }
+    assembler.memory(16, op, 1, none, &[64]);
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let found: Vec<_> = dictionary.iter().map(|one| one.mbarrier).collect();
+    let wait = |parity| Some(Mbarrier::Wait { parity });
+    assert_eq!(found, [wait(false), wait(true), None]);
+}
