@@ -143,11 +143,12 @@ unsafe fn element_of<T: Copy>(array: *const T, at: usize) -> Outcome<T> {
 }
 
 fn check_place(map: *const Map) -> Outcome<()> {
-    match map.is_null() || !map.addr().is_multiple_of(MAP_ALIGN) {
-        true => {
-            Err(invalid(format!("it is to be at {map:?}, which is no multiple of {MAP_ALIGN}")))
-        }
-        false => Ok(()),
+    if map.is_null() {
+        return Err(invalid("no place is given for it"));
+    }
+    match map.addr().is_multiple_of(MAP_ALIGN) {
+        true => Ok(()),
+        false => Err(invalid(format!("it is at {map:?}, which is not a multiple of {MAP_ALIGN}"))),
     }
 }
 

@@ -127,7 +127,8 @@ const PAGE: &str = "\
 (rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
 `cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
 for copies by tensor maps, which know the types. Each is executed by a test in `crates/simt/src/tests/`
-that compares its result with a plain computation; the first such test is named. This page is written by a test, which fails if an instruction has none.
+that compares its result with a plain computation; the first such test is named. This page is written
+by a test, which fails if an instruction has none.
 
 | instruction | test |
 | --- | --- |
