@@ -134,7 +134,7 @@ impl TensorMap {
         }
         axes.iter().enumerate().try_for_each(|(dimension, axis)| axis.check(dimension))?;
         let mut axes = axes.to_vec();
-        axes[0] = TensorAxis { stride: element.bytes().into(), step: 1, ..axes[0] };
+        axes[0].stride = element.bytes().into();
         let map = TensorMap { element, address, axes, swizzle, fill };
         map.check_rows()?;
         match fill == Fill::Nan && !element.is_float() {

@@ -75,7 +75,6 @@ fn every_operation_combines_elements_of_its_types() {
     assert_eq!(reduced("max", F16, 0x7e00, half(1.0)), half(1.0), "a NaN is not the larger one");
 }
 
-/// CTAs whose reductions meet cannot be executed each on its own.
 #[test]
 fn reductions_of_all_ctas_add_up() {
     let tensor = Tensor::new(Type::U32, [4], [4]);
@@ -87,4 +86,17 @@ fn reductions_of_all_ctas_add_up() {
     machine.run(&boxed_kernel(code), 40, 32).unwrap();
     let expected = bytes_of([47u32, 88, 129, 170].map(u32::to_le_bytes));
     assert_eq!(bytes(&machine, 0)[..16], expected);
+}
+
+/// The first CTA waits for what the second one adds: they cannot be executed one after the other.
+#[test]
+fn a_cta_may_wait_for_the_reduction_of_another() {
+    let tensor = Tensor::new(Type::U32, [4], [4]);
+    let mut machine = machine(&tensor, &[0; 16]);
+    let code = "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\nmov.u32 %r1, %ctaid.x;\n\
+        setp.eq.u32 %p2, %r1, 0;\n@%p2 bra WAIT;\nst.shared.u64 [boxed], 1;\nst.shared.u64 [boxed+8], 0;\n\
+        cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd2, {0}], [boxed];\nbra END;\n\
+        WAIT: ld.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra WAIT;\nEND: bar.warp.sync -1;";
+    machine.run(&boxed_kernel(code), 2, 32).unwrap();
+    assert_eq!(bytes(&machine, 0)[..4], [1, 0, 0, 0]);
 }
