@@ -99,16 +99,7 @@ fn one<W: WarpRecorder>(
         let mut parts = rows.iter().filter_map(|row| row.inside);
         parts.try_for_each(|part| in_one_allocation(ctx, lane, part.address, part.bytes))?;
     }
-    let mut copy = Copy { warp, ctx, lane, map: &map, at };
-    match f {
-        TensorCopy::Load => rows.iter().try_for_each(|row| copy.load(row))?,
-        TensorCopy::Store => rows.iter().try_for_each(|row| copy.store(row))?,
-        TensorCopy::Reduce(op) => {
-            let atomic = reduction(lane, op, map.element())?;
-            rows.iter().try_for_each(|row| copy.reduce(row, atomic))?;
-        }
-        TensorCopy::Prefetch => {}
-    }
+    Copy { warp, ctx, lane, map: &map, at }.execute(f, &rows)?;
     match mbarrier {
         Some(mbarrier) => mbarrier::complete_bytes(warp, ctx, lane, mbarrier, map.box_bytes()),
         None => Ok(()),
@@ -210,8 +201,7 @@ fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
         let known: Vec<String> = types.iter().map(|ty| format!("`.{}`", ty.name())).collect();
         let (ty, known) = (ty.name(), known.join(", "));
         let reason = format!(
-            "`cp.reduce.async.bulk.tensor` with {op:?} on elements of type `.{ty}`, which there is \
-             not; there is on {known}"
+            "`cp.reduce.async.bulk.tensor` has no {op:?} of elements of type `.{ty}`; it has one of {known}"
         );
         return Err(Trap::new(lane, reason));
     }
@@ -229,6 +219,18 @@ struct Copy<'a, 'c, W> {
 }
 
 impl<W: WarpRecorder> Copy<'_, '_, W> {
+    fn execute(&mut self, f: TensorCopy, rows: &[Row]) -> Outcome {
+        match f {
+            TensorCopy::Load => rows.iter().try_for_each(|row| self.load(row)),
+            TensorCopy::Store => rows.iter().try_for_each(|row| self.store(row)),
+            TensorCopy::Reduce(op) => {
+                let atomic = reduction(self.lane, op, self.map.element())?;
+                rows.iter().try_for_each(|row| self.reduce(row, atomic))
+            }
+            TensorCopy::Prefetch => Ok(()),
+        }
+    }
+
     /// Fills a row of the box, also where the tensor has nothing.
     fn load(&mut self, row: &Row) -> Outcome {
         let (width, fill) = (self.element_bytes(), self.map.fill_bits());

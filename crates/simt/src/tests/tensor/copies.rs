@@ -4,7 +4,7 @@ use warpmem_ptx::Type;
 
 use super::{Tensor, boxed_kernel, bytes, bytes_of, each_word, load, loaded, machine, put_map};
 use crate::tests::coverage::tests;
-use crate::tests::{kernel, result, tids};
+use crate::tests::kernel;
 use crate::{Fill, Image, Launch, Limits, NoRecorder, Params, Run};
 
 tests!(
@@ -210,6 +210,4 @@ fn prefetches_and_fences_change_nothing() {
     let alone = format!("setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n{code}\nEND: bar.warp.sync -1;");
     machine.run(&kernel(&alone), 1, 32).unwrap();
     assert_eq!(u32s(&bytes(&machine, 0))[..32], u32s(&tens()));
-    let fence = "fence.proxy.tensormap::generic.release.gpu;\nst.global.u64 [%rd3], %rd1;";
-    assert!(result(fence, &tids(), &[]).iter().all(|&word| word != 0));
 }

@@ -105,9 +105,9 @@ fn reductions_have_the_types_of_the_isa() {
         ("xor", Type::U16),
     ] {
         let error = reduce(operation, element);
-        assert!(error.contains("on elements of type"), "{operation} {element:?}: {error}");
+        assert!(error.contains("of elements of type"), "{operation} {element:?}: {error}");
     }
-    assert!(!reduce("add", Type::U64).contains("on elements of type"));
+    assert!(!reduce("add", Type::U64).contains("of elements of type"));
 }
 
 #[test]
