@@ -110,6 +110,13 @@ pub enum Op {
         f: Bulk,
         offsets: [i64; 3],
     },
+    /// Constant offsets of the addresses in shared memory: of the box, of the mbarrier.
+    Tensor {
+        f: TensorCopy,
+        /// Coordinates of the box.
+        rank: u8,
+        offsets: [i64; 2],
+    },
     /// `cp.async.bulk.commit_group` and `.wait_group`
     BulkGroup,
     Mbarrier {
@@ -414,6 +421,20 @@ pub enum Bulk {
     /// Combines global with shared memory, element by element: to, from, bytes.
     Reduce { op: AtomicOp, ty: Type },
     /// From global memory to L2: from, bytes.
+    Prefetch,
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: one thread moves a box of the tensor that a
+/// tensor map describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorCopy {
+    /// From global to shared memory: to, map, coordinates, mbarrier at which the bytes complete.
+    Load,
+    /// From shared to global memory: map, coordinates, from.
+    Store,
+    /// Combines global with shared memory, element by element: map, coordinates, from.
+    Reduce(AtomicOp),
+    /// From global memory to L2: map, coordinates.
     Prefetch,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Operand<'a> {
         base: Value,
         offset: i64,
     },
-    /// `[texture, {x, y}]` or `[texture, sampler, {x, y}]`
+    /// `[texture, {x, y}]`, `[texture, sampler, {x, y}]`, or `[map, {x, y}]` of a tensor map
     Texture(Vec<Operand<'a>>),
     /// `{a, b}`
     Vector(Vec<Operand<'a>>),

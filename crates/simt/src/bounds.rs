@@ -1,5 +1,8 @@
 //! What bounds a run, who is told of it, and what it counts.
 
+/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
+pub(crate) const MOST_SHARED: u32 = 227 << 10;
+
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

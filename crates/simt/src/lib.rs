@@ -30,6 +30,7 @@ mod recorder;
 mod run;
 mod stack;
 mod system;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod texture;
@@ -47,4 +48,7 @@ pub use prepared::Programs;
 pub use program::estimated_registers;
 pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
 pub use run::Run;
+pub use tensor::{
+    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorMap, TensorMapError,
+};
 pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use warpmem_ptx::FunctionId;
 
+use crate::bounds::MOST_SHARED;
 use crate::error::LaunchError;
 use crate::execute::is_supported;
 use crate::image::Image;
 use crate::launch::Launch;
 use crate::program::Program;
-
-/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
-const MOST_SHARED: u32 = 227 << 10;
 
 /// The kernels of an image that have been launched: what a launch needs of them is made once.
 #[derive(Debug, Default)]

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
     Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
-    PtxError, Register, RegisterClass, Space, Special, Value, Variable, VariableId, live_words,
+    PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
+    live_words,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
@@ -286,6 +287,7 @@ fn reaches_other_ctas(op: Op) -> bool {
                 && access.space != Space::Shared
         }
         Op::Bulk { f, .. } => matches!(f, Bulk::Reduce { .. }),
+        Op::Tensor { f, .. } => matches!(f, TensorCopy::Reduce(_)),
         Op::Fence => true,
         _ => false,
     }

@@ -17,6 +17,7 @@ mod nothing;
 mod pointer;
 mod start;
 mod stream;
+mod tensor;
 
 /// Defines functions that return a status. A function does its work with the engine that it names;
 /// those of `in_context` fail where no context is current.

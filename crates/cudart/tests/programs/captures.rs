@@ -39,8 +39,10 @@ fn options(output: Option<&Path>) -> ProgramOptions {
 fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
-    let name =
-        if program == "driver" { "driver::driver".into() } else { format!("program::{program}") };
+    let name = match program {
+        "driver" | "tensor" => format!("{program}::{program}"),
+        _ => format!("program::{program}"),
+    };
     let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
     let mut command = vec![executable.into_os_string()];
     command.extend(arguments.map(Into::into));
@@ -90,6 +92,18 @@ fn the_functions_of_the_driver_do_what_the_manual_says() {
     let captured = capture("driver", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "linked"]);
+}
+
+#[test]
+fn tensor_maps_are_made_by_the_driver_and_reach_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tensor.wmt");
+    let captured = capture("tensor", &options(Some(&path)));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    assert_eq!(kernels(&path), ["transfer", "transfer"]);
+    let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
+    let failure = of("transfer").failure.as_ref().unwrap();
+    assert!(failure.contains("are no tensor map that `cuTensorMapEncodeTiled` made"), "{failure}");
 }
 
 #[test]

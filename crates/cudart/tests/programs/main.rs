@@ -6,3 +6,4 @@ mod captures;
 mod driver;
 mod fat_binary;
 mod program;
+mod tensor;

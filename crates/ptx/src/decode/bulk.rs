@@ -1,5 +1,5 @@
-//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy"). Those by tensor maps, and
-//! between CTAs of a cluster, are not known.
+//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy"). Those between CTAs of a
+//! cluster are not known.
 
 use super::memory::{atomic_op, types_of};
 use super::{Decoder, Result};
@@ -24,7 +24,7 @@ impl Decoder<'_> {
                 let has_policy = self.bulk_hint()?;
                 self.bulk_store(Bulk::Store, has_policy)
             }
-            Some("tensor") => Err(NO_TENSORS.into()),
+            Some("tensor") => self.tensor_copy(),
             Some(name) => Err(format!("`cp.async.bulk.{name}` is not supported")),
             None => Err("`cp.async.bulk` lacks its operation".into()),
         }
@@ -54,8 +54,8 @@ impl Decoder<'_> {
 
     /// `cp.async.bulk.prefetch.L2.global [a], n`
     fn bulk_prefetch(&mut self) -> Result<Op> {
-        if self.modifiers.peek() == Some("tensor") {
-            return Err(NO_TENSORS.into());
+        if self.modifiers.accept("tensor") {
+            return self.tensor_prefetch();
         }
         self.expect_modifiers(&["L2", "global"])?;
         let has_policy = self.bulk_hint()?;
@@ -70,7 +70,7 @@ impl Decoder<'_> {
         self.expect_modifiers(&["async", "bulk"])?;
         match self.modifiers.next() {
             Some("global") => self.expect_modifiers(FROM_SHARED)?,
-            Some("tensor") => return Err(NO_TENSORS.into()),
+            Some("tensor") => return self.tensor_reduction(),
             _ => return Err("`cp.reduce.async.bulk` is supported to `.global` only".into()),
         }
         let has_policy = self.bulk_hint()?;
@@ -93,7 +93,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn expect_modifiers(&mut self, names: &[&str]) -> Result<()> {
+    pub(super) fn expect_modifiers(&mut self, names: &[&str]) -> Result<()> {
         match names.iter().find(|name| !self.modifiers.accept(name)) {
             None => Ok(()),
             Some(name) => Err(self.modifiers.expected(&format!("`.{name}`"))),
@@ -101,5 +101,4 @@ impl Decoder<'_> {
     }
 }
 
-const FROM_SHARED: &[&str] = &["shared::cta", "bulk_group"];
-const NO_TENSORS: &str = "bulk copies by tensor maps (`cp.async.bulk.tensor`) are not supported";
+pub(super) const FROM_SHARED: &[&str] = &["shared::cta", "bulk_group"];

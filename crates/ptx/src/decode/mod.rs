@@ -13,6 +13,7 @@ mod memory;
 mod modifiers;
 mod operands;
 mod synchronize;
+mod tensor;
 mod texture;
 
 use crate::instruction::{Register, Value};

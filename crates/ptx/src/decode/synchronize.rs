@@ -9,11 +9,7 @@ use crate::types::Type::*;
 impl Decoder<'_> {
     pub(super) fn synchronize(&mut self) -> Result<Op> {
         match self.opcode {
-            "membar" | "fence" => {
-                let of_proxies = matches!(self.modifiers.peek(), Some("proxy" | "mbarrier_init"));
-                while self.modifiers.next().is_some() {}
-                Ok(if of_proxies { Op::ProxyFence } else { Op::Fence })
-            }
+            "membar" | "fence" => self.fence(),
             "bar" | "barrier" => self.barrier(),
             "mbarrier" => self.mbarrier(),
             "cp" => self.copy(),
@@ -42,6 +38,20 @@ impl Decoder<'_> {
                 Ok(Op::Nop)
             }
         }
+    }
+
+    /// `fence.acq_rel.gpu`, `fence.proxy.async`, `fence.proxy.tensormap::generic.acquire.gpu [map], 128`
+    fn fence(&mut self) -> Result<Op> {
+        let of_proxies = matches!(self.modifiers.peek(), Some("proxy" | "mbarrier_init"));
+        let acquires_map = self.modifiers.accept("proxy")
+            && self.modifiers.accept("tensormap::generic")
+            && self.modifiers.accept("acquire");
+        while self.modifiers.next().is_some() {}
+        if acquires_map {
+            self.operands.address()?;
+            self.operands.constant()?;
+        }
+        Ok(if of_proxies { Op::ProxyFence } else { Op::Fence })
     }
 
     fn sync(&mut self) -> Result<()> {

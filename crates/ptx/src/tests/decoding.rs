@@ -180,17 +180,8 @@ fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
 }
 
 #[test]
-fn bulk_copies_by_tensor_maps_and_between_ctas_are_refused() {
+fn bulk_copies_between_ctas_are_refused() {
     for (code, reason) in [
-        (
-            "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
-            "by tensor maps (`cp.async.bulk.tensor`) are not supported",
-        ),
-        ("cp.async.bulk.prefetch.tensor.1d.L2.global [%rd1, {%r2}];", "by tensor maps"),
-        (
-            "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r2}], [%r1];",
-            "tensor",
-        ),
         (
             "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
             "between CTAs of a cluster is not supported",
@@ -224,7 +215,9 @@ fn fences_of_proxies_are_no_fences_of_memory() {
     for fence in ["proxy.async", "proxy.async.shared::cta", "mbarrier_init.release.cluster"] {
         assert_eq!(op(&format!("fence.{fence};")), Op::ProxyFence);
     }
-    assert_eq!(unsupported("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;").len(), 1);
+    assert_eq!(op("fence.proxy.tensormap::generic.release.gpu;"), Op::ProxyFence);
+    assert_eq!(op("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;"), Op::ProxyFence);
+    assert_eq!(unsupported("fence.proxy.tensormap::generic.acquire.gpu;").len(), 1);
 }
 
 /// A CTA is a cluster of its own.

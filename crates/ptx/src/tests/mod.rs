@@ -5,6 +5,7 @@ mod decoding;
 mod fat_binaries;
 mod flow;
 mod modules;
+mod tensors;
 
 use crate::{Body, Module, parse};
 

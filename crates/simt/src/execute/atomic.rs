@@ -1,10 +1,10 @@
 //! Atomic operations on memory.
 
 use half::{bf16, f16};
-use warpmem_ptx::{Atomic, AtomicOp, Cache, Type};
+use warpmem_ptx::{Atomic, AtomicOp, Binary, Cache, Modes, Type};
 use warpmem_trace::Kind;
 
-use super::float::Float;
+use super::float::{Float, binary_value};
 use super::memory::{check_alignment, groups, read_lane, record, write_lane};
 use super::{Context, Outcome};
 use crate::lanes::{WARP, lanes_of};
@@ -74,6 +74,8 @@ pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
                 old - 1
             }
         }
+        AtomicOp::Min if atomic.ty.is_float() => extreme(Binary::Min, atomic.ty, old, b),
+        AtomicOp::Max if atomic.ty.is_float() => extreme(Binary::Max, atomic.ty, old, b),
         AtomicOp::Min if atomic.ty.is_signed() => signed(old).min(signed(b)) as u64,
         AtomicOp::Max if atomic.ty.is_signed() => signed(old).max(signed(b)) as u64,
         AtomicOp::Min => old.min(b),
@@ -81,6 +83,18 @@ pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
         AtomicOp::Add => added(atomic, old, b),
     };
     low(value)
+}
+
+/// The smaller or larger of two numbers of 16 bits.
+fn extreme(f: Binary, ty: Type, old: u64, b: u64) -> u64 {
+    fn of<T: Float>(f: Binary, [old, b]: [T; 2]) -> T {
+        binary_value(old, b, f, Modes::default())
+    }
+    let bits = [old, b].map(|bits| bits as u16);
+    match ty {
+        Type::F16 => of(f, bits.map(f16::from_bits)).to_bits().into(),
+        _ => of(f, bits.map(bf16::from_bits)).to_bits().into(),
+    }
 }
 
 fn added(atomic: Atomic, old: u64, b: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Bulk copies: every active lane moves as many bytes as it says, at once.
+//! Bulk copies of bytes: every active lane moves as many bytes as it says, at once.
 
 use warpmem_ptx::{Atomic, Bulk, Cache, Space};
 use warpmem_trace::{Kind, MAX_WIDTH};
@@ -102,7 +102,12 @@ pub(super) fn execute<W: WarpRecorder>(
 }
 
 /// Refuses what goes on behind the end of an allocation, where another may begin.
-fn in_one_allocation(ctx: &Context<'_>, lane: usize, address: u64, bytes: u64) -> Outcome {
+pub(super) fn in_one_allocation(
+    ctx: &Context<'_>,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+) -> Outcome {
     match bytes == 0 || ctx.global.memory().place(address, bytes).is_some() {
         true => Ok(()),
         false => Err(outside(ctx, Space::Global, lane, address, bytes)),

@@ -17,6 +17,7 @@ mod memory;
 mod operand;
 mod record;
 mod system;
+mod tensor;
 mod texture;
 
 use warpmem_ptx::{Op, TextureShape, Type};
@@ -178,6 +179,9 @@ fn data<W: WarpRecorder>(
             memory::copy_async(warp, ctx, step, mask, bypass, to_offset, from_offset)?;
         }
         Op::Bulk { f, offsets } => bulk::execute(warp, ctx, step, mask, f, offsets)?,
+        Op::Tensor { f, rank, offsets } => {
+            tensor::execute(warp, ctx, step, mask, f, rank, offsets)?;
+        }
         Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
         Op::LoadMatrix { matrices: count, transposed, offset } => {
             matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;

@@ -96,6 +96,7 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::Reduce(_) | Op::Prefetch { .. } => &[],
         Op::CopyAsync { .. }
         | Op::Bulk { .. }
+        | Op::Tensor { .. }
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
         | Op::Texture { .. } => &[],

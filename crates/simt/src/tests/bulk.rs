@@ -127,7 +127,7 @@ fn pipeline() -> (Vec<u32>, Vec<Vec<(Instruction, Record)>>) {
 }
 
 /// By warp.
-fn records(trace: &[u8]) -> Vec<Vec<(Instruction, Record)>> {
+pub(super) fn records(trace: &[u8]) -> Vec<Vec<(Instruction, Record)>> {
     let trace = Trace::from_bytes("k.wmt", trace.to_vec()).unwrap();
     let instructions = trace.instructions(0).unwrap();
     let mut warps = Vec::new();

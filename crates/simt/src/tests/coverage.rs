@@ -32,7 +32,7 @@ pub(super) const BEGIN: &str = "// test";
 pub(super) const END: &str = "// end of test";
 
 /// Modifiers that make another instruction of an opcode: bulk copies are unlike the other ones.
-const FORMS: [&str; 2] = ["bulk", "reduce"];
+const FORMS: [&str; 3] = ["bulk", "reduce", "tensor"];
 
 /// Notes an instruction: opcode with modifiers.
 pub(super) fn note(instruction: &str) {
@@ -84,6 +84,8 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::fragments::TESTS,
         super::mbarriers::TESTS,
         super::bulk::TESTS,
+        super::tensor::copies::TESTS,
+        super::tensor::reductions::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,
     ];
@@ -123,9 +125,10 @@ const PAGE: &str = "\
 
 `warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
 (rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
-`cp.bulk` stands for `cp.async.bulk` and `cp.reduce.bulk` for `cp.reduce.async.bulk`. Each is executed by
-a test in `crates/simt/src/tests/` that compares its result with a plain computation; the first such
-test is named. This page is written by a test, which fails if an instruction has none.
+`cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
+for copies by tensor maps, which know the types. Each is executed by a test in `crates/simt/src/tests/`
+that compares its result with a plain computation; the first such test is named. This page is written
+by a test, which fails if an instruction has none.
 
 | instruction | test |
 | --- | --- |

@@ -16,6 +16,7 @@ mod recorded;
 mod rounding;
 mod sweep;
 mod system;
+mod tensor;
 mod textures;
 mod threads;
 mod warps;

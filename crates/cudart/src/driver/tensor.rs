@@ -1,0 +1,190 @@
+//! Tensor maps (the manual, "Tensor Map Object Management").
+
+use warpmem_ptx::Type;
+use warpmem_simt::{
+    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorMap, TensorMapError,
+};
+
+use crate::driver::functions;
+use crate::host;
+use crate::runtime::Address;
+use crate::status::{Failure, Outcome, Status};
+
+/// `CUtensorMap`. The manual: its address is a multiple of 64.
+type Map = [u8; TENSOR_MAP_BYTES];
+const MAP_ALIGN: usize = 64;
+
+fn invalid(why: impl Into<String>) -> Failure {
+    Failure::new(Status::INVALID_VALUE, format!("tensor map: {}", why.into()))
+}
+
+fn unsupported(what: &str) -> Failure {
+    Failure::new(Status::NOT_SUPPORTED, format!("tensor map: {what} is not supported"))
+}
+
+fn refused(error: &TensorMapError) -> Failure {
+    invalid(error.to_string())
+}
+
+/// `CUtensorMapDataType`
+fn element(number: u32) -> Outcome<Type> {
+    Ok(match number {
+        0 => Type::U8,
+        1 => Type::U16,
+        2 => Type::U32,
+        3 => Type::S32,
+        4 => Type::U64,
+        5 => Type::S64,
+        6 => Type::F16,
+        7 => Type::F32,
+        8 => Type::F64,
+        9 => Type::Bf16,
+        10 => return Err(unsupported("data type FLOAT32_FTZ")),
+        11 => return Err(unsupported("data type TFLOAT32")),
+        12 => return Err(unsupported("data type TFLOAT32_FTZ")),
+        13 => return Err(unsupported("data type 16U4_ALIGN8B")),
+        14 => return Err(unsupported("data type 16U4_ALIGN16B")),
+        15 => return Err(unsupported("data type 16U6_ALIGN16B")),
+        number => return Err(invalid(format!("there is no data type {number}"))),
+    })
+}
+
+/// `CUtensorMapSwizzle`
+fn swizzle(number: u32) -> Outcome<Swizzle> {
+    match number {
+        0 => Ok(Swizzle::None),
+        1 => Ok(Swizzle::B32),
+        2 => Ok(Swizzle::B64),
+        3 => Ok(Swizzle::B128),
+        4 => Err(unsupported("swizzle 128B_ATOM_32B")),
+        5 => Err(unsupported("swizzle 128B_ATOM_32B_FLIP_8B")),
+        6 => Err(unsupported("swizzle 128B_ATOM_64B")),
+        number => Err(invalid(format!("there is no swizzle {number}"))),
+    }
+}
+
+/// `CUtensorMapFloatOOBfill`
+fn fill(number: u32) -> Outcome<Fill> {
+    match number {
+        0 => Ok(Fill::Zero),
+        1 => Ok(Fill::Nan),
+        number => Err(invalid(format!("there is no fill {number}"))),
+    }
+}
+
+/// `CUtensorMapInterleave`
+fn check_interleave(number: u32) -> Outcome<()> {
+    match number {
+        0 => Ok(()),
+        1 => Err(unsupported("interleave 16B")),
+        2 => Err(unsupported("interleave 32B")),
+        number => Err(invalid(format!("there is no interleave {number}"))),
+    }
+}
+
+/// `CUtensorMapL2promotion`: how much the L2 reads from memory at once, which is the machine's matter.
+fn check_promotion(number: u32) -> Outcome<()> {
+    match number {
+        0..=3 => Ok(()),
+        number => Err(invalid(format!("there is no L2 promotion {number}"))),
+    }
+}
+
+/// The arrays of a call, by dimension. There is no stride of the innermost one.
+struct Arrays {
+    sizes: *const u64,
+    strides: *const u64,
+    extents: *const u32,
+    steps: *const u32,
+}
+
+impl Arrays {
+    /// # Safety
+    /// The arrays are null or have so many elements, that of the strides one less.
+    unsafe fn axes(&self, rank: u32) -> Outcome<Vec<TensorAxis>> {
+        let rank = rank as usize;
+        if rank == 0 || rank > MOST_DIMENSIONS {
+            return Err(refused(&TensorMapError::Dimensions(rank)));
+        }
+        let mut axes = Vec::new();
+        for dimension in 0..rank {
+            // SAFETY: as the caller promises.
+            axes.push(unsafe { self.axis(dimension) }?);
+        }
+        Ok(axes)
+    }
+
+    /// # Safety
+    /// As that of [`Arrays::axes`], for this dimension.
+    unsafe fn axis(&self, dimension: usize) -> Outcome<TensorAxis> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            Ok(TensorAxis {
+                size: element_of(self.sizes, dimension)?,
+                stride: match dimension {
+                    0 => 0,
+                    _ => element_of(self.strides, dimension - 1)?,
+                },
+                extent: element_of(self.extents, dimension)?,
+                step: element_of(self.steps, dimension)?,
+            })
+        }
+    }
+}
+
+/// # Safety
+/// The pointer is null or names more elements than `at`.
+unsafe fn element_of<T: Copy>(array: *const T, at: usize) -> Outcome<T> {
+    if array.is_null() {
+        return Err(invalid("an array of sizes, strides or steps is null"));
+    }
+    // SAFETY: not null, and has such an element, as the caller promises.
+    unsafe { host::get(array.add(at)) }
+}
+
+fn check_place(map: *const Map) -> Outcome<()> {
+    if map.is_null() {
+        return Err(invalid("no place is given for it"));
+    }
+    match map.addr().is_multiple_of(MAP_ALIGN) {
+        true => Ok(()),
+        false => Err(invalid(format!("it is at {map:?}, which is not a multiple of {MAP_ALIGN}"))),
+    }
+}
+
+functions! { in_context:
+    fn cuTensorMapEncodeTiled(
+        to: *mut Map,
+        data_type: u32,
+        rank: u32,
+        address: Address,
+        sizes: *const u64,
+        strides: *const u64,
+        extents: *const u32,
+        steps: *const u32,
+        interleave: u32,
+        swizzling: u32,
+        promotion: u32,
+        filling: u32,
+    ) |_engine| {
+        check_place(to)?;
+        check_interleave(interleave)?;
+        check_promotion(promotion)?;
+        let axes = Arrays { sizes, strides, extents, steps }.axes(rank)?;
+        let (element, swizzle) = (element(data_type)?, swizzle(swizzling)?);
+        let map = TensorMap::new(element, address, &axes, swizzle, fill(filling)?);
+        host::put(to, map.map_err(|error| refused(&error))?.to_bytes())
+    }
+
+    /// The same map of another tensor.
+    fn cuTensorMapReplaceAddress(map: *mut Map, address: Address) |_engine| {
+        check_place(map)?;
+        let known = TensorMap::of_bytes(&host::get(map)?);
+        let known = known.ok_or_else(|| invalid("it is none that cuTensorMapEncodeTiled made"))?;
+        host::put(map, known.moved_to(address).map_err(|error| refused(&error))?.to_bytes())
+    }
+
+    fn cuTensorMapEncodeIm2col() |_engine| { Err(unsupported("mode im2col")) }
+
+    fn cuTensorMapEncodeIm2colWide() |_engine| { Err(unsupported("mode im2col")) }
+}

@@ -1,0 +1,354 @@
+//! Bulk copies by tensor maps: every active lane moves the box at its coordinates, at once.
+
+use warpmem_ptx::{Atomic, AtomicOp, Cache, Space, TensorCopy, Type};
+use warpmem_trace::{Kind, MAX_WIDTH};
+
+use super::atomic::modified;
+use super::bulk::in_one_allocation;
+use super::memory::{Group, addresses, outside, read_generic, read_lane, record, write_lane};
+use super::{Context, Outcome, Trap, mbarrier};
+use crate::bounds::MOST_SHARED;
+use crate::lanes::{Lanes, WARP, lanes_of};
+use crate::program::Step;
+use crate::recorder::WarpRecorder;
+use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorMap, WORDS, pieces};
+use crate::warp::Warp;
+
+/// A map is aligned to this (CUDA Driver API, `cuTensorMapEncodeTiled`).
+const MAP_ALIGN: u64 = 64;
+/// A box in shared memory is aligned to this (CUDA C++ Programming Guide, "Alignment requirements for
+/// multi-dimensional bulk tensor asynchronous copy operations").
+const BOX_ALIGN: u64 = 128;
+
+/// What the lanes say.
+struct Operands {
+    f: TensorCopy,
+    /// Generic addresses.
+    map: Lanes<u64>,
+    coordinates: Vec<Lanes<u32>>,
+    /// In shared memory; unused by prefetches.
+    shared: Lanes<u64>,
+    /// Of loads.
+    mbarrier: Option<Lanes<u64>>,
+}
+
+impl Operands {
+    fn of<R>(
+        warp: &Warp<R>,
+        step: &Step,
+        f: TensorCopy,
+        rank: usize,
+        [shared, mbarrier]: [i64; 2],
+    ) -> Operands {
+        let map = usize::from(f == TensorCopy::Load);
+        let behind = map + 1 + rank;
+        let address = |at: usize, offset: i64| addresses(warp, step.sources[at], offset);
+        let coordinates =
+            step.sources[map + 1..behind].iter().map(|&source| warp.narrow(source)).collect();
+        Operands {
+            f,
+            map: address(map, 0),
+            coordinates,
+            shared: match f {
+                TensorCopy::Load => address(0, shared),
+                TensorCopy::Store | TensorCopy::Reduce(_) => address(behind, shared),
+                TensorCopy::Prefetch => [0; WARP],
+            },
+            mbarrier: (f == TensorCopy::Load).then(|| address(behind, mbarrier)),
+        }
+    }
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
+pub(super) fn execute<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    f: TensorCopy,
+    rank: u8,
+    offsets: [i64; 2],
+) -> Outcome {
+    let operands = Operands::of(warp, step, f, rank.into(), offsets);
+    if mask == 0 {
+        record_rows(warp, ctx, step, f, &[], None);
+    }
+    lanes_of(mask).try_for_each(|lane| one(warp, ctx, step, lane, &operands))
+}
+
+/// What one lane moves.
+fn one<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    lane: usize,
+    operands: &Operands,
+) -> Outcome {
+    let f = operands.f;
+    let map = map_of(warp, ctx, lane, operands)?;
+    let at = operands.shared[lane];
+    check_box(ctx, lane, f, &map, at)?;
+    let mut coordinates = [0; MOST_DIMENSIONS];
+    for (to, lanes) in coordinates.iter_mut().zip(&operands.coordinates) {
+        *to = lanes[lane] as i32;
+    }
+    let rows: Vec<Row> = map.rows(&coordinates).collect();
+    let mbarrier = operands.mbarrier.map(|mbarrier| mbarrier[lane]);
+    record_rows(warp, ctx, step, f, &rows, mbarrier);
+    if f != TensorCopy::Prefetch {
+        let mut parts = rows.iter().filter_map(|row| row.inside);
+        parts.try_for_each(|part| in_one_allocation(ctx, lane, part.address, part.bytes))?;
+    }
+    Copy { warp, ctx, lane, map: &map, at }.execute(f, &rows)?;
+    match mbarrier {
+        Some(mbarrier) => mbarrier::complete_bytes(warp, ctx, lane, mbarrier, map.box_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// The map that a lane names.
+fn map_of<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    operands: &Operands,
+) -> Result<TensorMap, Trap> {
+    let (address, rank) = (operands.map[lane], operands.coordinates.len());
+    let name = name(operands.f);
+    if !address.is_multiple_of(MAP_ALIGN) {
+        let reason =
+            format!("`{name}` with a map at {address:#x}, which is not a multiple of {MAP_ALIGN}");
+        return Err(Trap::new(lane, reason));
+    }
+    let mut words = [0; WORDS];
+    for (at, word) in (0..).step_by(8).zip(&mut words) {
+        *word = read_generic(warp, ctx, lane, address.wrapping_add(at), 8)?;
+    }
+    let Some(map) = TensorMap::of_words(&words) else {
+        let reason = format!(
+            "`{name}`: the bytes at {address:#x} are no tensor map that `cuTensorMapEncodeTiled` made"
+        );
+        return Err(Trap::new(lane, reason));
+    };
+    match map.rank() == rank {
+        true => Ok(map),
+        false => {
+            let reason = format!(
+                "`{name}.{rank}d` with the map at {address:#x}, of a tensor of {} dimensions",
+                map.rank()
+            );
+            Err(Trap::new(lane, reason))
+        }
+    }
+}
+
+fn name(f: TensorCopy) -> &'static str {
+    match f {
+        TensorCopy::Load | TensorCopy::Store => "cp.async.bulk.tensor",
+        TensorCopy::Reduce(_) => "cp.reduce.async.bulk.tensor",
+        TensorCopy::Prefetch => "cp.async.bulk.prefetch.tensor",
+    }
+}
+
+/// Refuses a box that shared memory has no room for, or whose place in it is not known.
+fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at: u64) -> Outcome {
+    let (bytes, row) = (map.box_bytes(), map.row_bytes());
+    if bytes > MOST_SHARED.into() {
+        let reason = format!(
+            "tensor copy of a box of {bytes} bytes; no SM has more than {MOST_SHARED} of shared memory"
+        );
+        return Err(Trap::new(lane, reason));
+    }
+    if f == TensorCopy::Prefetch {
+        return Ok(());
+    }
+    if !at.is_multiple_of(BOX_ALIGN) {
+        let reason = format!(
+            "tensor copy of a box at {at:#x} of shared memory, which is not a multiple of {BOX_ALIGN}"
+        );
+        return Err(Trap::new(lane, reason));
+    }
+    let room = (ctx.shared.len() as u64).checked_sub(at);
+    if room.is_none_or(|room| room < bytes) {
+        return Err(outside(ctx, Space::Shared, lane, at, bytes));
+    }
+    match map.swizzle().span().filter(|&span| row < span) {
+        // Neither the ISA nor the guide says whether such rows follow each other or are padded.
+        Some(span) => {
+            let reason = format!(
+                "tensor copy of a box with rows of {row} bytes and a swizzle of {span} bytes is not \
+                 supported; rows of {span} are"
+            );
+            Err(Trap::new(lane, reason))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The operation of a reduction on elements of a type, if there is one (ISA,
+/// "cp.reduce.async.bulk.tensor", the table of valid combinations).
+fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
+    use Type::{Bf16, F16, F32, S32, S64, U32, U64};
+    let types: &[Type] = match op {
+        AtomicOp::Add => &[U32, S32, U64, F32, F16, Bf16],
+        AtomicOp::Min | AtomicOp::Max => &[U32, S32, U64, S64, F16, Bf16],
+        AtomicOp::Increment | AtomicOp::Decrement => &[U32],
+        // Of bits: of integers that have as many.
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => &[U32, S32, U64, S64],
+        AtomicOp::Exchange | AtomicOp::CompareAndSwap => &[],
+    };
+    if !types.contains(&ty) {
+        let known: Vec<String> = types.iter().map(|ty| format!("`.{}`", ty.name())).collect();
+        let (ty, known) = (ty.name(), known.join(", "));
+        let reason = format!(
+            "`cp.reduce.async.bulk.tensor` has no {op:?} of elements of type `.{ty}`; it has one of {known}"
+        );
+        return Err(Trap::new(lane, reason));
+    }
+    Ok(Atomic { space: Space::Global, op, ty, ftz: ty == F32, offset: 0 })
+}
+
+/// A copy of one lane.
+struct Copy<'a, 'c, W> {
+    warp: &'a mut Warp<W>,
+    ctx: &'a mut Context<'c>,
+    lane: usize,
+    map: &'a TensorMap,
+    /// Where the box begins in shared memory.
+    at: u64,
+}
+
+impl<W: WarpRecorder> Copy<'_, '_, W> {
+    fn execute(&mut self, f: TensorCopy, rows: &[Row]) -> Outcome {
+        match f {
+            TensorCopy::Load => rows.iter().try_for_each(|row| self.load(row)),
+            TensorCopy::Store => rows.iter().try_for_each(|row| self.store(row)),
+            TensorCopy::Reduce(op) => {
+                let atomic = reduction(self.lane, op, self.map.element())?;
+                rows.iter().try_for_each(|row| self.reduce(row, atomic))
+            }
+            TensorCopy::Prefetch => Ok(()),
+        }
+    }
+
+    /// Fills a row of the box, also where the tensor has nothing.
+    fn load(&mut self, row: &Row) -> Outcome {
+        let (width, fill) = (self.element_bytes(), self.map.fill_bits());
+        for range in row.outside(self.map.row_bytes()) {
+            for at in range.step_by(width as usize) {
+                self.write_shared(row.at + at, width, fill)?;
+            }
+        }
+        let Some(part) = row.inside else { return Ok(()) };
+        let width = self.word(part);
+        for at in (0..part.bytes).step_by(width as usize) {
+            let value = self.read_global(part.address + at, width)?;
+            self.write_shared(row.at + part.skipped + at, width, value)?;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, row: &Row) -> Outcome {
+        let Some(part) = row.inside else { return Ok(()) };
+        let width = self.word(part);
+        for at in (0..part.bytes).step_by(width as usize) {
+            let value = self.read_shared(row.at + part.skipped + at, width)?;
+            self.write_global(part.address + at, width, value)?;
+        }
+        Ok(())
+    }
+
+    fn reduce(&mut self, row: &Row, atomic: Atomic) -> Outcome {
+        let Some(part) = row.inside else { return Ok(()) };
+        let width = self.element_bytes();
+        for at in (0..part.bytes).step_by(width as usize) {
+            let old = self.read_global(part.address + at, width)?;
+            let operand = self.read_shared(row.at + part.skipped + at, width)?;
+            self.write_global(part.address + at, width, modified(atomic, old, operand, 0))?;
+        }
+        Ok(())
+    }
+
+    fn element_bytes(&self) -> u64 {
+        self.map.element().bytes().into()
+    }
+
+    /// Bytes that are moved at once: they do not reach over the end of a chunk of a swizzle.
+    fn word(&self, part: Part) -> u64 {
+        const WORD: u64 = 8;
+        match (part.address | part.skipped | part.bytes).is_multiple_of(WORD) {
+            true => WORD,
+            false => self.element_bytes(),
+        }
+    }
+
+    fn read_global(&mut self, address: u64, width: u64) -> Result<u64, Trap> {
+        read_lane(self.warp, self.ctx, Space::Global, self.lane, address, width)
+    }
+
+    fn write_global(&mut self, address: u64, width: u64, value: u64) -> Outcome {
+        write_lane(self.warp, self.ctx, Space::Global, self.lane, address, width, value)
+    }
+
+    /// Reads what is `at` bytes into the box.
+    fn read_shared(&mut self, at: u64, width: u64) -> Result<u64, Trap> {
+        let address = self.map.swizzle().place(self.at + at);
+        read_lane(self.warp, self.ctx, Space::Shared, self.lane, address, width)
+    }
+
+    fn write_shared(&mut self, at: u64, width: u64, value: u64) -> Outcome {
+        let address = self.map.swizzle().place(self.at + at);
+        write_lane(self.warp, self.ctx, Space::Shared, self.lane, address, width, value)
+    }
+}
+
+/// Records what the tensor has of some rows, a lane of the record for each, as bulk copies. What moves
+/// nothing makes no request.
+fn record_rows<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    f: TensorCopy,
+    rows: &[Row],
+    mbarrier: Option<u64>,
+) {
+    const NOTHING: u64 = 16;
+    let requests = requests(rows);
+    if requests.is_empty() {
+        let group = Group { space: Space::Global, lanes: 0, addresses: [0; WARP] };
+        return record(warp, ctx, step, kind(f), Cache::Global, NOTHING, &group);
+    }
+    let of_one_width = requests.chunk_by(|(_, bytes), (_, next)| bytes == next);
+    for requests in of_one_width.flat_map(|requests| requests.chunks(WARP)) {
+        let mut addresses = [0; WARP];
+        for (to, (address, _)) in addresses.iter_mut().zip(requests) {
+            *to = *address;
+        }
+        let lanes = u32::MAX >> (WARP - requests.len());
+        let group = Group { space: Space::Global, lanes, addresses };
+        record(warp, ctx, step, kind(f), Cache::Global, requests[0].1, &group);
+        if let Some(mbarrier) = mbarrier {
+            warp.recorder.copy_completes_at(mbarrier);
+        }
+    }
+}
+
+/// Addresses and bytes of the pieces of rows, in as many parts as the trace wants.
+fn requests(rows: &[Row]) -> Vec<(u64, u64)> {
+    let most = u64::from(MAX_WIDTH);
+    let mut requests = Vec::new();
+    for (address, bytes) in pieces(rows) {
+        let parts = (0..bytes).step_by(MAX_WIDTH as usize);
+        requests.extend(parts.map(|at| (address + at, (bytes - at).min(most))));
+    }
+    requests
+}
+
+fn kind(f: TensorCopy) -> Kind {
+    match f {
+        TensorCopy::Load => Kind::AsyncCopy,
+        TensorCopy::Store => Kind::Store,
+        TensorCopy::Reduce(_) => Kind::Reduction,
+        TensorCopy::Prefetch => Kind::Prefetch,
+    }
+}

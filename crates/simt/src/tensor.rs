@@ -1,0 +1,222 @@
+//! Tensor maps: what the copy unit knows of a tensor in global memory, of the box that an instruction
+//! moves, and of how the box lies in shared memory (ISA, "Tensors"; CUDA Driver API, "Tensor Map
+//! Object Management").
+//!
+//! The host makes a map, and a kernel passes its 128 bytes on by their address. Their layout is
+//! opaque on GPUs; the one here is ours, in `bytes`.
+
+mod bytes;
+mod rows;
+mod swizzle;
+
+use thiserror::Error;
+use warpmem_ptx::Type;
+
+pub use bytes::TENSOR_MAP_BYTES;
+pub(crate) use bytes::WORDS;
+pub(crate) use rows::{Part, Row, pieces};
+pub use swizzle::Swizzle;
+
+/// Most dimensions of a tensor.
+pub const MOST_DIMENSIONS: usize = 5;
+/// Most elements of a dimension, and the first stride that is too large.
+const MOST_ELEMENTS: u64 = 1 << 32;
+const STRIDE_END: u64 = 1 << 40;
+/// Most elements of the box in a dimension, and most elements from one of them to the next.
+const MOST_EXTENT: u32 = 256;
+const MOST_STEP: u32 = 8;
+/// The tensor's address, its strides and the rows of the box are multiples of so many bytes.
+const UNIT: u64 = 16;
+
+/// The types of elements that are copied as they are, in an order that does not change: maps hold the
+/// place of one.
+const ELEMENTS: [Type; 10] = [
+    Type::U8,
+    Type::U16,
+    Type::U32,
+    Type::S32,
+    Type::U64,
+    Type::S64,
+    Type::F16,
+    Type::F32,
+    Type::F64,
+    Type::Bf16,
+];
+
+/// A tensor and the box that is moved of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    element: Type,
+    /// Of the first element.
+    address: u64,
+    /// The innermost dimension first.
+    axes: Vec<TensorAxis>,
+    swizzle: Swizzle,
+    fill: Fill,
+}
+
+/// A dimension of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorAxis {
+    /// Elements.
+    pub size: u64,
+    /// Bytes from one element to the next. The elements of the innermost dimension follow each other,
+    /// whatever is said.
+    pub stride: u64,
+    /// Elements of the tensor that the box spans.
+    pub extent: u32,
+    /// The box holds every so many'th of them. It holds all of the innermost dimension, whatever is
+    /// said.
+    pub step: u32,
+}
+
+/// What a load leaves for elements that the tensor does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    Zero,
+    /// "OOB-NaN".
+    Nan,
+}
+
+/// Why there cannot be such a map.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TensorMapError {
+    #[error("elements of type `.{}`; {}", .0.name(), known_elements())]
+    Element(Type),
+    #[error("a tensor of {0} dimensions; 1 to 5 are possible")]
+    Dimensions(usize),
+    #[error("a tensor at {0:#x}, which is not a multiple of 16")]
+    Address(u64),
+    #[error("{size} elements in dimension {dimension}; 1 to 2^32 are possible")]
+    Size { dimension: usize, size: u64 },
+    #[error(
+        "{stride} bytes from one element of dimension {dimension} to the next; multiples of 16 below \
+         2^40 are possible"
+    )]
+    Stride { dimension: usize, stride: u64 },
+    #[error("a box of {extent} elements in dimension {dimension}; 1 to 256 are possible")]
+    Extent { dimension: usize, extent: u32 },
+    #[error("an element stride of {step} in dimension {dimension}; 1 to 8 are possible")]
+    Step { dimension: usize, step: u32 },
+    #[error("a box with rows of {0} bytes, which is not a multiple of 16")]
+    RowBytes(u64),
+    #[error("a box with rows of {bytes} bytes, more than the {span} of its swizzle")]
+    RowSpan { bytes: u64, span: u64 },
+    #[error("a NaN cannot stand for elements of type `.{}`; it can for floating-point ones", .0.name())]
+    Fill(Type),
+}
+
+fn known_elements() -> String {
+    let names = ELEMENTS.map(|ty| format!("`.{}`", ty.name()));
+    format!("those that are copied as they are, are {}", names.join(", "))
+}
+
+impl TensorMap {
+    /// A map of a tensor whose first element is at an address, with the innermost dimension first.
+    ///
+    /// # Errors
+    /// Where the CUDA Driver API does not allow it (`cuTensorMapEncodeTiled`, without interleaving).
+    pub fn new(
+        element: Type,
+        address: u64,
+        axes: &[TensorAxis],
+        swizzle: Swizzle,
+        fill: Fill,
+    ) -> Result<TensorMap, TensorMapError> {
+        if !ELEMENTS.contains(&element) {
+            return Err(TensorMapError::Element(element));
+        }
+        if axes.is_empty() || axes.len() > MOST_DIMENSIONS {
+            return Err(TensorMapError::Dimensions(axes.len()));
+        }
+        if !address.is_multiple_of(UNIT) {
+            return Err(TensorMapError::Address(address));
+        }
+        axes.iter().enumerate().try_for_each(|(dimension, axis)| axis.check(dimension))?;
+        let mut axes = axes.to_vec();
+        axes[0].stride = element.bytes().into();
+        let map = TensorMap { element, address, axes, swizzle, fill };
+        map.check_rows()?;
+        match fill == Fill::Nan && !element.is_float() {
+            true => Err(TensorMapError::Fill(element)),
+            false => Ok(map),
+        }
+    }
+
+    fn check_rows(&self) -> Result<(), TensorMapError> {
+        let bytes = self.row_bytes();
+        if !bytes.is_multiple_of(UNIT) {
+            return Err(TensorMapError::RowBytes(bytes));
+        }
+        match self.swizzle.span().filter(|&span| bytes > span) {
+            Some(span) => Err(TensorMapError::RowSpan { bytes, span }),
+            None => Ok(()),
+        }
+    }
+
+    /// The same map of a tensor at another address.
+    ///
+    /// # Errors
+    /// When it is not aligned.
+    pub fn moved_to(&self, address: u64) -> Result<TensorMap, TensorMapError> {
+        TensorMap::new(self.element, address, &self.axes, self.swizzle, self.fill)
+    }
+
+    pub(crate) fn element(&self) -> Type {
+        self.element
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    pub(crate) fn swizzle(&self) -> Swizzle {
+        self.swizzle
+    }
+
+    /// Bytes of a row of the box.
+    pub(crate) fn row_bytes(&self) -> u64 {
+        u64::from(self.axes[0].extent) * u64::from(self.element.bytes())
+    }
+
+    /// Bytes of the box, with those that the tensor does not have.
+    pub(crate) fn box_bytes(&self) -> u64 {
+        self.row_bytes() * self.row_count()
+    }
+
+    /// The bits of what a load leaves for an element that the tensor does not have. The ISA does not
+    /// say which NaN it is; here it is the one that arithmetic gives.
+    pub(crate) fn fill_bits(&self) -> u64 {
+        match (self.fill, self.element) {
+            (Fill::Zero, _) => 0,
+            (Fill::Nan, Type::F64) => 0x7ff8_0000_0000_0000,
+            (Fill::Nan, Type::F32) => 0x7fff_ffff,
+            (Fill::Nan, _) => 0x7fff,
+        }
+    }
+}
+
+impl TensorAxis {
+    fn check(&self, dimension: usize) -> Result<(), TensorMapError> {
+        let TensorAxis { size, stride, extent, step } = *self;
+        if !(1..=MOST_ELEMENTS).contains(&size) {
+            return Err(TensorMapError::Size { dimension, size });
+        }
+        let is_innermost = dimension == 0;
+        if !is_innermost && (!stride.is_multiple_of(UNIT) || stride >= STRIDE_END) {
+            return Err(TensorMapError::Stride { dimension, stride });
+        }
+        if !(1..=MOST_EXTENT).contains(&extent) {
+            return Err(TensorMapError::Extent { dimension, extent });
+        }
+        match (1..=MOST_STEP).contains(&step) {
+            true => Ok(()),
+            false => Err(TensorMapError::Step { dimension, step }),
+        }
+    }
+
+    /// Elements that the box holds.
+    fn count(&self) -> u64 {
+        self.extent.div_ceil(self.step).into()
+    }
+}

@@ -1,0 +1,83 @@
+//! The bytes of a tensor map: 16 words of 64 bits.
+//!
+//! | word | holds |
+//! | --- | --- |
+//! | 0 | what the map is known by, and the version of this layout |
+//! | 1 | the tensor's address |
+//! | 2 | four bytes: element, dimensions, swizzle, fill |
+//! | 3 to 6 | strides of dimensions 1 to 4, in bytes |
+//! | 7 to 11 | of dimensions 0 to 4: size minus 1 in bits 0 to 31, extent minus 1 in bits 32 to 39, step in bits 40 to 47 |
+//! | 12 to 15 | 0 |
+
+use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap};
+
+/// Bytes of a tensor map (`CUtensorMap`).
+pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
+pub(crate) const WORDS: usize = 16;
+
+/// `WMTMAP`, and version 1.
+const MAGIC: u64 = 0x574d_544d_4150_0001;
+const STRIDES: usize = 3;
+const AXES: usize = 7;
+
+impl TensorMap {
+    pub fn to_bytes(&self) -> [u8; TENSOR_MAP_BYTES] {
+        let mut words = [0; WORDS];
+        let element = ELEMENTS.iter().position(|&ty| ty == self.element).unwrap_or_default();
+        let swizzle = Swizzle::ALL.iter().position(|&it| it == self.swizzle).unwrap_or_default();
+        let fill = u8::from(self.fill == Fill::Nan);
+        let kinds = [element as u8, self.axes.len() as u8, swizzle as u8, fill, 0, 0, 0, 0];
+        words[..STRIDES].copy_from_slice(&[MAGIC, self.address, u64::from_le_bytes(kinds)]);
+        for (dimension, axis) in self.axes.iter().enumerate() {
+            words[AXES + dimension] = packed(axis);
+            if dimension > 0 {
+                words[STRIDES + dimension - 1] = axis.stride;
+            }
+        }
+        let mut bytes = [0; TENSOR_MAP_BYTES];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The map that some bytes are, if they are one.
+    pub fn of_bytes(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
+        let mut words = [0; WORDS];
+        for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*from);
+        }
+        TensorMap::of_words(&words)
+    }
+
+    /// As [`TensorMap::of_bytes`], in words.
+    pub(crate) fn of_words(words: &[u64; WORDS]) -> Option<TensorMap> {
+        let [element, dimensions, swizzle, fill, 0, 0, 0, 0] = words[2].to_le_bytes() else {
+            return None;
+        };
+        if words[0] != MAGIC || usize::from(dimensions) > MOST_DIMENSIONS {
+            return None;
+        }
+        let axes: Vec<TensorAxis> = (0..dimensions.into()).map(|at| axis(words, at)).collect();
+        let fill = *[Fill::Zero, Fill::Nan].get(usize::from(fill))?;
+        let swizzle = *Swizzle::ALL.get(usize::from(swizzle))?;
+        let element = *ELEMENTS.get(usize::from(element))?;
+        TensorMap::new(element, words[1], &axes, swizzle, fill).ok()
+    }
+}
+
+/// Size, extent and step of a dimension in a word.
+fn packed(axis: &TensorAxis) -> u64 {
+    let (size, extent) = (axis.size - 1, u64::from(axis.extent - 1));
+    size | extent << 32 | u64::from(axis.step) << 40
+}
+
+fn axis(words: &[u64; WORDS], dimension: usize) -> TensorAxis {
+    let word = words[AXES + dimension];
+    TensorAxis {
+        size: (word & u64::from(u32::MAX)) + 1,
+        stride: if dimension == 0 { 0 } else { words[STRIDES + dimension - 1] },
+        extent: u32::from((word >> 32) as u8) + 1,
+        step: u32::from((word >> 40) as u8),
+    }
+}

@@ -1,0 +1,91 @@
+//! The rows of a box: which elements the tensor has of each, and where they are.
+
+use super::{TensorAxis, TensorMap};
+
+/// A row of the box, along the innermost dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Bytes of the box before it.
+    pub at: u64,
+    /// What the tensor has of it.
+    pub inside: Option<Part>,
+}
+
+/// A part of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Bytes of the row before it.
+    pub skipped: u64,
+    /// In global memory.
+    pub address: u64,
+    pub bytes: u64,
+}
+
+impl TensorMap {
+    pub(super) fn row_count(&self) -> u64 {
+        self.axes[1..].iter().map(TensorAxis::count).product()
+    }
+
+    /// The rows of the box at some coordinates, one for each dimension.
+    pub(crate) fn rows<'a>(&'a self, coordinates: &'a [i32]) -> impl Iterator<Item = Row> + 'a {
+        let row_bytes = self.row_bytes();
+        let first = self.first_row(coordinates[0]);
+        (0..self.row_count()).map(move |number| {
+            let before = self.bytes_before(number, &coordinates[1..]);
+            let inside = first
+                .zip(before)
+                .map(|(part, before)| Part { address: part.address.wrapping_add(before), ..part });
+            Row { at: number * row_bytes, inside }
+        })
+    }
+
+    /// What the first row of the tensor has of the box's elements from a coordinate on.
+    fn first_row(&self, coordinate: i32) -> Option<Part> {
+        let TensorAxis { size, stride, extent, .. } = self.axes[0];
+        let (from, to) = (i64::from(coordinate), i64::from(coordinate) + i64::from(extent));
+        let (first, end) = (from.max(0), to.min(size as i64));
+        (first < end).then(|| Part {
+            skipped: (first - from) as u64 * stride,
+            address: self.address.wrapping_add(first as u64 * stride),
+            bytes: (end - first) as u64 * stride,
+        })
+    }
+
+    /// Bytes from the first row of the tensor to that of this number in the box, if there is one.
+    fn bytes_before(&self, number: u64, coordinates: &[i32]) -> Option<u64> {
+        let mut rest = number;
+        let mut bytes = 0u64;
+        for (axis, &coordinate) in self.axes[1..].iter().zip(coordinates) {
+            let at = (rest % axis.count()) as i64 * i64::from(axis.step);
+            rest /= axis.count();
+            let element = u64::try_from(i64::from(coordinate) + at).ok()?;
+            if element >= axis.size {
+                return None;
+            }
+            bytes = bytes.wrapping_add(element.wrapping_mul(axis.stride));
+        }
+        Some(bytes)
+    }
+}
+
+impl Row {
+    /// The bytes of the row, of so many, that the tensor does not have.
+    pub fn outside(&self, bytes: u64) -> [std::ops::Range<u64>; 2] {
+        match self.inside {
+            None => [0..bytes, bytes..bytes],
+            Some(part) => [0..part.skipped, part.skipped + part.bytes..bytes],
+        }
+    }
+}
+
+/// The addresses and bytes of what rows have in global memory, those that follow each other as one.
+pub(crate) fn pieces(rows: &[Row]) -> Vec<(u64, u64)> {
+    let mut pieces: Vec<(u64, u64)> = Vec::new();
+    for part in rows.iter().filter_map(|row| row.inside) {
+        match pieces.last_mut() {
+            Some((address, bytes)) if *address + *bytes == part.address => *bytes += part.bytes,
+            _ => pieces.push((part.address, part.bytes)),
+        }
+    }
+    pieces
+}
