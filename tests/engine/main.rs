@@ -10,6 +10,7 @@ mod early_ends;
 mod ideal;
 mod interconnect;
 mod keys;
+mod mbarriers;
 mod memory_bound;
 mod prefetchers;
 mod published;

@@ -2,6 +2,7 @@
 //! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
 
 use crate::clusters::exchange;
+use crate::mbarriers::pipeline;
 use crate::recording::{Everything, bandwidth_over_peak};
 use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, write};
 use proptest::prelude::*;
@@ -307,7 +308,8 @@ const SHAPES: &[&[&str]] = &[
         "policy.dram_scheduler=core-criticality(critical_share=0.3)",
         "policy.dram_scheduler=medic(warm_up=3,resample=500)",
         "policy.dram_scheduler=fcfs",
-        "policy.dram_scheduler=banked-fifo",
+        // An entry for each bank, whatever was chosen above.
+        "policy.dram_scheduler=banked-fifo dram.read_queue=64",
         "policy.dram_scheduler=fr-fcfs(page=closed)",
         "policy.dram_scheduler=fr-fcfs(banks=stepping,picks_per_cycle=1)",
         "policy.dram_scheduler=fr-fcfs(row_hit_cap=1)",
@@ -457,7 +459,7 @@ fn check_rows<R: PartialEq + Debug>(
 
 #[test]
 fn units_ask_for_every_turn_on_each_small_machine() {
-    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18), exchange(4)];
+    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18), exchange(4), pipeline(3)];
     for line in SHAPES.concat() {
         let base = ["sm.count=2", "cluster.gpcs=1"];
         let overrides: Vec<&str> = base.into_iter().chain(line.split(' ')).collect();

@@ -7,8 +7,8 @@ use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem_trace::{
-    CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers, Space,
-    Trace, TraceWriter, WarpAssembler, WriterOptions,
+    CacheOp, CtaBuilder, KernelInfo, Kind, Mbarrier, MemoryOp, OpClass, Provenance, Reg, Registers,
+    Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 /// All lanes of a warp.
@@ -38,6 +38,8 @@ pub enum Step {
     Memory(Access),
     /// An async copy into the shared memory of these CTAs of the cluster, a bit for each rank.
     CopyTo(u16, Access),
+    /// What an access does with mbarriers.
+    Mbarrier(Mbarrier, Box<Step>),
     Barrier(u8),
     ClusterArrive,
     ClusterWait,
@@ -115,6 +117,10 @@ impl Step {
             Step::CopyTo(destinations, access) => {
                 access.assemble(pc, warp);
                 warp.copied_to(*destinations);
+            }
+            Step::Mbarrier(operation, access) => {
+                access.assemble(pc, warp);
+                warp.with_mbarrier(*operation);
             }
             Step::Barrier(id) => warp.barrier(pc, *id, ALL),
             Step::ClusterArrive => warp.cluster_arrive(pc, ALL),

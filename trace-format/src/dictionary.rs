@@ -177,8 +177,11 @@ fn check_mbarrier(instruction: &Instruction) -> Result<(), String> {
             Kind::Store | Kind::Reduction => *space == Space::Cluster,
             _ => false,
         },
-        Some(Mbarrier::Wait { .. }) => *kind == Kind::Load && in_shared,
+        Some(Mbarrier::Wait { .. }) => *kind == Kind::Load && *space == Space::Shared,
         Some(Mbarrier::Init { .. }) => *kind == Kind::Store && *space == Space::Shared,
+        Some(Mbarrier::ArriveAfterCopies { .. }) => {
+            matches!(kind, Kind::Atomic | Kind::Reduction) && *space == Space::Shared
+        }
         Some(_) => matches!(kind, Kind::Atomic | Kind::Reduction) && in_shared,
     };
     match (valid, mbarrier) {

@@ -42,8 +42,9 @@ fn each_operation_belongs_to_some_accesses() {
         all.filter(|&(kind, space)| taken(kind, space, operation)).collect()
     };
     assert_eq!(accesses(init), [(Store, Shared)]);
-    assert_eq!(accesses(wait), [(Load, Shared), (Load, Cluster)]);
-    for operation in [arrive, drop, after] {
+    assert_eq!(accesses(wait), [(Load, Shared)]);
+    assert_eq!(accesses(after), [(Atomic, Shared), (Reduction, Shared)]);
+    for operation in [arrive, drop] {
         let both = [(Atomic, Shared), (Atomic, Cluster), (Reduction, Shared), (Reduction, Cluster)];
         assert_eq!(accesses(operation), both, "{operation:?}");
     }

@@ -31,7 +31,7 @@ pub use gpcs::Gpcs;
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
 pub use histogram::Histogram;
 pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
-pub use message::Message;
+pub use message::{Arrival, Message, Signal};
 pub use names::MAX_REGIONS;
 pub use port::{Fabric, PortId, UnitId};
 pub use region::{Region, free_left};

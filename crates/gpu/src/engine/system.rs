@@ -359,8 +359,18 @@ impl System {
         while let Some(kernel) = self.dispatcher.to_count(cycle) {
             let resident = self.sms().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
             if self.dispatcher.count_instructions(kernel, resident, cycle) {
-                self.sms_mut().for_each(|sm| sm.end_early(kernel));
+                self.end_kernel_early(kernel, cycle);
                 source.end(kernel as usize);
+            }
+        }
+    }
+
+    fn end_kernel_early(&mut self, kernel: u32, cycle: CoreCycle) {
+        for (part, Region { fabric, .. }) in self.parts.iter_mut().zip(&mut self.regions) {
+            for sm in part.sms.iter_mut() {
+                if sm.end_early(kernel) {
+                    fabric.wake_at(sm.unit().index, cycle + 1);
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
 use warpmem_sim::ids;
-use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Space};
+use warpmem_trace::{CacheOp, Instruction, Kind, Mbarrier, OpClass, Space};
 
 ids! {
     /// A class of instructions as the issue stage distinguishes them: by the functional unit, or
@@ -40,6 +40,7 @@ pub(super) struct Static {
     pub cache_op: CacheOp,
     pub width: u32,
     pub destinations: u16,
+    pub mbarrier: Option<Mbarrier>,
 }
 
 /// All instructions of a kernel.
@@ -78,6 +79,7 @@ impl Code {
             cache_op: instruction.cache_op,
             width: instruction.width,
             destinations: instruction.destinations,
+            mbarrier: instruction.mbarrier,
         });
     }
 

@@ -136,6 +136,9 @@ impl Sm {
             }
             Kind::Exit | Kind::End => self.next_record(slot, cycle + 1)?,
             _ => {
+                if instruction.mbarrier.is_some() {
+                    self.begin_mbarrier(slot, &instruction);
+                }
                 self.start_access(slot, &instruction, cycle, map);
                 self.next_record(slot, cycle + 1)?;
             }

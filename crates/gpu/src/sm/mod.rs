@@ -10,6 +10,7 @@ mod code;
 mod fetch;
 mod issue;
 mod issue_slot;
+mod mbarrier;
 mod memory;
 mod residents;
 pub mod scheduler;
@@ -28,8 +29,9 @@ pub use code::Code;
 use code::{CLASSES, Static};
 use fetch::Fetch;
 use issue_slot::IssueSlot;
+use mbarrier::LateArrival;
 pub use memory::MessagePorts;
-use memory::{Access, MemoryPipeline, Occupancy};
+use memory::{Access, MemoryPipeline, Occupancy, Place};
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch, Issued};
 use scheduler::{CtaSlot, Needs, SchedulerId, SmContext, WARP_SCHEDULERS, WarpScheduler};
@@ -38,7 +40,7 @@ use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
 use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId, WarpSlot};
-use warpmem_trace::{Kind, TraceError};
+use warpmem_trace::{Kind, Mbarrier, TraceError};
 
 /// One SM.
 pub struct Sm {
@@ -56,6 +58,10 @@ pub struct Sm {
     operand_latency: u64,
     writeback_latency: u64,
     barrier_latency: u64,
+    /// Arrivals at mbarriers that wait for copies.
+    late_arrivals: Vec<LateArrival>,
+    /// Warps that waited at mbarriers when their kernel ended before its time.
+    given_up: Vec<u64>,
 
     /// The cycle of the current step.
     cycle: CoreCycle,
@@ -107,6 +113,8 @@ impl Sm {
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             barrier_latency: u64::from(machine.cluster.barrier_latency),
+            late_arrivals: Vec::new(),
+            given_up: Vec::new(),
             cycle: CoreCycle::ZERO,
             warps: (0..max_warps).map(|_| None).collect(),
             sets: WarpSets::new(),
@@ -161,12 +169,14 @@ impl Sm {
             self.start_ctas(cycle)?;
         }
         self.leave_clusters(cycle);
+        self.give_up_mbarriers(cycle);
         self.memory.take_reply(&mut *self.policy, ctx);
         self.memory.exchange(ctx);
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
         if self.memory.has_completed() {
             self.complete_accesses(cycle, ctx);
         }
+        self.take_signals(cycle, cycle);
         let due = self.calendar.take(cycle);
         if due != 0 {
             let drained = self.sets.take_due(due);
@@ -179,6 +189,7 @@ impl Sm {
             self.fetch_instructions(cycle);
         }
         self.memory.work(self.occupancy(), ctx);
+        self.take_signals(cycle, cycle + 1);
         self.account_step(cycle, issued, ready_before);
         if !self.ended_warps.is_empty() {
             ctx.record.warps(&mut self.ended_warps);
@@ -249,11 +260,17 @@ impl Sm {
             ..LoadRow::default()
         };
         let is_atomic = matches!(instruction.kind, Kind::Atomic | Kind::Reduction);
-        let holds_warp = self.atomics_stall && is_atomic;
-        warp.atomics += u32::from(holds_warp);
-        let access = Access::new(cta.number, returns, holds_warp, row);
-        let sms = cta.cluster.sms(&self.id);
-        let access = self.memory.start(access, instruction, addresses, sms, map);
+        let waits = matches!(instruction.mbarrier, Some(Mbarrier::Wait { .. }));
+        let holds_warp = self.atomics_stall && is_atomic || waits;
+        warp.held += u32::from(holds_warp);
+        let mut access = Access::new(cta.number, returns, holds_warp, row);
+        access.waits = waits;
+        let id = ClusterCta { kernel: cta.kernel, cta: cta.index };
+        let place = Place { cta: id, sms: cta.cluster.sms(&self.id) };
+        let access = self.memory.start(access, instruction, addresses, place, map);
+        if instruction.kind == Kind::AsyncCopy {
+            warp.copies.push(access);
+        }
         if returns {
             let stalls = self.stalls_on_loads && instruction.kind != Kind::AsyncCopy;
             warp.add_load(access, if stalls { 0 } else { instruction.use_distance });
@@ -265,12 +282,18 @@ impl Sm {
     /// Takes the memory instructions whose last datum is there.
     fn complete_accesses(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some(done) = self.memory.take_completed(ctx) {
+            if done.waits {
+                self.look_at_mbarriers(done.warp_slot);
+            }
             let warp = self.warp_mut(done.warp_slot);
-            warp.atomics -= u32::from(done.held_warp);
+            warp.held -= u32::from(done.held_warp);
             if done.returns {
                 warp.finish_load(done.access);
             } else {
                 warp.posted -= 1;
+            }
+            if !warp.copies.is_empty() {
+                self.end_copy(&done);
             }
             self.memory_back(done.warp_slot, cycle);
         }
@@ -344,7 +367,8 @@ impl Sm {
     /// Ends a warp whose trace is at its end when nothing of it is in flight.
     fn end_warp_if_done(&mut self, slot: WarpSlot) {
         let warp = self.warp(slot);
-        if warp.loads > 0 || warp.posted > 0 || slot.is_in(self.sets.at_barrier()) {
+        let is_held = warp.held > 0 || slot.is_in(self.sets.at_barrier());
+        if warp.loads > 0 || warp.posted > 0 || is_held {
             return;
         }
         let (cta, warp_in_cta) = (warp.cta, warp.warp_in_cta);

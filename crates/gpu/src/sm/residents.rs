@@ -2,6 +2,7 @@
 //! may issue than are resident.
 
 use super::cluster::{Cluster, ClusterCta};
+use super::mbarrier::Mbarriers;
 use super::scheduler::{CtaSlot, ResidentCta};
 use super::warp::Warp;
 use super::{Code, Sm};
@@ -62,6 +63,7 @@ pub(super) struct Cta {
     /// Its warp slots.
     pub slots: u64,
     pub cluster: Cluster,
+    pub mbarriers: Mbarriers,
 }
 
 /// The CTAs of an SM: those that have been launched, those that are resident, those that have
@@ -121,9 +123,18 @@ impl Residents {
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
         let (issued, waiting) = (Issued::default(), 0);
-        let cluster = Cluster::of(launch.cluster.clone());
-        self.ctas[slot.index()] =
-            Some(Cta { kernel, index, number, age, issued, live, waiting, slots, cluster });
+        self.ctas[slot.index()] = Some(Cta {
+            kernel,
+            index,
+            number,
+            age,
+            issued,
+            live,
+            waiting,
+            slots,
+            cluster: Cluster::of(launch.cluster.clone()),
+            mbarriers: Mbarriers::default(),
+        });
         self.choose_paused();
         (slot, slots)
     }
@@ -178,6 +189,11 @@ impl Residents {
     /// The resident CTAs of a kernel, by slot.
     pub fn of_kernel(&self, kernel: u32) -> impl Iterator<Item = &Cta> {
         self.ctas.iter().flatten().filter(move |cta| cta.kernel == kernel)
+    }
+
+    /// The same, to be changed.
+    pub fn of_kernel_mut(&mut self, kernel: u32) -> impl Iterator<Item = &mut Cta> {
+        self.ctas.iter_mut().flatten().filter(move |cta| cta.kernel == kernel)
     }
 
     /// Warp slots of CTAs that may not issue.
@@ -263,14 +279,16 @@ impl Sm {
         self.residents.of_kernel(kernel).map(of_cta).collect()
     }
 
-    /// Ends the CTAs of a kernel: each of their warps after the record that it is at.
-    pub fn end_early(&mut self, kernel: u32) {
+    /// Ends the CTAs of a kernel: each of their warps after the record that it is at. Whether any goes on
+    /// in the next step that has waited for others.
+    pub fn end_early(&mut self, kernel: u32) -> bool {
         let slots = self.residents.of_kernel(kernel).fold(0, |slots, cta| slots | cta.slots);
         for slot in WarpSlot::each(slots) {
             if let Some(warp) = &mut self.warps[slot.index()] {
                 warp.end_early();
             }
         }
+        self.end_mbarriers(kernel)
     }
 
     /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a

@@ -1,6 +1,7 @@
 //! The state of a resident warp.
 
 use super::code::Code;
+use super::mbarrier::MbarrierWait;
 use super::memory::AccessId;
 use super::scheduler::CtaSlot;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ pub(super) struct Warp {
     /// prefetches).
     pub loads: u32,
     pub posted: u32,
-    /// Atomics in flight that it issues nothing behind.
-    pub atomics: u32,
+    /// What it issues nothing behind: atomics in flight, and phases of mbarriers.
+    pub held: u32,
     /// The next instruction waits for all that were posted (fence).
     pub fence: bool,
     /// When the last compute results are there, by instruction index; cycles, low 32 bits.
@@ -49,6 +50,9 @@ pub(super) struct Warp {
     pub warp_in_cta: u32,
     /// Times that it has arrived at the barrier of its cluster.
     pub cluster_arrivals: u32,
+    pub mbarrier_wait: MbarrierWait,
+    /// Async copies in flight.
+    pub copies: Vec<AccessId>,
     /// Thread instructions of the records it has begun.
     pub thread_instructions: u64,
     cursor: WarpCursor,
@@ -71,11 +75,13 @@ impl Warp {
             use_limit: u64::MAX,
             loads: 0,
             posted: 0,
-            atomics: 0,
+            held: 0,
             fence: false,
             cta,
             warp_in_cta,
             cluster_arrivals: 0,
+            mbarrier_wait: MbarrierWait::default(),
+            copies: Vec::new(),
             thread_instructions: 0,
         }
     }
@@ -146,6 +152,6 @@ impl Warp {
     /// Whether the next instruction must wait for memory.
     #[inline]
     pub fn waits_for_memory(&self) -> bool {
-        self.index >= self.use_limit || self.atomics > 0 || (self.fence && self.posted > 0)
+        self.index >= self.use_limit || self.held > 0 || (self.fence && self.posted > 0)
     }
 }

@@ -170,6 +170,12 @@ impl WarpSets {
         self.at_barrier |= slot.bit();
     }
 
+    /// The warp in `slot`, which waited for memory, waits for other warps from now on.
+    pub fn turn_to_barrier(&mut self, slot: WarpSlot) {
+        self.at_barrier |= slot.bit();
+        self.waiting_for_memory &= !(slot.bit() & !self.at_end);
+    }
+
     /// These warps leave their barrier. Returns those that are not draining.
     pub fn leave_barrier(&mut self, warps: u64) -> u64 {
         self.at_barrier &= !warps;

@@ -41,7 +41,8 @@ impl Packet {
         let to = SmId(self.output);
         if self.kind == RequestKind::Message {
             let (bytes, is_copied) = (self.sectors, self.is_copied);
-            return Message { to, passes: 1, bytes, answer: bytes, is_copied }.into_request(to, 0);
+            return Message { to, passes: 1, bytes, answer: bytes, is_copied, signal: None }
+                .into_request(to, 0);
         }
         let place = Location { slice: SliceId(self.output), ..Location::ZERO };
         let sectors = ((1u32 << self.sectors) - 1) as u8;

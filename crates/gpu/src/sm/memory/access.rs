@@ -24,8 +24,12 @@ pub(in crate::sm) struct Access {
     pub returns: bool,
     /// Its warp issues nothing until it is back.
     pub holds_warp: bool,
-    /// Its data go to several CTAs.
+    /// Its data go to other SMs, too.
     pub is_multicast: bool,
+    /// Somebody is to be told when it has ended: a copy.
+    pub is_told: bool,
+    /// The banks' answer is looked at before its warp goes on: a wait at an mbarrier.
+    pub waits: bool,
     /// Requests that are not back, those not sent included.
     pub waiting: u32,
     /// When the data of its hits are there.

@@ -2,7 +2,7 @@
 
 use super::access::AccessId;
 use super::sectors::Sectors;
-use warpmem_sim::{CoreCycle, Message, ids};
+use warpmem_sim::{CoreCycle, Message, Signal, ids};
 use warpmem_trace::CacheOp;
 
 /// What the unit does for an instruction.
@@ -32,6 +32,8 @@ pub(super) struct Entry {
     pub sectors: Sectors,
     /// Parts of an access to the shared memory of a cluster, which has no sectors.
     pub messages: Vec<Message>,
+    /// What it changes of its own CTA's mbarriers.
+    pub signals: Vec<Signal>,
     /// Its data go to several CTAs.
     pub is_multicast: bool,
     /// Sectors or messages sent so far.
@@ -54,6 +56,7 @@ impl Entry {
             bulk: false,
             sectors: Sectors::default(),
             messages: Vec::new(),
+            signals: Vec::new(),
             is_multicast: false,
             sent: 0,
             from: CoreCycle::ZERO,

@@ -12,11 +12,13 @@ use super::coalescer::SharedPasses;
 use super::entry::Entry;
 use super::{MemoryPipeline, Work};
 use crate::context::Context;
+use crate::sm::cluster::ClusterCta;
 use crate::sm::code::Static;
+use crate::sm::mbarrier::arrival;
 use std::cmp::Reverse;
 use warpmem_machine::Machine;
-use warpmem_sim::{CoreCycle, Message, PortId, Request, RequestId, RequestKind, SmId, Ticks};
-use warpmem_trace::{ClusterAddress, Kind};
+use warpmem_sim::{Arrival, CoreCycle, Message, PortId, Signal, SmId, Ticks};
+use warpmem_trace::{ClusterAddress, Kind, Mbarrier};
 
 /// What an SM asks others and is asked by them, and the answers to both.
 #[derive(Clone, Copy)]
@@ -27,20 +29,36 @@ pub struct MessagePorts {
     pub answered: PortId,
 }
 
-/// An async copy in flight whose data go to other SMs, too.
-struct Multicast {
-    access: AccessId,
-    sms: Vec<SmId>,
+/// Row of a message whose answer nobody waits for.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// What an SM has to know of a CTA and its cluster.
+#[derive(Clone, Copy)]
+pub(in crate::sm) struct Place<'a> {
+    pub cta: ClusterCta,
+    /// The SMs of its cluster, by rank.
+    pub sms: &'a [SmId],
+}
+
+impl Place<'_> {
+    /// The CTA of its cluster with this rank.
+    pub(super) fn of_rank(self, rank: u32) -> ClusterCta {
+        let size = self.sms.len() as u32;
+        ClusterCta { cta: self.cta.cta - self.cta.cta % size + rank, ..self.cta }
+    }
+
+    pub(super) fn rank(self) -> u32 {
+        self.cta.cta % self.sms.len() as u32
+    }
 }
 
 /// What an SM has to do with others.
 pub(super) struct Messages {
-    ports: MessagePorts,
+    pub(super) ports: MessagePorts,
     /// Bytes of a reply from memory.
-    sector_bytes: u32,
+    pub(super) sector_bytes: u32,
     /// The unit's instruction finds no room for its next message.
     is_blocked: bool,
-    multicasts: Vec<Multicast>,
     /// Messages sent, and their bytes of data, in both directions.
     sent: u64,
     bytes: u64,
@@ -52,7 +70,6 @@ impl Messages {
             ports,
             sector_bytes: machine.llc.cache.sector_bytes,
             is_blocked: false,
-            multicasts: Vec::new(),
             sent: 0,
             bytes: 0,
         }
@@ -63,57 +80,71 @@ impl Messages {
         [self.sent, self.bytes]
     }
 
-    fn count(&mut self, message: Message) {
+    pub(super) fn count(&mut self, message: Message) {
         self.sent += 1;
         self.bytes += u64::from(message.bytes) + u64::from(message.answer);
     }
 }
 
-/// Makes the messages of an instruction, one for each of the `sms` of its cluster that it accesses;
-/// those to its own SM stay there. A bulk copy is as many as it takes passes.
+/// Makes the messages of an instruction: one for each SM of its cluster that it accesses, or where it
+/// is about mbarriers, for each CTA or mbarrier. Those to its own SM stay there. A bulk copy is as many
+/// as it takes passes.
 pub(super) fn write_messages(
     instruction: &Static,
     addresses: &[u64],
-    sms: &[SmId],
+    place: Place,
     passes: &mut SharedPasses,
     messages: &mut Vec<Message>,
 ) {
     messages.clear();
-    let sm_of = |address: u64| sms[ClusterAddress::of(address).rank as usize];
     if instruction.kind == Kind::AsyncCopy {
-        let width = instruction.width;
-        let parts = |&address: &u64| {
-            let most = passes.bytes();
-            let bytes = move |at: u32| (width - at * most).min(most);
-            let part = move |at| Message {
-                to: sm_of(address),
-                passes: 1,
-                bytes: bytes(at),
-                answer: 0,
-                is_copied: false,
-            };
-            (0..width.div_ceil(most)).map(part)
-        };
+        let parts = |&address: &u64| copy_to(address, instruction, place, passes.bytes());
         return messages.extend(addresses.iter().flat_map(parts));
     }
-    let mut left = addresses;
-    while let Some(&first) = left.first() {
-        let to = sm_of(first);
-        if !messages.iter().any(|message| message.to == to) {
-            let there = left.iter().copied().filter(|&address| sm_of(address) == to);
-            messages.push(message_to(to, instruction, there, passes));
+    let sm_of = |address: u64| u64::from(place.sms[ClusterAddress::of(address).rank as usize].0);
+    let group = |address: u64| match instruction.mbarrier {
+        None => sm_of(address),
+        Some(Mbarrier::Signal { .. }) => u64::from(ClusterAddress::of(address).rank),
+        Some(_) => address,
+    };
+    for (at, &first) in addresses.iter().enumerate() {
+        let is_new = |&before: &u64| group(before) != group(first);
+        if addresses[..at].iter().all(is_new) {
+            let there =
+                addresses[at..].iter().copied().filter(|&other| group(other) == group(first));
+            messages.push(message_to(first, instruction, place, there, passes));
         }
-        left = &left[1..];
     }
 }
 
-/// The message for the lanes that access SM `to`.
-fn message_to(
-    to: SmId,
+/// The messages of a copy to `address`, of at most `most` bytes each.
+fn copy_to(
+    address: u64,
     instruction: &Static,
-    addresses: impl Iterator<Item = u64>,
+    place: Place,
+    most: u32,
+) -> impl Iterator<Item = Message> {
+    let Static { width, mbarrier, .. } = *instruction;
+    let rank = ClusterAddress::of(address).rank;
+    let (to, cta) = (place.sms[rank as usize], place.of_rank(rank));
+    let part = move |at: u32| {
+        let bytes = (width - at * most).min(most);
+        let signal = signal_of(mbarrier, cta, 0, 1, bytes);
+        Message { to, passes: 1, bytes, answer: 0, is_copied: false, signal }
+    };
+    (0..width.div_ceil(most)).map(part)
+}
+
+/// The message for the lanes that access what the one at `first` does.
+fn message_to(
+    first: u64,
+    instruction: &Static,
+    place: Place,
+    addresses: impl Iterator<Item = u64> + Clone,
     passes: &mut SharedPasses,
 ) -> Message {
+    let ClusterAddress { rank, offset } = ClusterAddress::of(first);
+    let lanes = addresses.clone().count() as u32;
     let count = passes.of(addresses, instruction.width);
     let data = passes.word_bytes();
     let (bytes, answer) = match instruction.kind {
@@ -121,8 +152,33 @@ fn message_to(
         Kind::Atomic => (data, data),
         _ => (0, data),
     };
+    let cta = place.of_rank(rank);
+    let signal = signal_of(instruction.mbarrier, cta, offset, lanes, lanes * instruction.width);
+    let to = place.sms[rank as usize];
     // At most two words of a lane are in a bank.
-    Message { to, passes: count as u8, bytes, answer, is_copied: false }
+    Message { to, passes: count as u8, bytes, answer, is_copied: false, signal }
+}
+
+/// What `lanes` that access `offset` of a CTA's shared memory change there, bringing so many bytes.
+fn signal_of(
+    operation: Option<Mbarrier>,
+    ClusterCta { kernel, cta }: ClusterCta,
+    offset: u32,
+    lanes: u32,
+    bytes: u32,
+) -> Option<Signal> {
+    match operation? {
+        Mbarrier::Signal { offset } => Some(Signal { kernel, cta, offset, arrival: come(bytes) }),
+        operation => {
+            let arrival = arrival(operation, lanes)?;
+            Some(Signal { kernel, cta, offset, arrival })
+        }
+    }
+}
+
+/// So many bytes have come.
+pub(super) fn come(bytes: u32) -> Arrival {
+    Arrival { bytes: -(bytes.min(i32::MAX as u32) as i32), ..Arrival::default() }
 }
 
 impl MemoryPipeline {
@@ -148,6 +204,7 @@ impl MemoryPipeline {
     }
 
     fn pass_message(&mut self, access: AccessId, message: Message, cycle: CoreCycle) {
+        self.signals.extend(message.signal);
         let end = cycle + u64::from(message.passes);
         self.lsu.busy_until = end;
         let ready = if self.accesses.get(access).returns {
@@ -207,6 +264,9 @@ impl MemoryPipeline {
         let request = ctx.requests.get(id);
         let (access, brings_data) = (AccessId(request.access), Message::of(request).answer > 0);
         ctx.requests.remove(id);
+        if access.0 == NOBODY {
+            return;
+        }
         let ready = if brings_data && self.accesses.get(access).returns {
             self.writeback.take(cycle, cycle + self.writeback_latency)
         } else {
@@ -228,6 +288,7 @@ impl MemoryPipeline {
             return;
         }
         ctx.fabric.pop(ports.asked, now);
+        self.signals.extend(message.signal);
         let end = cycle + u64::from(message.passes);
         self.lsu.busy_until = end;
         ctx.fabric.push(ports.answers, id, self.clock.at(end - 1 + self.shared_latency));
@@ -253,56 +314,5 @@ impl MemoryPipeline {
     pub(super) fn waits_to_send(&self) -> bool {
         let waits = self.messages.as_ref().is_some_and(|messages| messages.is_blocked);
         waits && self.lsu.head().is_some_and(|entry| entry.work == Work::Cluster)
-    }
-}
-
-/// Copies from memory into the shared memory of several CTAs.
-impl MemoryPipeline {
-    /// The data of an async copy go to these CTAs of a cluster, too.
-    pub(super) fn begin_multicast(&mut self, access: AccessId, destinations: u16, sms: &[SmId]) {
-        let Some(messages) = &mut self.messages else { return };
-        let ranks = (0..sms.len()).filter(|rank| destinations >> rank & 1 == 1);
-        let mut others: Vec<SmId> =
-            ranks.map(|rank| sms[rank]).filter(|&sm| sm != self.sm).collect();
-        others.sort_unstable();
-        others.dedup();
-        if !others.is_empty() {
-            messages.multicasts.push(Multicast { access, sms: others });
-            self.accesses.get_mut(access).is_multicast = true;
-        }
-    }
-
-    /// The data of a reply go to others, too, as messages from here, and the copy has ended when they
-    /// are everywhere. Returns whether there was room for all of them.
-    pub(super) fn pass_on(&mut self, reply: RequestId, ctx: &mut Context) -> bool {
-        let Some(messages) = &mut self.messages else { return true };
-        let &Request { access, kind, .. } = ctx.requests.get(reply);
-        let access = AccessId(access);
-        if kind != RequestKind::Read || !self.accesses.get(access).is_multicast {
-            return true;
-        }
-        let of_access = |multicast: &Multicast| multicast.access == access;
-        let at = messages.multicasts.iter().position(of_access).expect("it has begun");
-        let (asks, count) = (messages.ports.asks, messages.multicasts[at].sms.len());
-        if ctx.fabric.room(asks) < count {
-            return false;
-        }
-        let (now, bytes) = (self.clock.at(self.cycle), messages.sector_bytes);
-        for other in 0..count {
-            let to = messages.multicasts[at].sms[other];
-            let message = Message { to, passes: 1, bytes, answer: 0, is_copied: true };
-            messages.count(message);
-            self.accesses.get_mut(access).waiting += 1;
-            let request = ctx.requests.add(message.into_request(self.sm, access.0), now);
-            ctx.fabric.push(asks, request, now);
-        }
-        true
-    }
-
-    /// An async copy has ended.
-    pub(super) fn end_multicast(&mut self, access: AccessId) {
-        if let Some(messages) = &mut self.messages {
-            messages.multicasts.retain(|multicast| multicast.access != access);
-        }
     }
 }

@@ -14,6 +14,7 @@
 mod access;
 mod banks;
 mod coalescer;
+mod copies;
 mod entry;
 mod l1;
 mod lane;
@@ -27,14 +28,18 @@ mod writeback;
 
 pub(super) use access::{Access, AccessId};
 pub use messages::MessagePorts;
+pub(super) use messages::Place;
+pub(super) use reply::Completed;
 
 use super::code::{Static, passes_l1};
+use super::mbarrier::write_signals;
 use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;
 use access::AccessTable;
 use banks::{Banks, Lookup, MissQueue};
 use coalescer::{Coalescer, SharedPasses};
+use copies::Copy;
 use entry::{Entry, Work};
 use l1::L1;
 use lsu::Lsu;
@@ -42,14 +47,14 @@ use messages::{Messages, write_messages};
 use places::Places;
 use sectors::Sector;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
-    AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, SmId,
-    Ticks, Twins, WarpId,
+    AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, Signal,
+    SmId, Ticks, Twins, WarpId,
 };
-use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Space};
+use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Mbarrier, Space};
 use writeback::WritebackPort;
 
 /// Warp slots of an SM, by which its requests are critical or not.
@@ -98,6 +103,10 @@ pub(super) struct MemoryPipeline {
     writeback: WritebackPort,
     /// To and from other SMs; none on a machine without clusters.
     messages: Option<Box<Messages>>,
+    /// Copies in flight that others are told of.
+    copies: Vec<Copy>,
+    /// Changes of mbarriers that have not been made.
+    signals: VecDeque<Signal>,
     /// What an instruction that bypasses L1 lacks, and since when.
     failing: Option<(ReservationFail, CoreCycle)>,
     places: Places,
@@ -159,6 +168,8 @@ impl MemoryPipeline {
             completions: BinaryHeap::new(),
             writeback: WritebackPort::default(),
             messages: None,
+            copies: Vec::new(),
+            signals: VecDeque::new(),
             failing: None,
             places: Places::new(&machine.dram),
             counts: Counts::default(),
@@ -188,14 +199,14 @@ impl MemoryPipeline {
         self.cycle = cycle;
     }
 
-    /// A memory instruction of a CTA whose cluster is on `sms` has issued: it gets a row in the access
-    /// table and an entry in the load/store queue.
+    /// A memory instruction of a CTA at `place` has issued: it gets a row in the access table and an entry
+    /// in the load/store queue.
     pub fn start(
         &mut self,
         access: Access,
         instruction: &Static,
         addresses: &[u64],
-        sms: &[SmId],
+        place: Place,
         map: &AddressMap,
     ) -> AccessId {
         let (slot, cycle) = (access.warp_slot(), access.issue_cycle());
@@ -230,13 +241,18 @@ impl MemoryPipeline {
             _ => Work::Load,
         };
         entry.messages.clear();
+        entry.signals.clear();
+        if let Some(operation) = instruction.mbarrier.filter(|_| instruction.space == Space::Shared)
+        {
+            write_signals(operation, addresses, place.cta, &mut entry.signals);
+        }
         entry.is_multicast = instruction.destinations != 0;
         match entry.work {
             Work::Shared { .. } => entry.sectors.clear(),
             Work::Cluster => {
                 entry.sectors.clear();
                 let passes = &mut self.shared_passes;
-                write_messages(instruction, addresses, sms, passes, &mut entry.messages);
+                write_messages(instruction, addresses, place, passes, &mut entry.messages);
             }
             Work::Atomic => self.coalescer.atomics(addresses, width, &mut entry.sectors),
             work => {
@@ -251,14 +267,18 @@ impl MemoryPipeline {
             (place.channel, place.bank)
         }));
         let row = self.accesses.get_mut(access);
-        row.row.requests = sectors.len() as u32;
+        let sectors_count = sectors.len() as u32;
+        row.row.requests = sectors_count;
         row.waiting = row.row.requests + entry.messages.len() as u32;
         (row.row.channels, row.row.banks) = (channels, banks);
         self.counts.requesting_instructions += u64::from(channels > 0);
         self.counts.requested_channels += u64::from(channels);
         self.counts.requested_banks += u64::from(banks);
-        if instruction.destinations != 0 {
-            self.begin_multicast(access, instruction.destinations, sms);
+        let signals = matches!(instruction.mbarrier, Some(Mbarrier::Signal { .. }));
+        let is_from_memory = instruction.space == Space::Global;
+        if is_from_memory && (signals || instruction.destinations != 0) {
+            let lanes = addresses.len() as u32;
+            self.begin_copy(access, instruction, place, lanes, sectors_count);
         }
         access
     }
@@ -290,6 +310,9 @@ impl MemoryPipeline {
         self.counts.shared_accesses += 1;
         self.counts.shared_bank_conflict_cycles += u64::from(passes - 1);
         self.lsu.busy_until = end;
+        if let Some(entry) = self.lsu.head_mut() {
+            self.signals.extend(entry.signals.drain(..));
+        }
         self.lsu.pop();
         // The first pass is part of a load's latency. A store is done after its passes, and writes
         // no register (GPGPU-Sim, `ldst_unit::cycle`).
@@ -326,10 +349,10 @@ impl MemoryPipeline {
     /// Whether the unit sends an instruction's requests straight to the network.
     fn passes_l1(&self, entry: &Entry) -> bool {
         match entry.work {
+            Work::Load if entry.is_multicast => true,
             _ if self.perfect_l1 => false,
             Work::Atomic => true,
             Work::Store { .. } => !self.l1_enabled || entry.bulk,
-            _ if entry.is_multicast => true,
             _ => !self.l1_enabled || passes_l1(entry.cache_op),
         }
     }
@@ -453,6 +476,17 @@ impl MemoryPipeline {
         let blocked = self.banks.any_lacks_room()
             && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
         self.banks.next(self.cycle + 1, blocked)
+    }
+
+    /// An mbarrier is to change.
+    pub fn signal(&mut self, signal: Signal) {
+        self.signals.push_back(signal);
+    }
+
+    /// The next change of an mbarrier.
+    #[inline]
+    pub fn take_signal(&mut self) -> Option<Signal> {
+        self.signals.pop_front()
     }
 
     /// Whether an instruction ends in this cycle or has ended.

@@ -15,6 +15,8 @@ pub(in crate::sm) struct Completed {
     pub returns: bool,
     /// Whether its warp issued nothing meanwhile.
     pub held_warp: bool,
+    /// Whether its warp waits at mbarriers.
+    pub waits: bool,
 }
 
 impl MemoryPipeline {
@@ -102,16 +104,16 @@ impl MemoryPipeline {
         let access = self.accesses.get(id);
         let (warp_slot, load) = (access.warp_slot(), access.load);
         let (returns, held_warp) = (access.returns, access.holds_warp);
-        let is_multicast = access.is_multicast;
+        let (is_told, waits) = (access.is_told, access.waits);
         if returns && access.row.requests > 0 {
             let row = access.finished_row(self.cycle, self.clock.period());
             ctx.record.load(&row);
         }
-        if is_multicast {
-            self.end_multicast(id);
+        if is_told {
+            self.end_copy(id);
         }
         self.accesses.remove(id);
         ctx.finish_load(load);
-        Completed { access: id, warp_slot, returns, held_warp }
+        Completed { access: id, warp_slot, returns, held_warp, waits }
     }
 }

@@ -1,0 +1,248 @@
+//! Mbarriers: counting objects in the shared memory of a CTA, on which warps wait for each other and for
+//! copies (PTX ISA, "mbarrier"). What changes one is a [`Signal`]: it comes from the unit when the banks
+//! have served the instruction, from another SM, or from a copy that has ended.
+
+use super::Sm;
+use super::cluster::ClusterCta;
+use super::code::Static;
+use super::memory::{AccessId, Completed};
+use super::scheduler::CtaSlot;
+use warpmem_sim::{Arrival, CoreCycle, Signal, WarpSlot};
+use warpmem_trace::Mbarrier;
+
+/// An mbarrier whose phases are counted.
+struct State {
+    offset: u32,
+    /// Arrivals, and bytes, that the present phase lacks.
+    pending: i64,
+    bytes: i64,
+    /// Arrivals of each phase to come.
+    expected: i64,
+    /// Parity of the present phase.
+    parity: bool,
+    /// Warps that wait for the end of the present phase, by slot.
+    waiting: u64,
+}
+
+/// The mbarriers of a CTA.
+#[derive(Default)]
+pub(super) struct Mbarriers {
+    states: Vec<State>,
+    /// No warp waits any more: the kernel ends before its time.
+    are_over: bool,
+}
+
+impl Mbarriers {
+    fn at(&mut self, offset: u32) -> Option<&mut State> {
+        self.states.iter_mut().find(|state| state.offset == offset)
+    }
+
+    /// Changes an mbarrier; returns the warps that go on. One that nobody has begun is of no account.
+    fn change(&mut self, offset: u32, arrival: Arrival) -> u64 {
+        if arrival.begins {
+            let expected = arrival.count.into();
+            self.states.retain(|state| state.offset != offset);
+            let (pending, bytes, parity, waiting) = (expected, 0, false, 0);
+            self.states.push(State { offset, pending, bytes, expected, parity, waiting });
+            return 0;
+        }
+        let Some(state) = self.at(offset) else { return 0 };
+        state.bytes += i64::from(arrival.bytes);
+        state.pending -= i64::from(arrival.count);
+        state.expected -= if arrival.drops { i64::from(arrival.count) } else { 0 };
+        if state.pending > 0 || state.bytes != 0 {
+            return 0;
+        }
+        state.parity = !state.parity;
+        state.pending = state.expected;
+        std::mem::take(&mut state.waiting)
+    }
+
+    /// Whether the phase of this parity is complete; if not, a warp waits for its end.
+    fn wait(&mut self, offset: u32, parity: bool, slot: WarpSlot) -> bool {
+        let are_over = self.are_over;
+        let Some(state) = self.at(offset) else { return true };
+        let is_complete = are_over || state.parity != parity;
+        if !is_complete {
+            state.waiting |= slot.bit();
+        }
+        is_complete
+    }
+
+    /// All warps go on, and none waits again.
+    fn end(&mut self) -> impl Iterator<Item = u64> {
+        self.are_over = true;
+        self.states.iter_mut().map(|state| std::mem::take(&mut state.waiting))
+    }
+}
+
+/// What a warp waits for at mbarriers.
+#[derive(Default)]
+pub(super) struct MbarrierWait {
+    parity: bool,
+    offsets: Vec<u32>,
+}
+
+/// An arrival that waits for copies of its warp.
+pub(super) struct LateArrival {
+    signal: Signal,
+    copies: Vec<AccessId>,
+}
+
+/// The signals of an instruction on its own CTA's mbarriers: one for each that it is about.
+pub(super) fn write_signals(
+    operation: Mbarrier,
+    addresses: &[u64],
+    cta: ClusterCta,
+    signals: &mut Vec<Signal>,
+) {
+    let mut left = addresses;
+    while let Some((&first, rest)) = left.split_first() {
+        left = rest;
+        let offset = first as u32;
+        if signals.iter().any(|signal: &Signal| signal.offset == offset) {
+            continue;
+        }
+        let lanes = 1 + rest.iter().filter(|&&other| other == first).count() as u32;
+        if let Some(arrival) = arrival(operation, lanes) {
+            signals.push(Signal { kernel: cta.kernel, cta: cta.cta, offset, arrival });
+        }
+    }
+}
+
+/// What an operation of so many lanes changes at once.
+pub(super) fn arrival(operation: Mbarrier, lanes: u32) -> Option<Arrival> {
+    let all = |count: u32| count.saturating_mul(lanes);
+    let bytes_of = |bytes: i32| bytes.saturating_mul(lanes as i32);
+    match operation {
+        Mbarrier::Init { arrivals } => {
+            Some(Arrival { count: arrivals, begins: true, ..Arrival::default() })
+        }
+        Mbarrier::Arrive { arrivals, bytes } => {
+            Some(Arrival { count: all(arrivals), bytes: bytes_of(bytes), ..Arrival::default() })
+        }
+        Mbarrier::ArriveAndDrop { arrivals, bytes } => {
+            let (count, bytes) = (all(arrivals), bytes_of(bytes));
+            Some(Arrival { count, bytes, drops: true, ..Arrival::default() })
+        }
+        Mbarrier::ArriveAfterCopies { .. } | Mbarrier::Wait { .. } | Mbarrier::Signal { .. } => {
+            None
+        }
+    }
+}
+
+impl Sm {
+    /// A warp has issued an instruction that is about mbarriers of its own CTA.
+    pub(super) fn begin_mbarrier(&mut self, slot: WarpSlot, instruction: &Static) {
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
+        let addresses = warp.record.active_addresses();
+        match instruction.mbarrier {
+            Some(Mbarrier::Wait { parity }) => {
+                warp.mbarrier_wait.parity = parity;
+                let offsets = &mut warp.mbarrier_wait.offsets;
+                offsets.clear();
+                offsets.extend(addresses.iter().map(|&address| address as u32));
+                offsets.sort_unstable();
+                offsets.dedup();
+            }
+            Some(Mbarrier::ArriveAfterCopies { increments }) => {
+                let (cta, addresses) = (warp.cta, addresses.to_vec());
+                let copies = warp.copies.clone();
+                self.arrive_late(cta, &addresses, increments, &copies);
+            }
+            _ => {}
+        }
+    }
+
+    /// Arrivals of the CTA in `slot` after copies that are in flight.
+    fn arrive_late(
+        &mut self,
+        slot: CtaSlot,
+        addresses: &[u64],
+        increments: bool,
+        copies: &[AccessId],
+    ) {
+        let cta = self.residents.cta(slot);
+        let cta = ClusterCta { kernel: cta.kernel, cta: cta.index };
+        let mut signals = Vec::new();
+        write_signals(Mbarrier::Arrive { arrivals: 1, bytes: 0 }, addresses, cta, &mut signals);
+        for signal in signals {
+            let mbarriers = &mut self.residents.cta_mut(slot).mbarriers;
+            if let Some(state) = mbarriers.at(signal.offset).filter(|_| increments) {
+                state.pending += i64::from(signal.arrival.count);
+            }
+            if copies.is_empty() {
+                self.memory.signal(signal);
+            } else {
+                self.late_arrivals.push(LateArrival { signal, copies: copies.to_vec() });
+            }
+        }
+    }
+
+    /// A copy of a warp has ended: what waited for it and no other arrives.
+    pub(super) fn end_copy(&mut self, done: &Completed) {
+        self.warp_mut(done.warp_slot).copies.retain(|&copy| copy != done.access);
+        let memory = &mut self.memory;
+        self.late_arrivals.retain_mut(|late| {
+            late.copies.retain(|&copy| copy != done.access);
+            if late.copies.is_empty() {
+                memory.signal(late.signal);
+            }
+            !late.copies.is_empty()
+        });
+    }
+
+    /// The banks have answered a wait: the warp waits for the phases that are not complete, as at a
+    /// barrier.
+    pub(super) fn look_at_mbarriers(&mut self, slot: WarpSlot) {
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
+        let MbarrierWait { parity, offsets } = &warp.mbarrier_wait;
+        let mbarriers = &mut self.residents.cta_mut(warp.cta).mbarriers;
+        let waits = |&&offset: &&u32| !mbarriers.wait(offset, *parity, slot);
+        let unmet = offsets.iter().filter(waits).count() as u32;
+        warp.held += unmet;
+        if unmet > 0 {
+            self.sets.turn_to_barrier(slot);
+        }
+    }
+
+    /// Mbarriers change; warps whose phases are complete may issue from `from` on.
+    pub(super) fn take_signals(&mut self, cycle: CoreCycle, from: CoreCycle) {
+        while let Some(signal) = self.memory.take_signal() {
+            let cta = ClusterCta { kernel: signal.kernel, cta: signal.cta };
+            // A CTA that has ended left its mbarriers behind.
+            let Some(slot) = self.residents.slot_of(cta) else { continue };
+            let mbarriers = &mut self.residents.cta_mut(slot).mbarriers;
+            let released = mbarriers.change(signal.offset, signal.arrival);
+            self.leave_mbarrier(released, cycle, from);
+        }
+    }
+
+    /// Warps go on that have waited at an mbarrier.
+    fn leave_mbarrier(&mut self, warps: u64, cycle: CoreCycle, from: CoreCycle) {
+        for slot in WarpSlot::each(warps) {
+            let warp = self.warp_mut(slot);
+            warp.held -= 1;
+            if warp.held == 0 {
+                self.leave_barrier(slot.bit(), cycle, from);
+            }
+        }
+    }
+
+    /// The CTAs of a kernel end: none of their warps waits any more. Whether any did.
+    pub(super) fn end_mbarriers(&mut self, kernel: u32) -> bool {
+        let ctas = self.residents.of_kernel_mut(kernel);
+        let waiting: Vec<u64> =
+            ctas.flat_map(|cta| cta.mbarriers.end().collect::<Vec<_>>()).collect();
+        let any = waiting.iter().any(|&warps| warps != 0);
+        self.given_up.extend(waiting);
+        any
+    }
+
+    /// Those go on whose kernel ends before its time.
+    pub(super) fn give_up_mbarriers(&mut self, cycle: CoreCycle) {
+        while let Some(warps) = self.given_up.pop() {
+            self.leave_mbarrier(warps, cycle, cycle);
+        }
+    }
+}
