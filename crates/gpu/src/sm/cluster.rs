@@ -47,6 +47,7 @@ impl Cluster {
 impl Sm {
     /// A warp arrives at the barrier of its cluster.
     pub(super) fn arrive_at_cluster(&mut self, slot: WarpSlot) {
+        self.has_meetings = true;
         let warp = self.warp_mut(slot);
         warp.cluster_arrivals += 1;
         let cta = warp.cta;

@@ -134,6 +134,7 @@ pub(super) fn arrival(operation: Mbarrier, lanes: u32) -> Option<Arrival> {
 impl Sm {
     /// A warp has issued an instruction that is about mbarriers of its own CTA.
     pub(super) fn begin_mbarrier(&mut self, slot: WarpSlot, instruction: &Static) {
+        self.has_meetings = true;
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let addresses = warp.record.active_addresses();
         match instruction.mbarrier {

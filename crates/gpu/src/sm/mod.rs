@@ -58,6 +58,9 @@ pub struct Sm {
     operand_latency: u64,
     writeback_latency: u64,
     barrier_latency: u64,
+    /// Other SMs may send messages, or warps have met at mbarriers or at the barrier of a cluster. Most
+    /// SMs have nothing of all that to look after.
+    has_meetings: bool,
     /// Arrivals at mbarriers that wait for copies.
     late_arrivals: Vec<LateArrival>,
     /// Warps that waited at mbarriers when their kernel ended before its time.
@@ -113,6 +116,7 @@ impl Sm {
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             barrier_latency: u64::from(machine.cluster.barrier_latency),
+            has_meetings: false,
             late_arrivals: Vec::new(),
             given_up: Vec::new(),
             cycle: CoreCycle::ZERO,
@@ -142,6 +146,7 @@ impl Sm {
     /// The same SM with ways to others.
     pub fn with_messages(mut self, machine: &Machine, ports: MessagePorts) -> Sm {
         self.memory.connect(machine, ports);
+        self.has_meetings = true;
         self
     }
 
@@ -168,15 +173,19 @@ impl Sm {
         if self.residents.has_launches() {
             self.start_ctas(cycle)?;
         }
-        self.leave_clusters(cycle);
-        self.give_up_mbarriers(cycle);
+        if self.has_meetings {
+            self.leave_clusters(cycle);
+            self.give_up_mbarriers(cycle);
+            self.memory.exchange(ctx);
+        }
         self.memory.take_reply(&mut *self.policy, ctx);
-        self.memory.exchange(ctx);
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
         if self.memory.has_completed() {
             self.complete_accesses(cycle, ctx);
         }
-        self.take_signals(cycle, cycle);
+        if self.has_meetings {
+            self.take_signals(cycle, cycle);
+        }
         let due = self.calendar.take(cycle);
         if due != 0 {
             let drained = self.sets.take_due(due);
@@ -189,7 +198,9 @@ impl Sm {
             self.fetch_instructions(cycle);
         }
         self.memory.work(self.occupancy(), ctx);
-        self.take_signals(cycle, cycle + 1);
+        if self.has_meetings {
+            self.take_signals(cycle, cycle + 1);
+        }
         self.account_step(cycle, issued, ready_before);
         if !self.ended_warps.is_empty() {
             ctx.record.warps(&mut self.ended_warps);
@@ -418,7 +429,9 @@ impl Sm {
         if next <= soon || self.fetch.waiting() != 0 {
             return soon;
         }
-        next = next.min(self.next_release()).min(self.memory.next_message(soon, ctx));
+        if self.has_meetings {
+            next = next.min(self.next_release()).min(self.memory.next_message(soon, ctx));
+        }
         next = next.min(self.memory.next_lookup(ctx));
         if next <= soon {
             return soon;
