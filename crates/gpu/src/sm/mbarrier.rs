@@ -247,3 +247,95 @@ impl Sm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: WarpSlot = WarpSlot(3);
+    const SECOND: WarpSlot = WarpSlot(40);
+
+    fn begun(count: u32) -> Mbarriers {
+        let mut mbarriers = Mbarriers::default();
+        mbarriers.change(8, Arrival { count, begins: true, ..Arrival::default() });
+        mbarriers
+    }
+
+    fn arrivals(count: u32) -> Arrival {
+        Arrival { count, ..Arrival::default() }
+    }
+
+    fn bytes(bytes: i32) -> Arrival {
+        Arrival { bytes, ..Arrival::default() }
+    }
+
+    #[test]
+    fn all_who_wait_for_a_phase_go_on_with_its_end() {
+        let mut mbarriers = begun(2);
+        assert!(mbarriers.wait(8, true, FIRST), "the phase before the first");
+        assert!(!mbarriers.wait(8, false, FIRST) && !mbarriers.wait(8, false, SECOND));
+        assert_eq!(mbarriers.change(8, arrivals(1)), 0);
+        assert_eq!(mbarriers.change(16, arrivals(1)), 0, "another that nobody has begun");
+        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit() | SECOND.bit());
+        assert!(mbarriers.wait(8, false, FIRST));
+        assert!(!mbarriers.wait(8, true, FIRST), "the next phase expects as many");
+        assert_eq!(mbarriers.change(8, arrivals(2)), FIRST.bit());
+    }
+
+    #[test]
+    fn a_phase_lacks_the_bytes_that_are_expected_whoever_is_first() {
+        let mut mbarriers = begun(1);
+        assert!(!mbarriers.wait(8, false, FIRST));
+        assert_eq!(mbarriers.change(8, bytes(64)), 0);
+        assert_eq!(mbarriers.change(8, arrivals(1)), 0);
+        assert_eq!(mbarriers.change(8, bytes(-32)), 0);
+        assert_eq!(mbarriers.change(8, bytes(-32)), FIRST.bit());
+        // Bytes may come before they are expected.
+        assert!(!mbarriers.wait(8, true, FIRST));
+        assert_eq!(mbarriers.change(8, bytes(-64)), 0);
+        let expecting = Arrival { count: 1, bytes: 64, ..Arrival::default() };
+        assert_eq!(mbarriers.change(8, expecting), FIRST.bit());
+    }
+
+    #[test]
+    fn dropped_arrivals_count_once_and_are_not_expected_again() {
+        let mut mbarriers = begun(2);
+        assert!(!mbarriers.wait(8, false, FIRST));
+        let dropped = Arrival { count: 1, drops: true, ..Arrival::default() };
+        assert_eq!(mbarriers.change(8, dropped), 0);
+        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit());
+        assert!(!mbarriers.wait(8, true, FIRST));
+        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit());
+    }
+
+    #[test]
+    fn one_that_begins_again_begins_with_its_first_phase() {
+        let mut mbarriers = begun(1);
+        mbarriers.change(8, arrivals(1));
+        assert!(mbarriers.wait(8, false, FIRST));
+        mbarriers.change(8, Arrival { count: 3, begins: true, ..Arrival::default() });
+        assert!(!mbarriers.wait(8, false, FIRST));
+        assert_eq!(mbarriers.change(8, arrivals(3)), FIRST.bit());
+    }
+
+    #[test]
+    fn nobody_waits_when_the_kernel_is_over() {
+        let mut mbarriers = begun(1);
+        assert!(!mbarriers.wait(8, false, FIRST));
+        assert_eq!(mbarriers.end().collect::<Vec<_>>(), [FIRST.bit()]);
+        assert!(mbarriers.wait(8, false, SECOND));
+    }
+
+    #[test]
+    fn lanes_at_one_mbarrier_are_one_signal() {
+        let cta = ClusterCta { kernel: 1, cta: 7 };
+        let mut signals = Vec::new();
+        let operation = Mbarrier::Arrive { arrivals: 2, bytes: 16 };
+        write_signals(operation, &[8, 64, 8, 8], cta, &mut signals);
+        let signal = |offset, count, bytes| {
+            let arrival = Arrival { count, bytes, ..Arrival::default() };
+            Signal { kernel: 1, cta: 7, offset, arrival }
+        };
+        assert_eq!(signals, [signal(8, 6, 48), signal(64, 2, 16)]);
+    }
+}
