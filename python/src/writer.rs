@@ -53,7 +53,7 @@ impl TraceWriter {
     }
 
     /// Begins a launch.
-    #[pyo3(signature = (name, grid, block, registers=32, shared_bytes=0, stream=0))]
+    #[pyo3(signature = (name, grid, block, registers=32, shared_bytes=0, stream=0, cluster=None))]
     fn kernel(
         &mut self,
         name: String,
@@ -62,6 +62,7 @@ impl TraceWriter {
         registers: u32,
         shared_bytes: u32,
         stream: u64,
+        cluster: Option<Dimensions>,
     ) -> PyResult<()> {
         self.end_kernel()?;
         let (grid, block) = (grid.all(), block.all());
@@ -73,7 +74,7 @@ impl TraceWriter {
             registers_per_thread: registers,
             shared_bytes,
             sm_version: 0,
-            cluster: None,
+            cluster: cluster.map(|cluster| cluster.all()),
         };
         let threads = info.threads_per_cta();
         if threads == 0 || grid.contains(&0) {
@@ -182,6 +183,24 @@ impl TraceWriter {
         self.require(Open::Warp, "barrier")?;
         let pc = self.next_pc(pc);
         self.warp.barrier(pc, id, mask);
+        Ok(())
+    }
+
+    /// Arrives at the barrier of the cluster.
+    #[pyo3(signature = (mask=u32::MAX, pc=None))]
+    fn cluster_arrive(&mut self, mask: u32, pc: Option<u64>) -> PyResult<()> {
+        self.require(Open::Warp, "cluster_arrive")?;
+        let pc = self.next_pc(pc);
+        self.warp.cluster_arrive(pc, mask);
+        Ok(())
+    }
+
+    /// Waits at the barrier of the cluster.
+    #[pyo3(signature = (mask=u32::MAX, pc=None))]
+    fn cluster_wait(&mut self, mask: u32, pc: Option<u64>) -> PyResult<()> {
+        self.require(Open::Warp, "cluster_wait")?;
+        let pc = self.next_pc(pc);
+        self.warp.cluster_wait(pc, mask);
         Ok(())
     }
 

@@ -367,6 +367,23 @@ class Traces(InTemporaryFolder):
             run["load"]
         self.assertEqual(trace.content_hash, self.write("again.wmt").content_hash)
 
+    def test_ctas_of_a_cluster_access_each_others_shared_memory(self):
+        path = self.folder / "cluster.wmt"
+        with warpmem.TraceWriter(path) as trace:
+            trace.kernel("exchange", grid=4, block=32, shared_bytes=1024, cluster=2)
+            for cta in range(4):
+                trace.cta(cta)
+                trace.warp(0)
+                other = (1 - cta % 2) * 2**24
+                trace.store(range(other, other + 128, 4), space="cluster")
+                trace.cluster_arrive()
+                trace.cluster_wait()
+        run = warpmem.run(path, machine="h100")
+        self.assertEqual(run["cluster_messages"], 4)
+        self.assertEqual(run["cluster_message_bytes"], 4 * 128)
+        with self.assertRaisesRegex(warpmem.Error, "machine `v100` has none"):
+            warpmem.run(path, machine="v100")
+
     def test_an_exception_leaves_no_file(self):
         with self.assertRaises(RuntimeError):
             with warpmem.TraceWriter(self.folder / "t.wmt") as trace:

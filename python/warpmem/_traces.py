@@ -197,9 +197,14 @@ class TraceWriter:
         registers: int = 32,
         shared_bytes: int = 0,
         stream: int = 0,
+        cluster: int | tuple[int, ...] | None = None,
     ) -> None:
-        """Begins a launch; registers are those of a thread."""
-        self._writer.kernel(name, grid, block, registers, shared_bytes, stream)
+        """Begins a launch; registers are those of a thread.
+
+        ``cluster`` are the CTAs of a cluster, which must follow each other in the order of their
+        ranks, x first.
+        """
+        self._writer.kernel(name, grid, block, registers, shared_bytes, stream, cluster)
 
     def cta(self, block: int | tuple[int, int, int]) -> None:
         """Begins a CTA of the kernel: by its number, along x first, or by its coordinates."""
@@ -271,7 +276,9 @@ class TraceWriter:
         """Any memory instruction.
 
         ``kind`` is ``load``, ``store``, ``atomic``, ``reduction``, ``async-copy`` or ``prefetch``;
-        ``space`` is ``global``, ``local``, ``shared``, ``constant`` or ``texture``.
+        ``space`` is ``global``, ``local``, ``shared``, ``constant``, ``texture`` or ``cluster``:
+        shared memory of the cluster's CTAs, where an address is the rank of a CTA times 2**24, plus
+        an offset there.
         """
         self._writer.memory(kind, list(addresses), bytes, space, mask, list(dests), list(srcs), pc)
 
@@ -293,6 +300,14 @@ class TraceWriter:
     def barrier(self, id: int = 0, *, pc: int | None = None) -> None:
         """A barrier of the CTA."""
         self._writer.barrier(id=id, pc=pc)
+
+    def cluster_arrive(self, *, pc: int | None = None) -> None:
+        """Arrives at the barrier of the cluster, and goes on."""
+        self._writer.cluster_arrive(pc=pc)
+
+    def cluster_wait(self, *, pc: int | None = None) -> None:
+        """Waits until all warps of the cluster have arrived as often as this one."""
+        self._writer.cluster_wait(pc=pc)
 
     def fence(self, *, pc: int | None = None) -> None:
         """A memory fence."""
