@@ -96,6 +96,7 @@ fn plan(case: &Case) -> Plan {
     let parse = |text: &&str| Argument::parse(text).expect("an argument");
     let size = |text: &str| text.parse::<Dimensions>().expect("dimensions");
     let launch = PlannedLaunch {
+        cluster: None,
         kernel: case.kernel.to_owned(),
         grid: size(case.grid),
         block: size(case.block),

@@ -13,7 +13,7 @@ use crate::buffer::BufferSpec;
 use crate::element::Element;
 use crate::error::CaptureError;
 use crate::expectation::Mismatch;
-use crate::plan::{Plan, PlannedBuffer, PlannedLaunch};
+use crate::plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 
 /// Device memory that buffers are put into: the emulator's, or that of a GPU.
 pub trait Memory {
@@ -157,6 +157,7 @@ impl Arrays {
             kernel: planned.kernel.clone(),
             grid: planned.grid.0,
             block: planned.block.0,
+            cluster: planned.cluster.map(|Dimensions(cluster)| cluster),
             dynamic_shared: planned.shared,
             workspace: 0,
             params: Params::default(),

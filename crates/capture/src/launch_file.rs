@@ -69,6 +69,7 @@ struct Launch {
     kernel: String,
     grid: Sizes,
     block: Sizes,
+    cluster: Option<Sizes>,
     #[serde(default)]
     shared: u32,
     #[serde(default)]
@@ -194,6 +195,8 @@ fn launch_of(launch: Launch) -> Result<PlannedLaunch, String> {
         arguments: arguments.collect::<Result<_, _>>()?,
         grid: dimensions(launch.grid).map_err(|what| format!("grid: {what}"))?,
         block: dimensions(launch.block).map_err(|what| format!("block: {what}"))?,
+        cluster: (launch.cluster.map(dimensions).transpose())
+            .map_err(|what| format!("cluster: {what}"))?,
         kernel: launch.kernel,
         shared: launch.shared,
     })

@@ -41,6 +41,8 @@ pub struct PlannedLaunch {
     pub kernel: String,
     pub grid: Dimensions,
     pub block: Dimensions,
+    /// CTAs of a cluster; `None`: as the kernel says, or no clusters.
+    pub cluster: Option<Dimensions>,
     /// Bytes of shared memory beside those of the kernel's own variables.
     pub shared: u32,
     pub arguments: Vec<Argument>,

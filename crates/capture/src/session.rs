@@ -233,7 +233,7 @@ impl Session<'_> {
             registers_per_thread: registers,
             shared_bytes: run.shared_bytes(),
             sm_version: self.image.module().sm_version(),
-            cluster: None,
+            cluster: run.cluster(),
         };
         let writer = self.writer.as_mut().filter(|_| recorded);
         let counts = execute(&run, &mut self.memory, writer, info, self.options.limits, watch)?;

@@ -56,7 +56,9 @@ statuses! {
     ALREADY_REGISTERED = 712, c"cudaErrorHostMemoryAlreadyRegistered", c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", c"part or all of the requested memory range is already mapped";
     NOT_REGISTERED = 713, c"cudaErrorHostMemoryNotRegistered", c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", c"pointer does not correspond to a registered memory region";
     LAUNCH_FAILED = 719, c"cudaErrorLaunchFailure", c"CUDA_ERROR_LAUNCH_FAILED", c"unspecified launch failure";
+    NOT_PERMITTED = 800, c"cudaErrorNotPermitted", c"CUDA_ERROR_NOT_PERMITTED", c"operation not permitted";
     NOT_SUPPORTED = 801, c"cudaErrorNotSupported", c"CUDA_ERROR_NOT_SUPPORTED", c"operation not supported";
+    INVALID_CLUSTER_SIZE = 912, c"cudaErrorInvalidClusterSize", c"CUDA_ERROR_INVALID_CLUSTER_SIZE", c"cluster misconfiguration";
     UNKNOWN = 999, c"cudaErrorUnknown", c"CUDA_ERROR_UNKNOWN", c"unknown error";
 }
 
@@ -130,6 +132,7 @@ impl From<LaunchError> for Failure {
             LaunchError::Dimensions { .. } | LaunchError::Shared { .. } => {
                 Status::INVALID_CONFIGURATION
             }
+            LaunchError::Cluster { .. } => Status::INVALID_CLUSTER_SIZE,
             LaunchError::External { .. } => Status::INVALID_IMAGE,
             LaunchError::OutOfMemory { .. } => Status::OUT_OF_MEMORY,
             LaunchError::Limit { .. } => Status::TIMEOUT,

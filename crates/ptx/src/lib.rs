@@ -11,6 +11,7 @@
 //!
 //! Invariant: this crate executes nothing, and no input makes it panic.
 
+mod cluster;
 mod decode;
 mod error;
 pub mod fatbin;
@@ -29,6 +30,7 @@ mod special;
 mod tests;
 mod types;
 
+pub use cluster::{ClusterBarrier, ClusterLimit, ClusterOp};
 pub use decode::opcodes;
 pub use error::PtxError;
 pub use flow::Flow;

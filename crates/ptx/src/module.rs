@@ -1,5 +1,6 @@
 //! A parsed module: its variables, functions, and their decoded bodies.
 
+use crate::cluster::ClusterLimit;
 use crate::error::PtxError;
 use crate::ids::{FunctionId, VariableId};
 use crate::instruction::{Instruction, Value};
@@ -74,6 +75,7 @@ pub struct Function {
     pub params: Vec<VariableId>,
     /// `.reqntid` or else `.maxntid`: the threads of a CTA that a launch must or may have.
     pub threads: ThreadLimit,
+    pub cluster: ClusterLimit,
     /// The first line of its declaration.
     pub line: u32,
     /// `None`: declared, and defined elsewhere.

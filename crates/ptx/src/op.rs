@@ -3,6 +3,7 @@
 //! Operands are not part of an operation. Their number and order are those of the instruction's
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
+use crate::cluster::{ClusterBarrier, ClusterOp};
 use crate::mbarrier::Mbarrier;
 use crate::types::{Space, Type};
 
@@ -124,6 +125,7 @@ pub enum Op {
         space: Space,
         offset: i64,
     },
+    Cluster(ClusterOp),
     LoadMatrix {
         matrices: u8,
         transposed: bool,
@@ -154,6 +156,7 @@ pub enum Op {
     Nop,
 
     Barrier(Barrier),
+    ClusterBarrier(ClusterBarrier),
     /// `bar.warp.sync`
     WarpBarrier,
     Vote(Vote),
@@ -416,6 +419,11 @@ pub enum AtomicOp {
 pub enum Bulk {
     /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
     Load,
+    /// As `Load`, to the same offsets in several CTAs of the cluster: the last source is a bit for
+    /// each rank.
+    Multicast,
+    /// From the CTA's shared memory to that of another: to, from, bytes, mbarrier.
+    Share,
     /// From shared to global memory: to, from, bytes.
     Store,
     /// Combines global with shared memory, element by element: to, from, bytes.
@@ -430,6 +438,9 @@ pub enum Bulk {
 pub enum TensorCopy {
     /// From global to shared memory: to, map, coordinates, mbarrier at which the bytes complete.
     Load,
+    /// As `Load`, to the same places of several CTAs of the cluster: the last source is a bit for each
+    /// rank.
+    Multicast,
     /// From shared to global memory: map, coordinates, from.
     Store,
     /// Combines global with shared memory, element by element: map, coordinates, from.

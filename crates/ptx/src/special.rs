@@ -30,9 +30,16 @@ pub enum Special {
     /// wait for each other: what toolchains take `%envreg2` and `%envreg1` for.
     Workspace,
     WorkspaceHi,
-    /// Of a cluster of one CTA.
-    ClusterCtaid,
-    ClusterNctaid,
+    /// The cluster in the grid, and clusters of the grid.
+    ClusterId(Axis),
+    NclusterId(Axis),
+    /// The CTA in its cluster, and CTAs of a cluster.
+    ClusterCtaid(Axis),
+    ClusterNctaid(Axis),
+    ClusterCtarank,
+    ClusterNctarank,
+    /// A predicate.
+    IsExplicitCluster,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,8 +66,10 @@ impl Special {
                 "%ntid" => Ntid(axis),
                 "%ctaid" => Ctaid(axis),
                 "%nctaid" => Nctaid(axis),
-                "%cluster_ctaid" => ClusterCtaid,
-                "%cluster_nctaid" => ClusterNctaid,
+                "%clusterid" => ClusterId(axis),
+                "%nclusterid" => NclusterId(axis),
+                "%cluster_ctaid" => ClusterCtaid(axis),
+                "%cluster_nctaid" => ClusterNctaid(axis),
                 _ => return None,
             });
         }
@@ -86,8 +95,9 @@ impl Special {
             "%dynamic_smem_size" => DynamicSharedBytes,
             "%envreg1" => WorkspaceHi,
             "%envreg2" => Workspace,
-            "%cluster_ctarank" => ClusterCtaid,
-            "%cluster_nctarank" => ClusterNctaid,
+            "%cluster_ctarank" => ClusterCtarank,
+            "%cluster_nctarank" => ClusterNctarank,
+            "%is_explicit_cluster" => IsExplicitCluster,
             _ => return None,
         })
     }

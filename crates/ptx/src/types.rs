@@ -127,6 +127,8 @@ pub enum Space {
     Global,
     Constant,
     Shared,
+    /// Shared memory of the CTAs of a cluster, the own one among them.
+    Cluster,
     Local,
     /// Parameters of kernels and functions.
     Param,
@@ -139,6 +141,7 @@ impl Space {
             "global" => Space::Global,
             "const" => Space::Constant,
             "shared" | "shared::cta" => Space::Shared,
+            "shared::cluster" => Space::Cluster,
             "local" => Space::Local,
             "param" | "param::entry" | "param::func" => Space::Param,
             _ => return None,
@@ -151,6 +154,7 @@ impl Space {
             Space::Global => "global",
             Space::Constant => "const",
             Space::Shared => "shared",
+            Space::Cluster => "shared::cluster",
             Space::Local => "local",
             Space::Param => "param",
         }

@@ -1,6 +1,7 @@
 //! A CTA: its warps take turns, and wait for each other at barriers.
 
 use crate::bounds::Limits;
+use crate::cluster::{Peers, address_in};
 use crate::execute::{Context, Event, Trap, step};
 use crate::global::Global;
 use crate::lanes::WARP;
@@ -9,28 +10,28 @@ use crate::program::{Dest, Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, Place, Rows, State, Warp};
 
-/// Instructions after which the first turn of a CTA is over, and a later one: short enough that one
-/// that opens a barrier of the program's own does not run far ahead of those that waited at it, of
-/// which LonestarGPU's bfs makes use.
-const FIRST_TURN: u64 = 1 << 16;
-const LATER_TURN: u64 = 1 << 10;
-
 /// Why a CTA does not go on.
 pub(crate) enum Stop {
-    Trap { warp: usize, pc: u64, trap: Trap },
+    /// Of the CTA of this rank.
+    Trap {
+        rank: usize,
+        warp: usize,
+        pc: u64,
+        trap: Trap,
+    },
     Limit(u64),
 }
 
 /// A CTA that has begun.
 pub(crate) struct Cta<W> {
     pub number: u64,
+    /// In its cluster.
+    rank: u32,
     pub block: [u32; 3],
     pub warps: Vec<Warp<W>>,
-    shared: Vec<u8>,
     /// What it has printed.
     output: String,
     barriers: [Rendezvous; 16],
-    has_begun: bool,
 }
 
 /// A CTA that has ended, with what its warps executed.
@@ -53,21 +54,22 @@ struct Rendezvous {
 }
 
 impl<W: WarpRecorder> Cta<W> {
-    /// The CTA of a number, with a recorder for each of its warps, and memory of warps that have
-    /// ended.
+    /// A CTA, with a recorder for each of its warps, and memory of warps that have ended.
     pub fn new(
         prepared: &Prepared<'_>,
         number: u64,
+        rank: u32,
+        block: [u32; 3],
         mut recorder: impl FnMut() -> W,
         spare: &mut Vec<Rows>,
     ) -> Cta<W> {
-        let [x, y, _] = prepared.launch.grid.map(u64::from);
-        let block = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         let warp = |warp_in_cta| {
             let place = Place {
                 grid: prepared.launch.grid,
                 block: prepared.launch.block,
                 cta: block,
+                cluster: prepared.cluster,
+                rank,
                 cta_number: number,
                 warp_in_cta,
                 shared: [prepared.shared_bytes, prepared.launch.dynamic_shared],
@@ -78,12 +80,11 @@ impl<W: WarpRecorder> Cta<W> {
         };
         Cta {
             number,
+            rank,
             block,
             warps: (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
-            shared: vec![0; prepared.shared_bytes as usize],
             output: String::new(),
             barriers: [Rendezvous::default(); 16],
-            has_begun: false,
         }
     }
 
@@ -99,53 +100,50 @@ impl<W: WarpRecorder> Cta<W> {
         self.warps.iter().all(|warp| warp.state == State::Ended)
     }
 
-    /// Lets the warps go on, round after round, until none can or the turn is over.
-    pub fn turn(
+    /// Lets each warp go on until it waits, ends, or its turn is over; whether one did.
+    pub fn round(
         &mut self,
         prepared: &Prepared<'_>,
         global: Global<'_>,
+        peers: &mut Peers,
         executed: &mut u64,
         limits: Limits,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
+        let mut shared = peers.take(self.rank);
         let mut ctx = Context {
             program: &prepared.program,
             global,
-            shared: &mut self.shared,
+            shared: &mut shared,
+            shared_base: address_in(self.rank.into(), 0),
+            peers,
             params: &prepared.params,
             pc: 0,
             output: &mut self.output,
         };
-        let has_begun = std::mem::replace(&mut self.has_begun, true);
-        let budget = match prepared.launch.workspace {
-            0 if has_begun => LATER_TURN,
-            0 => FIRST_TURN,
-            // CTAs of a cooperative launch do wait for each other.
-            _ => u64::from(limits.warp_turn) * self.warps.len() as u64,
-        };
-        let end = *executed + budget;
-        while *executed < end {
-            let mut moved = false;
-            for at in 0..self.warps.len() {
-                let warp = &mut self.warps[at];
-                let before = warp.executed;
-                let event = run_warp(warp, &mut ctx, limits.warp_turn);
-                *executed += warp.executed - before;
-                moved |= warp.executed > before;
-                match event {
-                    Err(trap) => return Err(Stop::Trap { warp: at, pc: ctx.pc, trap }),
-                    Ok(Event::Barrier(arrival)) => arrive(&mut self.barriers, arrival),
-                    Ok(Event::None | Event::Yield) => {}
+        let mut moved = false;
+        for at in 0..self.warps.len() {
+            let warp = &mut self.warps[at];
+            let before = warp.executed;
+            let event = run_warp(warp, &mut ctx, limits.warp_turn);
+            *executed += warp.executed - before;
+            moved |= warp.executed > before;
+            match event {
+                Err(trap) => {
+                    let rank = self.rank as usize;
+                    return Err(Stop::Trap { rank, warp: at, pc: ctx.pc, trap });
                 }
-                release(&mut self.warps, &mut self.barriers, &prepared.program);
-                if *executed > limits.instructions {
-                    return Err(Stop::Limit(limits.instructions));
+                Ok(Event::Barrier(number, arrival)) => {
+                    arrive(&mut self.barriers, number, arrival);
                 }
+                Ok(Event::None | Event::Yield) => {}
             }
-            if !moved {
-                return Ok(());
+            release(&mut self.warps, &mut self.barriers, &prepared.program);
+            if *executed > limits.instructions {
+                return Err(Stop::Limit(limits.instructions));
             }
         }
-        Ok(())
+        peers.give(self.rank, shared);
+        Ok(moved)
     }
 }
 
@@ -167,8 +165,8 @@ fn run_warp<W: WarpRecorder>(
     Ok(Event::None)
 }
 
-fn arrive(barriers: &mut [Rendezvous; 16], arrival: Arrival) {
-    let barrier = &mut barriers[usize::from(arrival.barrier)];
+fn arrive(barriers: &mut [Rendezvous; 16], number: u8, arrival: Arrival) {
+    let barrier = &mut barriers[usize::from(number)];
     barrier.arrived += 1;
     barrier.expected = arrival.warps;
     barrier.lanes += arrival.lanes.count_ones();

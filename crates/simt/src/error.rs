@@ -28,6 +28,8 @@ pub enum LaunchError {
          is the most"
     )]
     Shared { kernel: String, bytes: u32 },
+    #[error("kernel `{kernel}`: {reason}")]
+    Cluster { kernel: String, reason: String },
     #[error("variable `{name}` is defined in another module")]
     External { name: String },
     #[error("{bytes} bytes do not fit in device memory, of which {free} are free")]

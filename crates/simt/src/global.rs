@@ -10,6 +10,14 @@ pub(crate) enum Global<'a> {
 }
 
 impl Global<'_> {
+    /// The same for a shorter time.
+    pub fn reborrow(&mut self) -> Global<'_> {
+        match self {
+            Global::Memory(memory) => Global::Memory(memory),
+            Global::View(memory, view) => Global::View(memory, view),
+        }
+    }
+
     /// Up to 8 bytes; `None` if they are not all in one area.
     pub fn read(&mut self, address: u64, width: u64) -> Option<u64> {
         match self {

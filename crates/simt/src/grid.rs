@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::bounds::{Counts, Limits, Progress};
-use crate::cta::{Cta, Ended, Stop};
+use crate::cluster::Cluster;
+use crate::cta::{Ended, Stop};
 use crate::error::{Fault, LaunchError};
 use crate::execute::Trap;
 use crate::memory::DeviceMemory;
@@ -23,9 +24,10 @@ pub(crate) struct Grid<'g, 'a, R> {
 }
 
 impl<R: Recorder> Grid<'_, '_, R> {
-    /// CTAs of the grid.
-    pub fn ctas(&self) -> u64 {
-        self.prepared.launch.grid.iter().map(|&n| u64::from(n)).product()
+    /// Clusters of the grid.
+    pub fn clusters(&self) -> u64 {
+        let clusters = self.prepared.cluster.clusters(self.prepared.launch.grid);
+        clusters.iter().map(|&n| u64::from(n)).product()
     }
 
     /// Whether the user lets it go on.
@@ -36,17 +38,22 @@ impl<R: Recorder> Grid<'_, '_, R> {
         }
     }
 
-    /// Counts a CTA that has ended, and gives what it executed to the recorder.
-    pub fn end(&mut self, cta: Cta<R::Warp>, spare: &mut Vec<Rows>) -> Result<(), LaunchError> {
-        record(self.recorder, &mut self.counts, self.progress, cta.end(spare))
+    /// Counts the CTAs of a cluster that has ended, and gives what they executed to the recorder.
+    pub fn end(
+        &mut self,
+        cluster: Cluster<R::Warp>,
+        spare: &mut Vec<Rows>,
+    ) -> Result<(), LaunchError> {
+        let (recorder, counts) = (&mut *self.recorder, &mut self.counts);
+        cluster.end(spare).try_for_each(|cta| record(recorder, counts, self.progress, cta))
     }
 
-    pub fn deadlock<'c>(&self, ctas: impl Iterator<Item = &'c Cta<R::Warp>>) -> LaunchError
+    pub fn deadlock<'c>(&self, clusters: impl Iterator<Item = &'c Cluster<R::Warp>>) -> LaunchError
     where
         R::Warp: 'c,
     {
         let kernel = self.prepared.launch.kernel.clone();
-        LaunchError::Deadlock { kernel, waiting: self.prepared.waiting(ctas) }
+        LaunchError::Deadlock { kernel, waiting: self.prepared.waiting(clusters) }
     }
 }
 
@@ -66,15 +73,20 @@ pub(crate) fn record<R: Recorder>(
 }
 
 impl Prepared<'_> {
-    pub fn stopped<W>(&self, stop: Stop, cta: &Cta<W>, others: &VecDeque<Cta<W>>) -> LaunchError {
+    pub fn stopped<W>(
+        &self,
+        stop: Stop,
+        cluster: &Cluster<W>,
+        others: &VecDeque<Cluster<W>>,
+    ) -> LaunchError {
         let kernel = self.launch.kernel.clone();
         match stop {
-            Stop::Trap { warp, pc, trap } => {
-                let fault = Box::new(self.fault(&cta.warps[warp], pc, trap));
+            Stop::Trap { rank, warp, pc, trap } => {
+                let fault = Box::new(self.fault(&cluster.ctas[rank].warps[warp], pc, trap));
                 LaunchError::Fault { kernel, fault }
             }
             Stop::Limit(instructions) => {
-                let waiting = self.waiting(std::iter::once(cta).chain(others));
+                let waiting = self.waiting(std::iter::once(cluster).chain(others));
                 LaunchError::Limit { kernel, instructions, waiting }
             }
         }
@@ -100,8 +112,9 @@ impl Prepared<'_> {
     }
 
     /// Where warps that have not ended are.
-    pub fn waiting<'c, W: 'c>(&self, ctas: impl Iterator<Item = &'c Cta<W>>) -> String {
+    pub fn waiting<'c, W: 'c>(&self, clusters: impl Iterator<Item = &'c Cluster<W>>) -> String {
         const SHOWN: usize = 8;
+        let ctas = clusters.flat_map(|cluster| &cluster.ctas);
         let mut warps = ctas.flat_map(|cta| &cta.warps).filter(|warp| warp.state != State::Ended);
         let shown: Vec<String> =
             warps.by_ref().take(SHOWN).map(|warp| self.place_of(warp)).collect();
@@ -119,9 +132,10 @@ impl Prepared<'_> {
             path.and_then(|path| routine.steps.get(path.pc as usize)).map_or(0, |step| step.line);
         let what = match warp.state {
             State::AtBarrier { barrier } => format!("waits at barrier {barrier} at"),
-            State::Divided { barrier } => {
+            State::AtClusterBarrier => "waits at the barrier of its cluster at".into(),
+            State::Divided { at } => {
                 let [waiting, all] = [warp.stack.waiting(), warp.stack.lanes()];
-                format!("waits at barrier {barrier} with lanes {waiting:#x} of {all:#x} at")
+                format!("waits at {at} with lanes {waiting:#x} of {all:#x} at")
             }
             _ => "is at".into(),
         };

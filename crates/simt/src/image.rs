@@ -13,8 +13,9 @@ const CODE: u64 = 0x7fff_0000_0000;
 /// Bytes between the addresses of two functions.
 const FUNCTION_BYTES: u64 = 0x1_0000;
 
-/// Generic addresses of shared memory: a window.
-pub(crate) const SHARED_WINDOW: std::ops::Range<u64> = 0x0100_0000..0x0200_0000;
+/// Generic addresses of shared memory: a window, in which the memory of each CTA of a cluster has
+/// 2^24 addresses.
+pub(crate) const SHARED_WINDOW: std::ops::Range<u64> = 0x1000_0000..0x1_0000_0000;
 /// Generic addresses of local memory: a window.
 pub(crate) const LOCAL_WINDOW: std::ops::Range<u64> = 0x0200_0000..0x0300_0000;
 /// Generic addresses of parameters: a window.

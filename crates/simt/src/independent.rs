@@ -1,4 +1,5 @@
-//! CTAs that cannot wait for each other run one after the other, in the order of the grid.
+//! Clusters whose CTAs cannot wait for those of others run one after the other, in the order of the
+//! grid. Without clusters, every CTA is one.
 //!
 //! With several threads, some run ahead of those before them on a [`View`] of memory. What they
 //! write is committed in the order of the grid; those that had read what an earlier one then wrote
@@ -10,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::bounds::Limits;
-use crate::cta::{Cta, Ended};
+use crate::cluster::Cluster;
+use crate::cta::Ended;
 use crate::error::LaunchError;
 use crate::global::Global;
 use crate::grid::{Grid, record};
@@ -23,9 +25,9 @@ use crate::warp::Rows;
 
 /// Warp instructions that a thread executes before what it did is committed, about.
 const AHEAD: u64 = 1 << 14;
-/// Most CTAs of them.
-const MOST_CTAS: u64 = 1 << 10;
-/// A part that executes so many times what CTAs before it have led to expect may wait for a write
+/// Most clusters of them.
+const MOST_CLUSTERS: u64 = 1 << 10;
+/// A part that executes so many times what clusters before it have led to expect may wait for a write
 /// that is not committed yet: it is given up, and executed in its place in the order.
 const PATIENCE: u64 = 64;
 /// Parts after which it is decided whether running ahead is of use.
@@ -34,51 +36,52 @@ const TRIED: u64 = 8;
 const LOOK: Duration = Duration::from_micros(200);
 
 pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
-    let total = grid.ctas();
+    let total = grid.clusters();
     let mut spare = Vec::new();
     let mut next = 0;
     if grid.limits.threads > 1 && total > 1 {
-        // It tells how many CTAs make a part.
+        // It tells how many clusters make a part.
         one(grid, 0, None, &mut spare)?;
         next = ahead(grid, total)?;
     }
     (next..total).try_for_each(|number| one(grid, number, None, &mut spare))
 }
 
-/// Executes a CTA, on device memory itself if there is no view.
+/// Executes a cluster, on device memory itself if there is no view.
 fn one<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     number: u64,
     mut view: Option<&mut View>,
     spare: &mut Vec<Rows>,
 ) -> Result<(), LaunchError> {
-    let mut cta = Cta::new(grid.prepared, number, || grid.recorder.begin_warp(), spare);
-    while !cta.has_ended() {
+    let mut cluster = Cluster::new(grid.prepared, number, || grid.recorder.begin_warp(), spare);
+    while !cluster.has_ended() {
         let before = grid.counts.warp_instructions;
         let global = match &mut view {
             None => Global::Memory(grid.memory),
             Some(view) => Global::View(grid.memory, view),
         };
-        let turn = cta.turn(grid.prepared, global, &mut grid.counts.warp_instructions, grid.limits);
-        turn.map_err(|stop| grid.prepared.stopped(stop, &cta, &VecDeque::new()))?;
-        if grid.counts.warp_instructions == before && !cta.has_ended() {
-            return Err(grid.deadlock(std::iter::once(&cta)));
+        let executed = &mut grid.counts.warp_instructions;
+        let turn = cluster.turn(grid.prepared, global, executed, grid.limits);
+        turn.map_err(|stop| grid.prepared.stopped(stop, &cluster, &VecDeque::new()))?;
+        if grid.counts.warp_instructions == before && !cluster.has_ended() {
+            return Err(grid.deadlock(std::iter::once(&cluster)));
         }
         grid.goes_on()?;
     }
-    grid.end(cta, spare)
+    grid.end(cluster, spare)
 }
 
-/// CTAs that a thread executes ahead of others, and what it needs for them.
+/// Clusters that a thread executes ahead of others, and what it needs for them.
 struct Part<W> {
-    ctas: std::ops::Range<u64>,
+    clusters: std::ops::Range<u64>,
     /// Recorders of their warps.
     recorders: Vec<W>,
-    /// Those that have ended.
+    /// Their CTAs, when they have ended.
     ended: Vec<Ended<W>>,
     /// Warp instructions.
     executed: u64,
-    /// Some CTA could not go on.
+    /// Some cluster could not go on.
     failed: bool,
     view: View,
     spare: Vec<Rows>,
@@ -87,7 +90,7 @@ struct Part<W> {
 impl<W: WarpRecorder> Part<W> {
     fn new() -> Part<W> {
         Part {
-            ctas: 0..0,
+            clusters: 0..0,
             recorders: Vec::new(),
             ended: Vec::new(),
             executed: 0,
@@ -97,7 +100,7 @@ impl<W: WarpRecorder> Part<W> {
         }
     }
 
-    /// Executes its CTAs on its view of the memory.
+    /// Executes its clusters on its view of the memory.
     fn run(
         &mut self,
         prepared: &Prepared<'_>,
@@ -106,8 +109,10 @@ impl<W: WarpRecorder> Part<W> {
         stop: &AtomicBool,
     ) {
         self.executed = 0;
-        let done =
-            self.ctas.clone().all(|number| self.run_one(number, prepared, memory, limits, stop));
+        let done = self
+            .clusters
+            .clone()
+            .all(|number| self.run_one(number, prepared, memory, limits, stop));
         self.failed = !done;
     }
 
@@ -120,22 +125,22 @@ impl<W: WarpRecorder> Part<W> {
         stop: &AtomicBool,
     ) -> bool {
         let recorder = || self.recorders.pop().expect("there is one for every warp");
-        let mut cta = Cta::new(prepared, number, recorder, &mut self.spare);
-        while !cta.has_ended() {
+        let mut cluster = Cluster::new(prepared, number, recorder, &mut self.spare);
+        while !cluster.has_ended() {
             let before = self.executed;
             let global = Global::View(memory, &mut self.view);
-            let turn = cta.turn(prepared, global, &mut self.executed, limits);
-            let moved = self.executed > before || cta.has_ended();
+            let turn = cluster.turn(prepared, global, &mut self.executed, limits);
+            let moved = self.executed > before || cluster.has_ended();
             if turn.is_err() || !moved || stop.load(Ordering::Relaxed) {
                 return false;
             }
         }
-        self.ended.push(cta.end(&mut self.spare));
+        self.ended.extend(cluster.end(&mut self.spare));
         true
     }
 }
 
-/// Executes CTAs from the second on until there is none left, or running ahead proves to be of no
+/// Executes clusters from the second on until there is none left, or running ahead proves to be of no
 /// use; returns the first that is left.
 fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, LaunchError> {
     let mut parts: Vec<Part<R::Warp>> = (0..grid.limits.threads).map(|_| Part::new()).collect();
@@ -145,8 +150,8 @@ fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, Lau
         plan(grid, &mut parts, next, total);
         round(grid, &mut parts, std::mem::take(&mut ended))?;
         let mut committed = Committed::default();
-        for part in parts.iter_mut().filter(|part| !part.ctas.is_empty()) {
-            (tried, next) = (tried + 1, part.ctas.end);
+        for part in parts.iter_mut().filter(|part| !part.clusters.is_empty()) {
+            (tried, next) = (tried + 1, part.clusters.end);
             let executed = grid.counts.warp_instructions + part.executed;
             let is_within = executed <= grid.limits.instructions;
             if part.failed || !is_within || part.view.has_read(&committed) {
@@ -165,21 +170,21 @@ fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, Lau
     Ok(next)
 }
 
-/// Divides the CTAs of a round among the threads.
+/// Divides the clusters of a round among the threads.
 fn plan<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     parts: &mut [Part<R::Warp>],
     mut next: u64,
     total: u64,
 ) {
-    let executed_ctas = next.max(1);
-    let of_each =
-        (AHEAD * executed_ctas / grid.counts.warp_instructions.max(1)).clamp(1, MOST_CTAS);
+    let executed = next.max(1);
+    let of_each = (AHEAD * executed / grid.counts.warp_instructions.max(1)).clamp(1, MOST_CLUSTERS);
     let of_each = of_each.min((total - next).div_ceil(parts.len() as u64));
-    let warps = u64::from(grid.prepared.launch.threads().div_ceil(WARP as u32));
+    let warps = u64::from(grid.prepared.launch.threads().div_ceil(WARP as u32))
+        * u64::from(grid.prepared.cluster.ctas());
     for part in parts {
         let end = total.min(next + of_each);
-        part.ctas = next..end;
+        part.clusters = next..end;
         let recorders = warps * (end - next);
         part.recorders = (0..recorders).map(|_| grid.recorder.begin_warp()).collect();
         next = end;
@@ -225,7 +230,7 @@ fn round<R: Recorder>(
     grid.goes_on()
 }
 
-/// Executes the CTAs of a part again, on what has been committed.
+/// Executes the clusters of a part again, on what has been committed.
 fn repeat<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     part: &mut Part<R::Warp>,
@@ -234,7 +239,7 @@ fn repeat<R: Recorder>(
     part.view.clear();
     part.ended.clear();
     part.recorders.clear();
-    for number in part.ctas.clone() {
+    for number in part.clusters.clone() {
         one(grid, number, Some(&mut part.view), &mut part.spare)?;
     }
     part.view.commit(grid.memory, committed);

@@ -10,6 +10,8 @@ pub struct Launch {
     pub kernel: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// CTAs of a cluster; `None`: as the kernel says, or no clusters.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of shared memory beside those of the kernel's own variables.
     pub dynamic_shared: u32,
     pub params: Params,

@@ -1,8 +1,8 @@
 //! Kernels in PTX, executed on the host and recorded as traces.
 //!
 //! ```text
-//!  module ─▶ image ─▶ program ─▶ grid ─▶ CTAs ─▶ warps ─▶ instructions ─▶ recorder ─▶ .wmt
-//!  (ptx)    addresses  operands   order   barriers  paths    execute/
+//!  module ─▶ image ─▶ program ─▶ grid ─▶ clusters ─▶ CTAs ─▶ warps ─▶ instructions ─▶ recorder ─▶ .wmt
+//!  (ptx)    addresses  operands   order   together   barriers  paths    execute/
 //! ```
 //!
 //! A warp executes one instruction for all lanes of its current path; where lanes diverge, they meet
@@ -12,6 +12,7 @@
 //! Invariant: no hardware of the model is known here, and no program makes this crate panic.
 
 mod bounds;
+mod cluster;
 mod copies;
 mod cta;
 mod error;

@@ -6,25 +6,33 @@ use std::sync::Arc;
 use warpmem_ptx::FunctionId;
 
 use crate::bounds::MOST_SHARED;
+use crate::cluster::ClusterShape;
 use crate::error::LaunchError;
 use crate::execute::is_supported;
 use crate::image::Image;
 use crate::launch::Launch;
 use crate::program::Program;
 
-/// The kernels of an image that have been launched: what a launch needs of them is made once.
+/// The kernels of an image that have been launched, those in clusters apart: what a launch needs of
+/// them is made once.
 #[derive(Debug, Default)]
-pub struct Programs(BTreeMap<FunctionId, Arc<Program>>);
+pub struct Programs(BTreeMap<(FunctionId, bool), Arc<Program>>);
 
 impl Programs {
-    fn program(&mut self, image: &Image, kernel: FunctionId) -> Result<Arc<Program>, LaunchError> {
-        if let Some(program) = self.0.get(&kernel) {
+    fn program(
+        &mut self,
+        image: &Image,
+        kernel: FunctionId,
+        in_clusters: bool,
+    ) -> Result<Arc<Program>, LaunchError> {
+        let key = (kernel, in_clusters);
+        if let Some(program) = self.0.get(&key) {
             return Ok(Arc::clone(program));
         }
-        let program = Program::of(image, kernel)?;
+        let program = Program::of(image, kernel, in_clusters)?;
         program.check_supported(image.module(), kernel, is_supported)?;
         let program = Arc::new(program);
-        self.0.insert(kernel, Arc::clone(&program));
+        self.0.insert(key, Arc::clone(&program));
         Ok(program)
     }
 }
@@ -36,6 +44,7 @@ pub(crate) struct Prepared<'a> {
     pub program: Arc<Program>,
     pub params: Vec<u8>,
     pub shared_bytes: u32,
+    pub cluster: ClusterShape,
 }
 
 impl<'a> Prepared<'a> {
@@ -49,11 +58,12 @@ impl<'a> Prepared<'a> {
         let kernel = module.function(id);
         launch.check_dimensions()?;
         launch.check_threads(kernel)?;
+        let cluster = ClusterShape::of(launch, kernel)?;
         let params = launch.params.memory(module, kernel)?;
-        let program = programs.program(image, id)?;
+        let program = programs.program(image, id, cluster.ctas() > 1)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
         match shared_bytes <= MOST_SHARED {
-            true => Ok(Prepared { image, launch, program, params, shared_bytes }),
+            true => Ok(Prepared { image, launch, program, params, shared_bytes, cluster }),
             false => {
                 Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
             }

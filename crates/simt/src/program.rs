@@ -34,6 +34,8 @@ pub(crate) enum Source {
     Wide(u32),
     Constant(u64),
     Special(Special),
+    /// The address of a byte of the CTA's shared memory in a cluster.
+    Shared(u64),
     /// The address of a byte of the frame's local memory.
     Local(u64),
     /// The address of a byte of the frame's parameters.
@@ -138,8 +140,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Whether no CTA can wait for another: without atomics, fences and volatile accesses to memory
-    /// that they share.
+    /// Whether no CTA can wait for one of another cluster: without atomics, fences and volatile
+    /// accesses to memory that they share.
     pub fn has_independent_ctas(&self) -> bool {
         let mut steps = self.routines.iter().flat_map(|routine| &routine.steps);
         let mut calls = self.routines.iter().flat_map(|routine| &routine.calls);
@@ -150,7 +152,13 @@ impl Program {
         steps.all(|step| !reaches_other_ctas(step.op)) && !calls.any(calls_reach)
     }
 
-    pub fn of(image: &Image, kernel: FunctionId) -> Result<Program, LaunchError> {
+    /// `in_clusters`: the CTAs of a launch are in clusters, so that an address of shared memory says
+    /// of which.
+    pub fn of(
+        image: &Image,
+        kernel: FunctionId,
+        in_clusters: bool,
+    ) -> Result<Program, LaunchError> {
         let module = image.module();
         let functions = reachable(module, kernel)?;
         let shared = Shared::of(module, &functions);
@@ -162,7 +170,8 @@ impl Program {
             let Some(body) = &function.body else { continue };
             let frame = Frame::of(module, function, body);
             let read = registers_read(body);
-            let lowering = Lowering { image, shared: &shared, frame: &frame, body, read };
+            let lowering =
+                Lowering { image, shared: &shared, in_clusters, frame: &frame, body, read };
             let steps: Vec<Step> = body.instructions.iter().map(|i| lowering.step(i)).collect();
             let instructions = steps.len() as u64;
             signatures.push(Signature {
@@ -278,19 +287,23 @@ fn address_tables(module: &Module, body: &Body) -> Vec<FunctionId> {
     targets.collect()
 }
 
-/// Whether an instruction may wait for what another CTA does, or tell another CTA something.
+/// Whether an instruction may wait for what a CTA of another cluster does, or tell it something.
 fn reaches_other_ctas(op: Op) -> bool {
     match op {
-        Op::Atomic(atomic) | Op::Reduce(atomic) => atomic.space != Space::Shared,
+        Op::Atomic(atomic) | Op::Reduce(atomic) => !is_shared(atomic.space),
         Op::Load(access) | Op::Store(access) => {
-            matches!(access.cache, Cache::Volatile | Cache::StrongGpu)
-                && access.space != Space::Shared
+            matches!(access.cache, Cache::Volatile | Cache::StrongGpu) && !is_shared(access.space)
         }
         Op::Bulk { f, .. } => matches!(f, Bulk::Reduce { .. }),
         Op::Tensor { f, .. } => matches!(f, TensorCopy::Reduce(_)),
         Op::Fence => true,
         _ => false,
     }
+}
+
+/// Whether only the CTAs of a cluster reach a space. They run together.
+fn is_shared(space: Space) -> bool {
+    matches!(space, Space::Shared | Space::Cluster)
 }
 
 /// Registers of a thread of a kernel: an estimate from the values that are live at once.
@@ -384,6 +397,7 @@ impl Frame {
 struct Lowering<'a> {
     image: &'a Image,
     shared: &'a Shared,
+    in_clusters: bool,
     frame: &'a Frame,
     body: &'a Body,
     read: HashSet<Register>,
@@ -460,6 +474,7 @@ impl Lowering<'_> {
         let variable = self.image.module().variable(id);
         let at = |base: u64| base.wrapping_add_signed(offset);
         match variable.space {
+            Space::Shared if self.in_clusters => Source::Shared(at(self.shared.addresses[&id])),
             Space::Shared => Source::Constant(at(self.shared.addresses[&id])),
             Space::Local => Source::Local(at(self.frame.places[&id])),
             Space::Param => Source::Param(at(self.frame.places[&id])),

@@ -25,6 +25,9 @@ impl<'a> From<Operands<'a>> for Registers<'a> {
 
 /// Receives what one warp executes.
 pub trait WarpRecorder: Send {
+    /// Whether it keeps anything: what memory instructions record is not computed otherwise.
+    const KEEPS: bool = true;
+
     /// `count` instructions of a class, each of which needs the one before.
     fn compute(&mut self, class: OpClass, count: u32, mask: u32, operands: Operands<'_>);
     /// `addresses`: one per lane of the mask, lowest lane first.
@@ -38,6 +41,10 @@ pub trait WarpRecorder: Send {
     );
     fn barrier(&mut self, pc: u64, id: u8, mask: u32);
     fn fence(&mut self, pc: u64, mask: u32);
+    fn cluster_arrive(&mut self, pc: u64, mask: u32);
+    fn cluster_wait(&mut self, pc: u64, mask: u32);
+    /// The asynchronous copy recorded last goes to these CTAs of the cluster, a bit for each rank.
+    fn copied_to(&mut self, destinations: u16);
     fn exit(&mut self, pc: u64, mask: u32);
     /// The next instruction waits for so many asynchronous copies, the oldest ones.
     fn wait_async(&mut self, copies: usize);
@@ -71,10 +78,15 @@ pub trait Recorder {
 pub struct NoRecorder;
 
 impl WarpRecorder for () {
+    const KEEPS: bool = false;
+
     fn compute(&mut self, _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
     fn memory(&mut self, _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
     fn barrier(&mut self, _: u64, _: u8, _: u32) {}
     fn fence(&mut self, _: u64, _: u32) {}
+    fn cluster_arrive(&mut self, _: u64, _: u32) {}
+    fn cluster_wait(&mut self, _: u64, _: u32) {}
+    fn copied_to(&mut self, _: u16) {}
     fn exit(&mut self, _: u64, _: u32) {}
     fn wait_async(&mut self, _: usize) {}
     fn copy_completes_at(&mut self, _: u64) {}
@@ -91,7 +103,8 @@ impl Recorder for NoRecorder {
     }
 }
 
-/// Writes the records of one kernel into a trace, CTA after CTA in the order of the grid.
+/// Writes the records of one kernel into a trace, CTA after CTA in the order of the grid, cluster
+/// after cluster where it has some.
 pub struct TraceRecorder<'w, S = TraceWriter> {
     sink: &'w mut S,
     cta: CtaBuilder,
@@ -148,6 +161,18 @@ impl WarpRecorder for WarpAssembler {
 
     fn fence(&mut self, pc: u64, mask: u32) {
         self.fence(pc, mask);
+    }
+
+    fn cluster_arrive(&mut self, pc: u64, mask: u32) {
+        self.cluster_arrive(pc, mask);
+    }
+
+    fn cluster_wait(&mut self, pc: u64, mask: u32) {
+        self.cluster_wait(pc, mask);
+    }
+
+    fn copied_to(&mut self, destinations: u16) {
+        self.copied_to(destinations);
     }
 
     fn exit(&mut self, pc: u64, mask: u32) {

@@ -44,6 +44,12 @@ impl<'a> Run<'a> {
         self.0.shared_bytes
     }
 
+    /// CTAs of a cluster, if it has several.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        let shape = self.0.cluster;
+        (shape.ctas() > 1).then_some(shape.sides)
+    }
+
     /// Executes the kernel.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! The state of a warp: registers, frames, private memory, paths.
 
-use warpmem_ptx::{Axis, Special};
+use std::fmt;
+
+use warpmem_ptx::{Axis, ClusterBarrier, Special};
 use warpmem_trace::Reg;
 
+use crate::cluster::{ClusterShape, address_in};
 use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::program::{Dest, Program, Source};
@@ -16,17 +19,48 @@ pub(crate) enum State {
     AtBarrier {
         barrier: u8,
     },
+    /// Waits at the barrier of its cluster.
+    AtClusterBarrier,
     /// Some of its lanes wait at a barrier, and the others cannot come to it.
     Divided {
-        barrier: u8,
+        at: Meeting,
     },
     Ended,
+}
+
+/// Where the lanes of a warp wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    /// A barrier of the CTA.
+    Barrier(u8),
+    /// A half of the cluster's.
+    Cluster(ClusterBarrier),
+}
+
+impl fmt::Display for Meeting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Meeting::Barrier(number) => write!(f, "barrier {number}"),
+            Meeting::Cluster(ClusterBarrier::Arrive) => f.write_str("barrier.cluster.arrive"),
+            Meeting::Cluster(ClusterBarrier::Wait) => f.write_str("barrier.cluster.wait"),
+        }
+    }
+}
+
+/// What a warp has done at the barrier of its cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClusterPhase {
+    #[default]
+    Idle,
+    Arrived,
+    /// All others have arrived, too, and it has not waited yet.
+    Complete,
 }
 
 /// A barrier that a warp has come to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    pub barrier: u8,
+    pub at: Meeting,
     /// Warps that it is for; `None`: all of the CTA that have not ended.
     pub warps: Option<u32>,
     /// Lanes for which the condition of a reduction holds.
@@ -55,13 +89,24 @@ pub(crate) struct Place {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub cta: [u32; 3],
-    /// Number of the CTA in its grid.
+    pub cluster: ClusterShape,
+    /// Of the CTA in its cluster.
+    pub rank: u32,
+    /// Number of the CTA in its grid, the CTAs of a cluster one after the other.
     pub cta_number: u64,
     pub warp_in_cta: u32,
     /// Bytes of shared memory: of all, and of the launch.
     pub shared: [u32; 2],
     /// Address of memory that the launch's CTAs share; 0: none.
     pub workspace: u64,
+}
+
+impl Place {
+    /// The address at which the shared memory of the CTA begins.
+    #[inline]
+    pub fn shared_base(&self) -> u64 {
+        address_in(self.rank.into(), 0)
+    }
 }
 
 /// The registers of a warp, by class.
@@ -92,6 +137,7 @@ pub(crate) struct Warp<R> {
     pub copies: CopyGroups,
     /// The arrival of the lanes that wait at a barrier for the others of the warp.
     pub gathered: Option<Arrival>,
+    pub cluster_phase: ClusterPhase,
     pub recorder: R,
 }
 
@@ -124,6 +170,7 @@ impl<R> Warp<R> {
             executed: 0,
             copies: CopyGroups::default(),
             gathered: None,
+            cluster_phase: ClusterPhase::Idle,
             recorder,
         };
         warp.push_frame(program, 0, 0);
@@ -184,6 +231,7 @@ impl<R> Warp<R> {
                 self.predicate(row) ^ if negated { u32::MAX } else { 0 }
             }
             Source::Constant(0) => 0,
+            Source::Special(Special::IsExplicitCluster) if !self.place.cluster.is_explicit => 0,
             _ => u32::MAX,
         }
     }
@@ -222,6 +270,7 @@ impl<R> Warp<R> {
             Source::Narrow(row) => self.narrow[self.frame().rows[1] + row as usize].map(u64::from),
             Source::Wide(row) => self.wide[self.frame().rows[2] + row as usize],
             Source::Constant(bits) => [bits; WARP],
+            Source::Shared(offset) => [self.place.shared_base().wrapping_add(offset); WARP],
             Source::Local(offset) => [self.frame().local + offset; WARP],
             Source::Param(offset) => [self.frame().param + offset; WARP],
             Source::Special(special) => self.special(special),
@@ -292,14 +341,28 @@ impl<R> Warp<R> {
             Special::DynamicSharedBytes => place.shared[1].into(),
             Special::Workspace => place.workspace & u64::from(u32::MAX),
             Special::WorkspaceHi => place.workspace >> 32,
-            Special::NsmId | Special::ClusterNctaid => 1,
-            Special::SmId
-            | Special::GridId
-            | Special::ClockHi
-            | Special::GlobalTimerHi
-            | Special::ClusterCtaid => 0,
+            Special::ClusterId(of) => axis(of, place.cta) / axis(of, place.cluster.sides),
+            Special::NclusterId(of) => axis(of, place.cluster.clusters(place.grid)),
+            Special::ClusterCtaid(of) => axis(of, place.cta) % axis(of, place.cluster.sides),
+            Special::ClusterNctaid(of) => axis(of, place.cluster.sides),
+            Special::ClusterCtarank => place.rank.into(),
+            Special::ClusterNctarank => place.cluster.ctas().into(),
+            Special::IsExplicitCluster => place.cluster.is_explicit.into(),
+            Special::NsmId => 1,
+            Special::SmId | Special::GridId | Special::ClockHi | Special::GlobalTimerHi => 0,
         };
         [same; WARP]
+    }
+
+    /// Goes on behind the barrier of the cluster if it waits there; whether it does.
+    pub fn leave_cluster_barrier(&mut self) -> bool {
+        let waits = self.state == State::AtClusterBarrier;
+        if waits {
+            self.state = State::Runs;
+            self.cluster_phase = ClusterPhase::Idle;
+            self.stack.release();
+        }
+        waits
     }
 
     /// Calls a function that sees the registers of the routine that called the innermost one.

@@ -31,6 +31,7 @@ pub fn plan(args: &Args, ptx: &Path, kernel: &str) -> anyhow::Result<Plan> {
         kernel: kernel.to_owned(),
         grid: Dimensions(grid),
         block: Dimensions(block),
+        cluster: args.cluster,
         shared: args.shared,
         arguments,
     };

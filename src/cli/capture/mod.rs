@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["launch", "program"])]
     ptx: Option<PathBuf>,
     /// Launch file (TOML): several launches, and buffers from and to files
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["ptx", "kernel", "grid", "block", "shared", "arguments", "saves", "seed"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["ptx", "kernel", "grid", "block", "cluster", "shared", "arguments", "saves", "seed"])]
     launch: Option<PathBuf>,
     /// Kernel to launch, as PTX names it
     #[arg(long, value_name = "NAME", requires_all = ["grid", "block"])]
@@ -48,6 +48,9 @@ pub struct Args {
     /// Threads of a CTA along x, y and z
     #[arg(long, value_name = "X[,Y[,Z]]")]
     block: Option<Dimensions>,
+    /// CTAs of a cluster along x, y and z, if not as the kernel says
+    #[arg(long, value_name = "X[,Y[,Z]]")]
+    cluster: Option<Dimensions>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,

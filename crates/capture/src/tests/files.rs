@@ -79,6 +79,7 @@ fn launch_files_say_what_is_wrong() {
         (file(&format!("sed = 1\n{LAUNCH}")), "unknown field `sed`"),
         (file(&LAUNCH.replace("grid = 1", "grid = [1, 0]")), "launches[0]: grid: [1, 0]"),
         (file(&LAUNCH.replace("block = 1", "block = []")), "launches[0]: block: []"),
+        (file(&format!("{LAUNCH}cluster = [2, 0]")), "launches[0]: cluster: [2, 0]"),
         (file(&format!("{LAUNCH}arguments = [1, \"?\"]")), "launches[0]: arguments[1]: `?`"),
         (
             file(&format!("{LAUNCH}[buffers.x]\ntype = \"f33\"\nshape = 1")),

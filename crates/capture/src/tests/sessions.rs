@@ -84,6 +84,28 @@ fn launches_follow_each_other_on_the_same_buffers() {
     assert!(first == fs::read(folder.join("k.wmt")).unwrap(), "two captures differ");
 }
 
+/// CTAs of a launch in clusters of two by two follow each other in the trace by cluster.
+#[test]
+fn a_launch_file_says_clusters() {
+    const GRID: &str = "grid = 2\nblock = 64\narguments = [2.0";
+    let clustered = GRID.replace("grid = 2", "grid = [4, 4]\ncluster = [2, 2]");
+    let folder =
+        folder(&TWICE.replace("expect = \"expected.bin\"\n", "").replace(GRID, &clustered));
+    let folder = folder.path();
+    run(folder, &options(folder), &()).unwrap();
+    let trace = Trace::open(&folder.join("k.wmt")).unwrap();
+    let clusters = [0, 1].map(|kernel| trace.kernels()[kernel].info.cluster);
+    assert_eq!(clusters, [Some([2, 2, 1]), None]);
+    let chunk = trace.chunk(0, 0).unwrap();
+    let blocks: Vec<_> = chunk.ctas().iter().map(|cta| [cta.block[0], cta.block[1]]).collect();
+    assert_eq!(blocks[..6], [[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [3, 0]]);
+
+    let file = fs::read_to_string(folder.join("k.toml")).unwrap();
+    fs::write(folder.join("k.toml"), file.replace("[2, 2]", "[3, 1]")).unwrap();
+    let error = run(folder, &options(folder), &()).unwrap_err().to_string();
+    assert!(error.contains("3 x 1 x 1 CTAs do not divide the grid of 4 x 4 x 1"), "{error}");
+}
+
 #[test]
 fn a_wrong_value_is_told_with_its_place() {
     let folder = folder(TWICE);

@@ -59,7 +59,8 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         97 => device.shared_bytes, // shared memory of a CTA that asks for it
         99 => 1,                   // registers memory of the host
         106 => device.ctas,
-        115 => 1, // pools of memory
+        115 => 1,                                 // pools of memory
+        120 => (device.capability.0 >= 9).into(), // clusters
         0 => return Err(Status::INVALID_VALUE.into()),
         _ if number < MOST_ATTRIBUTES => 0,
         _ => return Err(Status::INVALID_VALUE.into()),

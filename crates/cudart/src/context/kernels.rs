@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
-use warpmem_ptx::VariableId;
 use warpmem_ptx::fatbin::{self, FatBinaryError};
+use warpmem_ptx::{Function, VariableId};
 use warpmem_simt::{Image, Launch, Params, Programs, Run, WORKSPACE};
 use warpmem_trace::KernelInfo;
 
 use crate::status::{Failure, Outcome, Status};
 
+use super::clusters::ClusterAttributes;
 use super::device::occupancy;
 use super::engine::Engine;
 use super::registry::{FatBinaryId, Registry};
@@ -38,6 +39,7 @@ struct Kernel {
     name: String,
     /// The name as programs of C read it.
     c_name: CString,
+    cluster: ClusterAttributes,
 }
 
 /// All modules that are loaded.
@@ -55,6 +57,8 @@ pub struct Kernels {
 pub struct LaunchShape {
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// CTAs of a cluster, if the launch says them.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
     /// Handle.
@@ -170,7 +174,8 @@ impl Engine {
             return Err(Failure::new(Status::NOT_FOUND, format!("there is no kernel `{name}`")));
         }
         let c_name = CString::new(name).map_err(|_| Status::NOT_FOUND)?;
-        self.kernels.kernels.push(Kernel { module, name: name.to_owned(), c_name });
+        let (name, cluster) = (name.to_owned(), ClusterAttributes::default());
+        self.kernels.kernels.push(Kernel { module, name, c_name, cluster });
         let id = KernelId(FIRST_HANDLE + self.kernels.kernels.len() - 1);
         self.kernels.by_name.insert(key, id);
         Ok(id)
@@ -179,6 +184,27 @@ impl Engine {
     fn kernel_of(&self, id: KernelId) -> Outcome<&Kernel> {
         let at = id.0.checked_sub(FIRST_HANDLE);
         at.and_then(|at| self.kernels.kernels.get(at)).ok_or(Status::INVALID_DEVICE_FUNCTION.into())
+    }
+
+    pub(super) fn cluster_attributes(&self, id: KernelId) -> Outcome<&ClusterAttributes> {
+        Ok(&self.kernel_of(id)?.cluster)
+    }
+
+    pub(super) fn cluster_attributes_mut(
+        &mut self,
+        id: KernelId,
+    ) -> Outcome<&mut ClusterAttributes> {
+        let at = id.0.checked_sub(FIRST_HANDLE);
+        let kernel = at.and_then(|at| self.kernels.kernels.get_mut(at));
+        Ok(&mut kernel.ok_or(Status::INVALID_DEVICE_FUNCTION)?.cluster)
+    }
+
+    /// A kernel's code.
+    pub(super) fn function(&self, id: KernelId) -> Outcome<&Function> {
+        let kernel = self.kernel_of(id)?;
+        let module = self.kernels.loaded(kernel.module)?.image.module();
+        let found = module.kernel(&kernel.name).ok_or(Status::INVALID_DEVICE_FUNCTION)?;
+        Ok(module.function(found))
     }
 
     /// # Errors
@@ -244,14 +270,12 @@ impl Engine {
     /// # Errors
     /// When there is no such kernel.
     pub fn params(&self, id: KernelId) -> Outcome<Vec<(usize, usize)>> {
-        let kernel = self.kernel_of(id)?;
-        let module = self.kernels.loaded(kernel.module)?.image.module();
-        let found = module.kernel(&kernel.name).ok_or(Status::INVALID_DEVICE_FUNCTION)?;
+        let module = self.kernels.loaded(self.kernel_of(id)?.module)?.image.module();
         let size = |id: &VariableId| {
             let variable = module.variable(*id);
             (variable.bytes as usize, variable.align.max(1) as usize)
         };
-        Ok(module.function(found).params.iter().map(size).collect())
+        Ok(self.function(id)?.params.iter().map(size).collect())
     }
 
     /// Executes a kernel with arguments of the sizes that its parameters have.
@@ -265,12 +289,14 @@ impl Engine {
         arguments: Vec<Vec<u8>>,
     ) -> Outcome<()> {
         let Kernel { module, name, .. } = self.kernel_of(id)?.clone();
+        let cluster = self.cluster_of(id, shape.cluster)?;
         let stream = self.clock.stream(shape.stream)?;
         let workspace = if shape.is_cooperative { self.allocate(WORKSPACE)? } else { 0 };
         let launch = Launch {
             kernel: name,
             grid: shape.grid,
             block: shape.block,
+            cluster,
             dynamic_shared: shape.shared,
             params: Params(arguments),
             workspace,
@@ -287,7 +313,7 @@ impl Engine {
                 registers_per_thread: *registers.get(&launch.kernel).unwrap_or(&run.registers()),
                 shared_bytes: run.shared_bytes(),
                 sm_version: image.module().sm_version(),
-                cluster: None,
+                cluster: run.cluster(),
             };
             relayed.execute(&run, memory, info, module as u32)
         });
@@ -304,7 +330,7 @@ impl Engine {
                 let why = failure.why.as_deref().unwrap_or_default();
                 match failure.status {
                     // The program's own mistake, which it is told of as by a GPU.
-                    Status::INVALID_CONFIGURATION => warn(why),
+                    Status::INVALID_CONFIGURATION | Status::INVALID_CLUSTER_SIZE => warn(why),
                     _ => relayed.failed(&launch.kernel, why),
                 }
                 // The user is told; the status says the rest.

@@ -1,6 +1,7 @@
 //! What the functions of the runtime and the driver do.
 
 mod clock;
+mod clusters;
 mod copies;
 mod current;
 mod device;

@@ -3,7 +3,7 @@
 use crate::context::{Engine, KernelId, LaunchShape};
 use crate::driver::functions;
 use crate::host;
-use crate::runtime::{Address, LaunchAttribute, arguments, is_cooperative};
+use crate::runtime::{Address, LaunchAttribute, LaunchAttributes, arguments};
 use crate::status::{Outcome, Status};
 
 /// What a list of extra parameters names (the manual, `cuLaunchKernel`).
@@ -68,13 +68,29 @@ unsafe fn launch(
 /// `CUlaunchConfig`
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct LaunchConfig {
+pub(super) struct LaunchConfig {
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
     stream: Address,
     attributes: *const LaunchAttribute,
     attribute_count: u32,
+}
+
+impl LaunchConfig {
+    /// # Safety
+    /// The attributes are as many as it says.
+    pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
+        // SAFETY: as the caller promises.
+        let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
+        let LaunchAttributes { is_cooperative, cluster } = attributes;
+        let shape = shape(self.grid, self.block, self.shared, self.stream);
+        Ok(LaunchShape { is_cooperative, cluster, ..shape })
+    }
+}
+
+fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, stream: Address) -> LaunchShape {
+    LaunchShape { grid, block, cluster: None, shared, stream, is_cooperative: false }
 }
 
 functions! { in_context:
@@ -92,7 +108,7 @@ functions! { in_context:
         extra: *const usize,
     ) |engine| {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = LaunchShape { grid, block, shared, stream, is_cooperative: false };
+        let shape = shape(grid, block, shared, stream);
         launch(engine, kernel, shape, given, extra)
     }
 
@@ -109,7 +125,7 @@ functions! { in_context:
         given: *const *const u8,
     ) |engine| {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let shape = LaunchShape { grid, block, shared, stream, is_cooperative: true };
+        let shape = LaunchShape { is_cooperative: true, ..shape(grid, block, shared, stream) };
         launch(engine, kernel, shape, given, std::ptr::null())
     }
 
@@ -119,10 +135,6 @@ functions! { in_context:
         given: *const *const u8,
         extra: *const usize,
     ) |engine| {
-        let config = host::get(config)?;
-        let LaunchConfig { grid, block, shared, stream, .. } = config;
-        let is_cooperative = is_cooperative(config.attributes, config.attribute_count)?;
-        let shape = LaunchShape { grid, block, shared, stream, is_cooperative };
-        launch(engine, kernel, shape, given, extra)
+        launch(engine, kernel, host::get(config)?.shape()?, given, extra)
     }
 }

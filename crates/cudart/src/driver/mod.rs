@@ -3,6 +3,7 @@
 
 #![allow(non_snake_case, reason = "the names are those of the manual")]
 
+mod cluster;
 mod context;
 mod copy;
 mod device;

@@ -79,7 +79,11 @@ unsafe fn put_variable(
 
 /// The attribute of a number (the manual, `CUfunction_attribute`).
 fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
-    let attributes = FunctionAttributes::of(engine, KernelId(kernel))?;
+    let kernel = KernelId(kernel);
+    if let Some(value) = engine.cluster_attribute(kernel, number)? {
+        return Ok(value as c_int);
+    }
+    let attributes = FunctionAttributes::of(engine, kernel)?;
     let value = match number {
         0 => attributes.most_threads,
         1 => attributes.shared_bytes as u32,
@@ -87,7 +91,7 @@ fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
         5 | 6 => attributes.ptx_version,
         8 => attributes.most_dynamic_shared,
         9 => return Ok(attributes.carveout),
-        2 | 3 | 7 | 10..=16 => 0,
+        2 | 3 | 7 | 15 | 16 => 0,
         _ => return Err(Status::INVALID_VALUE.into()),
     };
     Ok(value as c_int)

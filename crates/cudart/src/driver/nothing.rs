@@ -8,10 +8,8 @@ functions! { in_context:
     fn cuCtxSetCacheConfig() |_engine| { Ok(()) }
     fn cuCtxSetSharedMemConfig() |_engine| { Ok(()) }
     fn cuCtxResetPersistingL2Cache() |_engine| { Ok(()) }
-    fn cuFuncSetAttribute() |_engine| { Ok(()) }
     fn cuFuncSetCacheConfig() |_engine| { Ok(()) }
     fn cuFuncSetSharedMemConfig() |_engine| { Ok(()) }
-    fn cuKernelSetAttribute() |_engine| { Ok(()) }
     fn cuKernelSetCacheConfig() |_engine| { Ok(()) }
     fn cuMemAdvise() |_engine| { Ok(()) }
     fn cuMemAdvise_v2() |_engine| { Ok(()) }

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use crate::context::{self, Engine, KernelId, LaunchShape};
 use crate::host;
-use crate::runtime::Address;
-use crate::status::{Failure, Outcome, Status};
+use crate::runtime::{Address, LaunchAttribute, LaunchAttributes};
+use crate::status::{Outcome, Status};
 
 /// `dim3`
 #[repr(C)]
@@ -25,7 +25,7 @@ impl From<Dim3> for [u32; 3] {
 /// `cudaLaunchConfig_t`
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct LaunchConfig {
+pub struct LaunchConfig {
     grid: Dim3,
     block: Dim3,
     shared: usize,
@@ -34,34 +34,16 @@ struct LaunchConfig {
     attribute_count: u32,
 }
 
-/// `cudaLaunchAttribute`, `CUlaunchAttribute`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct LaunchAttribute {
-    kind: u32,
-    _padding: u32,
-    value: [u32; 16],
-}
-
-/// Whether a launch is to be cooperative. What it cannot have is refused; other attributes decide
-/// nothing here.
-///
-/// # Safety
-/// There are so many attributes.
-pub unsafe fn is_cooperative(attributes: *const LaunchAttribute, count: u32) -> Outcome<bool> {
-    const COOPERATIVE: u32 = 2;
-    const CLUSTER: u32 = 4;
-    let mut is_cooperative = false;
-    for at in 0..count as usize {
+impl LaunchConfig {
+    /// # Safety
+    /// The attributes are as many as it says.
+    pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
         // SAFETY: as the caller promises.
-        let attribute = unsafe { host::get(attributes.wrapping_add(at)) }?;
-        if attribute.kind == CLUSTER && attribute.value[..3].iter().any(|&ctas| ctas > 1) {
-            let why = "clusters of CTAs are not supported";
-            return Err(Failure::new(Status::NOT_SUPPORTED, why));
-        }
-        is_cooperative |= attribute.kind == COOPERATIVE && attribute.value[0] != 0;
+        let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
+        let LaunchAttributes { is_cooperative, cluster } = attributes;
+        let shape = shape(self.grid, self.block, self.shared, self.stream);
+        Ok(LaunchShape { is_cooperative, cluster, ..shape })
     }
-    Ok(is_cooperative)
 }
 
 thread_local! {
@@ -72,7 +54,7 @@ thread_local! {
 fn shape(grid: Dim3, block: Dim3, shared: usize, stream: Address) -> LaunchShape {
     let shared = u32::try_from(shared).unwrap_or(u32::MAX);
     let (grid, block) = (grid.into(), block.into());
-    LaunchShape { grid, block, shared, stream, is_cooperative: false }
+    LaunchShape { grid, block, cluster: None, shared, stream, is_cooperative: false }
 }
 
 #[unsafe(no_mangle)]
@@ -197,14 +179,11 @@ unsafe extern "C" fn cudaLaunchKernelExC(
 ) -> Status {
     context::run_and_note(|engine, registry| {
         // SAFETY: the caller's promise.
-        let config = unsafe { host::get(config) }?;
-        // SAFETY: the caller's promise.
-        let is_cooperative = unsafe { is_cooperative(config.attributes, config.attribute_count) }?;
+        let shape = unsafe { host::get(config)?.shape() }?;
         let kernel = engine.kernel_at(function, registry)?;
         // SAFETY: the caller's promise.
         let arguments = unsafe { arguments(engine, kernel, given) }?;
-        let shape = shape(config.grid, config.block, config.shared, config.stream);
-        engine.launch(kernel, LaunchShape { is_cooperative, ..shape }, arguments)
+        engine.launch(kernel, shape, arguments)
     })
 }
 

@@ -6,6 +6,8 @@
 
 #![allow(non_snake_case, reason = "the names are those of the manual")]
 
+mod attribute;
+mod cluster;
 mod copy;
 mod device;
 mod error;
@@ -19,9 +21,10 @@ mod stream;
 mod symbol;
 mod texture;
 
+pub use attribute::{LaunchAttribute, LaunchAttributes};
 pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
 pub use device::{DEVICE_LIMITS, PCI_BUS_ID, check as check_device};
-pub use launch::{FunctionAttributes, LaunchAttribute, arguments, is_cooperative};
+pub use launch::{FunctionAttributes, arguments};
 pub use registration::container;
 pub use stream::PRIORITIES as STREAM_PRIORITIES;
 

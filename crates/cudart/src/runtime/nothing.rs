@@ -28,7 +28,6 @@ nothing!(
     cudaThreadSetLimit,
     cudaFuncSetCacheConfig,
     cudaFuncSetSharedMemConfig,
-    cudaFuncSetAttribute,
     cudaProfilerStart,
     cudaProfilerStop,
     cudaMemPrefetchAsync,

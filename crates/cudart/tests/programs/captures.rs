@@ -40,7 +40,7 @@ fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
     let name = match program {
-        "driver" | "tensor" => format!("{program}::{program}"),
+        "driver" | "tensor" | "clusters" => format!("{program}::{program}"),
         _ => format!("program::{program}"),
     };
     let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
@@ -104,6 +104,30 @@ fn tensor_maps_are_made_by_the_driver_and_reach_kernels() {
     let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
     let failure = of("transfer").failure.as_ref().unwrap();
     assert!(failure.contains("are no tensor map that `cuTensorMapEncodeTiled` made"), "{failure}");
+}
+
+#[test]
+fn a_program_launches_kernels_in_clusters() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clusters.wmt");
+    let mut options = options(Some(&path));
+    options.settings.device.capability = (9, 0);
+    let captured = capture("clusters", &options);
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    let trace = Trace::open(&path).unwrap();
+    let launched = trace.kernels().iter().map(|kernel| {
+        let info = &kernel.info;
+        (info.name.as_str(), info.grid[0], info.cluster.map(|cluster| cluster[0]))
+    });
+    let expected = [
+        ("exchange", 4, None),
+        ("exchange", 4, Some(2)),
+        ("exchange", 4, Some(4)),
+        ("fixed", 4, Some(2)),
+        ("sizes", 32, Some(16)),
+        ("sizes", 4, Some(2)),
+    ];
+    assert_eq!(launched.collect::<Vec<_>>(), expected);
 }
 
 #[test]

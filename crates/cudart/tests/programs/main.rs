@@ -3,6 +3,7 @@
 
 mod api;
 mod captures;
+mod clusters;
 mod driver;
 mod fat_binary;
 mod program;

@@ -1,10 +1,9 @@
-//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy"). Those between CTAs of a
-//! cluster are not known.
+//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy").
 
 use super::memory::{atomic_op, types_of};
 use super::{Decoder, Result};
 use crate::op::{AtomicOp, Bulk, Op};
-use crate::types::Type::U32;
+use crate::types::Type::{U16, U32};
 
 impl Decoder<'_> {
     /// Behind `cp.async.bulk`: `.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], n, [m]`
@@ -18,7 +17,9 @@ impl Decoder<'_> {
                 Ok(Op::BulkGroup)
             }
             Some("prefetch") => self.bulk_prefetch(),
-            Some("shared::cluster" | "shared::cta") => self.bulk_load(),
+            Some("shared::cluster") if self.modifiers.accept("shared::cta") => self.bulk_share(),
+            Some("shared::cluster") => self.bulk_load(true),
+            Some("shared::cta") => self.bulk_load(false),
             Some("global") => {
                 self.expect_modifiers(FROM_SHARED)?;
                 let has_policy = self.bulk_hint()?;
@@ -30,18 +31,31 @@ impl Decoder<'_> {
         }
     }
 
-    fn bulk_load(&mut self) -> Result<Op> {
-        if self.modifiers.peek() == Some("shared::cta") {
-            return Err("`cp.async.bulk` between CTAs of a cluster is not supported".into());
-        }
-        self.expect_modifiers(&["global", "mbarrier::complete_tx::bytes"])?;
+    fn bulk_load(&mut self, to_cluster: bool) -> Result<Op> {
+        self.expect_modifiers(&["global", COMPLETION])?;
+        let is_multicast = to_cluster && self.modifiers.accept("multicast::cluster");
         let has_policy = self.bulk_hint()?;
+        let offsets = self.bulk_operands()?;
+        if is_multicast {
+            self.operands.source(U16)?;
+        }
+        self.policy(has_policy)?;
+        let f = if is_multicast { Bulk::Multicast } else { Bulk::Load };
+        Ok(Op::Bulk { f, offsets })
+    }
+
+    /// Behind `cp.async.bulk.shared::cluster.shared::cta`.
+    fn bulk_share(&mut self) -> Result<Op> {
+        self.expect_modifiers(&[COMPLETION])?;
+        Ok(Op::Bulk { f: Bulk::Share, offsets: self.bulk_operands()? })
+    }
+
+    /// `[to], [from], bytes, [mbarrier]`; the constant offsets of the addresses.
+    fn bulk_operands(&mut self) -> Result<[i64; 3]> {
         let to = self.operands.address()?;
         let from = self.operands.address()?;
         self.operands.source(U32)?;
-        let mbarrier = self.operands.address()?;
-        self.policy(has_policy)?;
-        Ok(Op::Bulk { f: Bulk::Load, offsets: [to, from, mbarrier] })
+        Ok([to, from, self.operands.address()?])
     }
 
     fn bulk_store(&mut self, f: Bulk, has_policy: bool) -> Result<Op> {
@@ -101,4 +115,6 @@ impl Decoder<'_> {
     }
 }
 
+/// How copies to shared memory tell that they are complete.
+pub(super) const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 pub(super) const FROM_SHARED: &[&str] = &["shared::cta", "bulk_group"];

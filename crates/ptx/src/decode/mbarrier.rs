@@ -1,4 +1,4 @@
-//! Barriers in shared memory. A CTA is a cluster of its own: no mbarrier is of another one.
+//! Barriers in shared memory.
 
 use super::{Decoder, Result};
 use crate::mbarrier::{Arrival, Mbarrier};
@@ -32,7 +32,24 @@ impl Decoder<'_> {
             name => return Err(format!("`mbarrier.{name}` is not supported")),
         };
         let offset = self.mbarrier_operands(f)?;
+        if space == Space::Cluster {
+            self.check_remote(name, f)?;
+        }
         Ok(Op::Mbarrier { f, space, offset })
+    }
+
+    /// Refuses what only the own CTA's mbarriers have: their states and waits.
+    fn check_remote(&self, name: &str, f: Mbarrier) -> Result<()> {
+        match f {
+            Mbarrier::Arrive(_) | Mbarrier::ArriveDrop(_) if self.operands.writes_register() => {
+                Err(format!("`mbarrier.{name}.shared::cluster` gives no state: it takes `_`"))
+            }
+            Mbarrier::Arrive(_)
+            | Mbarrier::ArriveDrop(_)
+            | Mbarrier::ExpectBytes
+            | Mbarrier::CompleteBytes => Ok(()),
+            _ => Err(format!("`mbarrier.{name}` of `.shared::cluster` is not an instruction")),
+        }
     }
 
     fn arrival(&mut self, opcode: &str) -> Arrival {
@@ -46,8 +63,7 @@ impl Decoder<'_> {
 
     fn shared_or_generic(&mut self) -> Space {
         let space = self.modifiers.choose(|name| match name {
-            // A CTA is a cluster of its own.
-            "shared" | "shared::cta" | "shared::cluster" => Some(Space::Shared),
+            "shared" | "shared::cta" | "shared::cluster" => Space::named(name),
             _ => None,
         });
         space.unwrap_or(Space::Generic)

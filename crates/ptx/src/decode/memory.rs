@@ -13,6 +13,8 @@ impl Decoder<'_> {
     pub(super) fn memory(&mut self) -> Result<Op> {
         match self.opcode {
             "ld" | "ldu" => self.load(),
+            "st" if self.modifiers.accept("async") => self.store_async(),
+            "red" if self.modifiers.accept("async") => self.reduction_async(),
             "st" => self.store(),
             "atom" => self.atomic(),
             "red" => self.reduction(),

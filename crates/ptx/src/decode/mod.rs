@@ -4,6 +4,7 @@
 mod arithmetic;
 mod bits;
 mod bulk;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
@@ -76,6 +77,7 @@ enum Group {
     Compare,
     Convert,
     Memory,
+    Cluster,
     Synchronize,
     Matrix,
     Texture,
@@ -83,7 +85,7 @@ enum Group {
 }
 
 /// Every opcode.
-const OPCODES: [(Group, &[&str]); 9] = [
+const OPCODES: [(Group, &[&str]); 10] = [
     (
         Group::Arithmetic,
         &[
@@ -116,6 +118,7 @@ const OPCODES: [(Group, &[&str]); 9] = [
             "createpolicy",
         ],
     ),
+    (Group::Cluster, &["mapa", "getctarank"]),
     (
         Group::Synchronize,
         &[
@@ -157,6 +160,7 @@ impl<'a> Decoder<'a> {
             Group::Compare => self.compare(),
             Group::Convert => self.convert(),
             Group::Memory => self.memory(),
+            Group::Cluster => self.cluster_address(),
             Group::Synchronize => self.synchronize(),
             Group::Matrix => self.matrix(),
             Group::Texture => self.texture(),

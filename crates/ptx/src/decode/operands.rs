@@ -47,6 +47,11 @@ impl<'a> Operands<'a> {
         first.map(|register| register.class)
     }
 
+    /// Whether a destination so far is a register, not `_`.
+    pub fn writes_register(&self) -> bool {
+        self.dests.iter().any(Option::is_some)
+    }
+
     /// Adds a source that is not written as an operand of its own.
     pub fn push_source(&mut self, value: Value) {
         self.sources.push(value);

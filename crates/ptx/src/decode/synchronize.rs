@@ -63,6 +63,9 @@ impl Decoder<'_> {
 
     /// `bar.sync a, b`, `barrier.cta.red.popc.aligned.u32 d, a, b, p`, `bar.warp.sync m`
     fn barrier(&mut self) -> Result<Op> {
+        if self.opcode == "barrier" && self.modifiers.accept("cluster") {
+            return self.cluster_barrier();
+        }
         self.modifiers.accept("cta");
         if self.modifiers.accept("warp") {
             self.sync()?;

@@ -1,12 +1,12 @@
 //! Bulk copies by tensor maps (ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor" and
 //! "cp.async.bulk.prefetch.tensor"), in tiled mode.
 
-use super::bulk::FROM_SHARED;
+use super::bulk::{COMPLETION, FROM_SHARED};
 use super::memory::atomic_op;
 use super::{Decoder, Result};
 use crate::op::{AtomicOp, Op, TensorCopy};
 use crate::operand::Operand;
-use crate::types::Type::{B64, S32};
+use crate::types::Type::{B64, S32, U16};
 
 impl Decoder<'_> {
     /// Behind `cp.async.bulk.tensor`:
@@ -15,7 +15,8 @@ impl Decoder<'_> {
     pub(super) fn tensor_copy(&mut self) -> Result<Op> {
         let rank = self.rank()?;
         match self.modifiers.next() {
-            Some("shared::cluster" | "shared::cta") => self.tensor_load(rank),
+            Some("shared::cluster") => self.tensor_load(rank, true),
+            Some("shared::cta") => self.tensor_load(rank, false),
             Some("global") => {
                 self.expect_modifiers(&FROM_SHARED[..1])?;
                 self.tensor_store(TensorCopy::Store, rank)
@@ -26,16 +27,21 @@ impl Decoder<'_> {
         }
     }
 
-    fn tensor_load(&mut self, rank: u8) -> Result<Op> {
+    fn tensor_load(&mut self, rank: u8, to_cluster: bool) -> Result<Op> {
         self.expect_modifiers(&["global"])?;
         self.tiled()?;
-        self.expect_modifiers(&["mbarrier::complete_tx::bytes"])?;
+        self.expect_modifiers(&[COMPLETION])?;
+        let is_multicast = to_cluster && self.modifiers.accept("multicast::cluster");
         let has_policy = self.tensor_hint()?;
         let to = self.operands.address()?;
         self.map_and_coordinates(rank)?;
         let mbarrier = self.operands.address()?;
+        if is_multicast {
+            self.operands.source(U16)?;
+        }
         self.policy(has_policy)?;
-        Ok(Op::Tensor { f: TensorCopy::Load, rank, offsets: [to, mbarrier] })
+        let f = if is_multicast { TensorCopy::Multicast } else { TensorCopy::Load };
+        Ok(Op::Tensor { f, rank, offsets: [to, mbarrier] })
     }
 
     /// Behind the spaces, and the operation of a reduction.

@@ -4,6 +4,7 @@ use super::body::BodyParser;
 use super::cursor::Parsed;
 use super::names::{Named, Names};
 use super::{Linking, Parser};
+use crate::cluster::ClusterLimit;
 use crate::ids::{FunctionId, VariableId};
 use crate::lexer::Token;
 use crate::module::{Function, ThreadLimit};
@@ -22,13 +23,14 @@ impl<'a> Parser<'a> {
             Some(Token::Symbol('(')) => self.params(&mut scope)?,
             _ => Vec::new(),
         };
-        let threads = self.limits()?;
+        let (threads, cluster) = self.limits()?;
         let function = Function {
             name: name.to_owned(),
             is_kernel,
             results,
             params,
             threads,
+            cluster,
             line,
             body: None,
         };
@@ -98,8 +100,8 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands between parameters and body.
-    fn limits(&mut self) -> Parsed<ThreadLimit> {
-        let mut threads = ThreadLimit::None;
+    fn limits(&mut self) -> Parsed<(ThreadLimit, ClusterLimit)> {
+        let (mut threads, mut cluster) = (ThreadLimit::None, ClusterLimit::default());
         while let Some(Token::Dotted(name)) = self.cursor.peek() {
             let line = self.cursor.line();
             self.cursor.next();
@@ -109,31 +111,24 @@ impl<'a> Parser<'a> {
                     threads = if threads == ThreadLimit::None { limit } else { threads };
                 }
                 "reqntid" => threads = ThreadLimit::Exactly(self.dimensions()?),
-                "minnctapersm"
-                | "maxnreg"
-                | "maxclusterrank"
-                | "abi_preserve"
-                | "abi_preserve_control" => {
+                "minnctapersm" | "maxnreg" | "abi_preserve" | "abi_preserve_control" => {
                     self.dimensions()?;
                 }
                 "pragma" => {
                     self.cursor.next();
                     self.cursor.expect(';')?;
                 }
-                "noreturn" | "explicitcluster" => {}
-                "reqnctapercluster" => {
-                    if self.dimensions()?.iter().any(|&ctas| ctas > 1) {
-                        let reason = "clusters of several CTAs are not supported";
-                        return Err(self.cursor.error_at(line, reason));
-                    }
-                }
+                "noreturn" => {}
+                "explicitcluster" => cluster.explicit = true,
+                "reqnctapercluster" => cluster.exactly = Some(self.dimensions()?),
+                "maxclusterrank" => cluster.at_most = Some(self.cursor.small("a number")?),
                 _ => {
                     let reason = format!("`.{name}` is not known at a function");
                     return Err(self.cursor.error_at(line, reason));
                 }
             }
         }
-        Ok(threads)
+        Ok((threads, cluster))
     }
 
     /// Up to three numbers; the others are 1.

@@ -180,14 +180,10 @@ fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
 }
 
 #[test]
-fn bulk_copies_between_ctas_are_refused() {
+fn bulk_copies_that_are_not_known_are_refused() {
     for (code, reason) in [
         (
-            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
-            "between CTAs of a cluster is not supported",
-        ),
-        (
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 16, [%r3], %rs1;",
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 16, [%r3], %rs1;",
             "`.multicast::cluster` of bulk copies is not supported",
         ),
         (
@@ -218,19 +214,6 @@ fn fences_of_proxies_are_no_fences_of_memory() {
     assert_eq!(op("fence.proxy.tensormap::generic.release.gpu;"), Op::ProxyFence);
     assert_eq!(op("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;"), Op::ProxyFence);
     assert_eq!(unsupported("fence.proxy.tensormap::generic.acquire.gpu;").len(), 1);
-}
-
-/// A CTA is a cluster of its own.
-#[test]
-fn mbarriers_of_a_cluster_are_those_of_the_cta() {
-    let space = |code: &str| match op(code) {
-        Op::Mbarrier { space, .. } => space,
-        other => panic!("{other:?}"),
-    };
-    let arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];";
-    assert_eq!(space(arrive), Space::Shared);
-    let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;";
-    assert_eq!(space(wait), Space::Shared);
 }
 
 #[test]

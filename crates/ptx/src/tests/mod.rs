@@ -1,5 +1,6 @@
 //! Whole modules, from text.
 
+mod clusters;
 mod damage;
 mod decoding;
 mod fat_binaries;

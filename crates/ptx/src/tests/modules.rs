@@ -99,6 +99,19 @@ fn debug_directives_give_source_lines_and_nothing_else() {
 }
 
 #[test]
+fn a_kernel_says_its_clusters() {
+    let module = module(
+        ".entry none() { ret; }\n.entry k() .explicitcluster .reqnctapercluster 4, 2 { ret; }\n\
+         .entry m() .maxclusterrank 8 { ret; }\n",
+    );
+    let [none, k, m] = &module.functions[..] else { panic!() };
+    assert_eq!(none.cluster, ClusterLimit::default());
+    let exactly = Some([4, 2, 1]);
+    assert_eq!(k.cluster, ClusterLimit { exactly, at_most: None, explicit: true });
+    assert_eq!(m.cluster, ClusterLimit { exactly: None, at_most: Some(8), explicit: false });
+}
+
+#[test]
 fn what_the_module_does_not_allow_is_an_error_with_its_line() {
     for (text, line, reason) in [
         (".bogus x;", 4, "unknown directive `.bogus`"),
@@ -111,7 +124,8 @@ fn what_the_module_does_not_allow_is_an_error_with_its_line() {
         (".entry k() { ret;", 4, "expected `}`, found the end of the module"),
         (".entry k() { ret; }\n.entry k() { ret; }", 5, "`k` is defined twice"),
         (".entry k() .bogus 3 { }", 4, "`.bogus` is not known at a function"),
-        (".entry k() .reqnctapercluster 1, 2 { }", 4, "clusters of several CTAs are not supported"),
+        (".entry k() .reqnctapercluster x { }", 4, "expected a number"),
+        (".entry k() .blocksareclusters { }", 4, "`.blocksareclusters` is not known at a function"),
     ] {
         let error = error(text);
         assert!(error.contains(reason) && error.starts_with(&format!("line {line}")), "{error}");

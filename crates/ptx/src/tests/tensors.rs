@@ -33,6 +33,16 @@ fn loads_know_the_map_the_coordinates_and_the_mbarrier() {
 }
 
 #[test]
+fn a_load_for_several_ctas_names_them_last() {
+    let multicast = first(
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster\
+         .L2::cache_hint [%r1], [%rd1, {%r2}], [%r3], %rs1, %rd2;",
+    );
+    assert_eq!(multicast.op, Op::Tensor { f: TensorCopy::Multicast, rank: 1, offsets: [0; 2] });
+    assert_eq!(multicast.sources.len(), 5);
+}
+
+#[test]
 fn stores_and_reductions_name_the_map_first() {
     for (code, f) in [
         ("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group", TensorCopy::Store),
@@ -87,7 +97,8 @@ fn other_modes_and_targets_are_refused_by_name() {
         (format!("{STORE}.im2col_no_offs.bulk_group {TO};"), "mode `.im2col_no_offs`"),
         (format!("{STORE}.tile::scatter4.bulk_group {TO};"), "mode `.tile::scatter4`"),
         (
-            format!("{LOAD}.{BYTES}.multicast::cluster {AT}, %rs1;"),
+            format!("{LOAD}.{BYTES}.multicast::cluster {AT}, %rs1;")
+                .replace("cluster.global", "cta.global"),
             "`.multicast::cluster` of tensor copies is not supported",
         ),
         (format!("{LOAD}.{BYTES}.cta_group::2 {AT};"), "`.cta_group::2` of tensor copies"),

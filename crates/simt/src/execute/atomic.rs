@@ -5,7 +5,8 @@ use warpmem_ptx::{Atomic, AtomicOp, Binary, Cache, Modes, Type};
 use warpmem_trace::Kind;
 
 use super::float::{Float, binary_value};
-use super::memory::{check_alignment, groups, read_lane, record, write_lane};
+use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::spaces::groups;
 use super::{Context, Outcome};
 use crate::lanes::{WARP, lanes_of};
 use crate::program::{Dest, Step};

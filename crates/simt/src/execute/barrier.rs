@@ -1,17 +1,17 @@
-//! Barriers of the CTA.
+//! Barriers of the CTA and of its cluster.
 //!
 //! From sm_70 on, a thread that comes to a barrier waits for all threads of its warp that have not
 //! ended, and the warp arrives with the last of them (ISA, "barrier"). Lanes of other paths go on
 //! until they come to the same barrier or end; if they cannot, the warp is divided for ever. Before
 //! sm_70, the first lanes that come to a barrier arrive for their whole warp.
 
-use warpmem_ptx::{Barrier, BarrierKind};
+use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
 use warpmem_trace::OpClass;
 
 use super::{Context, Event, Trap, record};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::warp::{Arrival, State, Warp};
+use crate::warp::{Arrival, ClusterPhase, Meeting, State, Warp};
 
 /// `bar` and `barrier`. Lanes that wait for the others of their warp come here again when no other
 /// path is left to go on.
@@ -22,14 +22,53 @@ pub(super) fn arrive<W: WarpRecorder>(
     mask: u32,
     barrier: Barrier,
 ) -> Result<Event, Trap> {
+    meet(warp, ctx, step, mask, |warp| arrival(warp, step, mask, barrier))
+}
+
+/// `barrier.cluster`. The threads of a warp wait for each other here, too (ISA, "barrier.cluster").
+pub(super) fn meet_cluster<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    half: ClusterBarrier,
+) -> Result<Event, Trap> {
+    meet(warp, ctx, step, mask, |warp| {
+        check_phase(warp.cluster_phase, half)
+            .map_err(|reason| Trap::new(mask.trailing_zeros() as usize, reason))?;
+        let at = Meeting::Cluster(half);
+        Ok(Arrival { at, warps: None, holds: 0, lanes: mask, waits: true })
+    })
+}
+
+/// Every thread arrives once before it waits.
+fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static str> {
+    match (half, phase) {
+        (ClusterBarrier::Arrive, ClusterPhase::Arrived | ClusterPhase::Complete) => {
+            Err("arrives at the cluster's barrier again without waiting at it between")
+        }
+        (ClusterBarrier::Wait, ClusterPhase::Idle) => {
+            Err("waits at the cluster's barrier without having arrived at it")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn meet<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    arrival: impl FnOnce(&Warp<W>) -> Result<Arrival, Trap>,
+) -> Result<Event, Trap> {
     let top = warp.stack.paths().last();
     let (path, waits_already) = top.map_or((0, false), |top| (top.lanes, top.waits));
     if !waits_already {
-        let arrival = arrival(warp, step, mask, barrier)?;
+        let arrival = arrival(warp)?;
         warp.stack.wait(if ctx.program.threads_arrive { mask } else { path });
         match gathered(warp.gathered, arrival) {
             Ok(gathered) => warp.gathered = Some(gathered),
-            Err(barrier) => warp.state = State::Divided { barrier },
+            Err(at) => warp.state = State::Divided { at },
         }
     }
     Ok(match warp.state {
@@ -55,15 +94,16 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
     }
     let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
     let waits = barrier.kind != BarrierKind::Arrive;
-    Ok(Arrival { barrier: id, warps: threads.map(|n| n / 32), holds, lanes: mask, waits })
+    let at = Meeting::Barrier(id);
+    Ok(Arrival { at, warps: threads.map(|n| n / 32), holds, lanes: mask, waits })
 }
 
 /// The arrival of lanes together with those that wait for them. The error is the barrier at which
 /// they wait, if it is another one.
-fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, u8> {
+fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meeting> {
     match before {
         None => Ok(arrival),
-        Some(before) if before.barrier != arrival.barrier => Err(before.barrier),
+        Some(before) if before.at != arrival.at => Err(before.at),
         Some(before) => Ok(Arrival {
             holds: before.holds | arrival.holds,
             lanes: before.lanes | arrival.lanes,
@@ -74,21 +114,53 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, u8> {
 }
 
 /// The warp arrives if all of its lanes wait; otherwise others go on.
-fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: &Step) -> Event {
+fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>, step: &Step) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
         if !warp.stack.switch() {
-            warp.state = State::Divided { barrier: arrival.barrier };
+            warp.state = State::Divided { at: arrival.at };
         }
         return Event::None;
     }
     warp.gathered = None;
+    let number = match arrival.at {
+        Meeting::Barrier(number) => number,
+        Meeting::Cluster(half) => {
+            at_cluster_barrier(warp, ctx, half, arrival.lanes);
+            return Event::None;
+        }
+    };
     if arrival.waits {
-        warp.recorder.barrier(ctx.pc, arrival.barrier, arrival.lanes);
-        warp.state = State::AtBarrier { barrier: arrival.barrier };
+        warp.recorder.barrier(ctx.pc, number, arrival.lanes);
+        warp.state = State::AtBarrier { barrier: number };
     } else {
         record::one(warp, step, OpClass::Control, arrival.lanes);
         warp.stack.release();
     }
-    Event::Barrier(arrival)
+    Event::Barrier(number, arrival)
+}
+
+/// All lanes of a warp have come to a half of the cluster's barrier.
+fn at_cluster_barrier<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    half: ClusterBarrier,
+    lanes: u32,
+) {
+    match half {
+        ClusterBarrier::Arrive => {
+            warp.recorder.cluster_arrive(ctx.pc, lanes);
+            warp.cluster_phase = ClusterPhase::Arrived;
+            ctx.peers.has_arrivals = true;
+            warp.stack.release();
+        }
+        ClusterBarrier::Wait => {
+            warp.recorder.cluster_wait(ctx.pc, lanes);
+            let is_complete = warp.cluster_phase == ClusterPhase::Complete;
+            warp.state = State::AtClusterBarrier;
+            if is_complete {
+                warp.leave_cluster_barrier();
+            }
+        }
+    }
 }

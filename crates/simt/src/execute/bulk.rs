@@ -4,8 +4,10 @@ use warpmem_ptx::{Atomic, Bulk, Cache, Space};
 use warpmem_trace::{Kind, MAX_WIDTH};
 
 use super::atomic::modified;
-use super::memory::{Group, addresses, outside, read_lane, record, write_lane};
-use super::{Context, Outcome, Trap, mbarrier};
+use super::destination::Destination;
+use super::memory::{outside, read_lane, record, write_lane};
+use super::spaces::{Group, addresses};
+use super::{Context, Outcome, Trap, cluster, mbarrier};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -21,24 +23,34 @@ struct Operands {
     bytes: Lanes<u64>,
     /// Of copies to shared memory.
     mbarrier: Option<Lanes<u64>>,
+    /// The CTAs that copies go to, a bit for each rank, if they are not those of the addresses.
+    multicast: Option<Lanes<u32>>,
 }
 
 impl Operands {
     fn of<R>(warp: &Warp<R>, step: &Step, f: Bulk, offsets: [i64; 3]) -> Operands {
         let address = |at: usize| addresses(warp, step.sources[at], offsets[at]);
         let bytes = |at: usize| warp.narrow(step.sources[at]).map(u64::from);
-        match f {
-            Bulk::Prefetch => {
-                Operands { to: address(0), from: address(0), bytes: bytes(1), mbarrier: None }
-            }
-            Bulk::Store | Bulk::Reduce { .. } => {
-                Operands { to: address(0), from: address(1), bytes: bytes(2), mbarrier: None }
-            }
-            Bulk::Load => {
-                let mbarrier = Some(addresses(warp, step.sources[3], offsets[2]));
-                Operands { to: address(0), from: address(1), bytes: bytes(2), mbarrier }
-            }
+        if f == Bulk::Prefetch {
+            let (to, from, bytes) = (address(0), address(0), bytes(1));
+            return Operands { to, from, bytes, mbarrier: None, multicast: None };
         }
+        let completes = matches!(f, Bulk::Load | Bulk::Multicast | Bulk::Share);
+        let is_multicast = f == Bulk::Multicast;
+        Operands {
+            to: address(0),
+            from: address(1),
+            bytes: bytes(2),
+            mbarrier: completes.then(|| addresses(warp, step.sources[3], offsets[2])),
+            multicast: is_multicast.then(|| warp.narrow(step.sources[4]).map(|mask| mask & 0xffff)),
+        }
+    }
+
+    /// Where a lane's copy to shared memory goes.
+    fn destination(&self, lane: usize) -> Option<Destination> {
+        let mbarrier = self.mbarrier?[lane];
+        let multicast = self.multicast.map(|masks| masks[lane]);
+        Some(Destination { to: self.to[lane], mbarrier, multicast })
     }
 
     fn check(&self, lane: usize) -> Outcome {
@@ -53,11 +65,11 @@ impl Operands {
         Err(Trap::new(lane, format!("bulk copy {what}, which is not a multiple of {UNIT}")))
     }
 
-    /// Where the global memory of a copy is.
-    fn global(&self, f: Bulk) -> &Lanes<u64> {
+    /// What a record has the addresses of: global memory, or the other CTA's.
+    fn recorded(&self, f: Bulk) -> &Lanes<u64> {
         match f {
-            Bulk::Load | Bulk::Prefetch => &self.from,
-            Bulk::Store | Bulk::Reduce { .. } => &self.to,
+            Bulk::Load | Bulk::Multicast | Bulk::Prefetch => &self.from,
+            Bulk::Store | Bulk::Share | Bulk::Reduce { .. } => &self.to,
         }
     }
 }
@@ -72,17 +84,23 @@ pub(super) fn execute<W: WarpRecorder>(
     offsets: [i64; 3],
 ) -> Outcome {
     let operands = Operands::of(warp, step, f, offsets);
-    lanes_of(mask).try_for_each(|lane| operands.check(lane))?;
+    lanes_of(mask).try_for_each(|lane| {
+        operands.check(lane)?;
+        operands.destination(lane).map_or(Ok(()), |destination| destination.check(ctx, lane))
+    })?;
     record_all(warp, ctx, step, mask, f, &operands);
     for lane in lanes_of(mask) {
         let bytes = operands.bytes[lane];
         let (to, from) = (operands.to[lane], operands.from[lane]);
-        if f != Bulk::Prefetch {
-            in_one_allocation(ctx, lane, operands.global(f)[lane], bytes)?;
+        if space(f) == Space::Global && f != Bulk::Prefetch {
+            in_one_allocation(ctx, lane, operands.recorded(f)[lane], bytes)?;
         }
         match f {
-            Bulk::Load => {
-                copy(warp, ctx, lane, (Space::Shared, to), (Space::Global, from), bytes)?;
+            Bulk::Load | Bulk::Multicast => {
+                copy_to_targets(warp, ctx, lane, &operands, (Space::Global, from))?;
+            }
+            Bulk::Share => {
+                copy_to_targets(warp, ctx, lane, &operands, (Space::Shared, from))?;
             }
             Bulk::Store => {
                 copy(warp, ctx, lane, (Space::Global, to), (Space::Shared, from), bytes)?;
@@ -94,9 +112,24 @@ pub(super) fn execute<W: WarpRecorder>(
             }
             Bulk::Prefetch => {}
         }
-        if let Some(mbarrier) = &operands.mbarrier {
-            mbarrier::complete_bytes(warp, ctx, lane, mbarrier[lane], bytes)?;
-        }
+    }
+    Ok(())
+}
+
+/// Copies to shared memory, and completes the bytes there.
+fn copy_to_targets<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    lane: usize,
+    operands: &Operands,
+    from: Location,
+) -> Outcome {
+    let bytes = operands.bytes[lane];
+    let targets = operands.destination(lane).into_iter().flat_map(Destination::targets);
+    for (to, mbarrier) in targets {
+        let space = cluster::space_of(ctx, to);
+        copy(warp, ctx, lane, (space, to), from, bytes)?;
+        mbarrier::complete_bytes(warp, ctx, lane, mbarrier, bytes)?;
     }
     Ok(())
 }
@@ -153,7 +186,7 @@ fn reduce<W: WarpRecorder>(
     Ok(())
 }
 
-/// Records the lanes, those of equal size and mbarrier together. What moves nothing makes no request.
+/// Records the lanes, those of equal size, mbarrier and CTAs together. What moves nothing makes no request.
 fn record_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -162,15 +195,18 @@ fn record_all<W: WarpRecorder>(
     f: Bulk,
     operands: &Operands,
 ) {
-    let mbarrier = |lane: usize| operands.mbarrier.map(|mbarrier| mbarrier[lane]);
     let mut rest = lanes_of(mask).filter(|&lane| operands.bytes[lane] > 0).fold(0, with_lane);
     if rest == 0 {
-        let group = Group { space: Space::Global, lanes: 0, addresses: [0; WARP] };
+        let group = Group { space: space(f), lanes: 0, addresses: [0; WARP] };
         return record(warp, ctx, step, kind(f), Cache::Global, UNIT, &group);
     }
     while rest != 0 {
         let first = rest.trailing_zeros() as usize;
-        let key = |lane: usize| (operands.bytes[lane], mbarrier(lane));
+        let key = |lane: usize| {
+            let destination = operands.destination(lane);
+            let place = destination.map(|to| (to.awaited_mbarrier(ctx), to.ctas()));
+            (operands.bytes[lane], place)
+        };
         let lanes = lanes_of(rest).filter(|&lane| key(lane) == key(first)).fold(0, with_lane);
         record_group(warp, ctx, step, lanes, f, operands);
         rest &= !lanes;
@@ -181,7 +217,7 @@ fn with_lane(mask: u32, lane: usize) -> u32 {
     mask | 1 << lane
 }
 
-/// Records lanes of one size and mbarrier, in as many parts as the trace wants.
+/// Records lanes of one size, mbarrier and set of CTAs, in as many parts as the trace wants.
 fn record_group<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -193,21 +229,28 @@ fn record_group<W: WarpRecorder>(
     let first = lanes.trailing_zeros() as usize;
     let bytes = operands.bytes[first];
     for at in (0..bytes).step_by(MAX_WIDTH as usize) {
-        let addresses = operands.global(f).map(|address| address.wrapping_add(at));
-        let group = Group { space: Space::Global, lanes, addresses };
+        let addresses = operands.recorded(f).map(|address| address.wrapping_add(at));
+        let group = Group { space: space(f), lanes, addresses };
         let width = (bytes - at).min(MAX_WIDTH.into());
         record(warp, ctx, step, kind(f), Cache::Global, width, &group);
-        if let Some(mbarrier) = &operands.mbarrier {
-            warp.recorder.copy_completes_at(mbarrier[first]);
+        let Some(destination) = operands.destination(first) else { continue };
+        if f != Bulk::Share {
+            warp.recorder.copied_to(destination.recorded(ctx));
         }
+        warp.recorder.copy_completes_at(destination.awaited_mbarrier(ctx));
     }
 }
 
 fn kind(f: Bulk) -> Kind {
     match f {
-        Bulk::Load => Kind::AsyncCopy,
+        Bulk::Load | Bulk::Multicast | Bulk::Share => Kind::AsyncCopy,
         Bulk::Store => Kind::Store,
         Bulk::Reduce { .. } => Kind::Reduction,
         Bulk::Prefetch => Kind::Prefetch,
     }
+}
+
+/// The space of the addresses that a record has.
+fn space(f: Bulk) -> Space {
+    if f == Bulk::Share { Space::Cluster } else { Space::Global }
 }

@@ -22,6 +22,7 @@ pub(super) fn is_control(op: Op) -> bool {
             | Op::Exit
             | Op::Trap
             | Op::Barrier(_)
+            | Op::ClusterBarrier(_)
             | Op::Mbarrier { .. }
     )
 }
@@ -75,6 +76,12 @@ pub(super) fn step<W: WarpRecorder>(
         Op::Barrier(of) => {
             if mask != 0 {
                 return barrier::arrive(warp, ctx, step, mask, of);
+            }
+            set_pc(warp, pc + 1);
+        }
+        Op::ClusterBarrier(half) => {
+            if mask != 0 {
+                return barrier::meet_cluster(warp, ctx, step, mask, half);
             }
             set_pc(warp, pc + 1);
         }

@@ -15,7 +15,8 @@ use warpmem_ptx::{Cache, Element, Mma, Space, Type};
 use warpmem_trace::Kind;
 
 use super::float::Float;
-use super::memory::{self, Group, check_alignment, read_lane, record, write_lane};
+use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::spaces::{Group, addresses};
 use super::{Context, Outcome};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
@@ -155,7 +156,7 @@ fn put(d: &mut [Lanes<u64>], mma: Mma, lane: usize, at: usize, bits: u64) {
 
 /// The rows of the matrices: lane l has the address of row l % 8 of matrix l / 8.
 fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Group {
-    let addresses = memory::addresses(warp, step.sources[0], matrices.offset);
+    let addresses = addresses(warp, step.sources[0], matrices.offset);
     let lanes = u32::MAX >> (WARP - ROWS * usize::from(matrices.count));
     Group { space: Space::Shared, lanes, addresses }
 }

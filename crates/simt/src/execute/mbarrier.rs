@@ -11,8 +11,9 @@
 use warpmem_ptx::{Arrival, Cache, Mbarrier, Space};
 use warpmem_trace::{Kind, OpClass};
 
-use super::memory::{self, Group, check_alignment, groups, read_lane, write_lane};
-use super::{Context, Event, Outcome, Trap, record};
+use super::memory::{self, check_alignment, read_lane, write_lane};
+use super::spaces::{Group, groups};
+use super::{Context, Event, Outcome, Trap, cluster, record};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
@@ -125,7 +126,7 @@ pub(super) fn execute<W: WarpRecorder>(
     }
     let mut fails = false;
     for group in groups(warp, step.sources[0], operation.offset, operation.space, mask) {
-        let group = in_shared(&group)?;
+        let group = in_shared(&group, operation.f, step)?;
         memory::record(warp, ctx, step, kind(operation.f, step), Cache::Default, BYTES, &group);
         check_alignment(&group, BYTES)?;
         fails |= match operation.f {
@@ -149,24 +150,48 @@ pub(super) fn complete_bytes<W: WarpRecorder>(
     address: u64,
     bytes: u64,
 ) -> Outcome {
-    let group = Group { space: Space::Shared, lanes: 1 << lane, addresses: [address; WARP] };
+    let space = cluster::space_of(ctx, address);
+    let group = Group { space, lanes: 1 << lane, addresses: [address; WARP] };
     check_alignment(&group, BYTES)?;
-    let before = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
+    let before = read_lane(warp, ctx, space, lane, address, BYTES)?;
     let count = u32::try_from(bytes).unwrap_or(u32::MAX);
     let after = changed(Mbarrier::CompleteBytes, before, count);
     let after = after.map_err(|reason| Trap::new(lane, reason))?;
-    write_lane(warp, ctx, Space::Shared, lane, address, BYTES, after)
+    write_lane(warp, ctx, space, lane, address, BYTES, after)
 }
 
-fn in_shared(group: &Group) -> Result<Group, Trap> {
-    match lanes_of(group.lanes).next().filter(|_| group.space != Space::Shared) {
-        None => Ok(Group { space: Space::Shared, ..*group }),
-        Some(lane) => {
-            let (address, space) = (group.addresses[lane], group.space.name());
-            let reason = format!("an mbarrier at {address:#x} of {space} memory, not of shared");
-            Err(Trap::new(lane, reason))
-        }
+/// An mbarrier lies in shared memory. Of one of another CTA, only changes without a result are
+/// possible.
+fn in_shared(group: &Group, f: Mbarrier, step: &Step) -> Result<Group, Trap> {
+    let Some(lane) = lanes_of(group.lanes).next() else {
+        return Ok(Group { space: Space::Shared, ..*group });
+    };
+    let (address, space) = (group.addresses[lane], group.space.name());
+    match group.space {
+        Space::Shared => Ok(Group { ..*group }),
+        Space::Cluster if is_remote(f, step) => Ok(Group { ..*group }),
+        Space::Cluster => Err(Trap::new(
+            lane,
+            "an mbarrier of another CTA: others can only arrive at it, without a result",
+        )),
+        _ => Err(Trap::new(
+            lane,
+            format!("an mbarrier at {address:#x} of {space} memory, not of shared"),
+        )),
     }
+}
+
+/// Whether an operation may be one at another CTA's mbarrier.
+fn is_remote(f: Mbarrier, step: &Step) -> bool {
+    let has_result = step.dests.iter().any(|dest| *dest != Dest::Sink);
+    let is_change = matches!(
+        f,
+        Mbarrier::Arrive(_)
+            | Mbarrier::ArriveDrop(_)
+            | Mbarrier::ExpectBytes
+            | Mbarrier::CompleteBytes
+    );
+    is_change && !has_result
 }
 
 fn kind(f: Mbarrier, step: &Step) -> Kind {
@@ -190,9 +215,9 @@ fn change<W: WarpRecorder>(
     let mut befores: Lanes<u64> = [0; WARP];
     for lane in lanes_of(group.lanes) {
         let address = group.addresses[lane];
-        let before = read_lane(warp, ctx, Space::Shared, lane, address, BYTES)?;
+        let before = read_lane(warp, ctx, group.space, lane, address, BYTES)?;
         let after = changed(f, before, counts[lane]).map_err(|reason| Trap::new(lane, reason))?;
-        write_lane(warp, ctx, Space::Shared, lane, address, BYTES, after)?;
+        write_lane(warp, ctx, group.space, lane, address, BYTES, after)?;
         befores[lane] = before;
         if matches!(f, Mbarrier::AsyncArrive { .. }) {
             warp.copies.arrive_at(address);

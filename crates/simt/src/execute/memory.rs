@@ -4,12 +4,12 @@ use warpmem_ptx::{Access, Cache, Space, Type};
 use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
 
 use super::record::with_operands;
-use super::{Context, Outcome, Trap};
+use super::spaces::{Group, addresses, generic_address, groups};
+use super::{Context, Outcome, Trap, cluster};
 use crate::error::TrapKind;
 use crate::global::Global;
-use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
-use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
-use crate::program::{Dest, Source, Step};
+use crate::lanes::{Lanes, WARP, lanes_of};
+use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Place, Warp};
 
@@ -18,98 +18,6 @@ use crate::warp::{Place, Warp};
 const LOCAL_BASE: u64 = 0x7f80_0000_0000;
 /// Bytes of local memory of a thread in the trace's addresses.
 const LOCAL_BYTES: u64 = 1 << 14;
-
-/// `cvta`: a generic address lies in the window of its space.
-pub(super) fn convert_address<R>(
-    warp: &mut Warp<R>,
-    step: &Step,
-    mask: u32,
-    space: Space,
-    to_space: bool,
-) {
-    let start = window(space).map_or(0, |window| window.start);
-    let converted = warp.wide(step.sources[0]).map(|address| match to_space {
-        true => address.wrapping_sub(start),
-        false => address.wrapping_add(start),
-    });
-    warp.set_wide(step.dests[0], &converted, mask);
-}
-
-/// The generic addresses of a space that has a window.
-fn window(space: Space) -> Option<std::ops::Range<u64>> {
-    match space {
-        Space::Shared => Some(SHARED_WINDOW),
-        Space::Local => Some(LOCAL_WINDOW),
-        Space::Param => Some(PARAM_WINDOW),
-        _ => None,
-    }
-}
-
-/// The space that a generic address is of.
-fn space_of(address: u64) -> Space {
-    let spaces = [Space::Shared, Space::Local, Space::Param];
-    let inside = |space: &Space| window(*space).is_some_and(|window| window.contains(&address));
-    spaces.into_iter().find(inside).unwrap_or(Space::Global)
-}
-
-/// `isspacep`
-pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) {
-    let addresses = warp.wide(step.sources[0]);
-    let is = |lane: usize| space_of(addresses[lane]) == space;
-    warp.set_predicate(step.dests[0], mask_of(is), mask);
-}
-
-/// Lanes of an instruction whose addresses are in one space.
-pub(super) struct Group {
-    pub space: Space,
-    pub lanes: u32,
-    /// Addresses in that space.
-    pub addresses: Lanes<u64>,
-}
-
-/// Addresses of the lanes. What is added to a register of 32 bits is added in 32 bits.
-pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes<u64> {
-    let bits = match source {
-        Source::Narrow(_) => u64::from(u32::MAX),
-        _ => u64::MAX,
-    };
-    warp.wide(source).map(|address| address.wrapping_add_signed(offset) & bits)
-}
-
-/// The lanes of `mask` by space: one group unless the addresses are generic.
-pub(super) fn groups<R>(
-    warp: &Warp<R>,
-    source: Source,
-    offset: i64,
-    space: Space,
-    mask: u32,
-) -> impl Iterator<Item = Group> + use<R> {
-    let addresses = addresses(warp, source, offset);
-    let mut rest = mask;
-    let mut first = true;
-    std::iter::from_fn(move || {
-        // An instruction without an active lane is recorded, too.
-        if rest == 0 && !std::mem::take(&mut first) {
-            return None;
-        }
-        first = false;
-        if space != Space::Generic || rest == 0 {
-            let lanes = std::mem::take(&mut rest);
-            let space = if space == Space::Generic { Space::Global } else { space };
-            return Some(Group { space, lanes, addresses });
-        }
-        let space = space_of(addresses[rest.trailing_zeros() as usize]);
-        let lanes = lanes_of(rest).filter(|&lane| space_of(addresses[lane]) == space);
-        let lanes = lanes.fold(0, |mask, lane| mask | 1 << lane);
-        rest &= !lanes;
-        let start = window(space).map_or(0, |window| window.start);
-        Some(Group {
-            space,
-            lanes,
-            addresses: addresses.map(|address| address.wrapping_sub(start)),
-        })
-    })
-}
 
 pub(super) fn load<W: WarpRecorder>(
     warp: &mut Warp<W>,
@@ -198,7 +106,7 @@ fn read<W: WarpRecorder>(
     }
     let first = group.lanes.trailing_zeros() as usize;
     let (base, bytes): (u64, &[u8]) = match group.space {
-        Space::Shared => (0, ctx.shared),
+        Space::Shared => (ctx.shared_base, ctx.shared),
         space if is_device(space) => ctx.global.around(group.addresses[first]),
         _ => (0, &[]),
     };
@@ -229,7 +137,7 @@ fn read_lanes<W: WarpRecorder>(
     values: &mut Lanes<u64>,
 ) -> Outcome {
     for lane in lanes_of(lanes) {
-        values[lane] = read_lane(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?;
+        values[lane] = lane_value(warp, ctx, group.space, lane, group.addresses[lane] + at, width)?;
     }
     Ok(())
 }
@@ -291,7 +199,7 @@ fn write_at_once(
 ) -> u32 {
     let first = group.lanes.trailing_zeros() as usize;
     let (base, bytes): (u64, &mut [u8]) = match group.space {
-        Space::Shared => (0, &mut *ctx.shared),
+        Space::Shared => (ctx.shared_base, &mut *ctx.shared),
         Space::Global => ctx.global.around_mut(group.addresses[first]),
         _ => (0, &mut []),
     };
@@ -344,8 +252,21 @@ pub(super) fn read_lane<W: WarpRecorder>(
     address: u64,
     width: u64,
 ) -> Result<u64, Trap> {
+    lane_value(warp, ctx, space, lane, address, width)
+}
+
+#[inline(always)]
+fn lane_value<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    space: Space,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<u64, Trap> {
     let value = match space {
-        Space::Shared => value_at(ctx.shared, address, width),
+        Space::Shared => value_at(ctx.shared, address.wrapping_sub(ctx.shared_base), width),
+        Space::Cluster => return cluster::read(ctx, lane, address, width),
         Space::Local => {
             warp.local.holds(address, width).then(|| warp.local.read(lane, address, width))
         }
@@ -366,9 +287,8 @@ pub(super) fn read_generic<W: WarpRecorder>(
     address: u64,
     width: u64,
 ) -> Result<u64, Trap> {
-    let space = space_of(address);
-    let start = window(space).map_or(0, |window| window.start);
-    read_lane(warp, ctx, space, lane, address - start, width)
+    let (space, address) = generic_address(address);
+    read_lane(warp, ctx, space, lane, address, width)
 }
 
 pub(super) fn write_lane<W: WarpRecorder>(
@@ -381,7 +301,10 @@ pub(super) fn write_lane<W: WarpRecorder>(
     value: u64,
 ) -> Outcome {
     let written = match space {
-        Space::Shared => write_shared(ctx.shared, address, width, value),
+        Space::Shared => {
+            write_shared(ctx.shared, address.wrapping_sub(ctx.shared_base), width, value)
+        }
+        Space::Cluster => return cluster::write(ctx, lane, address, width, value),
         Space::Local => {
             warp.local.holds(address, width).then(|| warp.local.write(lane, address, width, value))
         }
@@ -405,6 +328,10 @@ pub(super) fn outside(
     address: u64,
     width: u64,
 ) -> Trap {
+    let shown = match space {
+        Space::Shared => address.wrapping_sub(ctx.shared_base),
+        _ => address,
+    };
     let near = match space {
         Space::Shared => format!("shared memory has {} bytes", ctx.shared.len()),
         Space::Local | Space::Param => format!("{} memory ends before", space.name()),
@@ -414,7 +341,7 @@ pub(super) fn outside(
         },
     };
     let reason = format!(
-        "access of {width} bytes at {address:#x} of {} memory is out of bounds: {near}",
+        "access of {width} bytes at {shown:#x} of {} memory is out of bounds: {near}",
         space.name()
     );
     Trap { lane, reason, kind: TrapKind::Memory }
@@ -486,15 +413,16 @@ pub(super) fn record<W: WarpRecorder>(
     width: u64,
     group: &Group,
 ) {
-    if group.space == Space::Param {
+    if group.space == Space::Param || !W::KEEPS {
         return;
     }
     let mut addresses = [0; WARP];
     let lanes = lanes_of(group.lanes);
-    let place = warp.place;
+    let place = &warp.place;
     for (to, lane) in addresses.iter_mut().zip(lanes) {
         *to = match group.space {
-            Space::Local => local_address(&place, lane, group.addresses[lane]),
+            Space::Local => local_address(place, lane, group.addresses[lane]),
+            Space::Shared => group.addresses[lane].wrapping_sub(ctx.shared_base),
             _ => group.addresses[lane],
         };
     }
@@ -522,6 +450,8 @@ fn local_address(place: &Place, lane: usize, address: u64) -> u64 {
 fn trace_space(space: Space) -> TraceSpace {
     match space {
         Space::Shared => TraceSpace::Shared,
+        // Addresses of a cluster are those of the trace.
+        Space::Cluster => TraceSpace::Cluster,
         Space::Local => TraceSpace::Local,
         Space::Constant => TraceSpace::Constant,
         _ => TraceSpace::Global,

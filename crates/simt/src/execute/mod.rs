@@ -3,9 +3,11 @@
 mod atomic;
 mod barrier;
 mod bulk;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod destination;
 mod eight_bits;
 mod exchange;
 mod float;
@@ -16,6 +18,7 @@ mod mbarrier;
 mod memory;
 mod operand;
 mod record;
+mod spaces;
 mod system;
 mod tensor;
 mod texture;
@@ -23,6 +26,7 @@ mod texture;
 use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
+use crate::cluster::Peers;
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::program::{Program, Step};
@@ -35,6 +39,10 @@ pub(crate) struct Context<'a> {
     pub global: Global<'a>,
     /// Shared memory of the CTA.
     pub shared: &'a mut [u8],
+    /// The address at which it begins.
+    pub shared_base: u64,
+    /// The other CTAs of the cluster.
+    pub peers: &'a mut Peers,
     /// The kernel's parameters.
     pub params: &'a [u8],
     /// Program counter of the instruction that is executed.
@@ -63,7 +71,8 @@ type Outcome = Result<(), Trap>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     None,
-    Barrier(Arrival),
+    /// The warp has come to the CTA's barrier of this number.
+    Barrier(u8, Arrival),
     /// The warp asks in vain for what others do: let them go on.
     Yield,
 }
@@ -167,9 +176,9 @@ fn data<W: WarpRecorder>(
         Op::Unpack(ty) => convert::unpack(warp, step, mask, ty),
         Op::Convert(conversion) => convert::convert(warp, step, mask, conversion),
         Op::ConvertAddress { space, to_space } => {
-            memory::convert_address(warp, step, mask, space, to_space);
+            spaces::convert_address(warp, step, mask, space, to_space);
         }
-        Op::IsSpace(space) => memory::is_space(warp, step, mask, space),
+        Op::IsSpace(space) => spaces::is_space(warp, step, mask, space),
         Op::Load(access) => memory::load(warp, ctx, step, mask, access)?,
         Op::Store(access) => memory::store(warp, ctx, step, mask, access)?,
         Op::Atomic(atomic) => atomic::atomic(warp, ctx, step, mask, atomic, true)?,
@@ -182,6 +191,7 @@ fn data<W: WarpRecorder>(
         Op::Tensor { f, rank, offsets } => {
             tensor::execute(warp, ctx, step, mask, f, rank, offsets)?;
         }
+        Op::Cluster(op) => cluster::execute(warp, ctx, step, mask, op)?,
         Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
         Op::LoadMatrix { matrices: count, transposed, offset } => {
             matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;

@@ -1,6 +1,6 @@
 //! What an instruction leaves in the trace: its class, and how many machine instructions it is.
 
-use warpmem_ptx::{Binary, Op, Type, Unary};
+use warpmem_ptx::{Binary, ClusterOp, Op, Type, Unary};
 use warpmem_trace::{OpClass, Reg};
 
 use crate::program::{PC_STEP, Program, Step};
@@ -97,6 +97,7 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         Op::CopyAsync { .. }
         | Op::Bulk { .. }
         | Op::Tensor { .. }
+        | Op::Cluster(ClusterOp::Store { .. } | ClusterOp::Reduce { .. })
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
         | Op::Texture { .. } => &[],

@@ -5,9 +5,12 @@ use warpmem_trace::{Kind, MAX_WIDTH};
 
 use super::atomic::modified;
 use super::bulk::in_one_allocation;
-use super::memory::{Group, addresses, outside, read_generic, read_lane, record, write_lane};
-use super::{Context, Outcome, Trap, mbarrier};
+use super::destination::Destination;
+use super::memory::{outside, read_generic, read_lane, record, write_lane};
+use super::spaces::{Group, addresses};
+use super::{Context, Outcome, Trap, cluster, mbarrier};
 use crate::bounds::MOST_SHARED;
+use crate::cluster::offset_of;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -30,6 +33,8 @@ struct Operands {
     shared: Lanes<u64>,
     /// Of loads.
     mbarrier: Option<Lanes<u64>>,
+    /// The CTAs that loads go to, a bit for each rank, if they are not that of the addresses.
+    multicast: Option<Lanes<u32>>,
 }
 
 impl Operands {
@@ -40,7 +45,8 @@ impl Operands {
         rank: usize,
         [shared, mbarrier]: [i64; 2],
     ) -> Operands {
-        let map = usize::from(f == TensorCopy::Load);
+        let loads = is_load(f);
+        let map = usize::from(loads);
         let behind = map + 1 + rank;
         let address = |at: usize, offset: i64| addresses(warp, step.sources[at], offset);
         let coordinates =
@@ -50,13 +56,26 @@ impl Operands {
             map: address(map, 0),
             coordinates,
             shared: match f {
-                TensorCopy::Load => address(0, shared),
+                TensorCopy::Load | TensorCopy::Multicast => address(0, shared),
                 TensorCopy::Store | TensorCopy::Reduce(_) => address(behind, shared),
                 TensorCopy::Prefetch => [0; WARP],
             },
-            mbarrier: (f == TensorCopy::Load).then(|| address(behind, mbarrier)),
+            mbarrier: loads.then(|| address(behind, mbarrier)),
+            multicast: (f == TensorCopy::Multicast)
+                .then(|| warp.narrow(step.sources[behind + 1]).map(|mask| mask & 0xffff)),
         }
     }
+
+    /// Where a lane's load goes.
+    fn destination(&self, lane: usize) -> Option<Destination> {
+        let mbarrier = self.mbarrier?[lane];
+        let multicast = self.multicast.map(|masks| masks[lane]);
+        Some(Destination { to: self.shared[lane], mbarrier, multicast })
+    }
+}
+
+fn is_load(f: TensorCopy) -> bool {
+    matches!(f, TensorCopy::Load | TensorCopy::Multicast)
 }
 
 /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
@@ -87,23 +106,27 @@ fn one<W: WarpRecorder>(
     let f = operands.f;
     let map = map_of(warp, ctx, lane, operands)?;
     let at = operands.shared[lane];
+    let destination = operands.destination(lane);
+    destination.map_or(Ok(()), |destination| destination.check(ctx, lane))?;
     check_box(ctx, lane, f, &map, at)?;
     let mut coordinates = [0; MOST_DIMENSIONS];
     for (to, lanes) in coordinates.iter_mut().zip(&operands.coordinates) {
         *to = lanes[lane] as i32;
     }
     let rows: Vec<Row> = map.rows(&coordinates).collect();
-    let mbarrier = operands.mbarrier.map(|mbarrier| mbarrier[lane]);
-    record_rows(warp, ctx, step, f, &rows, mbarrier);
+    record_rows(warp, ctx, step, f, &rows, destination);
     if f != TensorCopy::Prefetch {
         let mut parts = rows.iter().filter_map(|row| row.inside);
         parts.try_for_each(|part| in_one_allocation(ctx, lane, part.address, part.bytes))?;
     }
-    Copy { warp, ctx, lane, map: &map, at }.execute(f, &rows)?;
-    match mbarrier {
-        Some(mbarrier) => mbarrier::complete_bytes(warp, ctx, lane, mbarrier, map.box_bytes()),
-        None => Ok(()),
+    let Some(destination) = destination else {
+        return Copy { warp, ctx, lane, map: &map, at }.execute(f, &rows);
+    };
+    for (at, mbarrier) in destination.targets() {
+        Copy { warp, ctx, lane, map: &map, at }.execute(f, &rows)?;
+        mbarrier::complete_bytes(warp, ctx, lane, mbarrier, map.box_bytes())?;
     }
+    Ok(())
 }
 
 /// The map that a lane names.
@@ -144,7 +167,7 @@ fn map_of<W: WarpRecorder>(
 
 fn name(f: TensorCopy) -> &'static str {
     match f {
-        TensorCopy::Load | TensorCopy::Store => "cp.async.bulk.tensor",
+        TensorCopy::Load | TensorCopy::Multicast | TensorCopy::Store => "cp.async.bulk.tensor",
         TensorCopy::Reduce(_) => "cp.reduce.async.bulk.tensor",
         TensorCopy::Prefetch => "cp.async.bulk.prefetch.tensor",
     }
@@ -168,7 +191,8 @@ fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at:
         );
         return Err(Trap::new(lane, reason));
     }
-    let room = (ctx.shared.len() as u64).checked_sub(at);
+    // The CTAs of a cluster have equal shares of shared memory.
+    let room = (ctx.shared.len() as u64).checked_sub(offset_of(at));
     if room.is_none_or(|room| room < bytes) {
         return Err(outside(ctx, Space::Shared, lane, at, bytes));
     }
@@ -221,7 +245,9 @@ struct Copy<'a, 'c, W> {
 impl<W: WarpRecorder> Copy<'_, '_, W> {
     fn execute(&mut self, f: TensorCopy, rows: &[Row]) -> Outcome {
         match f {
-            TensorCopy::Load => rows.iter().try_for_each(|row| self.load(row)),
+            TensorCopy::Load | TensorCopy::Multicast => {
+                rows.iter().try_for_each(|row| self.load(row))
+            }
             TensorCopy::Store => rows.iter().try_for_each(|row| self.store(row)),
             TensorCopy::Reduce(op) => {
                 let atomic = reduction(self.lane, op, self.map.element())?;
@@ -293,12 +319,14 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
     /// Reads what is `at` bytes into the box.
     fn read_shared(&mut self, at: u64, width: u64) -> Result<u64, Trap> {
         let address = self.map.swizzle().place(self.at + at);
-        read_lane(self.warp, self.ctx, Space::Shared, self.lane, address, width)
+        let space = cluster::space_of(self.ctx, address);
+        read_lane(self.warp, self.ctx, space, self.lane, address, width)
     }
 
     fn write_shared(&mut self, at: u64, width: u64, value: u64) -> Outcome {
         let address = self.map.swizzle().place(self.at + at);
-        write_lane(self.warp, self.ctx, Space::Shared, self.lane, address, width, value)
+        let space = cluster::space_of(self.ctx, address);
+        write_lane(self.warp, self.ctx, space, self.lane, address, width, value)
     }
 }
 
@@ -310,7 +338,7 @@ fn record_rows<W: WarpRecorder>(
     step: &Step,
     f: TensorCopy,
     rows: &[Row],
-    mbarrier: Option<u64>,
+    destination: Option<Destination>,
 ) {
     const NOTHING: u64 = 16;
     let requests = requests(rows);
@@ -327,8 +355,9 @@ fn record_rows<W: WarpRecorder>(
         let lanes = u32::MAX >> (WARP - requests.len());
         let group = Group { space: Space::Global, lanes, addresses };
         record(warp, ctx, step, kind(f), Cache::Global, requests[0].1, &group);
-        if let Some(mbarrier) = mbarrier {
-            warp.recorder.copy_completes_at(mbarrier);
+        if let Some(destination) = destination {
+            warp.recorder.copied_to(destination.recorded(ctx));
+            warp.recorder.copy_completes_at(destination.awaited_mbarrier(ctx));
         }
     }
 }
@@ -346,7 +375,7 @@ fn requests(rows: &[Row]) -> Vec<(u64, u64)> {
 
 fn kind(f: TensorCopy) -> Kind {
     match f {
-        TensorCopy::Load => Kind::AsyncCopy,
+        TensorCopy::Load | TensorCopy::Multicast => Kind::AsyncCopy,
         TensorCopy::Store => Kind::Store,
         TensorCopy::Reduce(_) => Kind::Reduction,
         TensorCopy::Prefetch => Kind::Prefetch,

@@ -36,11 +36,23 @@ const FORMS: [&str; 3] = ["bulk", "reduce", "tensor"];
 
 /// Notes an instruction: opcode with modifiers.
 pub(super) fn note(instruction: &str) {
-    let mut parts = instruction.split('.');
-    let opcode = parts.next().unwrap_or_default();
+    let opcode = opcode_of(instruction);
+    let parts = instruction[opcode.len()..].split('.');
     let types = parts.filter(|part| Type::named(part).is_some() || FORMS.contains(part));
     let key = std::iter::once(opcode).chain(types).collect::<Vec<_>>().join(".");
     NOTED.with_borrow_mut(|noted| noted.insert(key));
+}
+
+/// The opcode, with a modifier that makes another instruction of it.
+fn opcode_of(instruction: &str) -> &str {
+    const OPCODES: [&str; 3] = ["st.async", "red.async", "barrier.cluster"];
+    let is_here = |opcode: &&str| {
+        instruction
+            .strip_prefix(opcode)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let plain = || instruction.split('.').next().unwrap_or_default();
+    OPCODES.into_iter().find(is_here).unwrap_or_else(plain)
 }
 
 /// Notes the instructions of a module's code that is marked.
@@ -67,6 +79,7 @@ const OF_PROGRAMS: &str = include_str!("of_programs.txt");
 
 /// Instructions with the first test that executes each.
 fn executed() -> BTreeMap<String, &'static str> {
+    let clusters = super::clusters::TESTS.concat();
     let modules = [
         super::sweep::integers::TESTS,
         super::sweep::bits::TESTS,
@@ -85,9 +98,11 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::mbarriers::TESTS,
         super::bulk::TESTS,
         super::tensor::copies::TESTS,
+        super::tensor::clusters::TESTS,
         super::tensor::reductions::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,
+        &clusters,
     ];
     let mut executed = BTreeMap::new();
     for (name, test) in modules.into_iter().flatten() {
@@ -126,9 +141,10 @@ const PAGE: &str = "\
 `warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
 (rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
 `cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
-for copies by tensor maps, which know the types. Each is executed by a test in `crates/simt/src/tests/`
-that compares its result with a plain computation; the first such test is named. This page is written
-by a test, which fails if an instruction has none.
+for copies by tensor maps, which know the types; `st.async`, `red.async` and `barrier.cluster` are
+instructions of their own. Each is executed by a test in `crates/simt/src/tests/` that compares its result
+with a plain computation; the first such test is named. This page is written by a test, which fails if
+an instruction has none.
 
 | instruction | test |
 | --- | --- |

@@ -74,6 +74,7 @@ fn launches_that_do_not_fit_their_kernel_are_refused() {
             kernel: kernel.into(),
             grid: [1; 3],
             block: [block, 1, 1],
+            cluster: None,
             dynamic_shared: 0,
             workspace: 0,
             params,

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod barriers;
 mod bulk;
+mod clusters;
 mod control;
 mod coverage;
 mod errors;
@@ -89,6 +90,7 @@ impl Machine {
             kernel: "k".into(),
             grid: [grid, 1, 1],
             block: [block, 1, 1],
+            cluster: None,
             dynamic_shared: 0,
             workspace: 0,
             params: Params(params),
@@ -129,7 +131,8 @@ pub(super) fn recorded_module(
     let path = folder.path().join("k.wmt");
     let mut writer = TraceWriter::create(&path, Provenance::default(), WriterOptions::default())?;
     let (name, grid, block) = (launch.kernel.clone(), launch.grid, launch.block);
-    let info = KernelInfo { name, grid, block, ..KernelInfo::default() };
+    let cluster = run.cluster();
+    let info = KernelInfo { name, grid, block, cluster, ..KernelInfo::default() };
     let mut recorder = TraceRecorder::begin(&mut writer, info)?;
     let counts = run.execute(&mut machine.memory, &mut recorder, limits, &())?;
     recorder.end()?;

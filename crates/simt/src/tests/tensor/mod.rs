@@ -1,5 +1,6 @@
 //! Tensor maps and the copies by them.
 
+pub(super) mod clusters;
 pub(super) mod copies;
 mod faults;
 mod maps;

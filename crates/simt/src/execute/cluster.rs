@@ -1,0 +1,248 @@
+//! Instructions of clusters: addresses in other CTAs' shared memory, and asynchronous stores and
+//! reductions to it, which happen at once.
+
+use warpmem_ptx::{Access, Atomic, Cache, ClusterOp, Space};
+use warpmem_trace::Kind;
+
+use super::atomic::modified;
+use super::mbarrier::complete_bytes;
+use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::spaces::{Group, addresses, groups};
+use super::{Context, Outcome, Trap};
+use crate::cluster::{address_in, offset_of, rank_of};
+use crate::error::TrapKind;
+use crate::image::SHARED_WINDOW;
+use crate::lanes::{Lanes, lanes_of};
+use crate::program::{Source, Step};
+use crate::recorder::WarpRecorder;
+use crate::warp::Warp;
+
+/// The highest rank that a generic address has room for. No cluster is so large.
+const HIGHEST_RANK: u64 = rank_of(SHARED_WINDOW.end - SHARED_WINDOW.start) - 1;
+
+pub(super) fn execute<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    op: ClusterOp,
+) -> Outcome {
+    match op {
+        ClusterOp::Map(space) => map(warp, step, mask, space),
+        ClusterOp::Rank(space) => rank(warp, step, mask, space),
+        ClusterOp::Store { access, mbarrier } => store(warp, ctx, step, mask, access, mbarrier),
+        ClusterOp::Reduce { atomic, mbarrier } => reduce(warp, ctx, step, mask, atomic, mbarrier),
+    }
+}
+
+/// `mapa`. An address in a CTA that the cluster does not have is refused where it is used.
+fn map<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
+    let from = shared_addresses(warp, step.sources[0], 0, space, mask)?;
+    let ranks = warp.narrow(step.sources[1]);
+    let start = start_of(space);
+    let mapped = std::array::from_fn(|lane| {
+        start + address_in(u64::from(ranks[lane]).min(HIGHEST_RANK), offset_of(from[lane]))
+    });
+    warp.set_wide(step.dests[0], &mapped, mask);
+    Ok(())
+}
+
+/// `getctarank`
+fn rank<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
+    let of = shared_addresses(warp, step.sources[0], 0, space, mask)?;
+    warp.set_narrow(step.dests[0], &of.map(|address| rank_of(address) as u32), mask);
+    Ok(())
+}
+
+/// Where a space begins in generic addresses, if an address is one.
+fn start_of(space: Space) -> u64 {
+    if space == Space::Generic { SHARED_WINDOW.start } else { 0 }
+}
+
+/// The addresses of lanes in shared memory, of an operand that may be generic.
+fn shared_addresses<R>(
+    warp: &Warp<R>,
+    source: Source,
+    offset: i64,
+    space: Space,
+    mask: u32,
+) -> Result<Lanes<u64>, Trap> {
+    let given = addresses(warp, source, offset);
+    if space != Space::Generic {
+        return Ok(given);
+    }
+    match lanes_of(mask).find(|&lane| !SHARED_WINDOW.contains(&given[lane])) {
+        None => Ok(given.map(|address| address.wrapping_sub(SHARED_WINDOW.start))),
+        Some(lane) => {
+            let reason = format!("{:#x} is no address of shared memory", given[lane]);
+            Err(Trap { lane, reason, kind: TrapKind::Memory })
+        }
+    }
+}
+
+/// `st.async`
+fn store<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    access: Access,
+    mbarrier: i64,
+) -> Outcome {
+    let width = u64::from(access.ty.bytes());
+    let total = width * u64::from(access.elements);
+    let elements = 1..=usize::from(access.elements);
+    let mbarriers = mbarriers(warp, step, elements.end() + 1, mbarrier, access.space, mask)?;
+    for group in groups(warp, step.sources[0], access.offset, access.space, mask) {
+        check_target(&group, &mbarriers)?;
+        record(warp, ctx, step, Kind::Store, Cache::Default, total, &group);
+        check_alignment(&group, total)?;
+        for at in elements.clone() {
+            let values = warp.wide(step.sources[at]);
+            for lane in lanes_of(group.lanes) {
+                let address = group.addresses[lane] + (at as u64 - 1) * width;
+                write_lane(warp, ctx, group.space, lane, address, width, values[lane])?;
+            }
+        }
+        complete_all(warp, ctx, &group, &mbarriers, total)?;
+    }
+    Ok(())
+}
+
+/// `red.async`
+fn reduce<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    atomic: Atomic,
+    mbarrier: i64,
+) -> Outcome {
+    let width = u64::from(atomic.ty.bytes());
+    let mbarriers = mbarriers(warp, step, 2, mbarrier, atomic.space, mask)?;
+    let operands = warp.wide(step.sources[1]);
+    for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
+        check_target(&group, &mbarriers)?;
+        record(warp, ctx, step, Kind::Reduction, Cache::Default, width, &group);
+        check_alignment(&group, width)?;
+        for lane in lanes_of(group.lanes) {
+            let address = group.addresses[lane];
+            let old = read_lane(warp, ctx, group.space, lane, address, width)?;
+            let new = modified(atomic, old, operands[lane], 0);
+            write_lane(warp, ctx, group.space, lane, address, width, new)?;
+        }
+        complete_all(warp, ctx, &group, &mbarriers, width)?;
+    }
+    Ok(())
+}
+
+/// The addresses of the mbarriers that a source of the step names.
+fn mbarriers<R>(
+    warp: &Warp<R>,
+    step: &Step,
+    source: usize,
+    offset: i64,
+    space: Space,
+    mask: u32,
+) -> Result<Lanes<u64>, Trap> {
+    shared_addresses(warp, step.sources[source], offset, space, mask)
+}
+
+/// What is written to and the mbarrier must be of one CTA (ISA, "st.async").
+fn check_target(group: &Group, mbarriers: &Lanes<u64>) -> Outcome {
+    for lane in lanes_of(group.lanes) {
+        if !matches!(group.space, Space::Shared | Space::Cluster) {
+            let (address, space) = (group.addresses[lane], group.space.name());
+            let reason = format!("{address:#x} is an address of {space} memory, not of shared");
+            return Err(Trap { lane, reason, kind: TrapKind::Memory });
+        }
+        check_same_cta(lane, group.addresses[lane], mbarriers[lane])?;
+    }
+    Ok(())
+}
+
+/// Refuses a transfer that completes at an mbarrier of another CTA than the one it goes to.
+pub(super) fn check_same_cta(lane: usize, to: u64, mbarrier: u64) -> Outcome {
+    let [to, of] = [to, mbarrier].map(rank_of);
+    match to == of {
+        true => Ok(()),
+        false => Err(Trap::new(
+            lane,
+            format!("a transfer to CTA {to} of the cluster with an mbarrier of CTA {of}"),
+        )),
+    }
+}
+
+fn complete_all<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    group: &Group,
+    mbarriers: &Lanes<u64>,
+    bytes: u64,
+) -> Outcome {
+    lanes_of(group.lanes)
+        .try_for_each(|lane| complete_bytes(warp, ctx, lane, mbarriers[lane], bytes))
+}
+
+/// The space that an address of shared memory is reached by: that of the CTA's own, or the
+/// cluster's.
+pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
+    match rank_of(address) == rank_of(ctx.shared_base) {
+        true => Space::Shared,
+        false => Space::Cluster,
+    }
+}
+
+/// Bytes of the shared memory of a CTA of the cluster.
+pub(super) fn bytes<'c>(
+    ctx: &'c mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<&'c mut [u8], Trap> {
+    let (rank, offset) = (rank_of(address), offset_of(address));
+    let trap = |why: String| {
+        let reason = format!(
+            "access of {width} bytes at {offset:#x} of the shared memory of CTA {rank} of the \
+             cluster: {why}"
+        );
+        Trap { lane, reason, kind: TrapKind::Memory }
+    };
+    let memory = match rank == rank_of(ctx.shared_base) {
+        true => &mut *ctx.shared,
+        false => ctx.peers.memory(rank).map_err(trap)?,
+    };
+    let length = memory.len();
+    let place = memory.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..width as usize));
+    place.ok_or_else(|| trap(format!("it has {length} bytes")))
+}
+
+/// Up to 8 bytes of the shared memory of a CTA of the cluster. Not inlined, as it would keep the
+/// accesses of other kernels from being.
+#[cold]
+#[inline(never)]
+pub(super) fn read(
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<u64, Trap> {
+    let mut value = [0; 8];
+    value[..width as usize].copy_from_slice(bytes(ctx, lane, address, width)?);
+    Ok(u64::from_le_bytes(value))
+}
+
+/// As [`read`], the other way.
+#[cold]
+#[inline(never)]
+pub(super) fn write(
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+    value: u64,
+) -> Outcome {
+    let place = bytes(ctx, lane, address, width)?;
+    place.copy_from_slice(&value.to_le_bytes()[..width as usize]);
+    Ok(())
+}
