@@ -65,10 +65,6 @@ pub struct WarpAssembler {
     copies: Vec<usize>,
     /// How many of `copies`, from the first on, the next instruction waits for.
     waited: usize,
-    /// As `copies`, those that are waited for by a name.
-    named_copies: Vec<(u64, usize)>,
-    /// The names by which the next instruction waits.
-    waited_names: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -182,11 +178,14 @@ impl WarpAssembler {
         }
     }
 
-    /// Says what the memory instruction pushed last does with mbarriers.
+    /// Says what the memory instruction pushed last does with mbarriers. An async copy that signals one
+    /// is waited for there, not in the order of the others.
     pub fn with_mbarrier(&mut self, operation: Mbarrier) {
-        if let Some(draft) = self.records.last_mut() {
-            draft.mbarrier = Some(operation);
-        }
+        let Some(draft) = self.records.last_mut() else { return };
+        draft.mbarrier = Some(operation);
+        let signals = matches!(operation, Mbarrier::Signal { .. });
+        let last = self.records.len() - 1;
+        self.copies.pop_if(|&mut copy| signals && copy == last);
     }
 
     /// The lanes of `mask` end.
@@ -205,19 +204,6 @@ impl WarpAssembler {
     /// from the oldest on.
     pub fn wait_async_first(&mut self, copies: usize) {
         self.waited = copies.min(self.copies.len());
-    }
-
-    /// Says that the async copy pushed last is waited for by a name, in no order with others.
-    pub fn await_last_by(&mut self, name: u64) {
-        self.named_copies.extend(self.copies.pop().map(|copy| (name, copy)));
-    }
-
-    /// The next instruction waits for every async copy pushed so far that has this name.
-    pub fn wait_async_by(&mut self, name: u64) {
-        let is_named = self.named_copies.iter().any(|&(other, _)| other == name);
-        if is_named && !self.waited_names.contains(&name) {
-            self.waited_names.push(name);
-        }
     }
 
     /// Ends the warp: interns its instructions in the kernel's dictionary, appends its records to
@@ -262,8 +248,6 @@ impl WarpAssembler {
         self.addresses.clear();
         self.copies.clear();
         self.waited = 0;
-        self.named_copies.clear();
-        self.waited_names.clear();
     }
 
     /// The position of a new instruction.
@@ -275,11 +259,6 @@ impl WarpAssembler {
                 self.records[copy].used_at(position);
             }
             self.waited = 0;
-        }
-        for name in self.waited_names.drain(..) {
-            for (_, copy) in self.named_copies.extract_if(.., |(other, _)| *other == name) {
-                self.records[copy].used_at(position);
-            }
         }
         position
     }

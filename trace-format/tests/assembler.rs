@@ -291,39 +291,34 @@ fn copies_are_waited_for_where_the_wait_is() {
     assert_eq!(distances, [Some(1), Some(0), None]);
 }
 
-/// The copies of the second name are waited for first.
+/// The waits in order are for the copies before and behind it.
 #[test]
-fn named_copies_are_waited_for_by_their_name_in_any_order() {
+fn a_copy_that_signals_an_mbarrier_is_not_waited_for_in_order() {
     let (_directory, path, mut writer) = temporary_writer();
     let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
     writer.begin_kernel(KernelInfo::default()).unwrap();
     cta.begin([0; 3]);
+    cta.begin_warp(0);
     let cache_op = CacheOp::Global;
     let op = MemoryOp { kind: Kind::AsyncCopy, space: Space::Global, width: 4096, cache_op };
     let none = Registers::new(&[], &[]);
-    for _ in 0..2 {
-        cta.begin_warp(0);
-        for (pc, name) in [(0, Some(64)), (16, None), (32, Some(72)), (48, Some(72)), (64, Some(9))]
-        {
-            assembler.memory(pc, op, 1, none, &[4096]);
-            name.into_iter().for_each(|name| assembler.await_last_by(name));
+    for (pc, signals) in [(0, false), (16, true), (32, false)] {
+        assembler.memory(pc, op, 1, none, &[4096]);
+        if signals {
+            assembler.with_mbarrier(Mbarrier::Signal { offset: 64 });
         }
-        for wait in [72, 1000, 64, 72] {
-            assembler.wait_async_by(wait);
-            assembler.fence(80, 1);
-        }
-        assembler.wait_async();
-        assembler.exit(96, 1);
-        assembler.finish(writer.dictionary(), &mut cta);
-        writer.cta(&cta).unwrap();
-        cta.begin([1; 3]);
     }
+    for _ in 0..2 {
+        assembler.wait_async_first(1);
+        assembler.fence(80, 1);
+    }
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
     writer.end_kernel().unwrap();
     writer.finish().unwrap();
     let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
-    let uses: Vec<_> = dictionary[..5].iter().map(|copy| copy.use_distance).collect();
-    assert_eq!(uses, [Some(6), Some(7), Some(2), Some(1), None]);
-    assert_eq!(dictionary.len(), 7, "both warps are the same");
+    let uses: Vec<_> = dictionary[..3].iter().map(|copy| copy.use_distance).collect();
+    assert_eq!(uses, [Some(2), None, Some(1)]);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, MemoryOp, OpClass, Reg, Registers, TraceError, TraceSink, TraceWriter,
-    WarpAssembler,
+    CtaBuilder, KernelInfo, Mbarrier, MemoryOp, OpClass, Reg, Registers, TraceError, TraceSink,
+    TraceWriter, WarpAssembler,
 };
 
 /// The registers of an instruction.
@@ -48,10 +48,8 @@ pub trait WarpRecorder: Send {
     fn exit(&mut self, pc: u64, mask: u32);
     /// The next instruction waits for so many asynchronous copies, the oldest ones.
     fn wait_async(&mut self, copies: usize);
-    /// The asynchronous copy recorded last ends in no order with others: it completes at an mbarrier.
-    fn copy_completes_at(&mut self, mbarrier: u64);
-    /// The next instruction waits for the copies that complete at an mbarrier.
-    fn wait_copies_at(&mut self, mbarrier: u64);
+    /// What the memory instruction recorded last does with mbarriers.
+    fn with_mbarrier(&mut self, operation: Mbarrier);
 }
 
 /// Receives what warps have executed. Warps of one CTA, and CTAs, take turns, so that every warp
@@ -89,8 +87,7 @@ impl WarpRecorder for () {
     fn copied_to(&mut self, _: u16) {}
     fn exit(&mut self, _: u64, _: u32) {}
     fn wait_async(&mut self, _: usize) {}
-    fn copy_completes_at(&mut self, _: u64) {}
-    fn wait_copies_at(&mut self, _: u64) {}
+    fn with_mbarrier(&mut self, _: Mbarrier) {}
 }
 
 impl Recorder for NoRecorder {
@@ -183,12 +180,8 @@ impl WarpRecorder for WarpAssembler {
         self.wait_async_first(copies);
     }
 
-    fn copy_completes_at(&mut self, mbarrier: u64) {
-        self.await_last_by(mbarrier);
-    }
-
-    fn wait_copies_at(&mut self, mbarrier: u64) {
-        self.wait_async_by(mbarrier);
+    fn with_mbarrier(&mut self, operation: Mbarrier) {
+        self.with_mbarrier(operation);
     }
 }
 

@@ -204,7 +204,7 @@ fn record_all<W: WarpRecorder>(
         let first = rest.trailing_zeros() as usize;
         let key = |lane: usize| {
             let destination = operands.destination(lane);
-            let place = destination.map(|to| (to.awaited_mbarrier(ctx), to.ctas()));
+            let place = destination.map(|to| (to.signal(), to.ctas()));
             (operands.bytes[lane], place)
         };
         let lanes = lanes_of(rest).filter(|&lane| key(lane) == key(first)).fold(0, with_lane);
@@ -237,7 +237,7 @@ fn record_group<W: WarpRecorder>(
         if f != Bulk::Share {
             warp.recorder.copied_to(destination.recorded(ctx));
         }
-        warp.recorder.copy_completes_at(destination.awaited_mbarrier(ctx));
+        warp.recorder.with_mbarrier(destination.signal());
     }
 }
 

@@ -2,10 +2,10 @@
 //! reductions to it, which happen at once.
 
 use warpmem_ptx::{Access, Atomic, Cache, ClusterOp, Space};
-use warpmem_trace::Kind;
+use warpmem_trace::{Kind, Mbarrier};
 
 use super::atomic::modified;
-use super::mbarrier::complete_bytes;
+use super::mbarrier::{self, complete_bytes};
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::{Group, addresses, groups};
 use super::{Context, Outcome, Trap};
@@ -95,7 +95,7 @@ fn store<W: WarpRecorder>(
     let mbarriers = mbarriers(warp, step, elements.end() + 1, mbarrier, access.space, mask)?;
     for group in groups(warp, step.sources[0], access.offset, access.space, mask) {
         check_target(&group, &mbarriers)?;
-        record(warp, ctx, step, Kind::Store, Cache::Default, total, &group);
+        record_all(warp, ctx, step, Kind::Store, total, &group, &mbarriers);
         check_alignment(&group, total)?;
         for at in elements.clone() {
             let values = warp.wide(step.sources[at]);
@@ -123,7 +123,7 @@ fn reduce<W: WarpRecorder>(
     let operands = warp.wide(step.sources[1]);
     for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
         check_target(&group, &mbarriers)?;
-        record(warp, ctx, step, Kind::Reduction, Cache::Default, width, &group);
+        record_all(warp, ctx, step, Kind::Reduction, width, &group, &mbarriers);
         check_alignment(&group, width)?;
         for lane in lanes_of(group.lanes) {
             let address = group.addresses[lane];
@@ -134,6 +134,45 @@ fn reduce<W: WarpRecorder>(
         complete_all(warp, ctx, &group, &mbarriers, width)?;
     }
     Ok(())
+}
+
+/// Records the lanes, those that complete at the same place of a CTA's shared memory together. What
+/// stays in the own CTA completes at once, and counts as come when it is recorded.
+fn record_all<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    kind: Kind,
+    width: u64,
+    group: &Group,
+    mbarriers: &Lanes<u64>,
+) {
+    let offset = |lane: usize| offset_of(mbarriers[lane]) as u32;
+    for lanes in alike(group.lanes, offset) {
+        record(warp, ctx, step, kind, Cache::Default, width, &Group { lanes, ..*group });
+        let offset = offset(lanes.trailing_zeros() as usize);
+        if group.space == Space::Cluster {
+            warp.recorder.with_mbarrier(Mbarrier::Signal { offset });
+            continue;
+        }
+        let at = Group { lanes, space: group.space, addresses: *mbarriers };
+        record(warp, ctx, step, Kind::Reduction, Cache::Default, mbarrier::BYTES, &at);
+        warp.recorder.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(width as i32) });
+    }
+}
+
+/// The lanes of a mask in groups of equal keys.
+pub(super) fn alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> Vec<u32> {
+    let mut groups = Vec::new();
+    let mut rest = mask;
+    while rest != 0 {
+        let first = key(rest.trailing_zeros() as usize);
+        let lanes = lanes_of(rest).filter(|&lane| key(lane) == first);
+        let lanes = lanes.fold(0, |lanes, lane| lanes | 1 << lane);
+        groups.push(lanes);
+        rest &= !lanes;
+    }
+    groups
 }
 
 /// The addresses of the mbarriers that a source of the step names.

@@ -1,5 +1,7 @@
 //! Where copies to shared memory go: to one CTA of the cluster, or the same places of several.
 
+use warpmem_trace::Mbarrier;
+
 use super::{Context, Outcome, Trap, cluster};
 use crate::cluster::{address_in, offset_of, rank_of};
 use crate::lanes::lanes_of;
@@ -37,11 +39,9 @@ impl Destination {
         }
     }
 
-    /// The mbarrier at which the warp can wait for the copy: its own CTA's, if it goes there.
-    pub fn awaited_mbarrier(&self, ctx: &Context<'_>) -> u64 {
-        let (own, ctas) = (rank_of(ctx.shared_base), self.ctas());
-        let rank = if ctas >> own & 1 == 1 { own } else { ctas.trailing_zeros().into() };
-        address_in(rank, offset_of(self.mbarrier))
+    /// What a record of the copy does with mbarriers.
+    pub fn signal(&self) -> Mbarrier {
+        Mbarrier::Signal { offset: offset_of(self.mbarrier) as u32 }
     }
 
     /// Whether the cluster has the CTAs, and the mbarrier is of the same one.

@@ -20,7 +20,7 @@ use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Bytes of an mbarrier.
-const BYTES: u64 = 8;
+pub(super) const BYTES: u64 = 8;
 /// Most arrivals and bytes of a phase (ISA, "Contents of the mbarrier object").
 const MOST: u32 = (1 << 20) - 1;
 
@@ -127,7 +127,6 @@ pub(super) fn execute<W: WarpRecorder>(
     let mut fails = false;
     for group in groups(warp, step.sources[0], operation.offset, operation.space, mask) {
         let group = in_shared(&group, operation.f, step)?;
-        memory::record(warp, ctx, step, kind(operation.f, step), Cache::Default, BYTES, &group);
         check_alignment(&group, BYTES)?;
         fails |= match operation.f {
             Mbarrier::TestWait { parity } | Mbarrier::TryWait { parity } => {
@@ -212,6 +211,13 @@ fn change<W: WarpRecorder>(
     f: Mbarrier,
 ) -> Outcome {
     let counts = step.sources.get(1).map_or([1; WARP], |&source| warp.narrow(source));
+    for lanes in cluster::alike(group.lanes, |lane| counts[lane]) {
+        let group = Group { lanes, ..*group };
+        memory::record(warp, ctx, step, kind(f, step), Cache::Default, BYTES, &group);
+        if let Some(operation) = recorded(f, counts[lanes.trailing_zeros() as usize]) {
+            warp.recorder.with_mbarrier(operation);
+        }
+    }
     let mut befores: Lanes<u64> = [0; WARP];
     for lane in lanes_of(group.lanes) {
         let address = group.addresses[lane];
@@ -227,6 +233,32 @@ fn change<W: WarpRecorder>(
         warp.set_wide(dest, &befores, group.lanes);
     }
     Ok(())
+}
+
+/// What the trace says of an operation that changes an mbarrier.
+fn recorded(f: Mbarrier, count: u32) -> Option<warpmem_trace::Mbarrier> {
+    use warpmem_trace::Mbarrier as Recorded;
+    // More than an mbarrier can count is refused.
+    let bytes = i32::try_from(count).unwrap_or(i32::MAX);
+    let of = |arrival: Arrival| match arrival {
+        Arrival::ExpectBytes => (1, bytes),
+        _ => (count, 0),
+    };
+    Some(match f {
+        Mbarrier::Init => Recorded::Init { arrivals: count },
+        Mbarrier::ExpectBytes => Recorded::Arrive { arrivals: 0, bytes },
+        Mbarrier::CompleteBytes => Recorded::Arrive { arrivals: 0, bytes: -bytes },
+        Mbarrier::Arrive(arrival) => {
+            let (arrivals, bytes) = of(arrival);
+            Recorded::Arrive { arrivals, bytes }
+        }
+        Mbarrier::ArriveDrop(arrival) => {
+            let (arrivals, bytes) = of(arrival);
+            Recorded::ArriveAndDrop { arrivals, bytes }
+        }
+        Mbarrier::AsyncArrive { increments } => Recorded::ArriveAfterCopies { increments },
+        _ => return None,
+    })
 }
 
 /// What an operation leaves of the bits of an mbarrier.
@@ -293,16 +325,39 @@ fn wait<W: WarpRecorder>(
         let phase = if parity { asked[lane] & 1 == 1 } else { asked[lane] & PHASE != 0 };
         complete |= u32::from(state.phase != phase) << lane;
     }
+    let parity_of = |lane: usize| match parity {
+        true => asked[lane] & 1 == 1,
+        false => asked[lane] & PHASE != 0,
+    };
+    record_wait(warp, ctx, step, &Group { lanes: complete, ..*group }, parity_of);
+    let fails = group.lanes & !complete;
+    if fails != 0 {
+        record::one(warp, step, OpClass::Integer, fails);
+    }
     warp.set_predicate(step.dests[0], complete, group.lanes);
     let copies: usize =
         lanes_of(complete).map(|lane| warp.copies.wait_at(group.addresses[lane])).sum();
     if copies > 0 {
         warp.recorder.wait_async(copies);
     }
-    for lane in lanes_of(complete) {
-        warp.recorder.wait_copies_at(group.addresses[lane]);
-    }
     Ok(complete == group.lanes)
+}
+
+/// Records the lanes whose wait is over: on the machine that replays the trace they wait until it is. A
+/// wait that fails is an instruction like any other: how often that machine tries is its own affair.
+fn record_wait<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    group: &Group,
+    parity: impl Fn(usize) -> bool,
+) {
+    for lanes in cluster::alike(group.lanes, &parity) {
+        let parity = parity(lanes.trailing_zeros() as usize);
+        let group = Group { lanes, ..*group };
+        memory::record(warp, ctx, step, Kind::Load, Cache::Default, BYTES, &group);
+        warp.recorder.with_mbarrier(warpmem_trace::Mbarrier::Wait { parity });
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Bulk copies by tensor maps: every active lane moves the box at its coordinates, at once.
 
 use warpmem_ptx::{Atomic, AtomicOp, Cache, Space, TensorCopy, Type};
-use warpmem_trace::{Kind, MAX_WIDTH};
+use warpmem_trace::{Kind, MAX_WIDTH, Mbarrier};
 
 use super::atomic::modified;
 use super::bulk::in_one_allocation;
@@ -115,6 +115,11 @@ fn one<W: WarpRecorder>(
     }
     let rows: Vec<Row> = map.rows(&coordinates).collect();
     record_rows(warp, ctx, step, f, &rows, destination);
+    let inside: u64 = rows.iter().filter_map(|row| row.inside).map(|part| part.bytes).sum();
+    let filled = map.box_bytes() - inside;
+    if let Some(destination) = destination.filter(|_| filled > 0) {
+        record_filled(warp, ctx, step, destination, filled);
+    }
     if f != TensorCopy::Prefetch {
         let mut parts = rows.iter().filter_map(|row| row.inside);
         parts.try_for_each(|part| in_one_allocation(ctx, lane, part.address, part.bytes))?;
@@ -357,9 +362,30 @@ fn record_rows<W: WarpRecorder>(
         record(warp, ctx, step, kind(f), Cache::Global, requests[0].1, &group);
         if let Some(destination) = destination {
             warp.recorder.copied_to(destination.recorded(ctx));
-            warp.recorder.copy_completes_at(destination.awaited_mbarrier(ctx));
+            warp.recorder.with_mbarrier(destination.signal());
         }
     }
+}
+
+/// Records that so many bytes of a box are there which no memory was read for: the mbarriers count them,
+/// too.
+fn record_filled<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    destination: Destination,
+    bytes: u64,
+) {
+    let mut group = Group { space: Space::Shared, lanes: 0, addresses: [0; WARP] };
+    for (lane, (_, mbarrier)) in destination.targets().enumerate() {
+        group.lanes |= 1 << lane;
+        group.addresses[lane] = mbarrier;
+        if cluster::space_of(ctx, mbarrier) == Space::Cluster {
+            group.space = Space::Cluster;
+        }
+    }
+    record(warp, ctx, step, Kind::Reduction, Cache::Default, mbarrier::BYTES, &group);
+    warp.recorder.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(bytes as i32) });
 }
 
 /// Addresses and bytes of the pieces of rows, in as many parts as the trace wants.

@@ -1,6 +1,6 @@
 //! Bulk copies.
 
-use warpmem_trace::{Instruction, Kind, Record, Space, Trace};
+use warpmem_trace::{Instruction, Kind, Mbarrier, Record, Space, Trace};
 
 use super::coverage::tests;
 use super::{Machine, kernel, recorded, recorded_module, result, tids};
@@ -173,9 +173,19 @@ fn the_trace_of_a_pipeline_has_a_record_for_each_copy_and_its_wait() {
                 |pair: &[(Instruction, Record)]| pair[1].1.addresses[0] - pair[0].1.addresses[0];
             assert!(copies.windows(2).all(|pair| apart(pair) == 4096), "tile after tile");
         }
-        // The warp that issues the copies waits for each of them.
-        assert!(loads.iter().all(|(i, _)| i.use_distance.is_some()));
+        let signals = loads.iter().map(|(i, _)| i.mbarrier);
+        let stages: Vec<_> = signals.collect();
+        let signal = |stage: usize| Some(Mbarrier::Signal { offset: 2 * 4096 + 8 * stage as u32 });
+        assert_eq!(stages, [0, 1, 0, 1, 0].map(signal));
         assert!(!warp.iter().any(|(i, _)| i.kind == Kind::Fence), "no fence waits for the copies");
+    }
+    // Every warp waits for each tile: phase after phase of either stage.
+    for warp in &warps {
+        let waits = warp.iter().filter_map(|(i, _)| match i.mbarrier {
+            Some(Mbarrier::Wait { parity }) => Some(parity),
+            _ => None,
+        });
+        assert_eq!(waits.collect::<Vec<_>>(), [false, false, true, true, false]);
     }
     assert!(wide(&warps[1], Kind::AsyncCopy).is_empty() && wide(&warps[1], Kind::Store).is_empty());
 }
@@ -223,7 +233,6 @@ fn a_copy_of_more_than_a_record_holds_is_several() {
     assert_eq!(addresses, [0, 1, 2].map(|part| addresses[0] + (part << 16)));
 }
 
-/// The first copy is used three instructions later than the second, though it was issued before.
 #[test]
 fn copies_end_when_their_own_mbarrier_is_waited_for() {
     let code = alone(&format!(
@@ -236,9 +245,13 @@ fn copies_end_when_their_own_mbarrier_is_waited_for() {
     ));
     let records = records_of(&code);
     let copies = records.iter().filter(|(i, _)| i.kind == Kind::AsyncCopy);
-    let uses: Vec<_> = copies.map(|(i, _)| (i.width, i.use_distance)).collect();
-    // Between the first copy and its use are the other one, two waits and an addition.
-    assert_eq!(uses, [(256, Some(4)), (512, Some(1))]);
+    let signals: Vec<_> = copies.map(|(i, _)| (i.width, i.mbarrier)).collect();
+    let signal = |offset| Some(Mbarrier::Signal { offset });
+    assert_eq!(signals, [(256, signal(2048)), (512, signal(2056))]);
+    let wait = Some(Mbarrier::Wait { parity: false });
+    let waits = records.iter().filter(|(i, _)| i.mbarrier == wait);
+    let waits: Vec<_> = waits.map(|(_, record)| record.active_addresses()[0]).collect();
+    assert_eq!(waits, [2056, 2048]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a trace keeps of clusters.
 
-use warpmem_trace::{ClusterAddress, Kind, Record, Space, Trace};
+use warpmem_trace::{ClusterAddress, Kind, Mbarrier, Record, Space, Trace};
 
 use super::super::{Machine, recorded};
 use super::{NEXT, PLACE, SYNC, launch, wait_at};
@@ -193,10 +193,9 @@ fn bulk_copies_say_where_they_go() {
     );
 }
 
-/// A warp waits at its own mbarrier for its own copy, and not for one that it sends elsewhere to an
-/// mbarrier at the same place.
+/// Each CTA's mbarrier at this place counts what comes to that CTA.
 #[test]
-fn a_warp_waits_for_copies_to_its_own_cta() {
+fn copies_signal_the_mbarrier_where_they_go() {
     let copy =
         |operands: &str| format!("cp.async.bulk.shared::cluster.global.{COMPLETES} {operands};\n");
     let code = format!(
@@ -210,9 +209,9 @@ fn a_warp_waits_for_copies_to_its_own_cta() {
     let (trace, _) = traced(&code, |machine| launch(machine, 4, 32, 4));
     let instructions = trace.instructions(0).unwrap();
     let copies = instructions.iter().filter(|i| i.kind == Kind::AsyncCopy);
-    let mut waited: Vec<_> =
-        copies.map(|i| (i.destinations == 0, i.use_distance.is_some())).collect();
-    waited.sort_unstable();
-    waited.dedup();
-    assert_eq!(waited, [(false, false), (true, true)]);
+    let signal = Some(Mbarrier::Signal { offset: 2048 });
+    let mut goes: Vec<_> = copies.map(|i| (i.destinations == 0, i.mbarrier == signal)).collect();
+    goes.sort_unstable();
+    goes.dedup();
+    assert_eq!(goes, [(false, true), (true, true)]);
 }

@@ -1,7 +1,7 @@
 //! What copies leave in the trace.
 
 use warpmem_ptx::Type;
-use warpmem_trace::{Instruction, Kind, Record, Space};
+use warpmem_trace::{Instruction, Kind, Mbarrier, Record, Space};
 
 use super::{Tensor, boxed_kernel, machine};
 use crate::Limits;
@@ -98,10 +98,13 @@ fn loads_stores_and_reductions_are_those_of_bulk_copies() {
         (Kind::Reduction, 64, rows(6)),
     ];
     assert_eq!(accesses, expected);
-    // The first copy is used three instructions later than the second, though it was issued before.
     let copies = all.iter().filter(|(i, _)| i.kind == Kind::AsyncCopy);
-    let uses: Vec<_> = copies.map(|(i, _)| i.use_distance).collect();
-    assert_eq!(uses, [Some(4), Some(1)]);
+    let signals: Vec<_> = copies.filter_map(|(i, _)| i.mbarrier).collect();
+    let [Mbarrier::Signal { offset: first }, Mbarrier::Signal { offset: second }] = signals[..]
+    else {
+        panic!("{signals:?}")
+    };
+    assert_eq!(second - first, 8);
 }
 
 /// An instruction that no lane executes is recorded, too.
@@ -111,4 +114,21 @@ fn a_copy_of_no_lane_asks_for_nothing() {
     let code =
         "setp.ne.u32 %p4, %r0, 0;\n@%p4 cp.async.bulk.prefetch.tensor.1d.L2.global [%rd2, {0}];";
     assert_eq!(recorded(&tensor, code).0, [(Kind::Prefetch, 16, vec![])]);
+}
+
+/// The mbarrier expects the whole box, of which four columns and a row are outside.
+#[test]
+fn what_is_filled_counts_as_come() {
+    let tensor = Tensor::new(Type::U32, [12, 1], [16, 2]);
+    let (accesses, all) = recorded(
+        &tensor,
+        "mbarrier.arrive.expect_tx.shared.b64 %rd9, [bar], 128;\n\
+         cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [boxed], [%rd2, {0, 0}], [bar];\n\
+         mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;",
+    );
+    assert_eq!(accesses, [(Kind::AsyncCopy, 48, vec![0])]);
+    let changes: Vec<_> = all.iter().filter_map(|(i, _)| i.mbarrier).collect();
+    let filled = Mbarrier::Arrive { arrivals: 0, bytes: -(128 - 48) };
+    let wait = Mbarrier::Wait { parity: false };
+    assert!(changes.ends_with(&[filled, wait]), "{changes:?}");
 }
