@@ -1,8 +1,8 @@
 //! Where copies to shared memory go: to one CTA of the cluster, or the same places of several.
 
 use super::{Context, Outcome, Trap, cluster};
-use crate::cluster::{address_in, offset_of, rank_of};
 use crate::lanes::lanes_of;
+use crate::peers::{address_in, offset_of, rank_of};
 
 /// Where the copy of a lane goes.
 #[derive(Clone, Copy)]
