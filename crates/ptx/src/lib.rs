@@ -30,7 +30,7 @@ mod special;
 mod tests;
 mod types;
 
-pub use cluster::{ClusterBarrier, ClusterLimit, ClusterOp};
+pub use cluster::{ClusterBarrier, ClusterLimit};
 pub use decode::opcodes;
 pub use error::PtxError;
 pub use flow::Flow;

@@ -3,7 +3,7 @@
 //! Operands are not part of an operation. Their number and order are those of the instruction's
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
-use crate::cluster::{ClusterBarrier, ClusterOp};
+use crate::cluster::ClusterBarrier;
 use crate::mbarrier::Mbarrier;
 use crate::types::{Space, Type};
 
@@ -447,6 +447,19 @@ pub enum TensorCopy {
     Reduce(AtomicOp),
     /// From global memory to L2: map, coordinates.
     Prefetch,
+}
+
+/// Operations on the shared memory of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClusterOp {
+    /// `mapa`: d = the address in CTA b that corresponds to a; of this space, or generic
+    Map(Space),
+    /// `getctarank`: d = rank of the CTA to which an address of this space, or a generic one, belongs
+    Rank(Space),
+    /// `st.async`: address, values, mbarrier at which the bytes complete, with its constant offset
+    Store { access: Access, mbarrier: i64 },
+    /// `red.async`, likewise
+    Reduce { atomic: Atomic, mbarrier: i64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! A CTA: its warps take turns, and wait for each other at barriers.
 
 use crate::bounds::Limits;
-use crate::cluster::{Peers, address_in};
 use crate::execute::{Context, Event, Trap, step};
 use crate::global::Global;
 use crate::lanes::WARP;
+use crate::peers::{Peers, address_in};
 use crate::prepared::Prepared;
 use crate::program::{Dest, Program, Step};
 use crate::recorder::WarpRecorder;

@@ -13,6 +13,7 @@
 
 mod bounds;
 mod cluster;
+mod cluster_shape;
 mod copies;
 mod cta;
 mod error;
@@ -24,6 +25,7 @@ mod independent;
 mod lanes;
 mod launch;
 mod memory;
+mod peers;
 mod prepared;
 mod print;
 mod program;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use warpmem_ptx::FunctionId;
 
 use crate::bounds::MOST_SHARED;
-use crate::cluster::ClusterShape;
+use crate::cluster_shape::ClusterShape;
 use crate::error::LaunchError;
 use crate::execute::is_supported;
 use crate::image::Image;

@@ -5,9 +5,10 @@ use std::fmt;
 use warpmem_ptx::{Axis, ClusterBarrier, Special};
 use warpmem_trace::Reg;
 
-use crate::cluster::{ClusterShape, address_in};
+use crate::cluster_shape::ClusterShape;
 use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
+use crate::peers::address_in;
 use crate::program::{Dest, Program, Source};
 use crate::stack::PathStack;
 

@@ -3,8 +3,8 @@
 use super::bulk::COMPLETION;
 use super::memory::{atomic_op, types_of};
 use super::{Decoder, Result};
-use crate::cluster::{ClusterBarrier, ClusterOp};
-use crate::op::{Access, Atomic, AtomicOp, Cache, Op};
+use crate::cluster::ClusterBarrier;
+use crate::op::{Access, Atomic, AtomicOp, Cache, ClusterOp, Op};
 use crate::types::Space;
 use crate::types::Type::{self, *};
 

@@ -3,8 +3,8 @@
 use warpmem_trace::Mbarrier;
 
 use super::{Context, Outcome, Trap, cluster};
-use crate::cluster::{address_in, offset_of, rank_of};
 use crate::lanes::lanes_of;
+use crate::peers::{address_in, offset_of, rank_of};
 
 /// Where the copy of a lane goes.
 #[derive(Clone, Copy)]

@@ -26,9 +26,9 @@ mod texture;
 use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
-use crate::cluster::Peers;
 use crate::error::TrapKind;
 use crate::global::Global;
+use crate::peers::Peers;
 use crate::program::{Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, State, Warp};

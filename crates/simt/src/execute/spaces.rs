@@ -2,9 +2,9 @@
 
 use warpmem_ptx::Space;
 
-use crate::cluster::rank_of;
 use crate::image::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::lanes::{Lanes, lanes_of, mask_of};
+use crate::peers::rank_of;
 use crate::program::{Source, Step};
 use crate::warp::Warp;
 
