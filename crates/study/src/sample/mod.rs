@@ -61,6 +61,11 @@ pub enum SampleError {
     NoSuchKernel { name: String, kernels: String },
     #[error("no CTA is selected: {reason}")]
     Empty { reason: String },
+    #[error(
+        "CTAs {first} to {last} of kernel {kernel} are a cluster, of which some are selected; valid: all \
+         or none"
+    )]
+    DividedCluster { kernel: usize, first: u32, last: u32 },
     #[error("the part of a trace cannot take its place; valid: another name")]
     OverItself,
     #[error("interrupted")]

@@ -33,6 +33,8 @@ pub struct KernelPart {
     pub kernel: usize,
     /// Their numbers in launch order, ascending.
     pub ctas: Vec<u32>,
+    /// CTAs of a cluster, which are all there or none; 1 if there are no clusters.
+    pub cluster: u32,
 }
 
 impl Selection {
@@ -45,7 +47,7 @@ impl Selection {
     ///
     /// # Errors
     /// If a range names kernels that do not exist or CTAs that no selected kernel has, no kernel
-    /// has the name, or no CTA is left.
+    /// has the name, a cluster is divided, or no CTA is left.
     pub fn of(&self, trace: &Trace) -> Result<Part, SampleError> {
         let kernels = trace.kernels();
         self.kernels.check("kernels", kernels.len() as u64)?;
@@ -63,11 +65,14 @@ impl Selection {
         }
         let most = chosen.iter().map(|(_, kernel)| kernel.ctas).max().unwrap_or(0);
         self.ctas.check("CTAs", most.into())?;
-        let left = |(number, kernel): (usize, &Kernel)| {
-            let part = self.of_kernel(number, kernel);
-            (!part.ctas.is_empty() || kernel.ctas == 0).then_some(part)
-        };
-        let part = Part { kernels: chosen.into_iter().filter_map(left).collect() };
+        let mut parts = Vec::new();
+        for (number, kernel) in chosen {
+            let part = self.of_kernel(number, kernel)?;
+            if !part.ctas.is_empty() || kernel.ctas == 0 {
+                parts.push(part);
+            }
+        }
+        let part = Part { kernels: parts };
         if part.ctas() == 0 {
             let reason = format!("of {} kernels none has any of them", kernels.len());
             return Err(SampleError::Empty { reason });
@@ -75,9 +80,22 @@ impl Selection {
         Ok(part)
     }
 
-    fn of_kernel(&self, number: usize, kernel: &Kernel) -> KernelPart {
+    fn of_kernel(&self, number: usize, kernel: &Kernel) -> Result<KernelPart, SampleError> {
         let chosen = |cta: &u32| self.ctas.contains(u64::from(*cta));
-        KernelPart { kernel: number, ctas: (0..kernel.ctas).filter(chosen).collect() }
+        let cluster = kernel.info.ctas_per_cluster();
+        let ctas: Vec<u32> = (0..kernel.ctas).filter(chosen).collect();
+        let mut clusters = ctas.chunk_by(|one, next| one / cluster == next / cluster);
+        match clusters.find(|ctas| ctas.len() < cluster as usize) {
+            None => Ok(KernelPart { kernel: number, ctas, cluster }),
+            Some(ctas) => {
+                let first = ctas[0] / cluster * cluster;
+                Err(SampleError::DividedCluster {
+                    kernel: number,
+                    first,
+                    last: first + cluster - 1,
+                })
+            }
+        }
     }
 }
 

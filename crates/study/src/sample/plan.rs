@@ -127,7 +127,7 @@ impl Plan {
             let mut runs: Vec<usize> = strata.iter().flatten().copied().collect();
             runs.sort_unstable();
             let ctas = runs.into_iter().flat_map(|run| &part.ctas[plan.runs[run].clone()]);
-            KernelPart { kernel: part.kernel, ctas: ctas.copied().collect() }
+            KernelPart { ctas: ctas.copied().collect(), ..*part }
         });
         Part { kernels: drawn.collect() }
     }
@@ -135,12 +135,17 @@ impl Plan {
 
 impl KernelPlan {
     fn new(part: &KernelPart, ctas: &[Measures], design: &Design) -> KernelPlan {
-        let count = ctas.len() as u32;
-        let wanted = design.wanted(count);
-        let longest = design.run.unwrap_or((wanted / LEAST_RUNS).min(LONGEST_RUN));
+        // Clusters are drawn whole, so that runs are counted in them.
+        let cluster = part.cluster;
+        let count = ctas.len() as u32 / cluster;
+        let wanted = design.wanted(ctas.len() as u32).div_ceil(cluster);
+        let longest = match design.run {
+            Some(run) => run.div_ceil(cluster),
+            None => (wanted / LEAST_RUNS).min(LONGEST_RUN),
+        };
         let length = longest.clamp(1, (wanted / PER_STRATUM).max(1));
         let all = count.div_ceil(length);
-        let start = |index: u32| split(count, all, index) as usize;
+        let start = |index: u32| (split(count, all, index) * cluster) as usize;
         let runs: Vec<Range<usize>> =
             (0..all).map(|index| start(index)..start(index + 1)).collect();
         let drawn = (f64::from(wanted) / f64::from(count.max(1)) * f64::from(all)).round() as u32;

@@ -7,7 +7,7 @@ use warpmem_random::Random;
 
 /// Kernels of so many CTAs each.
 fn part(ctas: &[u32]) -> Part {
-    let kernel = |(kernel, &ctas)| KernelPart { kernel, ctas: (0..ctas).collect() };
+    let kernel = |(kernel, &ctas)| KernelPart { kernel, ctas: (0..ctas).collect(), cluster: 1 };
     Part { kernels: ctas.iter().enumerate().map(kernel).collect() }
 }
 

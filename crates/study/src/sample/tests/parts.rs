@@ -177,6 +177,21 @@ fn what_is_not_there_is_refused() {
 }
 
 #[test]
+fn clusters_are_taken_whole_or_not_at_all() {
+    let pairs =
+        TestKernel { cluster: Some([2, 1, 1]), ..TestKernel::new(vec![vec![vec![exit()]]; 8]) };
+    let trace = trace(&[pairs]);
+    let part = select("..", None, "2..6").of(&trace).unwrap();
+    assert_eq!((numbers(&part), part.kernels[0].cluster), (vec![(0, &[2, 3, 4, 5][..])], 2));
+    assert_eq!(ctas(&written(&trace, &part).0, 0).len(), 4);
+    let error = select("..", None, "2..5").of(&trace).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "CTAs 4 to 5 of kernel 0 are a cluster, of which some are selected; valid: all or none"
+    );
+}
+
+#[test]
 fn a_kernel_that_has_no_ctas_stays_where_all_is_taken() {
     let trace = kernels(&[2, 0, 3]);
     let part = Selection::all().of(&trace).unwrap();

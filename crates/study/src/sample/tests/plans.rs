@@ -181,3 +181,24 @@ fn a_half_is_within_its_sample_and_in_every_stratum() {
         }
     }
 }
+
+#[test]
+fn clusters_are_drawn_whole() {
+    let kernels = [600];
+    let mut part = part(&kernels);
+    part.kernels[0].cluster = 4;
+    let census = census(&kernels, Sizes::Skewed);
+    let designs =
+        [(Size::Fraction(0.1), None), (Size::Ctas(50), Some(6)), (Size::Ctas(7), Some(1))];
+    for (size, run) in designs {
+        let plan = Plan::new(&part, &census, &Design { run, ..Design::of(size) });
+        let drawn = plan.part(&part, &plan.draw(3, 0)).kernels.remove(0).ctas;
+        assert!(!drawn.is_empty() && drawn.len() < 600);
+        for cluster in drawn.chunks(4) {
+            assert!(
+                cluster[0] % 4 == 0 && cluster.last() == Some(&(cluster[0] + 3)),
+                "{cluster:?}"
+            );
+        }
+    }
+}
