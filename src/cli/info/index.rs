@@ -113,20 +113,33 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
     ]
 }
 
+/// Behind that of the blocks.
+const CLUSTER_COLUMN: usize = 4;
+
 fn kernel_rows(kernels: &[Named]) -> Vec<Vec<String>> {
-    let heading =
+    let mut heading =
         words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
+    let mut launches = kernels.iter().flat_map(|kernel| &kernel.launches);
+    // Few kernels have clusters.
+    let has_clusters = launches.any(|kernel| kernel.info.cluster.is_some());
+    let cluster = |kernel: &Named| {
+        has_clusters.then(|| kernel.same(|kernel| kernel.info.cluster.unwrap_or([1; 3])))
+    };
+    if has_clusters {
+        heading.insert(CLUSTER_COLUMN, "cluster".to_owned());
+    }
     let row = |(number, kernel): (usize, &Named)| {
-        vec![
-            number.to_string(),
-            kernel.label(),
-            kernel.same(|kernel| kernel.info.grid),
-            kernel.same(|kernel| kernel.info.block),
+        let mut row = vec![number.to_string(), kernel.label()];
+        row.push(kernel.same(|kernel| kernel.info.grid));
+        row.push(kernel.same(|kernel| kernel.info.block));
+        row.extend(cluster(kernel));
+        row.extend([
             kernel.sum(|kernel| kernel.ctas.into()).to_string(),
             kernel.sum(|kernel| kernel.warps).to_string(),
             kernel.sum(|kernel| kernel.warp_instructions).to_string(),
             kernel.sum(Kernel::memory_records).to_string(),
-        ]
+        ]);
+        row
     };
     [heading].into_iter().chain(kernels.iter().enumerate().map(row)).collect()
 }
@@ -236,6 +249,7 @@ fn kernel_object(kernel: &Kernel) -> Value {
         "stream": kernel.info.stream,
         "grid": kernel.info.grid,
         "block": kernel.info.block,
+        "cluster": kernel.info.cluster,
         "registers_per_thread": kernel.info.registers_per_thread,
         "shared_bytes": kernel.info.shared_bytes,
         "ctas": kernel.ctas,
