@@ -76,7 +76,9 @@ pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes
     warp.wide(source).map(|address| address.wrapping_add_signed(offset) & bits)
 }
 
-/// The lanes of `mask` by space: one group unless the addresses are generic.
+/// The lanes of `mask` by space: one group unless the addresses are generic. Inlined, as the addresses
+/// are copied otherwise.
+#[inline(always)]
 pub(super) fn groups<R>(
     warp: &Warp<R>,
     source: Source,
@@ -92,25 +94,28 @@ pub(super) fn groups<R>(
     };
     let mut rest = mask;
     let mut first = true;
-    std::iter::from_fn(move || {
-        // An instruction without an active lane is recorded, too.
-        if rest == 0 && !std::mem::take(&mut first) {
-            return None;
-        }
-        first = false;
-        if space != Space::Generic || rest == 0 {
-            let lanes = std::mem::take(&mut rest);
-            let space = if space == Space::Generic { Space::Global } else { space };
-            return Some(Group { space, lanes, addresses });
-        }
-        let (space, lanes, start) = first_space(own, rest, &addresses);
-        rest &= !lanes;
-        Some(Group {
-            space,
-            lanes,
-            addresses: addresses.map(|address| address.wrapping_sub(start)),
-        })
-    })
+    std::iter::from_fn(
+        #[inline(always)]
+        move || {
+            // An instruction without an active lane is recorded, too.
+            if rest == 0 && !std::mem::take(&mut first) {
+                return None;
+            }
+            first = false;
+            if space != Space::Generic || rest == 0 {
+                let lanes = std::mem::take(&mut rest);
+                let space = if space == Space::Generic { Space::Global } else { space };
+                return Some(Group { space, lanes, addresses });
+            }
+            let (space, lanes, start) = first_space(own, rest, &addresses);
+            rest &= !lanes;
+            Some(Group {
+                space,
+                lanes,
+                addresses: addresses.map(|address| address.wrapping_sub(start)),
+            })
+        },
+    )
 }
 
 /// The space of the first lane's generic address, the lanes with such addresses, and where the space

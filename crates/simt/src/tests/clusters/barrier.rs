@@ -31,6 +31,18 @@ pub(super) fn what_was_done_before_the_arrival_is_seen_behind_the_wait() {
     }
 }
 
+/// A CTA comes to the second half long after all have arrived.
+#[test]
+fn a_warp_that_waits_late_goes_on_at_once() {
+    let code = format!(
+        "st.shared.u32 [tile], %r40;\nbarrier.cluster.arrive;\nsetp.eq.u32 %p1, %r43, 1;\n@!%p1 bra WAIT;\n\
+         mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 500;\n@%p2 bra L;\n\
+         WAIT: barrier.cluster.wait;\nmapa.shared::cluster.u32 %r2, tile, 3;\n\
+         ld.shared::cluster.u32 %r3, [%r2];\n{SYNC}st.global.u32 [%rd40], %r3;"
+    );
+    assert_eq!(left(&code), expected(|cta, _| cta / 4 * 4 + 3));
+}
+
 /// Lanes come to the barrier from both sides of a branch.
 #[test]
 pub(super) fn the_lanes_of_a_warp_arrive_together() {
