@@ -2,6 +2,7 @@
 //! costs, and copies that go to several of them.
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, Warp, machine, run, write};
+use std::slice::from_ref;
 use warpmem::cache::CacheCounts;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{Discard, RunResult};
@@ -112,7 +113,7 @@ pub fn bytes_from_other_sm(machine: &Machine) -> f64 {
 /// Core cycles that one more step costs, where the others of the cluster do nothing.
 fn cost_of(machine: &Machine, step: &Step) -> u64 {
     let with = |steps: usize| {
-        let busy: Warp = times(steps, &[step.clone()]).into_iter().chain(meet()).collect();
+        let busy: Warp = times(steps, from_ref(step)).into_iter().chain(meet()).collect();
         cycles(machine, kernel(vec![vec![busy, meet().to_vec()]]))
     };
     let (few, many) = (with(10), with(30));
@@ -220,7 +221,7 @@ fn the_barrier_lets_all_go_when_the_last_has_arrived() {
     let machine = four_sms(&[]);
     let compute = Step::Compute { class: OpClass::Integer, dest: 1, source: 1 };
     let with = |meetings: usize, work: usize| {
-        let busy = times(work, &[compute.clone()]);
+        let busy = times(work, from_ref(&compute));
         let last = busy.into_iter().chain(times(meetings, &meet()));
         cycles(&machine, kernel(vec![vec![last.collect(), times(meetings, &meet())]]))
     };
@@ -242,7 +243,7 @@ fn the_barrier_lets_all_go_when_the_last_has_arrived() {
 fn a_warp_goes_on_between_arrival_and_wait() {
     let machine = four_sms(&["cluster.barrier_latency=500"]);
     let compute = Step::Compute { class: OpClass::Integer, dest: 1, source: 1 };
-    let work = |count| times(count, &[compute.clone()]);
+    let work = |count| times(count, from_ref(&compute));
     let warp = |parts: [&[Step]; 3]| vec![vec![parts.concat(), meet().to_vec()]];
     let (arrive, wait) = ([Step::ClusterArrive], [Step::ClusterWait]);
     let between = |count| cycles(&machine, kernel(warp([&arrive, &work(count), &wait])));

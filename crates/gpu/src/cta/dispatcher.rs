@@ -4,7 +4,7 @@ use super::clusters::{Clusters, Release};
 use super::residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom, check_cluster};
 use super::scheduler::{CTA_SCHEDULERS, ClusterView, CtaScheduler, DispatchView, KernelStart};
 use crate::results::KernelResult;
-use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
+use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles, Issued};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
@@ -220,9 +220,26 @@ impl Dispatcher {
         running.next_count = (left > 0).then(|| cycle + left.div_ceil(self.issue_width));
         if left == 0 {
             self.kernels[running.kernel].ctas = running.next_cta;
-            self.end_kernel_if_over(at, cycle);
+            self.end_held(kernel, cycle);
         }
         left == 0
+    }
+
+    /// The CTAs of a kernel that have their place and were not started never will be; with the last of
+    /// its CTAs the kernel ends.
+    fn end_held(&mut self, kernel: u32, cycle: CoreCycle) {
+        let (held, rest) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|launch| launch.cta.kernel == kernel);
+        self.held = rest;
+        let held: Vec<Launch> = held;
+        for Launch { sm, cta } in held {
+            let issued = Issued::default();
+            self.cta_ended(CtaEnd { kernel, cta: cta.cta, sm, cycle, issued }, &Vec::new);
+        }
+        if let Some(at) = self.running.iter().position(|r| r.kernel == kernel as usize) {
+            self.end_kernel_if_over(at, cycle);
+        }
     }
 
     /// Whether the CTA scheduler must see at core cycle `cycle`, before the step, what SMs have

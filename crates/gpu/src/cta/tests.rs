@@ -347,3 +347,43 @@ fn l1_takes_what_the_resident_ctas_shared_memory_leaves() {
     assert_eq!(l1_bytes(5 << 10, 1024), 128 - 16, "10 KB take the next option");
     assert_eq!(l1_bytes(96 << 10, 1024), 128 - 96);
 }
+
+/// Two GPCs of two SMs of four CTAs each, and a kernel of clusters.
+fn clusters(size: u32, ctas: usize, overrides: &[&str]) -> Rig {
+    let keys = ["sm.count=4", "sm.max_ctas=4", "cluster.gpcs=2"];
+    let kernel = TestKernel { cluster: Some([size, 1, 1]), ..kernel(ctas) };
+    Rig::new(&machine(&[&keys, overrides].concat()), &[kernel])
+}
+
+#[test]
+fn a_cluster_takes_its_room_at_once_and_starts_as_its_sms_can() {
+    let mut rig = clusters(3, 9, &[]);
+    // Two clusters, of which each has two CTAs on one SM.
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 6), (3, 0, 7)]);
+    assert_eq!(rig.next, Some(1));
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 0, 3), (2, 0, 8)]);
+    assert_eq!(rig.step(2), [(0, 0, 4)]);
+    assert_eq!(rig.step(3), [(1, 0, 5)]);
+    assert_eq!((rig.step(4), rig.next), (vec![], None));
+}
+
+#[test]
+fn a_cluster_waits_until_a_gpc_has_room_for_all_of_it() {
+    let mut rig = clusters(2, 8, &["sm.max_ctas=1"]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3)]);
+    rig.end((1, 0, 1), 5);
+    rig.end((2, 0, 2), 5);
+    assert_eq!(rig.step(5), [], "two SMs of two GPCs");
+    rig.end((3, 0, 3), 7);
+    assert_eq!(rig.step(7), [(2, 0, 4), (3, 0, 5)]);
+}
+
+#[test]
+fn ctas_that_wait_for_their_start_end_with_their_kernel() {
+    let mut rig = clusters(3, 3, &["run.launch_instructions=5", "cluster.gpcs=1", "sm.count=1"]);
+    assert_eq!(rig.step(0), [(0, 0, 0)]);
+    assert!(rig.count(0, 5, 3));
+    rig.end((0, 0, 0), 4);
+    assert!(rig.dispatcher.is_done());
+    assert_eq!(rig.step(5), []);
+}

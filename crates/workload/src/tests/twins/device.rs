@@ -76,6 +76,7 @@ impl Device {
             kernel: call.kernel.clone(),
             grid: info.grid,
             block: info.block,
+            cluster: None,
             dynamic_shared: if call.dynamic_shared { info.shared_bytes } else { 0 },
             workspace: 0,
             params: Params(call.arguments.iter().map(|argument| self.param(argument)).collect()),
