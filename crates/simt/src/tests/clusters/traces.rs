@@ -193,6 +193,29 @@ fn bulk_copies_say_where_they_go() {
     );
 }
 
+/// Two lanes of the CTA of rank 1 load for ranks 1 and 3, and for ranks 0 and 1.
+#[test]
+fn lanes_that_load_for_other_ctas_are_other_records() {
+    let code = format!(
+        "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared::cta.b64 [tile+2048], 1;\n{SYNC}\
+         setp.lt.u32 %p2, %r0, 2;\nsetp.eq.u32 %p3, %r43, 1;\nand.pred %p2, %p2, %p3;\n@!%p2 bra END;\n\
+         and.pred %p1, %p1, %p2;\n@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %rd9, [tile+2048], 32;\n\
+         selp.b32 %r1, 10, 3, %p1;\ncvt.u16.u32 %h1, %r1;\nmul.wide.u32 %rd5, %r0, 8;\nadd.u64 %rd5, %rd41, %rd5;\n\
+         shl.b32 %r2, %r0, 4;\nmov.u32 %r3, tile;\nadd.u32 %r2, %r2, %r3;\n\
+         cp.async.bulk.shared::cluster.global.{COMPLETES}.multicast::cluster \
+         [%r2], [%rd5], 16, [tile+2048], %h1;\n{}END: {SYNC}",
+        wait_at("tile+2048"),
+    );
+    let (trace, ctas) = traced(&code, |machine| launch(machine, 4, 32, 4));
+    let copies = ctas[1].1.iter().filter(|access| access.0 == Kind::AsyncCopy);
+    let parts: Vec<_> = copies.map(|access| (access.3, access.4)).collect();
+    assert_eq!(parts, [(0b1010, 0b01), (0b0011, 0b10)]);
+    let instructions = trace.instructions(0).unwrap();
+    let signal = Some(Mbarrier::Signal { offset: 2048 });
+    let copies = instructions.iter().filter(|i| i.destinations != 0);
+    assert!(copies.clone().count() == 2 && copies.clone().all(|i| i.mbarrier == signal));
+}
+
 /// Each CTA's mbarrier at this place counts what comes to that CTA.
 #[test]
 fn copies_signal_the_mbarrier_where_they_go() {
