@@ -228,11 +228,10 @@ impl Dispatcher {
     /// The CTAs of a kernel that have their place and were not started never will be; with the last of
     /// its CTAs the kernel ends.
     fn end_held(&mut self, kernel: u32, cycle: CoreCycle) {
-        let (held, rest) = std::mem::take(&mut self.held)
-            .into_iter()
-            .partition(|launch| launch.cta.kernel == kernel);
-        self.held = rest;
-        let held: Vec<Launch> = held;
+        let held = std::mem::take(&mut self.held).into_iter();
+        let (held, rest): (Vec<Launch>, Vec<Launch>) =
+            held.partition(|launch| launch.cta.kernel == kernel);
+        self.held = rest.into();
         for Launch { sm, cta } in held {
             let issued = Issued::default();
             self.cta_ended(CtaEnd { kernel, cta: cta.cta, sm, cycle, issued }, &Vec::new);

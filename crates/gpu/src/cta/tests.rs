@@ -359,12 +359,12 @@ fn clusters(size: u32, ctas: usize, overrides: &[&str]) -> Rig {
 fn a_cluster_takes_its_room_at_once_and_starts_as_its_sms_can() {
     let mut rig = clusters(3, 9, &[]);
     // Two clusters, of which each has two CTAs on one SM.
-    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 6), (3, 0, 7)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 3), (3, 0, 4)]);
     assert_eq!(rig.next, Some(1));
-    assert_eq!(rig.step(1), [(0, 0, 2), (1, 0, 3), (2, 0, 8)]);
-    assert_eq!(rig.step(2), [(0, 0, 4)]);
-    assert_eq!(rig.step(3), [(1, 0, 5)]);
-    assert_eq!((rig.step(4), rig.next), (vec![], None));
+    // SM 3 is next, which has started none in this cycle.
+    assert_eq!(rig.step(1), [(0, 0, 2), (2, 0, 5), (3, 0, 6)]);
+    assert_eq!(rig.step(2), [(2, 0, 7), (3, 0, 8)]);
+    assert_eq!((rig.step(3), rig.next), (vec![], None));
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn a_cluster_waits_until_a_gpc_has_room_for_all_of_it() {
     rig.end((2, 0, 2), 5);
     assert_eq!(rig.step(5), [], "two SMs of two GPCs");
     rig.end((3, 0, 3), 7);
-    assert_eq!(rig.step(7), [(2, 0, 4), (3, 0, 5)]);
+    assert_eq!(rig.step(7), [(3, 0, 4), (2, 0, 5)], "SM 3 is next");
 }
 
 #[test]
