@@ -324,8 +324,9 @@ section! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
     pub struct Cluster {
-        /// GPCs: groups of SMs, as even as whole pairs of SMs allow. All CTAs of a cluster run in one,
-        /// at the same time. 0: the machine has no clusters, and refuses kernels that do.
+        /// GPCs: groups of SMs, as even as whole pairs of SMs allow; one for each pair if it has fewer
+        /// pairs. All CTAs of a cluster run in one, at the same time. 0: the machine has no clusters,
+        /// and refuses kernels that do.
         gpcs: u32, in 0..=128, unit "GPCs";
         /// From the last byte that an SM sends to another to its arrival there.
         latency: u32, in 0..=CYCLES, unit "network cycles";

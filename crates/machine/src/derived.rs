@@ -20,8 +20,8 @@ impl Machine {
 
     /// Which SMs are in which GPC, if the machine has clusters.
     pub fn gpcs(&self) -> Option<Gpcs> {
-        let count = self.cluster.gpcs;
-        (count > 0).then(|| Gpcs::new(self.sm.count, count))
+        let (sms, gpcs) = (self.sm.count, self.cluster.gpcs);
+        (gpcs > 0).then(|| Gpcs::new(sms, gpcs.min(Gpcs::most(sms))))
     }
 
     /// The address map of DRAM.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
 use warpmem_dram::Dram;
 use warpmem_params::{Invalid, Key, Kind, power_of_two, rule};
-use warpmem_sim::{Gpcs, IndexHash, MAX_INDEX_BITS};
+use warpmem_sim::{IndexHash, MAX_INDEX_BITS};
 
 type Check = Result<(), Invalid>;
 
@@ -32,7 +32,6 @@ impl Machine {
         self.dram.address_map(self.llc.slices_per_channel)?;
         check_ends(self)?;
         check_copies(self)?;
-        check_gpcs(self)?;
         check_places(self)?;
         check_first_sm(self)?;
         Ok(check_address(self)?)
@@ -88,14 +87,6 @@ fn check_copies(machine: &Machine) -> Check {
     let entries = machine.llc.cache.mshr_entries;
     let valid = "at least 2 with `llc.copies` = true: half are not for copies";
     rule(!copies || entries >= 2, "llc.cache.mshr_entries", entries, valid)
-}
-
-/// No GPC is without a pair of SMs.
-fn check_gpcs(machine: &Machine) -> Check {
-    let (gpcs, sms) = (machine.cluster.gpcs, machine.sm.count);
-    let most = Gpcs::most(sms);
-    let valid = format!("0 to {most}, one for each pair of SMs, with `sm.count` = {sms}");
-    rule(gpcs <= most, "cluster.gpcs", gpcs, valid)
 }
 
 /// `network.memory_nodes` names a different node for every slice, or none at all.
