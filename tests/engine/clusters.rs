@@ -421,3 +421,25 @@ fn a_copy_for_several_ctas_leaves_its_senders_port_free() {
     assert!(with(0b1110).abs_diff(with(0b0010)) < 32);
     assert!(with(0b0010) > 256 * 32);
 }
+
+/// Of four CTAs on two SMs, the others on the first SM need no network, and those on the second are one
+/// message for an access; a copy comes to each CTA for itself.
+#[test]
+fn ctas_on_one_sm_are_one_message_for_an_access_and_each_their_own_for_a_copy() {
+    let machine = four_sms(&["sm.count=2", "sm.max_ctas=2", "cluster.gpcs=1"]);
+    let sent = |step: Step| {
+        let result =
+            run(&machine, &write(&[kernel(vec![vec![vec![step], vec![], vec![], vec![]]])]).trace);
+        assert_eq!(used(&result), [2, 2]);
+        (sum(&result, |sm| sm.messages), sum(&result, |sm| sm.message_bytes))
+    };
+    let lanes = (0..32).map(|lane| address(lane % 4, 64 * lane)).collect();
+    let all = Access { space: Space::Cluster, ..Access::load(4, lanes) };
+    assert_eq!(sent(Step::Memory(all)), (1, 16 * 4));
+    let from = || {
+        let load = Access::load(256, vec![0]);
+        Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..load }
+    };
+    assert_eq!(sent(Step::CopyTo(0b0101, from())), (0, 0));
+    assert_eq!(sent(Step::CopyTo(0b1111, from())), (2 * 8, 2 * 256));
+}

@@ -303,3 +303,14 @@ fn a_pipeline_runs_on_every_number_of_ctas_and_ends_early_too() {
         }
     }
 }
+
+/// Each of the CTAs waits at its own mbarrier.
+#[test]
+fn a_copy_for_ctas_on_one_sm_signals_each_of_them() {
+    let machine = two_sms(&["sm.count=1", "sm.max_ctas=2"]);
+    let receiver = || vec![expect(0, 1, 1024), wait(0, false)];
+    let from = Access::load(1024, vec![0]);
+    let from = Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..from };
+    let copy = Step::Mbarrier(Mbarrier::Signal { offset: 0 }, Box::new(Step::CopyTo(0b11, from)));
+    two_ctas(&machine, 1, [chain(&[vec![copy], receiver()]), receiver()]);
+}

@@ -1,45 +1,9 @@
-//! Reading format version 2: its dictionaries are converted to the present types. A lane of its
-//! records moved at most 255 bytes, as one byte of the file.
+//! Reading format version 2: as version 3, but a lane of its records moved at most 255 bytes, as one byte
+//! of the file.
 
-use serde::Deserialize;
-
-use crate::operands::Operands;
-use crate::record::{self, CacheOp, Compute, Kind, Space};
+use crate::v3;
 
 /// The last minor version.
 pub(crate) const MINOR: u16 = 0;
 
-#[derive(Deserialize)]
-pub(crate) struct Instruction {
-    pc: u64,
-    kind: Kind,
-    space: Space,
-    cache_op: CacheOp,
-    width: u8,
-    barrier: u8,
-    deps: Vec<u8>,
-    operands: Operands,
-    use_distance: Option<u32>,
-    address_from: Option<u32>,
-    compute: Vec<Compute>,
-}
-
-impl From<Instruction> for record::Instruction {
-    fn from(one: Instruction) -> record::Instruction {
-        record::Instruction {
-            pc: one.pc,
-            kind: one.kind,
-            space: one.space,
-            cache_op: one.cache_op,
-            width: one.width.into(),
-            barrier: one.barrier,
-            destinations: 0,
-            mbarrier: None,
-            deps: one.deps,
-            operands: one.operands,
-            use_distance: one.use_distance,
-            address_from: one.address_from,
-            compute: one.compute,
-        }
-    }
-}
+pub(crate) type Instruction = v3::Instruction<u8>;

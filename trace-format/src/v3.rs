@@ -12,13 +12,14 @@ pub(crate) const MINOR: u16 = 0;
 
 pub(crate) type Index = old_index::Index<[u64; OpClass::COUNT]>;
 
+/// `Width` is how bytes per lane are written.
 #[derive(Deserialize)]
-pub(crate) struct Instruction {
+pub(crate) struct Instruction<Width = u32> {
     pc: u64,
     kind: Kind,
     space: Space,
     cache_op: CacheOp,
-    width: u32,
+    width: Width,
     barrier: u8,
     deps: Vec<u8>,
     operands: Operands,
@@ -27,14 +28,14 @@ pub(crate) struct Instruction {
     compute: Vec<Compute>,
 }
 
-impl From<Instruction> for record::Instruction {
-    fn from(one: Instruction) -> record::Instruction {
+impl<Width: Into<u32>> From<Instruction<Width>> for record::Instruction {
+    fn from(one: Instruction<Width>) -> record::Instruction {
         record::Instruction {
             pc: one.pc,
             kind: one.kind,
             space: one.space,
             cache_op: one.cache_op,
-            width: one.width,
+            width: one.width.into(),
             barrier: one.barrier,
             destinations: 0,
             mbarrier: None,

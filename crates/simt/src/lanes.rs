@@ -54,3 +54,17 @@ pub(crate) fn merge<T: Copy>(old: &mut Lanes<T>, new: &Lanes<T>, mask: u32) {
         }
     }
 }
+
+/// The lanes of a mask in groups of equal keys.
+pub(crate) fn alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> Vec<u32> {
+    let mut groups = Vec::new();
+    let mut rest = mask;
+    while rest != 0 {
+        let first = key(rest.trailing_zeros() as usize);
+        let lanes = lanes_of(rest).filter(|&lane| key(lane) == first);
+        let lanes = lanes.fold(0, |lanes, lane| lanes | 1 << lane);
+        groups.push(lanes);
+        rest &= !lanes;
+    }
+    groups
+}

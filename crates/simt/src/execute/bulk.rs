@@ -7,8 +7,8 @@ use super::atomic::modified;
 use super::destination::Destination;
 use super::memory::{outside, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
-use super::{Context, Outcome, Trap, cluster, mbarrier};
-use crate::lanes::{Lanes, WARP, lanes_of};
+use super::{Context, Outcome, Trap, mbarrier, peer};
+use crate::lanes::{Lanes, WARP, alike, lanes_of, mask_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
@@ -127,7 +127,7 @@ fn copy_to_targets<W: WarpRecorder>(
     let bytes = operands.bytes[lane];
     let targets = operands.destination(lane).into_iter().flat_map(Destination::targets);
     for (to, mbarrier) in targets {
-        let space = cluster::space_of(ctx, to);
+        let space = peer::space_of(ctx, to);
         copy(warp, ctx, lane, (space, to), from, bytes)?;
         mbarrier::complete_bytes(warp, ctx, lane, mbarrier, bytes)?;
     }
@@ -195,26 +195,18 @@ fn record_all<W: WarpRecorder>(
     f: Bulk,
     operands: &Operands,
 ) {
-    let mut rest = lanes_of(mask).filter(|&lane| operands.bytes[lane] > 0).fold(0, with_lane);
-    if rest == 0 {
+    let moving = mask & mask_of(|lane| operands.bytes[lane] > 0);
+    if moving == 0 {
         let group = Group { space: space(f), lanes: 0, addresses: [0; WARP] };
         return record(warp, ctx, step, kind(f), Cache::Global, UNIT, &group);
     }
-    while rest != 0 {
-        let first = rest.trailing_zeros() as usize;
-        let key = |lane: usize| {
-            let destination = operands.destination(lane);
-            let place = destination.map(|to| (to.signal(), to.ctas()));
-            (operands.bytes[lane], place)
-        };
-        let lanes = lanes_of(rest).filter(|&lane| key(lane) == key(first)).fold(0, with_lane);
+    let key = |lane: usize| {
+        let place = operands.destination(lane).map(|to| (to.signal(), to.ctas()));
+        (operands.bytes[lane], place)
+    };
+    for lanes in alike(moving, key) {
         record_group(warp, ctx, step, lanes, f, operands);
-        rest &= !lanes;
     }
-}
-
-fn with_lane(mask: u32, lane: usize) -> u32 {
-    mask | 1 << lane
 }
 
 /// Records lanes of one size, mbarrier and set of CTAs, in as many parts as the trace wants.

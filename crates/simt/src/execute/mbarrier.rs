@@ -13,8 +13,8 @@ use warpmem_trace::{Kind, OpClass};
 
 use super::memory::{self, check_alignment, read_lane, write_lane};
 use super::spaces::{Group, groups};
-use super::{Context, Event, Outcome, Trap, cluster, record};
-use crate::lanes::{Lanes, WARP, lanes_of};
+use super::{Context, Event, Outcome, Trap, peer, record};
+use crate::lanes::{Lanes, WARP, alike, lanes_of};
 use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
@@ -149,7 +149,7 @@ pub(super) fn complete_bytes<W: WarpRecorder>(
     address: u64,
     bytes: u64,
 ) -> Outcome {
-    let space = cluster::space_of(ctx, address);
+    let space = peer::space_of(ctx, address);
     let group = Group { space, lanes: 1 << lane, addresses: [address; WARP] };
     check_alignment(&group, BYTES)?;
     let before = read_lane(warp, ctx, space, lane, address, BYTES)?;
@@ -211,7 +211,7 @@ fn change<W: WarpRecorder>(
     f: Mbarrier,
 ) -> Outcome {
     let counts = step.sources.get(1).map_or([1; WARP], |&source| warp.narrow(source));
-    for lanes in cluster::alike(group.lanes, |lane| counts[lane]) {
+    for lanes in alike(group.lanes, |lane| counts[lane]) {
         let group = Group { lanes, ..*group };
         memory::record(warp, ctx, step, kind(f, step), Cache::Default, BYTES, &group);
         if let Some(operation) = recorded(f, counts[lanes.trailing_zeros() as usize]) {
@@ -352,7 +352,7 @@ fn record_wait<W: WarpRecorder>(
     group: &Group,
     parity: impl Fn(usize) -> bool,
 ) {
-    for lanes in cluster::alike(group.lanes, &parity) {
+    for lanes in alike(group.lanes, &parity) {
         let parity = parity(lanes.trailing_zeros() as usize);
         let group = Group { lanes, ..*group };
         memory::record(warp, ctx, step, Kind::Load, Cache::Default, BYTES, &group);

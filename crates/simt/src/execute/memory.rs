@@ -5,7 +5,7 @@ use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
 
 use super::record::with_operands;
 use super::spaces::{Group, addresses, generic_address, groups};
-use super::{Context, Outcome, Trap, cluster};
+use super::{Context, Outcome, Trap, peer};
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
@@ -266,7 +266,7 @@ fn lane_value<W: WarpRecorder>(
 ) -> Result<u64, Trap> {
     let value = match space {
         Space::Shared => value_at(ctx.shared, address.wrapping_sub(ctx.shared_base), width),
-        Space::Cluster => return cluster::read(ctx, lane, address, width),
+        Space::Cluster => return peer::read(ctx, lane, address, width),
         Space::Local => {
             warp.local.holds(address, width).then(|| warp.local.read(lane, address, width))
         }
@@ -304,7 +304,7 @@ pub(super) fn write_lane<W: WarpRecorder>(
         Space::Shared => {
             write_shared(ctx.shared, address.wrapping_sub(ctx.shared_base), width, value)
         }
-        Space::Cluster => return cluster::write(ctx, lane, address, width, value),
+        Space::Cluster => return peer::write(ctx, lane, address, width, value),
         Space::Local => {
             warp.local.holds(address, width).then(|| warp.local.write(lane, address, width, value))
         }

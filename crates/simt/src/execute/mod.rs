@@ -17,6 +17,7 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod operand;
+mod peer;
 mod record;
 mod spaces;
 mod system;

@@ -8,7 +8,7 @@ use super::bulk::in_one_allocation;
 use super::destination::Destination;
 use super::memory::{outside, read_generic, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
-use super::{Context, Outcome, Trap, cluster, mbarrier};
+use super::{Context, Outcome, Trap, mbarrier, peer};
 use crate::bounds::MOST_SHARED;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::peers::offset_of;
@@ -324,13 +324,13 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
     /// Reads what is `at` bytes into the box.
     fn read_shared(&mut self, at: u64, width: u64) -> Result<u64, Trap> {
         let address = self.map.swizzle().place(self.at + at);
-        let space = cluster::space_of(self.ctx, address);
+        let space = peer::space_of(self.ctx, address);
         read_lane(self.warp, self.ctx, space, self.lane, address, width)
     }
 
     fn write_shared(&mut self, at: u64, width: u64, value: u64) -> Outcome {
         let address = self.map.swizzle().place(self.at + at);
-        let space = cluster::space_of(self.ctx, address);
+        let space = peer::space_of(self.ctx, address);
         write_lane(self.warp, self.ctx, space, self.lane, address, width, value)
     }
 }
@@ -380,7 +380,7 @@ fn record_filled<W: WarpRecorder>(
     for (lane, (_, mbarrier)) in destination.targets().enumerate() {
         group.lanes |= 1 << lane;
         group.addresses[lane] = mbarrier;
-        if cluster::space_of(ctx, mbarrier) == Space::Cluster {
+        if peer::space_of(ctx, mbarrier) == Space::Cluster {
             group.space = Space::Cluster;
         }
     }

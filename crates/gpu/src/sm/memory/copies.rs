@@ -44,7 +44,7 @@ impl MemoryPipeline {
         let ranks = (0..place.sms.len() as u32).filter(|rank| destinations >> rank & 1 == 1);
         let (here, others): (Vec<u32>, Vec<u32>) =
             ranks.partition(|&rank| place.sms[rank as usize] == self.sm);
-        let signal = |&rank: &u32| tell(place.of_rank(rank), there?);
+        let signal = |&rank: &u32| Some(tell(place.of_rank(rank), there?));
         let other = |&rank: &u32| (place.sms[rank as usize], place.of_rank(rank));
         let (here, others) = (here.iter().filter_map(signal).collect(), others.iter().map(other));
         let others: Vec<_> = others.collect();
@@ -74,7 +74,7 @@ impl MemoryPipeline {
         let (now, bytes) = (self.clock.at(self.cycle), messages.sector_bytes);
         for &(to, cta) in &copy.others {
             // The last of its messages arrives last, and tells of all.
-            let signal = told.and_then(|told| tell(cta, told));
+            let signal = told.map(|told| tell(cta, told));
             let message = Message { to, passes: 1, bytes, answer: 0, is_copied: true, signal };
             messages.count(message);
             let row = if copy.there.is_some() { NOBODY } else { access.0 };
@@ -96,9 +96,6 @@ impl MemoryPipeline {
 }
 
 /// A CTA is told of what has come.
-fn tell(
-    ClusterCta { kernel, cta }: ClusterCta,
-    (offset, arrival): (u32, Arrival),
-) -> Option<Signal> {
-    Some(Signal { kernel, cta, offset, arrival })
+fn tell(ClusterCta { kernel, cta }: ClusterCta, (offset, arrival): (u32, Arrival)) -> Signal {
+    Signal { kernel, cta, offset, arrival }
 }

@@ -10,11 +10,11 @@
 use super::access::AccessId;
 use super::coalescer::SharedPasses;
 use super::entry::Entry;
+use super::signals::arrival;
 use super::{MemoryPipeline, Work};
 use crate::context::Context;
 use crate::sm::cluster::ClusterCta;
 use crate::sm::code::Static;
-use crate::sm::mbarrier::arrival;
 use std::cmp::Reverse;
 use warpmem_machine::Machine;
 use warpmem_sim::{Arrival, CoreCycle, Message, PortId, Signal, SmId, Ticks};

@@ -24,15 +24,16 @@ mod messages;
 mod places;
 mod reply;
 mod sectors;
+mod signals;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
 pub use messages::MessagePorts;
 pub(super) use messages::Place;
 pub(super) use reply::Completed;
+pub(super) use signals::write_signals;
 
 use super::code::{Static, passes_l1};
-use super::mbarrier::write_signals;
 use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;

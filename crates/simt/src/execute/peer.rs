@@ -1,0 +1,70 @@
+//! Shared memory of the CTAs of a cluster, as one CTA reaches it.
+
+use warpmem_ptx::Space;
+
+use super::{Context, Outcome, Trap};
+use crate::error::TrapKind;
+use crate::peers::{offset_of, rank_of};
+
+/// The space that an address of shared memory is reached by: that of the CTA's own, or the
+/// cluster's.
+pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
+    match rank_of(address) == rank_of(ctx.shared_base) {
+        true => Space::Shared,
+        false => Space::Cluster,
+    }
+}
+
+/// Bytes of the shared memory of a CTA of the cluster.
+pub(super) fn bytes<'c>(
+    ctx: &'c mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<&'c mut [u8], Trap> {
+    let (rank, offset) = (rank_of(address), offset_of(address));
+    let trap = |why: String| {
+        let reason = format!(
+            "access of {width} bytes at {offset:#x} of the shared memory of CTA {rank} of the \
+             cluster: {why}"
+        );
+        Trap { lane, reason, kind: TrapKind::Memory }
+    };
+    let memory = match rank == rank_of(ctx.shared_base) {
+        true => &mut *ctx.shared,
+        false => ctx.peers.memory(rank).map_err(trap)?,
+    };
+    let length = memory.len();
+    let place = memory.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..width as usize));
+    place.ok_or_else(|| trap(format!("it has {length} bytes")))
+}
+
+/// Up to 8 bytes of the shared memory of a CTA of the cluster. Not inlined, as it would keep the
+/// accesses of other kernels from being.
+#[cold]
+#[inline(never)]
+pub(super) fn read(
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+) -> Result<u64, Trap> {
+    let mut value = [0; 8];
+    value[..width as usize].copy_from_slice(bytes(ctx, lane, address, width)?);
+    Ok(u64::from_le_bytes(value))
+}
+
+/// As [`read`], the other way.
+#[cold]
+#[inline(never)]
+pub(super) fn write(
+    ctx: &mut Context<'_>,
+    lane: usize,
+    address: u64,
+    width: u64,
+    value: u64,
+) -> Outcome {
+    let place = bytes(ctx, lane, address, width)?;
+    place.copy_from_slice(&value.to_le_bytes()[..width as usize]);
+    Ok(())
+}
