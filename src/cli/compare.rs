@@ -4,7 +4,7 @@ use super::comparison::{self, parse_metrics};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
-use super::machines::{MACHINE_HELP, Overrides};
+use super::machines::{MACHINE_HELP, RunOverrides};
 use super::output::{complain, note, print};
 use super::policies::PolicyLists;
 use super::progress::Board;
@@ -37,7 +37,7 @@ pub struct Args {
     )]
     machines: Machines,
     #[command(flatten)]
-    overrides: Overrides,
+    overrides: RunOverrides,
     /// Policy to compare with: one of those given, or several of different slots with slashes
     /// between; by default the machine's own if it is among those given, otherwise the first
     #[arg(long, value_name = "POLICY")]
@@ -69,6 +69,7 @@ Examples:
   warpmem compare sample-traces/*.wmt --dram-scheduler all --baseline fr-fcfs
   warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
   warpmem compare k.wmt --warp-scheduler lrr,gto --metrics l1_miss_rate_reduction,memory_block_cycles_ratio
+  warpmem compare decode-steps.wmt --machine a100 --dram-scheduler fcfs,fr-fcfs --approximate
   warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
 
 /// Names and files of machines.
@@ -111,7 +112,7 @@ fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {
     let mut names = HashSet::new();
     let mut machines = Vec::new();
     for name_or_path in &args.machines.0 {
-        let machine = args.overrides.apply(name_or_path)?;
+        let machine = args.overrides.all().apply(name_or_path)?;
         if !names.insert(machine.name.clone()) {
             bail!("two machines are called `{}`: give one of them another `name`", machine.name);
         }
@@ -127,6 +128,7 @@ fn plan<'a>(
     traces: &'a [NamedTrace],
 ) -> anyhow::Result<Vec<Cell<'a>>> {
     let combinations = combinations(&args.policies.0);
+    let overrides = args.overrides.all().overrides;
     let mut cells = Vec::new();
     for (machine, name) in machines.iter().zip(&args.machines.0) {
         for trace in traces {
@@ -134,8 +136,8 @@ fn plan<'a>(
                 let mut machine = machine.clone();
                 policies.apply(&mut machine);
                 let path = trace.trace.path();
-                let command = command(path, name, policies, &args.overrides.overrides);
-                cells.push(Cell::new(trace, machine, &args.overrides.overrides, command)?);
+                let command = command(path, name, policies, &overrides);
+                cells.push(Cell::new(trace, machine, &overrides, command)?);
             }
         }
     }
@@ -148,7 +150,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
-    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let ctas = cells.iter().map(|cell| cell.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
     let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
@@ -159,6 +161,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let summary = board.finish();
     if ended.finished == cells.len() {
         note(&summary);
+        approximation(cells).iter().for_each(|text| note(text));
         return Ok(());
     }
     let kept = kept(ended.finished, cells.len(), args.output.as_deref());
@@ -170,6 +173,18 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
             Err(failure.into())
         }
     }
+}
+
+/// What is to be said of runs of which not all launches were simulated.
+fn approximation(cells: &[Cell<'_>]) -> Option<String> {
+    let launches = cells.iter().map(Cell::launches);
+    let [simulated, all] = launches.fold([0, 0], |sum, [one, of]| [sum[0] + one, sum[1] + of]);
+    (simulated < all).then(|| {
+        format!(
+            "note: {simulated} of {all} launches simulated; the others count as these do, and the column \
+             cycles_error of each run says how sure that is"
+        )
+    })
 }
 
 /// What is kept of runs that have not all finished.

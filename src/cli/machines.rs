@@ -15,6 +15,33 @@ pub struct Overrides {
     pub overrides: Vec<String>,
 }
 
+/// Overrides of machine parameters, and how exactly runs are carried out.
+#[derive(Args, Clone, Debug)]
+pub struct RunOverrides {
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Simulate at most N of the launches that are alike, and let the others count as these do; 5 if N
+    /// is left out. Short for `--set run.alike_launches=N`
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = clap::value_parser!(u32).range(2..),
+    )]
+    approximate: Option<u32>,
+}
+
+impl RunOverrides {
+    /// All of them as overrides.
+    pub fn all(&self) -> Overrides {
+        let mut all = self.overrides.clone();
+        all.overrides.extend(self.approximate.map(|most| format!("run.alike_launches={most}")));
+        all
+    }
+}
+
 impl Overrides {
     /// The machine with this name or file, and the overrides. Warns of a clock without its times.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {

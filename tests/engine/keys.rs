@@ -264,6 +264,7 @@ const CHANGES: &[Change] = &[
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),
     change("run.launch_instructions=20"),
+    change("run.alike_launches=2"),
     change("run.count_row_sharing=true"),
     change("run.first_sm=1"),
     change("run.page_offset=1"),
@@ -334,7 +335,8 @@ fn outcome(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> Outco
 #[test]
 fn every_key_changes_some_count() {
     let near = Kernel { shared_bytes: 4096, ..mixed(8, 12, 1 << 16) };
-    let file = write(&[mixed(12, 12, 1 << 22), on_chip(), near]);
+    let file =
+        write(&[mixed(12, 12, 1 << 22), on_chip(), near.clone(), near.clone(), near.clone(), near]);
     let in_clusters = write(&[exchange(20)]);
     let mut bases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
     let mut untested: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();

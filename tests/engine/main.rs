@@ -1,5 +1,6 @@
 //! The engine as a whole: small traces through whole machines.
 
+mod approximate;
 mod closed_forms;
 mod clusters;
 mod combinations;

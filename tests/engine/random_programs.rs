@@ -445,6 +445,26 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     check_rows("warps", &rows.warps, &polled_rows.warps)
 }
 
+/// Fails if the run blocks, if what is weighed does not add up, or if it differs on several threads or where every
+/// unit has a turn in every cycle.
+fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
+    let file = write(kernels);
+    let asked = simulate(machine, &file.trace, &mut Discard, &mut NoProgress)
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let launches: u32 = asked.kernels.iter().map(|kernel| kernel.stands_for).sum();
+    prop_assert_eq!(launches as usize, kernels.len());
+    if machine.run.launch_instructions == 0 {
+        let expected: u64 = file.trace.kernels().iter().map(|k| k.warp_instructions).sum();
+        let issued: u64 = asked.sms.iter().map(|sm| sm.warp_instructions).sum();
+        prop_assert!(issued.abs_diff(expected) * 20 <= expected, "{} for {}", issued, expected);
+    }
+    let polled = simulate_every_cycle(machine, &file.trace, &mut Discard).unwrap();
+    prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
+    let threads = simulate_with_threads(machine, &file.trace, 2, &mut Discard, &mut NoProgress);
+    prop_assert!(asked == threads.unwrap(), "with threads");
+    Ok(())
+}
+
 /// Fails with the first rows that differ.
 fn check_rows<R: PartialEq + Debug>(
     table: &str,
@@ -480,5 +500,20 @@ proptest! {
         // One SM may have no room for a cluster.
         let kernels = if machine.sm.count > 1 { kernels } else { kernels.into_iter().map(alone).collect() };
         check(&machine, &kernels)?;
+    }
+
+    #[test]
+    fn launches_that_stand_for_others_do_so_whichever_units_have_turns(
+        small in small_machine(),
+        kernels in prop::collection::vec(kernel().prop_map(alone), 1..3),
+        times in 3usize..6,
+        most in 2u32..4,
+    ) {
+        let most = format!("run.alike_launches={most}");
+        let mut overrides = small.overrides;
+        overrides.retain(|text| text != "run.concurrent_kernels=true");
+        overrides.push(most);
+        let machine = machine::load(small.preset, &overrides).unwrap();
+        check_weighed(&machine, &vec![kernels; times].concat())?;
     }
 }

@@ -142,15 +142,15 @@ pub fn write_with(kernels: &[Kernel], options: WriterOptions) -> TraceFile {
     let directory = tempfile::tempdir().unwrap();
     let path: PathBuf = directory.path().join("t.wmt");
     let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
-    kernels.iter().enumerate().for_each(|(index, kernel)| write_kernel(&mut writer, index, kernel));
+    kernels.iter().for_each(|kernel| write_kernel(&mut writer, kernel));
     writer.finish().unwrap();
     TraceFile { trace: Trace::open(&path).unwrap(), _directory: directory }
 }
 
-fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
+fn write_kernel(writer: &mut TraceWriter, kernel: &Kernel) {
     let warps = kernel.ctas.iter().map(Vec::len).max().unwrap_or(1);
     let info = KernelInfo {
-        name: format!("kernel{index}"),
+        name: "kernel".to_owned(),
         stream: kernel.stream,
         grid: [kernel.ctas.len() as u32, 1, 1],
         block: [warps as u32 * 32, 1, 1],

@@ -1,7 +1,7 @@
 //! The rules that a valid machine satisfies. The range of a single key is declared with the key; the
 //! rules here relate several keys to each other.
 
-use super::{L1, Machine, MachineError, Sm, flatten};
+use super::{L1, Machine, MachineError, Run, Sm, flatten};
 use std::collections::BTreeSet;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
 use warpmem_dram::Dram;
@@ -34,6 +34,7 @@ impl Machine {
         check_copies(self)?;
         check_places(self)?;
         check_first_sm(self)?;
+        check_alike_launches(&self.run)?;
         Ok(check_address(self)?)
     }
 
@@ -104,6 +105,15 @@ fn check_places(machine: &Machine) -> Check {
 fn check_first_sm(machine: &Machine) -> Check {
     let (first, sms) = (machine.run.first_sm, machine.sm.count);
     rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
+}
+
+/// The first of launches that are alike finds cold caches, and cannot stand for the others; what is
+/// counted while several kernels run cannot be told apart.
+fn check_alike_launches(run: &Run) -> Check {
+    let (key, most) = ("run.alike_launches", run.alike_launches);
+    rule(most != 1, key, most, "0, or at least 2: the first of them counts for itself alone")?;
+    let apart = most == 0 || !run.concurrent_kernels;
+    rule(apart, key, most, "0 with `run.concurrent_kernels`")
 }
 
 /// Under `send-and-fetch` a store that misses sends up to three requests at once: its data, a fetch

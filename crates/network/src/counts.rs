@@ -1,7 +1,7 @@
 //! The results of a network. Everything is an integer.
 
 use serde::Serialize;
-use warpmem_sim::{Histogram, add_fields};
+use warpmem_sim::{Histogram, Weigh, add_fields, weigh_fields};
 
 /// The packets that a node has sent, or those that it has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -77,3 +77,35 @@ impl NetworkResult {
 }
 
 add_fields!(StreamResult { requests, rows });
+
+weigh_fields!(NodeResult { packets, flits, wait_cycles });
+
+impl Default for LinkResult {
+    fn default() -> LinkResult {
+        let (from, to) = (LinkEnd::Router(0), LinkEnd::Router(0));
+        LinkResult { from, to, flits: 0, buffer_flits: 0, buffer_flit_cycles: 0 }
+    }
+}
+
+/// How full buffers are is known only where all packets have left them.
+impl Weigh for LinkResult {
+    fn weigh(&mut self, before: &LinkResult, after: &LinkResult, times: u64) {
+        (self.from, self.to) = (after.from, after.to);
+        self.flits.weigh(&before.flits, &after.flits, times);
+    }
+}
+
+weigh_fields!(NetworkResult {
+    cycles,
+    latency,
+    wait_cycles,
+    pipeline_cycles,
+    serialisation_cycles,
+    contention_cycles,
+    hops,
+    sources,
+    destinations,
+    links,
+    before,
+    after,
+});

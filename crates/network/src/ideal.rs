@@ -272,8 +272,8 @@ impl Topology for Ideal {
         self.next(ctx)
     }
 
-    fn finish(&mut self, cycles: u64) -> NetworkResult {
-        self.tally.finish(cycles)
+    fn so_far(&self, cycles: u64) -> NetworkResult {
+        self.tally.so_far(cycles)
     }
 
     /// There are no links that packets share.

@@ -64,8 +64,14 @@ pub trait Topology: Send {
     /// arrives before.
     fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle>;
 
+    /// The counts over the first `cycles` network cycles. The occupancy of buffers is valid only when
+    /// all packets have left them.
+    fn so_far(&self, cycles: u64) -> NetworkResult;
+
     /// The counts over `cycles` network cycles, after all packets have left it.
-    fn finish(&mut self, cycles: u64) -> NetworkResult;
+    fn finish(&mut self, cycles: u64) -> NetworkResult {
+        self.so_far(cycles)
+    }
 
     /// The flits that each link has carried so far. The occupancy of its buffers is valid only when
     /// all packets have left them.

@@ -58,7 +58,7 @@ impl RowLocality {
     }
 
     /// The counts of the SMs' streams and of the channels' streams.
-    pub fn finish(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
+    pub fn so_far(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
         let result = |stream: &Stream| stream.result;
         (self.before.iter().map(result).collect(), self.after.iter().map(result).collect())
     }

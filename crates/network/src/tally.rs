@@ -74,16 +74,16 @@ impl Tally {
         &self.result
     }
 
-    /// The counts over `cycles` network cycles, without links.
-    pub fn finish(&mut self, cycles: u64) -> NetworkResult {
-        let mut result = std::mem::take(&mut self.result);
+    /// The counts over the first `cycles` network cycles, without links.
+    pub fn so_far(&self, cycles: u64) -> NetworkResult {
+        let mut result = self.result.clone();
         result.cycles = cycles;
         result.wait_cycles = result.sources.iter().map(|source| source.wait_cycles).sum();
         result.serialisation_cycles = result.sources.iter().map(|source| source.flits).sum();
         let known = result.wait_cycles + result.pipeline_cycles + result.serialisation_cycles;
         result.contention_cycles = result.latency.sum() as u64 - known;
         if let Some(locality) = &self.locality {
-            (result.before, result.after) = locality.finish();
+            (result.before, result.after) = locality.so_far();
         }
         result
     }

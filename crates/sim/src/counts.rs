@@ -1,4 +1,5 @@
-//! Counts of units: sums over units of one kind, and differences between two times.
+//! Counts of units: sums over units of one kind, differences between two times, and sums of such
+//! differences, each as often as something like it happened.
 //!
 //! Each crate declares its counts' fields once, with [`count_fields`](crate::count_fields).
 
@@ -21,6 +22,12 @@ pub trait Total: Default {
 pub trait Since {
     /// Subtracts `before`, an earlier state of the same counts.
     fn subtract(&mut self, before: &Self);
+}
+
+/// Counts of one unit, gathered from stretches of its time of which each stands for several.
+pub trait Weigh {
+    /// Adds `times` what was counted from `before` to `after`, two states of the same counts.
+    fn weigh(&mut self, before: &Self, after: &Self, times: u64);
 }
 
 impl Since for u64 {
@@ -56,6 +63,44 @@ where
     }
 }
 
+macro_rules! weigh_numbers {
+    ($($type:ty),*) => {
+        $(impl Weigh for $type {
+            fn weigh(&mut self, before: &$type, after: &$type, times: u64) {
+                *self += <$type>::from(times) * (after - before);
+            }
+        })*
+    };
+}
+
+weigh_numbers!(u64, u128, i128);
+
+impl<T: Weigh, const N: usize> Weigh for [T; N] {
+    fn weigh(&mut self, before: &[T; N], after: &[T; N], times: u64) {
+        let states = before.iter().zip(after);
+        self.iter_mut().zip(states).for_each(|(mine, (before, after))| {
+            mine.weigh(before, after, times);
+        });
+    }
+}
+
+/// What is not in a list yet has counted nothing.
+impl<T: Weigh + Default + Clone> Weigh for Vec<T> {
+    fn weigh(&mut self, before: &Vec<T>, after: &Vec<T>, times: u64) {
+        self.resize(self.len().max(after.len()), T::default());
+        let nothing = T::default();
+        for (at, (mine, after)) in self.iter_mut().zip(after).enumerate() {
+            mine.weigh(before.get(at).unwrap_or(&nothing), after, times);
+        }
+    }
+}
+
+impl Weigh for Histogram {
+    fn weigh(&mut self, before: &Histogram, after: &Histogram, times: u64) {
+        self.merge_since(before, after, times);
+    }
+}
+
 impl Total for Histogram {
     fn add(&mut self, other: &Histogram) {
         self.merge(other);
@@ -70,7 +115,7 @@ impl Total for Vec<u64> {
     }
 }
 
-/// Adds and subtracts field by field; the patterns name every field, so that a new one cannot be
+/// Adds, subtracts and weighs field by field; the patterns name every field, so that a new one cannot be
 /// forgotten. Lists after `append` are put one behind the other where the rest is added.
 #[macro_export]
 macro_rules! count_fields {
@@ -93,7 +138,7 @@ macro_rules! subtract_fields {
     };
 }
 
-/// Adds field by field.
+/// Adds and weighs field by field.
 #[macro_export]
 macro_rules! add_fields {
     ($type:ident { $($field:ident),* $(,)? } $(append { $($list:ident),* $(,)? })?) => {
@@ -102,6 +147,22 @@ macro_rules! add_fields {
                 let $type { $($field,)* $($($list),*)? } = other;
                 $($crate::Total::add(&mut self.$field, $field);)*
                 $($(self.$list.extend_from_slice($list);)*)?
+            }
+        }
+
+        $crate::weigh_fields!($type { $($field,)* $($($list),*)? });
+    };
+}
+
+/// Weighs field by field. Fields after `keep` are no counts, and are what they are in the last state.
+#[macro_export]
+macro_rules! weigh_fields {
+    ($type:ident { $($field:ident),* $(,)? } $(keep { $($kept:ident),* $(,)? })?) => {
+        impl $crate::Weigh for $type {
+            fn weigh(&mut self, before: &$type, after: &$type, times: u64) {
+                let $type { $($field,)* $($($kept),*)? } = after;
+                $($crate::Weigh::weigh(&mut self.$field, &before.$field, $field, times);)*
+                $($(self.$kept = *$kept;)*)?
             }
         }
     };

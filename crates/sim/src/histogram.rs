@@ -98,6 +98,24 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// Adds `times` the values that `after` has more than `before`, an earlier state of it. Of the
+    /// extremes of these it is known only that they are among those of `after`.
+    pub fn merge_since(&mut self, before: &Histogram, after: &Histogram, times: u64) {
+        if times == 0 || after.count == before.count {
+            return;
+        }
+        if after.counts.len() > self.counts.len() {
+            self.counts.resize(after.counts.len(), 0);
+        }
+        for (at, (mine, count)) in self.counts.iter_mut().zip(&after.counts).enumerate() {
+            *mine += times * (count - before.counts.get(at).unwrap_or(&0));
+        }
+        self.count += times * (after.count - before.count);
+        self.sum += u128::from(times) * (after.sum - before.sum);
+        self.min = self.min.min(after.min);
+        self.max = self.max.max(after.max);
+    }
+
     /// Non-empty buckets: (lowest value, highest value, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         self.counts

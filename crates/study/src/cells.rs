@@ -5,13 +5,14 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use warpmem_gpu::cta::{DispatchError, Dispatcher};
+use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
 use warpmem_gpu::engine::{Progress, ProgressReport, RunError, simulate_with_threads};
 use warpmem_gpu::results::{RunResult, RunSink};
 use warpmem_machine::{Machine, MachineError};
 use warpmem_params::PolicyError;
 use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
 use warpmem_slots::{Choices, check_policies};
+use warpmem_trace::Kernel;
 use warpmem_workload::shell::quoted;
 
 /// Why a cell has no result.
@@ -165,15 +166,32 @@ impl<'a> Cell<'a> {
             0 => u64::MAX,
             limit => limit.into(),
         };
-        let kernels = self.trace.trace.kernels().iter();
-        kernels.map(|kernel| kernel.warp_instructions.min(limit)).sum()
+        self.simulated(|kernel| kernel.warp_instructions.min(limit))
+    }
+
+    /// CTAs that its run starts, unless kernels end early.
+    pub fn ctas(&self) -> u64 {
+        self.simulated(|kernel| kernel.ctas.into())
+    }
+
+    /// Launches that its run simulates, and all.
+    pub fn launches(&self) -> [u64; 2] {
+        [self.simulated(|_| 1), self.trace.trace.kernels().len() as u64]
+    }
+
+    /// The sum over the launches that its run simulates.
+    fn simulated(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
+        let kernels = self.trace.trace.kernels();
+        let launches = Launches::new(&self.key.machine, kernels);
+        let simulated = kernels.iter().enumerate().filter(|&(at, _)| launches.is_simulated(at));
+        simulated.map(|(_, kernel)| of(kernel)).sum()
     }
 
     /// The last report of its run.
     pub fn end(&self, result: &RunResult) -> ProgressReport {
         ProgressReport {
             ctas_ended: result.kernels.iter().map(|kernel| kernel.ctas).sum(),
-            ctas: self.trace.ctas(),
+            ctas: self.ctas(),
             cycles: result.core_cycles,
             warp_instructions: result.kernels.iter().map(|kernel| kernel.warp_instructions).sum(),
         }

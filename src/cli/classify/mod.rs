@@ -94,7 +94,7 @@ fn machines_of(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
 
 /// The results of all cells, in their order.
 fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
-    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let ctas = cells.iter().map(|cell| cell.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
     let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);

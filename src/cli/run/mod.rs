@@ -7,7 +7,7 @@ mod timeline;
 
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::machines::{MACHINE_HELP, Overrides};
+use crate::cli::machines::{MACHINE_HELP, RunOverrides};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use timeline::TimelineOptions;
+use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::record::command_log::CommandLogWriter;
 use warpmem::record::{ResultsWriter, RunOutputs, kernel_rows_json, run_row_json};
@@ -35,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: String,
     #[command(flatten)]
-    overrides: Overrides,
+    overrides: RunOverrides,
     /// Directory for the tables of the run, with a row for every load; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
@@ -75,15 +76,17 @@ Examples:
   warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
   warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
   warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
+  warpmem run decode-steps.wmt --machine a100 --approximate
   warpmem run k.wmt --timeline k.json --timeline-window 2000..4000";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let mut machine = args.overrides.apply(&args.machine)?;
+    let overrides = args.overrides.all();
+    let mut machine = overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut machine);
     run_row::check(&args.metrics)?;
     let trace = NamedTrace::open(&args.trace)?;
-    let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
-    let mut cell = Cell::new(&trace, machine, &args.overrides.overrides, command)?;
+    let command = command(&args.trace, &args.machine, &args.policies.0, &overrides.overrides);
+    let mut cell = Cell::new(&trace, machine, &overrides.overrides, command)?;
     let threads = args.threads.or_else(|| available_parallelism().ok());
     cell.threads = threads.map_or(1, NonZeroUsize::get);
     // Before anything exists that an interrupted process would leave behind.
@@ -97,7 +100,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let recorder = writer.as_ref().map(begin).transpose()?;
     let mut outputs = RunOutputs { recorder, log, timeline };
 
-    let board = Board::new(interrupt, 1, trace.ctas(), cell.warp_instructions());
+    let board = Board::new(interrupt, 1, cell.ctas(), cell.warp_instructions());
     let result = cell.simulate(&mut outputs, &board)?;
     let RunOutputs { recorder, log, timeline } = outputs;
     if let (Some(writer), Some(recorder)) = (writer, recorder) {
@@ -109,6 +112,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(timeline) = timeline {
         args.timeline.finish(timeline, result.core_cycles)?;
     }
+    approximation(&result).iter().for_each(|text| note(text));
     if args.kernels {
         return print_kernels(
             args.format,
@@ -116,7 +120,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
             &cell.key.machine,
         );
     }
-    note_kernels(args, result.kernels.len());
+    note_kernels(args, &result);
     let row = run_row_json(&cell.key, &result);
     let row = if args.metrics.is_empty() { row } else { run_row::selected(&row, &args.metrics) };
     print(&match args.format {
@@ -127,6 +131,20 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         }
         Format::Table if args.all => run_row::table(&run_row::abridged(row)),
         Format::Table => run_row::table(&row),
+    })
+}
+
+/// What is to be said of a run of which not all launches were simulated.
+fn approximation(result: &RunResult) -> Option<String> {
+    let all: u64 = result.kernels.iter().map(|kernel| u64::from(kernel.stands_for)).sum();
+    let simulated = result.kernels.len() as u64;
+    let error = result.cycles_error();
+    let error = error.map(|error| format!("; standard error of cycles {:.2} %", 100.0 * error));
+    (simulated < all).then(|| {
+        let error = error.unwrap_or_default();
+        format!(
+            "note: {simulated} of {all} launches simulated; the others count as these do{error}"
+        )
     })
 }
 
@@ -143,7 +161,8 @@ fn print_kernels(
 }
 
 /// Says that the ten lines are of several kernels together.
-fn note_kernels(args: &Args, kernels: usize) {
+fn note_kernels(args: &Args, result: &RunResult) {
+    let kernels: u32 = result.kernels.iter().map(|kernel| kernel.stands_for).sum();
     let is_summary = args.format == Format::Table && args.metrics.is_empty() && !args.all;
     if is_summary && kernels > 1 {
         note(&format!(

@@ -156,7 +156,7 @@ fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
 }
 
 fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<Vec<RunResult>> {
-    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let ctas = cells.iter().map(|cell| cell.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.warp_instructions()).sum();
     let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut Discard, &board);

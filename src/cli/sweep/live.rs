@@ -44,7 +44,7 @@ impl Live {
         let latest = table.add(ProgressBar::no_length());
         latest.set_style(style("{msg}"));
         let bar = table.add(ProgressBar::no_length());
-        let ctas = cells.iter().map(|planned| planned.cell.trace.ctas()).sum();
+        let ctas = cells.iter().map(|planned| planned.cell.ctas()).sum();
         let instructions = cells.iter().map(|planned| planned.cell.warp_instructions()).sum();
         let board = Board::on(bar, interrupt.clone(), cells.len(), ctas, instructions);
         let ipc = vec![None; partners.len()];

@@ -2,6 +2,7 @@
 
 mod whole_clusters;
 
+use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
 use super::residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom, check_cluster};
 use super::scheduler::{CTA_SCHEDULERS, ClusterView, CtaScheduler, DispatchView, KernelStart};
@@ -73,6 +74,8 @@ struct Running {
 /// Starts kernels and their CTAs as SMs have room.
 pub struct Dispatcher {
     kernels: Vec<Kernel>,
+    /// Which of them are simulated.
+    chosen: Launches,
     running: Vec<Running>,
     scheduler: Box<dyn CtaScheduler>,
     rooms: Vec<SmRoom>,
@@ -123,19 +126,23 @@ impl Dispatcher {
         kernels: &[warpmem_trace::Kernel],
     ) -> Result<Dispatcher, DispatchError> {
         let sms = machine.sm.count as usize;
-        let results = kernels.iter().map(kernel_result).collect();
+        let chosen = Launches::new(machine, kernels);
+        let results = kernels.iter().zip(0..).zip(chosen.iter()).map(kernel_result).collect();
         let mut next_number = 0u32;
         let kernels = kernels
             .iter()
-            .map(|kernel| {
+            .zip(chosen.iter())
+            .map(|(kernel, share)| {
                 let first_number = next_number;
                 // One is left free, so that only CTAs of one kernel are neighbours.
                 next_number = next_number.saturating_add(kernel.ctas).saturating_add(1);
-                Kernel::new(machine, kernel, first_number)
+                let kernel = Kernel::new(machine, kernel, first_number)?;
+                Ok(if share.stands_for.is_some() { kernel } else { kernel.skipped() })
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, DispatchError>>()?;
         Ok(Dispatcher {
             kernels,
+            chosen,
             running: Vec::new(),
             scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
             rooms: vec![SmRoom::of(&machine.sm); sms],
@@ -461,12 +468,17 @@ impl Dispatcher {
         self.period_start
     }
 
+    /// Which kernels are simulated.
+    pub fn chosen(&self) -> &Launches {
+        &self.chosen
+    }
+
     /// CTAs that have ended, of all kernels.
     pub fn ctas_ended(&self) -> u64 {
         self.ctas_ended
     }
 
-    /// CTAs of all kernels.
+    /// CTAs of all kernels that are simulated.
     pub fn ctas(&self) -> u64 {
         self.kernels.iter().map(|k| u64::from(k.ctas)).sum()
     }
@@ -489,8 +501,16 @@ impl Dispatcher {
 }
 
 /// The result of a kernel that has not started.
-fn kernel_result(kernel: &warpmem_trace::Kernel) -> KernelResult {
-    KernelResult { name: kernel.info.name.clone(), ..KernelResult::default() }
+fn kernel_result(
+    ((kernel, launch), share): ((&warpmem_trace::Kernel, u32), &LaunchShare),
+) -> KernelResult {
+    KernelResult {
+        launch,
+        name: kernel.info.name.clone(),
+        like: share.like,
+        stands_for: share.stands_for.unwrap_or(0),
+        ..KernelResult::default()
+    }
 }
 
 impl Kernel {
@@ -513,6 +533,11 @@ impl Kernel {
             state: State::Waiting,
             l1_bytes: machine.l1.bytes_beside(per_sm * needs.shared_bytes),
         })
+    }
+
+    /// The same kernel without its CTAs, of which none is to be simulated.
+    fn skipped(self) -> Kernel {
+        Kernel { ctas: 0, state: State::Done, ..self }
     }
 
     /// Refuses a CTA that has more warps than its kernel's block: its room was not counted.

@@ -1,5 +1,6 @@
 //! CTA residency and CTA schedulers.
 
+mod alike;
 mod clusters;
 mod dispatcher;
 mod residency;
@@ -7,6 +8,7 @@ pub mod scheduler;
 #[cfg(test)]
 mod tests;
 
+pub use alike::{LaunchShare, Launches};
 pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
 pub use residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom};

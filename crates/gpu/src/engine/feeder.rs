@@ -1,6 +1,6 @@
 //! Chunks inflated ahead of their use on a helper thread.
 
-use crate::cta::KernelSource;
+use crate::cta::{KernelSource, Launches};
 use crate::sm::Code;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ type Inflated = Result<Arc<Chunk>, TraceError>;
 /// CTAs and the run does not wait for decompression.
 pub(super) struct Feeder<'t> {
     trace: &'t Trace,
+    launches: Launches,
     wanted: Sender<Wanted>,
     inflated: Receiver<Inflated>,
     /// Asked for and not received yet, in order.
@@ -31,6 +32,7 @@ impl<'t> Feeder<'t> {
     /// Starts the helper thread, which ends with the feeder.
     pub fn start<'scope>(
         trace: &'t Trace,
+        launches: Launches,
         scope: &'scope std::thread::Scope<'scope, 't>,
     ) -> Feeder<'t> {
         let (wanted, requests) = channel::<Wanted>();
@@ -43,7 +45,7 @@ impl<'t> Feeder<'t> {
             }
         });
         let (pending, early) = (VecDeque::new(), Vec::new());
-        Feeder { trace, wanted, inflated, pending, early, newest: 0 }
+        Feeder { trace, launches, wanted, inflated, pending, early, newest: 0 }
     }
 
     fn ask(&mut self, want: Wanted) {
@@ -78,8 +80,10 @@ impl<'t> Feeder<'t> {
     /// A kernel has all its chunks: the first of the next is asked for. A kernel that has started
     /// beside this one has taken its first chunk.
     fn ask_for_next(&mut self, kernel: usize) {
-        if kernel == self.newest {
-            self.ask((kernel + 1, 0));
+        if kernel == self.newest
+            && let Some(next) = self.launches.next_simulated(kernel + 1)
+        {
+            self.ask((next, 0));
         }
     }
 }
@@ -118,7 +122,7 @@ impl KernelSource for Feeder<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use warpmem_testing::{TestKernel, compute, trace};
+    use warpmem_testing::{TestKernel, compute, machine, trace};
     use warpmem_trace::OpClass;
 
     /// Kernel k has CTAs of k + 1 warps, each in a chunk of its own.
@@ -128,6 +132,10 @@ mod tests {
             TestKernel::new(vec![(0..=k).map(|_| warp()).collect(); ctas])
         };
         trace(&chunks.iter().enumerate().map(kernel).collect::<Vec<_>>())
+    }
+
+    fn all(trace: &Trace) -> Launches {
+        Launches::new(&machine(&[]), trace.kernels())
     }
 
     /// Kernel and number of a chunk, by what it holds.
@@ -148,7 +156,7 @@ mod tests {
             let rest = (0..3).flat_map(|kernel| [kernel; 5]);
             let turns: Vec<usize> = choices.into_iter().chain(rest).collect();
             std::thread::scope(|scope| {
-                let mut feeder = Feeder::start(&trace, scope);
+                let mut feeder = Feeder::start(&trace, all(&trace), scope);
                 for kernel in turns {
                     let chunk = next[kernel];
                     if chunk == lengths[kernel] {
@@ -170,7 +178,7 @@ mod tests {
     fn the_chunks_after_the_one_in_use_are_on_their_way() {
         let trace = kernels(&[4, 2]);
         std::thread::scope(|scope| {
-            let mut feeder = Feeder::start(&trace, scope);
+            let mut feeder = Feeder::start(&trace, all(&trace), scope);
             feeder.chunk(0, 0).unwrap();
             assert_eq!(feeder.pending, [(0, 1), (0, 2)]);
             (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
@@ -182,7 +190,7 @@ mod tests {
     fn of_a_kernel_that_ends_early_nothing_stays() {
         let trace = kernels(&[4, 3, 1]);
         std::thread::scope(|scope| {
-            let mut feeder = Feeder::start(&trace, scope);
+            let mut feeder = Feeder::start(&trace, all(&trace), scope);
             (0..2).for_each(|kernel| drop(feeder.code(kernel).unwrap()));
             (0..2).for_each(|kernel| drop(feeder.chunk(kernel, 0).unwrap()));
             feeder.end(0);

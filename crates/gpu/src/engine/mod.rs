@@ -12,6 +12,7 @@ mod system;
 mod team;
 #[cfg(test)]
 mod tests;
+mod weights;
 mod windows;
 mod wiring;
 

@@ -28,31 +28,42 @@ impl Periods {
     }
 
     /// Ends the period if the next begins before anything happens at `now`, the time of the next
-    /// event.
+    /// event; when that is, if it does.
     #[inline]
-    pub fn follow(&mut self, now: Ticks, system: &mut System) {
+    pub fn follow(&mut self, now: Ticks, system: &mut System) -> Option<Ticks> {
         let next = system.dispatcher().period_start();
-        if next != self.start && self.core.at(next) <= now {
-            let counts = counted_before(self.core.at(next), system);
-            self.end(next, counts);
+        let begins = self.core.at(next);
+        if next == self.start || begins > now {
+            return None;
         }
+        let counts = counted_before(begins, system);
+        self.end(next, counts);
+        Some(begins)
     }
 
     /// Ends the last period, and gives its counts to each kernel that was alone in its period.
     pub fn finish(mut self, result: &mut RunResult) {
-        self.end(CoreCycle::new(u64::MAX), IntervalCounts::of(result));
+        self.end(FIRST_CYCLE + result.core_cycles, IntervalCounts::of(result));
         let mut kernels_of = vec![0; self.over.len()];
         for kernel in result.kernels.iter().filter(|kernel| kernel.ctas > 0) {
             kernels_of[self.period_of(kernel)] += 1;
         }
         for kernel in &mut result.kernels {
             let period = self.period_of(kernel);
-            kernel.counts = match (kernel.ctas, kernels_of[period]) {
-                (0, _) => Some(IntervalCounts::default()),
-                (_, 1) => Some(mem::take(&mut self.over[period].1)),
+            let own = match (kernel.ctas, kernels_of[period]) {
+                (0, _) => Some((0, IntervalCounts::default())),
+                (_, 1) => Some(self.take(period)),
                 _ => None,
             };
+            (kernel.period, kernel.counts) = own.unzip();
         }
+    }
+
+    /// The cycles and the counts of a period.
+    fn take(&mut self, period: usize) -> (u64, IntervalCounts) {
+        let next = self.over.get(period + 1).map_or(self.start, |(start, _)| *start);
+        let (start, counts) = &mut self.over[period];
+        (next.since(*start), mem::take(counts))
     }
 
     /// The last of the periods that began no later than the kernel.

@@ -5,6 +5,7 @@ use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
 use super::team::Team;
+use super::weights::Weights;
 use super::windows::Windows;
 use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::scheduler::Family;
@@ -214,9 +215,11 @@ fn run_to_end(
     let wanted = sink.wanted();
     let mut intervals = Intervals::new(&wanted, core);
     let mut periods = Periods::new(core);
+    let has_ctas = |launch: usize| trace.kernels()[launch].ctas > 0;
+    let mut weights = Weights::new(system.dispatcher().chosen(), has_ctas);
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
-        let mut feeder = Feeder::start(trace, scope);
+        let mut feeder = Feeder::start(trace, system.dispatcher().chosen().clone(), scope);
         let team = Team::start(system.helpers(), scope);
         let mut watch = Watch::new(machine, core);
         let mut now = Ticks(0);
@@ -227,7 +230,10 @@ fn run_to_end(
             if let Some(intervals) = &mut intervals {
                 intervals.follow(now, &mut system, sink);
             }
-            periods.follow(now, &mut system);
+            let next_period = periods.follow(now, &mut system);
+            if let (Some(weights), Some(next)) = (&mut weights, next_period) {
+                weights.end_period(next, &mut system);
+            }
             system.step(now, &mut feeder, &team)?;
             if system.rows().is_full() {
                 system.rows().flush(sink);
@@ -256,6 +262,9 @@ fn run_to_end(
         intervals.finish(&result, sink);
     }
     hand_over_commands(&mut system, sink);
+    if let Some(weights) = weights {
+        weights.finish(&mut result);
+    }
     at_end(&mut system);
     Ok(result)
 }
@@ -369,7 +378,9 @@ fn check_end(
         return Err(broken("something is left in a queue".to_owned()));
     }
     for (what, of_trace, of_sm, of_kernel) in ISSUED {
-        let expected: u64 = trace.kernels().iter().map(of_trace).sum();
+        let chosen = trace.kernels().iter().zip(system.dispatcher().chosen().iter());
+        let simulated = chosen.filter(|(_, share)| share.stands_for.is_some());
+        let expected: u64 = simulated.map(|(kernel, _)| of_trace(kernel)).sum();
         let issued: u64 = result.sms.iter().map(of_sm).sum();
         let is_expected = if is_limited { issued <= expected } else { issued == expected };
         if !is_expected {

@@ -154,9 +154,9 @@ impl Arrivals {
         self.account.length_until(cycle, self.queued)
     }
 
-    /// The counts of the run. `period` is that of the LLC's clock, in ticks.
-    pub fn finish(&mut self, period: u64) -> QueueResult {
-        self.account.finish(self.queue.rotations(), period)
+    /// The counts of the queue by LLC cycle `cycle`. `period` is that of the LLC's clock, in ticks.
+    pub fn so_far(&self, cycle: LlcCycle, period: u64) -> QueueResult {
+        self.account.so_far(cycle, self.queued, self.queue.rotations(), period)
     }
 
     /// What the queue's policy counted.

@@ -40,9 +40,10 @@ impl MshrStates {
         self.since = cycle;
     }
 
-    /// LLC cycles in each state until `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
-        self.count_until(cycle);
-        self.cycles
+    /// LLC cycles in each state until `cycle`.
+    pub fn so_far(&self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
+        let mut cycles = self.cycles;
+        cycles[self.state as usize] += cycle.since(self.since);
+        cycles
     }
 }

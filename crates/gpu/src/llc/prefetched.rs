@@ -94,9 +94,12 @@ impl Prefetched {
         self.counts.evicted_unused += u64::from(self.unused.clear(slot));
     }
 
-    /// The counts of the run, with the prefetched lines that were never used.
-    pub fn finish(&mut self) -> PrefetchCounts {
+    /// The run has ended: the lines that are marked were never used.
+    pub fn end(&mut self) {
         self.counts.unused = self.unused.count();
-        std::mem::take(&mut self.counts)
+    }
+
+    pub fn counts(&self) -> &PrefetchCounts {
+        &self.counts
     }
 }

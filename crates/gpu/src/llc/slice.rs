@@ -438,15 +438,29 @@ impl Slice {
         self.arrivals.counters()
     }
 
-    /// What the slice did until LLC cycle `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: LlcCycle) -> SliceResult {
-        self.result.prefetches = self.prefetched.finish();
+    /// What the slice has done before LLC cycle `cycle`; cycles in which an access waits when that
+    /// has ended.
+    pub fn so_far(&self, cycle: LlcCycle) -> SliceResult {
+        let mut result = SliceResult {
+            cache: self.cache.counts.clone(),
+            queue: self.arrivals.so_far(cycle, self.clock.period()),
+            prefetches: self.prefetched.counts().clone(),
+            ..self.result.clone()
+        };
         if self.rules.cached {
-            self.result.mshr_cycles = self.mshr_states.finish(cycle);
+            result.mshr_cycles = self.mshr_states.so_far(cycle);
         }
-        let queue = self.arrivals.finish(self.clock.period());
-        let cache = std::mem::take(&mut self.cache.counts);
-        SliceResult { queue, cache, ..std::mem::take(&mut self.result) }
+        result
+    }
+
+    /// Whether it has a cache.
+    pub fn is_cached(&self) -> bool {
+        self.rules.cached
+    }
+
+    /// The run has ended: prefetched lines that nothing has found are unused.
+    pub fn end_prefetches(&mut self) {
+        self.prefetched.end();
     }
 
     /// What accesses have found so far; cycles in which one waits are counted when that has ended.

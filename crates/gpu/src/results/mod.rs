@@ -5,6 +5,7 @@ mod fnv;
 mod progress;
 mod sample;
 mod sink;
+mod stratum;
 mod totals;
 
 pub use fnv::Fnv;
@@ -13,6 +14,7 @@ pub use sample::{ParseSampleError, RequestSample};
 use serde::Serialize;
 pub use sink::*;
 use std::collections::BTreeMap;
+use stratum::Stratum;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{ChannelResult, SharedRows};
 use warpmem_network::NetworkResult;
@@ -177,12 +179,25 @@ pub struct SliceResult {
 /// One kernel launch. Cycles are core cycles from the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelResult {
+    /// Number of the launch in the trace.
+    #[serde(skip)]
+    pub launch: u32,
     pub name: String,
+    /// The first launch that this one is like, where only some of such launches are simulated, and how
+    /// many it stands for in the counts of the run, itself included.
+    #[serde(skip)]
+    pub like: u32,
+    #[serde(skip)]
+    pub stands_for: u32,
     pub start_cycle: u64,
     pub end_cycle: u64,
     pub ctas: u64,
     pub warp_instructions: u64,
     pub thread_instructions: u64,
+    /// Core cycles from its start to that of the next kernel, or to the end of the run. None where
+    /// another kernel ran beside it.
+    #[serde(skip)]
+    pub period: Option<u64>,
     /// What all units counted from its start to that of the next kernel, or to the end of the run;
     /// without retries. None where another kernel ran beside it: units do not distinguish kernels.
     pub counts: Option<IntervalCounts>,
@@ -293,6 +308,24 @@ impl RunResult {
         let (warps, sum) = kernels
             .fold((0.0, 0.0), |(warps, sum), (own, fairness)| (warps + own, sum + own * fairness));
         (warps > 0.0).then(|| sum / warps)
+    }
+
+    /// Standard error of the core cycles, as a fraction of them, where launches stand for others:
+    /// that of a stratified sample, each group of launches that are alike a stratum, its first a
+    /// stratum of its own (Cochran, *Sampling Techniques*, 1977, chapter 5). None if no launch stands for
+    /// another, or if one does so as the only one of its stratum.
+    pub fn cycles_error(&self) -> Option<f64> {
+        let mut strata: BTreeMap<u32, Stratum> = BTreeMap::new();
+        for kernel in self.kernels.iter().filter(|k| k.launch != k.like && k.stands_for > 0) {
+            strata.entry(kernel.like).or_default().add(kernel.stands_for, kernel.period? as f64);
+        }
+        let sampled = strata.values().filter(|stratum| stratum.drawn < stratum.launches);
+        let variances: Vec<Option<f64>> = sampled.map(Stratum::variance_of_total).collect();
+        if variances.is_empty() || self.core_cycles == 0 {
+            return None;
+        }
+        let variance: f64 = variances.into_iter().sum::<Option<f64>>()?;
+        Some(variance.sqrt() / self.core_cycles as f64)
     }
 
     /// 64-bit FNV-1a of every count: two runs with equal fingerprints went the same way.

@@ -31,6 +31,13 @@ impl WarpProgress {
         self.squares += other.squares;
     }
 
+    /// Counts its warps `times` times.
+    pub fn repeat(&mut self, times: u32) {
+        self.warps *= u64::from(times);
+        self.sum *= u128::from(times);
+        self.squares *= u128::from(times);
+    }
+
     /// Jain's index: (sum)^2 / (warps x sum of squares). 1: all warps progressed alike; 1 / warps:
     /// one alone. None without warps.
     pub fn fairness(&self) -> Option<f64> {

@@ -1,7 +1,10 @@
 //! Which counts of the GPU's units add up.
 
-use super::{IntervalCounts, PrefetchCounts, QueueLength, QueueResult, SliceResult, SmResult};
-use warpmem_sim::{add_fields, count_fields};
+use super::{
+    IntervalCounts, LatencyResult, LoadResult, PrefetchCounts, QueueLength, QueueResult,
+    SliceResult, SmResult,
+};
+use warpmem_sim::{add_fields, count_fields, weigh_fields};
 
 count_fields!(SmResult {
     warp_instructions,
@@ -51,6 +54,19 @@ add_fields!(QueueResult {
 count_fields!(QueueLength { length_cycles, occupied_cycles });
 
 add_fields!(PrefetchCounts { lines, used, late, redundant, dropped, evicted_unused, unused });
+
+weigh_fields!(LatencyResult { total, stage_ticks } keep { ticks_per_core_cycle });
+
+weigh_fields!(LoadResult {
+    loads,
+    requests,
+    offchip_requests,
+    channels,
+    banks,
+    divergence,
+    in_mc_divergence,
+    load_time,
+});
 
 count_fields!(IntervalCounts {
     sms,

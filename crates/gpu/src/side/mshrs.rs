@@ -49,8 +49,8 @@ impl SharedMshrs {
         self.since = cycle;
     }
 
-    /// LLC cycles in each state until `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
+    /// LLC cycles in each state until `cycle`.
+    pub fn so_far(&mut self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
         self.count_until(cycle);
         self.cycles
     }
@@ -75,7 +75,7 @@ mod tests {
         change(Shared, Idle, 50);
         change(Shared, Unshared, 70);
         change(Unshared, Idle, 71);
-        let cycles = mshrs.finish(LlcCycle::new(100));
+        let cycles = mshrs.so_far(LlcCycle::new(100));
         let of = |state: MshrState| cycles[state as usize];
         assert_eq!((of(Idle), of(Unshared), of(Shared)), (10 + 29, 10 + 1, 50));
     }

@@ -166,9 +166,9 @@ impl Topology for Crossbar {
         (next < NetworkCycle::NEVER).then_some(next)
     }
 
-    fn finish(&mut self, cycles: u64) -> NetworkResult {
+    fn so_far(&self, cycles: u64) -> NetworkResult {
         let links = self.links();
-        NetworkResult { links, ..self.ports.tally.finish(cycles) }
+        NetworkResult { links, ..self.ports.tally.so_far(cycles) }
     }
 
     fn links(&self) -> Vec<LinkResult> {

@@ -107,9 +107,9 @@ impl Topology for Partitioned {
         (next < NetworkCycle::NEVER).then_some(next)
     }
 
-    fn finish(&mut self, cycles: u64) -> NetworkResult {
+    fn so_far(&self, cycles: u64) -> NetworkResult {
         let links = self.links();
-        NetworkResult { links, ..self.fabric.tally.finish(cycles) }
+        NetworkResult { links, ..self.fabric.tally.so_far(cycles) }
     }
 
     fn links(&self) -> Vec<LinkResult> {

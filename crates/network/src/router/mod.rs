@@ -330,14 +330,18 @@ impl Topology for Routers {
         (next < NetworkCycle::NEVER).then_some(next)
     }
 
+    fn so_far(&self, cycles: u64) -> NetworkResult {
+        let links = self.links();
+        NetworkResult { links, ..self.tally.so_far(cycles) }
+    }
+
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         // Credits of the last flits may still be in flight.
         while let Some(output) = self.links.take_credit(NetworkCycle::NEVER) {
             self.receive_credit(output);
         }
         assert!(self.is_conserved(), "packets or credits are lost: {:?}", self.describe());
-        let links = self.links();
-        NetworkResult { links, ..self.tally.finish(cycles) }
+        self.so_far(cycles)
     }
 
     fn links(&self) -> Vec<LinkResult> {

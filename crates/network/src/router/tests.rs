@@ -28,6 +28,10 @@ impl Topology for Restless {
         busy.then_some(cycle + 1)
     }
 
+    fn so_far(&self, cycles: u64) -> NetworkResult {
+        self.0.so_far(cycles)
+    }
+
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         self.0.finish(cycles)
     }

@@ -21,7 +21,7 @@ impl Topology for Links {
         self.0.step(cycle, ctx)
     }
 
-    fn finish(&mut self, _cycles: u64) -> NetworkResult {
+    fn so_far(&self, _cycles: u64) -> NetworkResult {
         NetworkResult::default()
     }
 

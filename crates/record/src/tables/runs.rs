@@ -25,9 +25,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
         |run| run.sms.thread_instructions,
         |run| run.result.core_cycles,
     ));
-    columns.push(count("kernels", "launches", "Kernel launches.", |run: &FinishedRun| {
-        run.result.kernels.len() as u64
-    }));
+    columns.extend(launches());
     columns.extend(metrics::work::<FinishedRun>(|run| &run.sms));
     columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
         ratio(name, "core cycles per SM", doc, move |run: &FinishedRun| {
@@ -67,6 +65,27 @@ pub fn run_row_json(key: &RunKey, result: &RunResult) -> Map<String, Value> {
             (column.name, value)
         })
         .collect()
+}
+
+fn launches() -> Vec<Column<FinishedRun>> {
+    vec![
+        count("kernels", "launches", "Kernel launches.", |run: &FinishedRun| {
+            run.result.kernels.iter().map(|kernel| u64::from(kernel.stands_for)).sum()
+        }),
+        count(
+            "simulated_kernels",
+            "launches",
+            "Launches that were simulated; the others count as these do ([approximate runs](approximate.md)).",
+            |run: &FinishedRun| run.result.kernels.len() as u64,
+        ),
+        ratio(
+            "cycles_error",
+            "fraction",
+            "Standard error of `cycles`, from the differences among launches that stand for others; null where none \
+             does, or none like it was simulated beside it.",
+            |run: &FinishedRun| run.result.cycles_error(),
+        ),
+    ]
 }
 
 fn provenance() -> Vec<Column<FinishedRun>> {

@@ -7,11 +7,18 @@ use crate::metrics::{self, SM_CYCLES, dram, energy, llc, network, quotient};
 use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
+const STANDS_FOR: &str = "Launches that it stands for in the counts of the run, itself included, 0 if for none \
+     ([approximate runs](approximate.md)).";
+
 /// The columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
-    let mut columns = unit_key("kernel", "Index of the launch in the trace.");
+    let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
     columns.extend([
+        count("kernel", "", "Index of the launch in the trace.", |row: &UnitRow| {
+            row.kernel().launch.into()
+        }),
         text("name", "Name of the kernel.", |row: &UnitRow| &row.kernel().name),
+        count("stands_for", "launches", STANDS_FOR, |row: &UnitRow| row.kernel().stands_for.into()),
         count("start_cycle", "core cycles", "Launch of its first CTA.", |row: &UnitRow| {
             row.kernel().start_cycle
         }),

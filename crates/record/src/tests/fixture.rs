@@ -46,7 +46,11 @@ pub(crate) fn result() -> RunResult {
         core_cycles: 1000,
         kernels: vec![
             KernelResult {
+                launch: 0,
                 name: "first".into(),
+                like: 0,
+                stands_for: 1,
+                period: Some(400),
                 start_cycle: 0,
                 end_cycle: 400,
                 ctas: 3,
@@ -55,7 +59,11 @@ pub(crate) fn result() -> RunResult {
                 counts: Some(first_kernel()),
             },
             KernelResult {
+                launch: 1,
                 name: "second".into(),
+                like: 1,
+                stands_for: 1,
+                period: None,
                 start_cycle: 400,
                 end_cycle: 1000,
                 ctas: 5,

@@ -89,6 +89,7 @@ fn performance() {
         ("ipc_warp", 0.6),
         ("ipc_thread", 15.0),
         ("kernels", 2.0),
+        ("simulated_kernels", 2.0),
         ("ctas", 7.0),
         ("memory_instructions", 180.0),
         ("warp_instructions_integer", 30.0),
@@ -383,6 +384,36 @@ fn every_metric_of_a_run_has_a_value_worked_out_by_hand() {
     let metrics = columns.iter().map(|column| &column.name).skip_while(|name| *name != "cycles");
     let without = metrics.filter(|name| !here.contains(&format!("\"{name}\""))).collect::<Vec<_>>();
     assert!(without.is_empty(), "{without:?}");
+}
+
+/// The first of four launches counts for itself; of two times five others that are alike two were
+/// simulated of each: s^2 of 100 and 120 is 200, that of 7 and 7 nothing; 5^2 (1 - 2/5) 200 / 2.
+#[test]
+fn launches_that_stand_for_others_tell_how_far_cycles_are_off() {
+    let launch = |launch, like, stands_for, cycles| KernelResult {
+        launch,
+        like,
+        stands_for,
+        period: Some(cycles),
+        ..KernelResult::default()
+    };
+    let mut result = fixture::result();
+    result.kernels = vec![
+        launch(0, 0, 1, 900),
+        launch(1, 0, 3, 100),
+        launch(2, 0, 2, 120),
+        launch(3, 0, 0, 5000),
+        launch(4, 4, 1, 9),
+        launch(5, 4, 3, 7),
+        launch(6, 4, 2, 7),
+    ];
+    let row = |result: &RunResult| run_row_json(&fixture::key(), result);
+    let (error, count) = (|row: &Map<String, Value>| row["cycles_error"].as_f64(), "kernels");
+    assert_eq!(error(&row(&result)), Some(1500.0_f64.sqrt() / 1000.0));
+    assert_eq!((&row(&result)[count], &row(&result)["simulated_kernels"]), (&json!(12), &json!(7)));
+    result.kernels.truncate(2);
+    assert_eq!(error(&row(&result)), None, "of one that stands for three nothing is known");
+    assert_eq!(error(&row(&fixture::result())), None, "nothing is estimated");
 }
 
 /// Units of which each has counted nothing.

@@ -3,8 +3,10 @@
 use super::System;
 use crate::context::Recording;
 use crate::controller::Controller;
+use crate::engine::intervals::FIRST_CYCLE;
+use crate::engine::part::Part;
 use crate::llc::Slice;
-use crate::results::{CounterResult, IntervalCounts, RunResult};
+use crate::results::{CounterResult, IntervalCounts, KernelResult, RunResult};
 use std::mem;
 use warpmem_machine::{Machine, Policies};
 use warpmem_params::{Counter, policy_name};
@@ -26,6 +28,35 @@ impl System {
             counts.add_channel(controller.counts(dram));
         }
         counts
+    }
+
+    /// Everything that is weighed by kernels, as it is before `now`, unit by unit.
+    pub fn all_so_far(&mut self, now: Ticks) -> RunResult {
+        let core = self.clock::<domain::Core>().cycle_from(now);
+        let mut result = RunResult {
+            core_cycles: core.since(FIRST_CYCLE),
+            sms: self.sms_mut().map(|sm| sm.so_far(core)).collect(),
+            ..RunResult::default()
+        };
+        self.memory_so_far(now, &mut result);
+        let network = self.clock::<domain::Network>().cycle_from(now).number();
+        result.networks = self.networks.iter().map(|n| n.so_far(network)).collect();
+        for Part { record, .. } in &self.parts {
+            result.latency.add(&record.latency);
+            result.loads.add(&record.loads);
+        }
+        result
+    }
+
+    /// What slices and channels have done before `now`.
+    fn memory_so_far(&mut self, now: Ticks, result: &mut RunResult) {
+        let llc = self.clock::<domain::Llc>().cycle_from(now);
+        result.slices = self.slices().map(|slice| slice.so_far(llc)).collect();
+        if self.slices().any(Slice::is_cached) {
+            result.mshr_cycles = self.mshrs.so_far(llc);
+        }
+        let dram = self.clock::<domain::Dram>().cycle_from(now);
+        result.channels = self.controllers().map(|c| c.counts(dram)).collect();
     }
 
     /// Read requests that are back, and the sum of their latencies, core cycles.
@@ -52,20 +83,17 @@ impl System {
 
     /// The results of everything but the SMs, when all requests are done, at time `now`.
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
-        let llc_cycle = self.clock::<domain::Llc>().cycle_from(now);
-        let slices = self.parts.iter_mut().flat_map(|part| &mut part.slices);
-        result.slices = slices.map(|slice| slice.finish(llc_cycle)).collect();
-        if machine.llc.enabled {
-            result.mshr_cycles = self.mshrs.finish(llc_cycle);
-        }
-        let dram_cycle = self.clock::<domain::Dram>().cycle_from(now);
-        result.channels = self.controllers().map(|c| c.counts(dram_cycle)).collect();
+        self.parts.iter_mut().flat_map(|part| &mut part.slices).for_each(Slice::end_prefetches);
+        self.memory_so_far(now, result);
         let sharing = self.controllers().filter_map(Controller::row_sharing);
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.clock::<domain::Network>().cycle_from(now).number();
         result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
         result.counters = self.counters(machine);
-        result.kernels = self.dispatcher.results().to_vec();
+        let launches = self.dispatcher.results().iter();
+        let is_simulated =
+            |k: &&KernelResult| self.dispatcher.chosen().is_simulated(k.launch as usize);
+        result.kernels = launches.filter(is_simulated).cloned().collect();
         result.steps = self.steps();
     }
 

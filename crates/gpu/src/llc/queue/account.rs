@@ -61,11 +61,12 @@ impl QueueAccount {
         counted
     }
 
-    /// The counts of a run in which priorities rotated so often. `period` is that of the LLC's
-    /// clock, in ticks.
-    pub fn finish(&mut self, rotations: u64, period: u64) -> QueueResult {
+    /// The counts by LLC cycle `cycle`, where the queue has this length since something happened and
+    /// priorities have rotated so often. `period` is that of the LLC's clock, in ticks.
+    pub fn so_far(&self, cycle: LlcCycle, length: u32, rotations: u64, period: u64) -> QueueResult {
         let wait_cycles = self.wait_ticks.map(|ticks| ticks / period);
-        QueueResult { wait_cycles, rotations, ..std::mem::take(&mut self.result) }
+        let length = self.length_until(cycle, length);
+        QueueResult { wait_cycles, rotations, length, ..self.result.clone() }
     }
 }
 
@@ -83,7 +84,7 @@ mod tests {
         account.served(LlcCycle::new(9), 1, 1, 0);
         account.entered(LlcCycle::new(20), 0);
         account.served(LlcCycle::new(20), 1, 1, 0);
-        let length = account.finish(0, 1).length;
+        let length = account.result.length;
         assert_eq!((length.occupied_cycles, length.length_cycles), (7 + 1, 3 + 5 + 1));
     }
 
@@ -95,7 +96,7 @@ mod tests {
         let by_cycle_8 = account.length_until(LlcCycle::new(8), 2);
         assert_eq!((by_cycle_8.occupied_cycles, by_cycle_8.length_cycles), (2 + 3, 2 + 2 * 3));
         account.served(LlcCycle::new(9), 2, 1, 0);
-        let length = account.finish(0, 1).length;
+        let length = account.result.length;
         assert_eq!((length.occupied_cycles, length.length_cycles), (2 + 5, 2 + 2 * 5));
     }
 
@@ -107,7 +108,7 @@ mod tests {
             account.entered(LlcCycle::new(0), 0);
             account.served(LlcCycle::new(0), 1, field, waited);
         }
-        let result = account.finish(3, 10);
+        let result = account.so_far(LlcCycle::ZERO, 0, 3, 10);
         assert_eq!(result.arrivals, [2, 0, 1, 0, 1]);
         assert_eq!(result.wait_cycles, [2, 0, 0, 0, 10]);
         assert_eq!((result.critical_fields.sum(), result.waiting_arrivals), (38, 1));
@@ -122,6 +123,6 @@ mod tests {
         account.entered(LlcCycle::new(9), 0);
         account.refused(LlcCycle::new(10));
         account.entered(LlcCycle::new(11), 1);
-        assert_eq!(account.finish(0, 1).refused_cycles, 5 + 1);
+        assert_eq!(account.result.refused_cycles, 5 + 1);
     }
 }

@@ -388,7 +388,8 @@ fn run_in(
     let served = stamps.clone().map(|stamps| cycle_of(stamps.llc_served)).collect();
     let arrived = stamps.map(|stamps| cycle_of(stamps.llc_arrived)).collect();
     let World { down, from, told, hit_prone, load_ends, .. } = world;
-    let (result, counters) = (slice.finish(LlcCycle::new(RUN)), slice.counters());
+    slice.end_prefetches();
+    let (result, counters) = (slice.so_far(LlcCycle::new(RUN)), slice.counters());
     Outcome {
         answered,
         order,

@@ -1,5 +1,5 @@
-//! A transformer layer for one new token of each sequence: ten launches on the same buffers, eleven where attention splits
-//! the context.
+//! Transformer layers, one after the other, for one new token of each sequence: ten launches a layer on the same
+//! buffers, eleven where attention splits the context. Weights and cache are each layer's own.
 //!
 //! ```cuda
 //! // As vLLM 0.2 runs a LlamaDecoderLayer, with the kernels of the other generators:
@@ -33,7 +33,7 @@ use rotary::Rotary;
 
 pub const GENERATOR: Generator = Generator {
     name: "decode-layer",
-    summary: "one decode step of a transformer layer, from norm to feed-forward, in ten launches",
+    summary: "one decode step of transformer layers, from norm to feed-forward, ten launches each",
     source: "vLLM 0.2, LlamaDecoderLayer; TensorRT-LLM, cudaCoreGemm; Llama 2 (Touvron et al. 2023)",
     parameters: &[&[
         Parameter::count("sequences", 2, (1, 16), "sequences", "Sequences decoded at once"),
@@ -61,6 +61,7 @@ pub const GENERATOR: Generator = Generator {
             "Width of the feed-forward layer, in eights",
         ),
         SPLIT,
+        Parameter::count("layers", 1, (1, 128), "layers", "Layers that follow each other"),
     ]],
     run: |gpu, arguments, random| {
         let [sequences, context] = ["sequences", "context"].map(|name| arguments.count32(name));
@@ -72,9 +73,14 @@ pub const GENERATOR: Generator = Generator {
             split: arguments.count32("split"),
         };
         model.check(sequences, context)?;
-        let layer = Layer::drawn(gpu, model, random);
-        let step = Step::drawn(gpu, model, [sequences, context], random);
-        layer.decode(gpu, &step)
+        let first = Layer::drawn(gpu, model, random);
+        let mut step = Step::drawn(gpu, model, [sequences, context], random);
+        first.decode(gpu, &step)?;
+        for _ in 1..arguments.count32("layers") {
+            step.cache = drawn_cache(gpu, step.cached, random);
+            Layer::drawn(gpu, model, random).decode(gpu, &step)?;
+        }
+        Ok(())
     },
 };
 
@@ -205,12 +211,19 @@ impl Layer {
     }
 }
 
+fn drawn_cache(gpu: &mut Gpu, elements: u32, random: &mut Random) -> Cache {
+    let mut halves = || gpu.upload(&activations(elements, random));
+    Cache { keys: halves(), values: halves() }
+}
+
 /// The sequences of a step, on the device, and room for what the launches pass on.
 struct Step {
     sequences: u32,
     hidden: Array<f16>,
     residual: Array<f16>,
+    /// Of the layer at hand, and elements of its keys.
     cache: Cache,
+    cached: u32,
     positions: Array<u64>,
     angles: Array<f16>,
     slots: Array<u64>,
@@ -235,13 +248,15 @@ impl Step {
         let last = context - 1;
         let slot = |sequence| u64::from(pages.slot(sequence, last as usize));
         let slots: Vec<u64> = (0..sequences as usize).map(slot).collect();
-        let mut halves = |gpu: &mut Gpu, len| gpu.upload(&activations(len, random));
+        let mut token_rows = || gpu.upload(&activations(sequences * model.hidden(), random));
+        let (hidden, residual) = (token_rows(), token_rows());
         let per_token = u64::from(sequences);
         Step {
             sequences,
-            hidden: halves(gpu, sequences * model.hidden()),
-            residual: halves(gpu, sequences * model.hidden()),
-            cache: Cache { keys: halves(gpu, cached), values: halves(gpu, cached) },
+            hidden,
+            residual,
+            cache: drawn_cache(gpu, cached, random),
+            cached,
             positions: gpu.upload(&vec![u64::from(last); sequences as usize]),
             angles: gpu.upload(&rotary::table(context, model.head_size)),
             slots: gpu.upload(&slots),

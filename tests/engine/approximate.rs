@@ -1,0 +1,105 @@
+//! `run.alike_launches` in whole machines.
+
+use crate::trace::{Kernel, machine, mixed, run, write};
+use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::gpu::results::{Discard, RunResult};
+
+/// One clock, no refresh: a launch that finds the caches as the one before did takes the same cycles.
+/// Each SM has a CTA of a launch.
+const STEADY: [&str; 6] = [
+    "sm.count=6",
+    "clocks.core_mhz=1000",
+    "clocks.network_mhz=1000",
+    "clocks.llc_mhz=1000",
+    "clocks.dram_mhz=1000",
+    "run.launch_latency=2000",
+];
+
+const LAUNCHES: usize = 16;
+
+fn steady(most: u32, overrides: &[&str]) -> warpmem::machine::Machine {
+    let most = format!("run.alike_launches={most}");
+    machine("li2015", &[&STEADY[..], &[most.as_str()], overrides].concat())
+}
+
+/// All that is weighed: the counts of units, and cycles.
+fn counts(result: &RunResult) -> RunResult {
+    let result = result.clone();
+    RunResult { kernels: vec![], progress: vec![], counters: vec![], steps: 0, ..result }
+}
+
+fn launches(result: &RunResult) -> Vec<(u32, u32, u32)> {
+    result.kernels.iter().map(|k| (k.launch, k.like, k.stands_for)).collect()
+}
+
+#[test]
+fn where_launches_repeat_to_the_cycle_the_counts_are_those_of_all() {
+    // The period of the last has no time until another starts, so that it stands for none.
+    let last = mixed(1, 2, 1 << 12);
+    let file = write(&[vec![mixed(6, 8, 1 << 14); LAUNCHES], vec![last]].concat());
+    for topology in ["policy.topology=crossbar", "policy.topology=infinite-bandwidth-noc"] {
+        let all = run(&steady(0, &[topology]), &file.trace);
+        let periods: Vec<Option<u64>> = all.kernels.iter().map(|kernel| kernel.period).collect();
+        assert!(periods[1..LAUNCHES].iter().all(|period| *period == periods[1]), "{periods:?}");
+        let some = run(&steady(3, &[topology]), &file.trace);
+        assert!(some.kernels.len() < 8, "{:?}", launches(&some));
+        assert_eq!(
+            some.kernels.iter().map(|kernel| kernel.stands_for).sum::<u32>(),
+            LAUNCHES as u32 + 1
+        );
+        assert!(some.steps < all.steps * 3 / 4, "{} of {} steps", some.steps, all.steps);
+        assert!(counts(&some) == counts(&all), "{topology}");
+        let fairness = [&some, &all].map(|result| result.warp_fairness().unwrap());
+        assert!((fairness[0] - fairness[1]).abs() < 1e-12, "{fairness:?}");
+        assert_eq!(some.cycles_error(), Some(0.0));
+        assert_eq!(all.cycles_error(), None);
+    }
+}
+
+#[test]
+fn a_kernel_that_is_launched_once_counts_once() {
+    let other = mixed(2, 3, 1 << 16);
+    let kernels = [vec![mixed(6, 8, 1 << 14); 6], vec![other], vec![mixed(6, 8, 1 << 14); 3]];
+    let file = write(&kernels.concat());
+    let (all, some) = (run(&steady(0, &[]), &file.trace), run(&steady(3, &[]), &file.trace));
+    assert!(launches(&some).contains(&(6, 6, 1)), "{:?}", launches(&some));
+    let issued = |result: &RunResult| result.sms.iter().map(|sm| sm.warp_instructions).sum::<u64>();
+    assert_eq!(issued(&some), issued(&all));
+}
+
+/// Stores are under way when the next launch begins.
+#[test]
+fn what_memory_has_not_finished_for_a_launch_is_no_trouble() {
+    let kernel: Kernel = mixed(20, 20, 1 << 22);
+    let file = write(&vec![kernel; 7]);
+    for overrides in
+        [&["run.launch_latency=0"][..], &["run.launch_latency=0", "policy.topology=mesh"]]
+    {
+        for preset in ["li2015", "v100", "a100"] {
+            let overrides = [&["sm.count=4", "run.alike_launches=3"], overrides].concat();
+            let result = run(&machine(preset, &overrides), &file.trace);
+            let accounted = |sm: &warpmem::gpu::results::SmResult| {
+                sm.active_cycles
+                    + sm.no_warp_cycles
+                    + sm.memory_block_cycles
+                    + sm.dependency_stall_cycles
+                    + sm.structural_stall_cycles
+                    + sm.barrier_cycles
+            };
+            assert!(result.sms.iter().all(|sm| accounted(sm) == result.core_cycles));
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let file = write(&vec![mixed(20, 12, 1 << 20); 9]);
+    let machine = machine("v100", &["sm.count=6", "run.alike_launches=2"]);
+    let of = |threads| {
+        let sink = &mut Discard;
+        simulate_with_threads(&machine, &file.trace, threads, sink, &mut NoProgress).unwrap()
+    };
+    let one = of(1);
+    assert!(launches(&one).len() < 9);
+    assert!(one == of(2) && one == of(3));
+}
