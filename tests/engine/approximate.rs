@@ -37,7 +37,7 @@ fn where_launches_repeat_to_the_cycle_the_counts_are_those_of_all() {
     // The period of the last has no time until another starts, so that it stands for none.
     let last = mixed(1, 2, 1 << 12);
     let file = write(&[vec![mixed(6, 8, 1 << 14); LAUNCHES], vec![last]].concat());
-    for topology in ["policy.topology=crossbar", "policy.topology=infinite-bandwidth-noc"] {
+    for topology in ["policy.topology=crossbar", "policy.topology=ideal"] {
         let all = run(&steady(0, &[topology]), &file.trace);
         let periods: Vec<Option<u64>> = all.kernels.iter().map(|kernel| kernel.period).collect();
         assert!(periods[1..LAUNCHES].iter().all(|period| *period == periods[1]), "{periods:?}");

@@ -6,7 +6,6 @@
 //! their numbers of CTAs, instructions and accesses by kind differ by a twentieth at most. Where data
 //! lie is not looked at.
 
-use std::ops::Range;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_random::Random;

@@ -1,6 +1,7 @@
 //! A layer against the same layer computed launch by launch in double precision.
 
-use warpmem_trace::KernelInfo;
+use std::collections::BTreeSet;
+use warpmem_trace::{KernelInfo, Kind, Space};
 
 use super::super::testing::*;
 use super::super::{linear, rms_norm};
@@ -188,6 +189,37 @@ fn a_step_is_ten_launches() {
         "cudaCoreGemm",
     ];
     assert_eq!(names, expected);
+}
+
+/// Layers go on with the same tokens, through weights and a cache of their own.
+#[test]
+fn each_layer_reads_weights_of_its_own() {
+    let given = [("layers".to_owned(), "3".to_owned())];
+    let arguments =
+        Arguments::resolve("decode-layer", GENERATOR.parameters, &given.into()).unwrap();
+    let run = run(|gpu| (GENERATOR.run)(gpu, &arguments, &mut Random::new(1)));
+    let trace = run.trace();
+    assert_eq!(trace.kernels().len(), 30);
+    let mut read = vec![BTreeSet::new(); 30];
+    visit_records(trace, |kernel, _, instruction, record| {
+        if instruction.kind == Kind::Load && instruction.space == Space::Global {
+            read[kernel].extend(record.addresses.iter().copied());
+        }
+    });
+    for launch in 0..10 {
+        let [first, second] = [&read[launch], &read[10 + launch]];
+        let shared = first.intersection(second).count();
+        let has_own = matches!(
+            trace.kernels()[launch].info.name.as_str(),
+            "cudaCoreGemm" | "paged_attention_v1"
+        );
+        assert!(
+            !has_own || shared < first.len() / 2,
+            "launch {launch}: {shared} of {}",
+            first.len()
+        );
+        assert_eq!(first.len(), second.len());
+    }
 }
 
 #[test]
