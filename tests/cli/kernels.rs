@@ -15,7 +15,7 @@ fn rows(bench: &Bench, arguments: &[&str]) -> Vec<Row> {
 }
 
 /// Columns of which a kernel has its own, or a name.
-const OWN: [&str; 4] = ["kernel", "start_cycle", "end_cycle", "cycles"];
+const OWN: [&str; 5] = ["kernel", "stands_for", "start_cycle", "end_cycle", "cycles"];
 
 #[track_caller]
 fn assert_sums(bench: &Bench, arguments: &[&str]) {

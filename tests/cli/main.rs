@@ -1,5 +1,6 @@
 //! The program from end to end.
 
+mod approximate;
 mod bad_input;
 mod capture;
 mod classify;

@@ -38,6 +38,15 @@ impl Machine {
         Ok(check_address(self)?)
     }
 
+    /// Refuses a machine whose runs leave launches out, where each is compared with something.
+    ///
+    /// # Errors
+    /// As [`Machine::validate`].
+    pub fn validate_all_launches(&self) -> Result<(), MachineError> {
+        let most = self.run.alike_launches;
+        Ok(rule(most == 0, "run.alike_launches", most, "0: here every launch is looked at")?)
+    }
+
     /// Refuses DRAM channels that the model cannot run, and any key that is out of its range. Rules
     /// that concern other units are not checked.
     ///

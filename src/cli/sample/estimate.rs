@@ -77,6 +77,7 @@ const FRACTION: Size = Size::Fraction(0.1);
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut machine = args.overrides.apply(&args.machine)?;
+    machine.validate_all_launches()?;
     args.policies.0.apply(&mut machine);
     let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
     let trace = NamedTrace::open(&args.trace)?;

@@ -292,6 +292,7 @@ fn plan(
     let fixed = [WITHOUT_LAUNCHES].iter().chain(as_scheduler).map(|text| (*text).to_owned());
     let overrides: Vec<String> = fixed.chain(choice.overrides.iter().cloned()).collect();
     let machine = load(&machine_name, &overrides)?;
+    machine.validate_all_launches()?;
     if let Some(contradiction) = run.contradiction(&machine) {
         let label = label(&trace, &configuration, &run.dram_scheduler);
         return Err(ChoiceError::OtherMachine { label, machine: machine_name, contradiction });

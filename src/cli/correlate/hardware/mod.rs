@@ -90,6 +90,7 @@ fn machine(args: &Args, results: &ResultsFile) -> anyhow::Result<(String, Machin
     let given = args.overrides.overrides.iter().cloned();
     let overrides: Vec<String> = [WITHOUT_LAUNCHES.to_owned()].into_iter().chain(given).collect();
     let machine = load(name, &overrides)?;
+    machine.validate_all_launches()?;
     let [major, minor] = device.compute_capability;
     let differences = differences(device, &device_of(&machine, (major, minor)));
     if !differences.is_empty() {
