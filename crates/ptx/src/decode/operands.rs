@@ -57,8 +57,22 @@ impl<'a> Operands<'a> {
         self.sources.push(value);
     }
 
+    /// The source that was added last.
+    pub fn last_source(&self) -> Option<Value> {
+        self.sources.last().copied()
+    }
+
     pub fn push_dest(&mut self, register: Option<Register>) {
         self.dests.push(register);
+    }
+
+    /// Adds the destinations so far to the sources; none of them may be `_`.
+    pub fn read_dests(&mut self) -> Result<()> {
+        for &dest in &self.dests {
+            let register = dest.ok_or("`_` is only written to")?;
+            self.sources.push(Value::Register(register));
+        }
+        Ok(())
     }
 
     /// A destination of a type.
