@@ -30,11 +30,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`
+    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`; CUTLASS writes the shape behind
+    /// `.trans`, which ptxas takes, too.
     fn load_or_store_matrix(&mut self) -> Result<Op> {
-        if !self.modifiers.accept("m8n8") {
-            return Err(self.modifiers.expected("`.m8n8`"));
-        }
+        let is_first = self.modifiers.accept("m8n8");
         let matrices = self.modifiers.require("`.x1`, `.x2` or `.x4`", |name| match name {
             "x1" => Some(1u8),
             "x2" => Some(2),
@@ -42,6 +41,9 @@ impl Decoder<'_> {
             _ => None,
         })?;
         let transposed = self.modifiers.accept("trans");
+        if !is_first {
+            self.expect_modifiers(&["m8n8"])?;
+        }
         let _ = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
         self.modifiers.one_of(&[B16])?;
         if self.opcode == "ldmatrix" {
