@@ -68,6 +68,17 @@ fn elements_dimensions_and_addresses_have_bounds() {
     assert_eq!(at(16).unwrap().moved_to(32), at(32));
 }
 
+/// CUTLASS clears it in maps of small tensors.
+#[test]
+fn bit_21_of_the_second_word_says_nothing() {
+    for address in [1 << 21, u64::MAX << 4] {
+        let map = TensorMap::new(Type::U32, address, &[AXIS; 5], Swizzle::B128, Fill::Zero).unwrap();
+        let mut bytes = map.to_bytes();
+        bytes[8 + 2] &= !(1 << 5);
+        assert_eq!(TensorMap::of_bytes(&bytes), Some(map));
+    }
+}
+
 #[test]
 fn rows_of_the_box_are_of_whole_chunks_and_within_the_swizzle() {
     use TensorMapError as Error;
