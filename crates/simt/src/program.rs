@@ -6,22 +6,17 @@ use std::collections::{BTreeMap, HashSet};
 use warpmem_ptx::{
     Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
     PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
-    live_words,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
 
 use crate::error::LaunchError;
 use crate::image::{Image, function_address};
+use crate::registers::estimated_registers;
 use crate::system::SystemCall;
 
 /// Bytes from one instruction to the next in program counters.
 pub(crate) const PC_STEP: u64 = 16;
-
-/// Registers of a thread beside those that hold values. With it, the median difference to ptxas
-/// 13.0 for sm_75 is 0 over 93 kernels of Rodinia, PolyBench-GPU and the CUDA samples; the mean of
-/// its magnitude is 6.0.
-const OTHER_REGISTERS: u32 = 4;
 
 /// Where an operand is read from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -304,28 +299,6 @@ fn reaches_other_ctas(op: Op) -> bool {
 /// Whether only the CTAs of a cluster reach a space. They run together.
 fn is_shared(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Cluster)
-}
-
-/// Registers of a thread of a kernel: an estimate from the values that are live at once.
-pub fn estimated_registers(module: &Module, kernel: FunctionId) -> u32 {
-    registers(module, kernel, &mut Vec::new()) + OTHER_REGISTERS
-}
-
-/// The words that are live at once, through all calls. A function that calls itself counts once.
-fn registers(module: &Module, id: FunctionId, callers: &mut Vec<FunctionId>) -> u32 {
-    let Some(body) = &module.function(id).body else { return 0 };
-    if callers.contains(&id) {
-        return 0;
-    }
-    callers.push(id);
-    let (most, at_calls) = live_words(body, &Flow::of(body));
-    let with_callees = body.calls.iter().zip(at_calls).map(|(call, live)| match call.callee {
-        Callee::Direct(callee) => live + registers(module, callee, callers),
-        Callee::Indirect => live,
-    });
-    let most = with_callees.max().unwrap_or(0).max(most);
-    callers.pop();
-    most
 }
 
 /// Addresses of the shared variables of a program.

@@ -38,9 +38,12 @@ impl Decoder<'_> {
     /// a is a descriptor or registers.
     fn group_product(&mut self) -> Result<GroupProduct> {
         let (m, n, k) = self.modifiers.require("a shape", shape::<u16>)?;
-        let saturate = self.modifiers.accept("satfinite");
+        // The ISA writes it before the types, CUTLASS behind them; ptxas takes it between them, too.
+        let mut saturate = self.modifiers.accept("satfinite");
         let d = self.modifiers.one_of(&[F16, F32, S32])?;
+        saturate |= self.modifiers.accept("satfinite");
         let [a, b] = [self.factor()?, self.factor()?];
+        saturate |= self.modifiers.accept("satfinite");
         let mut product = GroupProduct { n, d, a, b, a_in_registers: false, saturate };
         if m != ROWS || u32::from(k) != product.k() || !is_known(&product) {
             let shape = format!("m{m}n{n}k{k}");

@@ -72,8 +72,10 @@ fn every_type_has_its_k_and_operands() {
         let (product, _) = decoded(&format!("m64n256k{k}.{types}"), d, operands);
         assert_eq!((product.k(), product.registers(), product.n), (k, d, 256), "{types}");
     }
-    let (product, _) = decoded("m64n24k32.satfinite.s32.s8.s8", 12, "%rd1, %rd2, %p1");
-    assert!(product.saturate);
+    for types in ["satfinite.s32.s8.s8", "s32.satfinite.s8.s8", "s32.s8.s8.satfinite"] {
+        let (product, _) = decoded(&format!("m64n24k32.{types}"), 12, "%rd1, %rd2, %p1");
+        assert!(product.saturate, "{types}");
+    }
 }
 
 /// D is no source where it is never added.

@@ -72,7 +72,8 @@ fn elements_dimensions_and_addresses_have_bounds() {
 #[test]
 fn bit_21_of_the_second_word_says_nothing() {
     for address in [1 << 21, u64::MAX << 4] {
-        let map = TensorMap::new(Type::U32, address, &[AXIS; 5], Swizzle::B128, Fill::Zero).unwrap();
+        let map =
+            TensorMap::new(Type::U32, address, &[AXIS; 5], Swizzle::B128, Fill::Zero).unwrap();
         let mut bytes = map.to_bytes();
         bytes[8 + 2] &= !(1 << 5);
         assert_eq!(TensorMap::of_bytes(&bytes), Some(map));
