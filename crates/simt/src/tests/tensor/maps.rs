@@ -141,9 +141,9 @@ fn other_bytes_are_no_map() {
     };
     assert!(changed(0, bytes[0]).is_some());
     assert_eq!(TensorMap::of_bytes(&[0; TENSOR_MAP_BYTES]), None);
-    let (version, address, kinds, stride, second) = (0, 8, 16, 24, 64);
+    let (version, kinds, address, stride, second) = (0, 8, 16, 24, 64);
     for (at, to, what) in [
-        (version, 2, "another version"),
+        (version, 1, "another version"),
         (address, 1, "an address"),
         (kinds, 10, "an element"),
         (kinds + 1, 0, "no dimension"),
