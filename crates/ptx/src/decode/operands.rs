@@ -66,13 +66,17 @@ impl<'a> Operands<'a> {
         self.dests.push(register);
     }
 
-    /// Adds the destinations so far to the sources; none of them may be `_`.
-    pub fn read_dests(&mut self) -> Result<()> {
-        for &dest in &self.dests {
-            let register = dest.ok_or("`_` is only written to")?;
-            self.sources.push(Value::Register(register));
+    /// Refuses `_` among the destinations so far.
+    pub fn check_dests_are_registers(&self) -> Result<()> {
+        match self.dests.iter().all(Option::is_some) {
+            true => Ok(()),
+            false => Err("`_` is only written to".into()),
         }
-        Ok(())
+    }
+
+    /// Adds the registers that are written so far to the sources.
+    pub fn read_dests(&mut self) {
+        self.sources.extend(self.dests.iter().flatten().map(|&register| Value::Register(register)));
     }
 
     /// A destination of a type.

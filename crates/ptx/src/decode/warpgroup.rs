@@ -50,6 +50,7 @@ impl Decoder<'_> {
             return Err(format!("`wgmma` of shape {shape} and these types is not an instruction"));
         }
         of_registers(self.operands.dest_vector(B32.class())?, product.registers())?;
+        self.operands.check_dests_are_registers()?;
         product.a_in_registers = matches!(self.operands.peek(), Some(Operand::Vector(_)));
         match product.a_in_registers {
             true => of_registers(self.operands.source_vector(B32)?, A_REGISTERS)?,
@@ -72,10 +73,10 @@ impl Decoder<'_> {
     /// The predicate that says whether D is added: it is read unless the predicate is always false.
     fn scale_of_d(&mut self) -> Result<()> {
         self.operands.source(Pred)?;
-        match self.operands.last_source() {
-            Some(Value::Bits(0)) => Ok(()),
-            _ => self.operands.read_dests(),
+        if self.operands.last_source() != Some(Value::Bits(0)) {
+            self.operands.read_dests();
         }
+        Ok(())
     }
 
     /// Behind the predicate: of floating-point numbers the signs of A and B, and of those of 16 bits

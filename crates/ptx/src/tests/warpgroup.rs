@@ -193,6 +193,10 @@ fn what_is_no_instruction_says_what_is_wrong() {
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, _}, %rd1, %rd2, %p1, 1, 1, 0, 0;",
             "`_` is only written to",
         ),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, _}, %rd1, %rd2, 0, 1, 1, 0, 0;",
+            "`_` is only written to",
+        ),
         ("setmaxnreg.inc.sync.aligned.u32 20;", "20 registers of a thread, where a multiple of 8"),
         ("setmaxnreg.inc.sync.aligned.u32 100;", "100 registers of a thread"),
         ("setmaxnreg.inc.sync.aligned.u32 264;", "264 registers of a thread"),

@@ -1,9 +1,10 @@
 //! Matrices in shared memory that `wgmma` multiplies, by their descriptors (ISA, "Matrix Descriptor
 //! Format").
 //!
-//! A matrix consists of chunks of 16 bytes. Its rows (columns of B) have two of them each or, where it
-//! is transposed, every k has one for 8 rows. Which chunk is where, with the width w of the swizzle in
-//! bytes, 16 without one (ISA, "Canonical Layouts"; L and S are the two offsets):
+//! A matrix consists of chunks of 16 bytes. Its rows (columns of B) have two of them each; where it is
+//! transposed, which elements of 16 bits may be, every k has one for 8 rows. Which chunk is where, with
+//! the width w of the swizzle in bytes, 16 without one (ISA, "Canonical Layouts"; L and S are the two
+//! offsets):
 //!
 //! ```text
 //!  row r, chunk c      w (r % 8) + S (r / 8) + 16 c                     L c without a swizzle
@@ -26,7 +27,7 @@ pub(super) struct Descriptor {
     start: u64,
     leading: u64,
     stride: u64,
-    /// Of the line with which the swizzle's pattern begins, among eight.
+    /// Number, modulo 8, of the line of shared memory with which the swizzle's pattern begins.
     first_line: u64,
     swizzle: Swizzle,
 }
@@ -59,34 +60,33 @@ impl Descriptor {
         by_row: bool,
     ) -> Result<Vec<f64>, u64> {
         let each = (CHUNK * 8 / u64::from(factor.element.bits())) as usize;
-        let k = (GroupProduct::ROW_BYTES * 8 / factor.element.bits()) as usize;
-        let mut matrix = vec![0.0; rows.len() * k];
-        let [row_step, k_step] = if by_row { [k, 1] } else { [1, rows.len()] };
-        let (chunks, step) = match factor.transposed {
-            true => (rows.len() / each, row_step),
-            false => (k / each, k_step),
+        let k_count = (GroupProduct::ROW_BYTES * 8 / factor.element.bits()) as usize;
+        let mut matrix = vec![0.0; rows.len() * k_count];
+        let [row_step, k_step] = if by_row { [k_count, 1] } else { [1, rows.len()] };
+        let mut put = |place: u64, first: usize, step: usize| {
+            let words = chunk_at(memory, place).ok_or(place)?;
+            decode(words, factor, matrix[first..].iter_mut().step_by(step));
+            Ok::<(), u64>(())
         };
-        let lines = if factor.transposed { k } else { rows.len() };
-        for line in 0..lines {
-            for chunk in 0..chunks {
-                let (place, first) = match factor.transposed {
-                    true => {
-                        let place = self.transposed(rows.start / each + chunk, line);
-                        (place, chunk * each * row_step + line * k_step)
-                    }
-                    false => {
-                        let place = self.plain(rows.start + line, chunk);
-                        (place, line * row_step + chunk * each * k_step)
-                    }
-                };
-                let bytes = chunk_at(memory, place).ok_or(place)?;
-                let values = matrix[first..].iter_mut().step_by(step);
-                decode(bytes, factor, values);
+        if factor.transposed {
+            for k in 0..k_count {
+                for row in (0..rows.len()).step_by(each) {
+                    let place = self.transposed((rows.start + row) / each, k);
+                    put(place, row * row_step + k * k_step, row_step)?;
+                }
+            }
+        } else {
+            for row in 0..rows.len() {
+                for k in (0..k_count).step_by(each) {
+                    let place = self.plain(rows.start + row, k / each);
+                    put(place, row * row_step + k * k_step, k_step)?;
+                }
             }
         }
         Ok(matrix)
     }
 
+    /// Where a chunk of a row is.
     fn plain(&self, row: usize, chunk: usize) -> u64 {
         let (row, chunk) = (row as u64, chunk as u64);
         let (width, apart) = match self.swizzle.span() {
@@ -96,6 +96,7 @@ impl Descriptor {
         self.place(width * (row % TOGETHER) + self.stride * (row / TOGETHER) + apart * chunk)
     }
 
+    /// Where the chunk of a k is that has these rows of 8.
     fn transposed(&self, rows: usize, k: usize) -> u64 {
         let (rows, k) = (rows as u64, k as u64);
         let Some(span) = self.swizzle.span() else {
