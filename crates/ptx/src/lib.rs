@@ -20,6 +20,7 @@ mod ids;
 mod instruction;
 mod lexer;
 mod liveness;
+mod matrix;
 mod mbarrier;
 mod module;
 mod op;
@@ -37,6 +38,7 @@ pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};
 pub use instruction::{Guard, Instruction, Register, Value};
 pub use liveness::live_words;
+pub use matrix::{Element, Factor, GroupProduct, Mma, Wgmma};
 pub use mbarrier::{Arrival, Mbarrier};
 pub use module::{
     Argument, Body, Call, Callee, Function, Module, Reference, Relocation, Target, ThreadLimit,

@@ -4,6 +4,7 @@
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
 use crate::cluster::ClusterBarrier;
+use crate::matrix::{Mma, Wgmma};
 use crate::mbarrier::Mbarrier;
 use crate::types::{Space, Type};
 
@@ -143,6 +144,7 @@ pub enum Op {
         coordinates: Type,
     },
     Mma(Mma),
+    Wgmma(Wgmma),
 
     /// Branch to an instruction.
     Branch(u32),
@@ -469,59 +471,6 @@ pub enum TextureShape {
     ThreeD,
     OneDArray,
     TwoDArray,
-}
-
-/// `mma.sync`: the product of A (m × k) and B (k × n), added to C.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mma {
-    pub m: u8,
-    pub n: u8,
-    pub k: u8,
-    pub d: Type,
-    pub a: Element,
-    pub b: Element,
-    pub c: Type,
-    pub saturate: bool,
-}
-
-/// The type of an element of A or B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
-    F16,
-    Bf16,
-    Tf32,
-    F64,
-    U8,
-    S8,
-}
-
-impl Element {
-    pub fn bits(self) -> u32 {
-        match self {
-            Element::U8 | Element::S8 => 8,
-            Element::F16 | Element::Bf16 => 16,
-            Element::Tf32 => 32,
-            Element::F64 => 64,
-        }
-    }
-}
-
-impl Mma {
-    /// Registers per lane that hold A, B, C and D.
-    pub fn registers(&self) -> [usize; 4] {
-        let of = |values: u32, bits: u32| {
-            let register = if bits == 64 { 64 } else { 32 };
-            (values * bits / register / 32) as usize
-        };
-        let (m, n, k) = (u32::from(self.m), u32::from(self.n), u32::from(self.k));
-        let packed = |ty: Type| if ty == Type::F16 { 16 } else { ty.bits() };
-        [
-            of(m * k, self.a.bits()),
-            of(k * n, self.b.bits()),
-            of(m * n, packed(self.c)),
-            of(m * n, packed(self.d)),
-        ]
-    }
 }
 
 /// `bar` and `barrier` of a CTA. Sources: barrier, threads (if given), predicate (of `red`).

@@ -32,6 +32,8 @@ pub(crate) struct Cta<W> {
     /// What it has printed.
     output: String,
     barriers: [Rendezvous; 16],
+    /// The wgmma-groups that each warp has committed.
+    committed: Vec<u64>,
 }
 
 /// A CTA that has ended, with what its warps executed.
@@ -78,11 +80,14 @@ impl<W: WarpRecorder> Cta<W> {
             let params = prepared.params.len() as u64;
             Warp::new(&prepared.program, place, params, recorder(), spare.pop())
         };
+        let warps: Vec<_> =
+            (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect();
         Cta {
             number,
             rank,
             block,
-            warps: (0..prepared.launch.threads().div_ceil(WARP as u32)).map(warp).collect(),
+            committed: vec![0; warps.len()],
+            warps,
             output: String::new(),
             barriers: [Rendezvous::default(); 16],
         }
@@ -117,6 +122,7 @@ impl<W: WarpRecorder> Cta<W> {
             shared_base: address_in(self.rank.into(), 0),
             peers,
             params: &prepared.params,
+            committed: &mut self.committed,
             pc: 0,
             output: &mut self.output,
         };

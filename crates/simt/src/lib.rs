@@ -30,6 +30,7 @@ mod prepared;
 mod print;
 mod program;
 mod recorder;
+mod registers;
 mod run;
 mod stack;
 mod system;
@@ -48,8 +49,8 @@ pub use lanes::{Lanes, WARP};
 pub use launch::{Launch, Params, WORKSPACE};
 pub use memory::{DeviceMemory, Mapping};
 pub use prepared::Programs;
-pub use program::estimated_registers;
 pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
+pub use registers::estimated_registers;
 pub use run::Run;
 pub use tensor::{
     Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorMap, TensorMapError,

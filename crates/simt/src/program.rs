@@ -4,24 +4,19 @@
 use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
-    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
-    PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
-    live_words,
+    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Mbarrier, Module,
+    Op, PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
 
 use crate::error::LaunchError;
 use crate::image::{Image, function_address};
+use crate::registers::estimated_registers;
 use crate::system::SystemCall;
 
 /// Bytes from one instruction to the next in program counters.
 pub(crate) const PC_STEP: u64 = 16;
-
-/// Registers of a thread beside those that hold values. With it, the median difference to ptxas
-/// 13.0 for sm_75 is 0 over 93 kernels of Rodinia, PolyBench-GPU and the CUDA samples; the mean of
-/// its magnitude is 6.0.
-const OTHER_REGISTERS: u32 = 4;
 
 /// Where an operand is read from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,6 +132,7 @@ pub(crate) struct Program {
     pub registers: u32,
     /// Threads arrive at barriers of the CTA, not warps: from sm_70 on.
     pub threads_arrive: bool,
+    pub waits_at_mbarriers: bool,
 }
 
 impl Program {
@@ -191,6 +187,8 @@ impl Program {
             pc += instructions * PC_STEP;
         }
         let registers = estimated_registers(module, kernel);
+        let mut steps = routines.iter().flat_map(|routine: &Routine| &routine.steps);
+        let waits_at_mbarriers = steps.any(|step| is_wait_at_mbarrier(step.op));
         Ok(Program {
             routines,
             signatures,
@@ -198,6 +196,7 @@ impl Program {
             shared_bytes: shared.bytes,
             registers,
             threads_arrive: module.sm_version() >= 70,
+            waits_at_mbarriers,
         })
     }
 
@@ -301,31 +300,13 @@ fn reaches_other_ctas(op: Op) -> bool {
     }
 }
 
+fn is_wait_at_mbarrier(op: Op) -> bool {
+    matches!(op, Op::Mbarrier { f: Mbarrier::TestWait { .. } | Mbarrier::TryWait { .. }, .. })
+}
+
 /// Whether only the CTAs of a cluster reach a space. They run together.
 fn is_shared(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Cluster)
-}
-
-/// Registers of a thread of a kernel: an estimate from the values that are live at once.
-pub fn estimated_registers(module: &Module, kernel: FunctionId) -> u32 {
-    registers(module, kernel, &mut Vec::new()) + OTHER_REGISTERS
-}
-
-/// The words that are live at once, through all calls. A function that calls itself counts once.
-fn registers(module: &Module, id: FunctionId, callers: &mut Vec<FunctionId>) -> u32 {
-    let Some(body) = &module.function(id).body else { return 0 };
-    if callers.contains(&id) {
-        return 0;
-    }
-    callers.push(id);
-    let (most, at_calls) = live_words(body, &Flow::of(body));
-    let with_callees = body.calls.iter().zip(at_calls).map(|(call, live)| match call.callee {
-        Callee::Direct(callee) => live + registers(module, callee, callers),
-        Callee::Indirect => live,
-    });
-    let most = with_callees.max().unwrap_or(0).max(most);
-    callers.pop();
-    most
 }
 
 /// Addresses of the shared variables of a program.

@@ -16,6 +16,7 @@ pub use bytes::TENSOR_MAP_BYTES;
 pub(crate) use bytes::WORDS;
 pub(crate) use rows::{Part, Row, pieces};
 pub use swizzle::Swizzle;
+pub(crate) use swizzle::{CHUNK, LINE};
 
 /// Most dimensions of a tensor.
 pub const MOST_DIMENSIONS: usize = 5;

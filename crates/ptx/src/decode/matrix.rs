@@ -1,16 +1,18 @@
 //! Matrix loads and products.
 
+use std::str::FromStr;
+
 use super::{Decoder, Result};
-use crate::op::{Element, Mma, Op};
+use crate::matrix::{Element, Mma};
+use crate::op::Op;
 use crate::types::Type::{self, *};
 
 impl Decoder<'_> {
     pub(super) fn matrix(&mut self) -> Result<Op> {
-        for name in ["sync", "aligned"] {
-            if !self.modifiers.accept(name) {
-                return Err(self.modifiers.expected(&format!("`.{name}`")));
-            }
+        if self.opcode == "wgmma" {
+            return self.wgmma();
         }
+        self.expect_modifiers(&["sync", "aligned"])?;
         match self.opcode {
             "mma" => self.mma(),
             "movmatrix" => {
@@ -28,11 +30,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`
+    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`; CUTLASS writes the shape behind
+    /// `.trans`, which ptxas takes, too.
     fn load_or_store_matrix(&mut self) -> Result<Op> {
-        if !self.modifiers.accept("m8n8") {
-            return Err(self.modifiers.expected("`.m8n8`"));
-        }
+        let is_first = self.modifiers.accept("m8n8");
         let matrices = self.modifiers.require("`.x1`, `.x2` or `.x4`", |name| match name {
             "x1" => Some(1u8),
             "x2" => Some(2),
@@ -40,6 +41,9 @@ impl Decoder<'_> {
             _ => None,
         })?;
         let transposed = self.modifiers.accept("trans");
+        if !is_first {
+            self.expect_modifiers(&["m8n8"])?;
+        }
         let _ = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
         self.modifiers.one_of(&[B16])?;
         if self.opcode == "ldmatrix" {
@@ -89,18 +93,9 @@ impl Decoder<'_> {
         }
     }
 
-    fn element(&mut self) -> Result<Element> {
-        self.modifiers.require("the type of a matrix", |name| {
-            Some(match name {
-                "f16" => Element::F16,
-                "bf16" => Element::Bf16,
-                "tf32" => Element::Tf32,
-                "f64" => Element::F64,
-                "u8" => Element::U8,
-                "s8" => Element::S8,
-                _ => return None,
-            })
-        })
+    /// The type of A or B.
+    pub(super) fn element(&mut self) -> Result<Element> {
+        self.modifiers.require("the type of a matrix", Element::named)
     }
 }
 
@@ -114,7 +109,7 @@ fn element_register(element: Element) -> Type {
 }
 
 /// `m16n8k16`
-fn shape(name: &str) -> Option<(u8, u8, u8)> {
+pub(super) fn shape<N: FromStr>(name: &str) -> Option<(N, N, N)> {
     let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
@@ -124,7 +119,7 @@ fn shape(name: &str) -> Option<(u8, u8, u8)> {
 fn is_known(mma: &Mma) -> bool {
     let Mma { m, n, k, d, a, b, c, saturate } = *mma;
     let floats = d == F32 && c == F32;
-    let is_int = matches!(a, Element::U8 | Element::S8) && matches!(b, Element::U8 | Element::S8);
+    let is_int = a.is_integer() && b.is_integer();
     let known = match (m, n, k) {
         (16, 8, 8 | 16) if a == Element::F16 && b == a => {
             matches!(d, F16 | F32) && matches!(c, F16 | F32)

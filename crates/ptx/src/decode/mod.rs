@@ -16,6 +16,7 @@ mod operands;
 mod synchronize;
 mod tensor;
 mod texture;
+mod warpgroup;
 
 use crate::instruction::{Register, Value};
 use crate::module::Call;
@@ -136,9 +137,10 @@ const OPCODES: [(Group, &[&str]); 10] = [
             "elect",
             "nanosleep",
             "griddepcontrol",
+            "setmaxnreg",
         ],
     ),
-    (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma"]),
+    (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma"]),
     (Group::Texture, &["tex"]),
     (Group::Control, &["bra", "brx", "call", "ret", "exit", "trap", "brkpt"]),
 ];

@@ -57,8 +57,26 @@ impl<'a> Operands<'a> {
         self.sources.push(value);
     }
 
+    /// The source that was added last.
+    pub fn last_source(&self) -> Option<Value> {
+        self.sources.last().copied()
+    }
+
     pub fn push_dest(&mut self, register: Option<Register>) {
         self.dests.push(register);
+    }
+
+    /// Refuses `_` among the destinations so far.
+    pub fn check_dests_are_registers(&self) -> Result<()> {
+        match self.dests.iter().all(Option::is_some) {
+            true => Ok(()),
+            false => Err("`_` is only written to".into()),
+        }
+    }
+
+    /// Adds the registers that are written so far to the sources.
+    pub fn read_dests(&mut self) {
+        self.sources.extend(self.dests.iter().flatten().map(|&register| Value::Register(register)));
     }
 
     /// A destination of a type.

@@ -28,6 +28,7 @@ impl Decoder<'_> {
                 self.operands.source(B32)?;
                 Ok(Op::Elect)
             }
+            "setmaxnreg" => self.register_limit(),
             "nanosleep" => {
                 self.modifiers.one_of(&[U32])?;
                 self.operands.source(U32)?;

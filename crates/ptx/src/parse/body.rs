@@ -1,8 +1,7 @@
 //! The body of a function: declarations, labels, and instructions, which are decoded.
 
-use std::collections::HashMap;
-
 use super::cursor::Parsed;
+use super::labels::Labels;
 use super::names::{Named, Names};
 use super::operand::Operands;
 use super::{Linking, Parser};
@@ -26,17 +25,8 @@ pub(super) struct BodyParser<'p, 'a> {
     body: Body,
     /// The function's names and those of the blocks within it, innermost last.
     scopes: Vec<Names<'a>>,
-    /// By name: the label's number.
-    labels: HashMap<&'a str, u32>,
-    /// By label: its name, the line that names it first, and the instruction behind it.
-    targets: Vec<Label<'a>>,
+    labels: Labels<'a>,
     location: Option<(u32, u32)>,
-}
-
-struct Label<'a> {
-    name: &'a str,
-    line: u32,
-    at: Option<u32>,
 }
 
 impl<'p, 'a> BodyParser<'p, 'a> {
@@ -46,8 +36,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             parser,
             body: Body::default(),
             scopes: vec![scope],
-            labels: HashMap::new(),
-            targets: Vec::new(),
+            labels: Labels::default(),
             location: None,
         }
     }
@@ -55,7 +44,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     pub fn parse(mut self) -> Parsed<Body> {
         self.parser.cursor.expect('{')?;
         let outside = self.scopes.len();
-        self.scopes.push(Names::default());
+        self.enter_block();
         while self.scopes.len() > outside {
             if self.parser.cursor.peek().is_none() {
                 return Err(self.parser.cursor.expected("`}`"));
@@ -74,13 +63,14 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let cursor = &mut self.parser.cursor;
         if cursor.accept('}') {
             self.scopes.pop();
+            self.labels.leave_block();
             return Ok(());
         }
         if cursor.accept('{') {
             if self.scopes.len() > DEEPEST {
                 return Err(cursor.error("blocks are nested too deeply"));
             }
-            self.scopes.push(Names::default());
+            self.enter_block();
             return Ok(());
         }
         if cursor.accept(';') {
@@ -95,6 +85,11 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             }
             _ => self.instruction(),
         }
+    }
+
+    fn enter_block(&mut self) {
+        self.scopes.push(Names::default());
+        self.labels.enter_block();
     }
 
     fn scope(&mut self) -> &mut Names<'a> {
@@ -186,11 +181,10 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             return self.targets_of(kind, name);
         }
         let at = self.body.instructions.len() as u32;
-        let number = self.label_number(name, line);
-        if self.targets[number as usize].at.replace(at).is_some() {
-            return Err(self.parser.cursor.error_at(line, format!("label `{name}` stands twice")));
+        match self.labels.put(name, line, at) {
+            true => Ok(()),
+            false => Err(self.parser.cursor.error_at(line, format!("label `{name}` stands twice"))),
         }
-        Ok(())
     }
 
     /// The list that a label names: targets of branches or calls, or a prototype.
@@ -204,7 +198,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         loop {
             let line = self.parser.cursor.line();
             let target = self.parser.cursor.word("a label")?;
-            table.push(self.label_number(target, line));
+            table.push(self.labels.number(target, line));
             if !self.parser.cursor.accept(',') {
                 break;
             }
@@ -214,15 +208,6 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         self.scope().insert(name, Named::BranchTable(number));
         self.body.branch_tables.push(table);
         Ok(())
-    }
-
-    fn label_number(&mut self, name: &'a str, line: u32) -> u32 {
-        let next = self.targets.len() as u32;
-        let number = *self.labels.entry(name).or_insert(next);
-        if number == next {
-            self.targets.push(Label { name, line, at: None });
-        }
-        number
     }
 
     fn instruction(&mut self) -> Parsed<()> {
@@ -237,14 +222,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let resolve = |name: &str| resolve(scopes, module, name);
         let operands = Operands { cursor: &mut self.parser.cursor, resolve }.all()?;
         let statement = Statement { opcode, modifiers, operands };
-        let mut label_number = |name: &'a str| {
-            let next = self.targets.len() as u32;
-            let number = *self.labels.entry(name).or_insert(next);
-            if number == next {
-                self.targets.push(Label { name, line, at: None });
-            }
-            number
-        };
+        let mut label_number = |name: &'a str| self.labels.number(name, line);
         let calls = self.body.calls.len();
         let decoded = decode::decode(statement, &mut self.body.calls, &mut label_number);
         let decoded = decoded.and_then(|decoded| {
@@ -309,16 +287,17 @@ impl<'p, 'a> BodyParser<'p, 'a> {
 
     /// Puts instructions for the numbers of labels.
     fn resolve_labels(&mut self) {
-        let missing = self.targets.iter().filter(|label| label.at.is_none());
-        let errors: Vec<PtxError> = missing
-            .map(|label| {
-                let reason = format!("label `{}` is not in the function", label.name);
-                self.parser.cursor.error_at(label.line, reason)
+        let errors: Vec<PtxError> = self
+            .labels
+            .missing()
+            .map(|(name, line)| {
+                let reason = format!("label `{name}` is not in the function");
+                self.parser.cursor.error_at(line, reason)
             })
             .collect();
         self.body.unsupported.extend(errors);
         let end = self.body.instructions.len() as u32;
-        let at = |number: u32| self.targets[number as usize].at.unwrap_or(end);
+        let at = |number: u32| self.labels.target(number).unwrap_or(end);
         for instruction in &mut self.body.instructions {
             if let Op::Branch(target) = &mut instruction.op {
                 *target = at(*target);

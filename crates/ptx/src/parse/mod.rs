@@ -3,6 +3,7 @@
 mod body;
 mod cursor;
 mod function;
+mod labels;
 mod names;
 mod operand;
 mod variable;

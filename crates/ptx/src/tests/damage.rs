@@ -16,6 +16,8 @@ const CODE: &str = "
     targets: .branchtargets $L_A, $L_END;
     brx.idx %r1, targets;
     $L_A: atom.global.add.u32 %r2, [%rd1], 1;
+    { again: @!%p1 bra.uni again; }
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, %p1, 1, -1, 0, 1;
     $L_END: bar.sync 0;";
 
 fn survives(text: &str) {

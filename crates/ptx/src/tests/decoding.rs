@@ -141,6 +141,22 @@ fn products_of_matrices_know_their_registers() {
 }
 
 #[test]
+fn the_shape_of_matrices_may_stand_behind_their_number() {
+    for (code, transposed) in [
+        ("m8n8.x4.trans.shared", true),
+        ("x4.trans.m8n8.shared", true),
+        ("x4.m8n8.shared::cta", false),
+    ] {
+        let load = format!("ldmatrix.sync.aligned.{code}.b16 {{%r1, %r2, %r3, %r4}}, [%r5+16];");
+        assert_eq!(op(&load), Op::LoadMatrix { matrices: 4, transposed, offset: 16 });
+        let store = format!("stmatrix.sync.aligned.{code}.b16 [%r5], {{%r1, %r2, %r3, %r4}};");
+        assert_eq!(op(&store), Op::StoreMatrix { matrices: 4, transposed, offset: 0 });
+    }
+    let without = unsupported("ldmatrix.sync.aligned.x1.trans.shared.b16 {%r1}, [%r5];");
+    assert!(without[0].contains("expected `.m8n8` of `ldmatrix`, found `.shared`"), "{without:?}");
+}
+
+#[test]
 fn copies_say_how_much_they_copy_and_read() {
     let copy = first("cp.async.cg.shared.global.L2::128B [%r1+16], [%rd1], 16, %r2;");
     assert_eq!(copy.op, Op::CopyAsync { bypass: true, to_offset: 16, from_offset: 0 });

@@ -1,6 +1,6 @@
 //! Control flow: where threads meet again, and which registers are live.
 
-use super::{body, kernel};
+use super::{body, kernel, unsupported};
 use crate::{Flow, Op, live_words};
 
 /// By branch, in order: the instruction at which its threads meet again.
@@ -46,6 +46,48 @@ fn threads_that_return_early_are_not_waited_for() {
 fn a_switch_meets_behind_its_last_case() {
     let code = "T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: mov.u32 %r1, 1;\nbra END;\nB: mov.u32 %r1, 2;\nbra END;\nC: mov.u32 %r1, 3;\nEND: mov.u32 %r2, 1;";
     assert_eq!(meetings(code), [Some(6)]);
+}
+
+/// The targets of the branches of some code, in order.
+fn targets(code: &str) -> Vec<u32> {
+    let module = kernel(code);
+    let branches = body(&module).instructions.iter();
+    branches
+        .filter_map(|i| match i.op {
+            Op::Branch(target) => Some(target),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn blocks_have_labels_of_their_own() {
+    let add = "add.u32 %r1, %r1, 1;";
+    let twice = format!("{{ L: {add}\n@%p1 bra L; }}\n{{ L: {add}\n@%p1 bra L; }}");
+    assert_eq!(targets(&twice), [0, 2]);
+    let hidden = format!("L: {add}\n{{ {add}\nL: {add}\n@%p1 bra L; }}\n@%p1 bra L;");
+    assert_eq!(targets(&hidden), [2, 0], "the innermost");
+}
+
+#[test]
+fn labels_outside_of_a_block_are_known_in_it() {
+    let add = "add.u32 %r1, %r1, 1;";
+    let before = format!("{add}\nL: {add}\n{{ {{ @%p1 bra L; }} }}");
+    assert_eq!(targets(&before), [1]);
+    let behind = format!("{{ {{ @%p1 bra L; }}\n@%p1 bra L; }}\n@%p1 bra L;\n{add}\nL: {add}");
+    assert_eq!(targets(&behind), [4, 4, 4]);
+    let of_own = format!("{{ @%p1 bra L;\n{add}\nL: {add} }}\n@%p1 bra L;\nL: {add}");
+    assert_eq!(targets(&of_own), [2, 4], "one that stands behind the branch");
+}
+
+#[test]
+fn labels_stand_once_and_not_only_in_another_block() {
+    let twice = unsupported("L: mov.u32 %r1, 1;\nL: mov.u32 %r1, 2;");
+    assert!(twice.len() == 1 && twice[0].contains("label `L` stands twice"), "{twice:?}");
+    for code in ["{ L: mov.u32 %r1, 1; }\nbra L;", "{ L: mov.u32 %r1, 1; }\n{ bra L; }"] {
+        let missing = unsupported(code);
+        assert!(missing.len() == 1 && missing[0].contains("`L` is not in the function"), "{code}");
+    }
 }
 
 #[test]

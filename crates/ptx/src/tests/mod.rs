@@ -7,6 +7,7 @@ mod fat_binaries;
 mod flow;
 mod modules;
 mod tensors;
+mod warpgroup;
 
 use crate::{Body, Module, parse};
 

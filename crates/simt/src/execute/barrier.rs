@@ -131,13 +131,24 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>, step: &Ste
         }
     };
     if arrival.waits {
-        warp.recorder.barrier(ctx.pc, number, arrival.lanes);
+        match holds_up_others(ctx, arrival) {
+            true => record::one(warp, step, OpClass::Control, arrival.lanes),
+            false => warp.recorder.barrier(ctx.pc, number, arrival.lanes),
+        }
         warp.state = State::AtBarrier { barrier: number };
     } else {
         record::one(warp, step, OpClass::Control, arrival.lanes);
         warp.stack.release();
     }
     Event::Barrier(number, arrival)
+}
+
+/// Whether a barrier for some warps of the CTA would keep the others from what they are needed for. A
+/// trace does not say how many warps a barrier is for, so that the machine holds a warp until all have
+/// come to one: for ever, if another waits at an mbarrier for what this one does next.
+fn holds_up_others(ctx: &Context<'_>, arrival: Arrival) -> bool {
+    let warps = ctx.committed.len() as u32;
+    ctx.program.waits_at_mbarriers && arrival.warps.is_some_and(|expected| expected < warps)
 }
 
 /// All lanes of a warp have come to a half of the cluster's barrier.

@@ -1,10 +1,10 @@
 //! Branches, calls, and ends.
 
-use warpmem_ptx::Op;
+use warpmem_ptx::{Op, Wgmma};
 use warpmem_trace::OpClass;
 
 use super::mbarrier::{self, Operation};
-use super::{Context, Event, Trap, barrier, record, system};
+use super::{Context, Event, Trap, barrier, record, system, warpgroup};
 use crate::image::function_at;
 use crate::lanes::lanes_of;
 use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
@@ -24,6 +24,7 @@ pub(super) fn is_control(op: Op) -> bool {
             | Op::Barrier(_)
             | Op::ClusterBarrier(_)
             | Op::Mbarrier { .. }
+            | Op::Wgmma(Wgmma::Wait(_))
     )
 }
 
@@ -88,6 +89,16 @@ pub(super) fn step<W: WarpRecorder>(
         Op::Mbarrier { f, space, offset } => {
             set_pc(warp, pc + 1);
             return mbarrier::execute(warp, ctx, step, mask, Operation { f, space, offset });
+        }
+        Op::Wgmma(Wgmma::Wait(pending)) => {
+            let event = match mask {
+                0 => Event::None,
+                _ => warpgroup::wait(warp, ctx, step, mask, pending)?,
+            };
+            if matches!(event, Event::None) {
+                set_pc(warp, pc + 1);
+            }
+            return Ok(event);
         }
         _ => {}
     }

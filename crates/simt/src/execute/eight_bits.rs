@@ -1,4 +1,4 @@
-//! Pairs of floating-point numbers of 8 bits, which are only converted.
+//! Floating-point numbers of 8 bits: their values, and pairs of them, which are only converted.
 
 use half::f16;
 use rustc_apfloat::ieee::{Double, Float8E4M3FN, Float8E5M2};
@@ -58,4 +58,42 @@ fn decoded(bits: u32, from: Type, relu: bool) -> u32 {
     let value = f64::from_bits(double.to_bits() as u64);
     let value = if relu && value < 0.0 { 0.0 } else { value };
     f16::from_f64(value).canonical().to_bits().into()
+}
+
+/// The value of a number of 5 exponent and 2 mantissa bits, which is the upper half of one of 16.
+#[inline(always)]
+pub(super) fn value_of_e5m2(bits: u8) -> f64 {
+    f16::from_bits(u16::from(bits) << 8).to_f64()
+}
+
+/// The value of a number of 4 exponent and 3 mantissa bits. One of 16 bits has one more bit of the
+/// exponent, whose bias is larger by 8, and an infinity; here all ones are the only NaN.
+#[inline(always)]
+pub(super) fn value_of_e4m3(bits: u8) -> f64 {
+    const SCALE: f64 = 256.0;
+    let (sign, magnitude) = (u16::from(bits & 0x80) << 8, u16::from(bits & 0x7f));
+    match magnitude {
+        0x7f => f64::NAN,
+        _ => f16::from_bits(sign | magnitude << 7).to_f64() * SCALE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The library of floating-point formats knows both.
+    #[test]
+    fn values_are_those_of_the_formats() {
+        for bits in 0..=u8::MAX {
+            for (ty, value) in
+                [(Type::E4m3x2, value_of_e4m3(bits)), (Type::E5m2x2, value_of_e5m2(bits))]
+            {
+                let expected = f16::from_bits(decoded(bits.into(), ty, false) as u16).to_f64();
+                let is_same = value == expected || value.is_nan() && expected.is_nan();
+                assert!(is_same, "{ty:?} {bits:#x}: {value}, {expected}");
+                assert!(value.is_nan() || value.is_sign_negative() == (bits >= 0x80));
+            }
+        }
+    }
 }

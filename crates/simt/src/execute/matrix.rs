@@ -17,7 +17,7 @@ use warpmem_trace::Kind;
 use super::float::Float;
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
-use super::{Context, Outcome};
+use super::{Context, Outcome, eight_bits};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -50,11 +50,10 @@ pub(super) fn mma<R>(warp: &mut Warp<R>, step: &Step, mask: u32, mma: Mma) {
     let c = &sources[sources.len() - c..];
     let mut d = vec![[0u64; WARP]; step.dests.len()];
     for lane in 0..WARP {
-        let (group, thread) = place(lane);
         for at in 0..m * n / WARP {
-            let (row, column) = (group + at / 2 * 8, thread * 2 + at % 2);
+            let (row, column) = place_of_result(lane, at);
             let products = (0..k).map(|k_at| (a[row * k + k_at], b[k_at * n + column]));
-            put(&mut d, mma, lane, at, result(mma, products, element_of(c, mma.c, lane, at)));
+            put(&mut d, mma.d, lane, at, result(mma, products, element_of(c, mma.c, lane, at)));
         }
     }
     for (&dest, values) in step.dests.iter().zip(&d) {
@@ -63,7 +62,7 @@ pub(super) fn mma<R>(warp: &mut Warp<R>, step: &Step, mask: u32, mma: Mma) {
 }
 
 /// A by rows.
-fn left(registers: &[Lanes<u64>], element: Element, k: usize) -> Vec<f64> {
+pub(super) fn left(registers: &[Lanes<u64>], element: Element, k: usize) -> Vec<f64> {
     let each = elements(element);
     let rows = registers.len() * each * WARP / k;
     let mut matrix = vec![0.0; rows * k];
@@ -97,12 +96,13 @@ fn right(registers: &[Lanes<u64>], element: Element, n: usize) -> Vec<f64> {
 }
 
 /// Elements in a register.
-fn elements(element: Element) -> usize {
+pub(super) fn elements(element: Element) -> usize {
     (32 / element.bits()).max(1) as usize
 }
 
 /// An element of a register; every type is exact in double precision.
-fn value(bits: u64, element: Element, at: usize) -> f64 {
+#[inline(always)]
+pub(super) fn value(bits: u64, element: Element, at: usize) -> f64 {
     let part = bits >> (at as u32 * element.bits());
     match element {
         Element::F16 => f16::from_bits(part as u16).to_f64(),
@@ -112,11 +112,20 @@ fn value(bits: u64, element: Element, at: usize) -> f64 {
         Element::F64 => f64::from_bits(part),
         Element::U8 => f64::from(part as u8),
         Element::S8 => f64::from(part as i8),
+        Element::E4m3 => eight_bits::value_of_e4m3(part as u8),
+        Element::E5m2 => eight_bits::value_of_e5m2(part as u8),
     }
 }
 
+/// Row and column of an element of C or D that a lane has, in a quarter of a warpgroup's product
+/// with blocks of 8 columns.
+pub(super) fn place_of_result(lane: usize, at: usize) -> (usize, usize) {
+    let (group, thread) = place(lane);
+    (group + at / 2 % 2 * 8, thread * 2 + at % 2 + at / 4 * 8)
+}
+
 /// An element of C.
-fn element_of(c: &[Lanes<u64>], ty: Type, lane: usize, at: usize) -> f64 {
+pub(super) fn element_of(c: &[Lanes<u64>], ty: Type, lane: usize, at: usize) -> f64 {
     match ty {
         Type::F16 => f16::from_bits((c[at / 2][lane] >> (at % 2 * 16)) as u16).to_f64(),
         Type::F64 => f64::from_bits(c[at][lane]),
@@ -130,25 +139,27 @@ fn result(mma: Mma, products: impl Iterator<Item = (f64, f64)>, c: f64) -> u64 {
     match mma.d {
         // Each product is added with one rounding.
         Type::F64 => products.fold(c, |sum, (a, b)| a.mul_add(b, sum)).canonical().to_bits(),
-        Type::S32 => {
-            // Integers of this size are exact.
-            let sum = products.fold(c, |sum, (a, b)| sum + a * b) as i64;
-            let sum = if mma.saturate { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
-            u64::from(sum as u32)
-        }
-        Type::F16 => {
-            let sum = products.fold(c, |sum, (a, b)| sum + a * b);
-            f16::from_f64(sum).canonical().to_bits().into()
-        }
-        _ => {
-            let sum = products.fold(c, |sum, (a, b)| sum + a * b);
-            (sum as f32).canonical().to_bits().into()
-        }
+        ty => rounded(products.fold(c, |sum, (a, b)| sum + a * b), ty, mma.saturate),
     }
 }
 
-fn put(d: &mut [Lanes<u64>], mma: Mma, lane: usize, at: usize, bits: u64) {
-    match mma.d {
+/// The bits of a sum of products in the type of D.
+pub(super) fn rounded(sum: f64, ty: Type, saturate: bool) -> u64 {
+    match ty {
+        Type::S32 => {
+            // Integers of this size are exact.
+            let sum = sum as i64;
+            let sum = if saturate { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
+            u64::from(sum as u32)
+        }
+        Type::F16 => f16::from_f64(sum).canonical().to_bits().into(),
+        _ => (sum as f32).canonical().to_bits().into(),
+    }
+}
+
+/// Puts an element of D into the registers.
+pub(super) fn put(d: &mut [Lanes<u64>], ty: Type, lane: usize, at: usize, bits: u64) {
+    match ty {
         Type::F16 => d[at / 2][lane] |= bits << (at % 2 * 16),
         _ => d[at][lane] = bits,
     }

@@ -7,6 +7,7 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod descriptor;
 mod destination;
 mod eight_bits;
 mod exchange;
@@ -23,6 +24,7 @@ mod spaces;
 mod system;
 mod tensor;
 mod texture;
+mod warpgroup;
 
 use warpmem_ptx::{Op, TextureShape, Type};
 
@@ -46,6 +48,8 @@ pub(crate) struct Context<'a> {
     pub peers: &'a mut Peers,
     /// The kernel's parameters.
     pub params: &'a [u8],
+    /// The wgmma-groups that each warp of the CTA has committed.
+    pub committed: &'a mut [u64],
     /// Program counter of the instruction that is executed.
     pub pc: u64,
     /// What the CTA has printed.
@@ -194,6 +198,7 @@ fn data<W: WarpRecorder>(
         }
         Op::Cluster(op) => cluster::execute(warp, ctx, step, mask, op)?,
         Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
+        Op::Wgmma(f) => warpgroup::execute(warp, ctx, step, mask, f)?,
         Op::LoadMatrix { matrices: count, transposed, offset } => {
             matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;
         }

@@ -1,7 +1,9 @@
 //! What an instruction leaves in the trace: its class, and how many machine instructions it is.
 
-use warpmem_ptx::{Binary, ClusterOp, Op, Type, Unary};
-use warpmem_trace::{OpClass, Reg};
+use warpmem_ptx::{Binary, ClusterOp, Op, Type, Unary, Wgmma};
+use warpmem_trace::{OpClass, Reg, Registers};
+
+use super::Context;
 
 use crate::program::{PC_STEP, Program, Step};
 use crate::recorder::{Operands, WarpRecorder};
@@ -50,6 +52,33 @@ pub(super) fn one<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, class: OpCla
     with_operands(warp, step, |recorder, operands| {
         recorder.compute(class, 1, mask, operands);
     });
+}
+
+/// Records the parts of a warp's product by a warpgroup, each as a product of `mma` with the same k: it
+/// writes its registers of D, reads them if D is added, and reads A's. The first reads the descriptors
+/// and predicates.
+pub(super) fn product<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    parts: usize,
+    is_added: bool,
+) {
+    if !W::KEEPS {
+        return;
+    }
+    let narrow = ctx.program.routines[warp.frame().routine].rows[1];
+    let is_other = |register: &&Reg| !step.writes.contains(register);
+    let mut others: Vec<Reg> = step.reads.iter().filter(is_other).copied().collect();
+    for writes in step.writes.chunks(step.writes.len().div_ceil(parts)) {
+        let of_d = writes.iter().filter(|_| is_added);
+        let reads: Vec<Reg> = others.iter().chain(of_d).map(|&at| warp.register(at)).collect();
+        let writes: Vec<Reg> = writes.iter().map(|&at| warp.register(at)).collect();
+        let ports = Registers::new(&[], &reads).operands;
+        let operands = Operands { writes: &writes, reads: &reads, ports };
+        warp.recorder.compute(Tensor, 1, u32::MAX, operands);
+        others.retain(|&Reg(number)| u32::from(number) < narrow);
+    }
 }
 
 /// Records an instruction that is neither a memory instruction nor control: the machine instructions
@@ -101,13 +130,14 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
         | Op::Texture { .. } => &[],
-        Op::Fence => &[],
+        Op::Fence | Op::Wgmma(Wgmma::Product(_)) => &[],
         Op::Mma(_) => &[(Tensor, 1)],
         Op::Shuffle(_) | Op::Vote(_) | Op::Match { .. } | Op::ReduceLanes(..) => &[(Other, 1)],
         Op::WarpBarrier
         | Op::CopyAsyncCommit
         | Op::CopyAsyncWait(_)
         | Op::BulkGroup
+        | Op::Wgmma(_)
         | Op::ProxyFence => &[(Control, 1)],
         _ => &[(Integer, 1)],
     }

@@ -3,11 +3,14 @@
 //! | word | holds |
 //! | --- | --- |
 //! | 0 | what the map is known by, and the version of this layout |
-//! | 1 | the tensor's address |
-//! | 2 | four bytes: element, dimensions, swizzle, fill |
+//! | 1 | four bytes: element, dimensions, swizzle, fill |
+//! | 2 | the tensor's address |
 //! | 3 to 6 | strides of dimensions 1 to 4, in bytes |
 //! | 7 to 11 | of dimensions 0 to 4: size minus 1 in bits 0 to 31, extent minus 1 in bits 32 to 39, step in bits 40 to 47 |
 //! | 12 to 15 | 0 |
+//!
+//! CUTLASS clears bit 21 of word 1 in maps of small tensors, for the sake of some drivers. It is never
+//! set here.
 
 use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap};
 
@@ -15,8 +18,8 @@ use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap};
 pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
 pub(crate) const WORDS: usize = 16;
 
-/// `WMTMAP`, and version 1.
-const MAGIC: u64 = 0x574d_544d_4150_0001;
+/// `WMTMAP`, and version 2.
+const MAGIC: u64 = 0x574d_544d_4150_0002;
 const STRIDES: usize = 3;
 const AXES: usize = 7;
 
@@ -27,7 +30,7 @@ impl TensorMap {
         let swizzle = Swizzle::ALL.iter().position(|&it| it == self.swizzle).unwrap_or_default();
         let fill = u8::from(self.fill == Fill::Nan);
         let kinds = [element as u8, self.axes.len() as u8, swizzle as u8, fill, 0, 0, 0, 0];
-        words[..STRIDES].copy_from_slice(&[MAGIC, self.address, u64::from_le_bytes(kinds)]);
+        words[..STRIDES].copy_from_slice(&[MAGIC, u64::from_le_bytes(kinds), self.address]);
         for (dimension, axis) in self.axes.iter().enumerate() {
             words[AXES + dimension] = packed(axis);
             if dimension > 0 {
@@ -52,7 +55,7 @@ impl TensorMap {
 
     /// As [`TensorMap::of_bytes`], in words.
     pub(crate) fn of_words(words: &[u64; WORDS]) -> Option<TensorMap> {
-        let [element, dimensions, swizzle, fill, 0, 0, 0, 0] = words[2].to_le_bytes() else {
+        let [element, dimensions, swizzle, fill, 0, 0, 0, 0] = words[1].to_le_bytes() else {
             return None;
         };
         if words[0] != MAGIC || usize::from(dimensions) > MOST_DIMENSIONS {
@@ -62,7 +65,7 @@ impl TensorMap {
         let fill = *[Fill::Zero, Fill::Nan].get(usize::from(fill))?;
         let swizzle = *Swizzle::ALL.get(usize::from(swizzle))?;
         let element = *ELEMENTS.get(usize::from(element))?;
-        TensorMap::new(element, words[1], &axes, swizzle, fill).ok()
+        TensorMap::new(element, words[2], &axes, swizzle, fill).ok()
     }
 }
 

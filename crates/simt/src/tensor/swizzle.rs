@@ -1,8 +1,8 @@
 //! How a box lies in shared memory.
 
 /// Bytes of a chunk, which stays whole, and of a line of eight chunks.
-const CHUNK: u64 = 16;
-const LINE: u64 = 128;
+pub(crate) const CHUNK: u64 = 16;
+pub(crate) const LINE: u64 = 128;
 
 /// The chunks of a line change places by the number of the line (ISA, "Swizzling Modes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,8 +31,9 @@ pub(super) const BEGIN: &str = "// test";
 /// Behind it.
 pub(super) const END: &str = "// end of test";
 
-/// Modifiers that make another instruction of an opcode: bulk copies are unlike the other ones.
-const FORMS: [&str; 3] = ["bulk", "reduce", "tensor"];
+/// Modifiers that make another instruction of an opcode: bulk copies are unlike the other ones, and
+/// these types have no registers.
+const FORMS: [&str; 5] = ["bulk", "reduce", "tensor", "e4m3", "e5m2"];
 
 /// Notes an instruction: opcode with modifiers.
 pub(super) fn note(instruction: &str) {
@@ -95,6 +96,8 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::warps::TESTS,
         super::matrices::TESTS,
         super::fragments::TESTS,
+        super::warpgroup::layouts::TESTS,
+        super::warpgroup::values::TESTS,
         super::mbarriers::TESTS,
         super::bulk::TESTS,
         super::tensor::copies::TESTS,

@@ -20,6 +20,7 @@ mod system;
 mod tensor;
 mod textures;
 mod threads;
+mod warpgroup;
 mod warps;
 
 use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};

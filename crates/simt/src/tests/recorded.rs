@@ -133,6 +133,27 @@ fn an_mbarrier_is_a_word_of_shared_memory() {
     assert!(accesses.iter().all(|a| (a.1, a.2, &a.4[..]) == (Space::Shared, 8, &[8][..])));
 }
 
+/// A trace does not say how many warps a barrier is for, and a warp that waits at an mbarrier would keep
+/// those at a barrier of their own from going on.
+#[test]
+fn a_barrier_for_some_warps_holds_nobody_up_where_others_wait_at_mbarriers() {
+    let barriers = |code: &str| {
+        let warps = trace_of(code, 1, 96);
+        let all = warps.iter().flat_map(|warp| &warp.1);
+        all.filter(|access| access.0 == Kind::Barrier).count()
+    };
+    let code = |mbarriers: &str, threads: &str| {
+        format!(
+            "setp.ge.u32 %p1, %r0, 64;\n@%p1 bra OTHERS;\nbar.sync 1, {threads};\nbra END;\n\
+             OTHERS: {mbarriers}\nEND: bar.sync 0;\nbar.sync 2, 96;"
+        )
+    };
+    let waits = "mbarrier.init.shared.b64 [tile], 32;\nmbarrier.arrive.shared.b64 %rd4, [tile];\n\
+                 mbarrier.test_wait.shared.b64 %p2, [tile], %rd4;";
+    assert_eq!(barriers(&code("", "64")), 2 + 3 + 3);
+    assert_eq!(barriers(&code(waits, "64")), 3 + 3, "those for all are barriers");
+}
+
 #[test]
 fn an_atomic_whose_old_value_nobody_reads_is_a_reduction() {
     let kinds = |code: &str| -> Vec<Kind> {
