@@ -6,6 +6,7 @@
 //! their numbers of CTAs, instructions and accesses by kind differ by a twentieth at most. Where data
 //! lie is not looked at.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_random::Random;
@@ -34,7 +35,10 @@ impl Launches {
     /// What `run.alike_launches` of `machine` says of `kernels`, in launch order.
     pub fn new(machine: &Machine, kernels: &[Kernel]) -> Launches {
         let most = machine.run.alike_launches as usize;
-        let groups = groups(kernels);
+        let groups = match most {
+            0 => (0..kernels.len()).map(|launch| vec![launch]).collect(),
+            _ => groups(kernels),
+        };
         let runs: Vec<&[usize]> = groups.iter().flat_map(|group| runs(group, most)).collect();
         let simulated = simulated(kernels.len(), &runs);
         let mut launches = vec![LaunchShare { like: 0, stands_for: None }; kernels.len()];
@@ -75,28 +79,34 @@ impl Launches {
 /// Launches that are alike, in launch order.
 fn groups(kernels: &[Kernel]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut of_program: HashMap<Program<'_>, Vec<usize>> = HashMap::new();
     for (launch, kernel) in kernels.iter().enumerate() {
-        match groups.iter_mut().find(|group| are_alike(&kernels[group[0]], kernel)) {
-            Some(group) => group.push(launch),
-            None => groups.push(vec![launch]),
+        let candidates = of_program.entry(program(kernel)).or_default();
+        let is_like = |&&group: &&usize| have_like_numbers(&kernels[groups[group][0]], kernel);
+        match candidates.iter().find(is_like) {
+            Some(&group) => groups[group].push(launch),
+            None => {
+                candidates.push(groups.len());
+                groups.push(vec![launch]);
+            }
         }
     }
     groups
 }
 
-fn are_alike(first: &Kernel, other: &Kernel) -> bool {
-    let shape = |kernel: &Kernel| {
-        let info = &kernel.info;
-        (info.block, info.cluster, info.shared_bytes, info.registers_per_thread)
-    };
-    first.info.name == other.info.name
-        && shape(first) == shape(other)
-        && kinds(first).eq(kinds(other))
-        && numbers(first).zip(numbers(other)).all(|(first, other)| is_near(first, other))
+/// What is the same in launches that are alike: the kernel's name, its shape, and which kinds of
+/// records it has.
+type Program<'k> = (&'k str, [u32; 3], Option<[u32; 3]>, [u32; 2], Vec<(Kind, Space)>);
+
+fn program(kernel: &Kernel) -> Program<'_> {
+    let info = &kernel.info;
+    let room = [info.shared_bytes, info.registers_per_thread];
+    let kinds = kernel.records_by_kind.iter().map(|count| (count.kind, count.space));
+    (&info.name, info.block, info.cluster, room, kinds.collect())
 }
 
-fn kinds(kernel: &Kernel) -> impl Iterator<Item = (Kind, Space)> {
-    kernel.records_by_kind.iter().map(|count| (count.kind, count.space))
+fn have_like_numbers(first: &Kernel, other: &Kernel) -> bool {
+    numbers(first).zip(numbers(other)).all(|(first, other)| is_near(first, other))
 }
 
 /// CTAs, instructions and active lanes of them, and records and their lanes by kind.
