@@ -12,6 +12,7 @@ mod system;
 mod team;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod weights;
 mod windows;
 mod wiring;
@@ -20,7 +21,9 @@ mod wiring;
 pub use bench::Bench;
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_in_windows, simulate_with_commands, simulate_with_schedulers, simulate_with_threads,
+    simulate_in_windows, simulate_watching_turns, simulate_with_commands, simulate_with_schedulers,
+    simulate_with_threads,
 };
 pub use system::BuildError;
+pub use turns::{TurnCounts, Turns};
 pub use windows::Windows;

@@ -1,5 +1,6 @@
 //! The units of a region, which one thread steps.
 
+use super::turns::{State, TurnCounts};
 use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::llc::Slice;
@@ -52,6 +53,8 @@ pub(super) struct Part {
     pub dispatcher_due: bool,
     /// Unit steps so far, by phase.
     pub steps: [u64; Phase::COUNT],
+    /// What came of the steps, where somebody asked.
+    pub turns: Option<Box<TurnCounts>>,
     /// Why an SM could not go on.
     pub error: Option<TraceError>,
 }
@@ -66,15 +69,25 @@ impl Part {
     }
 
     fn step_memory(&mut self, now: Ticks, region: &mut Region) {
-        let Part { controllers, slices, map, side, record, .. } = self;
+        let Part { controllers, slices, map, side, record, turns, .. } = self;
         let (channel, slice) = (self.first_controller, self.first_slice);
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
         let steps = &mut self.steps[Phase::Memory as usize];
         *steps += step_due(ctx, now, |unit, cycle, ctx| {
-            controllers[unit - channel].step(cycle, ctx);
+            let channel = &mut controllers[unit - channel];
+            let Some(turns) = turns else { return channel.step(cycle, ctx) };
+            let before = State::of_channel(channel, cycle, ctx.fabric.moves());
+            channel.step(cycle, ctx);
+            turns.channels.add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
         });
-        *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
+            let slice = &mut slices[unit - slice];
+            let Some(turns) = turns else { return slice.step(cycle, ctx) };
+            let before = State::of_slice(slice, cycle, ctx.fabric.moves());
+            slice.step(cycle, ctx);
+            turns.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
+        });
     }
 
     fn step_core(&mut self, now: Ticks, region: &mut Region) {
@@ -99,10 +112,14 @@ impl Part {
         cycle: Cycle<domain::Core>,
         region: &mut Region,
     ) -> Result<(), TraceError> {
-        let Part { map, side, record, .. } = self;
+        let Part { map, side, record, turns, .. } = self;
         let Region { fabric, requests } = region;
         let sm = &mut self.sms[unit - self.first_sm];
+        let before = turns.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
         sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
+        if let (Some(turns), Some(before)) = (turns, before) {
+            turns.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
+        }
         while let Some(end) = sm.take_ended() {
             self.ended.push(end);
         }

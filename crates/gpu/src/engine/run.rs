@@ -5,6 +5,7 @@ use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
 use super::team::Team;
+use super::turns::TurnCounts;
 use super::weights::Weights;
 use super::windows::Windows;
 use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
@@ -140,6 +141,25 @@ pub fn simulate_in_windows(
         windows = system.take_windows();
     })?;
     Ok((result, windows.expect("the system has watched them")))
+}
+
+/// As [`simulate`], and which turns of units changed nothing; `polls`: of every unit in every cycle. Slow.
+pub fn simulate_watching_turns(
+    machine: &Machine,
+    trace: &Trace,
+    polls: bool,
+) -> Result<(RunResult, TurnCounts), RunError> {
+    let sink = &mut Discard;
+    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
+    system.watch_turns();
+    if polls {
+        system.poll();
+    }
+    let mut turns = TurnCounts::default();
+    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
+        turns = system.turns();
+    })?;
+    Ok((result, turns))
 }
 
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.

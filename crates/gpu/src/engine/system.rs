@@ -6,6 +6,7 @@ mod outcome;
 use super::part::{Part, Phase};
 use super::split::Split;
 use super::team::Team;
+use super::turns::TurnCounts;
 use super::windows::Windows;
 use crate::context::Recording;
 use crate::controller::Controller;
@@ -100,6 +101,19 @@ impl System {
     /// What [`System::watch_windows`] has followed.
     pub fn take_windows(&mut self) -> Option<Windows> {
         self.windows.take().map(|windows| *windows)
+    }
+
+    /// Looks at what comes of every turn of a unit.
+    pub fn watch_turns(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.turns = Some(Box::default()));
+    }
+
+    /// What [`System::watch_turns`] has seen.
+    pub fn turns(&self) -> TurnCounts {
+        let mut all = TurnCounts::default();
+        let of_parts = self.parts.iter().filter_map(|part| part.turns.as_deref());
+        of_parts.for_each(|turns| all += *turns);
+        all
     }
 
     fn sms(&self) -> impl Iterator<Item = &Sm> {
