@@ -69,21 +69,36 @@ impl Part {
     }
 
     fn step_memory(&mut self, now: Ticks, region: &mut Region) {
-        let Part { controllers, slices, map, side, record, turns, .. } = self;
+        if self.turns.is_some() {
+            return self.step_memory_watched(now, region);
+        }
+        let Part { controllers, slices, map, side, record, .. } = self;
         let (channel, slice) = (self.first_controller, self.first_slice);
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
         let steps = &mut self.steps[Phase::Memory as usize];
         *steps += step_due(ctx, now, |unit, cycle, ctx| {
+            controllers[unit - channel].step(cycle, ctx);
+        });
+        *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
+    }
+
+    /// As [`Part::step_memory`], and looks at what comes of each turn.
+    fn step_memory_watched(&mut self, now: Ticks, region: &mut Region) {
+        let Part { controllers, slices, map, side, record, turns, .. } = self;
+        let (channel, slice) = (self.first_controller, self.first_slice);
+        let turns = turns.as_mut().expect("somebody watches");
+        let Region { fabric, requests } = region;
+        let ctx = &mut Context { fabric, requests, map, record, side };
+        let steps = &mut self.steps[Phase::Memory as usize];
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
             let channel = &mut controllers[unit - channel];
-            let Some(turns) = turns else { return channel.step(cycle, ctx) };
             let before = State::of_channel(channel, cycle, ctx.fabric.moves());
             channel.step(cycle, ctx);
             turns.channels.add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
         });
         *steps += step_due(ctx, now, |unit, cycle, ctx| {
             let slice = &mut slices[unit - slice];
-            let Some(turns) = turns else { return slice.step(cycle, ctx) };
             let before = State::of_slice(slice, cycle, ctx.fabric.moves());
             slice.step(cycle, ctx);
             turns.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
