@@ -55,6 +55,12 @@ pub(crate) fn merge<T: Copy>(old: &mut Lanes<T>, new: &Lanes<T>, mask: u32) {
     }
 }
 
+/// The first lane of each group of equal keys.
+pub(crate) fn first_of_alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> u32 {
+    let firsts = alike(mask, key).into_iter().map(|lanes| lanes & lanes.wrapping_neg());
+    firsts.fold(0, |firsts, first| firsts | first)
+}
+
 /// The lanes of a mask in groups of equal keys.
 pub(crate) fn alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> Vec<u32> {
     let mut groups = Vec::new();

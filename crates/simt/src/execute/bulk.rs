@@ -1,4 +1,6 @@
-//! Bulk copies of bytes: every active lane moves as many bytes as it says, at once.
+//! Bulk copies of bytes: every active lane moves as many bytes as it says, at once. Stores and prefetches
+//! of lanes that say the same are one: for these ptxas (12.9, sm_90a) issues one instruction for the
+//! warp, but one for each lane for loads, whose bytes mbarriers count, and for reductions.
 
 use warpmem_ptx::{Atomic, Bulk, Cache, Space};
 use warpmem_trace::{Kind, MAX_WIDTH};
@@ -8,7 +10,7 @@ use super::destination::Destination;
 use super::memory::{outside, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
 use super::{Context, Outcome, Trap, mbarrier, peer};
-use crate::lanes::{Lanes, WARP, alike, lanes_of, mask_of};
+use crate::lanes::{Lanes, WARP, alike, first_of_alike, lanes_of, mask_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
@@ -53,6 +55,16 @@ impl Operands {
         Some(Destination { to: self.to[lane], mbarrier, multicast })
     }
 
+    /// Without the lanes whose copy another makes for them.
+    fn issued(&self, f: Bulk, mask: u32) -> u32 {
+        match f {
+            Bulk::Store | Bulk::Prefetch => {
+                first_of_alike(mask, |lane| (self.to[lane], self.from[lane], self.bytes[lane]))
+            }
+            Bulk::Load | Bulk::Multicast | Bulk::Share | Bulk::Reduce { .. } => mask,
+        }
+    }
+
     fn check(&self, lane: usize) -> Outcome {
         let is_off = |value: u64| !value.is_multiple_of(UNIT);
         let (to, from, bytes) = (self.to[lane], self.from[lane], self.bytes[lane]);
@@ -84,6 +96,7 @@ pub(super) fn execute<W: WarpRecorder>(
     offsets: [i64; 3],
 ) -> Outcome {
     let operands = Operands::of(warp, step, f, offsets);
+    let mask = operands.issued(f, mask);
     lanes_of(mask).try_for_each(|lane| {
         operands.check(lane)?;
         operands.destination(lane).map_or(Ok(()), |destination| destination.check(ctx, lane))

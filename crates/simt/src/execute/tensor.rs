@@ -1,4 +1,5 @@
-//! Bulk copies by tensor maps: every active lane moves the box at its coordinates, at once.
+//! Bulk copies by tensor maps: every active lane moves the box at its coordinates, at once; stores and
+//! prefetches of lanes that say the same are one (see [`bulk`](super::bulk)).
 
 use warpmem_ptx::{Atomic, AtomicOp, Cache, Space, TensorCopy, Type};
 use warpmem_trace::{Kind, MAX_WIDTH, Mbarrier};
@@ -10,7 +11,7 @@ use super::memory::{outside, read_generic, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
 use super::{Context, Outcome, Trap, mbarrier, peer};
 use crate::bounds::MOST_SHARED;
-use crate::lanes::{Lanes, WARP, lanes_of};
+use crate::lanes::{Lanes, WARP, first_of_alike, lanes_of};
 use crate::peers::offset_of;
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -66,6 +67,18 @@ impl Operands {
         }
     }
 
+    /// Without the lanes whose copy another makes for them.
+    fn issued(&self, mask: u32) -> u32 {
+        let coordinates =
+            |lane: usize| self.coordinates.iter().map(|of| of[lane]).collect::<Vec<_>>();
+        match self.f {
+            TensorCopy::Store | TensorCopy::Prefetch => {
+                first_of_alike(mask, |lane| (self.map[lane], self.shared[lane], coordinates(lane)))
+            }
+            TensorCopy::Load | TensorCopy::Multicast | TensorCopy::Reduce(_) => mask,
+        }
+    }
+
     /// Where a lane's load goes.
     fn destination(&self, lane: usize) -> Option<Destination> {
         let mbarrier = self.mbarrier?[lane];
@@ -92,7 +105,7 @@ pub(super) fn execute<W: WarpRecorder>(
     if mask == 0 {
         record_rows(warp, ctx, step, f, &[], None);
     }
-    lanes_of(mask).try_for_each(|lane| one(warp, ctx, step, lane, &operands))
+    lanes_of(operands.issued(mask)).try_for_each(|lane| one(warp, ctx, step, lane, &operands))
 }
 
 /// What one lane moves.

@@ -220,6 +220,28 @@ fn lanes_of_one_size_are_a_record() {
     assert_eq!(prefetch(&format!("{at}mov.u32 %r1, 0;")), [(Kind::Prefetch, 16, 0)]);
 }
 
+/// ptxas issues one instruction for lanes that say the same, but for what each of them changes.
+#[test]
+fn lanes_that_say_the_same_store_and_prefetch_once_but_load_and_reduce_each() {
+    let of_all = |code: &str| {
+        bulk_records(&format!("sub.u64 %rd4, %rd1, %rd0;\nsub.u64 %rd5, %rd3, %rd0;\n{code}"))
+    };
+    let prefetch = "cp.async.bulk.prefetch.L2.global [%rd4], 512;";
+    assert_eq!(of_all(prefetch), [(Kind::Prefetch, 512, 1)]);
+    let two = format!(
+        "and.b32 %r1, %r0, 4;\nmul.wide.u32 %rd6, %r1, 256;\nadd.u64 %rd4, %rd4, %rd6;\n{prefetch}"
+    );
+    assert_eq!(of_all(&two), [(Kind::Prefetch, 512, 0b1_0001)]);
+    assert_eq!(of_all(&format!("{STORE} [%rd5], [tile], 256;")), [(Kind::Store, 256, 1)]);
+    let load = format!(
+        "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [tile+2048], 1;\n\
+         bar.warp.sync -1;\n{LOAD} [tile], [%rd4], 256, [tile+2048];"
+    );
+    assert_eq!(of_all(&load), [(Kind::AsyncCopy, 256, u32::MAX)]);
+    let reduce = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd5], [tile], 16;";
+    assert_eq!(of_all(reduce), [(Kind::Reduction, 16, u32::MAX)]);
+}
+
 #[test]
 fn a_copy_of_more_than_a_record_holds_is_several() {
     let code = alone("cp.async.bulk.prefetch.L2.global [%rd1], 0x20010;");

@@ -12,8 +12,17 @@ use crate::tests::recorded_module;
 type Access = (Kind, u32, Vec<u64>);
 
 fn recorded(tensor: &Tensor, code: &str) -> (Vec<Access>, Vec<(Instruction, Record)>) {
+    recorded_of(1, tensor, code)
+}
+
+/// Of the first lanes of a warp.
+fn recorded_of(
+    lanes: u32,
+    tensor: &Tensor,
+    code: &str,
+) -> (Vec<Access>, Vec<(Instruction, Record)>) {
     let code = format!(
-        "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\nmbarrier.init.shared.b64 [bar], 1;\n\
+        "setp.lt.u32 %p1, %r0, {lanes};\n@!%p1 bra END;\nmbarrier.init.shared.b64 [bar], 1;\n\
          mbarrier.init.shared.b64 [bar+8], 1;\n{code}\nEND: bar.warp.sync -1;"
     );
     let mut machine = machine(tensor, &[]);
@@ -105,6 +114,25 @@ fn loads_stores_and_reductions_are_those_of_bulk_copies() {
         panic!("{signals:?}")
     };
     assert_eq!(second - first, 8);
+}
+
+/// CUTLASS stores with whole warps.
+#[test]
+fn lanes_that_say_the_same_store_and_prefetch_once_but_reduce_each() {
+    let tensor = Tensor::new(Type::U32, [64, 100], [16, 2]);
+    let of = |lanes: u32, code: &str| {
+        recorded_of(lanes, &tensor, &format!("sub.u64 %rd2, %rd2, %rd0;\n{code}")).0
+    };
+    let rows = |row: u64| vec![256 * row, 256 * row + 256];
+    let store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {0, 4}], [boxed];";
+    assert_eq!(of(32, store), [(Kind::Store, 64, rows(4))]);
+    let prefetch =
+        "and.b32 %r1, %r0, 1;\ncp.async.bulk.prefetch.tensor.2d.L2.global [%rd2, {0, %r1}];";
+    let expected = [(Kind::Prefetch, 64, rows(0)), (Kind::Prefetch, 64, rows(1))];
+    assert_eq!(of(5, prefetch), expected);
+    let reduce =
+        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd2, {0, 6}], [boxed];";
+    assert_eq!(of(3, reduce), vec![(Kind::Reduction, 64, rows(6)); 3]);
 }
 
 /// An instruction that no lane executes is recorded, too.
