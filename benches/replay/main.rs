@@ -5,14 +5,14 @@
 //! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
 //! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
 //! compares this build of the program with another, OLD, on captured traces instead; with `--threads N`, runs of
-//! them on 1 to N threads; with `--limit N` it prints what so many threads could gain, and with `--turns` how many
-//! turns of units change nothing.
+//! them on 1 to N threads; with `--limit N` it prints what so many threads could gain, and with `--idle-steps`
+//! how many steps of units change nothing.
 #![allow(clippy::print_stdout)]
 
+mod idle_steps;
 mod limit;
 mod pair;
 mod threads;
-mod turns;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -70,8 +70,8 @@ fn main() {
         let most = arguments.get(at + 1).and_then(|most| most.parse().ok());
         return limit::print(most.expect("--limit needs a number"), folder.path());
     }
-    if arguments.iter().any(|argument| argument == "--turns") {
-        return turns::print(folder.path());
+    if arguments.iter().any(|argument| argument == "--idle-steps") {
+        return idle_steps::print(folder.path());
     }
     growth(folder.path());
     let traces: Vec<(&str, PathBuf)> = WORKLOADS

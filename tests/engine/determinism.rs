@@ -3,7 +3,7 @@
 use crate::recording::Everything;
 use crate::trace::{machine, mixed, run, write, write_with};
 use warpmem::gpu::engine::{
-    NoProgress, TurnCounts, Turns, simulate_in_windows, simulate_watching_turns,
+    NoProgress, StepCounts, Steps, simulate_in_windows, simulate_watching_steps,
     simulate_with_threads,
 };
 use warpmem::machine::{Machine, preset_names};
@@ -85,18 +85,18 @@ fn windows_show_how_evenly_the_work_falls_on_the_parts() {
     }
 }
 
-/// A unit does as much in the turns that it asks for as where it has a turn in every cycle.
+/// A unit does as much in the steps that it asks for as where it is stepped in every cycle.
 #[test]
-fn turns_that_change_something_are_those_that_are_asked_for() {
+fn steps_that_change_something_are_those_that_are_asked_for() {
     let file = write(&[mixed(30, 6, 1 << 20)]);
     for preset in ["li2015", "v100", "a100"] {
         let machine = machine(preset, &["sm.count=4"]);
-        let (result, asked) = simulate_watching_turns(&machine, &file.trace, false).unwrap();
+        let (result, asked) = simulate_watching_steps(&machine, &file.trace, false).unwrap();
         assert!(result == run(&machine, &file.trace), "watching changes nothing");
-        let (_, polled) = simulate_watching_turns(&machine, &file.trace, true).unwrap();
-        let kinds = |turns: TurnCounts| [turns.channels, turns.slices, turns.sms];
+        let (_, polled) = simulate_watching_steps(&machine, &file.trace, true).unwrap();
+        let kinds = |steps: StepCounts| [steps.channels, steps.slices, steps.sms];
         for (asked, polled) in kinds(asked).into_iter().zip(kinds(polled)) {
-            let busy = |turns: Turns| turns.all - turns.idle;
+            let busy = |steps: Steps| steps.all - steps.idle;
             assert_eq!(busy(asked), busy(polled), "{preset} {asked:?} {polled:?}");
             assert!(0 < busy(asked) && asked.idle < polled.idle, "{preset} {asked:?} {polled:?}");
         }

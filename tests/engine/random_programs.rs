@@ -446,7 +446,7 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
 }
 
 /// Fails if the run blocks, if what is weighed does not add up, or if it differs on several threads or where every
-/// unit has a turn in every cycle.
+/// unit is stepped in every cycle.
 fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
     let asked = simulate(machine, &file.trace, &mut Discard, &mut NoProgress)
@@ -503,7 +503,7 @@ proptest! {
     }
 
     #[test]
-    fn launches_that_stand_for_others_do_so_whichever_units_have_turns(
+    fn launches_that_stand_for_others_do_so_whichever_units_are_stepped(
         small in small_machine(),
         kernels in prop::collection::vec(kernel().prop_map(alone), 1..3),
         times in 3usize..6,

@@ -117,7 +117,7 @@ fn check_first_sm(machine: &Machine) -> Check {
 }
 
 /// The first of launches that are alike finds cold caches, and cannot stand for the others; what is
-/// counted while several kernels run cannot be told apart.
+/// counted while several kernels run cannot be attributed to one of them.
 fn check_alike_launches(run: &Run) -> Check {
     let (key, most) = ("run.alike_launches", run.alike_launches);
     rule(most != 1, key, most, "0, or at least 2: the first of them counts for itself alone")?;

@@ -48,11 +48,17 @@ impl<T: Since> Since for Vec<T> {
     }
 }
 
-impl Total for u64 {
-    fn add(&mut self, other: &u64) {
-        *self += other;
-    }
+macro_rules! add_numbers {
+    ($($type:ty),*) => {
+        $(impl Total for $type {
+            fn add(&mut self, other: &$type) {
+                *self += other;
+            }
+        })*
+    };
 }
+
+add_numbers!(u64, i128);
 
 impl<const N: usize> Total for [u64; N]
 where

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod bench;
 mod feeder;
+mod idle_steps;
 mod intervals;
 mod part;
 mod periods;
@@ -12,18 +13,17 @@ mod system;
 mod team;
 #[cfg(test)]
 mod tests;
-mod turns;
 mod weights;
 mod windows;
 mod wiring;
 
 #[cfg(test)]
 pub use bench::Bench;
+pub use idle_steps::{StepCounts, Steps};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_in_windows, simulate_watching_turns, simulate_with_commands, simulate_with_schedulers,
+    simulate_in_windows, simulate_watching_steps, simulate_with_commands, simulate_with_schedulers,
     simulate_with_threads,
 };
 pub use system::BuildError;
-pub use turns::{TurnCounts, Turns};
 pub use windows::Windows;

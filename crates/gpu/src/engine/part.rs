@@ -1,6 +1,6 @@
 //! The units of a region, which one thread steps.
 
-use super::turns::{State, TurnCounts};
+use super::idle_steps::{State, StepCounts};
 use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::llc::Slice;
@@ -54,7 +54,7 @@ pub(super) struct Part {
     /// Unit steps so far, by phase.
     pub steps: [u64; Phase::COUNT],
     /// What came of the steps, where somebody asked.
-    pub turns: Option<Box<TurnCounts>>,
+    pub watched: Option<Box<StepCounts>>,
     /// Why an SM could not go on.
     pub error: Option<TraceError>,
 }
@@ -69,7 +69,7 @@ impl Part {
     }
 
     fn step_memory(&mut self, now: Ticks, region: &mut Region) {
-        if self.turns.is_some() {
+        if self.watched.is_some() {
             return self.step_memory_watched(now, region);
         }
         let Part { controllers, slices, map, side, record, .. } = self;
@@ -83,11 +83,11 @@ impl Part {
         *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
     }
 
-    /// As [`Part::step_memory`], and looks at what comes of each turn.
+    /// As [`Part::step_memory`], and looks at what comes of each step.
     fn step_memory_watched(&mut self, now: Ticks, region: &mut Region) {
-        let Part { controllers, slices, map, side, record, turns, .. } = self;
+        let Part { controllers, slices, map, side, record, watched, .. } = self;
         let (channel, slice) = (self.first_controller, self.first_slice);
-        let turns = turns.as_mut().expect("somebody watches");
+        let watched = watched.as_mut().expect("somebody watches");
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
         let steps = &mut self.steps[Phase::Memory as usize];
@@ -95,13 +95,15 @@ impl Part {
             let channel = &mut controllers[unit - channel];
             let before = State::of_channel(channel, cycle, ctx.fabric.moves());
             channel.step(cycle, ctx);
-            turns.channels.add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
+            watched
+                .channels
+                .add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
         });
         *steps += step_due(ctx, now, |unit, cycle, ctx| {
             let slice = &mut slices[unit - slice];
             let before = State::of_slice(slice, cycle, ctx.fabric.moves());
             slice.step(cycle, ctx);
-            turns.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
+            watched.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
         });
     }
 
@@ -127,13 +129,13 @@ impl Part {
         cycle: Cycle<domain::Core>,
         region: &mut Region,
     ) -> Result<(), TraceError> {
-        let Part { map, side, record, turns, .. } = self;
+        let Part { map, side, record, watched, .. } = self;
         let Region { fabric, requests } = region;
         let sm = &mut self.sms[unit - self.first_sm];
-        let before = turns.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
+        let before = watched.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
         sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
-        if let (Some(turns), Some(before)) = (turns, before) {
-            turns.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
+        if let (Some(watched), Some(before)) = (watched, before) {
+            watched.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
         }
         while let Some(end) = sm.take_ended() {
             self.ended.push(end);

@@ -1,11 +1,11 @@
 //! The run loop: from a machine and a trace to results.
 
 use super::feeder::Feeder;
+use super::idle_steps::StepCounts;
 use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
 use super::team::Team;
-use super::turns::TurnCounts;
 use super::weights::Weights;
 use super::windows::Windows;
 use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
@@ -143,23 +143,23 @@ pub fn simulate_in_windows(
     Ok((result, windows.expect("the system has watched them")))
 }
 
-/// As [`simulate`], and which turns of units changed nothing; `polls`: of every unit in every cycle. Slow.
-pub fn simulate_watching_turns(
+/// As [`simulate`], and which steps of units changed nothing; `polls`: of every unit in every cycle. Slow.
+pub fn simulate_watching_steps(
     machine: &Machine,
     trace: &Trace,
     polls: bool,
-) -> Result<(RunResult, TurnCounts), RunError> {
+) -> Result<(RunResult, StepCounts), RunError> {
     let sink = &mut Discard;
     let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
-    system.watch_turns();
+    system.watch_steps();
     if polls {
         system.poll();
     }
-    let mut turns = TurnCounts::default();
+    let mut steps = StepCounts::default();
     let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
-        turns = system.turns();
+        steps = system.watched_steps();
     })?;
-    Ok((result, turns))
+    Ok((result, steps))
 }
 
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.

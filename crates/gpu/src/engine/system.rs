@@ -3,10 +3,10 @@
 mod build;
 mod outcome;
 
+use super::idle_steps::StepCounts;
 use super::part::{Part, Phase};
 use super::split::Split;
 use super::team::Team;
-use super::turns::TurnCounts;
 use super::windows::Windows;
 use crate::context::Recording;
 use crate::controller::Controller;
@@ -103,16 +103,16 @@ impl System {
         self.windows.take().map(|windows| *windows)
     }
 
-    /// Looks at what comes of every turn of a unit.
-    pub fn watch_turns(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.turns = Some(Box::default()));
+    /// Looks at what comes of every step of a unit.
+    pub fn watch_steps(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.watched = Some(Box::default()));
     }
 
-    /// What [`System::watch_turns`] has seen.
-    pub fn turns(&self) -> TurnCounts {
-        let mut all = TurnCounts::default();
-        let of_parts = self.parts.iter().filter_map(|part| part.turns.as_deref());
-        of_parts.for_each(|turns| all += *turns);
+    /// What [`System::watch_steps`] has seen.
+    pub fn watched_steps(&self) -> StepCounts {
+        let mut all = StepCounts::default();
+        let of_parts = self.parts.iter().filter_map(|part| part.watched.as_deref());
+        of_parts.for_each(|steps| all += *steps);
         all
     }
 

@@ -237,29 +237,6 @@ pub struct LoadResult {
     pub load_time: Histogram,
 }
 
-impl Total for LoadResult {
-    fn add(&mut self, other: &LoadResult) {
-        let LoadResult {
-            loads,
-            requests,
-            offchip_requests,
-            channels,
-            banks,
-            divergence,
-            in_mc_divergence,
-            load_time,
-        } = other;
-        self.loads += loads;
-        self.requests.add(requests);
-        self.offchip_requests.add(offchip_requests);
-        self.channels.add(channels);
-        self.banks.add(banks);
-        self.divergence.add(divergence);
-        self.in_mc_divergence += in_mc_divergence;
-        self.load_time.add(load_time);
-    }
-}
-
 /// A number of a policy's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CounterResult {

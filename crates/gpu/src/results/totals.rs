@@ -57,7 +57,7 @@ add_fields!(PrefetchCounts { lines, used, late, redundant, dropped, evicted_unus
 
 weigh_fields!(LatencyResult { total, stage_ticks } keep { ticks_per_core_cycle });
 
-weigh_fields!(LoadResult {
+add_fields!(LoadResult {
     loads,
     requests,
     offchip_requests,

@@ -92,7 +92,7 @@ impl System {
                 dispatcher: dispatcher_unit,
                 dispatcher_due: false,
                 steps: [0; Phase::COUNT],
-                turns: None,
+                watched: None,
                 error: None,
             }
         };

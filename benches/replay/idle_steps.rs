@@ -1,28 +1,28 @@
-//! Turns of units that change nothing: how many there are, of each kind of unit.
+//! Steps of units that change nothing: how many there are, of each kind of unit.
 
 use super::pair::traces;
 use std::path::Path;
-use warpmem::gpu::engine::{Turns, simulate_watching_turns};
+use warpmem::gpu::engine::{Steps, simulate_watching_steps};
 use warpmem::machine::load;
 use warpmem_trace::Trace;
 
 const MACHINES: [&str; 3] = ["v100", "rtx2060s", "h100"];
 
-/// Prints the turns of each kind of unit, in millions, and which share of them changes nothing.
+/// Prints the steps of each kind of unit, in millions, and which share of them changes nothing.
 pub fn print(folder: &Path) {
     println!(
-        "millions of turns of channels, slices and SMs, and the share of each that changes nothing"
+        "millions of steps of channels, slices and SMs, and the share of each that changes nothing"
     );
     for path in traces(folder) {
         let trace = Trace::open(&path).expect("the trace opens");
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for name_of_machine in MACHINES {
             let machine = load(name_of_machine, &[]).expect("a preset");
-            let (_, turns) =
-                simulate_watching_turns(&machine, &trace, false).expect("the run ends");
+            let (_, steps) =
+                simulate_watching_steps(&machine, &trace, false).expect("the run ends");
             print!("{name_of_machine:10} {name:14}");
-            for (kind, Turns { all, idle }) in
-                [("channels", turns.channels), ("slices", turns.slices), ("SMs", turns.sms)]
+            for (kind, Steps { all, idle }) in
+                [("channels", steps.channels), ("slices", steps.slices), ("SMs", steps.sms)]
             {
                 let share = 100.0 * idle as f64 / all.max(1) as f64;
                 print!("  {kind} {:7.3} {share:5.1} %", all as f64 / 1e6);

@@ -1,4 +1,4 @@
-//! Turns of units that change nothing: what a faster engine could leave out.
+//! Steps of units that change nothing: what a faster engine could leave out.
 
 use crate::controller::Controller;
 use crate::llc::Slice;
@@ -7,40 +7,40 @@ use std::ops::AddAssign;
 use warpmem_cache::CacheCounts;
 use warpmem_sim::{CoreCycle, DramCycle, LlcCycle};
 
-/// Turns of units of a kind.
+/// Steps of units of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turns {
+pub struct Steps {
     pub all: u64,
     /// In which nothing was taken from a port, no instruction issued, no command sent, no access served,
     /// and nothing that the unit holds became more or less.
     pub idle: u64,
 }
 
-impl AddAssign for Turns {
-    fn add_assign(&mut self, other: Turns) {
+impl AddAssign for Steps {
+    fn add_assign(&mut self, other: Steps) {
         self.all += other.all;
         self.idle += other.idle;
     }
 }
 
-/// Turns by kind of unit. Those of networks and of the dispatcher are not looked at.
+/// Steps by kind of unit. Those of networks and of the dispatcher are not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TurnCounts {
-    pub channels: Turns,
-    pub slices: Turns,
-    pub sms: Turns,
+pub struct StepCounts {
+    pub channels: Steps,
+    pub slices: Steps,
+    pub sms: Steps,
 }
 
-impl AddAssign for TurnCounts {
-    fn add_assign(&mut self, other: TurnCounts) {
+impl AddAssign for StepCounts {
+    fn add_assign(&mut self, other: StepCounts) {
         self.channels += other.channels;
         self.slices += other.slices;
         self.sms += other.sms;
     }
 }
 
-impl Turns {
-    /// A turn between these two states of a unit.
+impl Steps {
+    /// A step between these two states of a unit.
     pub(super) fn add(&mut self, before: &State, after: &State) {
         self.all += 1;
         self.idle += u64::from(before == after);
