@@ -153,6 +153,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// 7 before; then 5, and 300, whose bucket holds others.
+    #[test]
+    fn what_came_between_two_states_is_added_so_many_times() {
+        let mut states = [Histogram::default(), Histogram::default()];
+        states.iter_mut().for_each(|h| h.record(7));
+        [5, 300].into_iter().for_each(|value| states[1].record(value));
+        let mut sum = Histogram::default();
+        sum.merge_since(&states[0], &states[1], 3);
+        let buckets: Vec<(u64, u64, u64)> = sum.buckets().collect();
+        assert_eq!(buckets, [(5, 5, 3), (300, 303, 3)]);
+        assert_eq!((sum.count(), sum.sum(), sum.min(), sum.max()), (6, 915, Some(5), Some(300)));
+        let before = sum.clone();
+        sum.merge_since(&states[0], &states[1], 0);
+        sum.merge_since(&states[1], &states[1], 4);
+        assert_eq!(sum, before, "nothing came, or it stands for nothing");
+    }
+
     #[test]
     fn small_values_are_exact() {
         let mut h = Histogram::default();

@@ -35,10 +35,11 @@ impl Launches {
     /// What `run.alike_launches` of `machine` says of `kernels`, in launch order.
     pub fn new(machine: &Machine, kernels: &[Kernel]) -> Launches {
         let most = machine.run.alike_launches as usize;
-        let groups = match most {
-            0 => (0..kernels.len()).map(|launch| vec![launch]).collect(),
-            _ => groups(kernels),
-        };
+        if most == 0 {
+            let alone = |launch| LaunchShare { like: launch, stands_for: Some(1) };
+            return Launches((0..kernels.len() as u32).map(alone).collect());
+        }
+        let groups = groups(kernels);
         let runs: Vec<&[usize]> = groups.iter().flat_map(|group| runs(group, most)).collect();
         let simulated = simulated(kernels.len(), &runs);
         let mut launches = vec![LaunchShare { like: 0, stands_for: None }; kernels.len()];
@@ -124,7 +125,7 @@ fn is_near(first: u64, other: u64) -> bool {
 /// finds caches as nothing like it has left them, alone; then the others in runs of like length, so that
 /// what drifts over the program is covered from its beginning to its end.
 fn runs(group: &[usize], most: usize) -> Vec<&[usize]> {
-    if most == 0 || group.len() <= most {
+    if group.len() <= most {
         return group.chunks(1).collect();
     }
     let (first, others) = group.split_at(1);

@@ -187,6 +187,27 @@ mod tests {
     }
 
     #[test]
+    fn launches_that_are_left_out_are_not_read() {
+        let kernel = || {
+            let cta = vec![vec![compute(OpClass::Integer, &[])]];
+            TestKernel { name: Some("k".to_owned()), ..TestKernel::new(vec![cta]) }
+        };
+        let trace = trace(&(0..30).map(|_| kernel()).collect::<Vec<_>>());
+        let launches = Launches::new(&machine(&["run.alike_launches=3"]), trace.kernels());
+        let simulated: Vec<usize> = (0..30).filter(|&at| launches.is_simulated(at)).collect();
+        assert!(simulated.len() <= 5, "{simulated:?}");
+        std::thread::scope(|scope| {
+            let mut feeder = Feeder::start(&trace, launches, scope);
+            for (at, &launch) in simulated.iter().enumerate() {
+                feeder.code(launch).unwrap();
+                feeder.chunk(launch, 0).unwrap();
+                let next = simulated.get(at + 1).map(|&next| (next, 0));
+                assert_eq!(held(&feeder), Vec::from_iter(next));
+            }
+        });
+    }
+
+    #[test]
     fn of_a_kernel_that_ends_early_nothing_stays() {
         let trace = kernels(&[4, 3, 1]);
         std::thread::scope(|scope| {

@@ -3,9 +3,8 @@
 use crate::controller::Controller;
 use crate::llc::Slice;
 use crate::sm::Sm;
-use std::ops::AddAssign;
 use warpmem_cache::CacheCounts;
-use warpmem_sim::{CoreCycle, DramCycle, LlcCycle};
+use warpmem_sim::{CoreCycle, DramCycle, LlcCycle, add_fields};
 
 /// Steps of units of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,12 +15,7 @@ pub struct Steps {
     pub idle: u64,
 }
 
-impl AddAssign for Steps {
-    fn add_assign(&mut self, other: Steps) {
-        self.all += other.all;
-        self.idle += other.idle;
-    }
-}
+add_fields!(Steps { all, idle });
 
 /// Steps by kind of unit. Those of networks and of the dispatcher are not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,13 +25,7 @@ pub struct StepCounts {
     pub sms: Steps,
 }
 
-impl AddAssign for StepCounts {
-    fn add_assign(&mut self, other: StepCounts) {
-        self.channels += other.channels;
-        self.slices += other.slices;
-        self.sms += other.sms;
-    }
-}
+add_fields!(StepCounts { channels, slices, sms });
 
 impl Steps {
     /// A step between these two states of a unit.

@@ -20,8 +20,8 @@ use std::mem;
 use warpmem_dram::CommandSink;
 use warpmem_network::{SmLinks, Topology, TwinLinks};
 use warpmem_sim::{
-    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
-    domain, free_left,
+    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, Total,
+    UnitId, domain, free_left,
 };
 use warpmem_trace::TraceError;
 
@@ -112,7 +112,7 @@ impl System {
     pub fn watched_steps(&self) -> StepCounts {
         let mut all = StepCounts::default();
         let of_parts = self.parts.iter().filter_map(|part| part.watched.as_deref());
-        of_parts.for_each(|steps| all += *steps);
+        of_parts.for_each(|steps| all.add(steps));
         all
     }
 
