@@ -10,8 +10,9 @@ use warpmem::import::{
 use warpmem::study::sample;
 use warpmem::study::sample::Selection;
 use warpmem_trace::{
-    CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MAX_WIDTH, MemoryOp, OpClass, Operands,
-    Provenance, Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
+    Barrier, CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MAX_WIDTH, MemoryOp, OpClass,
+    Operands, Provenance, Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler,
+    WriterOptions,
 };
 
 fn captured(name: &str) -> Option<PathBuf> {
@@ -154,7 +155,7 @@ fn written(fill: impl Fn(&mut WarpAssembler)) -> (Trace, tempfile::TempDir) {
     let mut writer =
         TraceWriter::create(&path, Provenance::default(), WriterOptions::default()).unwrap();
     writer.memcpy(0x7f00_0000_0000, 4096);
-    let info = KernelInfo { name: "k".into(), block: [32, 1, 1], ..KernelInfo::default() };
+    let info = KernelInfo { name: "k".into(), block: [128, 1, 1], ..KernelInfo::default() };
     writer.begin_kernel(info).unwrap();
     let mut cta = CtaBuilder::new();
     cta.begin([0, 0, 0]);
@@ -209,7 +210,7 @@ fn every_kind_space_width_and_cache_operator_comes_back() {
             warp.compute(class, 0xff, NO_REGISTERS);
         }
         warp.fence(0x60, 1);
-        warp.barrier(0x70, 5, 3);
+        warp.barrier(0x70, Barrier::of_cta(5), 3);
         warp.exit(0x80, 1);
         warp.compute(OpClass::Integer, 2, NO_REGISTERS);
     });
@@ -234,7 +235,7 @@ fn waits_for_groups_of_async_copies_come_back() {
         copy(warp, 3);
         control(warp, &[]);
         control(warp, &[Reg(1), Reg(2)]);
-        warp.barrier(0x20, 0, 1);
+        warp.barrier(0x20, Barrier::of_cta(0), 1);
         control(warp, &[Reg(3)]);
         copy(warp, 4);
     });
@@ -283,6 +284,20 @@ fn a_bulk_copy_is_refused_and_leaves_nothing() {
     });
     let error = refusal(&trace);
     let reason = "no bulk copies, and one of 65536 bytes per lane is at pc 0x10";
+    assert!(error.contains(reason), "{error}");
+}
+
+#[test]
+fn barriers_for_some_warps_are_refused_with_their_place() {
+    let barrier = |warps| move |warp: &mut WarpAssembler| warp.barrier(0x20, warps, 1);
+    let error = refusal(&written(barrier(Barrier::of_warps(1, 1))).0);
+    let reason = "a barrier for 1 of 4 warps (pc 0x20): those of Accel-Sim are for all";
+    assert!(error.contains(reason), "{error}");
+    let (all, _folder) = written(barrier(Barrier::of_warps(1, 4)));
+    assert!(round_trip(&all, None).is_ok());
+    let arrival = |warp: &mut WarpAssembler| warp.barrier_arrive(0x20, Barrier::of_warps(1, 2), 1);
+    let error = refusal(&written(arrival).0);
+    let reason = "no SASS opcode of Accel-Sim arrives and does not wait (pc 0x20)";
     assert!(error.contains(reason), "{error}");
 }
 
@@ -341,7 +356,7 @@ fn assemble(warp: &mut WarpAssembler, program: &[Random]) {
                 let op = op(Kind::Store, Space::Global, 4);
                 warp.memory(pc, op, mask, Registers::new(&[], &regs(srcs)), addresses);
             }
-            Random::Barrier => warp.barrier(pc, 1, u32::MAX),
+            Random::Barrier => warp.barrier(pc, Barrier::of_cta(1), u32::MAX),
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::error::{Error, OrRaise};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use warpmem::trace::{
-    CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers, Space,
-    TraceWriter as Writer, WARP_SIZE, WarpAssembler, WriterOptions,
+    Barrier, CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers,
+    Space, TraceWriter as Writer, WARP_SIZE, WarpAssembler, WriterOptions,
 };
 
 /// Writes a trace: kernels, their CTAs, their warps, and the instructions of each, in this order.
@@ -177,12 +177,21 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// A barrier of the CTA.
-    #[pyo3(signature = (id=0, mask=u32::MAX, pc=None))]
-    fn barrier(&mut self, id: u8, mask: u32, pc: Option<u64>) -> PyResult<()> {
+    /// Waits at a barrier of the CTA.
+    #[pyo3(signature = (id=0, warps=None, mask=u32::MAX, pc=None))]
+    fn barrier(&mut self, id: u8, warps: Option<u8>, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "barrier")?;
         let pc = self.next_pc(pc);
-        self.warp.barrier(pc, id, mask);
+        self.warp.barrier(pc, Barrier { id, warps }, mask);
+        Ok(())
+    }
+
+    /// Arrives at a barrier of the CTA for so many warps.
+    #[pyo3(signature = (id, warps, mask=u32::MAX, pc=None))]
+    fn barrier_arrive(&mut self, id: u8, warps: u8, mask: u32, pc: Option<u64>) -> PyResult<()> {
+        self.require(Open::Warp, "barrier_arrive")?;
+        let pc = self.next_pc(pc);
+        self.warp.barrier_arrive(pc, Barrier::of_warps(id, warps), mask);
         Ok(())
     }
 

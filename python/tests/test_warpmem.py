@@ -384,6 +384,26 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "machine `v100` has none"):
             warpmem.run(path, machine="v100")
 
+    def test_a_barrier_for_some_warps_lets_others_take_their_time(self):
+        def cycles(warps):
+            path = self.folder / f"{warps}.wmt"
+            with warpmem.TraceWriter(path) as trace:
+                trace.kernel("groups", grid=1, block=128)
+                trace.cta(0)
+                for warp in range(4):
+                    trace.warp(warp)
+                    if warp == 3:
+                        for step in range(100):
+                            trace.compute("fp32", dests=[1], srcs=[1])
+                        trace.barrier_arrive(2, warps=1)
+                    trace.barrier(1, warps=warps if warp < 3 else None)
+                    trace.load(range(4096 * warp, 4096 * warp + 128, 4), dest=1)
+                    for step in range(100):
+                        trace.compute("fp32", dests=[1], srcs=[1])
+            return warpmem.run(path)["cycles"]
+
+        self.assertLess(cycles(3) + 300, cycles(None))
+
     def test_an_exception_leaves_no_file(self):
         with self.assertRaises(RuntimeError):
             with warpmem.TraceWriter(self.folder / "t.wmt") as trace:

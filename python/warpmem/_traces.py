@@ -297,9 +297,16 @@ class TraceWriter:
         """
         self._writer.compute(kind, list(dests), list(srcs), mask)
 
-    def barrier(self, id: int = 0, *, pc: int | None = None) -> None:
-        """A barrier of the CTA."""
-        self._writer.barrier(id=id, pc=pc)
+    def barrier(self, id: int = 0, *, warps: int | None = None, pc: int | None = None) -> None:
+        """Arrives at a barrier of the CTA, and waits until so many ``warps`` have.
+
+        Without ``warps``, until all of the CTA have that have not ended.
+        """
+        self._writer.barrier(id=id, warps=warps, pc=pc)
+
+    def barrier_arrive(self, id: int, *, warps: int, pc: int | None = None) -> None:
+        """Arrives at a barrier of the CTA for so many ``warps``, and goes on."""
+        self._writer.barrier_arrive(id=id, warps=warps, pc=pc)
 
     def cluster_arrive(self, *, pc: int | None = None) -> None:
         """Arrives at the barrier of the cluster, and goes on."""

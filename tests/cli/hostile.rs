@@ -27,7 +27,7 @@ fn trace_of(path: &Path, name: &str) {
         space: Space::None,
         cache_op: Default::default(),
         width: 0,
-        barrier: 0,
+        barrier: None,
         destinations: 0,
         mbarrier: None,
         deps: Vec::new(),

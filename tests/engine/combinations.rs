@@ -17,7 +17,7 @@ use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem_trace::{OpClass, Trace};
+use warpmem_trace::{Barrier, OpClass, Trace};
 
 /// Two choices, each of a slot and one of its policies, both by number.
 type Pair = [(usize, usize); 2];
@@ -185,7 +185,7 @@ fn kernels() -> [Kernel; 2] {
                 access.dest = Some(1);
             }
             warp.insert(1, needed);
-            warp.insert(3, Step::Barrier(0));
+            warp.insert(3, Step::Barrier(Barrier::of_cta(0)));
         }
         kernel
     };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
-use warpmem_trace::{CacheOp, Kind, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Kind, OpClass, Space};
 
 /// Keys that no count can follow, and why; `docs/machines.md` says so too.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
@@ -300,7 +300,7 @@ fn on_chip() -> Kernel {
     warp.push(access(Kind::Load, Space::Shared, 32));
     warp.extend(vec![Step::Compute { class: OpClass::Integer, dest: 3, source: 8 }; 2]);
     warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
-    warp.push(Step::Barrier(0));
+    warp.push(Step::Barrier(Barrier::of_cta(0)));
     warp.push(access(Kind::Store, Space::Shared, 4));
     warp.push(access(Kind::Reduction, Space::Global, 0));
     let past = Access::load(4, vec![1 << 20]);

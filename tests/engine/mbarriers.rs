@@ -2,7 +2,7 @@
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, Warp, machine, run, write};
 use warpmem::machine::Machine;
-use warpmem_trace::{CacheOp, ClusterAddress, Kind, Mbarrier, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Kind, Mbarrier, OpClass, Space};
 
 fn two_sms(overrides: &[&str]) -> Machine {
     let keys = [
@@ -65,7 +65,11 @@ fn cta(inits: &[Step], warps: &[Warp]) -> Vec<Warp> {
     let warps = warps.iter().enumerate();
     warps
         .map(|(number, warp)| {
-            chain(&[begin(number), vec![Step::Fence, Step::Barrier(0)], warp.clone()])
+            chain(&[
+                begin(number),
+                vec![Step::Fence, Step::Barrier(Barrier::of_cta(0))],
+                warp.clone(),
+            ])
         })
         .collect()
 }

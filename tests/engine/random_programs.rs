@@ -13,7 +13,7 @@ use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle, simulate_
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
-use warpmem_trace::{CacheOp, ClusterAddress, Kind, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Kind, OpClass, Space};
 
 /// How the lanes' addresses lie.
 #[derive(Clone, Debug)]
@@ -122,19 +122,28 @@ const BETWEEN: usize = 3;
 /// Whether the CTAs of a kernel meet at the barrier of their cluster there, instead of their own.
 type Meetings = [bool; BETWEEN];
 
+/// For all warps of a CTA or for some.
+fn barrier() -> impl Strategy<Value = Barrier> {
+    (0u8..16, prop::option::of(1u8..5)).prop_map(|(id, warps)| Barrier { id, warps })
+}
+
 /// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early.
 fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
     let stretch = prop::collection::vec(step(), 0..6);
     let warp = prop::collection::vec(stretch, 1..=BETWEEN);
-    (prop::collection::vec(warp, 1..5), [0u8..16, 0u8..16, 0u8..16], any::<bool>()).prop_map(
-        move |(warps, barriers, exits)| {
-            let flatten = |stretches: Vec<Vec<Step>>| {
+    let warps = prop::collection::vec((warp, prop::array::uniform(any::<bool>())), 1..5);
+    (warps, prop::array::uniform(barrier()), any::<bool>()).prop_map(
+        move |(warps, barriers, exits): (Vec<_>, [Barrier; BETWEEN], bool)| {
+            let flatten = |(stretches, goes_on): (Vec<Vec<Step>>, [bool; BETWEEN])| {
                 let mut warp: Warp = Vec::new();
                 for (at, stretch) in stretches.into_iter().enumerate() {
                     match at {
                         0 => {}
                         _ if meetings[at] => {
                             warp.extend([Step::ClusterArrive, Step::ClusterWait]);
+                        }
+                        _ if goes_on[at] && barriers[at].warps.is_some() => {
+                            warp.push(Step::BarrierArrive(barriers[at]));
                         }
                         _ => warp.push(Step::Barrier(barriers[at])),
                     }

@@ -7,8 +7,8 @@ use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem_trace::{
-    CacheOp, CtaBuilder, KernelInfo, Kind, Mbarrier, MemoryOp, OpClass, Provenance, Reg, Registers,
-    Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
+    Barrier, CacheOp, CtaBuilder, KernelInfo, Kind, Mbarrier, MemoryOp, OpClass, Provenance, Reg,
+    Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 /// All lanes of a warp.
@@ -40,7 +40,8 @@ pub enum Step {
     CopyTo(u16, Access),
     /// What an access does with mbarriers.
     Mbarrier(Mbarrier, Box<Step>),
-    Barrier(u8),
+    Barrier(Barrier),
+    BarrierArrive(Barrier),
     ClusterArrive,
     ClusterWait,
     Fence,
@@ -122,7 +123,8 @@ impl Step {
                 access.assemble(pc, warp);
                 warp.with_mbarrier(*operation);
             }
-            Step::Barrier(id) => warp.barrier(pc, *id, ALL),
+            Step::Barrier(barrier) => warp.barrier(pc, *barrier, ALL),
+            Step::BarrierArrive(barrier) => warp.barrier_arrive(pc, *barrier, ALL),
             Step::ClusterArrive => warp.cluster_arrive(pc, ALL),
             Step::ClusterWait => warp.cluster_wait(pc, ALL),
             Step::Fence => warp.fence(pc, ALL),

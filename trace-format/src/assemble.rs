@@ -1,3 +1,4 @@
+use crate::barrier::Barrier;
 use crate::cta::CtaBuilder;
 use crate::dictionary::{Dictionary, Distances, FlatCompute, FlatInstruction};
 use crate::mbarrier::Mbarrier;
@@ -80,7 +81,7 @@ struct Draft {
     position: u64,
     pc: u64,
     op: MemoryOp,
-    barrier: u8,
+    barrier: Option<Barrier>,
     destinations: u16,
     mbarrier: Option<Mbarrier>,
     mask: u32,
@@ -143,11 +144,18 @@ impl WarpAssembler {
         }
     }
 
-    /// A CTA-wide barrier.
-    pub fn barrier(&mut self, pc: u64, id: u8, mask: u32) {
+    /// Arrives at a barrier of the CTA, and waits for the others.
+    pub fn barrier(&mut self, pc: u64, barrier: Barrier, mask: u32) {
         let op = MemoryOp { kind: Kind::Barrier, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
-        self.record(Draft { pc, op, mask, barrier: id, ..draft });
+        self.record(Draft { pc, op, mask, barrier: Some(barrier), ..draft });
+    }
+
+    /// Arrives at a barrier for some warps of the CTA, and goes on.
+    pub fn barrier_arrive(&mut self, pc: u64, barrier: Barrier, mask: u32) {
+        let op = MemoryOp { kind: Kind::BarrierArrive, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, barrier: Some(barrier), ..draft });
     }
 
     pub fn fence(&mut self, pc: u64, mask: u32) {
@@ -306,7 +314,7 @@ impl Draft {
             position,
             pc: 0,
             op: NO_MEMORY,
-            barrier: 0,
+            barrier: None,
             destinations: 0,
             mbarrier: None,
             mask: 0,

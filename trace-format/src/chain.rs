@@ -37,7 +37,7 @@ mod tests {
             space: Space::Global,
             cache_op: CacheOp::Default,
             width: 4,
-            barrier: 0,
+            barrier: None,
             destinations: 0,
             mbarrier: None,
             deps: deps.to_vec(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::barrier::Barrier;
 use crate::block::MAX_DECODED;
 use crate::cluster::ClusterAddress;
 use crate::mbarrier::Mbarrier;
@@ -146,6 +147,7 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
              copies from global memory go there"
         ));
     }
+    check_barrier(instruction)?;
     check_mbarrier(instruction)?;
     if kind.is_memory() == (*space == Space::None) {
         return Err(format!("{kind:?} at pc {pc:#x} in address space {space:?}"));
@@ -164,6 +166,27 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
         return Err(format!("operands at or before pc {pc:#x} that no registers give"));
     }
     Ok(())
+}
+
+/// Barriers belong to their two kinds. An arrival counts only where a number of warps is expected.
+fn check_barrier(instruction: &Instruction) -> Result<(), String> {
+    let Instruction { pc, kind, barrier, .. } = instruction;
+    let warps = barrier.map(|barrier| barrier.warps);
+    let valid = match kind {
+        Kind::Barrier => warps.is_some_and(|warps| warps != Some(0)),
+        Kind::BarrierArrive => warps.flatten().is_some_and(|warps| warps > 0),
+        _ => warps.is_none(),
+    };
+    match (valid, barrier) {
+        (true, _) => Ok(()),
+        (false, None) => Err(format!("{kind:?} at pc {pc:#x} without a barrier")),
+        (false, Some(Barrier { id, warps: None })) => {
+            Err(format!("{kind:?} at pc {pc:#x} at barrier {id} for all warps"))
+        }
+        (false, Some(Barrier { id, warps: Some(warps) })) => {
+            Err(format!("{kind:?} at pc {pc:#x} at barrier {id} for {warps} warps"))
+        }
+    }
 }
 
 /// Mbarriers are in shared memory. Copies and stores from elsewhere may signal them.
@@ -229,7 +252,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub space: Space,
     pub cache_op: CacheOp,
     pub width: u32,
-    pub barrier: u8,
+    pub barrier: Option<Barrier>,
     pub destinations: u16,
     pub mbarrier: Option<Mbarrier>,
     pub deps: Distances,
@@ -254,8 +277,9 @@ impl FlatInstruction<'_> {
     /// Two instructions are equal if this and their compute are equal.
     fn head(&self) -> [u64; HEAD] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
-        let small = [self.kind as u8, self.space as u8, self.cache_op as u8, self.barrier];
-        let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
+        let small = [self.kind as u8, self.space as u8, self.cache_op as u8];
+        let barrier = self.barrier.map_or(0, Barrier::key);
+        let small = small.iter().fold(barrier, |packed, &byte| packed << 8 | u64::from(byte));
         let [operation, counts] = self.mbarrier.map_or([0; 2], Mbarrier::key);
         [
             self.pc,
@@ -469,7 +493,7 @@ mod tests {
             space: Space::Global,
             cache_op: CacheOp::Default,
             width: 4,
-            barrier: 0,
+            barrier: None,
             destinations: 0,
             mbarrier: None,
             deps: Distances::default(),
@@ -496,6 +520,9 @@ mod tests {
             FlatInstruction { deps: Distances(1), ..flat(32, &[]) },
             FlatInstruction { width: 8, ..flat(32, &[]) },
             FlatInstruction { width: 8 << 8, ..flat(32, &[]) },
+            FlatInstruction { barrier: Some(Barrier::of_cta(0)), ..flat(32, &[]) },
+            FlatInstruction { barrier: Some(Barrier::of_cta(1)), ..flat(32, &[]) },
+            FlatInstruction { barrier: Some(Barrier::of_warps(0, 1)), ..flat(32, &[]) },
             FlatInstruction { destinations: 5, ..flat(32, &[]) },
             FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: false }), ..flat(32, &[]) },
             FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: true }), ..flat(32, &[]) },

@@ -9,12 +9,13 @@ use crate::dictionary::Site;
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 
 /// The version that is written. A reader refuses a file with a higher major version.
-pub(crate) const MAJOR: u16 = 4;
+pub(crate) const MAJOR: u16 = 5;
 /// A file with a higher minor version has additional fields behind those that this reader knows,
 /// which it may ignore. Every major version so far has only minor 0.
 ///
 /// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file. 3.0 more
-/// than 255 bytes per lane. 4.0 clusters of CTAs.
+/// than 255 bytes per lane. 4.0 clusters of CTAs. 5.0 barriers for some warps
+/// of a CTA.
 pub(crate) const MINOR: u16 = 0;
 
 /// As in PNG: cannot be text or 7-bit data, and is altered by line-end conversion.

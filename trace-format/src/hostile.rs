@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde::Serialize;
 
+use crate::barrier::Barrier;
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
@@ -20,7 +21,7 @@ use crate::record::{
 };
 use crate::{TraceError, serial};
 
-const GOLDEN: &[u8] = include_bytes!("../tests/golden/v4.wmt");
+const GOLDEN: &[u8] = include_bytes!("../tests/golden/v5.wmt");
 
 fn golden() -> Trace {
     Trace::from_bytes("golden", GOLDEN.to_vec()).unwrap()
@@ -209,7 +210,7 @@ fn a_newer_major_version_is_refused_with_what_to_do() {
     let newer = file(&Head { major: MAJOR + 1, minor: 3 }, &[], &index);
     assert_eq!(
         open_error(newer),
-        "x.wmt has trace format version 5.3, and this program reads versions up to 4.x: update \
+        "x.wmt has trace format version 6.3, and this program reads versions up to 5.x: update \
          warpmem, or write the trace again with this version"
     );
     let never = file(&Head { major: 0, minor: 9 }, &[], &index);
@@ -248,16 +249,17 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     let none: Vec<u8> = Vec::new();
     let rest = (Operands::NONE, None::<u32>, None::<u32>, Vec::<Compute>::new());
     let place = (0u64, Kind::Load, Space::Global, CacheOp::Default);
-    let dictionary = if head.major < 4 {
-        serial::encode(&vec![(place, width, 0u8, none, rest)])
-    } else {
-        serial::encode(&vec![(place, width, (0u8, 0u16, None::<Mbarrier>), none, rest)])
+    let of_clusters = (0u16, None::<Mbarrier>);
+    let dictionary = match head.major {
+        ..4 => serial::encode(&vec![(place, width, 0u8, none, rest)]),
+        4 => serial::encode(&vec![(place, width, (0u8, of_clusters), none, rest)]),
+        _ => serial::encode(&vec![(place, width, (None::<Barrier>, of_clusters), none, rest)]),
     };
     let mut stored = Vec::new();
     let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();
     let index = match head.major {
-        MAJOR => serial::encode(&one_kernel(vec![], block, 0)),
-        _ => one_old_kernel(block),
+        ..4 => one_old_kernel(block),
+        _ => serial::encode(&one_kernel(vec![], block, 0)),
     };
     let trace = Trace::from_bytes("x", file(head, &stored, &index)).unwrap();
     let instructions = trace.instructions(0).map_err(|error| error.to_string())?;
@@ -272,7 +274,9 @@ fn bytes_per_lane_are_read_as_their_version_writes_them_and_bounded() {
     let third = Head { major: 3, minor: 0 };
     assert_eq!([4u32, 4096].map(|width| width_read(&third, width).unwrap()), [4, 4096]);
     let widths = [4, 251, 4096, MAX_WIDTH];
-    assert_eq!(widths.map(|width| width_read(&HEAD, width).unwrap()), widths);
+    for head in [Head { major: 4, minor: 0 }, HEAD] {
+        assert_eq!(widths.map(|width| width_read(&head, width).unwrap()), widths);
+    }
     for width in [MAX_WIDTH + 1, u32::MAX] {
         let error = width_read(&HEAD, width).unwrap_err();
         assert!(error.contains("at most 65536 are possible"), "{error}");

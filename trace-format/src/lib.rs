@@ -25,6 +25,7 @@
 //! Invariant: this crate knows nothing of machines or engines.
 
 mod assemble;
+mod barrier;
 mod block;
 mod chain;
 mod chunk;
@@ -51,10 +52,12 @@ mod sink;
 mod v1;
 mod v2;
 mod v3;
+mod v4;
 mod varint;
 mod writer;
 
 pub use assemble::{MemoryOp, Reg, Registers, WarpAssembler};
+pub use barrier::Barrier;
 pub use block::Codec;
 pub use chain::segment_chain_cycles;
 pub use chunk::WarpCursor;

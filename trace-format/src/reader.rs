@@ -12,7 +12,7 @@ use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::record::{Instruction, Record};
-use crate::{serial, v1, v2, v3};
+use crate::{serial, v1, v2, v3, v4};
 
 /// Number of dictionaries that are cached, more than kernels run at once. Together they are limited
 /// to the size that a single dictionary may have.
@@ -155,13 +155,11 @@ impl Trace {
         let place = self.kernel(kernel)?.dictionary;
         let ctas_per_cluster = self.kernels[kernel].info.ctas_per_cluster();
         let bytes = self.opening().inflate(place, "dictionary", MAX_DECODED)?;
-        let instructions: Result<Vec<Instruction>, String> = match self.header.version {
-            (1, _) => serial::decode(&bytes)
-                .map(|old: Vec<v1::Instruction>| old.into_iter().map(Instruction::from).collect()),
-            (2, _) => serial::decode(&bytes)
-                .map(|old: Vec<v2::Instruction>| old.into_iter().map(Instruction::from).collect()),
-            (3, _) => serial::decode(&bytes)
-                .map(|old: Vec<v3::Instruction>| old.into_iter().map(Instruction::from).collect()),
+        let instructions = match self.header.version.0 {
+            1 => decode_instructions::<v1::Instruction>(&bytes),
+            2 => decode_instructions::<v2::Instruction>(&bytes),
+            3 => decode_instructions::<v3::Instruction>(&bytes),
+            4 => decode_instructions::<v4::Instruction>(&bytes),
             _ => serial::decode(&bytes),
         };
         let checked = instructions.and_then(|instructions| {
@@ -373,6 +371,7 @@ impl Opening<'_> {
                     .map(|old: v3::Index| Index::from(old)),
                 3 => decode_index(&bytes, head.minor > v3::MINOR)
                     .map(|old: v3::Index| Index::from(old)),
+                4 => decode_index(&bytes, head.minor > v4::MINOR),
                 _ => decode_index(&bytes, head.minor > MINOR),
             };
         let index =
@@ -465,6 +464,14 @@ fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
         true => Ok(()),
         false => Err("index: counts of its kernels that 64 bits do not hold together".to_owned()),
     }
+}
+
+/// A dictionary of an older version.
+fn decode_instructions<Old: DeserializeOwned + Into<Instruction>>(
+    bytes: &[u8],
+) -> Result<Vec<Instruction>, String> {
+    let old: Vec<Old> = serial::decode(bytes)?;
+    Ok(old.into_iter().map(Old::into).collect())
 }
 
 /// `newer`: the file has a newer minor version, which may have more fields behind the known ones.

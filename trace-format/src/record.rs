@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::barrier::Barrier;
 use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 
@@ -92,7 +93,7 @@ pub enum Kind {
     /// addresses are those that are written.
     AsyncCopy,
     Prefetch,
-    /// CTA-wide barrier (`BAR.SYNC`); [`Instruction::barrier`] is its id.
+    /// Arrives at a barrier of the CTA, and waits until it is complete (`BAR.SYNC`).
     Barrier,
     /// Memory fence (`MEMBAR`).
     Fence,
@@ -104,6 +105,8 @@ pub enum Kind {
     ClusterArrive,
     /// Waits until all warps of the cluster have arrived at its barrier (`UCGABAR_WAIT`).
     ClusterWait,
+    /// Arrives at a barrier of the CTA for some of its warps, and goes on (`BAR.ARV`).
+    BarrierArrive,
 }
 
 impl Kind {
@@ -119,8 +122,14 @@ impl Kind {
 
     /// Whether records of this kind carry addresses.
     pub fn is_memory(self) -> bool {
-        !matches!(self, Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End)
+        !matches!(self, Kind::Fence | Kind::Exit | Kind::End)
+            && !self.is_of_barrier()
             && !self.is_of_cluster()
+    }
+
+    /// Whether it is about a barrier of the CTA.
+    pub fn is_of_barrier(self) -> bool {
+        matches!(self, Kind::Barrier | Kind::BarrierArrive)
     }
 
     /// Whether it is about the barrier of a cluster.
@@ -207,8 +216,8 @@ pub struct Instruction {
     /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 where the record has no
     /// addresses. More than [`MAX_REGISTER_WIDTH`] only in global space, and for async copies.
     pub width: u32,
-    /// Barrier id; 0 for other kinds.
-    pub barrier: u8,
+    /// The barrier of [`Kind::Barrier`] and [`Kind::BarrierArrive`]; `None` for other kinds.
+    pub barrier: Option<Barrier>,
     /// Of an async copy from global memory, the CTAs of the cluster into whose shared memory it
     /// goes, a bit for each rank; 0 for the warp's own, and for other kinds.
     pub destinations: u16,

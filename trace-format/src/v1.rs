@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use crate::barrier::Barrier;
 use crate::old_index;
 use crate::operands::Operands;
 use crate::record::{self, CacheOp, Kind, OpClass, Space};
@@ -40,7 +41,7 @@ impl From<Instruction> for record::Instruction {
             space: one.space,
             cache_op: one.cache_op,
             width: one.width.into(),
-            barrier: one.barrier,
+            barrier: Barrier::of_old(one.kind, one.barrier),
             destinations: 0,
             mbarrier: None,
             operands: operands(&one.deps),

@@ -131,11 +131,11 @@ fn reference(program: &[Op]) -> Vec<Expected> {
         });
         let compute = compute.collect();
         let (kind, mask, barrier) = match op {
-            None => (Kind::End, 0, 0),
-            Some(Op::Memory { kind, mask, .. }) => (*kind, *mask, 0),
-            Some(Op::Barrier) => (Kind::Barrier, 3, 9),
-            Some(Op::Fence) => (Kind::Fence, 5, 0),
-            Some(_) => (Kind::Exit, 6, 0),
+            None => (Kind::End, 0, None),
+            Some(Op::Memory { kind, mask, .. }) => (*kind, *mask, None),
+            Some(Op::Barrier) => (Kind::Barrier, 3, Some(Barrier::of_cta(9))),
+            Some(Op::Fence) => (Kind::Fence, 5, None),
+            Some(_) => (Kind::Exit, 6, None),
         };
         let loads = op.map_or(&[][..], |op| op.registers().1).iter().filter_map(|reg| {
             let writer =
@@ -181,7 +181,7 @@ fn push(assembler: &mut WarpAssembler, program: &[Op]) {
                 let registers = Registers::new(&dests, &srcs);
                 assembler.memory(pc, op, mask, registers, &addresses(mask));
             }
-            Op::Barrier => assembler.barrier(pc, 9, 3),
+            Op::Barrier => assembler.barrier(pc, Barrier::of_cta(9), 3),
             Op::Fence => assembler.fence(pc, 5),
             Op::Exit => assembler.exit(pc, 6),
             Op::WaitAsync => {

@@ -16,7 +16,7 @@ fn instruction(kind: Kind, space: Space, width: u32) -> Instruction {
         space,
         cache_op: CacheOp::Default,
         width,
-        barrier: 0,
+        barrier: None,
         destinations: 0,
         mbarrier: None,
         deps: Vec::new(),

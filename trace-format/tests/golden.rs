@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{GivenCta, read_kernel, sample, sample_without_bulk_copies, sample_without_clusters};
+use common::{
+    GivenCta, read_kernel, sample, sample_with_whole_barriers, sample_without_bulk_copies,
+    sample_without_clusters,
+};
 use warpmem_trace::*;
 
 /// `others`: memory instructions of kernel 0 beside those of version 1, and other records.
@@ -57,7 +60,18 @@ fn check_3_0(name: &str, bytes: &[u8]) {
 }
 
 fn check_4_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (4, 0), 4748462616426304416, &sample(), [40 + 6 * 8, 16]);
+    check(
+        name,
+        bytes,
+        (4, 0),
+        4748462616426304416,
+        &sample_with_whole_barriers(),
+        [40 + 6 * 8, 16],
+    );
+}
+
+fn check_5_0(name: &str, bytes: &[u8]) {
+    check(name, bytes, (5, 0), 17763577360308206156, &sample(), [40 + 6 * 8, 32]);
 }
 
 #[test]
@@ -118,4 +132,19 @@ fn version_4_0_with_zstd_is_read() {
 #[test]
 fn version_4_0_not_compressed_is_read() {
     check_4_0("v4-stored.wmt", include_bytes!("golden/v4-stored.wmt"));
+}
+
+#[test]
+fn version_5_0_with_deflate_is_read() {
+    check_5_0("v5.wmt", include_bytes!("golden/v5.wmt"));
+}
+
+#[test]
+fn version_5_0_with_zstd_is_read() {
+    check_5_0("v5-zstd.wmt", include_bytes!("golden/v5-zstd.wmt"));
+}
+
+#[test]
+fn version_5_0_not_compressed_is_read() {
+    check_5_0("v5-stored.wmt", include_bytes!("golden/v5-stored.wmt"));
 }

@@ -14,7 +14,7 @@ fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {
         space,
         cache_op: CacheOp::Default,
         width: 8,
-        barrier: 0,
+        barrier: None,
         destinations: 0,
         mbarrier: Some(mbarrier),
         deps: Vec::new(),

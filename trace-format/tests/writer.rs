@@ -20,7 +20,7 @@ fn load(pc: u64) -> Instruction {
         space: Space::Global,
         cache_op: CacheOp::Default,
         width: 4,
-        barrier: 0,
+        barrier: None,
         destinations: 0,
         mbarrier: None,
         deps: vec![],

@@ -174,7 +174,7 @@ fn run_warp<W: WarpRecorder>(
 fn arrive(barriers: &mut [Rendezvous; 16], number: u8, arrival: Arrival) {
     let barrier = &mut barriers[usize::from(number)];
     barrier.arrived += 1;
-    barrier.expected = arrival.warps;
+    barrier.expected = arrival.warps.map(u32::from);
     barrier.lanes += arrival.lanes.count_ones();
     barrier.holds += arrival.holds.count_ones();
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
-    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Mbarrier, Module,
-    Op, PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
+    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
+    PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
@@ -132,7 +132,6 @@ pub(crate) struct Program {
     pub registers: u32,
     /// Threads arrive at barriers of the CTA, not warps: from sm_70 on.
     pub threads_arrive: bool,
-    pub waits_at_mbarriers: bool,
 }
 
 impl Program {
@@ -187,8 +186,6 @@ impl Program {
             pc += instructions * PC_STEP;
         }
         let registers = estimated_registers(module, kernel);
-        let mut steps = routines.iter().flat_map(|routine: &Routine| &routine.steps);
-        let waits_at_mbarriers = steps.any(|step| is_wait_at_mbarrier(step.op));
         Ok(Program {
             routines,
             signatures,
@@ -196,7 +193,6 @@ impl Program {
             shared_bytes: shared.bytes,
             registers,
             threads_arrive: module.sm_version() >= 70,
-            waits_at_mbarriers,
         })
     }
 
@@ -298,10 +294,6 @@ fn reaches_other_ctas(op: Op) -> bool {
         Op::Fence => true,
         _ => false,
     }
-}
-
-fn is_wait_at_mbarrier(op: Op) -> bool {
-    matches!(op, Op::Mbarrier { f: Mbarrier::TestWait { .. } | Mbarrier::TryWait { .. }, .. })
 }
 
 /// Whether only the CTAs of a cluster reach a space. They run together.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, Mbarrier, MemoryOp, OpClass, Reg, Registers, TraceError, TraceSink,
-    TraceWriter, WarpAssembler,
+    Barrier, CtaBuilder, KernelInfo, Mbarrier, MemoryOp, OpClass, Reg, Registers, TraceError,
+    TraceSink, TraceWriter, WarpAssembler,
 };
 
 /// The registers of an instruction.
@@ -39,7 +39,8 @@ pub trait WarpRecorder: Send {
         operands: Operands<'_>,
         addresses: &[u64],
     );
-    fn barrier(&mut self, pc: u64, id: u8, mask: u32);
+    fn barrier(&mut self, pc: u64, barrier: Barrier, mask: u32);
+    fn barrier_arrive(&mut self, pc: u64, barrier: Barrier, mask: u32);
     fn fence(&mut self, pc: u64, mask: u32);
     fn cluster_arrive(&mut self, pc: u64, mask: u32);
     fn cluster_wait(&mut self, pc: u64, mask: u32);
@@ -80,7 +81,8 @@ impl WarpRecorder for () {
 
     fn compute(&mut self, _: OpClass, _: u32, _: u32, _: Operands<'_>) {}
     fn memory(&mut self, _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
-    fn barrier(&mut self, _: u64, _: u8, _: u32) {}
+    fn barrier(&mut self, _: u64, _: Barrier, _: u32) {}
+    fn barrier_arrive(&mut self, _: u64, _: Barrier, _: u32) {}
     fn fence(&mut self, _: u64, _: u32) {}
     fn cluster_arrive(&mut self, _: u64, _: u32) {}
     fn cluster_wait(&mut self, _: u64, _: u32) {}
@@ -152,8 +154,12 @@ impl WarpRecorder for WarpAssembler {
         self.memory(pc, op, mask, operands.into(), addresses);
     }
 
-    fn barrier(&mut self, pc: u64, id: u8, mask: u32) {
-        self.barrier(pc, id, mask);
+    fn barrier(&mut self, pc: u64, barrier: Barrier, mask: u32) {
+        self.barrier(pc, barrier, mask);
+    }
+
+    fn barrier_arrive(&mut self, pc: u64, barrier: Barrier, mask: u32) {
+        self.barrier_arrive(pc, barrier, mask);
     }
 
     fn fence(&mut self, pc: u64, mask: u32) {

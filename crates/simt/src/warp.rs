@@ -63,7 +63,7 @@ pub(crate) enum ClusterPhase {
 pub(crate) struct Arrival {
     pub at: Meeting,
     /// Warps that it is for; `None`: all of the CTA that have not ended.
-    pub warps: Option<u32>,
+    pub warps: Option<u8>,
     /// Lanes for which the condition of a reduction holds.
     pub holds: u32,
     pub lanes: u32,

@@ -4,8 +4,8 @@ pub mod documents;
 
 use std::path::Path;
 use warpmem_trace::{
-    CacheOp, Compute, CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Operands, Provenance,
-    Space, Trace, TraceWriter, WriterOptions,
+    Barrier, CacheOp, Compute, CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Operands,
+    Provenance, Space, Trace, TraceWriter, WriterOptions,
 };
 
 /// A small machine: one SM of li2015 and two channels, with equal clocks of one tick per cycle.
@@ -59,8 +59,23 @@ pub fn fence() -> Step {
     Step::Record { instruction: blank(Kind::Fence), addresses: Vec::new() }
 }
 
+/// Waits at a barrier for all warps of the CTA.
 pub fn barrier(id: u8) -> Step {
-    let instruction = Instruction { barrier: id, ..blank(Kind::Barrier) };
+    at_barrier(Kind::Barrier, Barrier::of_cta(id))
+}
+
+/// Waits at a barrier for so many warps.
+pub fn barrier_of_warps(id: u8, warps: u8) -> Step {
+    at_barrier(Kind::Barrier, Barrier::of_warps(id, warps))
+}
+
+/// Arrives at a barrier for so many warps, and goes on.
+pub fn barrier_arrive(id: u8, warps: u8) -> Step {
+    at_barrier(Kind::BarrierArrive, Barrier::of_warps(id, warps))
+}
+
+fn at_barrier(kind: Kind, barrier: Barrier) -> Step {
+    let instruction = Instruction { barrier: Some(barrier), ..blank(kind) };
     Step::Record { instruction, addresses: Vec::new() }
 }
 
@@ -85,7 +100,7 @@ fn blank(kind: Kind) -> Instruction {
         space: Space::None,
         cache_op: CacheOp::Default,
         width: 0,
-        barrier: 0,
+        barrier: None,
         destinations: 0,
         mbarrier: None,
         deps: Vec::new(),

@@ -71,7 +71,7 @@ pub fn instructions() -> Vec<Instruction> {
         space,
         cache_op: if index % 2 == 0 { CacheOp::Default } else { CacheOp::Streaming },
         width,
-        barrier: 0,
+        barrier: (kind == Kind::Barrier).then_some(Barrier::of_cta(0)),
         destinations: 0,
         mbarrier: None,
         deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
@@ -103,6 +103,12 @@ pub fn instructions() -> Vec<Instruction> {
         about(Kind::AsyncCopy, Space::Global, Mbarrier::Signal { offset: 1 << 16 }),
     ];
     all.extend(of_mbarriers);
+    let at = |kind, barrier| {
+        let (pc, barrier) = (0x1070, Some(barrier));
+        Instruction { pc, kind, barrier, ..without_addresses.clone() }
+    };
+    all.push(at(Kind::Barrier, Barrier::of_warps(15, 32)));
+    all.push(at(Kind::BarrierArrive, Barrier::of_warps(1, 2)));
     all
 }
 
@@ -114,6 +120,9 @@ pub const IN_CLUSTER: usize = 19;
 
 /// Those that are about mbarriers.
 const OF_MBARRIERS: std::ops::Range<usize> = 17..23;
+
+/// Those at barriers for some warps.
+const OF_SOME_WARPS: std::ops::Range<usize> = 23..25;
 
 /// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
 /// halves of its barrier.
@@ -234,7 +243,12 @@ pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
 /// [`sample`] as version 3 can hold it.
 pub fn sample_without_clusters() -> Vec<Vec<GivenCta>> {
     let others: Vec<usize> = OF_CLUSTERS.into_iter().chain(OF_MBARRIERS).collect();
-    without(sample(), &others)
+    without(sample_with_whole_barriers(), &others)
+}
+
+/// [`sample`] as version 4 can hold it: all of its barriers are for all warps.
+pub fn sample_with_whole_barriers() -> Vec<Vec<GivenCta>> {
+    without(sample(), &OF_SOME_WARPS.collect::<Vec<_>>())
 }
 
 fn without(mut kernels: Vec<Vec<GivenCta>>, instructions: &[usize]) -> Vec<Vec<GivenCta>> {
@@ -294,6 +308,7 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
                 make(arrive, FULL, 0, &|_| 0),
                 make(wait, FULL, 0, &|_| 0),
             ]);
+            records.extend(OF_SOME_WARPS.map(|one| make(one, FULL, 0, &|_| 0)));
             records.extend(OF_MBARRIERS.map(|one| make(one, 0x10, 0, &|lane| 8 * lane)));
         }
         records.push(make(6, FULL, 32, &|_| 0));

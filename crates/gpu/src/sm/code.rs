@@ -1,7 +1,7 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
 use warpmem_sim::ids;
-use warpmem_trace::{CacheOp, Instruction, Kind, Mbarrier, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, Mbarrier, OpClass, Space};
 
 ids! {
     /// A class of instructions as the issue stage distinguishes them: by the functional unit, or
@@ -39,6 +39,7 @@ pub(super) struct Static {
     pub space: Space,
     pub cache_op: CacheOp,
     pub width: u32,
+    pub barrier: Option<Barrier>,
     pub destinations: u16,
     pub mbarrier: Option<Mbarrier>,
 }
@@ -78,6 +79,7 @@ impl Code {
             space: instruction.space,
             cache_op: instruction.cache_op,
             width: instruction.width,
+            barrier: instruction.barrier,
             destinations: instruction.destinations,
             mbarrier: instruction.mbarrier,
         });

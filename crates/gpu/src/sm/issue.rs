@@ -1,10 +1,10 @@
-//! The issue stage: scoreboard, schedulers, functional units, barriers.
+//! The issue stage: scoreboard, schedulers, functional units.
 
 use super::Sm;
 use super::code::{MEMORY, Op};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
-use super::scheduler::{CtaSlot, SchedulerId};
+use super::scheduler::SchedulerId;
 use warpmem_sim::{AddressMap, CoreCycle, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
 
@@ -114,11 +114,13 @@ impl Sm {
         let instruction = *warp.code.get(warp.record.instruction.0);
         match instruction.kind {
             Kind::Barrier => {
-                let cta = self.warp(slot).cta;
                 self.sets.wait_at_barrier(slot);
-                self.residents.cta_mut(cta).waiting |= slot.bit();
                 self.next_record(slot, cycle + 1)?;
-                self.release_if_complete(cta);
+                self.arrive_at_barrier(slot, instruction.barrier, slot.bit());
+            }
+            Kind::BarrierArrive => {
+                self.arrive_at_barrier(slot, instruction.barrier, 0);
+                self.next_record(slot, cycle + 1)?;
             }
             Kind::ClusterArrive => {
                 let cta = self.warp(slot).cta;
@@ -196,33 +198,6 @@ impl Sm {
         } else if !self.warp(slot).waits_for_memory() {
             self.sets.wake(slot, cycle);
             self.await_operands(slot, cycle);
-        }
-    }
-
-    /// Releases the warps of a CTA when all that have not ended wait at a barrier, no matter at
-    /// which one: a trace does not say how many warps a barrier is for, and groups of warps with
-    /// barriers of their own would otherwise wait for each other for ever.
-    pub(super) fn release_if_complete(&mut self, cta: CtaSlot) {
-        let cycle = self.cycle;
-        let state = self.residents.cta_mut(cta);
-        let waiting = state.waiting;
-        if waiting == 0 || waiting.count_ones() < state.live {
-            return;
-        }
-        state.waiting = 0;
-        self.leave_barrier(waiting, cycle, cycle + 1);
-    }
-
-    /// These warps leave their barrier in `cycle` and may issue from `from` on.
-    pub(super) fn leave_barrier(&mut self, warps: u64, cycle: CoreCycle, from: CoreCycle) {
-        // Those at the end of their trace end in their own time.
-        for slot in WarpSlot::each(self.sets.leave_barrier(warps)) {
-            if self.sets.has_ended(slot) {
-                self.end_warp_if_done(slot);
-            } else {
-                self.sets.wake(slot, cycle);
-                self.await_operands(slot, from);
-            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! limits it.
 
 mod account;
+mod barrier;
 mod calendar;
 mod cluster;
 mod code;

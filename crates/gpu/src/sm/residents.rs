@@ -1,6 +1,7 @@
 //! CTAs on an SM: how they come and go, what they have issued, and which of them pause when fewer
 //! may issue than are resident.
 
+use super::barrier::Barriers;
 use super::cluster::{Cluster, ClusterCta};
 use super::mbarrier::Mbarriers;
 use super::scheduler::{CtaSlot, ResidentCta};
@@ -58,10 +59,9 @@ pub(super) struct Cta {
     pub issued: Issued,
     /// Warps that have not ended.
     pub live: u32,
-    /// Warps that wait at a barrier, by slot.
-    pub waiting: u64,
     /// Its warp slots.
     pub slots: u64,
+    pub barriers: Barriers,
     pub cluster: Cluster,
     pub mbarriers: Mbarriers,
 }
@@ -122,16 +122,15 @@ impl Residents {
         let slots = self.free_slots(live);
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
-        let (issued, waiting) = (Issued::default(), 0);
         self.ctas[slot.index()] = Some(Cta {
             kernel,
             index,
             number,
             age,
-            issued,
+            issued: Issued::default(),
             live,
-            waiting,
             slots,
+            barriers: Barriers::default(),
             cluster: Cluster::of(launch.cluster.clone()),
             mbarriers: Mbarriers::default(),
         });

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Reg, Registers, Space, TraceWriter, WARP_SIZE,
-    WarpAssembler,
+    Barrier, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Reg, Registers, Space, TraceWriter,
+    WARP_SIZE, WarpAssembler,
 };
 
 use super::code::{Code, FIRST_UNUSED};
@@ -254,7 +254,8 @@ impl Assembler {
             }
             (Op::Barrier, _) => {
                 self.summary.barriers += 1;
-                self.warp.barrier(code.pc, barrier_id(code.immediate), mask);
+                let barrier = Barrier::of_cta(barrier_id(code.immediate));
+                self.warp.barrier(code.pc, barrier, mask);
             }
             (Op::Fence, _) => {
                 self.summary.fences += 1;

@@ -179,10 +179,14 @@ impl Assembler {
                 let registers = CodeRegisters::of(code.registers.as_ref());
                 self.compute(class, count, mask, registers, counts);
             }
-            Action::Barrier(id) => {
+            Action::Barrier(barrier) => {
                 self.summary.barriers += 1;
                 add(counts, 1, mask);
-                self.warp.barrier(pc, id, mask);
+                self.warp.barrier(pc, barrier, mask);
+            }
+            Action::BarrierArrive(barrier) => {
+                add(counts, 1, mask);
+                self.warp.barrier_arrive(pc, barrier, mask);
             }
             Action::Fence => {
                 self.summary.fences += 1;

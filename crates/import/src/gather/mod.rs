@@ -10,7 +10,7 @@ mod rows;
 pub use assemble::Assembler;
 pub use rows::{MAX_BYTES, Rows};
 
-use warpmem_trace::{MemoryOp, OpClass, Reg, Registers, Space};
+use warpmem_trace::{Barrier, MemoryOp, OpClass, Reg, Registers, Space};
 
 use crate::sass::opcode::Decoded;
 use crate::sass::operation::Op;
@@ -78,7 +78,8 @@ impl CodeRegisters {
 pub enum Action {
     Memory(MemoryOp),
     Compute { class: OpClass, count: u32 },
-    Barrier(u8),
+    Barrier(Barrier),
+    BarrierArrive(Barrier),
     Fence,
     Exit,
 }
@@ -106,7 +107,7 @@ impl Action {
             Op::AsyncCommit | Op::AsyncWait => {
                 Action::Compute { class: OpClass::Control, count: 1 }
             }
-            Op::Barrier => Action::Barrier(0),
+            Op::Barrier => Action::Barrier(Barrier::of_cta(0)),
             Op::Fence => Action::Fence,
             Op::Exit => Action::Exit,
         }

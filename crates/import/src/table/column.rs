@@ -30,12 +30,13 @@ pub enum Column {
     Dst,
     Src,
     Barrier,
+    BarrierWarps,
     Count,
 }
 
 impl Column {
     pub const COUNT: usize = Column::ALL.len();
-    pub const ALL: [Column; 22] = [
+    pub const ALL: [Column; 23] = [
         Column::Kernel,
         Column::Name,
         Column::Grid,
@@ -57,6 +58,7 @@ impl Column {
         Column::Dst,
         Column::Src,
         Column::Barrier,
+        Column::BarrierWarps,
         Column::Count,
     ];
 
@@ -84,6 +86,7 @@ impl Column {
             Column::Dst => "dst",
             Column::Src => "src",
             Column::Barrier => "barrier",
+            Column::BarrierWarps => "barrier_warps",
             Column::Count => "count",
         }
     }

@@ -1,6 +1,6 @@
 //! A row's cells as a warp instruction.
 
-use warpmem_trace::{CacheOp, Kind, MemoryOp, OpClass, Reg, Space, WARP_SIZE};
+use warpmem_trace::{Barrier, CacheOp, Kind, MemoryOp, OpClass, Reg, Space, WARP_SIZE};
 
 use super::column::{Cell, Cells, Column, Wrong};
 use crate::gather::{Action, Code, CodeRegisters, Launch};
@@ -116,6 +116,7 @@ fn action(cells: &Cells<'_>) -> Result<(String, Action), Wrong> {
         Action::Memory(op) => Action::Memory(memory(cells, op)?),
         Action::Compute { class, .. } => Action::Compute { class, count: repeats(cells, count)? },
         Action::Barrier(_) => Action::Barrier(barrier(cells)?),
+        Action::BarrierArrive(_) => Action::BarrierArrive(arrival(cells)?),
         other => other,
     };
     if count.is_some_and(|count| count != 1) && !matches!(action, Action::Compute { .. }) {
@@ -142,7 +143,8 @@ fn of_name(name: &str) -> Option<Action> {
     }
     let class = OpClass::ALL.into_iter().find(|class| class.name() == name);
     match name {
-        "barrier" => Some(Action::Barrier(0)),
+        "barrier" => Some(Action::Barrier(Barrier::of_cta(0))),
+        "barrier-arrive" => Some(Action::BarrierArrive(Barrier::of_cta(0))),
         "fence" => Some(Action::Fence),
         "exit" => Some(Action::Exit),
         _ => class.map(|class| Action::Compute { class, count: 1 }),
@@ -152,7 +154,8 @@ fn of_name(name: &str) -> Option<Action> {
 fn unknown(cell: &Cell<'_>, name: &str) -> Wrong {
     let classes = OpClass::ALL.map(OpClass::name);
     let kinds = Kind::MEMORY.map(|(name, _)| name);
-    let all = kinds.into_iter().chain(["barrier", "fence", "exit"]).chain(classes);
+    let all =
+        kinds.into_iter().chain(["barrier", "barrier-arrive", "fence", "exit"]).chain(classes);
     let all: Vec<&str> = all.collect();
     let nearest = warpmem_params::nearest(name, all.iter().copied());
     let meant = warpmem_params::did_you_mean(nearest);
@@ -213,10 +216,25 @@ fn repeats(cells: &Cells<'_>, count: Option<u32>) -> Result<u32, Wrong> {
     }
 }
 
-fn barrier(cells: &Cells<'_>) -> Result<u8, Wrong> {
+const BARRIER_WARPS: &str = "a number of warps from 1 to 255";
+
+fn barrier(cells: &Cells<'_>) -> Result<Barrier, Wrong> {
     let cell = &cells[Column::Barrier as usize];
     let id = cell.number(Column::Barrier, 15, "a barrier from 0 to 15")?;
-    Ok(id.unwrap_or(0) as u8)
+    let cell = &cells[Column::BarrierWarps as usize];
+    let warps = cell.number(Column::BarrierWarps, u8::MAX.into(), BARRIER_WARPS)?;
+    if warps == Some(0) {
+        return Err(cell.wrong(Column::BarrierWarps, BARRIER_WARPS));
+    }
+    Ok(Barrier { id: id.unwrap_or(0) as u8, warps: warps.map(|warps| warps as u8) })
+}
+
+/// Who does not wait is counted, so that it must be said how many are expected.
+fn arrival(cells: &Cells<'_>) -> Result<Barrier, Wrong> {
+    let barrier = barrier(cells)?;
+    let missing =
+        || cells[Column::BarrierWarps as usize].wrong(Column::BarrierWarps, BARRIER_WARPS);
+    barrier.warps.map(|_| barrier).ok_or_else(missing)
 }
 
 /// The registers written and read, if the row tells any.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use warpmem_trace::{CacheOp, KernelInfo, Kind, MemoryOp, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, KernelInfo, Kind, MemoryOp, OpClass, Space};
 
 /// A kernel and its instructions in the order in which a tool tells them.
 #[derive(Clone, Debug)]
@@ -29,7 +29,8 @@ pub struct Given {
 pub enum Act {
     Memory(MemoryOp, Vec<u64>),
     Compute(OpClass, u32),
-    Barrier(u8),
+    Barrier(Barrier),
+    Arrival(Barrier),
     Fence,
 }
 
@@ -87,7 +88,9 @@ pub fn kernels() -> impl Strategy<Value = Vec<GivenKernel>> {
         prop_oneof![
             4 => memory,
             2 => (0..OpClass::COUNT, 1u32..5).prop_map(|(class, n)| Act::Compute(OpClass::ALL[class], n)),
-            1 => (0u8..16).prop_map(Act::Barrier),
+            1 => (0u8..16, prop::option::of(1u8..9))
+                .prop_map(|(id, warps)| Act::Barrier(Barrier { id, warps })),
+            1 => (0u8..16, 1u8..9).prop_map(|(id, n)| Act::Arrival(Barrier::of_warps(id, n))),
             1 => Just(Act::Fence),
         ]
         .boxed()

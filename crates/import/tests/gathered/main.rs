@@ -64,7 +64,8 @@ fn add(assembler: &mut WarpAssembler, step: &Given, pc: u64) {
         Act::Compute(class, count) => {
             (0..*count).for_each(|_| assembler.compute(*class, step.mask, registers));
         }
-        Act::Barrier(id) => assembler.barrier(pc, *id, step.mask),
+        Act::Barrier(barrier) => assembler.barrier(pc, *barrier, step.mask),
+        Act::Arrival(barrier) => assembler.barrier_arrive(pc, *barrier, step.mask),
         Act::Fence => assembler.fence(pc, step.mask),
     }
 }

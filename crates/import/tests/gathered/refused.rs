@@ -84,6 +84,14 @@ fn tables() {
             "op,barrier,base\nbarrier,16,\n",
             ["t.csv:2: column barrier: expected a barrier from 0 to 15", ""],
         ),
+        (
+            "op,barrier_warps,base\nbarrier,0,\n",
+            ["t.csv:2: column barrier_warps: expected a number of warps from 1 to 255", "`0`"],
+        ),
+        (
+            "op,barrier,base\nbarrier-arrive,1,\n",
+            ["t.csv:2: column barrier_warps: expected a number of warps from 1", "`nothing`"],
+        ),
         ("op,count,base\nfp32,0,\n", ["t.csv:2: column count: expected 1 to 65536", ""]),
         (
             "op,count,base\nload,2,0\n",

@@ -49,9 +49,15 @@ fn object(number: usize, kernel: &GivenKernel, row: &Given) -> Object {
             cells.insert("op", json!(class.name()));
             cells.insert("count", json!(count));
         }
-        Act::Barrier(id) => {
+        Act::Barrier(barrier) => {
             cells.insert("op", json!("barrier"));
-            cells.insert("barrier", json!(id));
+            cells.insert("barrier", json!(barrier.id));
+            barrier.warps.map(|warps| cells.insert("barrier_warps", json!(warps)));
+        }
+        Act::Arrival(barrier) => {
+            cells.insert("op", json!("barrier-arrive"));
+            cells.insert("barrier", json!(barrier.id));
+            cells.insert("barrier_warps", json!(barrier.warps));
         }
         Act::Fence => {
             cells.insert("op", json!("fence"));

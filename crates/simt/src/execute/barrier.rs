@@ -5,13 +5,14 @@
 //! until they come to the same barrier or end; if they cannot, the warp is divided for ever. Before
 //! sm_70, the first lanes that come to a barrier arrive for their whole warp.
 
-use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
-use warpmem_trace::OpClass;
-
-use super::{Context, Event, Trap, record};
+use super::{Context, Event, Trap};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, ClusterPhase, Meeting, State, Warp};
+use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
+
+/// Most threads of a CTA.
+const MOST_THREADS: u32 = 1024;
 
 /// `bar` and `barrier`. Lanes that wait for the others of their warp come here again when no other
 /// path is left to go on.
@@ -22,18 +23,17 @@ pub(super) fn arrive<W: WarpRecorder>(
     mask: u32,
     barrier: Barrier,
 ) -> Result<Event, Trap> {
-    meet(warp, ctx, step, mask, |warp| arrival(warp, step, mask, barrier))
+    meet(warp, ctx, mask, |warp| arrival(warp, step, mask, barrier))
 }
 
 /// `barrier.cluster`. The threads of a warp wait for each other here, too (ISA, "barrier.cluster").
 pub(super) fn meet_cluster<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
-    step: &Step,
     mask: u32,
     half: ClusterBarrier,
 ) -> Result<Event, Trap> {
-    meet(warp, ctx, step, mask, |warp| {
+    meet(warp, ctx, mask, |warp| {
         check_phase(warp.cluster_phase, half)
             .map_err(|reason| Trap::new(mask.trailing_zeros() as usize, reason))?;
         let at = Meeting::Cluster(half);
@@ -57,7 +57,6 @@ fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static
 fn meet<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
-    step: &Step,
     mask: u32,
     arrival: impl FnOnce(&Warp<W>) -> Result<Arrival, Trap>,
 ) -> Result<Event, Trap> {
@@ -72,7 +71,7 @@ fn meet<W: WarpRecorder>(
         }
     }
     Ok(match warp.state {
-        State::Runs => gather(warp, ctx, step),
+        State::Runs => gather(warp, ctx),
         _ => Event::None,
     })
 }
@@ -88,14 +87,24 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
     let mut sources = step.sources[1..].iter();
     let threads =
         barrier.counted.then(|| sources.next()).flatten().map(|&source| warp.narrow(source)[lane]);
-    if let Some(threads) = threads.filter(|&threads| threads == 0 || threads % 32 != 0) {
-        let reason = format!("a barrier for {threads} threads, which is not a multiple of 32");
-        return Err(Trap::new(lane, reason));
-    }
+    let warps = threads.map(|threads| warps_of(threads).map_err(|reason| Trap::new(lane, reason)));
+    let warps = warps.transpose()?;
     let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
     let waits = barrier.kind != BarrierKind::Arrive;
     let at = Meeting::Barrier(id);
-    Ok(Arrival { at, warps: threads.map(|n| n / 32), holds, lanes: mask, waits })
+    Ok(Arrival { at, warps, holds, lanes: mask, waits })
+}
+
+/// The warps of so many threads.
+fn warps_of(threads: u32) -> Result<u8, String> {
+    match threads {
+        0 => Err("a barrier for 0 threads".to_owned()),
+        _ if threads % 32 != 0 => {
+            Err(format!("a barrier for {threads} threads, which is not a multiple of 32"))
+        }
+        1..=MOST_THREADS => Ok((threads / 32) as u8),
+        _ => Err(format!("a barrier for {threads} threads: a CTA has at most {MOST_THREADS}")),
+    }
 }
 
 /// The arrival of lanes together with those that wait for them. The error is the barrier at which
@@ -114,7 +123,7 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meetin
 }
 
 /// The warp arrives if all of its lanes wait; otherwise others go on.
-fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>, step: &Step) -> Event {
+fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
         if !warp.stack.switch() {
@@ -130,25 +139,15 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>, step: &Ste
             return Event::None;
         }
     };
+    let barrier = warpmem_trace::Barrier { id: number, warps: arrival.warps };
     if arrival.waits {
-        match holds_up_others(ctx, arrival) {
-            true => record::one(warp, step, OpClass::Control, arrival.lanes),
-            false => warp.recorder.barrier(ctx.pc, number, arrival.lanes),
-        }
+        warp.recorder.barrier(ctx.pc, barrier, arrival.lanes);
         warp.state = State::AtBarrier { barrier: number };
     } else {
-        record::one(warp, step, OpClass::Control, arrival.lanes);
+        warp.recorder.barrier_arrive(ctx.pc, barrier, arrival.lanes);
         warp.stack.release();
     }
     Event::Barrier(number, arrival)
-}
-
-/// Whether a barrier for some warps of the CTA would keep the others from what they are needed for. A
-/// trace does not say how many warps a barrier is for, so that the machine holds a warp until all have
-/// come to one: for ever, if another waits at an mbarrier for what this one does next.
-fn holds_up_others(ctx: &Context<'_>, arrival: Arrival) -> bool {
-    let warps = ctx.committed.len() as u32;
-    ctx.program.waits_at_mbarriers && arrival.warps.is_some_and(|expected| expected < warps)
 }
 
 /// All lanes of a warp have come to a half of the cluster's barrier.

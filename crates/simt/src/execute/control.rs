@@ -82,7 +82,7 @@ pub(super) fn step<W: WarpRecorder>(
         }
         Op::ClusterBarrier(half) => {
             if mask != 0 {
-                return barrier::meet_cluster(warp, ctx, step, mask, half);
+                return barrier::meet_cluster(warp, ctx, mask, half);
             }
             set_pc(warp, pc + 1);
         }

@@ -1,6 +1,6 @@
 //! The trace that a kernel leaves.
 
-use warpmem_trace::{Kind, Record, Space, Trace};
+use warpmem_trace::{Barrier, Kind, Record, Space, Trace};
 
 use super::{Machine, recorded};
 use crate::{AddressMode, Filter, Limits, ReadMode, TexelFormat, TexelKind, Texture};
@@ -133,25 +133,46 @@ fn an_mbarrier_is_a_word_of_shared_memory() {
     assert!(accesses.iter().all(|a| (a.1, a.2, &a.4[..]) == (Space::Shared, 8, &[8][..])));
 }
 
-/// A trace does not say how many warps a barrier is for, and a warp that waits at an mbarrier would keep
-/// those at a barrier of their own from going on.
+/// The producer of two consumers arrives at a barrier and goes on.
 #[test]
-fn a_barrier_for_some_warps_holds_nobody_up_where_others_wait_at_mbarriers() {
-    let barriers = |code: &str| {
-        let warps = trace_of(code, 1, 96);
-        let all = warps.iter().flat_map(|warp| &warp.1);
-        all.filter(|access| access.0 == Kind::Barrier).count()
-    };
-    let code = |mbarriers: &str, threads: &str| {
-        format!(
-            "setp.ge.u32 %p1, %r0, 64;\n@%p1 bra OTHERS;\nbar.sync 1, {threads};\nbra END;\n\
-             OTHERS: {mbarriers}\nEND: bar.sync 0;\nbar.sync 2, 96;"
-        )
-    };
-    let waits = "mbarrier.init.shared.b64 [tile], 32;\nmbarrier.arrive.shared.b64 %rd4, [tile];\n\
-                 mbarrier.test_wait.shared.b64 %p2, [tile], %rd4;";
-    assert_eq!(barriers(&code("", "64")), 2 + 3 + 3);
-    assert_eq!(barriers(&code(waits, "64")), 3 + 3, "those for all are barriers");
+fn barriers_and_arrivals_say_for_how_many_warps_they_are() {
+    let code = "setp.ge.u32 %p1, %r0, 64;\n@%p1 bra PRODUCER;\nbar.sync 1, 96;\nbra END;\n\
+                PRODUCER: bar.arrive 1, 96;\nEND: bar.sync 0;\nbarrier.sync 2, 96;";
+    let (wait, arrive) = (Kind::Barrier, Kind::BarrierArrive);
+    let mut machine = Machine::new(256);
+    let launch = machine.launch(1, 96);
+    let (_, bytes) = recorded(&mut machine, code, &launch, Limits::default()).unwrap();
+    let trace = Trace::from_bytes("k.wmt", bytes).unwrap();
+    let instructions = trace.instructions(0).unwrap();
+    let at_barriers = instructions.iter().filter_map(|one| Some((one.kind, one.barrier?)));
+    let mut said: Vec<(Kind, Barrier)> = at_barriers.collect();
+    said.sort_by_key(|&(kind, barrier)| (barrier.id, kind == arrive));
+    said.dedup();
+    let of = Barrier::of_warps;
+    let expected =
+        [(wait, Barrier::of_cta(0)), (wait, of(1, 3)), (arrive, of(1, 3)), (wait, of(2, 3))];
+    assert_eq!(said, expected);
+    let kinds: Vec<Vec<Kind>> = read(&trace, machine.arrays[0])
+        .into_iter()
+        .map(|(_, records)| records.into_iter().map(|record| record.0).collect())
+        .collect();
+    let exit = Kind::Exit;
+    assert_eq!(kinds[..2], [[wait, wait, wait, exit], [wait, wait, wait, exit]]);
+    assert_eq!(kinds[2], [arrive, wait, wait, exit]);
+}
+
+#[test]
+fn a_barrier_is_for_whole_warps_of_a_cta() {
+    for (threads, reason) in [
+        (0, "a barrier for 0 threads"),
+        (48, "a barrier for 48 threads, which is not a multiple of 32"),
+        (1056, "a barrier for 1056 threads: a CTA has at most 1024"),
+    ] {
+        let mut machine = Machine::new(32);
+        let (code, launch) = (format!("bar.arrive 1, {threads};"), machine.launch(1, 32));
+        let error = recorded(&mut machine, &code, &launch, Limits::default()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    }
 }
 
 #[test]

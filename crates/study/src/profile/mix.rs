@@ -108,6 +108,7 @@ fn add<const N: usize>(mine: &mut [u64; N], theirs: &[u64; N]) {
 fn name(kind: Kind, space: Space) -> String {
     let kind = match kind {
         Kind::AsyncCopy => "async copy".to_owned(),
+        Kind::BarrierArrive => "barrier arrive".to_owned(),
         Kind::ClusterArrive => "cluster arrive".to_owned(),
         Kind::ClusterWait => "cluster wait".to_owned(),
         kind => format!("{kind:?}").to_lowercase(),

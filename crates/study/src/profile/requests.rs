@@ -25,7 +25,7 @@ impl Access {
             Kind::Load | Kind::AsyncCopy | Kind::Prefetch => Some(Access::Load),
             Kind::Store => Some(Access::Store),
             Kind::Atomic | Kind::Reduction => Some(Access::Atomic),
-            Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End => None,
+            Kind::Barrier | Kind::BarrierArrive | Kind::Fence | Kind::Exit | Kind::End => None,
             Kind::ClusterArrive | Kind::ClusterWait => None,
         }
     }

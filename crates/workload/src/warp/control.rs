@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use warpmem_trace::OpClass;
+use warpmem_trace::{Barrier, OpClass};
 
 use super::{Flow, Warp, pc};
 use crate::warp::lanes::{Lanes, Operand, Var};
@@ -155,7 +155,7 @@ impl Warp {
         if mask == 0 {
             return;
         }
-        self.sync_point(|assembler| assembler.barrier(pc(place), 0, mask));
+        self.sync_point(|assembler| assembler.barrier(pc(place), Barrier::of_cta(0), mask));
         let mut arrived = false;
         poll_fn(|_| match std::mem::replace(&mut arrived, true) {
             false => Poll::Pending,

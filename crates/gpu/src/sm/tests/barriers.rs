@@ -1,7 +1,7 @@
 //! Barriers of a CTA.
 
 use super::*;
-use warpmem_testing::{barrier, compute, load, machine, store};
+use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, compute, load, machine, store};
 use warpmem_trace::OpClass::Integer;
 
 /// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
@@ -136,6 +136,57 @@ fn groups_of_a_cta_may_wait_at_barriers_of_their_own() {
     assert_eq!(outcome.result.warp_instructions, 14 + 4 + 4);
     let last_arrival = outcome.issues_of(3)[8];
     assert!(outcome.issues_of(0)[2] > last_arrival, "all wait for all");
+}
+
+#[test]
+fn groups_that_say_how_many_they_are_wait_for_their_own_only() {
+    let group = |id, n| warp(&[work(n), vec![barrier_of_warps(id, 2)], work(1)]);
+    let outcome = run(&lrr(), vec![group(1, 1), group(1, 3), group(2, 2), group(2, 60)]);
+    let (second, last) = (outcome.issues_of(1)[3], outcome.issues_of(3)[60]);
+    let passes = |w, after: usize| outcome.issues_of(w)[after];
+    assert!(passes(0, 2) > second && passes(0, 2) < last && passes(1, 4) < last);
+    assert!(passes(2, 3) > last && passes(3, 61) > last);
+}
+
+#[test]
+fn who_arrives_goes_on_and_who_waits_goes_on_with_the_last_arrival() {
+    let producer = warp(&[work(9), vec![barrier_arrive(1, 2)], work(40)]);
+    let consumer = warp(&[vec![barrier_of_warps(1, 2)], work(1)]);
+    let outcome = run(&lrr(), vec![producer, consumer]);
+    let arrival = outcome.issues_of(0)[9];
+    assert_eq!(outcome.issues_of(1)[1], arrival + 1);
+    assert!(outcome.issues_of(0)[10] <= arrival + 2, "with one warp beside it");
+    let early = vec![
+        warp(&[vec![barrier_arrive(1, 2)], work(40)]),
+        warp(&[work(9), vec![barrier_of_warps(1, 2)], work(1)]),
+    ];
+    let outcome = run(&lrr(), early);
+    let issues = outcome.issues_of(1);
+    assert!(issues[10] <= issues[9] + 2, "the arrival is kept");
+}
+
+#[test]
+fn an_arrival_may_be_the_last_of_its_warp() {
+    let consumer = warp(&[vec![barrier_of_warps(1, 2)], work(1)]);
+    let outcome = run(&lrr(), vec![warp(&[work(9), vec![barrier_arrive(1, 2)]]), consumer]);
+    assert_eq!(outcome.issues_of(1)[1], outcome.issues_of(0)[9] + 1);
+}
+
+/// Which only a faulty trace has: the machine does not stand still for it.
+#[test]
+fn a_barrier_is_passed_when_nobody_is_left_to_come() {
+    let waits = || warp(&[vec![barrier_of_warps(1, 3)], work(1)]);
+    let outcome = run(&lrr(), vec![waits(), waits(), work(20)]);
+    let ended = outcome.issues_of(2)[19] + PIPELINE;
+    assert_eq!(outcome.issues_of(0)[1], ended + 1);
+}
+
+#[test]
+fn each_cta_has_its_own_barriers_for_some_warps() {
+    let group = |n| warp(&[work(n), vec![barrier_of_warps(1, 2)], work(1)]);
+    let outcome = run_ctas(&lrr(), vec![vec![group(0), group(60)], vec![group(0), group(2)]]);
+    assert!(outcome.issues_of(0)[1] > outcome.issues_of(1)[60]);
+    assert!(outcome.issues_of(2)[1] < outcome.issues_of(1)[60]);
 }
 
 #[test]

@@ -147,7 +147,8 @@ impl Exporter<'_> {
         let trace = self.trace;
         let kernel = &trace.kernels()[number];
         let instructions = trace.instructions(number)?;
-        sass::check(&instructions).map_err(|what| ImportError::file(trace.path(), what))?;
+        sass::check(&instructions, &kernel.info)
+            .map_err(|what| ImportError::file(trace.path(), what))?;
         let mut text = header(kernel, number + 1);
         for chunk in kernel.chunks.clone() {
             let chunk = trace.chunk(number, chunk)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Space};
+use warpmem_trace::{CacheOp, Instruction, KernelInfo, Kind, OpClass, Space, WARP_SIZE};
 
 use super::super::address::is_one_run;
 use super::registers::Operands;
@@ -14,11 +14,24 @@ const WIDEST: u32 = 32;
 /// Source registers that Accel-Sim keeps.
 pub const MAX_SOURCES: usize = 4;
 
-/// Fails on the first memory instruction, or barrier of a cluster, that no opcode says.
-pub fn check(instructions: &[Instruction]) -> Result<(), String> {
-    let is_checked = |kind: Kind| kind.is_memory() || kind.is_of_cluster();
-    let mut accesses = instructions.iter().filter(|instruction| is_checked(instruction.kind));
-    accesses.try_for_each(|instruction| memory(instruction).map(drop))
+/// Fails on the first memory instruction, or barrier of a cluster, that no opcode says, and on barriers
+/// for some warps of a CTA: Accel-Sim's have all of them wait.
+pub fn check(instructions: &[Instruction], kernel: &KernelInfo) -> Result<(), String> {
+    let all = kernel.threads_per_cta().div_ceil(WARP_SIZE as u64);
+    instructions.iter().try_for_each(|instruction| {
+        let Instruction { kind, pc, barrier, .. } = *instruction;
+        let some = barrier.and_then(|barrier| barrier.warps).filter(|&some| u64::from(some) < all);
+        match some {
+            _ if kind.is_memory() || kind.is_of_cluster() => memory(instruction).map(drop),
+            None if kind != Kind::BarrierArrive => Ok(()),
+            None => {
+                Err(format!("no SASS opcode of Accel-Sim arrives and does not wait (pc {pc:#x})"))
+            }
+            Some(some) => Err(format!(
+                "a barrier for {some} of {all} warps (pc {pc:#x}): those of Accel-Sim are for all"
+            )),
+        }
+    })
 }
 
 /// Appends the line of an instruction; fails on what no opcode says.
@@ -36,7 +49,10 @@ pub fn write(
         What::Record(id, kind) => {
             let instruction = &instructions[id.0 as usize];
             match kind {
-                Kind::Barrier => ("BAR.SYNC".to_string(), 0, instruction.barrier.into()),
+                Kind::Barrier => {
+                    let id = instruction.barrier.map_or(0, |barrier| barrier.id);
+                    ("BAR.SYNC".to_string(), 0, id.into())
+                }
                 Kind::Fence => ("MEMBAR.SC.GPU".to_string(), 0, 0),
                 Kind::Exit | Kind::End => ("EXIT".to_string(), 0, 0),
                 _ => (memory(instruction)?, instruction.width, 0),

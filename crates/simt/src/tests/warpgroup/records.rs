@@ -1,6 +1,6 @@
 //! What products leave in a trace.
 
-use warpmem_trace::{Mbarrier, MemoryOp, OpClass, TraceError};
+use warpmem_trace::{Barrier, Mbarrier, MemoryOp, OpClass, TraceError};
 
 use super::layout::Layout;
 use super::{Product, THREADS};
@@ -22,7 +22,8 @@ impl WarpRecorder for Vec<Compute> {
     }
 
     fn memory(&mut self, _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
-    fn barrier(&mut self, _: u64, _: u8, _: u32) {}
+    fn barrier(&mut self, _: u64, _: Barrier, _: u32) {}
+    fn barrier_arrive(&mut self, _: u64, _: Barrier, _: u32) {}
     fn fence(&mut self, _: u64, _: u32) {}
     fn cluster_arrive(&mut self, _: u64, _: u32) {}
     fn cluster_wait(&mut self, _: u64, _: u32) {}

@@ -1,0 +1,49 @@
+//! Reading format version 4: its dictionaries are converted to the present types. All of its barriers
+//! were for all warps of a CTA.
+
+use serde::Deserialize;
+
+use crate::barrier::Barrier;
+use crate::mbarrier::Mbarrier;
+use crate::operands::Operands;
+use crate::record::{self, CacheOp, Compute, Kind, Space};
+
+/// The last minor version.
+pub(crate) const MINOR: u16 = 0;
+
+#[derive(Deserialize)]
+pub(crate) struct Instruction {
+    pc: u64,
+    kind: Kind,
+    space: Space,
+    cache_op: CacheOp,
+    width: u32,
+    barrier: u8,
+    destinations: u16,
+    mbarrier: Option<Mbarrier>,
+    deps: Vec<u8>,
+    operands: Operands,
+    use_distance: Option<u32>,
+    address_from: Option<u32>,
+    compute: Vec<Compute>,
+}
+
+impl From<Instruction> for record::Instruction {
+    fn from(one: Instruction) -> record::Instruction {
+        record::Instruction {
+            pc: one.pc,
+            kind: one.kind,
+            space: one.space,
+            cache_op: one.cache_op,
+            width: one.width,
+            barrier: Barrier::of_old(one.kind, one.barrier),
+            destinations: one.destinations,
+            mbarrier: one.mbarrier,
+            deps: one.deps,
+            operands: one.operands,
+            use_distance: one.use_distance,
+            address_from: one.address_from,
+            compute: one.compute,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Barriers: what the writer takes and refuses, and what the assembler keeps.
+
+mod common;
+
+use common::temporary_writer;
+use warpmem_trace::*;
+
+/// What the writer says to an instruction without addresses.
+fn said(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
+    let (_directory, _path, mut writer) = temporary_writer();
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    writer.intern(&Instruction {
+        pc: 32,
+        kind,
+        space: Space::None,
+        cache_op: CacheOp::Default,
+        width: 0,
+        barrier,
+        destinations: 0,
+        mbarrier: None,
+        deps: Vec::new(),
+        operands: Operands::NONE,
+        use_distance: None,
+        address_from: None,
+        compute: Vec::new(),
+    });
+    writer.end_kernel().map_err(|error| error.to_string())
+}
+
+#[test]
+fn two_kinds_have_a_barrier_and_an_arrival_says_for_how_many_warps() {
+    let (of_cta, of_warps) = (Some(Barrier::of_cta(3)), Some(Barrier::of_warps(3, 4)));
+    assert_eq!(said(Kind::Barrier, of_cta), Ok(()));
+    assert_eq!(said(Kind::Barrier, of_warps), Ok(()));
+    assert_eq!(said(Kind::BarrierArrive, of_warps), Ok(()));
+    assert_eq!(said(Kind::Fence, None), Ok(()));
+    for (kind, barrier, reason) in [
+        (Kind::Barrier, None, "Barrier at pc 0x20 without a barrier"),
+        (Kind::BarrierArrive, None, "BarrierArrive at pc 0x20 without a barrier"),
+        (Kind::BarrierArrive, of_cta, "BarrierArrive at pc 0x20 at barrier 3 for all warps"),
+        (Kind::Fence, of_cta, "Fence at pc 0x20 at barrier 3 for all warps"),
+        (Kind::Fence, of_warps, "Fence at pc 0x20 at barrier 3 for 4 warps"),
+    ] {
+        assert!(said(kind, barrier).unwrap_err().contains(reason), "{kind:?} {barrier:?}");
+    }
+    for kind in [Kind::Barrier, Kind::BarrierArrive] {
+        let error = said(kind, Some(Barrier::of_warps(3, 0))).unwrap_err();
+        assert!(error.contains("at barrier 3 for 0 warps"), "{error}");
+    }
+}
+
+#[test]
+fn the_assembler_keeps_barriers_and_arrivals() {
+    let (_directory, path, mut writer) = temporary_writer();
+    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    let barriers = [Barrier::of_cta(0), Barrier::of_cta(1), Barrier::of_warps(1, 2)];
+    barriers.iter().for_each(|&barrier| assembler.barrier(16, barrier, 0xff));
+    assembler.barrier_arrive(16, Barrier::of_warps(1, 2), 0xf);
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let dictionary = trace.instructions(0).unwrap();
+    let found: Vec<_> = dictionary.iter().map(|one| (one.kind, one.barrier)).collect();
+    let [first, second, third] = barriers.map(|barrier| (Kind::Barrier, Some(barrier)));
+    let arrival = (Kind::BarrierArrive, Some(Barrier::of_warps(1, 2)));
+    assert_eq!(found, [first, second, third, arrival]);
+    assert_eq!(trace.kernels()[0].warp_instructions, 4);
+    assert_eq!(trace.kernels()[0].thread_instructions, 3 * 8 + 4);
+}
