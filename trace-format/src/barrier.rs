@@ -1,7 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use crate::record::Kind;
-
 /// A barrier of a CTA, as an instruction names it. Warps that use one id meet each other there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Barrier {
@@ -20,11 +18,6 @@ impl Barrier {
     /// The barrier `id` for so many warps.
     pub fn of_warps(id: u8, warps: u8) -> Barrier {
         Barrier { id, warps: Some(warps) }
-    }
-
-    /// That of an instruction of versions before 5, which had an id in every instruction.
-    pub(crate) fn of_old(kind: Kind, id: u8) -> Option<Barrier> {
-        (kind == Kind::Barrier).then_some(Barrier::of_cta(id))
     }
 
     /// A number of its own for each value, in 17 bits; not 0.

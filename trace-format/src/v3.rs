@@ -3,10 +3,10 @@
 
 use serde::Deserialize;
 
-use crate::barrier::Barrier;
 use crate::old_index;
 use crate::operands::Operands;
 use crate::record::{self, CacheOp, Compute, Kind, OpClass, Space};
+use crate::v4;
 
 /// The last minor version.
 pub(crate) const MINOR: u16 = 0;
@@ -37,7 +37,7 @@ impl<Width: Into<u32>> From<Instruction<Width>> for record::Instruction {
             space: one.space,
             cache_op: one.cache_op,
             width: one.width.into(),
-            barrier: Barrier::of_old(one.kind, one.barrier),
+            barrier: v4::barrier(one.kind, one.barrier),
             destinations: 0,
             mbarrier: None,
             deps: one.deps,

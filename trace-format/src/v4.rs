@@ -28,6 +28,11 @@ pub(crate) struct Instruction {
     compute: Vec<Compute>,
 }
 
+/// Every instruction had an id, which said nothing where there was no barrier.
+pub(crate) fn barrier(kind: Kind, id: u8) -> Option<Barrier> {
+    (kind == Kind::Barrier).then_some(Barrier::of_cta(id))
+}
+
 impl From<Instruction> for record::Instruction {
     fn from(one: Instruction) -> record::Instruction {
         record::Instruction {
@@ -36,7 +41,7 @@ impl From<Instruction> for record::Instruction {
             space: one.space,
             cache_op: one.cache_op,
             width: one.width,
-            barrier: Barrier::of_old(one.kind, one.barrier),
+            barrier: barrier(one.kind, one.barrier),
             destinations: one.destinations,
             mbarrier: one.mbarrier,
             deps: one.deps,
