@@ -295,7 +295,7 @@ fn barriers_for_some_warps_are_refused_with_their_place() {
     assert!(error.contains(reason), "{error}");
     let (all, _folder) = written(barrier(Barrier::of_warps(1, 4)));
     assert!(round_trip(&all, None).is_ok());
-    let arrival = |warp: &mut WarpAssembler| warp.barrier_arrive(0x20, Barrier::of_warps(1, 2), 1);
+    let arrival = |warp: &mut WarpAssembler| warp.barrier_arrive(0x20, Barrier::of_warps(1, 4), 1);
     let error = refusal(&written(arrival).0);
     let reason = "no SASS opcode of Accel-Sim arrives and does not wait (pc 0x20)";
     assert!(error.contains(reason), "{error}");

@@ -122,39 +122,61 @@ const BETWEEN: usize = 3;
 /// Whether the CTAs of a kernel meet at the barrier of their cluster there, instead of their own.
 type Meetings = [bool; BETWEEN];
 
-/// For all warps of a CTA or for some.
-fn barrier() -> impl Strategy<Value = Barrier> {
-    (0u8..16, prop::option::of(1u8..5)).prop_map(|(id, warps)| Barrier { id, warps })
+/// What a warp does at a barrier for some warps of its CTA.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Waits,
+    Arrives,
+    None,
 }
 
-/// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early.
-fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
+/// A warp: its stretches of steps, and its part at the barriers for some warps between them.
+type Stretches = (Vec<Vec<Step>>, [Part; BETWEEN]);
+
+fn stretches() -> impl Strategy<Value = Stretches> {
     let stretch = prop::collection::vec(step(), 0..6);
-    let warp = prop::collection::vec(stretch, 1..=BETWEEN);
-    let warps = prop::collection::vec((warp, prop::array::uniform(any::<bool>())), 1..5);
-    (warps, prop::array::uniform(barrier()), any::<bool>()).prop_map(
-        move |(warps, barriers, exits): (Vec<_>, [Barrier; BETWEEN], bool)| {
-            let flatten = |(stretches, goes_on): (Vec<Vec<Step>>, [bool; BETWEEN])| {
+    let part = select(vec![Part::Waits, Part::Arrives, Part::None]);
+    (prop::collection::vec(stretch, 1..=BETWEEN), prop::array::uniform(part))
+}
+
+/// The step of a warp at a barrier whose id is also its place between the stretches.
+fn at_barrier_for_some(id: usize, warps: &[Stretches], part: Part) -> Option<Step> {
+    let takes_part =
+        |(stretches, parts): &&Stretches| stretches.len() > id && parts[id] != Part::None;
+    let count = warps.iter().filter(takes_part).count();
+    let barrier = Barrier::of_warps(id as u8, count as u8);
+    match part {
+        Part::Waits => Some(Step::Barrier(barrier)),
+        Part::Arrives => Some(Step::BarrierArrive(barrier)),
+        Part::None => None,
+    }
+}
+
+/// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early. The
+/// barriers without an id are for some warps.
+fn cta(meetings: Meetings) -> impl Strategy<Value = Vec<Warp>> {
+    let barriers = prop::array::uniform(prop::option::of(0u8..16));
+    (prop::collection::vec(stretches(), 1..5), barriers, any::<bool>()).prop_map(
+        move |(warps, barriers, exits): (Vec<Stretches>, [Option<u8>; BETWEEN], bool)| {
+            let flatten = |(stretches, parts): &Stretches| {
                 let mut warp: Warp = Vec::new();
-                for (at, stretch) in stretches.into_iter().enumerate() {
-                    match at {
-                        0 => {}
+                for (at, stretch) in stretches.iter().enumerate() {
+                    match barriers[at] {
+                        _ if at == 0 => {}
                         _ if meetings[at] => {
                             warp.extend([Step::ClusterArrive, Step::ClusterWait]);
                         }
-                        _ if goes_on[at] && barriers[at].warps.is_some() => {
-                            warp.push(Step::BarrierArrive(barriers[at]));
-                        }
-                        _ => warp.push(Step::Barrier(barriers[at])),
+                        Some(id) => warp.push(Step::Barrier(Barrier::of_cta(id))),
+                        None => warp.extend(at_barrier_for_some(at, &warps, parts[at])),
                     }
-                    warp.extend(stretch);
+                    warp.extend_from_slice(stretch);
                 }
                 if exits {
                     warp.push(Step::Exit);
                 }
                 warp
             };
-            warps.into_iter().map(flatten).collect()
+            warps.iter().map(flatten).collect()
         },
     )
 }
