@@ -99,7 +99,7 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
 fn warps_of(threads: u32) -> Result<u8, String> {
     match threads {
         0 => Err("a barrier for 0 threads".to_owned()),
-        _ if threads % 32 != 0 => {
+        _ if !threads.is_multiple_of(32) => {
             Err(format!("a barrier for {threads} threads, which is not a multiple of 32"))
         }
         1..=MOST_THREADS => Ok((threads / 32) as u8),
