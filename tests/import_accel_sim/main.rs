@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use warpmem::import::{EmptyMasks, ImportError, ImportOptions, ImportSummary, import_accel_sim};
-use warpmem_trace::{Instruction, Kind, OpClass, Operands, Record, Space, Trace};
+use warpmem_trace::{Barrier, Instruction, Kind, OpClass, Operands, Record, Space, Trace};
 
 /// The folder of reference material beside the repository.
 fn shared(name: &str) -> Option<PathBuf> {
@@ -282,7 +282,7 @@ fn an_async_copy_is_used_by_the_wait_for_its_group() {
     let uses: Vec<Option<u32>> = records.iter().map(|(i, _)| i.use_distance).collect();
     assert_eq!(uses, [Some(4), Some(3), Some(3), None, None]);
     assert_eq!(records[0].0.kind, Kind::AsyncCopy);
-    assert_eq!(records[3].0.barrier, 3);
+    assert_eq!(records[3].0.barrier, Some(Barrier::of_cta(3)));
     assert_eq!(records[0].1.addresses[31], 0x7f01_0000_0000 + 31 * 16);
     assert_eq!(summary.compute["control"], 4);
 }
