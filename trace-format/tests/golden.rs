@@ -64,7 +64,7 @@ fn check_4_0(name: &str, bytes: &[u8]) {
 }
 
 fn check_5_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (5, 0), 329880655691387824, &sample(), [40 + 7 * 8, 32]);
+    check(name, bytes, (5, 0), 4402889734258899304, &sample(), [40 + 7 * 8, 32]);
 }
 
 #[test]

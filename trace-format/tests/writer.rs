@@ -298,7 +298,7 @@ fn kernel(writer: &mut TraceWriter, pc: u64, ended: bool) {
 #[test]
 fn accesses_to_global_memory_say_how_long_lines_stay_in_l2_and_others_do_not() {
     let said = |kind, space, sixteenths| {
-        let policy = L2Policy { primary: Eviction::Last, sixteenths, secondary: None };
+        let policy = L2Policy { sixteenths, ..L2Policy::of_all(Eviction::Last) };
         let (_directory, _path, mut writer) = temporary_writer();
         writer.begin_kernel(KernelInfo::default()).unwrap();
         let width = if space == Space::None { 0 } else { 4 };

@@ -110,7 +110,7 @@ pub fn instructions() -> Vec<Instruction> {
     };
     all.push(at(Kind::Barrier, Barrier::of_warps(15, 32)));
     all.push(at(Kind::BarrierArrive, Barrier::of_warps(1, 2)));
-    let (primary, secondary) = (Eviction::Last, Some(Eviction::First));
+    let (primary, secondary) = (Eviction::Last, Eviction::First);
     let policy = L2Policy { primary, sixteenths: 9, secondary };
     all.push(Instruction { pc: 0x1080, l2_policy: Some(policy), ..all[0].clone() });
     all
