@@ -1,6 +1,7 @@
 //! Accesses that say how long their lines are to stay in L2.
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, run, write};
+use warpmem::gpu::results::RunResult;
 use warpmem_trace::{Eviction, Kind, L2Policy};
 
 /// Lines of L2, all in one set.
@@ -31,22 +32,27 @@ fn reads(policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
 }
 
 /// Misses of reads in an L2 of one slice that keeps at most so many lines, without an L1.
-fn misses(kept_ways: u32, warp: &[Warp]) -> u64 {
+fn misses(kept_ways: u32, parts: &[Warp]) -> u64 {
     let kept = format!("llc.kept_ways={kept_ways}");
+    read_misses(&["dram.channels=1", &kept], parts)
+}
+
+fn read_misses(overrides: &[&str], parts: &[Warp]) -> u64 {
+    let result = outcome(overrides, parts);
+    result.slices.iter().map(|slice| slice.cache.read_misses).sum()
+}
+
+fn outcome(overrides: &[&str], parts: &[Warp]) -> RunResult {
     let keys = [
         "sm.count=1",
-        "dram.channels=1",
         "llc.slices_per_channel=1",
         "l1.enabled=false",
         "llc.cache.size_bytes=2048",
         "llc.cache.ways=0",
         "llc.cache.index=linear",
     ];
-    let keys: Vec<&str> = keys.into_iter().chain([kept.as_str()]).collect();
-    let ctas = vec![vec![warp.concat()]];
-    let file = write(&[Kernel { ctas, ..Kernel::default() }]);
-    let result = run(&machine("li2015", &keys), &file.trace);
-    result.slices.iter().map(|slice| slice.cache.read_misses).sum()
+    let file = write(&[Kernel { ctas: vec![vec![parts.concat()]], ..Kernel::default() }]);
+    run(&machine("li2015", &[&keys, overrides].concat()), &file.trace)
 }
 
 /// Others than those that are read again.
@@ -109,25 +115,25 @@ fn a_kept_line_is_as_others_after_an_access_that_says_so() {
     assert_eq!(again(all(Eviction::First)), first + 8);
 }
 
-/// Data of the far side are kept on both sides.
+#[test]
+fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
+    let again = |policy| {
+        let keys = ["dram.channels=1", "llc.kept_ways=12", "llc.cache.read_allocate=on-fill"];
+        read_misses(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])
+    };
+    assert_eq!(again(None), again(all(Eviction::Last)) + 8);
+}
+
+/// Of two slices, each keeps lines of its own and copies of the other's.
 #[test]
 fn copies_of_far_lines_are_kept() {
-    let overrides = [
-        "sm.count=2",
-        "dram.channels=2",
-        "llc.slices_per_channel=1",
-        "l1.enabled=false",
-        "llc.copies=true",
-        "llc.cache.size_bytes=2048",
-        "llc.cache.ways=0",
-        "llc.cache.index=linear",
-        "llc.kept_ways=12",
-    ];
-    let machine = machine("li2015", &overrides);
-    let cycles = |policy| {
-        let parts = [reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)];
-        let file = write(&[Kernel { ctas: vec![vec![parts.concat()]], ..Kernel::default() }]);
-        run(&machine, &file.trace).core_cycles
+    let hits = |policy| {
+        let keys = ["sm.count=2", "dram.channels=2", "llc.copies=true", "llc.kept_ways=12"];
+        let result =
+            outcome(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)]);
+        let counters = result.counters.iter().filter(|one| one.counter == "copy_hits");
+        counters.map(|one| one.value).sum::<u64>()
     };
-    assert!(cycles(all(Eviction::Last)) < cycles(None));
+    assert_eq!(hits(None), 0);
+    assert!(hits(all(Eviction::Last)) >= 2);
 }

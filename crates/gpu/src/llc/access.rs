@@ -275,11 +275,7 @@ impl Slice {
     fn fetch(&mut self, store: &Request, fetch: Fetch, now: Ticks, ctx: &mut Context) {
         let read = Request::of_slice(store.address, RequestKind::Fetch, store.place);
         let sm = if self.rules.fetches_have_sm { store.sm } else { read.sm };
-        let insertion = match store.insertion {
-            asked @ Insertion::Asked(_) => asked,
-            _ => read.insertion,
-        };
-        let read = Request { own: true, sm, insertion, ..read };
+        let read = Request { own: true, sm, ..read };
         let id = ctx.requests.add(read, now);
         match fetch {
             Fetch::Open(miss) => self.miss(id, miss, now, ctx),
