@@ -4,8 +4,9 @@ use crate::error::{Error, OrRaise};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use warpmem::trace::{
-    Barrier, CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers,
-    Space, TraceWriter as Writer, WARP_SIZE, WarpAssembler, WriterOptions,
+    Barrier, CacheOp, CtaBuilder, Eviction, KernelInfo, Kind, L2Policy, MemoryOp, OpClass,
+    Provenance, Reg, Registers, Space, TraceWriter as Writer, WARP_SIZE, WarpAssembler,
+    WriterOptions,
 };
 
 /// Writes a trace: kernels, their CTAs, their warps, and the instructions of each, in this order.
@@ -126,7 +127,7 @@ impl TraceWriter {
     }
 
     /// A memory instruction: an address for each active lane, lowest lane first.
-    #[pyo3(signature = (kind, addresses, bytes, space, mask, dests, srcs, pc))]
+    #[pyo3(signature = (kind, addresses, bytes, space, mask, dests, srcs, pc, l2))]
     fn memory(
         &mut self,
         kind: &str,
@@ -137,8 +138,10 @@ impl TraceWriter {
         dests: Vec<u16>,
         srcs: Vec<u16>,
         pc: Option<u64>,
+        l2: Option<&str>,
     ) -> PyResult<()> {
         self.require(Open::Warp, kind)?;
+        let eviction = l2.map(|name| named(name, &Eviction::ALL)).transpose()?;
         let op = MemoryOp {
             kind: named(kind, &Kind::MEMORY)?,
             space: named(space, &Space::MEMORY)?,
@@ -162,6 +165,9 @@ impl TraceWriter {
         let pc = self.next_pc(pc);
         let (dests, srcs) = (regs(&dests), regs(&srcs));
         self.warp.memory(pc, op, mask, Registers::new(&dests, &srcs), &addresses);
+        if let Some(eviction) = eviction {
+            self.warp.with_l2_policy(L2Policy::of_all(eviction));
+        }
         Ok(())
     }
 

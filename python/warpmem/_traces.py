@@ -224,15 +224,17 @@ class TraceWriter:
         mask: int | None = None,
         srcs: Iterable[int] = (),
         pc: int | None = None,
+        l2: str | None = None,
     ) -> None:
         """A load: an address for each active lane, lowest lane first.
 
         ``mask`` are the active lanes, by default as many as there are addresses from lane 0 on;
         ``bytes`` those of a lane; ``pc`` the byte address of the instruction in the kernel, by
-        default 16 more than that of the one before.
+        default 16 more than that of the one before; ``l2`` when the lines leave L2: ``evict-first``,
+        ``evict-last``, ``evict-normal``, and by default as they would without the access.
         """
         dests = [] if dest is None else [dest]
-        self.memory("load", addresses, bytes, space, mask, dests, srcs, pc)
+        self.memory("load", addresses, bytes, space, mask, dests, srcs, pc, l2)
 
     def store(
         self,
@@ -243,9 +245,10 @@ class TraceWriter:
         mask: int | None = None,
         srcs: Iterable[int] = (),
         pc: int | None = None,
+        l2: str | None = None,
     ) -> None:
         """A store; as ``load``."""
-        self.memory("store", addresses, bytes, space, mask, [], srcs, pc)
+        self.memory("store", addresses, bytes, space, mask, [], srcs, pc, l2)
 
     def atomic(
         self,
@@ -257,10 +260,11 @@ class TraceWriter:
         mask: int | None = None,
         srcs: Iterable[int] = (),
         pc: int | None = None,
+        l2: str | None = None,
     ) -> None:
         """An atomic; without ``dest`` it returns nothing."""
         kind, dests = ("reduction", []) if dest is None else ("atomic", [dest])
-        self.memory(kind, addresses, bytes, space, mask, dests, srcs, pc)
+        self.memory(kind, addresses, bytes, space, mask, dests, srcs, pc, l2)
 
     def memory(
         self,
@@ -272,6 +276,7 @@ class TraceWriter:
         dests: Iterable[int] = (),
         srcs: Iterable[int] = (),
         pc: int | None = None,
+        l2: str | None = None,
     ) -> None:
         """Any memory instruction.
 
@@ -280,7 +285,9 @@ class TraceWriter:
         shared memory of the cluster's CTAs, where an address is the rank of a CTA times 2**24, plus
         an offset there.
         """
-        self._writer.memory(kind, list(addresses), bytes, space, mask, list(dests), list(srcs), pc)
+        self._writer.memory(
+            kind, list(addresses), bytes, space, mask, list(dests), list(srcs), pc, l2
+        )
 
     def compute(
         self,

@@ -73,6 +73,7 @@ class TraceWriter:
         dests: list[int],
         srcs: list[int],
         pc: int | None,
+        l2: str | None,
     ) -> None: ...
     def compute(self, kind: str, dests: list[int], srcs: list[int], mask: int) -> None: ...
     def barrier(

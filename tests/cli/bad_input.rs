@@ -73,7 +73,7 @@ fn a_trace_of_a_newer_version() {
     bench.write("newer.wmt", &bytes);
     bench.refuses(
         &["run", "newer.wmt"],
-        &["version 7.0", "reads versions up to 4", "update warpmem"],
+        &["version 7.0", "reads versions up to 5", "update warpmem"],
     );
 }
 

@@ -30,6 +30,7 @@ fn trace_of(path: &Path, name: &str) {
         barrier: None,
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: Vec::new(),
         operands: Default::default(),
         use_distance: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
-use warpmem_trace::{Barrier, CacheOp, Kind, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Eviction, Kind, L2Policy, OpClass, Space};
 
 /// Keys that no count can follow, and why; `docs/machines.md` says so too.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
@@ -163,6 +163,7 @@ const CHANGES: &[Change] = &[
     within("cluster.gpcs=2", "cluster.latency=50"),
     within("cluster.gpcs=2", "cluster.port_bytes=4"),
     within("cluster.gpcs=2", "cluster.barrier_latency=80"),
+    within("llc.cache.size_bytes=4096", "llc.kept_ways=3"),
     change("llc.copies=true"),
     within("llc.copies=true", "llc.copy_link_latency=50"),
     within("llc.copies=true", "llc.copy_link_interval=40"),
@@ -275,8 +276,8 @@ const CHANGES: &[Change] = &[
     within(WITH_ENERGIES, "energy.constant_permille=500"),
 ];
 
-/// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by, a
-/// barrier: what [`mixed`] does not have.
+/// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by,
+/// lines that are to be kept in L2, a barrier: what [`mixed`] does not have.
 fn on_chip() -> Kernel {
     let access = |kind, space, stride: u64| {
         let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());
@@ -306,6 +307,9 @@ fn on_chip() -> Kernel {
     let past = Access::load(4, vec![1 << 20]);
     let past = Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..past };
     warp.push(Step::Memory(past));
+    let kept = |line: u64| Access::load(4, vec![(1 << 21) + 128 * line]);
+    let policy = L2Policy::of_all(Eviction::Last);
+    warp.extend((0..64).map(|line| Step::L2(policy, kept(line % 8))));
     let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];

@@ -11,6 +11,7 @@ mod early_ends;
 mod ideal;
 mod interconnect;
 mod keys;
+mod l2_policy;
 mod mbarriers;
 mod memory_bound;
 mod prefetchers;

@@ -13,7 +13,7 @@ use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle, simulate_
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
-use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Kind, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, ClusterAddress, Eviction, Kind, L2Policy, OpClass, Space};
 
 /// How the lanes' addresses lie.
 #[derive(Clone, Debug)]
@@ -108,8 +108,16 @@ fn step() -> impl Strategy<Value = Step> {
         let (kind, space) = (Kind::AsyncCopy, Space::Global);
         Step::CopyTo(destinations, Access { kind, space, dest: None, ..access })
     });
+    let eviction = || select(Eviction::ALL.map(|(_, eviction)| eviction).to_vec());
+    let policy = (eviction(), 1u8..=16, eviction())
+        .prop_map(|(primary, sixteenths, secondary)| L2Policy { primary, sixteenths, secondary });
+    let with_policy = (policy, access()).prop_map(|(policy, access)| match access.space {
+        Space::Global => Step::L2(policy, access),
+        _ => Step::Memory(access),
+    });
     prop_oneof![
         8 => access().prop_map(Step::Memory),
+        2 => with_policy,
         1 => copy,
         3 => compute,
         1 => select(vec![Step::Fence, Step::WaitAsync]),

@@ -7,8 +7,8 @@ use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem_trace::{
-    Barrier, CacheOp, CtaBuilder, KernelInfo, Kind, Mbarrier, MemoryOp, OpClass, Provenance, Reg,
-    Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
+    Barrier, CacheOp, CtaBuilder, KernelInfo, Kind, L2Policy, Mbarrier, MemoryOp, OpClass,
+    Provenance, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 /// All lanes of a warp.
@@ -40,6 +40,8 @@ pub enum Step {
     CopyTo(u16, Access),
     /// What an access does with mbarriers.
     Mbarrier(Mbarrier, Box<Step>),
+    /// What an access says of its lines in L2.
+    L2(L2Policy, Access),
     Barrier(Barrier),
     BarrierArrive(Barrier),
     ClusterArrive,
@@ -122,6 +124,10 @@ impl Step {
             Step::Mbarrier(operation, access) => {
                 access.assemble(pc, warp);
                 warp.with_mbarrier(*operation);
+            }
+            Step::L2(policy, access) => {
+                access.assemble(pc, warp);
+                warp.with_l2_policy(*policy);
             }
             Step::Barrier(barrier) => warp.barrier(pc, *barrier, ALL),
             Step::BarrierArrive(barrier) => warp.barrier_arrive(pc, *barrier, ALL),

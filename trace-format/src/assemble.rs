@@ -1,6 +1,7 @@
 use crate::barrier::Barrier;
 use crate::cta::CtaBuilder;
 use crate::dictionary::{Dictionary, Distances, FlatCompute, FlatInstruction};
+use crate::l2_policy::L2Policy;
 use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::record::{CacheOp, Kind, OpClass, Space};
@@ -84,6 +85,7 @@ struct Draft {
     barrier: Option<Barrier>,
     destinations: u16,
     mbarrier: Option<Mbarrier>,
+    l2_policy: Option<L2Policy>,
     mask: u32,
     deps: Distances,
     operands: Operands,
@@ -196,6 +198,13 @@ impl WarpAssembler {
         self.copies.pop_if(|&mut copy| signals && copy == last);
     }
 
+    /// Says how long lines of the memory instruction pushed last are to stay in L2.
+    pub fn with_l2_policy(&mut self, policy: L2Policy) {
+        if let Some(draft) = self.records.last_mut() {
+            draft.l2_policy = Some(policy);
+        }
+    }
+
     /// The lanes of `mask` end.
     pub fn exit(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::Exit, ..NO_MEMORY };
@@ -233,6 +242,7 @@ impl WarpAssembler {
                 barrier: draft.barrier,
                 destinations: draft.destinations,
                 mbarrier: draft.mbarrier,
+                l2_policy: draft.l2_policy,
                 deps: draft.deps,
                 operands: draft.operands,
                 use_distance: draft.use_distance,
@@ -317,6 +327,7 @@ impl Draft {
             barrier: None,
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             mask: 0,
             deps: Distances::default(),
             operands: Operands::NONE,

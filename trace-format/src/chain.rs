@@ -40,6 +40,7 @@ mod tests {
             barrier: None,
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             deps: deps.to_vec(),
             operands: Operands::NONE,
             use_distance: None,

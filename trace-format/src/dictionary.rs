@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::barrier::Barrier;
 use crate::block::MAX_DECODED;
 use crate::cluster::ClusterAddress;
+use crate::l2_policy::L2Policy;
 use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::record::{
@@ -149,6 +150,7 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     }
     check_barrier(instruction)?;
     check_mbarrier(instruction)?;
+    check_l2_policy(instruction)?;
     if kind.is_memory() == (*space == Space::None) {
         return Err(format!("{kind:?} at pc {pc:#x} in address space {space:?}"));
     }
@@ -185,6 +187,22 @@ fn check_barrier(instruction: &Instruction) -> Result<(), String> {
         }
         (false, Some(Barrier { id, warps: Some(warps) })) => {
             Err(format!("{kind:?} at pc {pc:#x} at barrier {id} for {warps} warps"))
+        }
+    }
+}
+
+/// Only accesses to global memory say how long lines are to stay in L2.
+fn check_l2_policy(instruction: &Instruction) -> Result<(), String> {
+    let Instruction { pc, kind, space, l2_policy, .. } = instruction;
+    let Some(policy) = l2_policy else { return Ok(()) };
+    let L2Policy { sixteenths, .. } = policy;
+    match (kind.is_memory() && *space == Space::Global, sixteenths) {
+        (true, 1..=16) => Ok(()),
+        (true, _) => {
+            Err(format!("{kind:?} at pc {pc:#x} with a policy for {sixteenths} sixteenths of L2"))
+        }
+        (false, _) => {
+            Err(format!("{kind:?} of {space:?} space at pc {pc:#x} with a policy for lines of L2"))
         }
     }
 }
@@ -255,6 +273,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub barrier: Option<Barrier>,
     pub destinations: u16,
     pub mbarrier: Option<Mbarrier>,
+    pub l2_policy: Option<L2Policy>,
     pub deps: Distances,
     pub operands: Operands,
     pub use_distance: Option<u32>,
@@ -281,9 +300,13 @@ impl FlatInstruction<'_> {
         let barrier = self.barrier.map_or(0, Barrier::key);
         let small = small.iter().fold(barrier, |packed, &byte| packed << 8 | u64::from(byte));
         let [operation, counts] = self.mbarrier.map_or([0; 2], Mbarrier::key);
+        let l2_policy = self.l2_policy.map_or(0, L2Policy::key);
         [
             self.pc,
-            operation << 48 | u64::from(self.destinations) << 32 | u64::from(self.width),
+            l2_policy << 51
+                | operation << 48
+                | u64::from(self.destinations) << 32
+                | u64::from(self.width),
             small << 16 | u64::from(u16::from(self.operands)),
             optional(self.use_distance),
             optional(self.address_from),
@@ -322,6 +345,7 @@ impl FlatInstruction<'_> {
             barrier: self.barrier,
             destinations: self.destinations,
             mbarrier: self.mbarrier,
+            l2_policy: self.l2_policy,
             deps: self.deps.to_vec(),
             operands: self.operands,
             use_distance: self.use_distance,
@@ -424,6 +448,7 @@ impl Dictionary {
             barrier: instruction.barrier,
             destinations: instruction.destinations,
             mbarrier: instruction.mbarrier,
+            l2_policy: instruction.l2_policy,
             deps: Distances::of(&instruction.deps),
             operands: instruction.operands,
             use_distance: instruction.use_distance,
@@ -485,6 +510,7 @@ impl Dictionary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::l2_policy::Eviction;
 
     fn flat(pc: u64, compute: &[FlatCompute]) -> FlatInstruction<'_> {
         FlatInstruction {
@@ -496,6 +522,7 @@ mod tests {
             barrier: None,
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             deps: Distances::default(),
             operands: Operands::NONE,
             use_distance: None,
@@ -527,6 +554,8 @@ mod tests {
             FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: false }), ..flat(32, &[]) },
             FlatInstruction { mbarrier: Some(Mbarrier::Wait { parity: true }), ..flat(32, &[]) },
             FlatInstruction { mbarrier: Some(Mbarrier::Signal { offset: 1 }), ..flat(32, &[]) },
+            FlatInstruction { l2_policy: Some(L2Policy::of_all(Eviction::First)), ..flat(32, &[]) },
+            FlatInstruction { l2_policy: Some(L2Policy::of_all(Eviction::Last)), ..flat(32, &[]) },
             flat(32, &one),
             flat(32, &two),
             flat(32, &other),

@@ -15,7 +15,7 @@ pub(crate) const MAJOR: u16 = 5;
 ///
 /// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file. 3.0 more
 /// than 255 bytes per lane. 4.0 clusters of CTAs. 5.0 barriers for some warps
-/// of a CTA.
+/// of a CTA; how long lines are to stay in L2.
 pub(crate) const MINOR: u16 = 0;
 
 /// As in PNG: cannot be text or 7-bit data, and is altered by line-end conversion.

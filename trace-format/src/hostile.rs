@@ -13,6 +13,7 @@ use crate::dictionary::Sites;
 use crate::header::{
     ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
 };
+use crate::l2_policy::L2Policy;
 use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::reader::Trace;
@@ -250,10 +251,14 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     let rest = (Operands::NONE, None::<u32>, None::<u32>, Vec::<Compute>::new());
     let place = (0u64, Kind::Load, Space::Global, CacheOp::Default);
     let of_clusters = (0u16, None::<Mbarrier>);
+    let of_lines = None::<L2Policy>;
     let dictionary = match head.major {
         ..4 => serial::encode(&vec![(place, width, 0u8, none, rest)]),
         4 => serial::encode(&vec![(place, width, (0u8, of_clusters), none, rest)]),
-        _ => serial::encode(&vec![(place, width, (None::<Barrier>, of_clusters), none, rest)]),
+        _ => {
+            let newer = (None::<Barrier>, of_clusters, of_lines);
+            serial::encode(&vec![(place, width, newer, none, rest)])
+        }
     };
     let mut stored = Vec::new();
     let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();

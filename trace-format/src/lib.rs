@@ -39,6 +39,7 @@ mod hash;
 mod header;
 #[cfg(test)]
 mod hostile;
+mod l2_policy;
 mod mbarrier;
 mod old_index;
 mod operands;
@@ -67,6 +68,7 @@ pub use cta::CtaBuilder;
 pub use dictionary::Dictionary;
 pub use error::TraceError;
 pub use header::{Header, Kernel, KindCount, Provenance};
+pub use l2_policy::{Eviction, L2Policy};
 pub use mbarrier::Mbarrier;
 pub use operands::Operands;
 pub use ranges::{BeyondEnd, Ranges, RangesError};

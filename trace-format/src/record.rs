@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::Barrier;
+use crate::l2_policy::L2Policy;
 use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 
@@ -223,6 +224,8 @@ pub struct Instruction {
     pub destinations: u16,
     /// What it does with mbarriers, if anything.
     pub mbarrier: Option<Mbarrier>,
+    /// Of an access to global memory, how long its lines are to stay in L2, if it says so.
+    pub l2_policy: Option<L2Policy>,
     /// As [`Compute::deps`]: compute results that this instruction's address or data need.
     pub deps: Vec<u8>,
     /// The general registers it reads.

@@ -44,6 +44,7 @@ impl From<Instruction> for record::Instruction {
             barrier: v4::barrier(one.kind, one.barrier),
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             operands: operands(&one.deps),
             deps: one.deps,
             use_distance: one.use_distance,

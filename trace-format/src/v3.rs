@@ -40,6 +40,7 @@ impl<Width: Into<u32>> From<Instruction<Width>> for record::Instruction {
             barrier: v4::barrier(one.kind, one.barrier),
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             deps: one.deps,
             operands: one.operands,
             use_distance: one.use_distance,

@@ -1,5 +1,5 @@
 //! Reading format version 4: its dictionaries are converted to the present types. All of its barriers
-//! were for all warps of a CTA.
+//! were for all warps of a CTA, and no access said how long its lines are to stay in L2.
 
 use serde::Deserialize;
 
@@ -44,6 +44,7 @@ impl From<Instruction> for record::Instruction {
             barrier: barrier(one.kind, one.barrier),
             destinations: one.destinations,
             mbarrier: one.mbarrier,
+            l2_policy: None,
             deps: one.deps,
             operands: one.operands,
             use_distance: one.use_distance,

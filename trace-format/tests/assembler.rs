@@ -152,6 +152,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
             barrier,
             destinations: 0,
             mbarrier: None,
+            l2_policy: None,
             deps: if op.is_some() { deps(at) } else { Vec::new() },
             operands: op.map_or(Operands::NONE, |op| operands(op)),
             use_distance: if op.is_some() { use_distance(at) } else { None },

@@ -18,6 +18,7 @@ fn said(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
         barrier,
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

@@ -19,6 +19,7 @@ fn instruction(kind: Kind, space: Space, width: u32) -> Instruction {
         barrier: None,
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{
-    GivenCta, read_kernel, sample, sample_with_whole_barriers, sample_without_bulk_copies,
+    GivenCta, read_kernel, sample, sample_of_version_4, sample_without_bulk_copies,
     sample_without_clusters,
 };
 use warpmem_trace::*;
@@ -60,18 +60,11 @@ fn check_3_0(name: &str, bytes: &[u8]) {
 }
 
 fn check_4_0(name: &str, bytes: &[u8]) {
-    check(
-        name,
-        bytes,
-        (4, 0),
-        4748462616426304416,
-        &sample_with_whole_barriers(),
-        [40 + 6 * 8, 16],
-    );
+    check(name, bytes, (4, 0), 4748462616426304416, &sample_of_version_4(), [40 + 6 * 8, 16]);
 }
 
 fn check_5_0(name: &str, bytes: &[u8]) {
-    check(name, bytes, (5, 0), 17763577360308206156, &sample(), [40 + 6 * 8, 32]);
+    check(name, bytes, (5, 0), 4402889734258899304, &sample(), [40 + 7 * 8, 32]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {
         barrier: None,
         destinations: 0,
         mbarrier: Some(mbarrier),
+        l2_policy: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

@@ -23,6 +23,7 @@ fn load(pc: u64) -> Instruction {
         barrier: None,
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: vec![],
         operands: Operands::of([2]),
         use_distance: None,
@@ -292,4 +293,53 @@ fn kernel(writer: &mut TraceWriter, pc: u64, ended: bool) {
     if ended {
         writer.end_kernel().unwrap();
     }
+}
+
+#[test]
+fn accesses_to_global_memory_say_how_long_lines_stay_in_l2_and_others_do_not() {
+    let said = |kind, space, sixteenths| {
+        let policy = L2Policy { sixteenths, ..L2Policy::of_all(Eviction::Last) };
+        let (_directory, _path, mut writer) = temporary_writer();
+        writer.begin_kernel(KernelInfo::default()).unwrap();
+        let width = if space == Space::None { 0 } else { 4 };
+        let instruction = Instruction { kind, space, width, ..load(0) };
+        writer.intern(&Instruction { l2_policy: Some(policy), ..instruction });
+        writer.end_kernel().map_err(|error| error.to_string())
+    };
+    for kind in [Kind::Load, Kind::Store, Kind::Atomic, Kind::Prefetch, Kind::AsyncCopy] {
+        assert_eq!(said(kind, Space::Global, 1), Ok(()));
+    }
+    for sixteenths in [0, 17] {
+        let error = said(Kind::Load, Space::Global, sixteenths).unwrap_err();
+        let reason = format!("with a policy for {sixteenths} sixteenths of L2");
+        assert!(error.contains(&reason), "{error}");
+    }
+    for (kind, space) in [(Kind::Load, Space::Shared), (Kind::Fence, Space::None)] {
+        let error = said(kind, space, 16).unwrap_err();
+        assert!(error.contains("with a policy for lines of L2"), "{error}");
+    }
+}
+
+#[test]
+fn the_assembler_keeps_how_long_lines_stay_in_l2() {
+    let (_directory, path, mut writer) = temporary_writer();
+    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    let cache_op = CacheOp::Default;
+    let op = MemoryOp { kind: Kind::Load, space: Space::Global, width: 4, cache_op };
+    let policies = [Eviction::First, Eviction::Last].map(L2Policy::of_all);
+    for policy in policies {
+        assembler.memory(16, op, 1, Registers::new(&[], &[]), &[64]);
+        assembler.with_l2_policy(policy);
+    }
+    assembler.memory(16, op, 1, Registers::new(&[], &[]), &[64]);
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let found: Vec<_> = dictionary.iter().map(|one| one.l2_policy).collect();
+    assert_eq!(found, [Some(policies[0]), Some(policies[1]), None]);
 }

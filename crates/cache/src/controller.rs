@@ -23,7 +23,7 @@ pub use write::{Fetch, Write, WriteAccess};
 use crate::mshr::{Closed, Outstanding};
 use crate::tags::{ALL_BYTES, Geometry, Slot, Tags};
 use crate::{Cache, CacheCounts, Mshr, MshrEntry, ReadAllocate, ReservationFail};
-use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable};
+use warpmem_sim::{CacheLevel, Eviction, Insertion, RequestId, RequestTable};
 
 /// The tags, MSHRs and counts of one cache, and the rules by which they change.
 pub struct Controller {
@@ -332,6 +332,20 @@ impl Controller {
     ) -> Fill {
         let Closed { entry, first, count } = self.mshr.close(miss);
         Fill { slot, allocated, entry, first, count }
+    }
+
+    /// The line that holds `address`, if it is present, leaves as `eviction` says. At most `most_kept`
+    /// lines of a set are kept.
+    pub fn set_eviction(&mut self, address: u64, eviction: Eviction, most_kept: u32) {
+        let Some(slot) = self.tags.find(self.geometry.line(address)) else { return };
+        match eviction {
+            Eviction::Normal => self.tags.release(slot),
+            Eviction::First => {
+                self.tags.release(slot);
+                self.tags.demote(slot);
+            }
+            Eviction::Last => self.tags.keep(slot, most_kept),
+        }
     }
 
     /// An atomic whose sector is in this line has been carried out there.

@@ -1,7 +1,10 @@
 //! The tag array: which bytes of which lines are valid, dirty, or being fetched.
 
+mod kept;
+
 use super::index::AddressIndex;
 use crate::{Cache, Replacement};
+use kept::Kept;
 use warpmem_sim::{Hash, ids};
 
 /// All 32 parts of a sector are valid.
@@ -147,6 +150,7 @@ pub(crate) struct Tags {
     set_mask: Option<u64>,
     hash: Option<Hash>,
     lru: bool,
+    kept: Kept,
 }
 
 impl Tags {
@@ -166,6 +170,7 @@ impl Tags {
             set_mask: sets.is_power_of_two().then(|| u64::from(sets) - 1),
             hash: Hash::new(cache.index, sets.trailing_zeros()),
             lru: cache.replacement == Replacement::Lru,
+            kept: Kept::default(),
         };
         for set in 0..sets {
             let (oldest, newest) = (Slot(set * ways), Slot((set + 1) * ways - 1));
@@ -236,20 +241,26 @@ impl Tags {
     }
 
     /// The position that a new line would take. `set_key` selects the set: the line's number, or
-    /// its number within a slice. `None` if every line of the set is reserved.
+    /// its number within a slice. `None` if every line of the set is reserved. A line that is kept is
+    /// the last choice.
     #[inline]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
         let mut at = self.sets[set.index()].oldest;
+        let mut kept = None;
         while at != NIL {
             let line = &self.lines[at.index()];
             if line.pending == 0 {
                 let leaving = (line.number() != NO_LINE).then_some((line.number(), line.dirty));
-                return Some(Victim { slot: at, set, line: leaving });
+                let victim = Some(Victim { slot: at, set, line: leaving });
+                if !self.kept.has(at) {
+                    return victim;
+                }
+                kept = kept.or(victim);
             }
             at = self.newer(at);
         }
-        None
+        kept
     }
 
     fn set_of(&self, key: u64) -> SetId {
@@ -268,6 +279,7 @@ impl Tags {
         }
         let entry = &mut self.lines[slot.index()];
         debug_assert!(entry.pending == 0);
+        self.kept.remove(slot);
         let (older, newer) = (entry.older, entry.newer);
         *entry = Line { number_after: line + 1, older, newer, set, ..BLANK };
         self.index.insert(line, slot.0);
@@ -323,6 +335,7 @@ impl Tags {
         let line = self.lines[slot.index()].number();
         self.forget(line);
         self.lines[slot.index()].number_after = 0;
+        self.kept.remove(slot);
         self.demote(slot);
     }
 

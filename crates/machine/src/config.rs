@@ -308,6 +308,10 @@ section! {
         /// Cycles for each further lane of an atomic that accesses the same address; 0 = an atomic
         /// takes as long as any request (optimistic).
         atomic_cycles: u32, in 0..=CYCLES, unit "LLC cycles";
+        /// Lines of a set that are kept at most, those used last, where accesses ask that their lines leave
+        /// last (`evict_last`): a kept line leaves when all others of its set wait for data. 0: such
+        /// accesses are as others.
+        kept_ways: u32, in 0..=ENTRIES, unit "lines";
         /// The SMs and the slices are two partitions: SMs take turns, and of the slices the second half is
         /// the other. An SM asks the slices of its own only. For a line of the other partition, that is the
         /// twin of the slice where the line is at home: it keeps a copy. Without a cache there are none.

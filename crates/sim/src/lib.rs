@@ -36,7 +36,8 @@ pub use names::MAX_REGIONS;
 pub use port::{Fabric, PortId, UnitId};
 pub use region::{Region, free_left};
 pub use requests::{
-    CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
+    CacheLevel, Eviction, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps,
+    test_request,
 };
 pub use side_channels::{CountedMerges, Needs, WarpTypes};
 pub use table::{Id, Table};

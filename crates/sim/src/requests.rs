@@ -61,7 +61,6 @@ impl CacheLevel {
 
 /// Where a line is inserted in the replacement order of its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Insertion {
     /// As the line that is replaced last.
     Newest,
@@ -69,6 +68,20 @@ pub enum Insertion {
     Oldest,
     /// Not at all: the data are passed on and take no line.
     Nowhere,
+    /// As the newest, and then as the access asks, whether the line is inserted or present.
+    Asked(Eviction),
+}
+
+/// When a line leaves the LLC, as an access to it asks (PTX ISA, "createpolicy").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Eviction {
+    /// In its turn, whatever was asked before.
+    Normal,
+    /// As the next of its set.
+    First,
+    /// After all others of its set.
+    Last,
 }
 
 /// What a request does.

@@ -103,6 +103,7 @@ fn blank(kind: Kind) -> Instruction {
         barrier: None,
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: Vec::new(),
         operands: Operands::NONE,
         use_distance: None,

@@ -39,18 +39,21 @@ Columns, all of which may be missing but addresses or base:
   cta           x, or x y z [default: 0]
   warp          Number in the CTA [default: 0]
   pc            Program counter [default: one for each distinct operation]
-  op            load, store, atomic, reduction, async-copy, prefetch, barrier, fence, exit,
+  op            load, store, atomic, reduction, async-copy, prefetch, barrier,
+                barrier-arrive, fence, exit,
                 integer, fp32, fp64, fp16, sfu, tensor, control, uniform, other, or a SASS opcode
                 [default: load]
   space         global, shared, local, constant, texture [default: global, or the opcode's]
   bytes         Bytes per lane: 1, 2, 4, 8, 16, 32 [default: 4, or the opcode's]
   cache         default, all, global, streaming, last-use, volatile, read-only, strong-gpu
+  l2            When lines leave L2: evict-normal, evict-first, evict-last, evict-unchanged
   mask          Active lanes [default: as many as have addresses]
   lane          The row is this lane's alone; rows of one instruction stand together, by lane
   addresses     One for each active lane, or 32
   base, stride  In place of addresses: that of lane 0, and bytes from lane to lane [default: bytes]
   dst, src      Registers written and read, by number [default: see --use-distance]
   barrier       Barrier's id [default: 0]
+  barrier_warps Warps that the barrier is for [default: all of the CTA]
   count         Number of compute instructions that the row stands for [default: 1]
 Numbers are decimal, or hexadecimal with 0x.
 

@@ -74,6 +74,7 @@ pub fn instructions() -> Vec<Instruction> {
         barrier: (kind == Kind::Barrier).then_some(Barrier::of_cta(0)),
         destinations: 0,
         mbarrier: None,
+        l2_policy: None,
         deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
         operands: Operands::of((0..index as u16).map(|number| number * number)),
         use_distance: (index % 2 == 0).then_some(index as u32),
@@ -109,6 +110,9 @@ pub fn instructions() -> Vec<Instruction> {
     };
     all.push(at(Kind::Barrier, Barrier::of_warps(15, 32)));
     all.push(at(Kind::BarrierArrive, Barrier::of_warps(1, 2)));
+    let (primary, secondary) = (Eviction::Last, Eviction::First);
+    let policy = L2Policy { primary, sixteenths: 9, secondary };
+    all.push(Instruction { pc: 0x1080, l2_policy: Some(policy), ..all[0].clone() });
     all
 }
 
@@ -123,6 +127,9 @@ const OF_MBARRIERS: std::ops::Range<usize> = 17..23;
 
 /// Those at barriers for some warps.
 const OF_SOME_WARPS: std::ops::Range<usize> = 23..25;
+
+/// The load that says how long its lines are to stay in L2.
+const WITH_L2_POLICY: usize = 25;
 
 /// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
 /// halves of its barrier.
@@ -243,12 +250,14 @@ pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
 /// [`sample`] as version 3 can hold it.
 pub fn sample_without_clusters() -> Vec<Vec<GivenCta>> {
     let others: Vec<usize> = OF_CLUSTERS.into_iter().chain(OF_MBARRIERS).collect();
-    without(sample_with_whole_barriers(), &others)
+    without(sample_of_version_4(), &others)
 }
 
-/// [`sample`] as version 4 can hold it: all of its barriers are for all warps.
-pub fn sample_with_whole_barriers() -> Vec<Vec<GivenCta>> {
-    without(sample(), &OF_SOME_WARPS.collect::<Vec<_>>())
+/// [`sample`] as version 4 can hold it: all of its barriers are for all warps, and no access says how long
+/// lines are to stay in L2.
+pub fn sample_of_version_4() -> Vec<Vec<GivenCta>> {
+    let others: Vec<usize> = OF_SOME_WARPS.chain([WITH_L2_POLICY]).collect();
+    without(sample(), &others)
 }
 
 fn without(mut kernels: Vec<Vec<GivenCta>>, instructions: &[usize]) -> Vec<Vec<GivenCta>> {
@@ -308,6 +317,7 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
                 make(arrive, FULL, 0, &|_| 0),
                 make(wait, FULL, 0, &|_| 0),
             ]);
+            records.push(make(WITH_L2_POLICY, FULL, 0, &|lane| base + 4 * lane));
             records.extend(OF_SOME_WARPS.map(|one| make(one, FULL, 0, &|_| 0)));
             records.extend(OF_MBARRIERS.map(|one| make(one, 0x10, 0, &|lane| 8 * lane)));
         }

@@ -57,6 +57,52 @@ fn lru_keeps_what_was_used_and_fifo_does_not() {
     assert_eq!(leaving(Replacement::Fifo), [Some(0), Some(1), Some(2)]);
 }
 
+/// A full set of lines 0 to 3, of which these are kept.
+fn keeping(lines: &[u64], most: u32) -> Tags {
+    let mut tags = tags(&cache(1, 4));
+    (0..4).for_each(|line| assert_eq!(insert(&mut tags, line), None));
+    lines.iter().for_each(|&line| tags.keep(slot(&tags, line), most));
+    tags
+}
+
+#[test]
+fn kept_lines_leave_last_and_those_who_come_for_them_are_not_kept() {
+    let mut tags = keeping(&[0, 1], 2);
+    let leaving: Vec<_> = (10..13).map(|line| insert(&mut tags, line)).collect();
+    assert_eq!(leaving, [Some(2), Some(3), Some(10)]);
+    // All others wait for data.
+    for line in [11, 12] {
+        tags.reserve(slot(&tags, line), 0);
+    }
+    assert_eq!(insert(&mut tags, 13), Some(0));
+    assert_eq!(insert(&mut tags, 14), Some(13), "which is not kept in line 0's place");
+}
+
+#[test]
+fn at_most_so_many_lines_are_kept_and_the_one_used_longest_ago_is_the_first_to_go() {
+    let mut tags = keeping(&[0, 1], 2);
+    tags.touch(slot(&tags, 0));
+    tags.keep(slot(&tags, 2), 2);
+    let leaving: Vec<_> = (10..13).map(|line| insert(&mut tags, line)).collect();
+    assert_eq!(leaving, [Some(1), Some(3), Some(10)], "1 gave way to 2");
+    let mut none = keeping(&[0, 1], 0);
+    assert_eq!(insert(&mut none, 10), Some(0));
+}
+
+#[test]
+fn a_line_may_be_released_or_dropped_and_is_as_others_then() {
+    let mut tags = keeping(&[0, 1, 2, 3], 4);
+    assert_eq!(tags.victim(9).unwrap().line, Some((0, 0)), "if all are kept, the oldest leaves");
+    tags.release(slot(&tags, 2));
+    assert_eq!(tags.victim(9).unwrap().line, Some((2, 0)));
+    let place = slot(&tags, 3);
+    tags.fill(place, 0);
+    tags.drop_sector(place, 0);
+    assert_eq!(insert(&mut tags, 10), None, "an empty place is taken first");
+    assert_eq!(insert(&mut tags, 11), Some(2));
+    assert_eq!(insert(&mut tags, 12), Some(10), "line 10 is not kept");
+}
+
 #[test]
 fn zero_ways_is_one_set_of_all_lines() {
     let mut tags = tags(&Cache { ways: 0, ..cache(4, 8) });

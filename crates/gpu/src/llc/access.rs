@@ -6,7 +6,7 @@ use warpmem_cache::{
     Allocation, CacheCounts, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room,
     WriteAccess,
 };
-use warpmem_sim::{CacheLevel, LlcCycle, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{CacheLevel, Insertion, LlcCycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
     pub(super) fn access(
@@ -18,31 +18,53 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
+        self.look_up(id, &request, room, cycle, now, ctx)?;
+        self.place_line(request.address, request.insertion);
+        Ok(())
+    }
+
+    fn look_up(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        room: Room,
+        cycle: LlcCycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
         if self.rules.perfect {
-            self.find(id, &request, cycle, now, ctx);
+            self.find(id, request, cycle, now, ctx);
             return Ok(());
         }
         if !self.rules.cached {
-            self.pass_down(id, &request, cycle, now, ctx);
+            self.pass_down(id, request, cycle, now, ctx);
             return Ok(());
         }
         let is_read = matches!(request.kind, RequestKind::Read | RequestKind::Fetch);
         if !is_read && self.is_far(request.place) {
-            self.pass_to_twin(id, &request, now, ctx);
+            self.pass_to_twin(id, request, now, ctx);
             return Ok(());
         }
         match request.kind {
             RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
-                self.read(id, &request, room, now, ctx)
+                self.read(id, request, room, now, ctx)
             }
             RequestKind::Atomic => {
-                self.read(id, &request, room, now, ctx)?;
-                self.hold_for_atomic(&request, cycle);
+                self.read(id, request, room, now, ctx)?;
+                self.hold_for_atomic(request, cycle);
                 Ok(())
             }
-            RequestKind::Write | RequestKind::Writeback => self.write(id, &request, room, now, ctx),
+            RequestKind::Write | RequestKind::Writeback => self.write(id, request, room, now, ctx),
             RequestKind::Invalidate => unreachable!("it comes as an answer"),
             RequestKind::Message => unreachable!("it goes to an SM"),
+        }
+    }
+
+    /// An access may ask when its line is to leave.
+    #[inline]
+    pub(super) fn place_line(&mut self, address: u64, insertion: Insertion) {
+        if let Insertion::Asked(eviction) = insertion {
+            self.cache.set_eviction(address, eviction, self.rules.most_kept);
         }
     }
 

@@ -77,6 +77,8 @@ pub(super) struct Rules {
     /// LLC cycles of an atomic at the tags, for each lane at one address.
     pub atomic_cycles: u32,
     pub port_bytes: u32,
+    /// Lines of a set that are kept at most.
+    pub most_kept: u32,
     /// Reads that stores make necessary carry the store's SM, so that merges are counted for that
     /// SM (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
     pub fetches_have_sm: bool,
@@ -128,6 +130,7 @@ impl Slice {
                 perfect: false,
                 atomic_cycles: config.atomic_cycles,
                 port_bytes: config.port_bytes,
+                most_kept: config.kept_ways,
                 fetches_have_sm: config.cache.write_allocate == WriteAllocate::SendAndFetch,
             },
             tags_free: LlcCycle::ZERO,
@@ -239,6 +242,7 @@ impl Slice {
             self.to_dram.wake_on_room(ctx);
         })?;
         self.take_line(fill.allocated, address, now, ctx);
+        self.place_line(address, ctx.requests.get(id).insertion);
         ctx.fabric.pop(self.fills, now);
         self.to_dram.forget_merges(fill.entry, now);
         self.result.mshr_merge_length.record(u64::from(fill.count));

@@ -234,6 +234,7 @@ impl Slice {
         };
         ctx.fabric.pop(port, now);
         self.take_line(fill.allocated, address, now, ctx);
+        self.place_line(address, request.insertion);
         self.answer_from_twin(&fill, id, ctx);
         let stale = &mut self.twin.as_mut().expect("it has answered").stale;
         if stale.contains(&address) {

@@ -1,7 +1,7 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
 use warpmem_sim::ids;
-use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, Mbarrier, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, L2Policy, Mbarrier, OpClass, Space};
 
 ids! {
     /// A class of instructions as the issue stage distinguishes them: by the functional unit, or
@@ -42,6 +42,7 @@ pub(super) struct Static {
     pub barrier: Option<Barrier>,
     pub destinations: u16,
     pub mbarrier: Option<Mbarrier>,
+    pub l2_policy: Option<L2Policy>,
 }
 
 /// All instructions of a kernel.
@@ -82,6 +83,7 @@ impl Code {
             barrier: instruction.barrier,
             destinations: instruction.destinations,
             mbarrier: instruction.mbarrier,
+            l2_policy: instruction.l2_policy,
         });
     }
 

@@ -277,6 +277,7 @@ impl Sm {
         warp.held += u32::from(holds_warp);
         let mut access = Access::new(cta.number, returns, holds_warp, row);
         access.waits = waits;
+        access.l2_policy = instruction.l2_policy;
         let id = ClusterCta { kernel: cta.kernel, cta: cta.index };
         let place = Place { cta: id, sms: cta.cluster.sms(&self.id) };
         let access = self.memory.start(access, instruction, addresses, place, map);

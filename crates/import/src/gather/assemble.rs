@@ -217,6 +217,7 @@ impl Assembler {
         }
         let registers = CodeRegisters::of(code.registers.as_ref());
         self.warp.memory(pc, op, mask, registers, addresses);
+        code.l2_policy.into_iter().for_each(|policy| self.warp.with_l2_policy(policy));
         if code.registers.is_none() && matches!(op.kind, Kind::Load | Kind::Atomic) {
             self.assumed.uses += 1;
             self.assumptions.use_distance.into_iter().for_each(|n| self.warp.used_after(n));

@@ -10,7 +10,7 @@ mod rows;
 pub use assemble::Assembler;
 pub use rows::{MAX_BYTES, Rows};
 
-use warpmem_trace::{Barrier, MemoryOp, OpClass, Reg, Registers, Space};
+use warpmem_trace::{Barrier, L2Policy, MemoryOp, OpClass, Reg, Registers, Space};
 
 use crate::sass::opcode::Decoded;
 use crate::sass::operation::Op;
@@ -58,6 +58,8 @@ pub struct Code {
     pub action: Action,
     /// `None` if the input does not tell.
     pub registers: Option<CodeRegisters>,
+    /// Of an access to global memory.
+    pub l2_policy: Option<L2Policy>,
 }
 
 /// The registers that an instruction writes and reads.

@@ -150,7 +150,7 @@ mod tests {
 
     fn compute(pc: u64, count: u32) -> Code {
         let action = Action::Compute { class: OpClass::Integer, count };
-        Code { opcode: "integer".into(), pc: Some(pc), action, registers: None }
+        Code { opcode: "integer".into(), pc: Some(pc), action, registers: None, l2_policy: None }
     }
 
     fn refusal(mut next: impl FnMut(u32) -> ([u32; 3], Code)) -> String {

@@ -138,7 +138,8 @@ impl<'a> Log<'a> {
         let kernel = &mut self.kernels[place];
         let entry = kernel.line.pc.unwrap_or(0);
         let pc = access.pc.map(|pc| pc.checked_sub(entry).unwrap_or(pc));
-        let code = Code { opcode: access.opcode.into(), pc, action, registers: None };
+        let code =
+            Code { opcode: access.opcode.into(), pc, action, registers: None, l2_policy: None };
         let before = kernel.rows.bytes();
         kernel.rows.push(Row { cta: access.cta, warp: access.warp, code, mask, addresses })?;
         self.bytes += kernel.rows.bytes() - before;

@@ -22,6 +22,7 @@ pub enum Column {
     Space,
     Bytes,
     Cache,
+    L2,
     Mask,
     Lane,
     Addresses,
@@ -36,7 +37,7 @@ pub enum Column {
 
 impl Column {
     pub const COUNT: usize = Column::ALL.len();
-    pub const ALL: [Column; 23] = [
+    pub const ALL: [Column; 24] = [
         Column::Kernel,
         Column::Name,
         Column::Grid,
@@ -50,6 +51,7 @@ impl Column {
         Column::Space,
         Column::Bytes,
         Column::Cache,
+        Column::L2,
         Column::Mask,
         Column::Lane,
         Column::Addresses,
@@ -78,6 +80,7 @@ impl Column {
             Column::Space => "space",
             Column::Bytes => "bytes",
             Column::Cache => "cache",
+            Column::L2 => "l2",
             Column::Mask => "mask",
             Column::Lane => "lane",
             Column::Addresses => "addresses",

@@ -1,6 +1,8 @@
 //! A row's cells as a warp instruction.
 
-use warpmem_trace::{Barrier, CacheOp, Kind, MemoryOp, OpClass, Reg, Space, WARP_SIZE};
+use warpmem_trace::{
+    Barrier, CacheOp, Eviction, Kind, L2Policy, MemoryOp, OpClass, Reg, Space, WARP_SIZE,
+};
 
 use super::column::{Cell, Cells, Column, Wrong};
 use crate::gather::{Action, Code, CodeRegisters, Launch};
@@ -73,6 +75,7 @@ pub fn instruction(cells: &Cells<'_>) -> Result<Instruction, Wrong> {
         pc: cells[Column::Pc as usize].number(Column::Pc, u64::MAX, NUMBER)?,
         action,
         registers: registers(cells)?,
+        l2_policy: l2_policy(cells, action)?,
     };
     Ok(Instruction {
         cta: triple(cells, Column::Cta, 0)?.unwrap_or_default(),
@@ -176,6 +179,17 @@ fn memory(cells: &Cells<'_>, op: MemoryOp) -> Result<MemoryOp, Wrong> {
         cache_op: choice(cells, Column::Cache, &CACHE_OPS)?.unwrap_or(op.cache_op),
         ..op
     })
+}
+
+fn l2_policy(cells: &Cells<'_>, action: Action) -> Result<Option<L2Policy>, Wrong> {
+    let is_global = matches!(action, Action::Memory(MemoryOp { space: Space::Global, .. }));
+    match choice(cells, Column::L2, &Eviction::ALL)? {
+        Some(_) if !is_global => {
+            let expected = "nothing for what is no access to global memory";
+            Err(cells[Column::L2 as usize].wrong(Column::L2, expected))
+        }
+        eviction => Ok(eviction.map(L2Policy::of_all)),
+    }
 }
 
 const CACHE_OPS: [(&str, CacheOp); 8] = [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use warpmem_trace::{Barrier, CacheOp, KernelInfo, Kind, MemoryOp, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Eviction, KernelInfo, Kind, MemoryOp, OpClass, Space};
 
 /// A kernel and its instructions in the order in which a tool tells them.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Given {
 
 #[derive(Clone, Debug)]
 pub enum Act {
-    Memory(MemoryOp, Vec<u64>),
+    Memory(MemoryOp, Vec<u64>, Option<Eviction>),
     Compute(OpClass, u32),
     Barrier(Barrier),
     Arrival(Barrier),
@@ -84,7 +84,10 @@ pub fn kernels() -> impl Strategy<Value = Vec<GivenKernel>> {
                     width: 1u32 << log,
                     cache_op,
                 });
-        let memory = (op, addresses()).prop_map(|(op, lanes)| Act::Memory(op, lanes));
+        let l2 = prop::option::of(prop::sample::select(Eviction::ALL.map(|(_, l2)| l2).to_vec()));
+        let memory = (op, addresses(), l2).prop_map(|(op, lanes, l2)| {
+            Act::Memory(op, lanes, l2.filter(|_| op.space == Space::Global))
+        });
         prop_oneof![
             4 => memory,
             2 => (0..OpClass::COUNT, 1u32..5).prop_map(|(class, n)| Act::Compute(OpClass::ALL[class], n)),
@@ -107,7 +110,7 @@ pub fn accesses() -> impl Strategy<Value = Vec<GivenKernel>> {
             width: 1u32 << log,
             cache_op: CacheOp::Default,
         });
-        (op, addresses()).prop_map(|(op, lanes)| Act::Memory(op, lanes)).boxed()
+        (op, addresses()).prop_map(|(op, lanes)| Act::Memory(op, lanes, None)).boxed()
     });
     kernels.prop_map(|mut kernels| {
         let rows = kernels.iter_mut().flat_map(|kernel| &mut kernel.rows);
@@ -137,9 +140,9 @@ fn of_acts(act: impl Fn() -> BoxedStrategy<Act>) -> impl Strategy<Value = Vec<Gi
     let kernel = (1u32..5, prop::collection::vec(row, 1..40)).prop_map(|(warps, rows)| {
         let given = rows.into_iter().map(|((x, y, z), warp, pc, act, mask, dests, srcs)| {
             let act = match act {
-                Act::Memory(op, lanes) => {
+                Act::Memory(op, lanes, l2) => {
                     let active = (0..32).filter(|lane| mask >> lane & 1 == 1);
-                    Act::Memory(op, active.map(|lane| lanes[lane]).collect())
+                    Act::Memory(op, active.map(|lane| lanes[lane]).collect(), l2)
                 }
                 other => other,
             };

@@ -24,7 +24,7 @@ enum Form {
 const ENTRY: u64 = 0x7f00_0000;
 
 fn opcode(row: &Given) -> String {
-    let Act::Memory(op, _) = &row.act else { panic!("{row:?}") };
+    let Act::Memory(op, ..) = &row.act else { panic!("{row:?}") };
     let name = if op.kind == Kind::Load { "LDG.E" } else { "STG.E" };
     match op.width {
         4 => name.to_owned(),
@@ -57,7 +57,7 @@ fn access(form: Form, number: usize, row: &Given) -> String {
             ENTRY + row.pc
         ),
     };
-    let Act::Memory(_, addresses) = &row.act else { panic!("{row:?}") };
+    let Act::Memory(_, addresses, _) = &row.act else { panic!("{row:?}") };
     let mut addresses = addresses.iter();
     for lane in 0..32 {
         let address = if row.mask >> lane & 1 == 1 { *addresses.next().unwrap() } else { 0 };

@@ -9,7 +9,8 @@ mod tables;
 use std::path::Path;
 
 use warpmem_trace::{
-    CtaBuilder, Kind, Provenance, Reg, Registers, Trace, TraceWriter, WarpAssembler, WriterOptions,
+    CtaBuilder, Kind, L2Policy, Provenance, Reg, Registers, Trace, TraceWriter, WarpAssembler,
+    WriterOptions,
 };
 
 use kernels::{Act, Given, GivenKernel};
@@ -54,8 +55,9 @@ fn add(assembler: &mut WarpAssembler, step: &Given, pc: u64) {
     let (dests, srcs) = (numbers(&step.dests), numbers(&step.srcs));
     let registers = Registers::new(&dests, &srcs);
     match &step.act {
-        Act::Memory(op, addresses) => {
+        Act::Memory(op, addresses, l2) => {
             assembler.memory(pc, *op, step.mask, registers, addresses);
+            l2.iter().for_each(|&l2| assembler.with_l2_policy(L2Policy::of_all(l2)));
             let is_told = step.dests.is_some() || step.srcs.is_some();
             if !is_told && matches!(op.kind, Kind::Load | Kind::Atomic) {
                 assembler.used_after(0);

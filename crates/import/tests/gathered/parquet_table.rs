@@ -47,7 +47,7 @@ fn is_list(column: &str) -> bool {
 }
 
 fn is_text(column: &str) -> bool {
-    ["name", "op", "space", "cache"].contains(&column)
+    ["name", "op", "space", "cache", "l2"].contains(&column)
 }
 
 fn field(column: &str) -> String {

@@ -92,6 +92,14 @@ fn tables() {
             "op,barrier,base\nbarrier-arrive,1,\n",
             ["t.csv:2: column barrier_warps: expected a number of warps from 1", "`nothing`"],
         ),
+        (
+            "l2,addresses\nlast,1\n",
+            ["t.csv:2: column l2: expected one of evict-unchanged", "`last`"],
+        ),
+        (
+            "space,l2,addresses\nshared,evict-last,1\n",
+            ["t.csv:2: column l2: expected nothing for what is no access to global memory", ""],
+        ),
         ("op,count,base\nfp32,0,\n", ["t.csv:2: column count: expected 1 to 65536", ""]),
         (
             "op,count,base\nload,2,0\n",

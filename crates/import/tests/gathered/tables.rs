@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use warpmem_import::{TableOptions, import_csv, import_jsonl, import_parquet};
-use warpmem_trace::{CacheOp, Kind, Space};
+use warpmem_trace::{CacheOp, Eviction, Kind, Space};
 
 use super::kernels::{Act, GRID, Given, GivenKernel, kernels};
 use super::parquet_table;
@@ -38,7 +38,9 @@ fn object(number: usize, kernel: &GivenKernel, row: &Given) -> Object {
     cells.extend(row.dests.iter().map(|numbers| ("dst", json!(numbers))));
     cells.extend(row.srcs.iter().map(|numbers| ("src", json!(numbers))));
     match &row.act {
-        Act::Memory(op, addresses) => {
+        Act::Memory(op, addresses, l2) => {
+            let name = |&l2| Eviction::ALL.iter().find(|(_, one)| *one == l2).map(|(name, _)| name);
+            l2.iter().filter_map(name).for_each(|name| drop(cells.insert("l2", json!(name))));
             cells.insert("op", json!(kind(op.kind)));
             cells.insert("space", json!(space(op.space)));
             cells.insert("bytes", json!(op.width));

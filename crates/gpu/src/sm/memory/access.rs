@@ -2,6 +2,7 @@
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
 use warpmem_sim::{CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
+use warpmem_trace::L2Policy;
 
 ids! {
     /// Row of an [`AccessTable`].
@@ -36,6 +37,8 @@ pub(in crate::sm) struct Access {
     pub ready_cycle: CoreCycle,
     /// Its number, if it is a load whose end somebody asked for; else `u32::MAX`.
     pub load: u32,
+    /// What it asks of its lines in the LLC.
+    pub l2_policy: Option<L2Policy>,
     pub row: LoadRow,
     slowest: Turnaround,
     fastest: Turnaround,

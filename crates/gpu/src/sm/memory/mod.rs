@@ -52,10 +52,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
-    AddressMap, CoreClock, CoreCycle, Location, PortId, Request, RequestId, RequestKind, Signal,
-    SmId, Ticks, Twins, WarpId,
+    AddressMap, CoreClock, CoreCycle, Insertion, Location, PortId, Request, RequestId, RequestKind,
+    Signal, SmId, Ticks, Twins, WarpId,
 };
-use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Mbarrier, Space};
+use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MAX_REGISTER_WIDTH, Mbarrier, Space};
 use writeback::WritebackPort;
 
 /// Warp slots of an SM, by which its requests are critical or not.
@@ -433,9 +433,20 @@ impl MemoryPipeline {
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
             critical: is_critical(occupancy, ctx),
+            insertion: self.insertion(row.l2_policy, sector.address),
             ..self.blank_request(sector.address, kind, sector.place)
         };
         ctx.requests.add(request, self.clock.at(created))
+    }
+
+    /// Where the line that holds `address` is to be in the LLC.
+    fn insertion(&self, policy: Option<L2Policy>, address: u64) -> Insertion {
+        match policy.map(|policy| policy.of_line(self.l1.line(address))) {
+            None | Some(Eviction::Unchanged) => Insertion::Newest,
+            Some(Eviction::Normal) => Insertion::Asked(warpmem_sim::Eviction::Normal),
+            Some(Eviction::First) => Insertion::Asked(warpmem_sim::Eviction::First),
+            Some(Eviction::Last) => Insertion::Asked(warpmem_sim::Eviction::Last),
+        }
     }
 
     fn blank_request(&self, address: u64, kind: RequestKind, place: Location) -> Request {

@@ -1,0 +1,61 @@
+//! Lines that leave after all others of their set, because an access has asked for it (PTX ISA,
+//! `evict_last`).
+
+use super::{NIL, NO_LINE, Slot, Tags};
+
+/// The kept lines of an array, a bit for each position.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Empty until there is one.
+    bits: Vec<u64>,
+}
+
+impl Kept {
+    #[inline]
+    pub fn has(&self, slot: Slot) -> bool {
+        self.bits.get(slot.index() / 64).is_some_and(|bits| bits >> (slot.index() % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, slot: Slot, positions: usize) {
+        self.bits.resize(positions.div_ceil(64), 0);
+        self.bits[slot.index() / 64] |= 1 << (slot.index() % 64);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, slot: Slot) {
+        if let Some(bits) = self.bits.get_mut(slot.index() / 64) {
+            *bits &= !(1 << (slot.index() % 64));
+        }
+    }
+}
+
+impl Tags {
+    /// Keeps a line. At most `most` lines of a set are kept, those that were used last (that there is a
+    /// most: CUDA programming guide, "L2 Cache Set-Aside for Persisting Accesses"; which they are is
+    /// assumed).
+    pub fn keep(&mut self, slot: Slot, most: u32) {
+        if most == 0 || self.kept.has(slot) {
+            return;
+        }
+        let mut kept = self.from_oldest(slot).filter(|&other| self.kept.has(other));
+        let oldest = kept.next();
+        let count = u32::from(oldest.is_some()) + kept.count() as u32;
+        if let Some(oldest) = oldest.filter(|_| count >= most) {
+            self.kept.remove(oldest);
+        }
+        self.kept.insert(slot, self.lines.len());
+    }
+
+    /// Lets a line leave in its turn.
+    pub fn release(&mut self, slot: Slot) {
+        self.kept.remove(slot);
+    }
+
+    /// The lines of the set that `slot` is in, oldest first.
+    fn from_oldest(&self, slot: Slot) -> impl Iterator<Item = Slot> {
+        let present = |&at: &Slot| (at != NIL).then_some(at);
+        let oldest = self.sets[self.lines[slot.index()].set.index()].oldest;
+        let all = std::iter::successors(present(&oldest), move |&at| present(&self.newer(at)));
+        all.filter(|at| self.lines[at.index()].number() != NO_LINE)
+    }
+}

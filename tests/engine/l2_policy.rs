@@ -1,0 +1,139 @@
+//! Accesses that say how long their lines are to stay in L2.
+
+use crate::trace::{Access, Kernel, Step, Warp, machine, run, write};
+use warpmem::gpu::results::RunResult;
+use warpmem_trace::{Eviction, Kind, L2Policy};
+
+/// Lines of L2, all in one set.
+const LINES: u64 = 16;
+
+/// What an access says of its lines.
+type Policy = Option<L2Policy>;
+
+fn all(eviction: Eviction) -> Policy {
+    Some(L2Policy::of_all(eviction))
+}
+
+/// A warp accesses lines one after the other, and each waits for the one before.
+fn chase(kind: Kind, policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
+    let access = |line: u64| {
+        let load = Access::load(4, vec![128 * line]);
+        Access { kind, dest: (kind == Kind::Load).then_some(1), source: Some(1), ..load }
+    };
+    let step = |line| match policy {
+        Some(policy) => Step::L2(policy, access(line)),
+        None => Step::Memory(access(line)),
+    };
+    lines.into_iter().map(step).collect()
+}
+
+fn reads(policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
+    chase(Kind::Load, policy, lines)
+}
+
+/// Misses of reads in an L2 of one slice that keeps at most so many lines, without an L1.
+fn misses(kept_ways: u32, parts: &[Warp]) -> u64 {
+    let kept = format!("llc.kept_ways={kept_ways}");
+    read_misses(&["dram.channels=1", &kept], parts)
+}
+
+fn read_misses(overrides: &[&str], parts: &[Warp]) -> u64 {
+    let result = outcome(overrides, parts);
+    result.slices.iter().map(|slice| slice.cache.read_misses).sum()
+}
+
+fn outcome(overrides: &[&str], parts: &[Warp]) -> RunResult {
+    let keys = [
+        "sm.count=1",
+        "llc.slices_per_channel=1",
+        "l1.enabled=false",
+        "llc.cache.size_bytes=2048",
+        "llc.cache.ways=0",
+        "llc.cache.index=linear",
+    ];
+    let file = write(&[Kernel { ctas: vec![vec![parts.concat()]], ..Kernel::default() }]);
+    run(&machine("li2015", &[&keys, overrides].concat()), &file.trace)
+}
+
+/// Others than those that are read again.
+fn stream() -> std::ops::Range<u64> {
+    100..100 + 3 * LINES
+}
+
+#[test]
+fn lines_that_are_to_leave_last_outlast_a_stream() {
+    let again = |policy, kept_ways| {
+        misses(kept_ways, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])
+    };
+    let first = 8 + 3 * LINES;
+    assert_eq!(again(None, 12), first + 8);
+    assert_eq!(again(all(Eviction::Last), 12), first, "all are there");
+    assert_eq!(again(all(Eviction::Last), 0), first + 8, "a machine that keeps none");
+    assert_eq!(again(all(Eviction::Last), 5), first + 3, "the first gave way");
+}
+
+#[test]
+fn a_share_of_the_lines_is_kept() {
+    let policy = L2Policy { sixteenths: 8, ..L2Policy::of_all(Eviction::Last) };
+    let kept = (0..8).filter(|&line| policy.of_line(line) == Eviction::Last).count() as u64;
+    assert!((1..8).contains(&kept));
+    let parts = [reads(Some(policy), 0..8), reads(None, stream()), reads(None, 0..8)];
+    assert_eq!(misses(12, &parts), 8 + 3 * LINES + 8 - kept);
+}
+
+#[test]
+fn stores_and_prefetches_have_their_lines_kept_too() {
+    for kind in [Kind::Prefetch, Kind::Store] {
+        let begin = chase(kind, all(Eviction::Last), 0..8);
+        // Until a prefetch is there.
+        let parts = [begin, vec![Step::Fence], reads(None, stream()), reads(None, 0..8)];
+        let without = [&parts[..3], &[Warp::new()]].concat();
+        assert_eq!(misses(12, &parts), misses(12, &without), "{kind:?}");
+        assert!(misses(0, &parts) >= misses(0, &without) + 8, "{kind:?}");
+    }
+}
+
+#[test]
+fn lines_that_are_to_leave_first_displace_nothing_but_each_other() {
+    let half = LINES - 1;
+    let again =
+        |policy| misses(12, &[reads(None, 0..half), reads(policy, stream()), reads(None, 0..half)]);
+    assert_eq!(again(None), half + 3 * LINES + half);
+    assert_eq!(again(all(Eviction::First)), half + 3 * LINES);
+}
+
+#[test]
+fn a_kept_line_is_as_others_after_an_access_that_says_so() {
+    let again = |policy| {
+        let parts = [reads(all(Eviction::Last), 0..8), reads(policy, 0..8), reads(None, stream())];
+        misses(12, &[&parts[..], &[reads(None, 0..8)]].concat())
+    };
+    let first = 8 + 3 * LINES;
+    assert_eq!(again(None), first, "one that says nothing changes nothing");
+    assert_eq!(again(all(Eviction::Unchanged)), first);
+    assert_eq!(again(all(Eviction::Normal)), first + 8);
+    assert_eq!(again(all(Eviction::First)), first + 8);
+}
+
+#[test]
+fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
+    let again = |policy| {
+        let keys = ["dram.channels=1", "llc.kept_ways=12", "llc.cache.read_allocate=on-fill"];
+        read_misses(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])
+    };
+    assert_eq!(again(None), again(all(Eviction::Last)) + 8);
+}
+
+/// Of two slices, each keeps lines of its own and copies of the other's.
+#[test]
+fn copies_of_far_lines_are_kept() {
+    let hits = |policy| {
+        let keys = ["sm.count=2", "dram.channels=2", "llc.copies=true", "llc.kept_ways=12"];
+        let result =
+            outcome(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)]);
+        let counters = result.counters.iter().filter(|one| one.counter == "copy_hits");
+        counters.map(|one| one.value).sum::<u64>()
+    };
+    assert_eq!(hits(None), 0);
+    assert!(hits(all(Eviction::Last)) >= 2);
+}
