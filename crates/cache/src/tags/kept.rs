@@ -37,7 +37,7 @@ impl Tags {
         if most == 0 || self.kept.has(slot) {
             return;
         }
-        let mut kept = self.from_oldest(slot).filter(|&other| self.kept.has(other));
+        let mut kept = self.oldest_first(slot).filter(|&other| self.kept.has(other));
         let oldest = kept.next();
         let count = u32::from(oldest.is_some()) + kept.count() as u32;
         if let Some(oldest) = oldest.filter(|_| count >= most) {
@@ -52,7 +52,7 @@ impl Tags {
     }
 
     /// The lines of the set that `slot` is in, oldest first.
-    fn from_oldest(&self, slot: Slot) -> impl Iterator<Item = Slot> {
+    fn oldest_first(&self, slot: Slot) -> impl Iterator<Item = Slot> {
         let present = |&at: &Slot| (at != NIL).then_some(at);
         let oldest = self.sets[self.lines[slot.index()].set.index()].oldest;
         let all = std::iter::successors(present(&oldest), move |&at| present(&self.newer(at)));
