@@ -48,6 +48,8 @@ pub struct Instruction {
     /// Values it reads, in the order of the operands. Of a memory instruction, the first is the
     /// address without its constant offset.
     pub sources: Box<[Value]>,
+    /// Of an access to memory, the [cache policy](crate::CachePolicy) for its lines.
+    pub policy: Option<Value>,
 }
 
 impl Value {
@@ -64,7 +66,8 @@ impl Instruction {
     /// Registers that it reads, the guard's among them.
     pub fn reads(&self) -> impl Iterator<Item = Register> {
         let guard = self.guard.map(|guard| guard.predicate);
-        self.sources.iter().filter_map(|value| value.register()).chain(guard)
+        let values = self.sources.iter().chain(&self.policy);
+        values.filter_map(|value| value.register()).chain(guard)
     }
 
     /// Registers that it writes.

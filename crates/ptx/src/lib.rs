@@ -11,6 +11,7 @@
 //!
 //! Invariant: this crate executes nothing, and no input makes it panic.
 
+mod cache_policy;
 mod cluster;
 mod decode;
 mod error;
@@ -31,6 +32,7 @@ mod special;
 mod tests;
 mod types;
 
+pub use cache_policy::{CachePolicy, EvictionPriority};
 pub use cluster::{ClusterBarrier, ClusterLimit};
 pub use decode::opcodes;
 pub use error::PtxError;

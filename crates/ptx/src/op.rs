@@ -3,6 +3,7 @@
 //! Operands are not part of an operation. Their number and order are those of the instruction's
 //! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
+use crate::cache_policy::CachePolicy;
 use crate::cluster::ClusterBarrier;
 use crate::matrix::{Mma, Wgmma};
 use crate::mbarrier::Mbarrier;
@@ -89,10 +90,12 @@ pub enum Op {
         space: Space,
         offset: i64,
     },
-    /// Instructions that change nothing here: cache policies and hints.
+    /// Instructions that change nothing here: hints.
     Hint,
-    /// `createpolicy`, whose result only hints use.
-    CreatePolicy,
+    /// `createpolicy.fractional`: the policy, for the share that is the source.
+    CreatePolicy(CachePolicy),
+    /// `createpolicy.range` and `.cvt`, whose results say nothing here.
+    CreateOtherPolicy,
     Fence,
     /// `fence.proxy` and `fence.mbarrier_init`: order accesses of one thread that all go the same way
     /// here.

@@ -60,6 +60,7 @@ pub(crate) struct Step {
     pub guard: Option<Guard>,
     pub dests: Box<[Dest]>,
     pub sources: Box<[Source]>,
+    pub policy: Option<Source>,
     /// The registers that it writes and reads, for the trace.
     pub writes: Box<[Reg]>,
     pub reads: Box<[Reg]>,
@@ -406,6 +407,7 @@ impl Lowering<'_> {
             guard,
             dests: instruction.dests.iter().map(|dest| dest_of(dest.filter(is_used))).collect(),
             sources: instruction.sources.iter().map(|&value| self.source(value)).collect(),
+            policy: instruction.policy.map(|value| self.source(value)),
             writes: numbers(&mut instruction.writes().filter(is_used)),
             operands: Registers::new(&[], &reads).operands,
             reads,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use warpmem_trace::{
-    Barrier, CtaBuilder, KernelInfo, Mbarrier, MemoryOp, OpClass, Reg, Registers, TraceError,
-    TraceSink, TraceWriter, WarpAssembler,
+    Barrier, CtaBuilder, KernelInfo, L2Policy, Mbarrier, MemoryOp, OpClass, Reg, Registers,
+    TraceError, TraceSink, TraceWriter, WarpAssembler,
 };
 
 /// The registers of an instruction.
@@ -51,6 +51,8 @@ pub trait WarpRecorder: Send {
     fn wait_async(&mut self, copies: usize);
     /// What the memory instruction recorded last does with mbarriers.
     fn with_mbarrier(&mut self, operation: Mbarrier);
+    /// When lines of the memory instruction recorded last leave L2.
+    fn with_l2_policy(&mut self, policy: L2Policy);
 }
 
 /// Receives what warps have executed. Warps of one CTA, and CTAs, take turns, so that every warp
@@ -90,6 +92,7 @@ impl WarpRecorder for () {
     fn exit(&mut self, _: u64, _: u32) {}
     fn wait_async(&mut self, _: usize) {}
     fn with_mbarrier(&mut self, _: Mbarrier) {}
+    fn with_l2_policy(&mut self, _: L2Policy) {}
 }
 
 impl Recorder for NoRecorder {
@@ -188,6 +191,10 @@ impl WarpRecorder for WarpAssembler {
 
     fn with_mbarrier(&mut self, operation: Mbarrier) {
         self.with_mbarrier(operation);
+    }
+
+    fn with_l2_policy(&mut self, policy: L2Policy) {
+        self.with_l2_policy(policy);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Loads, stores, atomics, and hints to the caches.
 
 use super::{Decoder, Result};
+use crate::cache_policy::{CachePolicy, EvictionPriority};
+use crate::instruction::Value;
 use crate::op::{Access, Atomic, AtomicOp, Cache, Op};
 use crate::types::Space;
 use crate::types::Type::{self, *};
@@ -35,7 +37,7 @@ impl Decoder<'_> {
                 access.space = space;
             } else if let Some(cache) = cache_operator(name) {
                 access.cache = cache;
-            } else if is_hint(name) {
+            } else if self.priority(name) || is_hint(name) {
                 has_policy |= name == "L2::cache_hint";
             } else {
                 break;
@@ -78,12 +80,18 @@ impl Decoder<'_> {
         }
     }
 
-    /// The cache policy behind the other operands, which decides nothing here.
+    /// The cache policy behind the other operands.
     pub(super) fn policy(&mut self, has_policy: bool) -> Result<()> {
-        if has_policy {
-            self.operands.take()?;
-        }
-        Ok(())
+        if has_policy { self.operands.policy() } else { Ok(()) }
+    }
+
+    /// Whether the next modifier says when lines leave L2; notes it.
+    fn priority(&mut self, name: &str) -> bool {
+        let priority = EvictionPriority::named(name).map(CachePolicy::of_all);
+        priority.is_some_and(|policy| {
+            self.operands.has_policy(policy);
+            true
+        })
     }
 
     /// `atom.relaxed.gpu.global.add.u32 d, [a], b`
@@ -138,10 +146,11 @@ impl Decoder<'_> {
     fn prefetch(&mut self) -> Result<Op> {
         let space = self.modifiers.choose(Space::named).unwrap_or(Space::Generic);
         let level = |name| match name {
-            "L1" | "L2" | "tensormap" => Some(()),
-            name => is_hint(name).then_some(()),
+            "L1" | "L2" | "tensormap" => Some(name),
+            name => is_hint(name).then_some(name),
         };
-        self.modifiers.require("a cache level", level)?;
+        let level = self.modifiers.require("a cache level", level)?;
+        self.priority(level);
         let offset = self.operands.address()?;
         Ok(Op::Prefetch { space, offset })
     }
@@ -156,6 +165,27 @@ impl Decoder<'_> {
 
     /// `createpolicy.fractional.L2::evict_last.b64 d, 1.0`
     fn create_policy(&mut self) -> Result<Op> {
+        if !self.modifiers.accept("fractional") {
+            return self.create_other_policy();
+        }
+        let primary = self.modifiers.require("an eviction priority", EvictionPriority::named)?;
+        let secondary = self.modifiers.choose(EvictionPriority::named);
+        let secondary_first = match secondary {
+            None | Some(EvictionPriority::Unchanged) => false,
+            Some(EvictionPriority::First) => true,
+            Some(_) => return Err("a second priority is first or unchanged".into()),
+        };
+        self.modifiers.one_of(&[B64])?;
+        self.operands.dest(B64)?;
+        match self.operands.len() {
+            0 => self.operands.push_source(Value::Bits(1.0f32.to_bits().into())),
+            _ => self.operands.source(F32)?,
+        }
+        Ok(Op::CreatePolicy(CachePolicy { secondary_first, ..CachePolicy::of_all(primary) }))
+    }
+
+    /// `createpolicy.range.L2::evict_last.b64 d, [a], 1024, 4096`, `createpolicy.cvt.L2.b64 d, a`
+    fn create_other_policy(&mut self) -> Result<Op> {
         while self.modifiers.peek().is_some_and(|name| name != "b64") {
             self.modifiers.next();
         }
@@ -164,7 +194,7 @@ impl Decoder<'_> {
         while self.operands.len() > 0 {
             self.operands.take()?;
         }
-        Ok(Op::CreatePolicy)
+        Ok(Op::CreateOtherPolicy)
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) struct Decoded {
     pub op: Op,
     pub dests: Vec<Option<Register>>,
     pub sources: Vec<Value>,
+    pub policy: Option<Value>,
 }
 
 /// What a decoder returns; the error says what is not understood.

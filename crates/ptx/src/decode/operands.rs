@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Decoded, Result};
+use crate::cache_policy::CachePolicy;
 use crate::instruction::{Register, Value};
 use crate::op::Op;
 use crate::operand::Operand;
@@ -12,11 +13,12 @@ pub(super) struct Operands<'a> {
     rest: VecDeque<Operand<'a>>,
     dests: Vec<Option<Register>>,
     sources: Vec<Value>,
+    policy: Option<Value>,
 }
 
 impl<'a> Operands<'a> {
     pub fn new(operands: Vec<Operand<'a>>) -> Operands<'a> {
-        Operands { rest: operands.into(), dests: Vec::new(), sources: Vec::new() }
+        Operands { rest: operands.into(), dests: Vec::new(), sources: Vec::new(), policy: None }
     }
 
     pub fn len(&self) -> usize {
@@ -137,6 +139,18 @@ impl<'a> Operands<'a> {
         Ok(())
     }
 
+    /// The cache policy of an access.
+    pub fn policy(&mut self) -> Result<()> {
+        let operand = self.take()?;
+        self.policy = Some(as_value(&operand, Type::B64)?);
+        Ok(())
+    }
+
+    /// The cache policy of an access, unless an operand is one.
+    pub fn has_policy(&mut self, policy: CachePolicy) {
+        self.policy.get_or_insert(Value::Bits(policy.bits()));
+    }
+
     /// Sources of a type, one or a vector; returns how many.
     pub fn source_vector(&mut self, ty: Type) -> Result<usize> {
         let elements = elements(self.take()?);
@@ -170,7 +184,9 @@ impl<'a> Operands<'a> {
     /// All operands must have been taken.
     pub fn finish(self, op: Op) -> Result<Decoded> {
         match self.rest.is_empty() {
-            true => Ok(Decoded { op, dests: self.dests, sources: self.sources }),
+            true => {
+                Ok(Decoded { op, dests: self.dests, sources: self.sources, policy: self.policy })
+            }
             false => Err(format!("{} operands too many", self.rest.len())),
         }
     }

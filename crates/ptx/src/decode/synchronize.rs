@@ -158,9 +158,7 @@ impl Decoder<'_> {
             true => self.read_size(bytes)?,
             false => self.operands.push_source(Value::Bits(bytes)),
         }
-        if has_policy {
-            self.operands.take()?;
-        }
+        self.policy(has_policy)?;
         Ok(Op::CopyAsync { bypass, to_offset, from_offset })
     }
 

@@ -238,6 +238,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
                 op: decoded.op,
                 dests: decoded.dests.into(),
                 sources: decoded.sources.into(),
+                policy: decoded.policy,
             }),
             Err(reason) => self.unsupported(line, reason),
         }
@@ -267,6 +268,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             op: Op::Trap,
             dests: Box::default(),
             sources: Box::default(),
+            policy: None,
         });
     }
 

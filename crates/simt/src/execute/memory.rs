@@ -1,7 +1,7 @@
 //! Memory instructions.
 
-use warpmem_ptx::{Access, Cache, Space, Type};
-use warpmem_trace::{CacheOp, Kind, MemoryOp, Space as TraceSpace};
+use warpmem_ptx::{Access, Cache, CachePolicy, EvictionPriority, Space, Type};
+use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MemoryOp, Space as TraceSpace};
 
 use super::record::with_operands;
 use super::spaces::{Group, addresses, generic_address, groups};
@@ -436,6 +436,30 @@ pub(super) fn record<W: WarpRecorder>(
     with_operands(warp, step, |recorder, operands| {
         recorder.memory(ctx.pc, op, group.lanes, operands, addresses);
     });
+    if op.space == TraceSpace::Global
+        && let Some(policy) = l2_policy(warp, step, group.lanes)
+    {
+        warp.recorder.with_l2_policy(policy);
+    }
+}
+
+/// What the first lane says of the lines of an access: compilers give all lanes one policy.
+fn l2_policy<W>(warp: &Warp<W>, step: &Step, lanes: u32) -> Option<L2Policy> {
+    let bits = warp.wide(step.policy?)[lanes.trailing_zeros() as usize % WARP];
+    let CachePolicy { primary, secondary_first, sixteenths } = CachePolicy::of(bits)?;
+    let secondary = if secondary_first { Eviction::First } else { Eviction::Unchanged };
+    let policy = L2Policy { primary: eviction(primary), sixteenths, secondary };
+    let says_nothing = [policy.primary, secondary] == [Eviction::Unchanged; 2];
+    (!says_nothing).then_some(policy)
+}
+
+fn eviction(priority: EvictionPriority) -> Eviction {
+    match priority {
+        EvictionPriority::Unchanged => Eviction::Unchanged,
+        EvictionPriority::First => Eviction::First,
+        EvictionPriority::Last => Eviction::Last,
+        EvictionPriority::Normal => Eviction::Normal,
+    }
 }
 
 /// Words of local memory of neighbouring lanes are neighbours, as on the hardware.

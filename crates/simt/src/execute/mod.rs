@@ -221,7 +221,12 @@ fn data<W: WarpRecorder>(
         Op::ReduceLanes(reduction, ty) => exchange::reduce(warp, step, mask, reduction, ty),
         Op::ActiveMask => warp.set_narrow(step.dests[0], &[mask; 32], mask),
         Op::Elect => exchange::elect(warp, step, mask),
-        Op::CreatePolicy => warp.set_wide(step.dests[0], &[0; 32], mask),
+        Op::CreatePolicy(policy) => {
+            let shares = warp.narrow(step.sources[0]);
+            let bits = |share| policy.of_share(f32::from_bits(share)).bits();
+            warp.set_wide(step.dests[0], &shares.map(bits), mask);
+        }
+        Op::CreateOtherPolicy => warp.set_wide(step.dests[0], &[0; 32], mask),
         _ => {}
     }
     Ok(())

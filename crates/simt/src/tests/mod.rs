@@ -9,6 +9,7 @@ mod coverage;
 mod errors;
 mod fragments;
 mod instructions;
+mod l2_policies;
 mod matrices;
 mod mbarriers;
 mod memory;

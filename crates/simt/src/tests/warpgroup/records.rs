@@ -1,6 +1,6 @@
 //! What products leave in a trace.
 
-use warpmem_trace::{Barrier, Mbarrier, MemoryOp, OpClass, TraceError};
+use warpmem_trace::{Barrier, L2Policy, Mbarrier, MemoryOp, OpClass, TraceError};
 
 use super::layout::Layout;
 use super::{Product, THREADS};
@@ -31,6 +31,7 @@ impl WarpRecorder for Vec<Compute> {
     fn exit(&mut self, _: u64, _: u32) {}
     fn wait_async(&mut self, _: usize) {}
     fn with_mbarrier(&mut self, _: Mbarrier) {}
+    fn with_l2_policy(&mut self, _: L2Policy) {}
 }
 
 impl Recorder for Computes {

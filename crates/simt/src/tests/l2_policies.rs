@@ -1,0 +1,95 @@
+//! What accesses say of their lines in L2.
+
+use warpmem_trace::{Eviction, Kind, L2Policy, Trace};
+
+use super::{Machine, recorded, result};
+use crate::Limits;
+
+/// The memory instructions of a trace of one thread, with their policies.
+fn policies(code: &str) -> Vec<(Kind, Option<L2Policy>)> {
+    let mut machine = Machine::new(256);
+    let launch = machine.launch(1, 1);
+    let (_, bytes) = recorded(&mut machine, code, &launch, Limits::default()).unwrap();
+    let trace = Trace::from_bytes("k.wmt", bytes).unwrap();
+    let instructions = trace.instructions(0).unwrap();
+    let of_memory = instructions.iter().filter(|one| one.kind.is_memory());
+    of_memory.map(|one| (one.kind, one.l2_policy)).collect()
+}
+
+fn all(eviction: Eviction) -> Option<L2Policy> {
+    Some(L2Policy::of_all(eviction))
+}
+
+#[test]
+fn a_created_policy_is_that_of_the_accesses_that_take_it() {
+    let code = "createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %rd4, 0f3F000000;\n\
+                ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd4;\n\
+                ld.global.u32 %r2, [%rd1];\n\
+                st.global.L2::cache_hint.u32 [%rd3], %r1, %rd4;\n\
+                red.global.add.L2::cache_hint.u32 [%rd3], %r2, %rd4;\n\
+                atom.global.add.L2::cache_hint.u32 %r3, [%rd3], %r2, %rd4;\n\
+                st.global.u32 [%rd3], %r3;";
+    let (primary, secondary) = (Eviction::Last, Eviction::First);
+    let half = Some(L2Policy { primary, sixteenths: 8, secondary });
+    let expected = [
+        (Kind::Load, half),
+        (Kind::Load, None),
+        (Kind::Store, half),
+        (Kind::Reduction, half),
+        (Kind::Atomic, half),
+        (Kind::Store, None),
+    ];
+    assert_eq!(policies(code), expected);
+}
+
+#[test]
+fn policies_may_be_constants_and_modifiers() {
+    let copy = "cp.async.ca.shared.global.L2::cache_hint [tile], [%rd1], 16, %rd4;";
+    let with = |bits: &str| policies(&format!("mov.b64 %rd4, {bits};\n{copy}"));
+    assert_eq!(with("0x14F0000000000000"), [(Kind::AsyncCopy, all(Eviction::Last))]);
+    assert_eq!(with("0x12F0000000000000"), [(Kind::AsyncCopy, all(Eviction::First))]);
+    // CUTLASS has this for `EVICT_NORMAL`; ptxas makes it of `evict_unchanged`.
+    assert_eq!(with("0x1000000000000000"), [(Kind::AsyncCopy, None)]);
+    assert_eq!(with("5"), [(Kind::AsyncCopy, None)]);
+    let prefetch = policies("prefetch.global.L2::evict_last [%rd1];\nprefetch.global.L2 [%rd1];");
+    assert_eq!(prefetch, [(Kind::Prefetch, all(Eviction::Last)), (Kind::Prefetch, None)]);
+    let load = policies("ld.global.L2::evict_first.v4.b64 {%rd4, %rd5, %rd6, %rd7}, [%rd1];");
+    assert_eq!(load, [(Kind::Load, all(Eviction::First))]);
+}
+
+#[test]
+fn bulk_copies_have_policies() {
+    let code = "mov.b64 %rd4, 0x12F0000000000000;\n\
+                cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], 256, %rd4;\n\
+                cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%rd1], [tile], 256, %rd4;";
+    let first = all(Eviction::First);
+    assert_eq!(policies(code), [(Kind::Prefetch, first), (Kind::Store, first)]);
+}
+
+/// Only accesses to global memory have lines in L2 of their own.
+#[test]
+fn accesses_to_shared_memory_have_none() {
+    let code = "mov.b64 %rd4, 0x14F0000000000000;\nmov.u32 %r1, tile;\ncvt.u64.u32 %rd5, %r1;\n\
+                cvta.shared.u64 %rd5, %rd5;\nld.L2::cache_hint.u32 %r2, [%rd5], %rd4;";
+    assert_eq!(policies(code), [(Kind::Load, None)]);
+}
+
+#[test]
+fn a_share_may_be_computed_and_a_range_says_nothing() {
+    let created = |code: &str| {
+        let shares = [1.0f32, 0.5, 0.01].map(|share| u64::from(share.to_bits()));
+        let code = format!(
+            "ld.global.b32 %f1, [%rd1];\n{code}\nshr.u64 %rd4, %rd4, 48;\ncvt.u32.u64 %r1, %rd4;\n\
+             st.global.u32 [%rd3], %r1;"
+        );
+        let mut all = vec![shares[0]; 32];
+        all[..3].copy_from_slice(&shares);
+        result(&code, &all, &[0; 32])[..3].to_vec()
+    };
+    let fraction = created("createpolicy.fractional.L2::evict_first.b64 %rd4, %f1;");
+    assert_eq!(fraction, [0x12f0, 0x1270, 0x1200]);
+    let whole = created("createpolicy.fractional.L2::evict_first.b64 %rd4;");
+    assert_eq!(whole, [0x12f0; 3]);
+    let range = created("createpolicy.range.global.L2::evict_last.b64 %rd4, [%rd1], 1024, 4096;");
+    assert_eq!(range, [0; 3]);
+}
