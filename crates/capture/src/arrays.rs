@@ -160,6 +160,7 @@ impl Arrays {
             cluster: planned.cluster.map(|Dimensions(cluster)| cluster),
             dynamic_shared: planned.shared,
             workspace: 0,
+            window: None,
             params: Params::default(),
         };
         // A wrong count or an unknown kernel is reported by the launch.

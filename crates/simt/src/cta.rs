@@ -122,6 +122,7 @@ impl<W: WarpRecorder> Cta<W> {
             shared_base: address_in(self.rank.into(), 0),
             peers,
             params: &prepared.params,
+            window: prepared.launch.window,
             committed: &mut self.committed,
             pc: 0,
             output: &mut self.output,

@@ -2,6 +2,7 @@
 
 use warpmem_ptx::{Function, Module, ThreadLimit};
 
+use crate::access_window::AccessWindow;
 use crate::error::LaunchError;
 
 /// A launch of a kernel.
@@ -18,6 +19,8 @@ pub struct Launch {
     /// Address of [`WORKSPACE`] bytes, which are 0, by which the CTAs of a cooperative launch wait
     /// for each other; 0: the launch is no such one.
     pub workspace: u64,
+    /// What it says of accesses to some of global memory.
+    pub window: Option<AccessWindow>,
 }
 
 /// Bytes of memory of a cooperative launch.

@@ -11,6 +11,7 @@
 //!
 //! Invariant: no hardware of the model is known here, and no program makes this crate panic.
 
+mod access_window;
 mod bounds;
 mod cluster;
 mod cluster_shape;
@@ -42,6 +43,7 @@ mod turns;
 mod view;
 mod warp;
 
+pub use access_window::AccessWindow;
 pub use bounds::{Counts, Limits, Progress};
 pub use error::{Fault, LaunchError, TrapKind};
 pub use image::Image;

@@ -59,13 +59,21 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         97 => device.shared_bytes, // shared memory of a CTA that asks for it
         99 => 1,                   // registers memory of the host
         106 => device.ctas,
-        115 => 1,                                 // pools of memory
-        120 => (device.capability.0 >= 9).into(), // clusters
+        108 => persisting_bytes(device),
+        109 if persisting_bytes(device) > 0 => (128 << 20) - 4096, // of a window
+        115 => 1,                                                  // pools of memory
+        120 => (device.capability.0 >= 9).into(),                  // clusters
         0 => return Err(Status::INVALID_VALUE.into()),
         _ if number < MOST_ATTRIBUTES => 0,
         _ => return Err(Status::INVALID_VALUE.into()),
     };
     Ok(value as i32)
+}
+
+/// Bytes of L2 that can be set aside for lines that are to be kept: the most that the CUDA programming guide
+/// sets aside ("L2 Cache Set-Aside for Persisting Accesses"), from compute capability 8.0 on.
+fn persisting_bytes(device: &Device) -> u32 {
+    if device.capability.0 >= 8 { device.l2_bytes / 4 * 3 } else { 0 }
 }
 
 /// A release of the runtime, of which the structure of properties has a form of its own.
@@ -160,6 +168,8 @@ pub fn properties(device: &Device, release: Release) -> Vec<u8> {
         (90, both(680, 660)),
         (95, both(688, 668)),
         (106, both(712, 688)),
+        (108, both(620, 600)),
+        (109, both(716, 692)),
     ];
     for (number, place) in places {
         put(place, &attribute(device, number).unwrap_or_default().to_le_bytes());
@@ -216,6 +226,19 @@ mod tests {
         }
         assert_eq!((word(Release::Cuda13, 384), word(Release::Cuda13, 592)), (34, 256));
         assert_eq!(properties(&device(), Release::Cuda11).len(), 728);
+    }
+
+    #[test]
+    fn three_quarters_of_l2_can_be_set_aside_from_capability_8_on() {
+        let words = |capability, release| {
+            let bytes = properties(&Device { capability, ..device() }, release);
+            let places = if release == Release::Cuda13 { [600, 692] } else { [620, 716] };
+            places.map(|at| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()))
+        };
+        for release in [Release::Cuda11, Release::Cuda12, Release::Cuda13] {
+            assert_eq!(words((8, 0), release), [3 << 20, (128 << 20) - 4096]);
+            assert_eq!(words((7, 5), release), [0, 0]);
+        }
     }
 
     #[test]

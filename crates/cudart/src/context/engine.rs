@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use warpmem_relay::Device;
-use warpmem_simt::DeviceMemory;
+use warpmem_simt::{AccessWindow, DeviceMemory};
 
 use crate::mapping::HostPages;
 use crate::status::{Failure, Outcome, Status};
@@ -22,6 +22,8 @@ pub struct Engine {
     pub(super) relayed: Relayed,
     pub(super) kernels: Kernels,
     pub(super) textures: Textures,
+    /// By the number of the stream.
+    pub(super) windows: BTreeMap<u64, AccessWindow>,
     /// Bytes of the host that are device memory too: where they begin, their number, and their
     /// address there.
     registered: BTreeMap<u64, (u64, u64)>,
@@ -38,6 +40,7 @@ impl Engine {
             relayed: Relayed::connect(process),
             kernels: Kernels::default(),
             textures: Textures::default(),
+            windows: BTreeMap::new(),
             registered: BTreeMap::new(),
             broken: None,
         }

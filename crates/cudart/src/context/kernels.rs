@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use warpmem_ptx::fatbin::{self, FatBinaryError};
 use warpmem_ptx::{Function, VariableId};
-use warpmem_simt::{Image, Launch, Params, Programs, Run, WORKSPACE};
+use warpmem_simt::{AccessWindow, Image, Launch, Params, Programs, Run, WORKSPACE};
 use warpmem_trace::KernelInfo;
 
 use crate::status::{Failure, Outcome, Status};
@@ -65,6 +65,8 @@ pub struct LaunchShape {
     pub stream: u64,
     /// CTAs may wait for each other.
     pub is_cooperative: bool,
+    /// What it says of accesses to some of global memory; `None`: as its stream.
+    pub window: Option<AccessWindow>,
 }
 
 impl Kernels {
@@ -300,6 +302,7 @@ impl Engine {
             dynamic_shared: shape.shared,
             params: Params(arguments),
             workspace,
+            window: shape.window.or(self.windows.get(&stream).copied()),
         };
         let Engine { memory, relayed, kernels, clock, .. } = self;
         let loaded = kernels.modules.get_mut(module).and_then(Option::as_mut);

@@ -10,6 +10,7 @@ mod kernels;
 mod registry;
 mod relayed;
 mod textures;
+mod windows;
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -83,14 +83,15 @@ impl LaunchConfig {
     pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
         // SAFETY: as the caller promises.
         let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
-        let LaunchAttributes { is_cooperative, cluster } = attributes;
+        let LaunchAttributes { is_cooperative, cluster, window } = attributes;
         let shape = shape(self.grid, self.block, self.shared, self.stream);
-        Ok(LaunchShape { is_cooperative, cluster, ..shape })
+        Ok(LaunchShape { is_cooperative, cluster, window, ..shape })
     }
 }
 
 fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, stream: Address) -> LaunchShape {
-    LaunchShape { grid, block, cluster: None, shared, stream, is_cooperative: false }
+    let (cluster, window, is_cooperative) = (None, None, false);
+    LaunchShape { grid, block, cluster, shared, stream, is_cooperative, window }
 }
 
 functions! { in_context:

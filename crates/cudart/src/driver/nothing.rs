@@ -18,5 +18,4 @@ functions! { in_context:
     fn cuProfilerStart() |_engine| { Ok(()) }
     fn cuProfilerStop() |_engine| { Ok(()) }
     fn cuStreamAttachMemAsync() |_engine| { Ok(()) }
-    fn cuStreamSetAttribute() |_engine| { Ok(()) }
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use crate::context;
 use crate::driver::functions;
 use crate::host;
-use crate::runtime::Address;
+use crate::runtime::{Address, PolicyWindow, set_attribute};
 use crate::status::Status;
 
 functions! { in_context:
@@ -18,6 +18,10 @@ functions! { in_context:
     }
 
     fn cuStreamDestroy_v2(stream: Address) |engine| { engine.clock.destroy_stream(stream) }
+
+    fn cuStreamSetAttribute(stream: Address, attribute: u32, value: *const PolicyWindow) |engine| {
+        set_attribute(engine, stream, attribute, value)
+    }
 
     fn cuStreamSynchronize(stream: Address) |engine| { engine.clock.stream(stream).map(drop) }
 

@@ -40,9 +40,9 @@ impl LaunchConfig {
     pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
         // SAFETY: as the caller promises.
         let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
-        let LaunchAttributes { is_cooperative, cluster } = attributes;
+        let LaunchAttributes { is_cooperative, cluster, window } = attributes;
         let shape = shape(self.grid, self.block, self.shared, self.stream);
-        Ok(LaunchShape { is_cooperative, cluster, ..shape })
+        Ok(LaunchShape { is_cooperative, cluster, window, ..shape })
     }
 }
 
@@ -54,7 +54,8 @@ thread_local! {
 fn shape(grid: Dim3, block: Dim3, shared: usize, stream: Address) -> LaunchShape {
     let shared = u32::try_from(shared).unwrap_or(u32::MAX);
     let (grid, block) = (grid.into(), block.into());
-    LaunchShape { grid, block, cluster: None, shared, stream, is_cooperative: false }
+    let (cluster, window, is_cooperative) = (None, None, false);
+    LaunchShape { grid, block, cluster, shared, stream, is_cooperative, window }
 }
 
 #[unsafe(no_mangle)]

@@ -21,12 +21,12 @@ mod stream;
 mod symbol;
 mod texture;
 
-pub use attribute::{LaunchAttribute, LaunchAttributes};
+pub use attribute::{LaunchAttribute, LaunchAttributes, PolicyWindow, WINDOW};
 pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
 pub use device::{DEVICE_LIMITS, PCI_BUS_ID, check as check_device};
 pub use launch::{FunctionAttributes, arguments};
 pub use registration::container;
-pub use stream::PRIORITIES as STREAM_PRIORITIES;
+pub use stream::{PRIORITIES as STREAM_PRIORITIES, set_attribute};
 
 /// Pointers of the device, and handles: as wide as the host's.
 pub type Address = u64;

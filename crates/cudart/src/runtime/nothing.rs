@@ -36,5 +36,4 @@ nothing!(
     cudaMemAdvise_v2,
     cudaStreamAttachMemAsync,
     cudaCtxResetPersistingL2Cache,
-    cudaStreamSetAttribute,
 );

@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
-use crate::context;
+use crate::context::{self, Engine};
 use crate::host;
-use crate::runtime::Address;
-use crate::status::Status;
+use crate::runtime::{Address, PolicyWindow, WINDOW};
+use crate::status::{Outcome, Status};
 
 /// The least and the most urgent priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
@@ -37,6 +37,35 @@ unsafe extern "C" fn cudaStreamCreateWithPriority(
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamDestroy(stream: Address) -> Status {
     context::run_and_note(|engine, _| engine.clock.destroy_stream(stream))
+}
+
+/// Attributes other than the window decide nothing here.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamSetAttribute(
+    stream: Address,
+    attribute: u32,
+    value: *const PolicyWindow,
+) -> Status {
+    context::run_and_note(|engine, _| {
+        // SAFETY: the caller's promise.
+        unsafe { set_attribute(engine, stream, attribute, value) }
+    })
+}
+
+/// # Safety
+/// The value is one of the attribute.
+pub unsafe fn set_attribute(
+    engine: &mut Engine,
+    stream: Address,
+    attribute: u32,
+    value: *const PolicyWindow,
+) -> Outcome<()> {
+    if attribute != WINDOW {
+        return engine.clock.stream(stream).map(drop);
+    }
+    // SAFETY: as the caller promises.
+    let window = unsafe { host::get(value) }?.window()?;
+    engine.set_window(stream, window)
 }
 
 #[unsafe(no_mangle)]

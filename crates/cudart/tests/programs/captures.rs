@@ -7,7 +7,7 @@ use warpmem_capture::{
     Device, Program, ProgramCapture, ProgramOptions, ProgramStatus, Registers, Selection, Settings,
     capture_program,
 };
-use warpmem_trace::Trace;
+use warpmem_trace::{Eviction, L2Policy, Trace};
 
 fn device() -> Device {
     Device {
@@ -40,7 +40,7 @@ fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
     let name = match program {
-        "driver" | "tensor" | "clusters" => format!("{program}::{program}"),
+        "driver" | "tensor" | "clusters" | "windows" => format!("{program}::{program}"),
         _ => format!("program::{program}"),
     };
     let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
@@ -198,4 +198,27 @@ fn a_program_without_kernels_leaves_no_trace() {
     assert_eq!((captured.status, captured.trace), (ProgramStatus::Exited(0), None));
     assert!(captured.notes[0].contains("-cudart shared"), "{:?}", captured.notes);
     assert!(!path.exists());
+}
+
+#[test]
+fn windows_of_streams_and_launches_are_in_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.wmt");
+    let mut options = options(Some(&output));
+    options.settings.device.capability = (8, 0);
+    let captured = capture("windows", &options);
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
+    let trace = Trace::open(&output).unwrap();
+    let policies = |kernel: usize| -> Vec<_> {
+        let instructions = trace.instructions(kernel).unwrap();
+        let accesses = instructions.iter().filter(|one| one.kind.is_memory());
+        accesses.map(|one| one.l2_policy).collect()
+    };
+    let last = L2Policy { primary: Eviction::Last, sixteenths: 16, secondary: Eviction::Normal };
+    let half = L2Policy { primary: Eviction::First, sixteenths: 8, ..last };
+    assert_eq!(policies(0), [Some(last), None, None]);
+    assert_eq!(policies(1), [Some(half), None, None]);
+    assert_eq!(policies(2), [None; 3]);
+    assert_eq!(policies(3), [None; 3]);
+    assert_eq!(policies(4), [Some(last), Some(last), None]);
 }

@@ -8,3 +8,4 @@ mod driver;
 mod fat_binary;
 mod program;
 mod tensor;
+mod windows;

@@ -436,9 +436,11 @@ pub(super) fn record<W: WarpRecorder>(
     with_operands(warp, step, |recorder, operands| {
         recorder.memory(ctx.pc, op, group.lanes, operands, addresses);
     });
-    if op.space == TraceSpace::Global
-        && let Some(policy) = l2_policy(warp, step, group.lanes)
-    {
+    if op.space != TraceSpace::Global {
+        return;
+    }
+    let of_launch = || ctx.window.zip(addresses.first()).and_then(|(w, &first)| w.policy_at(first));
+    if let Some(policy) = l2_policy(warp, step, group.lanes).or_else(of_launch) {
         warp.recorder.with_l2_policy(policy);
     }
 }

@@ -29,6 +29,7 @@ mod warpgroup;
 use warpmem_ptx::{Op, TextureShape, Type};
 
 use self::matrix::Matrices;
+use crate::access_window::AccessWindow;
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::peers::Peers;
@@ -48,6 +49,8 @@ pub(crate) struct Context<'a> {
     pub peers: &'a mut Peers,
     /// The kernel's parameters.
     pub params: &'a [u8],
+    /// What the launch says of some of global memory.
+    pub window: Option<AccessWindow>,
     /// The wgmma-groups that each warp of the CTA has committed.
     pub committed: &'a mut [u64],
     /// Program counter of the instruction that is executed.

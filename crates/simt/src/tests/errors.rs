@@ -77,6 +77,7 @@ fn launches_that_do_not_fit_their_kernel_are_refused() {
             cluster: None,
             dynamic_shared: 0,
             workspace: 0,
+            window: None,
             params,
         };
         let outcome: Result<(), LaunchError> = Run::new(&image, &launch).map(drop);

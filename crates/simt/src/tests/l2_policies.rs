@@ -3,14 +3,18 @@
 use warpmem_trace::{Eviction, Kind, L2Policy, Trace};
 
 use super::{Machine, recorded, result};
-use crate::Limits;
+use crate::{AccessWindow, Launch, Limits};
 
 /// The memory instructions of a trace of one thread, with their policies.
 fn policies(code: &str) -> Vec<(Kind, Option<L2Policy>)> {
     let mut machine = Machine::new(256);
     let launch = machine.launch(1, 1);
     let (_, bytes) = recorded(&mut machine, code, &launch, Limits::default()).unwrap();
-    let trace = Trace::from_bytes("k.wmt", bytes).unwrap();
+    policies_of(bytes)
+}
+
+fn policies_of(trace: Vec<u8>) -> Vec<(Kind, Option<L2Policy>)> {
+    let trace = Trace::from_bytes("k.wmt", trace).unwrap();
     let instructions = trace.instructions(0).unwrap();
     let of_memory = instructions.iter().filter(|one| one.kind.is_memory());
     of_memory.map(|one| (one.kind, one.l2_policy)).collect()
@@ -92,4 +96,26 @@ fn a_share_may_be_computed_and_a_range_says_nothing() {
     assert_eq!(whole, [0x12f0; 3]);
     let range = created("createpolicy.range.global.L2::evict_last.b64 %rd4, [%rd1], 1024, 4096;");
     assert_eq!(range, [0; 3]);
+}
+
+#[test]
+fn a_window_is_for_accesses_in_it_without_a_policy_of_their_own() {
+    let code = "mov.b64 %rd4, 0x12F0000000000000;\n\
+                ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+60];\nld.global.u32 %r3, [%rd1+64];\n\
+                ld.global.L2::cache_hint.u32 %r4, [%rd1+8], %rd4;\nld.shared.u32 %r5, [tile];";
+    let mut machine = Machine::new(256);
+    let with = |share: f32, machine: &mut Machine| {
+        let (hit, miss) = (Eviction::Last, Eviction::Normal);
+        let window = AccessWindow::new(machine.arrays[0], 64, share, hit, miss);
+        let launch = Launch { window: Some(window), ..machine.launch(1, 1) };
+        let (_, bytes) = recorded(machine, code, &launch, Limits::default()).unwrap();
+        policies_of(bytes)
+    };
+    let load = |policy| (Kind::Load, policy);
+    let part = L2Policy { primary: Eviction::Last, sixteenths: 4, secondary: Eviction::Normal };
+    let own = all(Eviction::First);
+    let expected = [Some(part), Some(part), None, own, None].map(load);
+    assert_eq!(with(0.25, &mut machine), expected);
+    let none = all(Eviction::Normal);
+    assert_eq!(with(0.0, &mut machine), [none, none, None, own, None].map(load));
 }

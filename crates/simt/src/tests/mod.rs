@@ -95,6 +95,7 @@ impl Machine {
             cluster: None,
             dynamic_shared: 0,
             workspace: 0,
+            window: None,
             params: Params(params),
         }
     }

@@ -1,0 +1,22 @@
+//! What streams say of accesses to some of global memory.
+
+use warpmem_simt::AccessWindow;
+
+use crate::status::Outcome;
+
+use super::engine::Engine;
+
+impl Engine {
+    /// Launches of a stream have this window from now on, unless they say one themselves.
+    ///
+    /// # Errors
+    /// When there is no such stream.
+    pub fn set_window(&mut self, stream: u64, window: Option<AccessWindow>) -> Outcome<()> {
+        let number = self.clock.stream(stream)?;
+        match window {
+            Some(window) => drop(self.windows.insert(number, window)),
+            None => drop(self.windows.remove(&number)),
+        }
+        Ok(())
+    }
+}
