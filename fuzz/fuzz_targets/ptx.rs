@@ -37,7 +37,9 @@ fn execute(
     let array = memory.allocate(4096)?;
     let params = params(image.module(), &kernel, array);
     let (grid, block) = ([3, 1, 1], [48, 1, 1]);
-    let launch = Launch { kernel, grid, block, dynamic_shared: 64, params, workspace: 0 };
+    let (cluster, window) = (None, None);
+    let launch =
+        Launch { kernel, grid, block, cluster, dynamic_shared: 64, params, workspace: 0, window };
     Run::new(image, &launch)?.execute(memory, &mut NoRecorder, limits, &()).map(drop)
 }
 

@@ -79,6 +79,7 @@ impl Device {
             cluster: None,
             dynamic_shared: if call.dynamic_shared { info.shared_bytes } else { 0 },
             workspace: 0,
+            window: None,
             params: Params(call.arguments.iter().map(|argument| self.param(argument)).collect()),
         };
         self.record(&launch, info, path);
