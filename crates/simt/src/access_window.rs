@@ -12,7 +12,7 @@ pub struct AccessWindow {
 
 impl AccessWindow {
     /// A window of which a share of the lines, 0 to 1 rounded up to sixteenths, leaves as `hit` says, and
-    /// the others as `miss` says. Which lines that are is random on a GPU.
+    /// the others as `miss` says.
     pub fn new(base: u64, bytes: u64, share: f32, hit: Eviction, miss: Eviction) -> AccessWindow {
         let policy = match (share * 16.0).ceil().clamp(0.0, 16.0) as u8 {
             0 => L2Policy::of_all(miss),
