@@ -37,7 +37,7 @@ impl Decoder<'_> {
                 access.space = space;
             } else if let Some(cache) = cache_operator(name) {
                 access.cache = cache;
-            } else if self.priority(name) || is_hint(name) {
+            } else if self.notes_priority(name) || is_hint(name) {
                 has_policy |= name == "L2::cache_hint";
             } else {
                 break;
@@ -85,11 +85,11 @@ impl Decoder<'_> {
         if has_policy { self.operands.policy() } else { Ok(()) }
     }
 
-    /// Whether the next modifier says when lines leave L2; notes it.
-    fn priority(&mut self, name: &str) -> bool {
+    /// Notes when lines leave L2, if a modifier says it; whether it does.
+    fn notes_priority(&mut self, name: &str) -> bool {
         let priority = EvictionPriority::named(name).map(CachePolicy::of_all);
         priority.is_some_and(|policy| {
-            self.operands.has_policy(policy);
+            self.operands.policy_unless_given(policy);
             true
         })
     }
@@ -150,7 +150,7 @@ impl Decoder<'_> {
             name => is_hint(name).then_some(name),
         };
         let level = self.modifiers.require("a cache level", level)?;
-        self.priority(level);
+        self.notes_priority(level);
         let offset = self.operands.address()?;
         Ok(Op::Prefetch { space, offset })
     }

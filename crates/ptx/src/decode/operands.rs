@@ -147,7 +147,7 @@ impl<'a> Operands<'a> {
     }
 
     /// The cache policy of an access, unless an operand is one.
-    pub fn has_policy(&mut self, policy: CachePolicy) {
+    pub fn policy_unless_given(&mut self, policy: CachePolicy) {
         self.policy.get_or_insert(Value::Bits(policy.bits()));
     }
 
