@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{read_all, temporary_writer};
+use common::{one_warp, read_all, temporary_writer};
 use proptest::prelude::*;
 use warpmem_trace::*;
 
@@ -295,29 +295,22 @@ fn copies_are_waited_for_where_the_wait_is() {
 /// The waits in order are for the copies before and behind it.
 #[test]
 fn a_copy_that_signals_an_mbarrier_is_not_waited_for_in_order() {
-    let (_directory, path, mut writer) = temporary_writer();
-    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    cta.begin([0; 3]);
-    cta.begin_warp(0);
-    let cache_op = CacheOp::Global;
-    let op = MemoryOp { kind: Kind::AsyncCopy, space: Space::Global, width: 4096, cache_op };
-    let none = Registers::new(&[], &[]);
-    for (pc, signals) in [(0, false), (16, true), (32, false)] {
-        assembler.memory(pc, op, 1, none, &[4096]);
-        if signals {
-            assembler.with_mbarrier(Mbarrier::Signal { offset: 64 });
+    let trace = one_warp(|assembler| {
+        let cache_op = CacheOp::Global;
+        let op = MemoryOp { kind: Kind::AsyncCopy, space: Space::Global, width: 4096, cache_op };
+        let none = Registers::new(&[], &[]);
+        for (pc, signals) in [(0, false), (16, true), (32, false)] {
+            assembler.memory(pc, op, 1, none, &[4096]);
+            if signals {
+                assembler.with_mbarrier(Mbarrier::Signal { offset: 64 });
+            }
         }
-    }
-    for _ in 0..2 {
-        assembler.wait_async_first(1);
-        assembler.fence(80, 1);
-    }
-    assembler.finish(writer.dictionary(), &mut cta);
-    writer.cta(&cta).unwrap();
-    writer.end_kernel().unwrap();
-    writer.finish().unwrap();
-    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+        for _ in 0..2 {
+            assembler.wait_async_first(1);
+            assembler.fence(80, 1);
+        }
+    });
+    let dictionary = trace.instructions(0).unwrap();
     let uses: Vec<_> = dictionary[..3].iter().map(|copy| copy.use_distance).collect();
     assert_eq!(uses, [Some(2), None, Some(1)]);
 }
@@ -371,24 +364,21 @@ fn nothing_is_left_from_the_warp_before() {
 
 #[test]
 fn a_use_that_no_register_tells_may_be_said() {
-    let (_directory, path, mut writer) = temporary_writer();
-    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    cta.begin([0; 3]);
-    cta.begin_warp(0);
-    let op =
-        MemoryOp { kind: Kind::Load, space: Space::Global, width: 4, cache_op: CacheOp::Default };
-    assembler.used_after(9); // nothing to say it of
-    for pc in 0..2 {
-        assembler.memory(pc, op, 1, Registers::new(&[], &[]), &[0]);
-    }
-    assembler.used_after(1);
-    assembler.exit(2, 1);
-    assembler.finish(writer.dictionary(), &mut cta);
-    writer.cta(&cta).unwrap();
-    writer.end_kernel().unwrap();
-    writer.finish().unwrap();
-    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let trace = one_warp(|assembler| {
+        let op = MemoryOp {
+            kind: Kind::Load,
+            space: Space::Global,
+            width: 4,
+            cache_op: CacheOp::Default,
+        };
+        assembler.used_after(9); // nothing to say it of
+        for pc in 0..2 {
+            assembler.memory(pc, op, 1, Registers::new(&[], &[]), &[0]);
+        }
+        assembler.used_after(1);
+        assembler.exit(2, 1);
+    });
+    let dictionary = trace.instructions(0).unwrap();
     let uses: Vec<_> =
         dictionary.iter().map(|part| (part.use_distance, part.address_from)).collect();
     assert_eq!(uses, [(None, None), (Some(1), None), (None, None)]);

@@ -2,30 +2,12 @@
 
 mod common;
 
-use common::temporary_writer;
+use common::{one_warp, plain, said_to};
 use warpmem_trace::*;
 
 /// What the writer says to an instruction without addresses.
 fn said(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
-    let (_directory, _path, mut writer) = temporary_writer();
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    writer.intern(&Instruction {
-        pc: 32,
-        kind,
-        space: Space::None,
-        cache_op: CacheOp::Default,
-        width: 0,
-        barrier,
-        destinations: 0,
-        mbarrier: None,
-        l2_policy: None,
-        deps: Vec::new(),
-        operands: Operands::NONE,
-        use_distance: None,
-        address_from: None,
-        compute: Vec::new(),
-    });
-    writer.end_kernel().map_err(|error| error.to_string())
+    said_to(&Instruction { pc: 32, barrier, ..plain(kind, Space::None, 0) })
 }
 
 #[test]
@@ -52,19 +34,11 @@ fn two_kinds_have_a_barrier_and_an_arrival_says_for_how_many_warps() {
 
 #[test]
 fn the_assembler_keeps_barriers_and_arrivals() {
-    let (_directory, path, mut writer) = temporary_writer();
-    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    cta.begin([0; 3]);
-    cta.begin_warp(0);
     let barriers = [Barrier::of_cta(0), Barrier::of_cta(1), Barrier::of_warps(1, 2)];
-    barriers.iter().for_each(|&barrier| assembler.barrier(16, barrier, 0xff));
-    assembler.barrier_arrive(16, Barrier::of_warps(1, 2), 0xf);
-    assembler.finish(writer.dictionary(), &mut cta);
-    writer.cta(&cta).unwrap();
-    writer.end_kernel().unwrap();
-    writer.finish().unwrap();
-    let trace = Trace::open(&path).unwrap();
+    let trace = one_warp(|assembler| {
+        barriers.iter().for_each(|&barrier| assembler.barrier(16, barrier, 0xff));
+        assembler.barrier_arrive(16, Barrier::of_warps(1, 2), 0xf);
+    });
     let dictionary = trace.instructions(0).unwrap();
     let found: Vec<_> = dictionary.iter().map(|one| (one.kind, one.barrier)).collect();
     let [first, second, third] = barriers.map(|barrier| (Kind::Barrier, Some(barrier)));

@@ -2,30 +2,11 @@
 
 mod common;
 
-use common::temporary_writer;
+use common::{plain, temporary_writer};
 use warpmem_trace::*;
 
 fn pairs() -> KernelInfo {
     KernelInfo { cluster: Some([2, 1, 1]), ..KernelInfo::default() }
-}
-
-fn instruction(kind: Kind, space: Space, width: u32) -> Instruction {
-    Instruction {
-        pc: 0,
-        kind,
-        space,
-        cache_op: CacheOp::Default,
-        width,
-        barrier: None,
-        destinations: 0,
-        mbarrier: None,
-        l2_policy: None,
-        deps: Vec::new(),
-        operands: Operands::NONE,
-        use_distance: None,
-        address_from: None,
-        compute: Vec::new(),
-    }
 }
 
 fn empty(block: [u32; 3]) -> CtaBuilder {
@@ -55,7 +36,7 @@ fn the_writer_refuses_clusters_out_of_order_or_not_whole() {
 fn the_writer_refuses_ctas_that_no_cluster_has() {
     let (_directory, _path, mut writer) = temporary_writer();
     writer.begin_kernel(pairs()).unwrap();
-    let load = writer.intern(&instruction(Kind::Load, Space::Cluster, 4));
+    let load = writer.intern(&plain(Kind::Load, Space::Cluster, 4));
     let mut cta = empty([0; 3]);
     cta.begin_warp(0);
     let in_third = ClusterAddress { rank: 2, offset: 0 }.encode();
@@ -65,7 +46,7 @@ fn the_writer_refuses_ctas_that_no_cluster_has() {
     writer.abandon_kernel().unwrap();
 
     writer.begin_kernel(pairs()).unwrap();
-    let copy = instruction(Kind::AsyncCopy, Space::Global, 128);
+    let copy = plain(Kind::AsyncCopy, Space::Global, 128);
     writer.intern(&Instruction { destinations: 0b100, ..copy });
     let error = writer.end_kernel().unwrap_err().to_string();
     assert!(error.contains("into CTAs 0b100 of a cluster of 2"), "{error}");
@@ -79,14 +60,14 @@ fn only_async_copies_go_to_other_ctas_and_only_they_are_wide() {
         writer.intern(&instruction);
         writer.cta(&empty([0; 3])).is_err()
     };
-    let copy = instruction(Kind::AsyncCopy, Space::Global, 128);
+    let copy = plain(Kind::AsyncCopy, Space::Global, 128);
     assert!(!refused(Instruction { destinations: 3, ..copy.clone() }));
     assert!(refused(Instruction { destinations: 3, space: Space::Cluster, ..copy }));
-    let load = instruction(Kind::Load, Space::Global, 4);
+    let load = plain(Kind::Load, Space::Global, 4);
     assert!(refused(Instruction { destinations: 3, ..load }));
-    assert!(!refused(instruction(Kind::AsyncCopy, Space::Cluster, 4096)));
-    assert!(refused(instruction(Kind::Store, Space::Cluster, 4096)));
-    assert!(refused(instruction(Kind::ClusterWait, Space::None, 4)));
+    assert!(!refused(plain(Kind::AsyncCopy, Space::Cluster, 4096)));
+    assert!(refused(plain(Kind::Store, Space::Cluster, 4096)));
+    assert!(refused(plain(Kind::ClusterWait, Space::None, 4)));
 }
 
 #[test]

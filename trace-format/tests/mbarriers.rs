@@ -2,29 +2,11 @@
 
 mod common;
 
-use common::temporary_writer;
+use common::{one_warp, plain, said_to};
 use warpmem_trace::*;
 
 fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {
-    let (_directory, _path, mut writer) = temporary_writer();
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    writer.intern(&Instruction {
-        pc: 0,
-        kind,
-        space,
-        cache_op: CacheOp::Default,
-        width: 8,
-        barrier: None,
-        destinations: 0,
-        mbarrier: Some(mbarrier),
-        l2_policy: None,
-        deps: Vec::new(),
-        operands: Operands::NONE,
-        use_distance: None,
-        address_from: None,
-        compute: Vec::new(),
-    });
-    writer.end_kernel().is_ok()
+    said_to(&Instruction { mbarrier: Some(mbarrier), ..plain(kind, space, 8) }).is_ok()
 }
 
 #[test]
@@ -56,24 +38,17 @@ fn each_operation_belongs_to_some_accesses() {
 
 #[test]
 fn the_assembler_keeps_what_an_instruction_does_with_mbarriers() {
-    let (_directory, path, mut writer) = temporary_writer();
-    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
-    writer.begin_kernel(KernelInfo::default()).unwrap();
-    cta.begin([0; 3]);
-    cta.begin_warp(0);
-    let cache_op = CacheOp::Default;
-    let op = MemoryOp { kind: Kind::Load, space: Space::Shared, width: 8, cache_op };
-    let none = Registers::new(&[], &[]);
-    for parity in [false, true, true] {
+    let trace = one_warp(|assembler| {
+        let cache_op = CacheOp::Default;
+        let op = MemoryOp { kind: Kind::Load, space: Space::Shared, width: 8, cache_op };
+        let none = Registers::new(&[], &[]);
+        for parity in [false, true, true] {
+            assembler.memory(16, op, 1, none, &[64]);
+            assembler.with_mbarrier(Mbarrier::Wait { parity });
+        }
         assembler.memory(16, op, 1, none, &[64]);
-        assembler.with_mbarrier(Mbarrier::Wait { parity });
-    }
-    assembler.memory(16, op, 1, none, &[64]);
-    assembler.finish(writer.dictionary(), &mut cta);
-    writer.cta(&cta).unwrap();
-    writer.end_kernel().unwrap();
-    writer.finish().unwrap();
-    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    });
+    let dictionary = trace.instructions(0).unwrap();
     let found: Vec<_> = dictionary.iter().map(|one| one.mbarrier).collect();
     let wait = |parity| Some(Mbarrier::Wait { parity });
     assert_eq!(found, [wait(false), wait(true), None]);

@@ -15,6 +15,49 @@ pub fn temporary_writer() -> (TempDir, PathBuf, TraceWriter) {
     (directory, path, writer.unwrap())
 }
 
+/// An instruction of which nothing else is said.
+pub fn plain(kind: Kind, space: Space, width: u32) -> Instruction {
+    Instruction {
+        pc: 0,
+        kind,
+        space,
+        cache_op: CacheOp::Default,
+        width,
+        barrier: None,
+        destinations: 0,
+        mbarrier: None,
+        l2_policy: None,
+        deps: Vec::new(),
+        operands: Operands::NONE,
+        use_distance: None,
+        address_from: None,
+        compute: Vec::new(),
+    }
+}
+
+/// What the writer says to a kernel with this instruction.
+pub fn said_to(instruction: &Instruction) -> Result<(), String> {
+    let (_directory, _path, mut writer) = temporary_writer();
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    writer.intern(instruction);
+    writer.end_kernel().map_err(|error| error.to_string())
+}
+
+/// A trace of one warp, as the assembler makes it.
+pub fn one_warp(fill: impl FnOnce(&mut WarpAssembler)) -> Trace {
+    let (_directory, path, mut writer) = temporary_writer();
+    let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    fill(&mut assembler);
+    assembler.finish(writer.dictionary(), &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    Trace::from_bytes("one warp", std::fs::read(path).unwrap()).unwrap()
+}
+
 /// A CTA's block and the records of one of its warps.
 pub type ReadWarp = ([u32; 3], Vec<Record>);
 

@@ -38,3 +38,22 @@ macro_rules! call {
     }};
 }
 pub(crate) use call;
+
+/// `cudaLaunchAttribute` and `CUlaunchAttribute`
+#[repr(C)]
+pub struct Attribute {
+    pub kind: u32,
+    pub padding: u32,
+    pub value: [u32; 16],
+}
+
+/// `CUlaunchConfig`
+#[repr(C)]
+pub struct DriverConfig {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: u64,
+    pub attributes: *const Attribute,
+    pub count: u32,
+}

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::{env, ptr};
 
-use crate::api::{Library, call};
+use crate::api::{Attribute, DriverConfig, Library, call};
 
 /// `exchange` writes the number of the next CTA of its cluster, which it finds in that CTA's shared
 /// memory; `fixed` does so in clusters of two.
@@ -35,31 +35,12 @@ const KERNELS: &str = "
     ret;
 }";
 
-/// `cudaLaunchAttribute` and `CUlaunchAttribute`
-#[repr(C)]
-struct Attribute {
-    kind: u32,
-    padding: u32,
-    value: [u32; 16],
-}
-
 /// `cudaLaunchConfig_t`
 #[repr(C)]
 struct Config {
     grid: [u32; 3],
     block: [u32; 3],
     shared: usize,
-    stream: u64,
-    attributes: *const Attribute,
-    count: u32,
-}
-
-/// `CUlaunchConfig`
-#[repr(C)]
-struct DriverConfig {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
     stream: u64,
     attributes: *const Attribute,
     count: u32,

@@ -2,7 +2,7 @@
 
 use std::{env, ptr};
 
-use crate::api::{Library, call};
+use crate::api::{Attribute, DriverConfig, Library, call};
 
 /// One thread reads a word here and a word 4 KiB further on, and writes one.
 const KERNEL: &str = "
@@ -32,30 +32,20 @@ struct Window {
     miss: u32,
 }
 
-/// `CUlaunchAttribute`
-#[repr(C)]
-struct Attribute {
-    kind: u32,
-    padding: u32,
-    window: Window,
-    rest: [u32; 8],
-}
-
-/// `CUlaunchConfig`
-#[repr(C)]
-struct Config {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    stream: u64,
-    attributes: *const Attribute,
-    count: u32,
-}
-
 const WINDOW: u32 = 1;
 const NORMAL: u32 = 0;
 const STREAMING: u32 = 1;
 const PERSISTING: u32 = 2;
+
+/// The words of an attribute's value.
+fn value_of(Window { base, bytes, hit_ratio, hit, miss }: Window) -> [u32; 16] {
+    let words = |long: u64| [long as u32, (long >> 32) as u32];
+    let mut value = [0; 16];
+    value[..2].copy_from_slice(&words(base));
+    value[2..4].copy_from_slice(&words(bytes));
+    value[4..7].copy_from_slice(&[hit_ratio.to_bits(), hit, miss]);
+    value
+}
 
 #[test]
 #[ignore = "a program that is captured"]
@@ -94,7 +84,7 @@ fn windows() {
             )),
         };
     let launch = |stream: u64, attributes: &[Attribute]| {
-        let config = Config {
+        let config = DriverConfig {
             grid: [1; 3],
             block: [1; 3],
             shared: 0,
@@ -104,7 +94,7 @@ fn windows() {
         };
         let arguments: [*const u64; 1] = [&raw const x];
         call!(cuda, "cuLaunchKernelEx"(
-            &raw const config => *const Config, kernel => usize,
+            &raw const config => *const DriverConfig, kernel => usize,
             arguments.as_ptr() => *const *const u64, ptr::null() => *const usize
         ))
     };
@@ -112,7 +102,7 @@ fn windows() {
     assert_eq!(set(&cuda, "driver", stream, WINDOW, window), 0);
     assert_eq!(launch(stream, &[]), 0);
     let half = Window { hit_ratio: 0.5, hit: STREAMING, ..window };
-    let attribute = |window| Attribute { kind: WINDOW, padding: 0, window, rest: [0; 8] };
+    let attribute = |window| Attribute { kind: WINDOW, padding: 0, value: value_of(window) };
     assert_eq!(launch(stream, &[attribute(half)]), 0);
     assert_eq!(launch(0, &[]), 0);
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { bytes: 0, ..window }), 0);
