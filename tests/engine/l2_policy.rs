@@ -82,11 +82,12 @@ fn a_share_of_the_lines_is_kept() {
 }
 
 #[test]
-fn stores_and_prefetches_have_their_lines_kept_too() {
-    for kind in [Kind::Prefetch, Kind::Store] {
+fn accesses_of_all_kinds_have_their_lines_kept() {
+    for kind in [Kind::Prefetch, Kind::Store, Kind::Atomic, Kind::Reduction, Kind::AsyncCopy] {
         let begin = chase(kind, all(Eviction::Last), 0..8);
-        // Until a prefetch is there.
-        let parts = [begin, vec![Step::Fence], reads(None, stream()), reads(None, 0..8)];
+        // Until what nothing waits for is there.
+        let waits = vec![Step::Fence, Step::WaitAsync];
+        let parts = [begin, waits, reads(None, stream()), reads(None, 0..8)];
         let without = [&parts[..3], &[Warp::new()]].concat();
         assert_eq!(misses(12, &parts), misses(12, &without), "{kind:?}");
         assert!(misses(0, &parts) >= misses(0, &without) + 8, "{kind:?}");

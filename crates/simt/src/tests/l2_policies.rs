@@ -70,6 +70,18 @@ fn bulk_copies_have_policies() {
     assert_eq!(policies(code), [(Kind::Prefetch, first), (Kind::Store, first)]);
 }
 
+#[test]
+fn the_first_lane_says_it_for_all() {
+    let code = "setp.eq.u32 %p1, %r0, 0;\nmov.b64 %rd4, 0x12F0000000000000;\nmov.b64 %rd5, 0x14F0000000000000;\n\
+                selp.b64 %rd4, %rd4, %rd5, %p1;\nld.global.L2::cache_hint.u32 %r1, [%rd1], %rd4;\n\
+                @!%p1 ld.global.L2::cache_hint.u32 %r2, [%rd1], %rd4;";
+    let mut machine = Machine::new(256);
+    let launch = machine.launch(1, 2);
+    let (_, bytes) = recorded(&mut machine, code, &launch, Limits::default()).unwrap();
+    let expected = [all(Eviction::First), all(Eviction::Last)].map(|policy| (Kind::Load, policy));
+    assert_eq!(policies_of(bytes), expected);
+}
+
 /// Only accesses to global memory have lines in L2 of their own.
 #[test]
 fn accesses_to_shared_memory_have_none() {

@@ -22,8 +22,8 @@ use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
-    CachedLines, ChannelId, Domain, LlcClock, LlcCycle, Location, Needs, PortId, Request,
-    RequestId, RequestKind, SliceId, SmId, UnitId, WarpId,
+    CachedLines, ChannelId, Domain, Insertion, LlcClock, LlcCycle, Location, Needs, PortId,
+    Request, RequestId, RequestKind, SliceId, SmId, UnitId, WarpId,
 };
 use warpmem_testing::machine;
 
@@ -55,6 +55,7 @@ struct Ask {
     load: u32,
     /// Its memory instruction, by its row in the table of the SM.
     access: u32,
+    insertion: Insertion,
     /// No request, but a sibling that hits in L1.
     hit: bool,
 }
@@ -62,7 +63,21 @@ struct Ask {
 fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
     let (sm, warp, load, access) = (0, u32::MAX, u32::MAX, u32::MAX);
     let (bytes, max_lanes_per_address, sectors, hit) = (u32::MAX, 1, 1, false);
-    Ask { cycle, kind, address, bytes, max_lanes_per_address, sectors, sm, warp, load, access, hit }
+    let insertion = Insertion::Newest;
+    Ask {
+        cycle,
+        kind,
+        address,
+        bytes,
+        max_lanes_per_address,
+        sectors,
+        sm,
+        warp,
+        load,
+        access,
+        insertion,
+        hit,
+    }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -194,6 +209,7 @@ impl World {
                 bytes: ask.bytes,
                 max_lanes_per_address: ask.max_lanes_per_address,
                 sectors: ask.sectors,
+                insertion: ask.insertion,
                 ..Request::of_slice(ask.address, ask.kind, place)
             };
             let id = ctx.requests.add(request, now);

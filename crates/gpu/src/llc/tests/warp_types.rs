@@ -1,7 +1,7 @@
 //! Warps distinguished by their hits: which bypass the LLC, and at which age their lines enter.
 
 use super::*;
-use warpmem_sim::WarpTypes;
+use warpmem_sim::{Eviction, WarpTypes};
 
 const TYPES: WarpTypes =
     WarpTypes { mostly_hit: 0.7, mostly_miss: 0.2, warm_up: 4, resample: 1_000_000, bypass: true };
@@ -43,6 +43,17 @@ fn reads_of_a_warp_that_only_misses_take_no_line() {
     );
     assert_eq!((outcome.counter("llc_bypasses"), outcome.counter("all_miss_samples")), (2, 1));
     assert_eq!(outcome.answered.iter().flatten().count(), asks.len());
+}
+
+#[test]
+fn an_access_that_asks_for_a_place_of_its_line_has_it_whatever_its_warp_is() {
+    let asked = Insertion::Asked(Eviction::Normal);
+    let asks: Vec<Ask> = four_misses(0)
+        .chain([Ask { insertion: asked, ..read(1, 500, 0) }, read(1, 600, 0)])
+        .collect();
+    let outcome = run_types(TYPES, &asks);
+    assert_eq!((outcome.traffic().len(), outcome.counter("llc_bypasses")), (5, 0));
+    assert_eq!(outcome.result.cache.read_hits, 1);
 }
 
 #[test]
