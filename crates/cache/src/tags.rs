@@ -243,24 +243,19 @@ impl Tags {
     /// The position that a new line would take. `set_key` selects the set: the line's number, or
     /// its number within a slice. `None` if every line of the set is reserved. A line that is kept is
     /// the last choice.
-    #[inline]
+    #[inline(always)]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
         let mut at = self.sets[set.index()].oldest;
-        let mut kept = None;
         while at != NIL {
             let line = &self.lines[at.index()];
-            if line.pending == 0 {
+            if line.pending == 0 && !self.kept.has(at) {
                 let leaving = (line.number() != NO_LINE).then_some((line.number(), line.dirty));
-                let victim = Some(Victim { slot: at, set, line: leaving });
-                if !self.kept.has(at) {
-                    return victim;
-                }
-                kept = kept.or(victim);
+                return Some(Victim { slot: at, set, line: leaving });
             }
             at = self.newer(at);
         }
-        kept
+        self.kept_victim(set)
     }
 
     fn set_of(&self, key: u64) -> SetId {

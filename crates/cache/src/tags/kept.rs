@@ -1,7 +1,7 @@
 //! Lines that leave after all others of their set, because an access has asked for it (PTX ISA,
 //! `evict_last`).
 
-use super::{NIL, NO_LINE, Slot, Tags};
+use super::{NIL, NO_LINE, SetId, Slot, Tags, Victim};
 
 /// The kept lines of an array, a bit for each position.
 #[derive(Default)]
@@ -37,7 +37,8 @@ impl Tags {
         if most == 0 || self.kept.has(slot) {
             return;
         }
-        let mut kept = self.oldest_first(slot).filter(|&other| self.kept.has(other));
+        let set = self.lines[slot.index()].set;
+        let mut kept = self.oldest_first(set).filter(|&other| self.kept.has(other));
         let oldest = kept.next();
         let count = u32::from(oldest.is_some()) + kept.count() as u32;
         if let Some(oldest) = oldest.filter(|_| count >= most) {
@@ -51,10 +52,22 @@ impl Tags {
         self.kept.remove(slot);
     }
 
-    /// The lines of the set that `slot` is in, oldest first.
-    fn oldest_first(&self, slot: Slot) -> impl Iterator<Item = Slot> {
+    /// The kept line that a new one would replace, as all others of the set are reserved.
+    #[cold]
+    pub(super) fn kept_victim(&self, set: SetId) -> Option<Victim> {
+        if self.kept.bits.is_empty() {
+            return None;
+        }
+        let is_free = |slot: &Slot| self.lines[slot.index()].pending == 0;
+        let slot = self.oldest_first(set).find(is_free)?;
+        let line = &self.lines[slot.index()];
+        Some(Victim { slot, set, line: Some((line.number(), line.dirty)) })
+    }
+
+    /// The lines of a set, oldest first.
+    fn oldest_first(&self, set: SetId) -> impl Iterator<Item = Slot> {
         let present = |&at: &Slot| (at != NIL).then_some(at);
-        let oldest = self.sets[self.lines[slot.index()].set.index()].oldest;
+        let oldest = self.sets[set.index()].oldest;
         let all = std::iter::successors(present(&oldest), move |&at| present(&self.newer(at)));
         all.filter(|at| self.lines[at.index()].number() != NO_LINE)
     }

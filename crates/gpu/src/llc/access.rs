@@ -23,6 +23,7 @@ impl Slice {
         Ok(())
     }
 
+    #[inline]
     fn look_up(
         &mut self,
         id: RequestId,

@@ -242,7 +242,6 @@ impl Slice {
             self.to_dram.wake_on_room(ctx);
         })?;
         self.take_line(fill.allocated, address, now, ctx);
-        self.place_line(address, ctx.requests.get(id).insertion);
         ctx.fabric.pop(self.fills, now);
         self.to_dram.forget_merges(fill.entry, now);
         self.result.mshr_merge_length.record(u64::from(fill.count));
@@ -287,7 +286,7 @@ impl Slice {
                 self.to_dram.write(address, 1, now, ctx);
                 Ok(self.cache.fill_nothing(address))
             }
-            fill => fill,
+            fill => fill.inspect(|_| self.place_line(address, insertion)),
         }
     }
 
