@@ -158,6 +158,7 @@ const CHANGES: &[Change] = &[
     ),
     change("llc.to_dram_latency=60"),
     within("dram.read_queue=1", "llc.to_dram_queue=1"),
+    change("llc.to_dram_credits=129"),
     change("llc.atomic_cycles=5"),
     within("cluster.gpcs=2", "cluster.gpcs=5"),
     within("cluster.gpcs=2", "cluster.latency=50"),

@@ -331,8 +331,10 @@ const SHAPES: &[&[&str]] = &[
     &["dram.read_queue=16", "dram.read_queue=17"],
     &[
         "dram.write_queue=0 dram.write_high_watermark=0 dram.write_low_watermark=0",
+        "dram.write_queue=0 dram.write_high_watermark=0 dram.write_low_watermark=0 llc.to_dram_credits=1",
         "dram.write_queue=1 dram.write_high_watermark=1 dram.write_low_watermark=0",
         "dram.write_queue=4 dram.write_high_watermark=3 dram.write_low_watermark=1",
+        "dram.write_queue=4 dram.write_high_watermark=3 dram.write_low_watermark=1 llc.to_dram_credits=5",
         "dram.write_queue=16 dram.write_high_watermark=16 dram.write_low_watermark=8",
     ],
     // All banks at once, whatever the preset does.

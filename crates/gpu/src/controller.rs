@@ -1,5 +1,6 @@
 //! A channel between its slices' ports: requests in, finished reads out.
 
+mod credits;
 #[cfg(test)]
 mod merge_tests;
 mod perfect;
@@ -9,6 +10,7 @@ mod tests;
 
 use crate::context::Context;
 use crate::side::Sent;
+use credits::Credits;
 use perfect::Perfect;
 use prefetched::OpenRows;
 use std::collections::VecDeque;
@@ -76,6 +78,8 @@ pub struct Controller {
     /// Between the slices and the queues, oldest first; this takes `transit_ticks`.
     in_flight: VecDeque<InFlight>,
     transit_ticks: u64,
+    /// What the slices' requests take to leave, if their number is limited.
+    credits: Option<Credits>,
     /// Reads that may finish before the ports to the slices are full: a lower bound, renewed when it
     /// matters.
     room: u32,
@@ -111,6 +115,7 @@ impl Controller {
             line_bursts as u16,
             cached.clone().unwrap_or_default(),
         );
+        let credits = Credits::new(machine, slices.len());
         let port = |(misses, fills)| SlicePort { misses, fills, head: None };
         Ok(Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
@@ -122,6 +127,7 @@ impl Controller {
             bursts_per_line: line_bursts,
             rows,
             cached,
+            credits,
             room: 0,
             perfect: None,
             sharing: machine.run.count_row_sharing.then(RowSharing::default),
@@ -170,9 +176,12 @@ impl Controller {
 
     /// Takes at most one item from the slices, and lets items that have arrived enter the queues.
     ///
-    /// An item leaves its slice only while the queues have room. Items ahead of it may have filled them
+    /// An item leaves its slice only while the queues have room and the slice has a credit. Items ahead of it may have filled them
     /// when it arrives; it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
     fn admit(&mut self, cycle: DramCycle, ctx: &mut Context) {
+        if let Some(credits) = &mut self.credits {
+            credits.settle(cycle);
+        }
         self.take_next(cycle, ctx);
         while let Some(item) = self.in_flight.front()
             && item.cycle <= cycle
@@ -193,10 +202,11 @@ impl Controller {
             let next = if slice + 1 < self.slices.len() { slice + 1 } else { 0 };
             self.look(slice, ctx);
             let head = self.slices[slice].head.as_ref();
-            if let Some(&Head { id, item, .. }) =
-                head.filter(|head| head.cycle <= cycle && self.may_enter(&head.item))
+            if let Some(&Head { id, item, .. }) = head
+                .filter(|head| self.leaves_from(slice, head) <= cycle && self.may_enter(&head.item))
             {
                 self.take_head(slice, id, cycle, ctx);
+                self.take_credit(slice, &item);
                 let cycle =
                     self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.transit_ticks));
                 self.in_flight.push_back(InFlight { cycle, id, item });
@@ -246,6 +256,22 @@ impl Controller {
         let port = &mut self.slices[slice];
         port.head = None;
         pop(port.misses, id, self.clock.at(cycle), ctx);
+    }
+
+    /// The cycle from which the head of a slice's port may leave if the queues have room for it.
+    #[inline]
+    fn leaves_from(&self, slice: usize, head: &Head) -> DramCycle {
+        match (&self.credits, &head.item) {
+            (Some(credits), Item::Request(_)) => head.cycle.max(credits.free_from(slice)),
+            _ => head.cycle,
+        }
+    }
+
+    #[inline]
+    fn take_credit(&mut self, slice: usize, item: &Item) {
+        if let (Some(credits), Item::Request(_)) = (&mut self.credits, item) {
+            credits.take(slice);
+        }
     }
 
     fn id(&self) -> ChannelId {
@@ -301,6 +327,10 @@ impl Controller {
                 Some(rows) => rows.request(&done, clock, ctx),
                 None => RequestId(done.id),
             };
+            let slice = ctx.requests.get(id).place.slice.index() - first_slice;
+            if let Some(credits) = self.credits.as_mut().filter(|_| !done.is_prefetch()) {
+                credits.give_back(slice, done.data_end);
+            }
             if done.write {
                 ctx.requests.remove(id);
                 continue;
@@ -310,7 +340,6 @@ impl Controller {
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
-            let slice = ctx.requests.get(id).place.slice.index() - first_slice;
             ctx.fabric.push(slices[slice].fills, id, data_end);
             self.room -= 1;
         }
@@ -362,8 +391,9 @@ impl Controller {
             else {
                 continue;
             };
-            if head.cycle > cycle || next > cycle && self.may_enter(&head.item) {
-                next = head.cycle;
+            let from = self.leaves_from(slice, head);
+            if from < next && (from > cycle || next > cycle && self.may_enter(&head.item)) {
+                next = from;
             }
         }
         next

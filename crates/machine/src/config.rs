@@ -305,6 +305,9 @@ section! {
         /// Requests between one slice and the channel's queues, in addition to those that the
         /// latency keeps in flight. When it is full, a slice serves nothing, not even hits.
         to_dram_queue: u32, in 1..=ENTRIES, unit "requests";
+        /// Requests that a channel may have taken from its slices while their data are not yet transferred,
+        /// beside one of each slice; 0 = any number.
+        to_dram_credits: u32, in 0..=ENTRIES, unit "requests";
         /// Cycles for each further lane of an atomic that accesses the same address; 0 = an atomic
         /// takes as long as any request (optimistic).
         atomic_cycles: u32, in 0..=CYCLES, unit "LLC cycles";

@@ -32,6 +32,7 @@ impl Machine {
         self.dram.address_map(self.llc.slices_per_channel)?;
         check_ends(self)?;
         check_copies(self)?;
+        check_credits(self)?;
         check_places(self)?;
         check_first_sm(self)?;
         check_alike_launches(&self.run)?;
@@ -97,6 +98,13 @@ fn check_copies(machine: &Machine) -> Check {
     let entries = machine.llc.cache.mshr_entries;
     let valid = "at least 2 with `llc.copies` = true: half are not for copies";
     rule(!copies || entries >= 2, "llc.cache.mshr_entries", entries, valid)
+}
+
+/// Writes that wait for others to be drained with keep their credits: one more lets a read pass.
+fn check_credits(machine: &Machine) -> Check {
+    let (credits, writes) = (machine.llc.to_dram_credits, machine.dram.write_queue);
+    let valid = format!("0, or more than `dram.write_queue` = {writes}");
+    rule(credits == 0 || credits > writes, "llc.to_dram_credits", credits, valid)
 }
 
 /// `network.memory_nodes` names a different node for every slice, or none at all.

@@ -30,6 +30,10 @@ struct Outcome {
     states: Vec<String>,
 }
 
+/// Writes in the queue of reads.
+const UNQUEUED_WRITES: [&str; 3] =
+    ["dram.write_queue=0", "dram.write_high_watermark=0", "dram.write_low_watermark=0"];
+
 /// Cycles of the way from a slice to the queue.
 const WAY: u64 = 20;
 
@@ -115,12 +119,13 @@ fn a_write_back_takes_a_command_for_each_burst_and_nobody_waits() {
         "llc.cache.sector_bytes=32",
         "dram.bus_bytes=4",
         "dram.address.map=row:12 bank:4 column:7 burst:5",
-        "dram.write_queue=0",
-        "dram.write_high_watermark=0",
-        "dram.write_low_watermark=0",
     ];
     let kind = RequestKind::Writeback;
-    let outcome = run(&sectored, &[Miss { kind, sectors: 0b1011, ..read(0, 0, 0) }], 0);
+    let outcome = run(
+        &[&UNQUEUED_WRITES[..], &sectored].concat(),
+        &[Miss { kind, sectors: 0b1011, ..read(0, 0, 0) }],
+        0,
+    );
     assert_eq!(outcome.counts.total().writes, 3);
     assert_eq!((outcome.fills.len(), outcome.left), (0, 0));
 }
@@ -173,6 +178,28 @@ fn of_two_slices_one_starts_an_item_in_a_cycle() {
     // The first of slice 0 enters in cycle 100, in which slice 1 is served first; then the queue is full.
     let entered = one_place(&[read(0, 0, 0), read(0, 100, 128), read(1, 100, 128)]);
     assert_eq!(entered, [100, LEFT + 1 + 100, 100 + 100]);
+}
+
+#[test]
+fn a_slice_without_a_credit_waits_until_data_of_an_earlier_request_have_been_transferred() {
+    let far = |slice, n: u64| read(slice, 0, n << 16);
+    let misses = [far(0, 0), far(0, 1), far(0, 2), far(1, 3)];
+    let stamps =
+        run(&[&UNQUEUED_WRITES[..], &["llc.to_dram_credits=1"]].concat(), &misses, 0).stamps;
+    let entered: Vec<u64> = stamps.iter().map(|stamps| stamps[0]).collect();
+    // Slice 0 has its own and the one for all, slice 1 its own.
+    let done = WAY + READ;
+    assert_eq!(stamps[0][2], done);
+    assert_eq!(entered, [WAY, WAY + 2, done + WAY, WAY + 1]);
+}
+
+#[test]
+fn a_write_gives_its_credit_back_too() {
+    let write = |n: u64| Miss { kind: RequestKind::Writeback, ..read(0, 0, n << 16) };
+    let credits = [&UNQUEUED_WRITES[..], &["llc.to_dram_credits=1"]].concat();
+    let outcome = run(&credits, &(0..9).map(write).collect::<Vec<_>>(), 0);
+    assert_eq!(outcome.counts.total().writes, 2 * 9);
+    assert_eq!(outcome.left, 0);
 }
 
 #[test]
