@@ -55,6 +55,7 @@ pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
 pub use registers::estimated_registers;
 pub use run::Run;
 pub use tensor::{
-    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorMap, TensorMapError,
+    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
+    TensorMapError,
 };
 pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

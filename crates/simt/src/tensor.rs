@@ -6,6 +6,7 @@
 //! opaque on GPUs; the one here is ours, in `bytes`.
 
 mod bytes;
+mod element;
 mod rows;
 mod swizzle;
 
@@ -14,6 +15,8 @@ use warpmem_ptx::Type;
 
 pub use bytes::TENSOR_MAP_BYTES;
 pub(crate) use bytes::WORDS;
+use element::ELEMENTS;
+pub use element::TensorElement;
 pub(crate) use rows::{Part, Row, pieces};
 pub use swizzle::Swizzle;
 pub(crate) use swizzle::{CHUNK, LINE};
@@ -29,25 +32,10 @@ const MOST_STEP: u32 = 8;
 /// The tensor's address, its strides and the rows of the box are multiples of so many bytes.
 const UNIT: u64 = 16;
 
-/// The types of elements that are copied as they are, in an order that does not change: maps hold the
-/// place of one.
-const ELEMENTS: [Type; 10] = [
-    Type::U8,
-    Type::U16,
-    Type::U32,
-    Type::S32,
-    Type::U64,
-    Type::S64,
-    Type::F16,
-    Type::F32,
-    Type::F64,
-    Type::Bf16,
-];
-
 /// A tensor and the box that is moved of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
-    element: Type,
+    element: TensorElement,
     /// Of the first element.
     address: u64,
     /// The innermost dimension first.
@@ -108,7 +96,8 @@ pub enum TensorMapError {
 }
 
 fn known_elements() -> String {
-    let names = ELEMENTS.map(|ty| format!("`.{}`", ty.name()));
+    let plain = ELEMENTS.iter().filter(|element| element.is_plain());
+    let names: Vec<String> = plain.map(|element| format!("`.{}`", element.ty().name())).collect();
     format!("those that are copied as they are, are {}", names.join(", "))
 }
 
@@ -118,14 +107,16 @@ impl TensorMap {
     /// # Errors
     /// Where the CUDA Driver API does not allow it (`cuTensorMapEncodeTiled`, without interleaving).
     pub fn new(
-        element: Type,
+        element: impl Into<TensorElement>,
         address: u64,
         axes: &[TensorAxis],
         swizzle: Swizzle,
         fill: Fill,
     ) -> Result<TensorMap, TensorMapError> {
+        let element = element.into();
+        let ty = element.ty();
         if !ELEMENTS.contains(&element) {
-            return Err(TensorMapError::Element(element));
+            return Err(TensorMapError::Element(ty));
         }
         if axes.is_empty() || axes.len() > MOST_DIMENSIONS {
             return Err(TensorMapError::Dimensions(axes.len()));
@@ -135,11 +126,11 @@ impl TensorMap {
         }
         axes.iter().enumerate().try_for_each(|(dimension, axis)| axis.check(dimension))?;
         let mut axes = axes.to_vec();
-        axes[0].stride = element.bytes().into();
+        axes[0].stride = ty.bytes().into();
         let map = TensorMap { element, address, axes, swizzle, fill };
         map.check_rows()?;
-        match fill == Fill::Nan && !element.is_float() {
-            true => Err(TensorMapError::Fill(element)),
+        match fill == Fill::Nan && !ty.is_float() {
+            true => Err(TensorMapError::Fill(ty)),
             false => Ok(map),
         }
     }
@@ -163,7 +154,7 @@ impl TensorMap {
         TensorMap::new(self.element, address, &self.axes, self.swizzle, self.fill)
     }
 
-    pub(crate) fn element(&self) -> Type {
+    pub(crate) fn element(&self) -> TensorElement {
         self.element
     }
 
@@ -177,7 +168,7 @@ impl TensorMap {
 
     /// Bytes of a row of the box.
     pub(crate) fn row_bytes(&self) -> u64 {
-        u64::from(self.axes[0].extent) * u64::from(self.element.bytes())
+        u64::from(self.axes[0].extent) * u64::from(self.element.ty().bytes())
     }
 
     /// Bytes of the box, with those that the tensor does not have.
@@ -188,7 +179,7 @@ impl TensorMap {
     /// The bits of what a load leaves for an element that the tensor does not have. The ISA does not
     /// say which NaN it is; here it is the one that arithmetic gives.
     pub(crate) fn fill_bits(&self) -> u64 {
-        match (self.fill, self.element) {
+        match (self.fill, self.element.ty()) {
             (Fill::Zero, _) => 0,
             (Fill::Nan, Type::F64) => 0x7ff8_0000_0000_0000,
             (Fill::Nan, Type::F32) => 0x7fff_ffff,

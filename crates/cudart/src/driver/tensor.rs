@@ -2,7 +2,8 @@
 
 use warpmem_ptx::Type;
 use warpmem_simt::{
-    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorMap, TensorMapError,
+    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
+    TensorMapError,
 };
 
 use crate::driver::functions;
@@ -27,21 +28,21 @@ fn refused(error: &TensorMapError) -> Failure {
 }
 
 /// `CUtensorMapDataType`
-fn element(number: u32) -> Outcome<Type> {
+fn element(number: u32) -> Outcome<TensorElement> {
     Ok(match number {
-        0 => Type::U8,
-        1 => Type::U16,
-        2 => Type::U32,
-        3 => Type::S32,
-        4 => Type::U64,
-        5 => Type::S64,
-        6 => Type::F16,
-        7 => Type::F32,
-        8 => Type::F64,
-        9 => Type::Bf16,
-        10 => return Err(unsupported("data type FLOAT32_FTZ")),
-        11 => return Err(unsupported("data type TFLOAT32")),
-        12 => return Err(unsupported("data type TFLOAT32_FTZ")),
+        0 => Type::U8.into(),
+        1 => Type::U16.into(),
+        2 => Type::U32.into(),
+        3 => Type::S32.into(),
+        4 => Type::U64.into(),
+        5 => Type::S64.into(),
+        6 => Type::F16.into(),
+        7 => Type::F32.into(),
+        8 => Type::F64.into(),
+        9 => Type::Bf16.into(),
+        10 => TensorElement::F32Ftz,
+        11 => TensorElement::Tf32,
+        12 => TensorElement::Tf32Ftz,
         13 => return Err(unsupported("data type 16U4_ALIGN8B")),
         14 => return Err(unsupported("data type 16U4_ALIGN16B")),
         15 => return Err(unsupported("data type 16U6_ALIGN16B")),

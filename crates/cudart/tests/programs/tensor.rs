@@ -122,7 +122,7 @@ fn checks(function: Encode) {
         status(request)
     };
     assert_eq!(status(MATRIX), 0);
-    let allowed: [fn(&mut Request); 13] = [
+    let allowed: [fn(&mut Request); 16] = [
         |r| r.rank = 1,
         |r| r.rank = 5,
         |r| r.sizes[1] = 1 << 32,
@@ -132,6 +132,9 @@ fn checks(function: Encode) {
         |r| (r.data_type, r.extents[0]) = (0, 16),
         |r| (r.data_type, r.fill) = (7, 1),
         |r| (r.data_type, r.extents[0], r.fill) = (9, 8, 1),
+        |r| r.data_type = 10,
+        |r| (r.data_type, r.fill) = (11, 1),
+        |r| r.data_type = 12,
         |r| r.promotion = 3,
         |r| (r.swizzle, r.extents[0]) = (1, 8),
         |r| (r.swizzle, r.extents[0]) = (2, 16),
@@ -168,7 +171,7 @@ fn checks(function: Encode) {
     for (at, change) in invalid.into_iter().enumerate() {
         assert_eq!(with(change), INVALID, "invalid {at}");
     }
-    for data_type in 10..=15 {
+    for data_type in 13..=15 {
         assert_eq!(status(Request { data_type, ..MATRIX }), UNSUPPORTED, "type {data_type}");
     }
     for interleave in [1, 2] {

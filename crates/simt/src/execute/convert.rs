@@ -212,7 +212,7 @@ fn bfloat(value: f32, rounding: Rounding) -> u16 {
 }
 
 /// Ten bits of mantissa, ties away from zero.
-fn tf32(value: f32) -> u32 {
+pub(super) fn tf32(value: f32) -> u32 {
     match value.is_finite() {
         true => value.to_bits().wrapping_add(0x1000) & 0xffff_e000,
         false => value.canonical().to_bits(),

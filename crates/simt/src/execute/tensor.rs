@@ -6,7 +6,9 @@ use warpmem_trace::{Kind, MAX_WIDTH, Mbarrier};
 
 use super::atomic::modified;
 use super::bulk::in_one_allocation;
+use super::convert::tf32;
 use super::destination::Destination;
+use super::float::Float;
 use super::memory::{outside, read_generic, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
 use super::{Context, Outcome, Trap, mbarrier, peer};
@@ -15,7 +17,7 @@ use crate::lanes::{Lanes, WARP, first_of_alike, lanes_of};
 use crate::peers::offset_of;
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorMap, WORDS, pieces};
+use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorElement, TensorMap, WORDS, pieces};
 use crate::warp::Warp;
 
 /// A map is aligned to this (CUDA Driver API, `cuTensorMapEncodeTiled`).
@@ -250,6 +252,17 @@ fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
     Ok(Atomic { space: Space::Global, op, ty, ftz: ty == F32, offset: 0 })
 }
 
+/// The bits that a load leaves of an element.
+fn loaded(element: TensorElement, bits: u64) -> u64 {
+    let single = f32::from_bits(bits as u32);
+    match element {
+        TensorElement::Plain(_) => bits,
+        TensorElement::F32Ftz => single.flushed().to_bits().into(),
+        TensorElement::Tf32 => tf32(single).into(),
+        TensorElement::Tf32Ftz => tf32(single.flushed()).into(),
+    }
+}
+
 /// A copy of one lane.
 struct Copy<'a, 'c, W> {
     warp: &'a mut Warp<W>,
@@ -268,7 +281,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
             }
             TensorCopy::Store => rows.iter().try_for_each(|row| self.store(row)),
             TensorCopy::Reduce(op) => {
-                let atomic = reduction(self.lane, op, self.map.element())?;
+                let atomic = reduction(self.lane, op, self.map.element().ty())?;
                 rows.iter().try_for_each(|row| self.reduce(row, atomic))
             }
             TensorCopy::Prefetch => Ok(()),
@@ -284,10 +297,11 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
             }
         }
         let Some(part) = row.inside else { return Ok(()) };
-        let width = self.word(part);
+        let element = self.map.element();
+        let width = if element.is_plain() { self.word(part) } else { width };
         for at in (0..part.bytes).step_by(width as usize) {
             let value = self.read_global(part.address + at, width)?;
-            self.write_shared(row.at + part.skipped + at, width, value)?;
+            self.write_shared(row.at + part.skipped + at, width, loaded(element, value))?;
         }
         Ok(())
     }
@@ -314,7 +328,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
     }
 
     fn element_bytes(&self) -> u64 {
-        self.map.element().bytes().into()
+        self.map.element().ty().bytes().into()
     }
 
     /// Bytes that are moved at once: they do not reach over the end of a chunk of a swizzle.

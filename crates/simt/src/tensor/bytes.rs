@@ -26,7 +26,7 @@ const AXES: usize = 7;
 impl TensorMap {
     pub fn to_bytes(&self) -> [u8; TENSOR_MAP_BYTES] {
         let mut words = [0; WORDS];
-        let element = ELEMENTS.iter().position(|&ty| ty == self.element).unwrap_or_default();
+        let element = ELEMENTS.iter().position(|&it| it == self.element).unwrap_or_default();
         let swizzle = Swizzle::ALL.iter().position(|&it| it == self.swizzle).unwrap_or_default();
         let fill = u8::from(self.fill == Fill::Nan);
         let kinds = [element as u8, self.axes.len() as u8, swizzle as u8, fill, 0, 0, 0, 0];

@@ -5,7 +5,7 @@ use warpmem_ptx::Type;
 use super::{Tensor, boxed_kernel, bytes, bytes_of, each_word, load, loaded, machine, put_map};
 use crate::tests::coverage::tests;
 use crate::tests::kernel;
-use crate::{Fill, Image, Launch, Limits, NoRecorder, Params, Run};
+use crate::{Fill, Image, Launch, Limits, NoRecorder, Params, Run, TensorElement};
 
 tests!(
     a_box_is_read_at_its_coordinates,
@@ -43,6 +43,34 @@ fn elements_beyond_the_tensor_are_zero() {
     assert_eq!(at(0, 4), [0; 8], "no row");
     assert_eq!(at(-4, 0), [0; 8]);
     assert_eq!(at(i32::MIN, i32::MAX), [0; 8]);
+}
+
+#[test]
+fn loads_round_and_flush_singles_where_the_map_says_so() {
+    let tie = f32::from_bits(0x3f80_1000);
+    let below = f32::from_bits(0x3f80_0fff);
+    let values = [tie, -tie, below, f32::from_bits(1), -f32::from_bits(0x007f_ffff), 1.0, 0.0, 2.5];
+    let bytes = bytes_of(values.map(f32::to_le_bytes));
+    let got = |element: TensorElement| u32s(&loaded(&Tensor::new(element, [8], [8]), &bytes, &[0]));
+    let same = [1.0f32, 0.0, 2.5].map(f32::to_bits);
+    let with = |first: [u32; 5]| [&first[..], &same].concat();
+    assert_eq!(got(Type::F32.into()), values.map(f32::to_bits));
+    let [t, b] = [tie, below].map(f32::to_bits);
+    let minus = 1 << 31;
+    assert_eq!(got(TensorElement::F32Ftz), with([t, t | minus, b, 0, minus]));
+    // Ties away from zero; a subnormal that rounds to the least normal number.
+    let (up, down) = (0x3f80_2000, 0x3f80_0000);
+    assert_eq!(got(TensorElement::Tf32), with([up, up | minus, down, 0, 0x0080_0000 | minus]));
+    assert_eq!(got(TensorElement::Tf32Ftz), with([up, up | minus, down, 0, minus]));
+}
+
+#[test]
+fn stores_leave_singles_as_they_are() {
+    // Small integers are subnormal numbers.
+    let plain = stored(&matrix(), [0, 1]);
+    for element in [TensorElement::F32Ftz, TensorElement::Tf32, TensorElement::Tf32Ftz] {
+        assert_eq!(stored(&Tensor::new(element, [8, 4], [4, 2]), [0, 1]), plain);
+    }
 }
 
 #[test]

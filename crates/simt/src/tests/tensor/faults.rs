@@ -84,7 +84,7 @@ fn a_box_must_be_allocated_row_by_row() {
 
 #[test]
 fn reductions_have_the_types_of_the_isa() {
-    let reduce = |operation: &str, element| {
+    let reduce = |operation: &str, element: Type| {
         let tensor = Tensor::new(element, [4], [16 / u32::from(element.bytes() as u8)]);
         fault(
             &tensor,

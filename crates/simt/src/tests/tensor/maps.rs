@@ -145,7 +145,7 @@ fn other_bytes_are_no_map() {
     for (at, to, what) in [
         (version, 1, "another version"),
         (address, 1, "an address"),
-        (kinds, 10, "an element"),
+        (kinds, 13, "an element"),
         (kinds + 1, 0, "no dimension"),
         (kinds + 1, 6, "six dimensions"),
         (kinds + 2, 4, "a swizzle"),

@@ -9,10 +9,8 @@ mod records;
 pub(super) mod reductions;
 mod swizzles;
 
-use warpmem_ptx::Type;
-
 use super::{Machine, kernel_with};
-use crate::{Fill, Swizzle, TensorAxis, TensorMap};
+use crate::{Fill, Swizzle, TensorAxis, TensorElement, TensorMap};
 
 /// Words of the arrays: the tensor in the first, its map in the second.
 const WORDS: usize = 4096;
@@ -22,7 +20,7 @@ const BEFORE: u8 = 0xee;
 /// A tensor at the begin of an array, and its box.
 #[derive(Clone, Debug)]
 struct Tensor {
-    element: Type,
+    element: TensorElement,
     axes: Vec<TensorAxis>,
     swizzle: Swizzle,
     fill: Fill,
@@ -30,8 +28,13 @@ struct Tensor {
 
 impl Tensor {
     /// A tensor of elements without padding, and a box, by dimension.
-    fn new<const N: usize>(element: Type, sizes: [u64; N], extents: [u32; N]) -> Tensor {
-        let mut stride = u64::from(element.bytes());
+    fn new<const N: usize>(
+        element: impl Into<TensorElement>,
+        sizes: [u64; N],
+        extents: [u32; N],
+    ) -> Tensor {
+        let element = element.into();
+        let mut stride = u64::from(element.ty().bytes());
         let mut axes = Vec::new();
         for (size, extent) in sizes.into_iter().zip(extents) {
             axes.push(TensorAxis { size, stride, extent, step: 1 });
@@ -54,7 +57,7 @@ impl Tensor {
     /// Bytes of the box: every step'th element of its extents.
     fn box_bytes(&self) -> u64 {
         let counts = self.axes[1..].iter().map(|axis| u64::from(axis.extent.div_ceil(axis.step)));
-        let row = u64::from(self.axes[0].extent) * u64::from(self.element.bytes());
+        let row = u64::from(self.axes[0].extent) * u64::from(self.element.ty().bytes());
         row * counts.product::<u64>()
     }
 }

@@ -36,7 +36,7 @@ fn swizzled(swizzle: Swizzle, at: usize) -> usize {
 }
 
 fn expected(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
-    let (bytes, width) = (tensor.box_bytes() as usize, tensor.element.bytes() as usize);
+    let (bytes, width) = (tensor.box_bytes() as usize, tensor.element.ty().bytes() as usize);
     // Chunks change places with some behind the end, if the last line is not whole.
     let mut shared = vec![super::BEFORE; bytes.next_multiple_of(128)];
     for element in 0..bytes / width {
@@ -52,7 +52,7 @@ fn expected(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
 /// Bytes of the memory that the tensor spans.
 fn span(tensor: &Tensor) -> usize {
     let last: u64 = tensor.axes.iter().map(|axis| (axis.size - 1) * axis.stride).sum();
-    last as usize + tensor.element.bytes() as usize
+    last as usize + tensor.element.ty().bytes() as usize
 }
 
 fn axes(element: Type, swizzle: Swizzle) -> impl Strategy<Value = Vec<TensorAxis>> {
@@ -90,7 +90,7 @@ fn tensors() -> impl Strategy<Value = (Tensor, Vec<i32>)> {
         })
         .prop_map(|(element, swizzle, axes, mut coordinates)| {
             coordinates.truncate(axes.len());
-            (Tensor { element, axes, swizzle, fill: Fill::Zero }, coordinates)
+            (Tensor { element: element.into(), axes, swizzle, fill: Fill::Zero }, coordinates)
         })
         .prop_filter("it must fit", |(tensor, _)| {
             span(tensor) <= 8 * super::WORDS && tensor.box_bytes() <= 16 << 10
@@ -120,7 +120,7 @@ proptest! {
         let got = loaded(&tensor, &values, &coordinates);
         prop_assert_eq!(got, expected(&tensor, &values, &coordinates));
 
-        let (count, width) = (tensor.box_bytes() as usize, tensor.element.bytes() as usize);
+        let (count, width) = (tensor.box_bytes() as usize, tensor.element.ty().bytes() as usize);
         let mut back = vec![0; 8 * super::WORDS];
         for place in (0..count / width).filter_map(|at| place(&tensor, &coordinates, at)) {
             back[place..][..width].copy_from_slice(&values[place..][..width]);
