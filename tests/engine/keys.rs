@@ -158,6 +158,7 @@ const CHANGES: &[Change] = &[
     ),
     change("llc.to_dram_latency=60"),
     within("dram.read_queue=1", "llc.to_dram_queue=1"),
+    within("network.flit_bytes=128", "llc.queue_reserve=6"),
     change("llc.to_dram_credits=129"),
     change("llc.atomic_cycles=5"),
     within("cluster.gpcs=2", "cluster.gpcs=5"),

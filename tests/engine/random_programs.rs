@@ -289,7 +289,11 @@ const SHAPES: &[&[&str]] = &[
         "llc.enabled=true policy.prefetcher=opportunistic(lower=2,higher=9,threshold=3)",
         "llc.enabled=true policy.prefetcher=opportunistic(cached=skip)",
     ],
-    &["llc.queue=1", "llc.queue=2"],
+    &[
+        "llc.queue=1 llc.queue_reserve=0",
+        "llc.queue=1 llc.queue_reserve=1",
+        "llc.queue=2 llc.queue_reserve=0",
+    ],
     &[
         "policy.llc_queue=calrs-ideal",
         "policy.llc_queue=none",

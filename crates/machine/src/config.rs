@@ -284,6 +284,10 @@ section! {
         /// Requests that wait for the tags of a slice. `calrs` divides the entries among its
         /// subqueues and needs 5; `calrs-ideal` and `none` do not use them.
         queue: u32, in 1..=ENTRIES, unit "requests";
+        /// Entries of the queue that must be free for a request to be taken from the network, however many
+        /// are in the delay before the queue; there they wait for an entry. 0: what is taken finds one when its
+        /// delay is over.
+        queue_reserve: u32, in 0..=ENTRIES, unit "requests";
         /// Requests that a slice takes from the network in an LLC cycle; 0 = all that have arrived.
         /// One is served per cycle.
         arrivals_per_cycle: u32, in 0..=ENTRIES, unit "requests";

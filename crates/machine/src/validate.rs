@@ -32,6 +32,7 @@ impl Machine {
         self.dram.address_map(self.llc.slices_per_channel)?;
         check_ends(self)?;
         check_copies(self)?;
+        check_reserve(self)?;
         check_credits(self)?;
         check_places(self)?;
         check_first_sm(self)?;
@@ -98,6 +99,13 @@ fn check_copies(machine: &Machine) -> Check {
     let entries = machine.llc.cache.mshr_entries;
     let valid = "at least 2 with `llc.copies` = true: half are not for copies";
     rule(!copies || entries >= 2, "llc.cache.mshr_entries", entries, valid)
+}
+
+/// A queue that never has so many free entries takes nothing.
+fn check_reserve(machine: &Machine) -> Check {
+    let (reserve, queue) = (machine.llc.queue_reserve, machine.llc.queue);
+    let valid = format!("at most `llc.queue` = {queue}");
+    rule(reserve <= queue, "llc.queue_reserve", reserve, valid)
 }
 
 /// Writes that wait for others to be drained with keep their credits: one more lets a read pass.

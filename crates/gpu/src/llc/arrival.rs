@@ -16,8 +16,7 @@ use warpmem_sim::{CoreClock, LlcCycle, PortId, Request, RequestId, Ticks};
 pub(super) struct Arrivals {
     port: PortId,
     delayed: DelayLine,
-    /// The delay and the queue together hold at most this many requests.
-    capacity: u32,
+    room: Room,
     /// Most requests that the network hands over in a cycle.
     per_cycle: u32,
     /// In the delay and the queue; in the queue.
@@ -32,6 +31,15 @@ pub(super) struct Arrivals {
     account: QueueAccount,
 }
 
+/// When a request can be taken from the network.
+#[derive(Clone, Copy)]
+enum Room {
+    /// While the delay and the queue together hold less.
+    Held(u32),
+    /// While the queue alone holds less (GPGPU-Sim, memory_sub_partition::full).
+    Queued(u32),
+}
+
 impl Arrivals {
     /// `port` comes from the request network; the delay is in cycles of the `core` clock.
     pub fn new(machine: &Machine, port: PortId, core: CoreClock) -> Result<Arrivals, PolicyError> {
@@ -43,7 +51,12 @@ impl Arrivals {
         Ok(Arrivals {
             port,
             delayed: DelayLine::new(),
-            capacity: queue.capacity().saturating_add(in_delay),
+            room: match config.queue_reserve {
+                0 => Room::Held(queue.capacity().saturating_add(in_delay)),
+                reserve => {
+                    Room::Queued(queue.capacity().saturating_add(1).saturating_sub(reserve).max(1))
+                }
+            },
             per_cycle: match config.arrivals_per_cycle {
                 0 => u32::MAX,
                 most => most,
@@ -111,7 +124,11 @@ impl Arrivals {
     }
 
     fn has_room(&self) -> bool {
-        self.held < self.capacity && !self.blocked
+        let room = match self.room {
+            Room::Held(most) => self.held < most,
+            Room::Queued(most) => self.queued < most,
+        };
+        room && !self.blocked
     }
 
     /// Whether a request waits for the tags.

@@ -80,6 +80,7 @@ fn every_rule_refuses() {
         ("li2015", &["llc.copies=true", "dram.channels=3"], "dram.channels"),
         ("li2015", &["llc.copies=true", "llc.cache.mshr_entries=1"], "llc.cache.mshr_entries"),
         ("li2015", &["llc.to_dram_credits=128"], "llc.to_dram_credits"),
+        ("li2015", &["llc.queue=4", "llc.queue_reserve=5"], "llc.queue_reserve"),
         ("li2015", &["dram.read_queue=32769"], "dram.read_queue"),
         ("li2015", &["dram.write_queue=32769"], "dram.write_queue"),
         ("v100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),

@@ -58,6 +58,26 @@ fn hits_of_siblings_count_until_a_request_first_stands_before_the_queue() {
 }
 
 #[test]
+fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
+    // Two wait behind the one that holds the tags when two more come.
+    let asks =
+        [hold(), ask(1, READ, 128), ask(2, READ, 256), ask(50, READ, 384), ask(51, READ, 512)];
+    let arrived = |overrides: &[&str]| {
+        let of_two = ["llc.queue=2", "llc.input_latency=20"];
+        run(&queue("fifo", &[&of_two, overrides].concat()), &asks).arrived
+    };
+    let without = [0, 1, 2, 50, 51].map(|cycle| cycle + ARRIVE + 20);
+    assert_eq!(arrived(&[]), without, "the delay has room");
+    // The first of the two that wait reaches the tags when they are free, the other a cycle later.
+    let free = ARRIVE + 20 + HOLD;
+    let [one, two, three] = [without[0], without[1], without[2]];
+    let one_free = [one, two, three, free + 1 + 20, free + 2 + 20];
+    assert_eq!(arrived(&["llc.queue_reserve=1"]), one_free);
+    let two_free = [one, two, three, free + 2 + 20, free + 3 + 20];
+    assert_eq!(arrived(&["llc.queue_reserve=2"]), two_free);
+}
+
+#[test]
 fn a_block_signal_keeps_requests_in_the_network_until_priorities_rotate() {
     // Two that are least critical, for which there is one place, and a most critical one.
     let asks = [hold(), ask(1, READ, 128), ask(2, READ, 256), of(3, 3, 3)];
