@@ -176,8 +176,9 @@ impl Controller {
 
     /// Takes at most one item from the slices, and lets items that have arrived enter the queues.
     ///
-    /// An item leaves its slice only while the queues have room and the slice has a credit. Items ahead of it may have filled them
-    /// when it arrives; it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
+    /// An item leaves its slice only while the queues have room and the slice has a credit. Items ahead of it
+    /// may have filled the queues when it arrives; it then waits in front (GPGPU-Sim,
+    /// memory_partition_unit::dram_cycle).
     fn admit(&mut self, cycle: DramCycle, ctx: &mut Context) {
         if let Some(credits) = &mut self.credits {
             credits.settle(cycle);

@@ -57,11 +57,13 @@ impl Credits {
 
     /// A request of the slice is done at `cycle`.
     pub fn give_back(&mut self, slice: usize, cycle: DramCycle) {
-        let last = self.due.back().is_none_or(|&(due, _)| due <= cycle);
-        let place = || self.due.partition_point(|&(due, _)| due <= cycle);
-        match last {
-            true => self.due.push_back((cycle, slice)),
-            false => self.due.insert(place(), (cycle, slice)),
+        // Data buses of pseudo channels, and reads and writes, do not end in the order of their commands.
+        let ends_last = self.due.back().is_none_or(|&(due, _)| due <= cycle);
+        if ends_last {
+            self.due.push_back((cycle, slice));
+        } else {
+            let place = self.due.partition_point(|&(due, _)| due <= cycle);
+            self.due.insert(place, (cycle, slice));
         }
     }
 }

@@ -16,7 +16,7 @@ use warpmem_sim::{CoreClock, LlcCycle, PortId, Request, RequestId, Ticks};
 pub(super) struct Arrivals {
     port: PortId,
     delayed: DelayLine,
-    room: Room,
+    gate: Gate,
     /// Most requests that the network hands over in a cycle.
     per_cycle: u32,
     /// In the delay and the queue; in the queue.
@@ -33,7 +33,7 @@ pub(super) struct Arrivals {
 
 /// When a request can be taken from the network.
 #[derive(Clone, Copy)]
-enum Room {
+enum Gate {
     /// While the delay and the queue together hold less.
     Held(u32),
     /// While the queue alone holds less (GPGPU-Sim, memory_sub_partition::full).
@@ -51,10 +51,10 @@ impl Arrivals {
         Ok(Arrivals {
             port,
             delayed: DelayLine::new(),
-            room: match config.queue_reserve {
-                0 => Room::Held(queue.capacity().saturating_add(in_delay)),
+            gate: match config.queue_reserve {
+                0 => Gate::Held(queue.capacity().saturating_add(in_delay)),
                 reserve => {
-                    Room::Queued(queue.capacity().saturating_add(1).saturating_sub(reserve).max(1))
+                    Gate::Queued(queue.capacity().saturating_add(1).saturating_sub(reserve).max(1))
                 }
             },
             per_cycle: match config.arrivals_per_cycle {
@@ -124,9 +124,9 @@ impl Arrivals {
     }
 
     fn has_room(&self) -> bool {
-        let room = match self.room {
-            Room::Held(most) => self.held < most,
-            Room::Queued(most) => self.queued < most,
+        let room = match self.gate {
+            Gate::Held(most) => self.held < most,
+            Gate::Queued(most) => self.queued < most,
         };
         room && !self.blocked
     }
