@@ -76,8 +76,12 @@ type Fill = (u64, RequestId, [u64; 3]);
 
 impl Rig {
     fn new(needs: &Needs) -> Rig {
+        Rig::with(needs, &[])
+    }
+
+    fn with(needs: &Needs, overrides: &[&str]) -> Rig {
         let one = ["dram.channels=1", "llc.slices_per_channel=1", "llc.to_dram_latency=20"];
-        let machine = machine(&one);
+        let machine = machine(&[&one, overrides].concat());
         let mut bench = Bench::new(&machine, [1, 1, 0, 0]);
         bench.side = SideChannels::new(&machine, needs, false);
         let [dram, llc] = [Domain::Dram, Domain::Llc].map(|domain| UnitId { domain, index: 0 });
@@ -204,6 +208,25 @@ fn a_dummy_request_takes_no_place_in_the_queue() {
     let (_, told) = rig.run();
     let cycle = 64 + WAY;
     assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle }, "one item a cycle");
+}
+
+#[test]
+fn dummy_requests_take_no_credit() {
+    let one = [
+        "llc.to_dram_credits=1",
+        "dram.write_queue=0",
+        "dram.write_high_watermark=0",
+        "dram.write_low_watermark=0",
+    ];
+    let mut rig = Rig::with(&merges(), &one);
+    // The two reads have the slice's own and the other; what comes behind the reports has the first that is free.
+    let ids = [0, 1].map(|row| rig.send_merged(0, read(row), 1, 0));
+    (0..3).for_each(|n| rig.send_dummy(2, ids[1], 2 + n, 0));
+    rig.send_merged(3, read(2), 1, 0);
+    let (fills, _) = rig.run_and(|_, _| {});
+    let stamps: Vec<[u64; 3]> = fills.iter().map(|fill| fill.2).collect();
+    assert_eq!(stamps.len(), 3);
+    assert_eq!(stamps[2][0], stamps[0][2] + WAY);
 }
 
 #[test]

@@ -4,13 +4,15 @@ use half::{bf16, f16};
 use warpmem_ptx::Type;
 
 use super::{Tensor, boxed_kernel, bytes, bytes_of, each_word, machine};
+use crate::TensorElement;
 use crate::tests::coverage::tests;
 
 tests!(every_operation_combines_elements_of_its_types);
 
 /// What is left of elements `old` of a tensor, reduced with a box full of `operand`.
-fn reduced(operation: &str, element: Type, old: u64, operand: u64) -> u64 {
-    let (width, count) = (u64::from(element.bytes()), 16 / element.bytes());
+fn reduced(operation: &str, element: impl Into<TensorElement>, old: u64, operand: u64) -> u64 {
+    let element = element.into();
+    let (width, count) = (u64::from(element.ty().bytes()), 16 / element.ty().bytes());
     let tensor = Tensor::new(element, [2 * u64::from(count)], [count]);
     let low = |value: u64| value.to_le_bytes()[..width as usize].to_vec();
     let values = low(old).repeat(2 * count as usize);
@@ -34,6 +36,14 @@ fn reduced(operation: &str, element: Type, old: u64, operand: u64) -> u64 {
     let mut word = [0; 8];
     word[..width as usize].copy_from_slice(behind[0]);
     u64::from_le_bytes(word)
+}
+
+#[test]
+fn singles_are_added_as_they_are_whatever_a_load_makes_of_them() {
+    let [old, operand, sum] = [1.0f32, 0.000_1, 1.000_1].map(|single| u64::from(single.to_bits()));
+    for element in [TensorElement::F32Ftz, TensorElement::Tf32, TensorElement::Tf32Ftz] {
+        assert_eq!(reduced("add", element, old, operand), sum, "{element:?}");
+    }
 }
 
 #[test]
