@@ -2,6 +2,7 @@
 
 use super::Sm;
 use super::code::{MEMORY, Op};
+use super::collectors::{Collectors, Compute, TO_UNIT, Taken};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
 use super::scheduler::SchedulerId;
@@ -64,9 +65,9 @@ impl Sm {
     /// Warps whose next instruction finds no room in its unit.
     fn blocked(&self, s: SchedulerId, cycle: CoreCycle) -> u64 {
         let memory = self.sets.of_class(MEMORY);
-        let mut blocked = if self.memory.is_full(s) { memory } else { 0 };
-        if self.memory.holds_collectors_from(s) <= cycle {
-            blocked |= !memory;
+        let blocked = if self.memory.is_full(s) { memory } else { 0 };
+        if let Some(collectors) = &self.collectors {
+            return blocked | collectors.blocked(s, &self.sets);
         }
         blocked | self.slots[s.index()].blocked_by_units(cycle, &self.sets)
     }
@@ -83,12 +84,23 @@ impl Sm {
         let class = op.class;
         let unit = self.units[class.index()];
         let latency = self.operand_latency + u64::from(unit.latency) + self.writeback_latency;
-        warp.set_result(cycle + latency);
+        let mut unit_interval = u64::from(unit.interval);
+        match &mut self.collectors {
+            Some(collectors) if class != MEMORY => {
+                unit_interval = 0;
+                let compute = Compute { slot, index: warp.index };
+                match collectors.issue(s, class, cycle, compute) {
+                    Some(taken) => warp.set_result(taken + latency - TO_UNIT),
+                    None => warp.set_untaken(),
+                }
+            }
+            _ => warp.set_result(cycle + latency),
+        }
         warp.index += 1;
         warp.op += 1;
         warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
-        self.slots[s.index()].issue(class, cycle, self.issue_interval, u64::from(unit.interval));
+        self.slots[s.index()].issue(class, cycle, self.issue_interval, unit_interval);
         self.sets.issue(slot);
         self.result.warp_instructions += 1;
         if class == MEMORY {
@@ -182,10 +194,63 @@ impl Sm {
         }
         if waits {
             self.sets.wait_for_memory(slot);
+            return;
+        }
+        let warp = self.warp_mut(slot);
+        warp.fence = false;
+        if warp.waits_for_unit() {
+            self.awaiting_unit |= slot.bit();
         } else {
-            self.warp_mut(slot).fence = false;
             self.calendar.add(slot, ready);
         }
+    }
+
+    /// What is on its way to the units moves on until the end of `cycle`; warps whose operands or ends
+    /// depend on it wait no longer.
+    pub(super) fn collect(&mut self, cycle: CoreCycle) {
+        let Some(collectors) = &mut self.collectors else { return };
+        collectors.advance(cycle, &mut self.memory);
+        while let Some(taken) = self.collectors.as_mut().and_then(|c| c.take_taken()) {
+            self.take_into_unit(taken, cycle);
+        }
+    }
+
+    /// A unit has taken an instruction: it is known when its result is there.
+    fn take_into_unit(&mut self, Taken { compute, class, at }: Taken, cycle: CoreCycle) {
+        let unit = u64::from(self.units[class.index()].latency);
+        let latency = self.operand_latency - TO_UNIT + unit + self.writeback_latency;
+        let slot = compute.slot;
+        let warp = self.warp_mut(slot);
+        warp.set_result_of(compute.index, at + latency);
+        if !slot.is_in(self.awaiting_unit) {
+            return;
+        }
+        self.awaiting_unit &= !slot.bit();
+        if slot.is_in(self.sets.at_end()) {
+            let drained = self.warp(slot).drained;
+            self.await_drain(slot, drained.max(cycle));
+        } else {
+            self.await_operands(slot, cycle);
+        }
+    }
+
+    /// When something on its way to the units is waited for, from `soon` on.
+    pub(super) fn next_collect(&self, soon: CoreCycle) -> CoreCycle {
+        let Some(collectors) = &self.collectors else { return CoreCycle::NEVER };
+        if self.awaiting_unit != 0 || self.is_dispatch_waited_for(collectors) {
+            return collectors.next(soon, &self.memory);
+        }
+        if self.memory.unit_is_idle() { collectors.next_memory(soon) } else { CoreCycle::NEVER }
+    }
+
+    /// Whether a warp could issue but for the dispatch register of its instruction.
+    fn is_dispatch_waited_for(&self, collectors: &Collectors) -> bool {
+        let ready = self.ready_to_issue();
+        ready != 0
+            && SchedulerId::all(self.slots.len()).any(|s| {
+                let own = ready & self.slots[s.index()].warps();
+                own & collectors.blocked(s, &self.sets) != 0
+            })
     }
 
     /// Something that a warp waited for has come back at `cycle`.
@@ -221,8 +286,8 @@ impl Sm {
         if self.memory.is_full(s) {
             ready &= !memory;
         }
-        if self.memory.holds_collectors_from(s) <= soon {
-            ready &= memory;
+        if let Some(collectors) = &self.collectors {
+            ready &= !collectors.blocked(s, &self.sets);
         }
         if ready == 0 {
             return CoreCycle::NEVER;

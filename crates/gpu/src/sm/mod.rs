@@ -8,6 +8,7 @@ mod barrier;
 mod calendar;
 mod cluster;
 mod code;
+mod collectors;
 mod fetch;
 mod issue;
 mod issue_slot;
@@ -28,6 +29,7 @@ use calendar::Calendar;
 pub use cluster::ClusterCta;
 pub use code::Code;
 use code::{CLASSES, Static};
+use collectors::Collectors;
 use fetch::Fetch;
 use issue_slot::IssueSlot;
 use mbarrier::LateArrival;
@@ -78,6 +80,10 @@ pub struct Sm {
     calendar: Calendar,
     fetch: Fetch,
     slots: Vec<IssueSlot>,
+    /// None where the schedulers' operand collectors have no limit.
+    collectors: Option<Box<Collectors>>,
+    /// Warps that wait for a unit to take an instruction of theirs.
+    awaiting_unit: u64,
     /// The policy let none of its candidates issue in some slot in the last step.
     holds: bool,
     policy: Box<dyn WarpScheduler>,
@@ -105,10 +111,13 @@ impl Sm {
         let mut memory = MemoryPipeline::new(machine, id, clock, request_port, reply_port);
         memory.report_l1_events(needs.l1_events);
         let max_warps = config.max_warps as usize;
+        let units = unit_table(&config.units);
+        let (schedulers, collectors) = (context.schedulers(), config.collectors as usize);
+        let limited = || Box::new(Collectors::new(schedulers, collectors, &units));
         Ok(Sm {
             id,
             unit: UnitId { domain: Domain::Core, index: id.0.into() },
-            units: unit_table(&config.units),
+            units,
             issue_interval: u64::from(config.issue_interval),
             async_bypass: machine.l1.async_bypass,
             rotating_schedulers: config.rotating_schedulers,
@@ -128,6 +137,8 @@ impl Sm {
             calendar: Calendar::new(),
             fetch: Fetch::new(config.fetch_warps),
             slots: SchedulerId::all(context.schedulers()).map(slot).collect(),
+            collectors: (collectors > 0).then(limited),
+            awaiting_unit: 0,
             holds: false,
             needs,
             policy,
@@ -170,6 +181,9 @@ impl Sm {
     pub fn step(&mut self, cycle: CoreCycle, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.memory.begin(cycle);
+        if let Some(collectors) = &mut self.collectors {
+            collectors.advance(cycle.saturating_sub(1), &mut self.memory);
+        }
         self.account.count_until(cycle);
         if self.residents.has_launches() {
             self.start_ctas(cycle)?;
@@ -193,12 +207,18 @@ impl Sm {
             self.end_drained(drained);
         }
         let ready_before = count(self.ready_to_issue());
-        self.memory.advance();
+        if self.collectors.is_some() {
+            // GPGPU-Sim, `shader_core_ctx::cycle`: execute, read operands, issue.
+            self.memory.work(self.occupancy(), ctx);
+            self.collect(cycle);
+        }
         let issued = self.issue(cycle, ctx.map)?;
         if self.fetch.waiting() != 0 {
             self.fetch_instructions(cycle);
         }
-        self.memory.work(self.occupancy(), ctx);
+        if self.collectors.is_none() {
+            self.memory.work(self.occupancy(), ctx);
+        }
         if self.has_meetings {
             self.take_signals(cycle, cycle + 1);
         }
@@ -280,7 +300,11 @@ impl Sm {
         access.l2_policy = instruction.l2_policy;
         let id = ClusterCta { kernel: cta.kernel, cta: cta.index };
         let place = Place { cta: id, sms: cta.cluster.sms(&self.id) };
-        let access = self.memory.start(access, instruction, addresses, place, map);
+        let (access, entry) = self.memory.start(access, instruction, addresses, place, map);
+        if let (Some(collectors), Some(entry)) = (&mut self.collectors, entry) {
+            let scheduler = SchedulerId::new(slot.index() % self.slots.len());
+            collectors.issue_memory(scheduler, entry);
+        }
         if instruction.kind == Kind::AsyncCopy {
             warp.copies.push(access);
         }
@@ -334,10 +358,20 @@ impl Sm {
             let (drained, cta) = (warp.drained.max(cycle), warp.cta);
             self.sets.set_class(slot, None);
             self.sets.drain(slot);
-            self.calendar.add(slot, drained);
+            self.await_drain(slot, drained);
             self.tell_if_arrived(cta);
         }
         Ok(())
+    }
+
+    /// Lets a warp at the end of its trace wait until its last instruction leaves the pipeline, not
+    /// before `cycle`.
+    fn await_drain(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        if self.warp(slot).untaken > 0 {
+            self.awaiting_unit |= slot.bit();
+        } else {
+            self.calendar.add(slot, cycle);
+        }
     }
 
     /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight
@@ -438,7 +472,7 @@ impl Sm {
         if next <= soon {
             return soon;
         }
-        let unit = self.memory.next_unit_cycle();
+        let unit = self.memory.next_unit_cycle().min(self.next_collect(soon));
         next.min(unit).min(self.next_issue_cycle(soon, issued)).max(soon)
     }
 

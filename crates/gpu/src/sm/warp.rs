@@ -44,6 +44,9 @@ pub(super) struct Warp {
     pub held: u32,
     /// The next instruction waits for all that were posted (fence).
     pub fence: bool,
+    /// Instructions that no unit has taken yet, and the last of them, one bit each like `results`.
+    pub untaken: u32,
+    pending: u64,
     /// When the last compute results are there, by instruction index; cycles, low 32 bits.
     results: [u32; WINDOW],
     outstanding: Vec<Outstanding>,
@@ -68,6 +71,8 @@ impl Warp {
             op: 0,
             op_end: 0,
             index: 0,
+            untaken: 0,
+            pending: 0,
             results: [0; WINDOW],
             drained: CoreCycle::ZERO,
             fetched: 0,
@@ -111,8 +116,38 @@ impl Warp {
     /// Notes when the result of the instruction about to be counted is there.
     #[inline]
     pub fn set_result(&mut self, cycle: CoreCycle) {
-        self.results[self.index as usize % WINDOW] = cycle.number() as u32;
+        let at = self.index as usize % WINDOW;
+        self.results[at] = cycle.number() as u32;
+        self.pending &= !(1 << at);
         self.drained = self.drained.max(cycle);
+    }
+
+    /// The instruction about to be counted waits for its unit.
+    pub fn set_untaken(&mut self) {
+        self.pending |= 1 << (self.index as usize % WINDOW);
+        self.untaken += 1;
+    }
+
+    /// A unit has taken instruction `index`, whose result will be there at `cycle`.
+    pub fn set_result_of(&mut self, index: u64, cycle: CoreCycle) {
+        self.untaken -= 1;
+        self.drained = self.drained.max(cycle);
+        if self.index - index <= WINDOW as u64 {
+            let at = index as usize % WINDOW;
+            self.results[at] = cycle.number() as u32;
+            self.pending &= !(1 << at);
+        }
+    }
+
+    /// Whether the next instruction needs the result of one that no unit has taken.
+    #[inline]
+    pub fn waits_for_unit(&self) -> bool {
+        let code = &self.code;
+        self.pending != 0
+            && code.deps(code.op(self.op)).iter().any(|&distance| {
+                let at = self.index.wrapping_sub(u64::from(distance)) as usize % WINDOW;
+                self.pending >> at & 1 == 1
+            })
     }
 
     /// The first cycle from `cycle` on at which the compute results that the next instruction needs

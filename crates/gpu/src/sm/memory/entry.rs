@@ -42,8 +42,6 @@ pub(super) struct Entry {
     pub from: CoreCycle,
     /// Instructions that issued before it.
     pub age: u64,
-    /// Cycle in which it came to where it waits.
-    pub since: CoreCycle,
 }
 
 impl Entry {
@@ -61,7 +59,6 @@ impl Entry {
             sent: 0,
             from: CoreCycle::ZERO,
             age: 0,
-            since: CoreCycle::ZERO,
         }
     }
 
@@ -73,5 +70,5 @@ impl Entry {
 
 ids! {
     /// The place of an [`Entry`] in the load/store unit.
-    pub(super) EntryId(u32);
+    pub(in crate::sm) EntryId(u32);
 }

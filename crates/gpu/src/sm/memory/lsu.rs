@@ -1,10 +1,13 @@
 //! The way of memory instructions from the schedulers to the load/store unit.
 
 use super::entry::{Entry, EntryId};
-use super::lane::{Lane, Pipe};
 use crate::sm::scheduler::SchedulerId;
+use std::collections::VecDeque;
 use warpmem_machine as machine;
 use warpmem_sim::{CoreCycle, bits};
+
+/// Cycles from the unit's register until the unit works on what is there.
+const FROM_REGISTER: u64 = 2;
 
 /// The load/store unit with the instruction that it works on, and those that wait for it, by
 /// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
@@ -14,9 +17,10 @@ pub(super) struct Lsu {
     free: Vec<EntryId>,
     current: Option<EntryId>,
     lanes: Vec<Lane>,
-    /// The lanes that hold an instruction, one bit each.
-    occupied: u64,
-    pipe: Pipe,
+    /// The lanes that offer an instruction, one bit each.
+    offers: u64,
+    /// Instructions come to the unit by way of operand collectors, which offer them one by one.
+    has_collectors: bool,
     /// Instructions that each scheduler may have waiting.
     capacity: usize,
     issued: u64,
@@ -24,16 +28,24 @@ pub(super) struct Lsu {
     pub busy_until: CoreCycle,
 }
 
+/// Memory instructions of one scheduler.
+#[derive(Default)]
+struct Lane {
+    /// What it offers, in order.
+    offered: VecDeque<EntryId>,
+    /// With those that are not offered yet.
+    len: usize,
+}
+
 impl Lsu {
     pub fn new(config: &machine::Sm) -> Lsu {
-        let pipe = Pipe::new(config);
         Lsu {
             entries: Vec::new(),
             free: Vec::new(),
             current: None,
-            lanes: (0..config.schedulers).map(|_| Lane::new(pipe)).collect(),
-            occupied: 0,
-            pipe,
+            lanes: (0..config.schedulers).map(|_| Lane::default()).collect(),
+            offers: 0,
+            has_collectors: config.collectors > 0,
             capacity: config.lsu_queue as usize,
             issued: 0,
             busy_until: CoreCycle::ZERO,
@@ -42,13 +54,13 @@ impl Lsu {
 
     /// Whether a scheduler has no free entry left.
     pub fn is_full(&self, scheduler: SchedulerId) -> bool {
-        self.lanes[scheduler.index()].len() == self.capacity
+        self.lanes[scheduler.index()].len == self.capacity
     }
 
-    /// The cycle from which instructions that wait for the unit hold all operand collectors of a
-    /// scheduler.
-    pub fn holds_collectors_from(&self, scheduler: SchedulerId) -> CoreCycle {
-        self.lanes[scheduler.index()].holds_collectors_from(&self.entries)
+    /// Whether a scheduler offers an instruction.
+    #[inline]
+    pub fn offers(&self, scheduler: SchedulerId) -> bool {
+        self.offers >> scheduler.index() & 1 == 1
     }
 
     pub fn is_empty(&self) -> bool {
@@ -59,26 +71,39 @@ impl Lsu {
         self.entries.len() - self.free.len()
     }
 
-    /// Takes an entry for an instruction that `scheduler` has issued in `cycle`, on which the unit
-    /// may work from `from` on. The caller fills it in; its sectors are those of an old
-    /// instruction. There must be room.
-    pub fn push(
-        &mut self,
-        scheduler: SchedulerId,
-        cycle: CoreCycle,
-        from: CoreCycle,
-    ) -> &mut Entry {
+    /// Takes an entry for an instruction that `scheduler` has issued, on which the unit may work from
+    /// `from` on. The caller fills it in; its sectors are those of an old instruction. There must be
+    /// room. Without collectors, the instruction is offered at once.
+    pub fn push(&mut self, scheduler: SchedulerId, from: CoreCycle) -> EntryId {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
         let id = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::blank());
             EntryId::new(self.entries.len() - 1)
         });
-        self.lanes[scheduler.index()].push(id);
-        self.occupied |= 1 << scheduler.index();
         let entry = &mut self.entries[id.index()];
-        (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
+        (entry.age, entry.from) = (self.issued, from);
         self.issued += 1;
-        entry
+        self.lanes[scheduler.index()].len += 1;
+        if !self.has_collectors {
+            self.add_offer(scheduler, id);
+        }
+        id
+    }
+
+    /// A collector passes an instruction on to the unit's register in `cycle`.
+    pub fn offer(&mut self, scheduler: SchedulerId, id: EntryId, cycle: CoreCycle) {
+        let entry = &mut self.entries[id.index()];
+        entry.from = entry.from.max(cycle + FROM_REGISTER);
+        self.add_offer(scheduler, id);
+    }
+
+    fn add_offer(&mut self, scheduler: SchedulerId, id: EntryId) {
+        self.lanes[scheduler.index()].offered.push_back(id);
+        self.offers |= 1 << scheduler.index();
+    }
+
+    pub fn entry_mut(&mut self, id: EntryId) -> &mut Entry {
+        &mut self.entries[id.index()]
     }
 
     /// The instruction that the unit works on.
@@ -93,51 +118,45 @@ impl Lsu {
         self.current.map(|id| &mut self.entries[id.index()])
     }
 
-    /// What waits goes on as far as it can until the end of `cycle`.
-    #[inline]
-    pub fn advance(&mut self, cycle: CoreCycle) {
-        for lane in bits::ones(self.occupied) {
-            self.lanes[lane].advance(cycle, &mut self.entries);
-        }
-    }
-
     /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction
     /// that it may work on then.
     #[inline]
     pub fn take(&mut self, cycle: CoreCycle) {
-        if self.may_take(cycle) {
-            self.take_for(cycle, cycle);
+        if !self.has_collectors {
+            self.take_for(cycle);
         }
     }
 
-    /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes
-    /// on at once (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
+    /// The unit takes in `cycle` what it will work on in the next: what is behind its register can
+    /// move on at once.
     #[inline]
     pub fn take_next(&mut self, cycle: CoreCycle) {
-        if self.may_take(cycle + 1) && self.pipe.takes_ahead() {
-            self.take_for(cycle + 1, cycle);
+        if self.has_collectors {
+            self.take_for(cycle + 1);
         }
     }
 
-    /// Whether the unit is free in cycle `work`, and something waits.
-    #[inline]
-    fn may_take(&self, work: CoreCycle) -> bool {
-        self.occupied != 0 && self.current.is_none() && self.busy_until <= work
-    }
-
-    fn take_for(&mut self, work: CoreCycle, cycle: CoreCycle) {
-        let entries = &mut self.entries;
-        let age = |at: usize| Some(entries[self.lanes[at].first(work, entries)?.index()].age);
-        let ages = bits::ones(self.occupied).filter_map(|at| Some((age(at)?, at)));
+    /// The unit takes an instruction to work on in cycle `work`, if it is free then.
+    fn take_for(&mut self, work: CoreCycle) {
+        if self.offers == 0 || self.current.is_some() || self.busy_until > work {
+            return;
+        }
+        let first = |at: usize| self.first(at).filter(|entry| entry.from <= work);
+        let ages = bits::ones(self.offers).filter_map(|at| Some((first(at)?.age, at)));
         let Some((_, at)) = ages.min() else { return };
         let lane = &mut self.lanes[at];
-        let id = lane.take(cycle);
-        if lane.len() == 0 {
-            self.occupied &= !(1 << at);
+        let id = lane.offered.pop_front().expect("it offers one");
+        lane.len -= 1;
+        if lane.offered.is_empty() {
+            self.offers &= !(1 << at);
         }
-        lane.advance(cycle, entries);
-        entries[id.index()].from = work;
+        self.entries[id.index()].from = work;
         self.current = Some(id);
+    }
+
+    /// What a lane offers first.
+    fn first(&self, lane: usize) -> Option<&Entry> {
+        self.lanes[lane].offered.front().map(|id| &self.entries[id.index()])
     }
 
     /// The unit is done with its instruction.
@@ -147,19 +166,17 @@ impl Lsu {
     }
 
     /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or
-    /// take one.
+    /// take one that is offered.
     #[inline]
     pub fn next(&self, soon: CoreCycle) -> CoreCycle {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),
             None => {
-                let next = |at: usize| self.lanes[at].next(&self.entries);
-                let next = bits::ones(self.occupied).map(next).min().unwrap_or(CoreCycle::NEVER);
-                if next == CoreCycle::NEVER {
-                    return next;
-                }
-                let ahead = u64::from(self.pipe.takes_ahead());
-                next.max(self.busy_until).saturating_sub(ahead)
+                let from = |at: usize| self.first(at).map(|entry| entry.from);
+                let Some(next) = bits::ones(self.offers).filter_map(from).min() else {
+                    return CoreCycle::NEVER;
+                };
+                next.max(self.busy_until).saturating_sub(u64::from(self.has_collectors))
             }
         };
         first.max(soon)

@@ -17,7 +17,6 @@ mod coalescer;
 mod copies;
 mod entry;
 mod l1;
-mod lane;
 mod lookup;
 mod lsu;
 mod messages;
@@ -28,6 +27,7 @@ mod signals;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
+pub(super) use entry::EntryId;
 pub use messages::MessagePorts;
 pub(super) use messages::Place;
 pub(super) use reply::Completed;
@@ -209,17 +209,18 @@ impl MemoryPipeline {
         addresses: &[u64],
         place: Place,
         map: &AddressMap,
-    ) -> AccessId {
+    ) -> (AccessId, Option<EntryId>) {
         let (slot, cycle) = (access.warp_slot(), access.issue_cycle());
         let access = self.accesses.add(access);
         if instruction.space == Space::Constant {
             let ready = cycle + self.operand_latency + self.constant_latency;
             self.accesses.get_mut(access).ready_cycle = ready;
             self.completions.push(Reverse((ready, access)));
-            return access;
+            return (access, None);
         }
         let scheduler = SchedulerId::new(slot.index() % self.schedulers);
-        let entry = self.lsu.push(scheduler, cycle, cycle + self.operand_latency);
+        let id = self.lsu.push(scheduler, cycle + self.operand_latency);
+        let entry = self.lsu.entry_mut(id);
         entry.access = access;
         entry.sent = 0;
         entry.cache_op = instruction.cache_op;
@@ -281,13 +282,7 @@ impl MemoryPipeline {
             let lanes = addresses.len() as u32;
             self.begin_copy(access, instruction, place, lanes, sectors_count);
         }
-        access
-    }
-
-    /// Instructions that wait for the load/store unit move on until the end of this cycle.
-    #[inline]
-    pub fn advance(&mut self) {
-        self.lsu.advance(self.cycle);
+        (access, Some(id))
     }
 
     /// The unit works on its instruction, and takes the next.
@@ -522,11 +517,20 @@ impl MemoryPipeline {
         self.lsu.is_full(scheduler)
     }
 
-    /// The cycle from which instructions that wait for the unit hold all operand collectors of a
-    /// scheduler.
+    /// Whether the load/store unit's register of a scheduler holds an instruction.
     #[inline]
-    pub fn holds_collectors_from(&self, scheduler: SchedulerId) -> CoreCycle {
-        self.lsu.holds_collectors_from(scheduler)
+    pub fn offers(&self, scheduler: SchedulerId) -> bool {
+        self.lsu.offers(scheduler)
+    }
+
+    /// An instruction comes into the load/store unit's register in `cycle`.
+    pub fn offer(&mut self, scheduler: SchedulerId, entry: EntryId, cycle: CoreCycle) {
+        self.lsu.offer(scheduler, entry, cycle);
+    }
+
+    /// Whether the load/store unit has nothing to work on.
+    pub fn unit_is_idle(&self) -> bool {
+        self.lsu.head().is_none()
     }
 
     /// Misses that L1 has room for; none while a lookup waits at the tags.

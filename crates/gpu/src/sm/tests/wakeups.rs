@@ -61,7 +61,7 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
         key("sm.schedulers", &[1, 2, 4]),
         key("sm.issue_interval", &[1, 1, 3]),
         key("sm.fetch_warps", &[0, 1, 2]),
-        key("sm.operand_latency", &[0, 3]),
+        key("sm.operand_latency", &[4, 6]),
         key("sm.writeback_latency", &[0, 2]),
         key("sm.lsu_queue", &[1, 3]),
         key("sm.collectors", &[0, 1, 2]),
@@ -78,8 +78,10 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
     );
     (pipeline, l1).prop_map(|(p, l)| {
         let write = [l.7.to_owned(), "l1.cache.write_allocate=fetch-on-write".to_owned()];
+        // Without collectors, operands may take less time.
+        let operands = if p.6 == "sm.collectors=0" { &p.3.replace('6', "0") } else { &p.3 };
         [
-            [p.0, p.1, p.2, p.3, p.4, p.5, p.6].to_vec(),
+            [p.0, p.1, p.2, operands.clone(), p.4, p.5, p.6].to_vec(),
             [l.0, l.1, l.2, l.3, l.4, l.5, l.6].to_vec(),
             write.to_vec(),
         ]
