@@ -103,6 +103,12 @@ section! {
         /// register and all collectors are occupied by memory instructions whose operands are read,
         /// the scheduler issues only memory instructions.
         collectors: u32, in 0..=ENTRIES, unit "collectors";
+        /// Banks of a scheduler's registers, 1, 2 or 4; 0: an instruction has its operands a cycle
+        /// after it comes into a collector. Needs collectors.
+        register_banks: u32, in 0..=4, unit "banks";
+        /// Reads of a register bank in a core cycle. What has its operands leaves its collector after
+        /// any of them, not only at the end of a cycle.
+        bank_reads: u32, in 1..=8, unit "reads";
         /// Memory instructions of a scheduler that may have issued and still wait for the
         /// load/store unit.
         lsu_queue: u32, in 1..=ENTRIES, unit "instructions";
@@ -124,6 +130,9 @@ section! {
         request_order: RequestOrder;
         /// Functional units, one of each class per scheduler.
         units: Units;
+        /// The unit of barriers, fences and exits. `control`: as branches. `integer`: a cycle of the
+        /// integer unit, as in Accel-Sim.
+        sync_unit: SyncUnit;
         /// Shared memory.
         shared: SharedMemory;
         /// From the operands of a constant load to its result.
@@ -161,6 +170,20 @@ choice! {
 }
 
 serde_choice!(Stall);
+
+choice! {
+    /// The unit of barriers, fences and exits.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum SyncUnit {
+        /// That of branches.
+        Control = "control",
+        /// That of integers, for one cycle (Accel-Sim, `trace_config::set_latency` and
+        /// `scheduler_unit::cycle`).
+        Integer = "integer",
+    }
+}
+
+serde_choice!(SyncUnit);
 
 choice! {
     /// The order of the requests of one memory instruction.

@@ -1,18 +1,22 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
 use warpmem_sim::ids;
-use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, L2Policy, Mbarrier, OpClass, Space};
+use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, L2Policy, Mbarrier, OpClass, Operands, Space};
 
 ids! {
-    /// A class of instructions as the issue stage distinguishes them: by the functional unit, or
-    /// [`MEMORY`].
+    /// A class of instructions as the issue stage distinguishes them: by the functional unit,
+    /// [`MEMORY`], or [`SYNC`].
     pub(super) Class(u8);
 }
 
 /// The number of classes.
-pub(super) const CLASSES: usize = OpClass::COUNT + 1;
+pub(super) const CLASSES: usize = OpClass::COUNT + 2;
+pub(super) const INTEGER: Class = Class(OpClass::Integer as u8);
+pub(super) const CONTROL: Class = Class(OpClass::Control as u8);
 /// Class of instructions that go to the load/store unit.
 pub(super) const MEMORY: Class = Class(OpClass::COUNT as u8);
+/// Class of barriers, fences and exits, which have no unit of their own.
+pub(super) const SYNC: Class = Class(OpClass::COUNT as u8 + 1);
 
 /// One instruction to issue.
 #[derive(Clone, Copy)]
@@ -22,6 +26,7 @@ pub(super) struct Op {
     pub reads_l1: bool,
     /// It is an async copy that says that it passes L1 by.
     pub copies_past: bool,
+    pub operands: Operands,
     deps: u8,
     first_dep: u32,
 }
@@ -43,6 +48,7 @@ pub(super) struct Static {
     pub destinations: u16,
     pub mbarrier: Option<Mbarrier>,
     pub l2_policy: Option<L2Policy>,
+    pub operands: Operands,
 }
 
 /// All instructions of a kernel.
@@ -65,11 +71,12 @@ impl Code {
     fn add(&mut self, instruction: &Instruction) {
         let first_op = self.ops.len() as u32;
         for compute in &instruction.compute {
-            self.add_op(Class(compute.class as u8), [false; 2], &compute.deps);
+            let class = Class(compute.class as u8);
+            self.add_op(class, [false; 2], compute.operands, &compute.deps);
         }
         if instruction.kind != Kind::End {
             let reads = [reads_l1(instruction), copies_past(instruction)];
-            self.add_op(class_of(instruction), reads, &instruction.deps);
+            self.add_op(class_of(instruction), reads, instruction.operands, &instruction.deps);
         }
         self.statics.push(Static {
             pc: instruction.pc,
@@ -84,13 +91,21 @@ impl Code {
             destinations: instruction.destinations,
             mbarrier: instruction.mbarrier,
             l2_policy: instruction.l2_policy,
+            operands: instruction.operands,
         });
     }
 
-    fn add_op(&mut self, class: Class, [reads_l1, copies_past]: [bool; 2], deps: &[u8]) {
+    fn add_op(
+        &mut self,
+        class: Class,
+        [reads_l1, copies_past]: [bool; 2],
+        operands: Operands,
+        deps: &[u8],
+    ) {
         let first_dep = self.deps.len() as u32;
         self.deps.extend_from_slice(deps);
-        self.ops.push(Op { class, reads_l1, copies_past, deps: deps.len() as u8, first_dep });
+        let deps = deps.len() as u8;
+        self.ops.push(Op { class, reads_l1, copies_past, operands, deps, first_dep });
     }
 
     #[inline]
@@ -117,9 +132,8 @@ impl Code {
     }
 }
 
-/// Barriers, fences and exits go through the control unit.
 fn class_of(instruction: &Instruction) -> Class {
-    if instruction.kind.is_memory() { MEMORY } else { Class(OpClass::Control as u8) }
+    if instruction.kind.is_memory() { MEMORY } else { SYNC }
 }
 
 /// Whether the data of an instruction come through L1, on a machine that has one.

@@ -9,28 +9,28 @@
 //! be its unit free or not, and takes a cycle for each stage, if nothing is in its way (GPGPU-Sim,
 //! `opndcoll_rfu_t` with `gpgpu_sub_core_model`).
 
-use super::code::{CLASSES, Class, MEMORY};
+use super::code::{CLASSES, CONTROL, Class, INTEGER, MEMORY};
 use super::memory::{EntryId, MemoryPipeline};
 use super::scheduler::SchedulerId;
 use super::warp_sets::WarpSets;
-use warpmem_machine::Unit;
+use warpmem_machine::{Sm as Config, Unit};
 use warpmem_sim::{CoreCycle, WarpSlot, bits};
-use warpmem_trace::OpClass;
+use warpmem_trace::{OpClass, Operands};
 
 /// Cycles from the issue of an instruction that nothing delays until its unit takes it.
 pub(super) const TO_UNIT: u64 = 3;
 
 /// The classes in the order in which they are given free collectors: that in which
 /// `shader_core_ctx::create_exec_pipeline` of GPGPU-Sim connects them.
-const PORTS: [Class; CLASSES] = [
+const PORTS: [Class; CLASSES - 1] = [
     Class(OpClass::Fp32 as u8),
     Class(OpClass::Fp16 as u8),
     Class(OpClass::Sfu as u8),
     MEMORY,
     Class(OpClass::Tensor as u8),
     Class(OpClass::Fp64 as u8),
-    Class(OpClass::Integer as u8),
-    Class(OpClass::Control as u8),
+    INTEGER,
+    CONTROL,
     Class(OpClass::Uniform as u8),
     Class(OpClass::Other as u8),
 ];
@@ -40,6 +40,10 @@ const PORTS: [Class; CLASSES] = [
 struct Held {
     /// Instructions that have come before it.
     age: u64,
+    /// Reads of the register bank that it reads most.
+    reads: u8,
+    /// In a collector: the step in which its operands are read.
+    ready: u64,
     instruction: Instruction,
 }
 
@@ -50,24 +54,27 @@ enum Instruction {
 }
 
 /// An instruction of a warp, by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) struct Compute {
     pub slot: WarpSlot,
     pub index: u64,
+    pub unit: Unit,
 }
 
 /// A unit has taken an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) struct Taken {
     pub compute: Compute,
-    pub class: Class,
     pub at: CoreCycle,
 }
 
 /// What is on its way to the units of an SM. What nothing can delay does not show here: it is known
 /// at its issue when its unit takes it.
 pub(super) struct Collectors {
-    intervals: [u64; CLASSES],
+    /// Banks of a scheduler's registers.
+    banks: u32,
+    /// Steps of a cycle: in each, a register bank is read once, and what has its operands moves on.
+    steps: u64,
     lanes: Vec<Lane>,
     /// Lanes that hold something, and those with something in the dispatch register of a class.
     occupied: u64,
@@ -85,16 +92,23 @@ struct Lane {
     /// Collectors that hold nothing.
     free: usize,
     registers: [Option<Held>; CLASSES],
-    /// When each unit takes the next instruction.
+    /// When each unit has taken its last instruction, so that its register is empty, and when it
+    /// takes the next.
+    taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
+    /// The step in which the last instruction that is not seen here leaves its collector.
+    passing: u64,
     len: usize,
 }
 
 impl Collectors {
-    /// So many for each of the schedulers, before these units.
-    pub fn new(schedulers: usize, collectors: usize, units: &[Unit; CLASSES]) -> Collectors {
+    /// Those of an SM.
+    pub fn new(config: &Config) -> Collectors {
+        let (schedulers, collectors) = (config.schedulers as usize, config.collectors as usize);
+        let banks = config.register_banks;
         Collectors {
-            intervals: units.map(|unit| u64::from(unit.interval)),
+            banks,
+            steps: if banks == 0 { 1 } else { config.bank_reads.into() },
             lanes: (0..schedulers).map(|_| Lane::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
@@ -124,30 +138,60 @@ impl Collectors {
         scheduler: SchedulerId,
         class: Class,
         cycle: CoreCycle,
+        operands: Operands,
         compute: Compute,
     ) -> Option<CoreCycle> {
-        let interval = self.intervals[class.index()];
+        let reads = self.reads(operands);
         let lane = &mut self.lanes[scheduler.index()];
-        let passes = self.waiting[class.index()] == 0 && lane.lets_pass(class, cycle, interval);
+        let collect = (cycle + 1).number() * self.steps;
+        let ready = collect + 1 + u64::from(reads);
+        let dispatch = CoreCycle::new(ready / self.steps);
+        let passes = self.waiting[class.index()] == 0
+            && u64::from(reads) <= self.steps
+            && lane.lets_pass(class, collect, dispatch);
         if passes {
-            let free = &mut lane.unit_free[class.index()];
-            let taken = (*free).max(cycle + TO_UNIT);
-            *free = taken + interval;
+            lane.passing = ready;
+            let taken = lane.unit_free[class.index()].max(dispatch + 1);
+            lane.take_at(class, taken, compute.unit);
+            
             return Some(taken);
         }
-        self.wait(scheduler, class, Instruction::Compute(compute));
+        self.wait(scheduler, class, reads, Instruction::Compute(compute));
         None
     }
 
     /// A memory instruction issues.
-    pub fn issue_memory(&mut self, scheduler: SchedulerId, entry: EntryId) {
-        self.wait(scheduler, MEMORY, Instruction::Memory(entry));
+    pub fn issue_memory(
+        &mut self,
+        scheduler: SchedulerId,
+        operands: Operands,
+        entry: EntryId,
+    ) {
+        let reads = self.reads(operands);
+        self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
     }
 
-    fn wait(&mut self, scheduler: SchedulerId, class: Class, instruction: Instruction) {
+    /// Reads of the bank of which an instruction reads most.
+    #[inline]
+    fn reads(&self, operands: Operands) -> u8 {
+        match self.banks {
+            0 => 0,
+            1 => operands.sources,
+            2 => operands.bank_reads_of_2,
+            _ => operands.bank_reads,
+        }
+    }
+
+    fn wait(
+        &mut self,
+        scheduler: SchedulerId,
+        class: Class,
+        reads: u8,
+        instruction: Instruction,
+    ) {
         let lane = &mut self.lanes[scheduler.index()];
         debug_assert!(lane.waiting[class.index()].is_none(), "the dispatch register is taken");
-        lane.waiting[class.index()] = Some(Held { age: self.issued, instruction });
+        lane.waiting[class.index()] = Some(Held { age: self.issued, reads, ready: 0, instruction });
         lane.len += 1;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
@@ -180,33 +224,42 @@ impl Collectors {
     /// this order, so that what one leaves is free for the next.
     fn step(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         for at in bits::ones(self.occupied) {
-            let lane = &mut self.lanes[at];
-            lane.take(cycle, &self.intervals, &mut self.taken);
-            lane.dispatch(SchedulerId::new(at), cycle, &self.intervals, memory);
-            if lane.len == 0 {
+            self.lanes[at].take(cycle, &mut self.taken);
+        }
+        for step in 0..self.steps {
+            let now = cycle.number() * self.steps + step;
+            for at in bits::ones(self.occupied) {
+                let lane = &mut self.lanes[at];
+                lane.dispatch(SchedulerId::new(at), (now, cycle), memory);
+            }
+            self.collect(now);
+        }
+        for at in bits::ones(self.occupied) {
+            if self.lanes[at].len == 0 {
                 self.occupied &= !(1 << at);
             }
         }
-        self.collect();
     }
 
     /// The dispatch registers of each class pass on their instructions, oldest first. One whose
     /// scheduler has no free collector stops those behind it (GPGPU-Sim, `allocate_cu`).
-    fn collect(&mut self) {
+    fn collect(&mut self, step: u64) {
         let mut open = PORTS.map(|class| self.waiting[class.index()] != 0);
         while open.contains(&true) {
             for (class, open) in PORTS.into_iter().zip(&mut open) {
-                *open = *open && self.collect_oldest(class);
+                *open = *open && self.collect_oldest(class, step);
             }
         }
     }
 
     /// Whether the oldest instruction in a dispatch register of `class` finds a collector.
-    fn collect_oldest(&mut self, class: Class) -> bool {
+    fn collect_oldest(&mut self, class: Class, step: u64) -> bool {
         let age = |at: usize| self.lanes[at].waiting[class.index()].map(|held| (held.age, at));
         let oldest = bits::ones(self.waiting[class.index()]).filter_map(age).min();
-        let Some((_, at)) = oldest.filter(|&(_, at)| self.lanes[at].free > 0) else { return false };
-        self.lanes[at].collect(class);
+        let Some((_, at)) = oldest.filter(|&(_, at)| self.lanes[at].has_free(step)) else {
+            return false;
+        };
+        self.lanes[at].collect(class, step);
         self.waiting[class.index()] &= !(1 << at);
         true
     }
@@ -216,7 +269,7 @@ impl Collectors {
         let mut next = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let offers = memory.offers(SchedulerId::new(at));
-            next = next.min(self.lanes[at].next(soon, &self.intervals, offers));
+            next = next.min(self.lanes[at].next(soon, self.steps, offers));
             if next == soon {
                 break;
             }
@@ -228,10 +281,8 @@ impl Collectors {
     /// offered anything that it could take.
     pub fn next_memory(&self, soon: CoreCycle) -> CoreCycle {
         let holds = |at: usize| self.lanes[at].collects(MEMORY);
-        if bits::ones(self.occupied).any(holds) {
+        if self.waiting[MEMORY.index()] != 0 || bits::ones(self.occupied).any(holds) {
             soon + 1
-        } else if self.waiting[MEMORY.index()] != 0 {
-            soon + 2
         } else {
             CoreCycle::NEVER
         }
@@ -245,7 +296,9 @@ impl Lane {
             collectors: vec![None; collectors],
             free: collectors,
             registers: [None; CLASSES],
+            taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
+            passing: 0,
             len: 0,
         }
     }
@@ -253,23 +306,29 @@ impl Lane {
     /// Whether nothing can delay an instruction that issues in `cycle` on its way to the register of
     /// its unit: no other waits for a collector or holds the last, and the register will be empty.
     #[inline]
-    fn lets_pass(&self, class: Class, cycle: CoreCycle, interval: u64) -> bool {
-        let register_free = self.register_free(class, interval) <= cycle + (TO_UNIT - 1);
-        if self.len == 0 {
-            return register_free;
-        }
-        register_free
-            && self.free > 0
-            && self.waiting.iter().all(Option::is_none)
+    fn lets_pass(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
+        self.taken[class.index()] <= dispatch
+            && self.has_free(collect)
+            && (self.len == 0 || self.is_clear(class))
+    }
+
+    fn is_clear(&self, class: Class) -> bool {
+        self.waiting.iter().all(Option::is_none)
             && self.registers[class.index()].is_none()
             && !self.collects(class)
     }
 
-    /// When the unit's register is empty, if it holds nothing that is seen here: when the unit took
-    /// the last instruction.
+    /// A unit takes an instruction of `class` in `cycle`.
     #[inline]
-    fn register_free(&self, class: Class, interval: u64) -> CoreCycle {
-        self.unit_free[class.index()].saturating_sub(interval)
+    fn take_at(&mut self, class: Class, cycle: CoreCycle, unit: Unit) {
+        self.taken[class.index()] = cycle;
+        self.unit_free[class.index()] = cycle + u64::from(unit.interval);
+    }
+
+    /// Whether a collector is free in `step`.
+    #[inline]
+    fn has_free(&self, step: u64) -> bool {
+        self.free > usize::from(self.passing > step)
     }
 
     fn collects(&self, class: Class) -> bool {
@@ -277,7 +336,7 @@ impl Lane {
     }
 
     /// The units that are free take what is in their registers.
-    fn take(&mut self, cycle: CoreCycle, intervals: &[u64; CLASSES], taken: &mut Vec<Taken>) {
+    fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) {
         for class in Class::all(CLASSES) {
             let at = class.index();
             if self.registers[at].is_none() || self.unit_free[at] > cycle {
@@ -288,9 +347,10 @@ impl Lane {
             else {
                 unreachable!("the load/store unit has its own registers")
             };
-            self.unit_free[at] = cycle + intervals[at];
+            self.take_at(class, cycle, compute.unit);
             self.len -= 1;
-            taken.push(Taken { compute, class, at: cycle });
+            
+            taken.push(Taken { compute, at: cycle });
         }
     }
 
@@ -298,12 +358,14 @@ impl Lane {
     fn dispatch(
         &mut self,
         scheduler: SchedulerId,
-        cycle: CoreCycle,
-        intervals: &[u64; CLASSES],
+        (step, cycle): (u64, CoreCycle),
         memory: &mut MemoryPipeline,
     ) {
         for at in 0..self.collectors.len() {
             let Some((class, held)) = self.collectors[at] else { continue };
+            if held.ready > step {
+                continue;
+            }
             match held.instruction {
                 Instruction::Memory(_) if memory.offers(scheduler) => continue,
                 Instruction::Memory(entry) => {
@@ -311,7 +373,7 @@ impl Lane {
                     self.len -= 1;
                 }
                 Instruction::Compute(_) => {
-                    let is_free = self.register_free(class, intervals[class.index()]) <= cycle;
+                    let is_free = self.taken[class.index()] <= cycle;
                     let register = &mut self.registers[class.index()];
                     if register.is_some() || !is_free {
                         continue;
@@ -325,8 +387,9 @@ impl Lane {
     }
 
     /// The first free collector takes what is in the dispatch register of `class`.
-    fn collect(&mut self, class: Class) {
-        let held = self.waiting[class.index()].take().expect("it waits");
+    fn collect(&mut self, class: Class, step: u64) {
+        let mut held = self.waiting[class.index()].take().expect("it waits");
+        held.ready = step + 1 + u64::from(held.reads);
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
         *free.expect("one is free") = Some((class, held));
         self.free -= 1;
@@ -334,18 +397,19 @@ impl Lane {
 
     /// The first cycle from `soon` on in which something moves of itself. `offers`: the register of
     /// the load/store unit is taken.
-    fn next(&self, soon: CoreCycle, intervals: &[u64; CLASSES], offers: bool) -> CoreCycle {
+    fn next(&self, soon: CoreCycle, steps: u64, offers: bool) -> CoreCycle {
         if self.free > 0 && self.waiting.iter().any(Option::is_some) {
             return soon;
         }
         let registers = self.registers.iter().zip(&self.unit_free);
         let taken = registers.filter(|(held, _)| held.is_some()).map(|(_, &free)| free);
-        let collected = self.collectors.iter().flatten().filter_map(|&(class, _)| {
+        let collected = self.collectors.iter().flatten().filter_map(|&(class, held)| {
+            let ready = CoreCycle::new(held.ready / steps);
             if class == MEMORY {
-                return (!offers).then_some(soon);
+                return (!offers).then_some(ready);
             }
             let is_empty = self.registers[class.index()].is_none();
-            is_empty.then(|| self.register_free(class, intervals[class.index()]))
+            is_empty.then(|| self.taken[class.index()].max(ready))
         });
         taken.chain(collected).min().map_or(CoreCycle::NEVER, |next| next.max(soon))
     }

@@ -16,7 +16,7 @@ pub(super) struct Fetch {
 
 impl Fetch {
     pub fn new(warps_per_cycle: u32) -> Fetch {
-        Fetch { warps_per_cycle, waiting: 0, last: WarpSlot(63) }
+        Fetch { warps_per_cycle, waiting: 0, last: WarpSlot(0) }
     }
 
     /// Whether warps must fetch at all.

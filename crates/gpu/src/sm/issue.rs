@@ -1,7 +1,7 @@
 //! The issue stage: scoreboard, schedulers, functional units.
 
 use super::Sm;
-use super::code::{MEMORY, Op};
+use super::code::{CONTROL, MEMORY, Op, SYNC};
 use super::collectors::{Collectors, Compute, TO_UNIT, Taken};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
@@ -21,8 +21,7 @@ impl Sm {
         }
         let mut issued = 0;
         let n = self.slots.len();
-        // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
-        let first = if self.rotating_schedulers { cycle.number() as usize % n } else { 0 };
+        let first = if self.rotating_schedulers { self.rotation(cycle) % n } else { 0 };
         for s in (first..n).chain(0..first).map(SchedulerId::new) {
             let candidates = self.candidates(s, cycle);
             if candidates == 0 || self.slots[s.index()].next_issue() > cycle {
@@ -42,6 +41,12 @@ impl Sm {
             issued += 1;
         }
         Ok(issued)
+    }
+
+    /// Cycles before this one in which the SM had CTAs: another scheduler is first in each of them
+    /// (GPGPU-Sim, `shader_core_ctx::issue`, `Issue_Prio`).
+    fn rotation(&self, cycle: CoreCycle) -> usize {
+        (cycle.number() - self.cycles_without_ctas) as usize
     }
 
     fn held_decision(&self, candidates: u64) -> HeldDecision {
@@ -81,15 +86,15 @@ impl Sm {
     ) -> Result<(), TraceError> {
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let op = warp.code.op(warp.op);
-        let class = op.class;
-        let unit = self.units[class.index()];
+        let (class, unit) = (op.class, self.units[op.class.index()]);
+        let port = self.ports[class.index()];
         let latency = self.operand_latency + u64::from(unit.latency) + self.writeback_latency;
         let mut unit_interval = u64::from(unit.interval);
         match &mut self.collectors {
             Some(collectors) if class != MEMORY => {
                 unit_interval = 0;
-                let compute = Compute { slot, index: warp.index };
-                match collectors.issue(s, class, cycle, compute) {
+                let compute = Compute { slot, index: warp.index, unit };
+                match collectors.issue(s, port, cycle, op.operands, compute) {
                     Some(taken) => warp.set_result(taken + latency - TO_UNIT),
                     None => warp.set_untaken(),
                 }
@@ -100,12 +105,13 @@ impl Sm {
         warp.op += 1;
         warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
-        self.slots[s.index()].issue(class, cycle, self.issue_interval, unit_interval);
+        self.slots[s.index()].issue(port, cycle, self.issue_interval, unit_interval);
         self.sets.issue(slot);
         self.result.warp_instructions += 1;
         if class == MEMORY {
             self.result.memory_instructions += 1;
         } else {
+            let class = if class == SYNC { CONTROL } else { class };
             self.result.warp_instructions_by_class[class.index()] += 1;
         }
         if !record_done {
@@ -188,7 +194,7 @@ impl Sm {
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
         let reads_l1 = op.reads_l1 || op.copies_past && !self.async_bypass;
-        self.sets.set_class(slot, Some((op, reads_l1)));
+        self.sets.set_class(slot, Some((self.ports[op.class.index()], reads_l1)));
         if slot.is_in(self.sets.at_barrier() | self.fetch.waiting()) {
             return;
         }
@@ -216,8 +222,8 @@ impl Sm {
     }
 
     /// A unit has taken an instruction: it is known when its result is there.
-    fn take_into_unit(&mut self, Taken { compute, class, at }: Taken, cycle: CoreCycle) {
-        let unit = u64::from(self.units[class.index()].latency);
+    fn take_into_unit(&mut self, Taken { compute, at }: Taken, cycle: CoreCycle) {
+        let unit = u64::from(compute.unit.latency);
         let latency = self.operand_latency - TO_UNIT + unit + self.writeback_latency;
         let slot = compute.slot;
         let warp = self.warp_mut(slot);

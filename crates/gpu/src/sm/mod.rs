@@ -28,7 +28,7 @@ use account::{Account, Stepped};
 use calendar::Calendar;
 pub use cluster::ClusterCta;
 pub use code::Code;
-use code::{CLASSES, Static};
+use code::{CLASSES, CONTROL, Class, INTEGER, SYNC, Static};
 use collectors::Collectors;
 use fetch::Fetch;
 use issue_slot::IssueSlot;
@@ -40,7 +40,7 @@ pub use residents::{CtaEnd, CtaLaunch, Issued};
 use scheduler::{CtaSlot, Needs, SchedulerId, SmContext, WARP_SCHEDULERS, WarpScheduler};
 use warp::Warp;
 use warp_sets::WarpSets;
-use warpmem_machine::{Machine, Stall, Unit, Units};
+use warpmem_machine::{Machine, Sm as Config, Stall, SyncUnit, Unit};
 use warpmem_params::Counter;
 use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId, WarpSlot};
 use warpmem_trace::{Kind, Mbarrier, TraceError};
@@ -50,11 +50,16 @@ pub struct Sm {
     id: SmId,
     unit: UnitId,
     units: [Unit; CLASSES],
+    /// The class through whose unit each class goes.
+    ports: [Class; CLASSES],
     issue_interval: u64,
     /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
     /// Which scheduler issues first rotates every cycle.
     rotating_schedulers: bool,
+    /// Cycles in which it had no CTA, up to the last one in which it had; and the first after that.
+    cycles_without_ctas: u64,
+    without_ctas_from: CoreCycle,
     /// A warp does not issue past a load whose data are not back.
     stalls_on_loads: bool,
     atomics_stall: bool,
@@ -111,16 +116,17 @@ impl Sm {
         let mut memory = MemoryPipeline::new(machine, id, clock, request_port, reply_port);
         memory.report_l1_events(needs.l1_events);
         let max_warps = config.max_warps as usize;
-        let units = unit_table(&config.units);
-        let (schedulers, collectors) = (context.schedulers(), config.collectors as usize);
-        let limited = || Box::new(Collectors::new(schedulers, collectors, &units));
+        let limited = || Box::new(Collectors::new(config));
         Ok(Sm {
             id,
             unit: UnitId { domain: Domain::Core, index: id.0.into() },
-            units,
+            units: unit_table(config),
+            ports: port_table(config),
             issue_interval: u64::from(config.issue_interval),
             async_bypass: machine.l1.async_bypass,
             rotating_schedulers: config.rotating_schedulers,
+            cycles_without_ctas: 0,
+            without_ctas_from: CoreCycle::ZERO,
             stalls_on_loads: config.stall == Stall::Load,
             atomics_stall: config.atomics_stall,
             operand_latency: u64::from(config.operand_latency),
@@ -137,7 +143,7 @@ impl Sm {
             calendar: Calendar::new(),
             fetch: Fetch::new(config.fetch_warps),
             slots: SchedulerId::all(context.schedulers()).map(slot).collect(),
-            collectors: (collectors > 0).then(limited),
+            collectors: (config.collectors > 0).then(limited),
             awaiting_unit: 0,
             holds: false,
             needs,
@@ -303,7 +309,7 @@ impl Sm {
         let (access, entry) = self.memory.start(access, instruction, addresses, place, map);
         if let (Some(collectors), Some(entry)) = (&mut self.collectors, entry) {
             let scheduler = SchedulerId::new(slot.index() % self.slots.len());
-            collectors.issue_memory(scheduler, entry);
+            collectors.issue_memory(scheduler, instruction.operands, entry);
         }
         if instruction.kind == Kind::AsyncCopy {
             warp.copies.push(access);
@@ -536,7 +542,9 @@ fn count(warps: u64) -> u32 {
 }
 
 /// Units by class. The load/store unit takes an instruction each cycle while its queue has room.
-fn unit_table(units: &Units) -> [Unit; CLASSES] {
+fn unit_table(config: &Config) -> [Unit; CLASSES] {
+    let units = &config.units;
+    let cycle = Unit { latency: 1, interval: 1 };
     [
         units.integer,
         units.fp32,
@@ -547,6 +555,13 @@ fn unit_table(units: &Units) -> [Unit; CLASSES] {
         units.uniform,
         units.other,
         units.fp16,
-        Unit { latency: 1, interval: 1 },
+        cycle,
+        if config.sync_unit == SyncUnit::Integer { cycle } else { units.control },
     ]
+}
+
+/// The class through whose unit each class goes.
+fn port_table(config: &Config) -> [Class; CLASSES] {
+    let sync = if config.sync_unit == SyncUnit::Integer { INTEGER } else { CONTROL };
+    std::array::from_fn(|class| if class == SYNC.index() { sync } else { Class::new(class) })
 }

@@ -109,6 +109,11 @@ impl Residents {
         self.launches.pop_front()
     }
 
+    /// Whether no CTA is there.
+    pub fn is_empty(&self) -> bool {
+        self.ctas.iter().all(Option::is_none)
+    }
+
     /// Whether a CTA has been launched that has not come.
     pub fn has_launches(&self) -> bool {
         !self.launches.is_empty()
@@ -236,6 +241,9 @@ impl Sm {
     }
 
     pub(super) fn start_ctas(&mut self, cycle: CoreCycle) -> Result<(), TraceError> {
+        if self.residents.is_empty() {
+            self.cycles_without_ctas += cycle.since(self.without_ctas_from);
+        }
         while let Some(launch) = self.residents.take_launch() {
             self.start_cta(&launch, cycle)?;
         }
@@ -267,6 +275,7 @@ impl Sm {
 
     pub(super) fn end_cta(&mut self, slot: CtaSlot) {
         self.residents.end(slot, self.id, self.cycle);
+        self.without_ctas_from = self.cycle + 1;
     }
 
     /// Warp instructions that each CTA of a kernel on this SM has issued.

@@ -1,7 +1,7 @@
 //! What the warps of an SM do, as sets with a bit for each warp slot.
 
 use super::account::Idle;
-use super::code::{CLASSES, Class, MEMORY, Op};
+use super::code::{CLASSES, Class, MEMORY};
 use super::scheduler::{SchedulerId, WarpView};
 use warpmem_sim::{CoreCycle, WarpSlot};
 
@@ -118,15 +118,16 @@ impl WarpSets {
         self.records_left[slot.index()] = records;
     }
 
-    /// Sets the class of a warp's next instruction, if that is known.
-    pub fn set_class(&mut self, slot: WarpSlot, op: Option<(Op, bool)>) {
+    /// Sets the class whose unit a warp's next instruction needs, if that is known, and whether it
+    /// reads through L1.
+    pub fn set_class(&mut self, slot: WarpSlot, next: Option<(Class, bool)>) {
         let old = self.classes[slot.index()];
         self.by_class[old.index()] &= !slot.bit();
         self.loads &= !slot.bit();
-        if let Some((op, reads_l1)) = op {
-            self.by_class[op.class.index()] |= slot.bit();
+        if let Some((class, reads_l1)) = next {
+            self.by_class[class.index()] |= slot.bit();
             self.loads |= u64::from(reads_l1) << slot.0;
-            self.classes[slot.index()] = op.class;
+            self.classes[slot.index()] = class;
         }
     }
 
