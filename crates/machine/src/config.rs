@@ -96,12 +96,12 @@ section! {
         /// Cycles from a unit's result until an instruction that needs it may issue. Data from the
         /// network take twice as long: into the fill buffer, then into the register.
         writeback_latency: u32, in 0..=CYCLES, unit "core cycles";
-        /// Operand collectors of a scheduler; 0 = unlimited, in order of issue. Memory instructions
-        /// pass them on their way to the load/store unit, which has one register for each
-        /// scheduler. The register takes the instruction of the first occupied collector, so the
-        /// last collector waits while instructions keep arriving in earlier ones. While the
-        /// register and all collectors are occupied by memory instructions whose operands are read,
-        /// the scheduler issues only memory instructions.
+        /// Operand collectors of a scheduler, which instructions of all classes share. An instruction
+        /// issues into its class's dispatch register, be its unit free or not, and goes on to the first
+        /// free collector and to its unit's register, a cycle each; the register takes the instruction
+        /// of the first collector that has one for it, so the last waits while others keep coming.
+        /// 0: no limit; instructions wait for their unit at the scheduler, and memory instructions
+        /// behind it, in order of issue.
         collectors: u32, in 0..=ENTRIES, unit "collectors";
         /// Banks of a scheduler's registers, 1, 2 or 4; 0: an instruction has its operands a cycle
         /// after it comes into a collector. Needs collectors.

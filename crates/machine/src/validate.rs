@@ -79,7 +79,19 @@ fn check_sm(sm: &Sm) -> Check {
     rule(sm.max_threads <= most, "sm.max_threads", sm.max_threads, threads)?;
     let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
     rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
+    check_collectors(sm)?;
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Dispatch register, collector, the unit's register and the unit take a cycle each.
+fn check_collectors(sm: &Sm) -> Check {
+    let (latency, banks) = (sm.operand_latency, sm.register_banks);
+    let has_collectors = sm.collectors > 0;
+    let valid = format!("at least 4 with `sm.collectors` = {}", sm.collectors);
+    rule(!has_collectors || latency >= 4, "sm.operand_latency", latency, valid)?;
+    let valid = "0 without `sm.collectors`";
+    rule(has_collectors || banks == 0, "sm.register_banks", banks, valid)?;
+    rule(banks != 3, "sm.register_banks", banks, "0, 1, 2 or 4")
 }
 
 /// Networks keep sets of the units at either end as bit masks, which are as wide as the largest

@@ -1,7 +1,9 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
 use warpmem_sim::ids;
-use warpmem_trace::{Barrier, CacheOp, Instruction, Kind, L2Policy, Mbarrier, OpClass, Operands, Space};
+use warpmem_trace::{
+    Barrier, CacheOp, Instruction, Kind, L2Policy, Mbarrier, OpClass, Operands, Space,
+};
 
 ids! {
     /// A class of instructions as the issue stage distinguishes them: by the functional unit,

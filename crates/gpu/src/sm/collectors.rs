@@ -20,9 +20,12 @@ use warpmem_trace::{OpClass, Operands};
 /// Cycles from the issue of an instruction that nothing delays until its unit takes it.
 pub(super) const TO_UNIT: u64 = 3;
 
+/// Classes that have a unit.
+const PORT_COUNT: usize = CLASSES - 1;
+
 /// The classes in the order in which they are given free collectors: that in which
 /// `shader_core_ctx::create_exec_pipeline` of GPGPU-Sim connects them.
-const PORTS: [Class; CLASSES - 1] = [
+const PORTS: [Class; PORT_COUNT] = [
     Class(OpClass::Fp32 as u8),
     Class(OpClass::Fp16 as u8),
     Class(OpClass::Sfu as u8),
@@ -35,6 +38,19 @@ const PORTS: [Class; CLASSES - 1] = [
     Class(OpClass::Other as u8),
 ];
 
+/// The place of each class in [`PORTS`]; one more for the class that has none.
+const RANKS: [u8; CLASSES] = ranks();
+
+const fn ranks() -> [u8; CLASSES] {
+    let mut ranks = [PORT_COUNT as u8; CLASSES];
+    let mut rank = 0;
+    while rank < PORT_COUNT {
+        ranks[PORTS[rank].0 as usize] = rank as u8;
+        rank += 1;
+    }
+    ranks
+}
+
 /// An instruction on its way to its unit.
 #[derive(Clone, Copy)]
 struct Held {
@@ -45,6 +61,12 @@ struct Held {
     /// In a collector: the step in which its operands are read.
     ready: u64,
     instruction: Instruction,
+}
+
+impl Held {
+    /// In a register that holds nothing.
+    const BLANK: Held =
+        Held { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
 }
 
 #[derive(Clone, Copy)]
@@ -79,19 +101,30 @@ pub(super) struct Collectors {
     /// Lanes that hold something, and those with something in the dispatch register of a class.
     occupied: u64,
     waiting: [u64; CLASSES],
+    /// The ports with something in a dispatch register.
+    waiting_ports: u64,
     /// What happens until the end of this cycle has happened.
     now: CoreCycle,
+    /// Before this cycle nothing moves, unless something issues or the load/store unit takes
+    /// something that was offered to it: by these schedulers.
+    still_until: CoreCycle,
+    offers: u64,
+    /// Moves so far, and instructions that have come.
+    moves: u64,
     issued: u64,
     taken: Vec<Taken>,
 }
 
 /// The registers and collectors of one scheduler. Those of each class are indexed by it.
 struct Lane {
-    waiting: [Option<Held>; CLASSES],
+    waiting: [Held; CLASSES],
+    registers: [Held; CLASSES],
+    /// Classes whose dispatch register, and whose unit's register, hold something.
+    waiting_classes: u64,
+    register_classes: u64,
     collectors: Vec<Option<(Class, Held)>>,
     /// Collectors that hold nothing.
     free: usize,
-    registers: [Option<Held>; CLASSES],
     /// When each unit has taken its last instruction, so that its register is empty, and when it
     /// takes the next.
     taken: [CoreCycle; CLASSES],
@@ -112,7 +145,11 @@ impl Collectors {
             lanes: (0..schedulers).map(|_| Lane::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
+            waiting_ports: 0,
             now: CoreCycle::ZERO,
+            still_until: CoreCycle::ZERO,
+            offers: 0,
+            moves: 0,
             issued: 0,
             taken: Vec::new(),
         }
@@ -121,14 +158,8 @@ impl Collectors {
     /// Warps of `scheduler` that may not issue: the dispatch register of their class is taken.
     #[inline]
     pub fn blocked(&self, scheduler: SchedulerId, sets: &WarpSets) -> u64 {
-        let lane = 1 << scheduler.index();
-        if self.occupied & lane == 0 {
-            return 0;
-        }
-        let classes = Class::all(CLASSES).zip(&self.waiting);
-        classes
-            .filter(|&(_, &lanes)| lanes & lane != 0)
-            .fold(0, |blocked, (class, _)| blocked | sets.of_class(class))
+        let classes = bits::ones(self.lanes[scheduler.index()].waiting_classes).map(Class::new);
+        classes.fold(0, |blocked, class| blocked | sets.of_class(class))
     }
 
     /// A compute instruction issues in `cycle`. When its unit takes it, if nothing can change that.
@@ -153,7 +184,6 @@ impl Collectors {
             lane.passing = ready;
             let taken = lane.unit_free[class.index()].max(dispatch + 1);
             lane.take_at(class, taken, compute.unit);
-            
             return Some(taken);
         }
         self.wait(scheduler, class, reads, Instruction::Compute(compute));
@@ -161,12 +191,7 @@ impl Collectors {
     }
 
     /// A memory instruction issues.
-    pub fn issue_memory(
-        &mut self,
-        scheduler: SchedulerId,
-        operands: Operands,
-        entry: EntryId,
-    ) {
+    pub fn issue_memory(&mut self, scheduler: SchedulerId, operands: Operands, entry: EntryId) {
         let reads = self.reads(operands);
         self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
     }
@@ -182,36 +207,44 @@ impl Collectors {
         }
     }
 
-    fn wait(
-        &mut self,
-        scheduler: SchedulerId,
-        class: Class,
-        reads: u8,
-        instruction: Instruction,
-    ) {
+    fn wait(&mut self, scheduler: SchedulerId, class: Class, reads: u8, instruction: Instruction) {
         let lane = &mut self.lanes[scheduler.index()];
-        debug_assert!(lane.waiting[class.index()].is_none(), "the dispatch register is taken");
-        lane.waiting[class.index()] = Some(Held { age: self.issued, reads, ready: 0, instruction });
+        let bit = 1 << class.index();
+        debug_assert!(lane.waiting_classes & bit == 0, "the dispatch register is taken");
+        lane.waiting[class.index()] = Held { age: self.issued, reads, ready: 0, instruction };
+        lane.waiting_classes |= bit;
         lane.len += 1;
+        self.still_until = CoreCycle::ZERO;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
         self.waiting[class.index()] |= 1 << scheduler.index();
+        self.waiting_ports |= 1 << RANKS[class.index()];
     }
 
     /// Moves everything on until the end of `cycle`. What the load/store unit has taken before is
     /// out of its registers.
     #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
+        if self.occupied != 0 && (self.still_until <= cycle || self.offers != memory.offers()) {
+            self.move_on(cycle, memory);
+        }
+        self.now = self.now.max(cycle);
+    }
+
+    fn move_on(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         while self.occupied != 0 && self.now < cycle {
             let soon = self.now + 1;
             let next = if soon == cycle { soon } else { self.next(soon, memory) };
             if next > cycle {
-                break;
+                return;
             }
+            let moves = self.moves;
             self.step(next, memory);
             self.now = next;
+            let is_still = moves == self.moves;
+            self.still_until = if is_still { self.next(next + 1, memory) } else { CoreCycle::ZERO };
+            self.offers = memory.offers();
         }
-        self.now = self.now.max(cycle);
     }
 
     /// What units have taken since this was asked.
@@ -224,43 +257,46 @@ impl Collectors {
     /// this order, so that what one leaves is free for the next.
     fn step(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         for at in bits::ones(self.occupied) {
-            self.lanes[at].take(cycle, &mut self.taken);
+            self.moves += self.lanes[at].take(cycle, &mut self.taken);
         }
         for step in 0..self.steps {
             let now = cycle.number() * self.steps + step;
             for at in bits::ones(self.occupied) {
                 let lane = &mut self.lanes[at];
-                lane.dispatch(SchedulerId::new(at), (now, cycle), memory);
+                self.moves += lane.dispatch(SchedulerId::new(at), (now, cycle), memory);
+                self.occupied &= !(u64::from(lane.len == 0) << at);
             }
             self.collect(now);
-        }
-        for at in bits::ones(self.occupied) {
-            if self.lanes[at].len == 0 {
-                self.occupied &= !(1 << at);
-            }
         }
     }
 
     /// The dispatch registers of each class pass on their instructions, oldest first. One whose
     /// scheduler has no free collector stops those behind it (GPGPU-Sim, `allocate_cu`).
     fn collect(&mut self, step: u64) {
-        let mut open = PORTS.map(|class| self.waiting[class.index()] != 0);
-        while open.contains(&true) {
-            for (class, open) in PORTS.into_iter().zip(&mut open) {
-                *open = *open && self.collect_oldest(class, step);
+        let mut open = self.waiting_ports;
+        while open != 0 {
+            for rank in bits::ones(open) {
+                if !self.collect_oldest(PORTS[rank], step) {
+                    open &= !(1 << rank);
+                }
             }
         }
     }
 
     /// Whether the oldest instruction in a dispatch register of `class` finds a collector.
     fn collect_oldest(&mut self, class: Class, step: u64) -> bool {
-        let age = |at: usize| self.lanes[at].waiting[class.index()].map(|held| (held.age, at));
-        let oldest = bits::ones(self.waiting[class.index()]).filter_map(age).min();
-        let Some((_, at)) = oldest.filter(|&(_, at)| self.lanes[at].has_free(step)) else {
+        let lanes = self.waiting[class.index()];
+        let age = |&at: &usize| self.lanes[at].waiting[class.index()].age;
+        let Some(at) = bits::ones(lanes).min_by_key(age) else {
+            self.waiting_ports &= !(1 << RANKS[class.index()]);
             return false;
         };
+        if !self.lanes[at].has_free(step) {
+            return false;
+        }
         self.lanes[at].collect(class, step);
-        self.waiting[class.index()] &= !(1 << at);
+        self.moves += 1;
+        self.waiting[class.index()] = lanes & !(1 << at);
         true
     }
 
@@ -268,7 +304,7 @@ impl Collectors {
     pub fn next(&self, soon: CoreCycle, memory: &MemoryPipeline) -> CoreCycle {
         let mut next = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
-            let offers = memory.offers(SchedulerId::new(at));
+            let offers = memory.offers() >> at & 1 == 1;
             next = next.min(self.lanes[at].next(soon, self.steps, offers));
             if next == soon {
                 break;
@@ -292,10 +328,12 @@ impl Collectors {
 impl Lane {
     fn new(collectors: usize) -> Lane {
         Lane {
-            waiting: [None; CLASSES],
+            waiting: [Held::BLANK; CLASSES],
+            registers: [Held::BLANK; CLASSES],
+            waiting_classes: 0,
+            register_classes: 0,
             collectors: vec![None; collectors],
             free: collectors,
-            registers: [None; CLASSES],
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             passing: 0,
@@ -313,9 +351,7 @@ impl Lane {
     }
 
     fn is_clear(&self, class: Class) -> bool {
-        self.waiting.iter().all(Option::is_none)
-            && self.registers[class.index()].is_none()
-            && !self.collects(class)
+        self.waiting_classes == 0 && !self.holds(class) && !self.collects(class)
     }
 
     /// A unit takes an instruction of `class` in `cycle`.
@@ -331,64 +367,78 @@ impl Lane {
         self.free > usize::from(self.passing > step)
     }
 
+    /// Whether the register of the unit holds something.
+    #[inline]
+    fn holds(&self, class: Class) -> bool {
+        self.register_classes >> class.index() & 1 == 1
+    }
+
     fn collects(&self, class: Class) -> bool {
         self.collectors.iter().flatten().any(|&(held, _)| held == class)
     }
 
-    /// The units that are free take what is in their registers.
-    fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) {
-        for class in Class::all(CLASSES) {
-            let at = class.index();
-            if self.registers[at].is_none() || self.unit_free[at] > cycle {
+    /// The units that are free take what is in their registers; how many do.
+    fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) -> u64 {
+        let mut moves = 0;
+        for at in bits::ones(self.register_classes) {
+            if self.unit_free[at] > cycle {
                 continue;
             }
-            let Some(Held { instruction: Instruction::Compute(compute), .. }) =
-                self.registers[at].take()
-            else {
+            let Instruction::Compute(compute) = self.registers[at].instruction else {
                 unreachable!("the load/store unit has its own registers")
             };
-            self.take_at(class, cycle, compute.unit);
+            self.register_classes &= !(1 << at);
+            self.take_at(Class::new(at), cycle, compute.unit);
             self.len -= 1;
-            
             taken.push(Taken { compute, at: cycle });
+            moves += 1;
         }
+        moves
     }
 
-    /// The registers that are empty take from the first collector with something for them.
+    /// The registers that are empty take from the first collector with something for them; how many
+    /// do.
     fn dispatch(
         &mut self,
         scheduler: SchedulerId,
         (step, cycle): (u64, CoreCycle),
         memory: &mut MemoryPipeline,
-    ) {
+    ) -> u64 {
+        if self.free == self.collectors.len() {
+            return 0;
+        }
+        let free = self.free;
         for at in 0..self.collectors.len() {
             let Some((class, held)) = self.collectors[at] else { continue };
             if held.ready > step {
                 continue;
             }
             match held.instruction {
-                Instruction::Memory(_) if memory.offers(scheduler) => continue,
+                Instruction::Memory(_) if memory.offers() >> scheduler.index() & 1 == 1 => {
+                    continue;
+                }
                 Instruction::Memory(entry) => {
                     memory.offer(scheduler, entry, cycle);
                     self.len -= 1;
                 }
                 Instruction::Compute(_) => {
-                    let is_free = self.taken[class.index()] <= cycle;
-                    let register = &mut self.registers[class.index()];
-                    if register.is_some() || !is_free {
+                    if self.holds(class) || self.taken[class.index()] > cycle {
                         continue;
                     }
-                    *register = Some(held);
+                    self.registers[class.index()] = held;
+                    self.register_classes |= 1 << class.index();
                 }
             }
             self.collectors[at] = None;
             self.free += 1;
         }
+        (self.free - free) as u64
     }
 
     /// The first free collector takes what is in the dispatch register of `class`.
     fn collect(&mut self, class: Class, step: u64) {
-        let mut held = self.waiting[class.index()].take().expect("it waits");
+        self.waiting_classes &= !(1 << class.index());
+        let mut held = self.waiting[class.index()];
         held.ready = step + 1 + u64::from(held.reads);
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
         *free.expect("one is free") = Some((class, held));
@@ -398,18 +448,16 @@ impl Lane {
     /// The first cycle from `soon` on in which something moves of itself. `offers`: the register of
     /// the load/store unit is taken.
     fn next(&self, soon: CoreCycle, steps: u64, offers: bool) -> CoreCycle {
-        if self.free > 0 && self.waiting.iter().any(Option::is_some) {
+        if self.free > 0 && self.waiting_classes != 0 {
             return soon;
         }
-        let registers = self.registers.iter().zip(&self.unit_free);
-        let taken = registers.filter(|(held, _)| held.is_some()).map(|(_, &free)| free);
+        let taken = bits::ones(self.register_classes).map(|class| self.unit_free[class]);
         let collected = self.collectors.iter().flatten().filter_map(|&(class, held)| {
             let ready = CoreCycle::new(held.ready / steps);
             if class == MEMORY {
                 return (!offers).then_some(ready);
             }
-            let is_empty = self.registers[class.index()].is_none();
-            is_empty.then(|| self.taken[class.index()].max(ready))
+            (!self.holds(class)).then(|| self.taken[class.index()].max(ready))
         });
         taken.chain(collected).min().map_or(CoreCycle::NEVER, |next| next.max(soon))
     }

@@ -213,16 +213,16 @@ impl Sm {
 
     /// What is on its way to the units moves on until the end of `cycle`; warps whose operands or ends
     /// depend on it wait no longer.
-    pub(super) fn collect(&mut self, cycle: CoreCycle) {
+    pub(super) fn collect_until(&mut self, cycle: CoreCycle) {
         let Some(collectors) = &mut self.collectors else { return };
         collectors.advance(cycle, &mut self.memory);
         while let Some(taken) = self.collectors.as_mut().and_then(|c| c.take_taken()) {
-            self.take_into_unit(taken, cycle);
+            self.take_into_unit(taken);
         }
     }
 
     /// A unit has taken an instruction: it is known when its result is there.
-    fn take_into_unit(&mut self, Taken { compute, at }: Taken, cycle: CoreCycle) {
+    fn take_into_unit(&mut self, Taken { compute, at }: Taken) {
         let unit = u64::from(compute.unit.latency);
         let latency = self.operand_latency - TO_UNIT + unit + self.writeback_latency;
         let slot = compute.slot;
@@ -234,9 +234,9 @@ impl Sm {
         self.awaiting_unit &= !slot.bit();
         if slot.is_in(self.sets.at_end()) {
             let drained = self.warp(slot).drained;
-            self.await_drain(slot, drained.max(cycle));
+            self.await_drain(slot, drained);
         } else {
-            self.await_operands(slot, cycle);
+            self.await_operands(slot, self.cycle);
         }
     }
 

@@ -187,9 +187,7 @@ impl Sm {
     pub fn step(&mut self, cycle: CoreCycle, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.memory.begin(cycle);
-        if let Some(collectors) = &mut self.collectors {
-            collectors.advance(cycle.saturating_sub(1), &mut self.memory);
-        }
+        self.collect_until(cycle.saturating_sub(1));
         self.account.count_until(cycle);
         if self.residents.has_launches() {
             self.start_ctas(cycle)?;
@@ -216,7 +214,7 @@ impl Sm {
         if self.collectors.is_some() {
             // GPGPU-Sim, `shader_core_ctx::cycle`: execute, read operands, issue.
             self.memory.work(self.occupancy(), ctx);
-            self.collect(cycle);
+            self.collect_until(cycle);
         }
         let issued = self.issue(cycle, ctx.map)?;
         if self.fetch.waiting() != 0 {

@@ -57,10 +57,10 @@ impl Lsu {
         self.lanes[scheduler.index()].len == self.capacity
     }
 
-    /// Whether a scheduler offers an instruction.
+    /// The schedulers that offer an instruction, one bit each.
     #[inline]
-    pub fn offers(&self, scheduler: SchedulerId) -> bool {
-        self.offers >> scheduler.index() & 1 == 1
+    pub fn offers(&self) -> u64 {
+        self.offers
     }
 
     pub fn is_empty(&self) -> bool {

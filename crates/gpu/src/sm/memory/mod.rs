@@ -517,10 +517,10 @@ impl MemoryPipeline {
         self.lsu.is_full(scheduler)
     }
 
-    /// Whether the load/store unit's register of a scheduler holds an instruction.
+    /// The schedulers whose register of the load/store unit holds an instruction, one bit each.
     #[inline]
-    pub fn offers(&self, scheduler: SchedulerId) -> bool {
-        self.lsu.offers(scheduler)
+    pub fn offers(&self) -> u64 {
+        self.lsu.offers()
     }
 
     /// An instruction comes into the load/store unit's register in `cycle`.

@@ -3,6 +3,7 @@
 mod account;
 mod banks;
 mod barriers;
+mod collectors;
 mod early_ends;
 mod groups;
 mod issue;

@@ -7,13 +7,13 @@ use warpmem_trace::OpClass::{Fp64, Integer, Sfu};
 use warpmem_trace::{Kind, Space};
 
 /// Latencies of the units, cycles.
-const INTEGER: u64 = 6;
+pub(super) const INTEGER: u64 = 6;
 const DOUBLE: u64 = 9;
 const SPECIAL: u64 = 20;
 const SHARED: u64 = 17;
 const CONSTANT: u64 = 11;
 
-fn simple(overrides: &[&str]) -> Machine {
+pub(super) fn simple(overrides: &[&str]) -> Machine {
     let units = [
         "sm.units.integer={latency=6,interval=1}",
         "sm.units.fp64={latency=9,interval=3}",
@@ -28,7 +28,7 @@ fn simple(overrides: &[&str]) -> Machine {
 }
 
 /// `count` independent instructions.
-fn work(count: usize) -> WarpSteps {
+pub(super) fn work(count: usize) -> WarpSteps {
     vec![compute(Integer, &[]); count]
 }
 
@@ -45,18 +45,18 @@ fn only_the_last_fetch_of_a_cycle_is_a_cycle_later() {
     assert_eq!(issues(&machine, work(4)), [1, 2, 2 + 1, 3 + 1].map(|cycle| START + cycle));
     let outcome = run(&machine, vec![work(1), work(1), work(1)]);
     let first = [0, 1, 2].map(|warp| outcome.offsets_of(warp)[0]);
-    assert_eq!(first, [1, 2, 1 + 1], "two in the first cycle, one in the second");
+    assert_eq!(first, [1 + 1, 1, 2], "two in the first cycle, from slot 1 on, one in the second");
 }
 
 #[test]
 fn warps_fetch_in_turn() {
     let machine = simple(&["sm.fetch_warps=1", "sm.schedulers=4"]);
     let outcome = run(&machine, vec![work(6); 4]);
-    // One fetch a cycle for four warps of which each needs one in four cycles. Warp 0 has nothing
-    // left in cycle 3, and warp 3 never had: it is next.
-    for warp in 0..4u32 {
+    // One fetch a cycle for four warps of which each needs one in four cycles. The first is that in
+    // slot 1. Warp 1 has nothing left in cycle 3, and warp 0 never had: it is next.
+    for (turn, warp) in [1, 2, 3, 0].into_iter().enumerate() {
         let expected: Vec<u64> = [0, 4, 8]
-            .map(|round| round + u64::from(warp))
+            .map(|round| round + turn as u64)
             .iter()
             .flat_map(|fetched| [fetched + 2, fetched + 3])
             .collect();
@@ -157,37 +157,6 @@ fn each_scheduler_has_its_places_before_the_load_store_unit() {
     assert_eq!(outcome.offsets_of(1), [0, 16 + 1, 3 * 16 + 1]);
 }
 
-/// Cycles in which a warp of independent integers issues beside one of `loads` loads of 16 lines;
-/// the two take turns from cycle 0 on, and operands take two cycles.
-fn beside_loads(loads: usize, overrides: &[&str]) -> (Vec<u64>, Vec<u64>) {
-    let machine = simple(&[&["sm.operand_latency=2", "sm.lsu_queue=4"], overrides].concat());
-    let outcome = run(&machine, vec![vec![load(&lines(16)); loads], work(8)]);
-    (outcome.offsets_of(0), outcome.offsets_of(1))
-}
-
-#[test]
-fn loads_that_wait_with_their_operands_hold_the_collectors() {
-    // The unit begins with the first load in cycle 2. The second waits from 4, the third from 6 on:
-    // both collectors are taken until the unit begins with the second, 16 cycles after the first.
-    let (loads, integers) = beside_loads(3, &["sm.collectors=1"]);
-    assert_eq!(loads, [0, 2, 4]);
-    assert_eq!(integers[..5], [1, 3, 5, 2 + 16 + 1, 2 + 16 + 2]);
-    // A fourth load issues in spite of it, and has them held until the unit begins with the third.
-    let (loads, integers) = beside_loads(4, &["sm.collectors=1"]);
-    assert_eq!(loads, [0, 2, 4, 6]);
-    assert_eq!(integers[..4], [1, 3, 5, 2 + 2 * 16 + 1]);
-    let (_, integers) = beside_loads(3, &["sm.collectors=2"]);
-    assert_eq!(integers[..5], [1, 3, 5, 6, 7], "three have room");
-    let (_, integers) = beside_loads(3, &["sm.collectors=0"]);
-    assert_eq!(integers[..5], [1, 3, 5, 6, 7], "no limit");
-}
-
-#[test]
-fn each_scheduler_has_its_collectors() {
-    let (_, integers) = beside_loads(4, &["sm.collectors=1", "sm.schedulers=2"]);
-    assert_eq!(integers, [0, 1, 2, 3, 4, 5, 6, 7]);
-}
-
 #[test]
 fn a_warp_ends_when_its_last_result_has_left_the_pipeline() {
     let end = |machine: &Machine, warps| run(machine, warps).end_cycle() - START;
@@ -211,43 +180,29 @@ fn a_store_to_shared_memory_is_done_when_it_has_passed_and_writes_nothing() {
     assert_eq!(issues[2] - issues[1], OPERANDS + SHARED + WRITEBACK);
 }
 
-/// Warps in the order in which the unit sends their loads, one of two lines each, but that of warp
-/// 0, which keeps it busy for 16 cycles.
-fn sent_in_turn(warps: u64, overrides: &[&str]) -> Vec<u64> {
-    let all = ["l1.enabled=false", "sm.operand_latency=4", "sm.lsu_queue=4"];
-    let machine = simple(&[&all, overrides].concat());
-    let two = |w: u64| vec![w << 20, (w << 20) + 128];
-    let warp = |w: u64| vec![load(&if w == 0 { lines(16) } else { two(w) })];
-    let outcome = run(&machine, (0..warps).map(warp).collect());
-    let mut sent: Vec<u64> = outcome.sent.iter().map(|sent| sent.request.address >> 20).collect();
-    sent.dedup();
-    sent
-}
-
 #[test]
-fn what_is_in_the_last_collector_waits_as_long_as_others_come() {
-    // While the unit works for warp 0, the loads of 1 to 4 are in its register, in both collectors,
-    // and before them: 2, which came while 1 was in the first collector, has the second. The first
-    // is free for 4 when 3 leaves it, for 5 when 4 does.
-    assert_eq!(sent_in_turn(9, &["sm.collectors=2"]), [0, 1, 3, 4, 5, 6, 7, 8, 2]);
-    let in_order = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-    assert_eq!(sent_in_turn(9, &["sm.collectors=1"]), in_order, "the first is the last");
-    assert_eq!(sent_in_turn(9, &["sm.collectors=0"]), in_order, "no limit");
-}
-
-#[test]
-fn schedulers_take_turns_at_issuing_first() {
-    // The unit takes the load that issued first of those of a cycle.
-    let order = |overrides: &[&str]| {
-        let all = ["l1.enabled=false", "sm.schedulers=4"];
-        let machine = simple(&[&all, overrides].concat());
-        let warp = |w: u64| vec![load(&[w << 20])];
-        let outcome = run(&machine, (0..4).map(warp).collect());
-        outcome.sent.iter().map(|sent| sent.request.address >> 20).collect::<Vec<u64>>()
+fn schedulers_take_turns_at_issuing_first_in_cycles_in_which_there_are_ctas() {
+    // The unit takes the load that issued first of those of a cycle. A kernel starts some cycles after
+    // the last CTA of the one before has ended.
+    let order = |rotating: bool, gap: u64| {
+        let rotating = format!("sm.rotating_schedulers={rotating}");
+        let machine = simple(&["l1.enabled=false", "sm.schedulers=4", &rotating]);
+        let warp = |w: u64| vec![compute(Integer, &[]), load(&[w << 20]).needing(&[1])];
+        let kernel = trace(&[TestKernel::new([(0..4).map(warp).collect()])]);
+        let mut rig = Rig::new(&machine, Below::default());
+        rig.launch(&kernel, START);
+        let end = run(&machine, (0..4).map(warp).collect()).end_cycle();
+        rig.launch(&kernel, end + gap);
+        let sent: Vec<u64> = rig.run().sent.iter().map(|sent| sent.request.address >> 20).collect();
+        (sent[..4].to_vec(), sent[4..].to_vec(), end - START + 1)
     };
-    assert_eq!(order(&["sm.rotating_schedulers=false"]), [0, 1, 2, 3]);
-    let first = START % 4;
-    let turn: Vec<u64> = (0..4).map(|at| (first + at) % 4).collect();
-    assert_eq!(order(&["sm.rotating_schedulers=true"]), turn);
-    assert_ne!(first, 0, "another scheduler's turn than that of the lowest number");
+    let from = |first: u64| (0..4).map(|at| (first + at) % 4).collect::<Vec<u64>>();
+    let (first, second, _) = order(false, 10);
+    assert_eq!([first, second], [from(0), from(0)]);
+    for gap in [1, 10] {
+        let (first, second, cycles) = order(true, gap);
+        assert_eq!(first, from(INTEGER), "the load's cycle is so many after the first");
+        assert_eq!(second, from(cycles + INTEGER), "cycles between do not count");
+        assert_ne!(INTEGER % 4, (cycles + INTEGER) % 4);
+    }
 }
