@@ -82,11 +82,13 @@ section! {
         /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
         schedulers: u32, in 1..=64, unit "schedulers";
         /// `true`: the scheduler that issues first, and whose memory instructions go first, changes
-        /// every core cycle in round-robin order; `false`: scheduler 0 is always the first.
+        /// every core cycle in which the SM has CTAs, in round-robin order; `false`: scheduler 0 is
+        /// always the first.
         rotating_schedulers: bool;
         /// Between two issues of one scheduler: 4 for a SIMT width of 8.
         issue_interval: u32, in 1..=64, unit "core cycles";
-        /// Warps that may fetch in a core cycle, round robin over the slots. A warp that has no
+        /// Warps that may fetch in a core cycle, round robin over the slots, the first time from slot 1
+        /// on. A warp that has no
         /// instruction left fetches two, usable in the next cycle; those of the last warp of a
         /// cycle are usable one cycle later. 0: fetch is ideal.
         fetch_warps: u32, in 0..=64, unit "warps";

@@ -1,7 +1,6 @@
 //! A streaming multiprocessor: warps, scoreboard, issue, load/store unit and L1.
 //!
-//! Register bank conflicts are not modelled, and instruction fetch is ideal unless `sm.fetch_warps`
-//! limits it.
+//! Instruction fetch is ideal unless `sm.fetch_warps` limits it.
 
 mod account;
 mod barrier;

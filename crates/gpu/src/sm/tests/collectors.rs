@@ -138,6 +138,45 @@ fn barriers_and_exits_take_a_cycle_of_the_integer_unit_or_are_branches() {
     assert_eq!([by_class[OpClass::Integer as usize], by_class[OpClass::Control as usize]], [2, 1]);
 }
 
+/// A warp of `prologue`, a kernel that computes addresses from its thread's numbers and ends.
+fn prologue() -> WarpSteps {
+    let integer = |registers: &[u16], deps: &[u8]| {
+        let operands = Operands::of(registers.iter().copied());
+        Step::Compute(Compute { class: Integer, deps: deps.to_vec(), operands })
+    };
+    let numbers = vec![integer(&[], &[]); 5];
+    let products = [
+        integer(&[0, 3], &[4, 3]),
+        integer(&[4, 6], &[3, 2]),
+        integer(&[0], &[2]),
+        integer(&[4], &[2]),
+        integer(&[], &[]),
+        integer(&[4, 0], &[4, 5]),
+        integer(&[7, 5], &[1, 2]),
+        integer(&[7], &[2]),
+        integer(&[10, 5], &[1, 4]),
+        exit(),
+    ];
+    [numbers, products.to_vec()].concat()
+}
+
+#[test]
+fn a_kernel_without_memory_accesses_issues_as_in_accel_sim() {
+    // Cycles of Accel-Sim's SM7_QV100 for some of the 24 warps of three CTAs, from its first issue on.
+    let reference = [
+        (0, [7, 19, 31, 43, 55, 67, 79, 91, 103, 115, 127, 170, 171, 179, 180]),
+        (1, [1, 7, 19, 31, 43, 55, 67, 79, 91, 103, 115, 127, 139, 151, 163]),
+        (4, [2, 9, 21, 33, 45, 57, 69, 81, 93, 105, 117, 129, 139, 149, 159]),
+        (17, [5, 15, 27, 39, 51, 63, 75, 87, 99, 111, 123, 135, 147, 159, 170]),
+        (23, [6, 17, 29, 41, 53, 65, 77, 89, 101, 113, 125, 137, 149, 161, 171]),
+    ];
+    let machine = warpmem_machine::load("v100", &[]).unwrap();
+    let outcome = run_ctas(&machine, vec![vec![prologue(); 8]; 3]);
+    for (warp, cycles) in reference {
+        assert_eq!(outcome.offsets_of(warp), cycles, "warp {warp}");
+    }
+}
+
 /// Cycles in which a warp of independent integers issues beside one of `loads` loads of 16 lines;
 /// the two take turns from cycle 0 on.
 fn beside_loads(loads: usize, overrides: &[&str]) -> (Vec<u64>, Vec<u64>) {
