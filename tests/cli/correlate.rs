@@ -45,7 +45,13 @@ fn reference(trace: &str, row: &Row) -> Value {
 
 /// A directory with `small.wmt`, and `r.json`, a reference for it that has found what we find.
 fn bench() -> Bench {
-    let bench = Bench::with_trace();
+    bench_of("2^11")
+}
+
+/// The same with a trace of so many additions.
+fn bench_of(additions: &str) -> Bench {
+    let bench = Bench::new();
+    bench.generate("vecadd", &[("n", additions)], "small.wmt");
     let run = reference("small", &run(&bench, "small.wmt", &[]));
     bench.write("r.json", json!({"runs": [run]}).to_string());
     bench
@@ -126,7 +132,7 @@ fn over_orders_cycles_are_the_median_of_runs_from_other_first_sms() {
 
 #[test]
 fn fifo_is_a_queue_of_two_and_is_paired_with_fr_fcfs() {
-    let bench = bench();
+    let bench = bench_of("2^14");
     let fifo = ["--dram-scheduler", "fcfs(banks=overlap)", "--set", "dram.read_queue=2"];
     let fifo = run(&bench, "small.wmt", &fifo)["cycles"].as_u64().unwrap();
     let own = run(&bench, "small.wmt", &[])["cycles"].as_u64().unwrap();

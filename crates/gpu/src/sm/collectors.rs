@@ -109,8 +109,7 @@ pub(super) struct Collectors {
     /// something that was offered to it: by these schedulers.
     still_until: CoreCycle,
     offers: u64,
-    /// Moves so far, and instructions that have come.
-    moves: u64,
+    /// Instructions that have waited.
     issued: u64,
     taken: Vec<Taken>,
 }
@@ -131,6 +130,9 @@ struct Lane {
     unit_free: [CoreCycle; CLASSES],
     /// The step in which the last instruction that is not seen here leaves its collector.
     passing: u64,
+    /// Something has moved in this step; before this cycle nothing will of itself.
+    has_moved: bool,
+    still_until: CoreCycle,
     len: usize,
 }
 
@@ -149,7 +151,6 @@ impl Collectors {
             now: CoreCycle::ZERO,
             still_until: CoreCycle::ZERO,
             offers: 0,
-            moves: 0,
             issued: 0,
             taken: Vec::new(),
         }
@@ -214,6 +215,7 @@ impl Collectors {
         lane.waiting[class.index()] = Held { age: self.issued, reads, ready: 0, instruction };
         lane.waiting_classes |= bit;
         lane.len += 1;
+        lane.still_until = CoreCycle::ZERO;
         self.still_until = CoreCycle::ZERO;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
@@ -238,12 +240,8 @@ impl Collectors {
             if next > cycle {
                 return;
             }
-            let moves = self.moves;
             self.step(next, memory);
             self.now = next;
-            let is_still = moves == self.moves;
-            self.still_until = if is_still { self.next(next + 1, memory) } else { CoreCycle::ZERO };
-            self.offers = memory.offers();
         }
     }
 
@@ -256,18 +254,34 @@ impl Collectors {
     /// Units take from their registers, these from collectors, and these from dispatch registers: in
     /// this order, so that what one leaves is free for the next.
     fn step(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        for at in bits::ones(self.occupied) {
-            self.moves += self.lanes[at].take(cycle, &mut self.taken);
+        let live = self.live(cycle, self.offers ^ memory.offers());
+        for at in bits::ones(live) {
+            self.lanes[at].take(cycle, &mut self.taken);
         }
         for step in 0..self.steps {
             let now = cycle.number() * self.steps + step;
-            for at in bits::ones(self.occupied) {
-                let lane = &mut self.lanes[at];
-                self.moves += lane.dispatch(SchedulerId::new(at), (now, cycle), memory);
-                self.occupied &= !(u64::from(lane.len == 0) << at);
+            for at in bits::ones(live) {
+                self.lanes[at].dispatch(SchedulerId::new(at), (now, cycle), memory);
             }
             self.collect(now);
         }
+        self.offers = memory.offers();
+        self.still_until = CoreCycle::NEVER;
+        for at in bits::ones(self.occupied) {
+            let lane = &mut self.lanes[at];
+            if live >> at & 1 == 1 {
+                lane.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
+            }
+            self.still_until = self.still_until.min(lane.still_until);
+            self.occupied &= !(u64::from(lane.len == 0) << at);
+        }
+    }
+
+    /// The lanes in which something may move in `cycle`; the load/store unit has taken something from
+    /// `changed`.
+    fn live(&self, cycle: CoreCycle, changed: u64) -> u64 {
+        let moves = |&at: &usize| changed >> at & 1 == 1 || self.lanes[at].still_until <= cycle;
+        bits::ones(self.occupied).filter(moves).fold(0, |live, at| live | 1 << at)
     }
 
     /// The dispatch registers of each class pass on their instructions, oldest first. One whose
@@ -295,7 +309,6 @@ impl Collectors {
             return false;
         }
         self.lanes[at].collect(class, step);
-        self.moves += 1;
         self.waiting[class.index()] = lanes & !(1 << at);
         true
     }
@@ -337,6 +350,8 @@ impl Lane {
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
             passing: 0,
+            has_moved: false,
+            still_until: CoreCycle::ZERO,
             len: 0,
         }
     }
@@ -377,9 +392,8 @@ impl Lane {
         self.collectors.iter().flatten().any(|&(held, _)| held == class)
     }
 
-    /// The units that are free take what is in their registers; how many do.
-    fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) -> u64 {
-        let mut moves = 0;
+    /// The units that are free take what is in their registers.
+    fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) {
         for at in bits::ones(self.register_classes) {
             if self.unit_free[at] > cycle {
                 continue;
@@ -390,24 +404,21 @@ impl Lane {
             self.register_classes &= !(1 << at);
             self.take_at(Class::new(at), cycle, compute.unit);
             self.len -= 1;
+            self.has_moved = true;
             taken.push(Taken { compute, at: cycle });
-            moves += 1;
         }
-        moves
     }
 
-    /// The registers that are empty take from the first collector with something for them; how many
-    /// do.
+    /// The registers that are empty take from the first collector with something for them.
     fn dispatch(
         &mut self,
         scheduler: SchedulerId,
         (step, cycle): (u64, CoreCycle),
         memory: &mut MemoryPipeline,
-    ) -> u64 {
+    ) {
         if self.free == self.collectors.len() {
-            return 0;
+            return;
         }
-        let free = self.free;
         for at in 0..self.collectors.len() {
             let Some((class, held)) = self.collectors[at] else { continue };
             if held.ready > step {
@@ -431,8 +442,8 @@ impl Lane {
             }
             self.collectors[at] = None;
             self.free += 1;
+            self.has_moved = true;
         }
-        (self.free - free) as u64
     }
 
     /// The first free collector takes what is in the dispatch register of `class`.
@@ -443,6 +454,13 @@ impl Lane {
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
         *free.expect("one is free") = Some((class, held));
         self.free -= 1;
+        self.has_moved = true;
+    }
+
+    /// Notes at the end of a step when something can move again, from `soon` on.
+    fn settle(&mut self, soon: CoreCycle, steps: u64, offers: bool) {
+        let moved = std::mem::take(&mut self.has_moved);
+        self.still_until = if moved { soon } else { self.next(soon, steps, offers) };
     }
 
     /// The first cycle from `soon` on in which something moves of itself. `offers`: the register of

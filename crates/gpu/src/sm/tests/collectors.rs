@@ -146,8 +146,8 @@ fn prologue() -> WarpSteps {
     };
     let numbers = vec![integer(&[], &[]); 5];
     let products = [
-        integer(&[0, 3], &[4, 3]),
-        integer(&[4, 6], &[3, 2]),
+        integer(&[0, 3], &[3, 4]),
+        integer(&[4, 6], &[2, 3]),
         integer(&[0], &[2]),
         integer(&[4], &[2]),
         integer(&[], &[]),
