@@ -9,6 +9,8 @@ fn two_sms(overrides: &[&str]) -> Machine {
         "sm.count=4",
         "sm.max_ctas=1",
         "sm.operand_latency=0",
+        "sm.collectors=0",
+        "sm.register_banks=0",
         "sm.writeback_latency=0",
         "sm.shared.latency=11",
         "sm.atomics_stall=false",
