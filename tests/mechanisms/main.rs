@@ -82,8 +82,8 @@ const IRRELEVANT: [&str; 6] = [
     "run.page_offset=0",
     "run.page_offset=27",
     "run.page_offset=1699",
-    "sm.operand_latency=1",
-    "sm.operand_latency=3",
+    "sm.operand_latency=5",
+    "sm.operand_latency=7",
     "l1.latency=30",
 ];
 
