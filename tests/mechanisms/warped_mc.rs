@@ -51,7 +51,7 @@ fn heavy_warps_alone_gain_a_tenth_of_it() {
     let [mean, half] =
         over_irrelevant(|change| gain(&run(change, "fr-fcfs"), &run(change, "warped-mc")));
     // 2.2 ± 1.0, where light warps beside them make 25 to 40 of it.
-    assert!(mean.abs() <= 4.0, "{mean} {half}");
+    assert!(mean.abs() <= 3.0, "{mean} {half}");
 }
 
 /// Off chip, light loads before heavy ones shorten every warp, too: banks are idle four fifths of the time, so that
@@ -103,7 +103,7 @@ fn power_of_two_pitches_use_banks_by_the_hash_of_the_paper() {
         });
         assert!(mean - half > faster, "{name}: {mean} {half}");
         let camped = gain(&paper, &run(&[], "warped-mc"));
-        assert!((-12.0..-2.0).contains(&camped), "{name}: {camped}");
+        assert!((-11.0..-2.0).contains(&camped), "{name}: {camped}");
         let spread = ["dram.address.partition_hash=ipoly"];
         let [base, warped] = ["fr-fcfs", "warped-mc"].map(|policy| run(&spread, policy));
         assert!(gain(&paper, &base) > faster_still, "{name}: {}", gain(&paper, &base));

@@ -356,8 +356,9 @@ impl Lane {
         }
     }
 
-    /// Whether nothing can delay an instruction that issues in `cycle` on its way to the register of
-    /// its unit: no other waits for a collector or holds the last, and the register will be empty.
+    /// Whether nothing can delay an instruction on its way to the register of its unit, which would come
+    /// into a collector in the step `collect` and leave it in the cycle `dispatch`: no other waits for a
+    /// collector or holds the last, and the register will be empty.
     #[inline]
     fn lets_pass(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
         self.taken[class.index()] <= dispatch

@@ -9,8 +9,9 @@ pub(super) const FETCHED: u32 = 2;
 pub(super) struct Fetch {
     /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
     warps_per_cycle: u32,
-    /// Warps without an instruction, by slot, and the last slot that was served.
+    /// Warps without an instruction, by slot.
     waiting: u64,
+    /// At first slot 0, so that slot 1 is the first to fetch (GPGPU-Sim, `m_last_warp_fetched`).
     last: WarpSlot,
 }
 

@@ -54,9 +54,9 @@ pub struct Sm {
     issue_interval: u64,
     /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
-    /// Which scheduler issues first rotates every cycle.
+    /// Which scheduler issues first rotates in every cycle in which there are CTAs.
     rotating_schedulers: bool,
-    /// Cycles in which it had no CTA, up to the last one in which it had; and the first after that.
+    /// Cycles without a CTA before those that are here came, and the cycle after the last end of one.
     cycles_without_ctas: u64,
     without_ctas_from: CoreCycle,
     /// A warp does not issue past a load whose data are not back.
