@@ -4,11 +4,12 @@ use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run,
 use std::collections::BTreeSet;
 use warpmem::cache::CacheCounts;
 use warpmem::dram::CommandKind::{Act, Pre, Rd};
+use warpmem::dram::DoneWith;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{LoadRow, RunResult, RunSink, SliceResult};
-use warpmem::machine::{Machine, preset_names};
+use warpmem::machine::{LatencyCount, Machine, preset_names};
 use warpmem::network::NetworkResult;
 use warpmem::sim::SliceId;
 use warpmem_trace::CacheOp;
@@ -125,19 +126,32 @@ pub fn load_time(
 /// When the slice has the data of a request that came to it at `arrived`.
 fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> u64 {
     let llc = &machine.llc;
-    let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
+    let in_queue = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
+    let at_tags = in_queue + u64::from(llc.queue_reserve > 0) * p.llc;
     match place {
         // A slice looks for what it can answer before a request reaches the tags.
-        Place::Llc => at_tags + u64::from(llc.latency.max(1)) * p.llc,
-        _ => edge(dram_end(machine, place, at_tags, p), p.llc),
+        Place::Llc => at_tags + u64::from((llc.latency + llc.reply_latency).max(1)) * p.llc,
+        _ => {
+            let on_bus = dram_end(machine, place, at_tags, p);
+            let filled = edge(on_bus + u64::from(machine.dram.return_latency) * p.dram, p.llc);
+            let latency = if llc.enabled { llc.fill_latency } else { 0 };
+            filled + u64::from(latency + llc.reply_latency) * p.llc
+        }
     }
 }
 
-/// When the last datum of a sector is on the DRAM bus that the slice missed at `missed`.
+/// When DRAM is done with a sector that the slice missed at `missed`.
 fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
-    let taken = edge(missed + p.llc, p.dram);
-    let entered = edge(taken + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
+    let way = u64::from(machine.llc.to_dram_latency) * p.core;
+    let sent = missed + p.llc;
+    let entered = match machine.llc.to_dram_count {
+        LatencyCount::Elapsed => edge(edge(sent, p.dram) + way, p.dram),
+        LatencyCount::Numbers => {
+            let taken = edge_after(sent, p.dram);
+            edge_after(edge(taken, p.core) + way - p.core, p.dram)
+        }
+    };
     let burst = dram.burst_length / dram.transfers_per_clock;
     let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
     let standard = Standard::of(dram).unwrap();
@@ -157,7 +171,11 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
         _ => on_grid(Rd, now),
     };
     let [latency, _] = standard.latencies(dram);
-    let transfer = (columns - 1) * t.tccdl.max(burst) + latency + burst;
+    let done_after = match dram.done_with {
+        DoneWith::LastDatum => burst,
+        DoneWith::FirstDatum => 1,
+    };
+    let transfer = (columns - 1) * t.tccdl.max(burst) + latency + done_after;
     (column + u64::from(transfer)) * p.dram
 }
 

@@ -232,7 +232,8 @@ fn a_load_without_a_copy_costs_both_links() {
     assert_eq!(with, at_home, "a copy is as near as a line that is at home");
     let (interval, header, data) = (3, 1, 1);
     let way = |flits: u64| flits * interval + LINK;
-    assert_eq!(without - with, 1 + way(header) + way(data));
+    let (fill, reply) = (machine.llc.fill_latency, machine.llc.reply_latency);
+    assert_eq!(without - with, 1 + way(header) + way(data) + u64::from(fill + reply));
 }
 
 /// Every sector that DRAM gives passes one slice, whoever asks, and each is read once though both partitions have it.

@@ -247,7 +247,7 @@ const SHAPES: &[&[&str]] = &[
     &["l1.cache.mshr_entries=1", "l1.cache.mshr_entries=3"],
     &["l1.cache.mshr_merges=1", "l1.cache.mshr_merges=2"],
     // Too few places for a cache that writes back.
-    &["l1.cache.miss_queue=1 l1.cache.write=write-through"],
+    &["l1.cache.miss_queue=1 l1.read_reserve=0 l1.cache.write=write-through"],
     &[
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=512 l1.cache.ways=2",
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=128 l1.cache.ways=1",

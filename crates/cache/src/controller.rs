@@ -42,9 +42,17 @@ pub struct Room {
     /// MSHR entries that are closed but not free yet, because not all of their requests have been
     /// answered (GPGPU-Sim, `mshr_table::next_access`).
     pub held_mshrs: usize,
+    /// Entries of the queue that a read must leave free unless it hits.
+    pub read_reserve: usize,
 }
 
 impl Room {
+    /// Whether a read that does not hit may go on, if it sends nothing.
+    fn check_reserve(self) -> Result<(), ReservationFail> {
+        let lacks = self.read_reserve > 0 && self.queue <= self.read_reserve;
+        if lacks { Err(ReservationFail::MissQueueFull) } else { Ok(()) }
+    }
+
     /// Whether so many requests can be sent to the next level.
     fn check(self, sent: usize) -> Result<(), ReservationFail> {
         if self.queue < sent { Err(ReservationFail::MissQueueFull) } else { Ok(()) }
@@ -204,10 +212,13 @@ impl Controller {
         let slot = self.tags.find(at.line);
         let read = match slot.filter(|&slot| self.tags.holds(slot, at.part, ALL_BYTES)) {
             Some(slot) => self.hit(access, &at, slot),
-            None => match self.mshr.find(at.sector) {
-                Some(entry) => self.merge(access, entry, slot)?,
-                None => self.miss(access, &at, slot, room, set_key)?,
-            },
+            None => {
+                room.check_reserve()?;
+                match self.mshr.find(at.sector) {
+                    Some(entry) => self.merge(access, entry, slot)?,
+                    None => self.miss(access, &at, slot, room, set_key)?,
+                }
+            }
         };
         self.counts.atomics += u64::from(access.atomic);
         Ok(read)

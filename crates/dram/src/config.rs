@@ -74,8 +74,13 @@ section! {
         /// Requests of one kind that may pass one in service that waits for the data bus to turn around;
         /// 0 = any number.
         turnaround_limit: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        /// The datum of its last column command with which a request is done: `last-datum`, or
+        /// `first-datum` as in GPGPU-Sim.
+        done_with: DoneWith;
         /// Finished reads that wait for the slice.
         return_queue: u32, in 1..=ENTRIES, unit "requests";
+        /// From the cycle in which a read is done until its slice can take it.
+        return_latency: u32, in 0..=CYCLES, unit "command cycles";
         /// Timing, command clock cycles.
         timing: Timing;
         /// Supply and currents of one device.
@@ -106,6 +111,19 @@ choice! {
 }
 
 serde_choice!(QueueOrganisation);
+
+choice! {
+    /// The datum with which a request is done.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum DoneWith {
+        /// The last of its last column command.
+        LastDatum = "last-datum",
+        /// The first of its last column command.
+        FirstDatum = "first-datum",
+    }
+}
+
+serde_choice!(DoneWith);
 
 section! {
     /// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters. A

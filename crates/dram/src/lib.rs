@@ -35,7 +35,7 @@ mod tests;
 
 pub use channel::Channel;
 pub use command_sink::CommandSink;
-pub use config::{Dram, Power, QueueOrganisation, Timing};
+pub use config::{DoneWith, Dram, Power, QueueOrganisation, Timing};
 pub use constraint::{Constraint, Scope};
 pub use counts::{BankResult, Breaker, ChannelResult, SharedRows};
 pub use energy::{Activity, Energy};

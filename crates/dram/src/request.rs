@@ -75,8 +75,8 @@ pub struct Completion {
     pub arrived: DramCycle,
     /// Cycle of its first command.
     pub first_command: DramCycle,
-    /// Cycle after its last data transfer; may lie ahead of the cycle that reports it.
-    pub data_end: DramCycle,
+    /// Cycle after the datum with which it is done (`dram.done_with`); may lie ahead of the cycle that reports it.
+    pub end: DramCycle,
     pub row_outcome: RowOutcome,
 }
 

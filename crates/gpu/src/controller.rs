@@ -7,6 +7,7 @@ mod perfect;
 mod prefetched;
 #[cfg(test)]
 mod tests;
+mod transit;
 
 use crate::context::Context;
 use crate::side::Sent;
@@ -14,6 +15,7 @@ use credits::Credits;
 use perfect::Perfect;
 use prefetched::OpenRows;
 use std::collections::VecDeque;
+use transit::Transit;
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
@@ -75,9 +77,11 @@ pub struct Controller {
     rows: Option<OpenRows>,
     /// With a prefetcher that skips lines in the LLC: these lines.
     cached: Option<CachedLines>,
-    /// Between the slices and the queues, oldest first; this takes `transit_ticks`.
+    /// Between the slices and the queues, oldest first.
     in_flight: VecDeque<InFlight>,
-    transit_ticks: u64,
+    transit: Transit,
+    /// DRAM cycles from the end of a read until its slice can take it.
+    return_latency: u64,
     /// What the slices' requests take to leave, if their number is limited.
     credits: Option<Credits>,
     /// Reads that may finish before the ports to the slices are full: a lower bound, renewed when it
@@ -132,7 +136,8 @@ impl Controller {
             perfect: None,
             sharing: machine.run.count_row_sharing.then(RowSharing::default),
             in_flight: VecDeque::new(),
-            transit_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
+            transit: Transit::new(machine, clock),
+            return_latency: dram.return_latency.into(),
         })
     }
 
@@ -208,8 +213,7 @@ impl Controller {
             {
                 self.take_head(slice, id, cycle, ctx);
                 self.take_credit(slice, &item);
-                let cycle =
-                    self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.transit_ticks));
+                let cycle = self.transit.end(cycle);
                 self.in_flight.push_back(InFlight { cycle, id, item });
                 self.first = next;
                 return;
@@ -250,7 +254,7 @@ impl Controller {
     #[inline(never)]
     fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
         let (ready, id) = ctx.fabric.head(self.slices[slice].misses)?;
-        Some(Head { id, cycle: self.clock.cycle_from(ready), item: self.item(id, ctx) })
+        Some(Head { id, cycle: self.transit.begin(ready), item: self.item(id, ctx) })
     }
 
     fn take_head(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
@@ -329,19 +333,22 @@ impl Controller {
                 None => RequestId(done.id),
             };
             let slice = ctx.requests.get(id).place.slice.index() - first_slice;
+            let returned = match done.write {
+                true => done.end,
+                false => done.end + self.return_latency,
+            };
             if let Some(credits) = self.credits.as_mut().filter(|_| !done.is_prefetch()) {
-                credits.give_back(slice, done.data_end);
+                credits.give_back(slice, returned);
             }
             if done.write {
                 ctx.requests.remove(id);
                 continue;
             }
-            let data_end = self.clock.at(done.data_end);
             let stamps = ctx.requests.stamps_mut(id);
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
-            stamps.dram_finished = data_end;
-            ctx.fabric.push(slices[slice].fills, id, data_end);
+            stamps.dram_finished = clock.at(done.end);
+            ctx.fabric.push(slices[slice].fills, id, clock.at(returned));
             self.room -= 1;
         }
     }

@@ -267,6 +267,8 @@ section! {
         latency: u32, in 1..=CYCLES, unit "core cycles";
         /// Banks, interleaved by sector: each accepts one sector and looks one up in a core cycle.
         banks: u32, in 1..=64, unit "banks";
+        /// Entries of the miss queue that a read leaves free unless it hits; stores may take them.
+        read_reserve: u32, in 0..=ENTRIES, unit "requests";
         /// L1 is invalidated when a kernel ends.
         flush_between_kernels: bool;
         /// Async copies with the bypass modifier (`LDGSTS.BYPASS`) bypass L1, as in hardware; else
@@ -294,6 +296,19 @@ choice! {
 
 serde_choice!(ReplyOrder);
 
+choice! {
+    /// How a latency in core cycles between two cycles of DRAM is counted.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum LatencyCount {
+        /// As time.
+        Elapsed = "elapsed",
+        /// As the difference between the numbers of the core cycles that end the two.
+        Numbers = "numbers",
+    }
+}
+
+serde_choice!(LatencyCount);
+
 section! {
     /// Last-level cache slices.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -310,15 +325,16 @@ section! {
         /// subqueues and needs 5; `calrs-ideal` and `none` do not use them.
         queue: u32, in 1..=ENTRIES, unit "requests";
         /// Entries of the queue that must be free for a request to be taken from the network, however many
-        /// are in the delay before the queue; there they wait for an entry. 0: what is taken finds one when its
-        /// delay is over.
+        /// are in the delay before the queue; there they wait for an entry, which they get at the end of a
+        /// cycle, and are served in the next at the earliest. 0: what is taken finds one when its delay is over,
+        /// and may be served in that cycle.
         queue_reserve: u32, in 0..=ENTRIES, unit "requests";
         /// Requests that a slice takes from the network in an LLC cycle; 0 = all that have arrived.
         /// One is served per cycle.
         arrivals_per_cycle: u32, in 0..=ENTRIES, unit "requests";
         /// From the network to the slice's queue.
         input_latency: u32, in 0..=CYCLES, unit "core cycles";
-        /// From the tags to the data on a hit.
+        /// From the tags to the data on a hit; 0 is as 1 without `llc.reply_latency`.
         latency: u32, in 0..=CYCLES, unit "LLC cycles";
         /// Bytes per LLC cycle through a slice's data port, and through its fill port; 0 = no
         /// limit. A hit, or the eviction of a dirty line, occupies the tags for as many cycles as
@@ -329,8 +345,15 @@ section! {
         /// Which replies take the last free entries of the reply queue: `fills-first` or
         /// `hits-first`. While there is room, one of each leaves per cycle.
         reply_order: ReplyOrder;
+        /// From the fill of a sector until its first answer enters the reply queue; with a cache only.
+        fill_latency: u32, in 0..=CYCLES, unit "LLC cycles";
+        /// In the reply queue, at least.
+        reply_latency: u32, in 0..=CYCLES, unit "LLC cycles";
         /// From a slice's queue to DRAM until an item may enter the channel's queue.
         to_dram_latency: u32, in 0..=CYCLES, unit "core cycles";
+        /// How this latency is counted: `elapsed`, as time; `numbers`, as in GPGPU-Sim, between the numbers of
+        /// the core cycles that end the two cycles of DRAM, of which the first begins after the request has come.
+        to_dram_count: LatencyCount;
         /// Requests between one slice and the channel's queues, in addition to those that the
         /// latency keeps in flight. When it is full, a slice serves nothing, not even hits.
         to_dram_queue: u32, in 1..=ENTRIES, unit "requests";

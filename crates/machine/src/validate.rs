@@ -23,7 +23,7 @@ impl Machine {
         check_cache("l1.cache", &self.l1.cache)?;
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
-        check_miss_queue(&self.l1.cache)?;
+        check_miss_queue(&self.l1)?;
         check_llc_write(&self.llc.cache)?;
         check_send_and_fetch(&self.l1.cache, &self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
@@ -223,10 +223,13 @@ fn check_llc_write(llc: &Cache) -> Check {
 
 /// In a write-back L1 a miss takes two entries of the miss queue at once: its own, and that of the
 /// dirty line which it replaces.
-fn check_miss_queue(l1: &Cache) -> Check {
-    let holds = !l1.write.has_dirty_lines() || l1.miss_queue >= 2;
+fn check_miss_queue(l1: &L1) -> Check {
+    let cache = &l1.cache;
+    let holds = !cache.write.has_dirty_lines() || cache.miss_queue >= 2;
     let valid = "at least 2, a miss and the dirty line that it replaces, where `l1.cache.write` leaves dirty lines";
-    rule(holds, "l1.cache.miss_queue", l1.miss_queue, valid)
+    rule(holds, "l1.cache.miss_queue", cache.miss_queue, valid)?;
+    let valid = format!("less than `l1.cache.miss_queue` = {}", cache.miss_queue);
+    rule(l1.read_reserve < cache.miss_queue, "l1.read_reserve", l1.read_reserve, valid)
 }
 
 fn check_unified(l1: &L1, sm: &Sm) -> Check {

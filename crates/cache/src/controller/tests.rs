@@ -53,7 +53,7 @@ impl Driven {
         Driven {
             cache: Controller::new(CacheLevel::Llc, config, rules),
             requests: RequestTable::default(),
-            room: Room { queue: 8, held_mshrs: 0 },
+            room: Room { queue: 8, held_mshrs: 0, read_reserve: 0 },
         }
     }
 

@@ -344,7 +344,7 @@ impl Channel {
             write,
             arrived: queued.arrived,
             first_command: active.first_command,
-            data_end,
+            end: now + latency + self.spec.done_after,
             row_outcome: active.outcome,
         });
         if kind == PREFETCHES {

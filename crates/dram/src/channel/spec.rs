@@ -4,7 +4,7 @@ use super::queues::{READS, WRITES};
 use crate::page::PagePolicy;
 use crate::scheduler::Traits;
 use crate::timing::TimingState;
-use crate::{Dram, QueueOrganisation};
+use crate::{DoneWith, Dram, QueueOrganisation};
 
 /// What the channel needs of its configuration and of its policies. The channels of a machine share
 /// one.
@@ -18,6 +18,8 @@ pub(super) struct Spec {
     pub data_buses: u64,
     /// Data cycles of a column command.
     pub burst: u64,
+    /// Cycles from the first datum of the last column command until the request is done.
+    pub done_after: u64,
     /// RD and WR to first data.
     pub latencies: [u64; 2],
     pub trp: u64,
@@ -49,6 +51,10 @@ impl Spec {
             },
             data_buses: dram.pseudo_channels.into(),
             burst: dram.burst_cycles().into(),
+            done_after: match dram.done_with {
+                DoneWith::LastDatum => dram.burst_cycles().into(),
+                DoneWith::FirstDatum => 1,
+            },
             latencies: timing.latencies(),
             trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,

@@ -4,8 +4,8 @@ use crate::GivenTimes;
 use crate::prefetch::PrefetchContext;
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::{
-    Channel, ChannelResult, Command, CommandKind, Completion, Dram, Power, QueueOrganisation,
-    Request, Timing, checker,
+    Channel, ChannelResult, Command, CommandKind, Completion, DoneWith, Dram, Power,
+    QueueOrganisation, Request, Timing, checker,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,9 @@ pub fn gddr5() -> Dram {
         page: "open".to_owned(),
         picks_per_cycle: 0,
         turnaround_limit: 0,
+        done_with: DoneWith::LastDatum,
         return_queue: 64,
+        return_latency: 0,
         timing: Timing {
             trcd: 12,
             trcdw: 9,
@@ -388,7 +390,7 @@ pub fn drive(
         assert!(!ends || channel.is_empty(), "stuck at {now}: {:?}", channel.pending());
         now = if stepping == Stepping::EveryCycle { now + 1 } else { event.min(now + 1_000_000) };
     }
-    let end = completions.iter().map(|done| done.data_end).max().unwrap_or(now);
+    let end = completions.iter().map(|done| done.end).max().unwrap_or(now);
     Run {
         completions,
         log: channel.log().to_vec(),

@@ -257,8 +257,7 @@ fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
     let write = |id| (30, Request { write: true, ..line(id, 1, id, 0) });
     let requests = [(0, line(0, 0, 5, 0)), write(1), write(2), write(3), later(500)];
     let run = with(&gddr5(), "fr-fcfs", "opportunistic", &requests);
-    let last =
-        run.completions.iter().filter(|d| d.write).map(|d| d.data_end.number()).max().unwrap();
+    let last = run.completions.iter().filter(|d| d.write).map(|d| d.end.number()).max().unwrap();
     let begun: Vec<u64> = run.served(true).iter().filter(|s| s.0 == 0).map(|s| s.2).collect();
     assert!(begun.iter().all(|&first| first < 30 || first > last - 4 - 2), "{begun:?}, {last}");
     assert_eq!(begun.len(), 7);
@@ -361,7 +360,7 @@ fn prefetches_take_room_as_reads_do() {
         .collect();
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
     let run = drive(&mut channel, &requests, Stepping::Events, |_| 3);
-    let column = |done: &Completion| done.data_end.number() - 12 - 2;
+    let column = |done: &Completion| done.end.number() - 12 - 2;
     let served = run.completions.iter().map(|done| (done.first_command.number(), column(done)));
     let served: Vec<(u64, u64)> = served.collect();
     let at =
@@ -416,7 +415,7 @@ fn banks_take_turns_whether_asked_or_not() {
     let requests: Vec<_> =
         [(0, line(0, 0, 5, 0))].into_iter().chain(hits).chain([later(500)]).collect();
     let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
-    let last = run.completions.iter().find(|done| done.id == 5).unwrap().data_end.number();
+    let last = run.completions.iter().find(|done| done.id == 5).unwrap().end.number();
     let meanwhile = run.served(true).iter().filter(|s| s.0 == 0 && s.2 < last).count();
     assert!(meanwhile >= 3, "{:?}", run.served(true));
 }

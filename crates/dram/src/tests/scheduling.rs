@@ -16,8 +16,7 @@ fn latencies_of_hit_miss_and_conflict() {
         let run = timed(&gddr5(), policy, &requests);
         let expected = ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @100", "Pre 0:1 @200", "Act 0:2 @212"];
         assert_eq!(run.commands()[..5], expected);
-        let latency: Vec<u64> =
-            run.completions.iter().map(|c| c.data_end.since(c.arrived)).collect();
+        let latency: Vec<u64> = run.completions.iter().map(|c| c.end.since(c.arrived)).collect();
         // tRCD + CL + burst, CL + burst, tRP + tRCD + CL + burst.
         assert_eq!(latency, [12 + 12 + 2, 12 + 2, 12 + 12 + 12 + 2], "{policy}");
         let outcomes: Vec<_> = run.completions.iter().map(|c| c.row_outcome).collect();
@@ -269,7 +268,7 @@ fn bursts_of_two_banks_interleave() {
         .map(|c| (c.cycle, c.request.unwrap(), c.burst))
         .collect();
     assert_eq!(columns, [(12, 0, 0), (15, 0, 1), (18, 1, 0), (20, 0, 2), (22, 1, 1), (24, 2, 0)]);
-    let ends: Vec<_> = run.completions.iter().map(|c| (c.id, c.data_end.number())).collect();
+    let ends: Vec<_> = run.completions.iter().map(|c| (c.id, c.end.number())).collect();
     assert_eq!(ends, [(0, 34), (1, 36), (2, 38)]);
 }
 

@@ -1,7 +1,7 @@
 //! Everything comes back, once, and the counts agree with the commands.
 
 use super::harness::*;
-use crate::{CommandKind, RowOutcome};
+use crate::{CommandKind, DoneWith, Dram, Request, RowOutcome};
 
 #[test]
 fn an_idle_channel_has_nothing_to_do() {
@@ -59,7 +59,7 @@ fn integrals_of_a_single_read() {
     let dram = gddr5();
     let run = run(&dram, "fr-fcfs", &[read(1, 3, 9)]);
     // ACT at 0, RD at tRCD = 12, data from 24 to 26.
-    assert_eq!(run.completions[0].data_end, at(26));
+    assert_eq!(run.completions[0].end, at(26));
     let counts = run.counts;
     assert_eq!(counts.cycles, 26);
     assert_eq!(counts.pending_cycles, 26);
@@ -69,6 +69,27 @@ fn integrals_of_a_single_read() {
     assert_eq!(counts.occupancy_cycles[..3], [14, 12, 0]);
     assert_eq!(counts.banks[3].outstanding_cycles, 26);
     assert_eq!(counts.banks[2].outstanding_cycles, 0);
+}
+
+/// A request may be done with its first datum; the bus and the bank are taken until the last.
+#[test]
+fn a_read_and_a_write_are_done_with_the_datum_of_their_last_command_that_the_machine_names() {
+    let run = |done_with| {
+        let dram = Dram { done_with, ..gddr5() };
+        let write = Request { write: true, ..read(2, 3, 9) };
+        [read(1, 3, 9), write].map(|request| run(&dram, "fr-fcfs", &[request]))
+    };
+    let last = run(DoneWith::LastDatum);
+    let first = run(DoneWith::FirstDatum);
+    for (last, first) in last.iter().zip(&first) {
+        assert_eq!(
+            last.completions[0].end,
+            first.completions[0].end + 1,
+            "of bursts of two cycles"
+        );
+        let busy = |run: &Run| (run.counts.data_bus_busy_cycles, run.counts.any_bank_busy_cycles);
+        assert_eq!(busy(last), busy(first));
+    }
 }
 
 /// Two banks, the second read arriving at 10: both outstanding from 10 to 26.

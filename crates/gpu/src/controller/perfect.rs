@@ -60,7 +60,7 @@ impl Controller {
             return;
         }
         perfect.reads += 1;
-        let due = self.clock.at(self.clock.cycle_from(Ticks(now.0 + self.transit_ticks)));
+        let due = self.clock.at(self.transit.end(cycle));
         perfect.done[slice].push_back((due, id));
         let stamps = ctx.requests.stamps_mut(id);
         (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);

@@ -105,6 +105,14 @@ fn a_read_is_stamped_and_comes_back_to_its_slice() {
 }
 
 #[test]
+fn a_read_waits_for_its_slice_after_its_data() {
+    let entered = 10 + WAY;
+    let outcome = run(&["dram.return_latency=7"], &[read(1, 10, 0)], 0);
+    assert_eq!(outcome.stamps, [[entered, entered, entered + READ]], "no later on the bus");
+    assert_eq!(outcome.fills, [(entered + READ + 7, 0)]);
+}
+
+#[test]
 fn what_is_on_its_way_is_told_beside_what_is_pending() {
     let states = run(&[], &[read(1, 10, 0)], 0).states;
     assert_eq!(states.first().unwrap(), "channel 0: 0 requests pending, 1 on their way");
@@ -200,6 +208,18 @@ fn a_write_gives_its_credit_back_too() {
     let outcome = run(&credits, &(0..9).map(write).collect::<Vec<_>>(), 0);
     assert_eq!(outcome.counts.total().writes, 2 * 9);
     assert_eq!(outcome.left, 0);
+}
+
+#[test]
+fn a_read_gives_its_credit_back_when_its_slice_can_take_it_and_a_write_with_its_data() {
+    let entered = |kind, latency: u64| {
+        let latency = format!("dram.return_latency={latency}");
+        let keys = [&UNQUEUED_WRITES[..], &["llc.to_dram_credits=1", &latency]].concat();
+        let first = |n: u64| Miss { kind, ..read(0, 0, n << 16) };
+        run(&keys, &[first(0), first(1), read(0, 0, 2 << 16)], 0).stamps[2][0]
+    };
+    assert_eq!(entered(RequestKind::Read, 7), entered(RequestKind::Read, 0) + 7);
+    assert_eq!(entered(RequestKind::Writeback, 7), entered(RequestKind::Writeback, 0));
 }
 
 #[test]

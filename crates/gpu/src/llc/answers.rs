@@ -1,13 +1,13 @@
 //! Fills that are not answered in full: requests that still get their replies.
 
 use std::collections::VecDeque;
-use warpmem_sim::{CacheLevel, RequestId, RequestTable};
+use warpmem_sim::{CacheLevel, RequestId, RequestTable, Ticks};
 
 /// The requests that fills answer, fill after fill. Those of one fill are linked through the
 /// request table.
 pub(super) struct Answers {
-    /// The first request of each fill that is left to answer.
-    fills: VecDeque<RequestId>,
+    /// The first request of each fill that is left to answer, and from when it may be.
+    fills: VecDeque<(Ticks, RequestId)>,
 }
 
 impl Answers {
@@ -16,14 +16,22 @@ impl Answers {
         Answers { fills: VecDeque::with_capacity(entries as usize) }
     }
 
-    /// A fill answers `first` and the requests linked to it.
-    pub fn push(&mut self, first: RequestId) {
-        self.fills.push_back(first);
+    /// A fill answers `first` and the requests linked to it from `due` on.
+    pub fn push(&mut self, first: RequestId, due: Ticks) {
+        debug_assert!(self.fills.back().is_none_or(|&(last, _)| last <= due));
+        self.fills.push_back((due, first));
     }
 
-    /// The request that is answered next.
-    pub fn next(&self) -> Option<RequestId> {
-        self.fills.front().copied()
+    /// When the next request may be answered; [`Ticks::NEVER`] if there is none.
+    #[inline]
+    pub fn due(&self) -> Ticks {
+        self.fills.front().map_or(Ticks::NEVER, |&(due, _)| due)
+    }
+
+    /// The request that is answered next, if it may be.
+    #[inline]
+    pub fn next(&self, now: Ticks) -> Option<RequestId> {
+        self.fills.front().filter(|&&(due, _)| due <= now).map(|&(_, first)| first)
     }
 
     /// The request that [`Answers::next`] named has been answered.
@@ -34,7 +42,7 @@ impl Answers {
 
     /// Drops reads that the slice made for itself: they get no reply.
     pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
-        while let Some(&first) = self.fills.front()
+        while let Some(&(_, first)) = self.fills.front()
             && requests.get(first).own
         {
             self.drop_first(requests);
@@ -44,7 +52,7 @@ impl Answers {
 
     /// The request linked to the first takes its place.
     fn drop_first(&mut self, requests: &RequestTable) {
-        let Some(first) = self.fills.front_mut() else { return };
+        let Some((_, first)) = self.fills.front_mut() else { return };
         *first = requests.next(*first, CacheLevel::Llc);
         if *first == RequestId::NONE {
             self.fills.pop_front();

@@ -17,6 +17,9 @@ pub(super) struct Arrivals {
     port: PortId,
     delayed: DelayLine,
     gate: Gate,
+    /// A request enters the queue at the end of the cycle in which its delay is over, after the tags have
+    /// been served (GPGPU-Sim, memory_sub_partition::cache_cycle).
+    queue_last: bool,
     /// Most requests that the network hands over in a cycle.
     per_cycle: u32,
     /// In the delay and the queue; in the queue.
@@ -57,6 +60,7 @@ impl Arrivals {
                     Gate::Queued(queue.capacity().saturating_add(1).saturating_sub(reserve).max(1))
                 }
             },
+            queue_last: config.queue_reserve > 0,
             per_cycle: match config.arrivals_per_cycle {
                 0 => u32::MAX,
                 most => most,
@@ -71,13 +75,30 @@ impl Arrivals {
         })
     }
 
-    /// Takes requests from the network, and lets those whose delay is over enter the queue.
+    /// Takes requests from the network, and lets those whose delay is over enter the queue, unless
+    /// they come last.
     pub fn arrive(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
         for _ in 0..self.per_cycle {
             if !self.take_request(now, ctx) {
                 break;
             }
         }
+        if !self.queue_last {
+            self.enqueue(cycle, now, ctx);
+        }
+    }
+
+    /// At the end of a cycle, in which the tags have been served, lets requests whose delay is over
+    /// enter the queue where they come last.
+    #[inline]
+    pub fn end_cycle(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
+        if self.queue_last && self.delayed.due() <= now {
+            self.enqueue(cycle + 1, now, ctx);
+        }
+    }
+
+    /// Lets requests whose delay is over enter the queue, in which they stand from `cycle` on.
+    fn enqueue(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
         while let Some(id) = self.delayed.ready(now) {
             let request = ctx.requests.get_mut(id);
             self.note_arrival(request, &ctx.side.fields);

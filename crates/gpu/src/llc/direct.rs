@@ -55,7 +55,7 @@ impl Slice {
     /// the way to DRAM, so that no fill waits for DRAM to take a write.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.fills, now);
-        self.replies.answer(id);
+        self.replies.fill(id, now);
         let request = *ctx.requests.get(id);
         if request.kind == RequestKind::Atomic {
             let data = ctx.requests.add(self.data_of(&request), now);

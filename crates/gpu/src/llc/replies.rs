@@ -18,6 +18,10 @@ pub(super) struct Replies {
     to_twin: Option<ToTwin>,
     /// LLC cycles from the tags to the reply port.
     latency: u32,
+    /// Ticks from a fill until its first answer enters the reply queue.
+    fill_ticks: u64,
+    /// Ticks in the reply queue, at least.
+    queue_ticks: u64,
     order: ReplyOrder,
     /// Ticks in an LLC cycle.
     period: u64,
@@ -32,10 +36,13 @@ pub(super) struct Replies {
 impl Replies {
     /// `port` leads to the reply network.
     pub fn new(config: &Llc, port: PortId, clock: LlcClock) -> Replies {
+        let fill = if config.enabled { config.fill_latency } else { 0 };
         Replies {
             port,
             to_twin: None,
             latency: if config.enabled { config.latency } else { 0 },
+            fill_ticks: u64::from(fill) * clock.period(),
+            queue_ticks: u64::from(config.reply_latency) * clock.period(),
             order: config.reply_order,
             period: clock.period(),
             free: Ticks(0),
@@ -69,9 +76,9 @@ impl Replies {
         self.hits.push(Ticks(now.0 + u64::from(self.latency) * self.period), id);
     }
 
-    /// A fill answers `first` and the requests linked to it.
-    pub fn answer(&mut self, first: RequestId) {
-        self.answers.push(first);
+    /// A fill answers `first` and the requests linked to it, after its latency.
+    pub fn fill(&mut self, first: RequestId, now: Ticks) {
+        self.answers.push(first, Ticks(now.0 + self.fill_ticks));
     }
 
     /// Drops reads that the slice made for itself: they get no reply.
@@ -108,8 +115,17 @@ impl Replies {
     /// there is room for one, `llc.reply_order` decides.
     #[inline]
     pub fn send(&mut self, now: Ticks, ctx: &mut Context) {
-        if self.hits.due() <= now || !self.answers.is_empty() {
+        if self.hits.due() <= now || self.answers.due() <= now {
             self.send_due(now, ctx);
+        }
+    }
+
+    /// Hands over a hit that has just been served and has no latency, where replies have one of their own
+    /// (GPGPU-Sim, memory_sub_partition::cache_cycle): before the answers of the fill of this cycle.
+    #[inline]
+    pub fn send_served(&mut self, now: Ticks, ctx: &mut Context) {
+        if self.queue_ticks > 0 && self.hits.due() <= now {
+            self.send_hit(now, ctx);
         }
     }
 
@@ -127,7 +143,7 @@ impl Replies {
     }
 
     fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
-        let Some(id) = self.answers.next() else { return };
+        let Some(id) = self.answers.next(now) else { return };
         let port = self.port_of(id, ctx);
         if ctx.fabric.room_or_wake(port) {
             self.answers.pop(ctx.requests);
@@ -153,7 +169,7 @@ impl Replies {
     /// gpgpu_sim::cycle).
     fn send_reply(&mut self, id: RequestId, port: PortId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
-        let leaves = now.max(self.free);
+        let leaves = Ticks(now.0 + self.queue_ticks).max(self.free);
         self.free = Ticks(leaves.0 + self.period);
         ctx.fabric.push(port, id, leaves);
     }
@@ -163,20 +179,20 @@ impl Replies {
         if self.to_twin.is_some() {
             return self.next_of_two_ports(now, ctx);
         }
-        let due = if self.answers.is_empty() { self.hits.due() } else { now };
+        let due = self.hits.due().min(self.answers.due());
         if due > now || ctx.fabric.room_or_wake(self.port) { due } else { Ticks::NEVER }
     }
 
     fn next_of_two_ports(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        if let Some(id) = self.answers.next()
-            && ctx.fabric.room_or_wake(self.port_of(id, ctx))
+        let mut next = Ticks::NEVER;
+        for (first, due) in
+            [(self.answers.next(now), self.answers.due()), (self.hits.ready(now), self.hits.due())]
         {
-            return now;
+            if first.is_none_or(|id| ctx.fabric.room_or_wake(self.port_of(id, ctx))) {
+                next = next.min(due);
+            }
         }
-        match self.hits.ready(now) {
-            Some(id) if !ctx.fabric.room_or_wake(self.port_of(id, ctx)) => Ticks::NEVER,
-            _ => self.hits.due(),
-        }
+        next
     }
 
     /// Hits in their latency.

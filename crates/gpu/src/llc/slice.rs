@@ -204,7 +204,9 @@ impl Slice {
             } else {
                 self.serve(cycle, now, ctx);
             }
+            self.replies.send_served(now, ctx);
         }
+        self.arrivals.end_cycle(cycle, now, ctx);
         let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
         self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshr_changes);
         self.schedule(cycle, now, sent, ctx);
@@ -245,7 +247,7 @@ impl Slice {
         ctx.fabric.pop(self.fills, now);
         self.to_dram.forget_merges(fill.entry, now);
         self.result.mshr_merge_length.record(u64::from(fill.count));
-        self.replies.answer(fill.first);
+        self.replies.fill(fill.first, now);
         let mut next = fill.first;
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
@@ -306,7 +308,11 @@ impl Slice {
     /// What is free for a request at the tags, or a fill. Fills that are not answered in full hold
     /// their MSHR entries (GPGPU-Sim, mshr_table::next_access).
     pub(super) fn room(&self, ctx: &Context) -> Room {
-        Room { queue: self.to_dram.room(ctx), held_mshrs: self.replies.unanswered_fills() }
+        Room {
+            queue: self.to_dram.room(ctx),
+            held_mshrs: self.replies.unanswered_fills(),
+            read_reserve: 0,
+        }
     }
 
     /// Serves the next request of the queue at the tags, which are free; whether it did.

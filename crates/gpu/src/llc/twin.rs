@@ -235,7 +235,7 @@ impl Slice {
         ctx.fabric.pop(port, now);
         self.take_line(fill.allocated, address, now, ctx);
         self.place_line(address, request.insertion);
-        self.answer_from_twin(&fill, id, ctx);
+        self.answer_from_twin(&fill, id, now, ctx);
         let stale = &mut self.twin.as_mut().expect("it has answered").stale;
         if stale.contains(&address) {
             stale.retain(|&other| other != address);
@@ -247,10 +247,10 @@ impl Slice {
     }
 
     /// The requests that waited for a sector are answered as `first` was at home.
-    fn answer_from_twin(&mut self, fill: &Fill, first: RequestId, ctx: &mut Context) {
+    fn answer_from_twin(&mut self, fill: &Fill, first: RequestId, now: Ticks, ctx: &mut Context) {
         let offchip = ctx.requests.get(first).offchip;
         self.result.mshr_merge_length.record(u64::from(fill.count));
-        self.replies.answer(fill.first);
+        self.replies.fill(fill.first, now);
         let mut next = fill.first;
         while next != RequestId::NONE {
             let this = next;

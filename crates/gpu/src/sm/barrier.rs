@@ -80,10 +80,13 @@ impl Sm {
         self.pass_barrier(complete);
     }
 
-    /// These warps go on in the next cycle.
+    /// These warps go on in the next cycle; those whose schedulers are yet to issue in this one, at once.
     fn pass_barrier(&mut self, warps: u64) {
-        if warps != 0 {
-            self.leave_barrier(warps, self.cycle, self.cycle + 1);
+        let at_once = warps & self.yet_to_issue;
+        for (warps, from) in [(at_once, self.cycle), (warps & !at_once, self.cycle + 1)] {
+            if warps != 0 {
+                self.leave_barrier(warps, self.cycle, from);
+            }
         }
     }
 

@@ -22,7 +22,9 @@ impl Sm {
         let mut issued = 0;
         let n = self.slots.len();
         let first = if self.rotating_schedulers { self.rotation(cycle) % n } else { 0 };
+        self.yet_to_issue = if self.collectors.is_some() { u64::MAX } else { 0 };
         for s in (first..n).chain(0..first).map(SchedulerId::new) {
+            self.yet_to_issue &= !self.slots[s.index()].warps();
             let candidates = self.candidates(s, cycle);
             if candidates == 0 || self.slots[s.index()].next_issue() > cycle {
                 continue;
@@ -40,6 +42,7 @@ impl Sm {
             self.issue_warp(s, warp, cycle, map)?;
             issued += 1;
         }
+        self.yet_to_issue = 0;
         Ok(issued)
     }
 
@@ -206,6 +209,8 @@ impl Sm {
         warp.fence = false;
         if warp.waits_for_unit() {
             self.awaiting_unit |= slot.bit();
+        } else if ready <= self.cycle && slot.is_in(self.yet_to_issue) {
+            self.sets.take_due(slot.bit());
         } else {
             self.calendar.add(slot, ready);
         }

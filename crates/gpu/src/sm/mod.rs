@@ -88,6 +88,9 @@ pub struct Sm {
     collectors: Option<Box<Collectors>>,
     /// Warps that wait for a unit to take an instruction of theirs.
     awaiting_unit: u64,
+    /// Warps whose schedulers come later in the cycle, while instructions issue (GPGPU-Sim,
+    /// `shader_core_ctx::issue`); 0 where those that leave a barrier go on in the next cycle.
+    yet_to_issue: u64,
     /// The policy let none of its candidates issue in some slot in the last step.
     holds: bool,
     policy: Box<dyn WarpScheduler>,
@@ -144,6 +147,7 @@ impl Sm {
             slots: SchedulerId::all(context.schedulers()).map(slot).collect(),
             collectors: (config.collectors > 0).then(limited),
             awaiting_unit: 0,
+            yet_to_issue: 0,
             holds: false,
             needs,
             policy,

@@ -292,7 +292,7 @@ fn v100_is_the_reference_machine() {
             ("l1.shared_options_bytes", "[0, 8192, 16384, 32768, 65536, 98304]"),
             ("l1.cache.mshr_entries", "512"),
             ("l1.cache.mshr_merges", "8"),
-            ("l1.cache.miss_queue", "15"),
+            ("l1.cache.miss_queue", "16"),
             ("llc.cache.mshr_entries", "192"),
             ("llc.cache.index", "ipoly"),
             ("llc.input_latency", "160"),

@@ -171,8 +171,8 @@ impl Lane {
         let mut served = 0;
         for done in self.channel.take_completions() {
             let latency = if done.write { &mut self.write_latency } else { &mut self.read_latency };
-            latency.record(done.data_end.since(done.arrived));
-            self.end = self.end.max(done.data_end);
+            latency.record(done.end.since(done.arrived));
+            self.end = self.end.max(done.end);
             served += 1;
         }
         self.look_ahead();

@@ -153,3 +153,17 @@ fn the_set_is_chosen_by_the_key_of_its_user() {
     };
     assert_eq!(allocated.unwrap().evicted, None, "set 1 is empty");
 }
+
+#[test]
+fn a_read_leaves_entries_of_the_queue_free_unless_it_hits_and_a_store_takes_them() {
+    let mut it = Driven::of(&Cache { write: WritePolicy::WriteThrough, ..cache(2) });
+    it.bring(&[0]);
+    assert_eq!(it.read(LINE), Found::Miss);
+    it.room = Room { queue: 2, held_mshrs: 0, read_reserve: 2 };
+    let full = || Found::Fail(ReservationFail::MissQueueFull);
+    assert_eq!(it.read(0), Found::Hit);
+    assert_eq!([it.read(LINE), it.read(2 * LINE)], [full(), full()], "it merges into none");
+    assert!(it.write(store(2 * LINE)).is_ok());
+    it.room.queue = 3;
+    assert_eq!(it.read(LINE), Found::Pending);
+}

@@ -190,7 +190,7 @@ fn nothing_waits_for_ever() {
     for locality in ["with", "without"] {
         let run = run(&gddr5(), &format!("delay(locality={locality},cycles=2000)"), &requests);
         assert_eq!(run.completions.len(), 300);
-        let longest = |run: &Run| run.completions.iter().map(|done| done.data_end).max().unwrap();
+        let longest = |run: &Run| run.completions.iter().map(|done| done.end).max().unwrap();
         // Each queue's content is held back once, and then the next.
         assert!(longest(&run) <= longest(&plain) + 2000 * 300 / 64 * 2, "{locality}");
     }

@@ -68,8 +68,9 @@ fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
     };
     let without = [0, 1, 2, 50, 51].map(|cycle| cycle + ARRIVE + 20);
     assert_eq!(arrived(&[]), without, "the delay has room");
-    // The first of the two that wait reaches the tags when they are free, the other a cycle later.
-    let free = ARRIVE + 20 + HOLD;
+    // The first of the two that wait reaches the tags when they are free, the other a cycle later. All enter
+    // the queue at the end of a cycle and are served in the next at the earliest.
+    let free = ARRIVE + 20 + HOLD + 1;
     let [one, two, three] = [without[0], without[1], without[2]];
     let one_free = [one, two, three, free + 1 + 20, free + 2 + 20];
     assert_eq!(arrived(&["llc.queue_reserve=1"]), one_free);

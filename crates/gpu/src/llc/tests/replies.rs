@@ -83,6 +83,60 @@ fn an_mshr_entry_is_taken_until_all_that_waited_are_answered() {
 }
 
 #[test]
+fn a_fill_answers_after_its_latency_and_has_its_mshr_entry_until_then() {
+    let asks = [ask(0, READ, 0), ask(1, READ, 0), ask(2, READ, 128), ask(200, READ, 0)];
+    let keys = ["llc.fill_latency=5", "llc.cache.mshr_entries=1"];
+    let back = ARRIVE + 1 + DRAM + 5;
+    let outcome = run(&bare(&keys), &asks);
+    assert_eq!([0, 1].map(|n| outcome.cycle(n)), [back, back + 1]);
+    assert_eq!(
+        outcome.cycle(2),
+        back + 1 + 1 + DRAM + 5,
+        "it has the entry after the second answer"
+    );
+    assert_eq!(outcome.cycle(3), 200 + ARRIVE + 3, "a hit has its own");
+}
+
+#[test]
+fn a_line_that_is_filled_is_found_before_what_waited_for_it_is_answered() {
+    let filled = ARRIVE + 1 + DRAM;
+    let asks = [ask(0, READ, 0), ask(filled - ARRIVE, READ, 0)];
+    let outcome = run(&bare(&["llc.fill_latency=20"]), &asks);
+    assert_eq!([0, 1].map(|n| outcome.cycle(n)), [filled + 20, filled + 3]);
+}
+
+#[test]
+fn a_reply_is_in_its_queue_for_a_time_and_holds_no_mshr_entry_there() {
+    let asks = [ask(0, READ, 0), ask(2, READ, 128), ask(200, READ, 0)];
+    let keys = ["llc.reply_latency=5", "llc.cache.mshr_entries=1"];
+    let back = ARRIVE + 1 + DRAM;
+    let outcome = run(&bare(&keys), &asks);
+    assert_eq!(outcome.cycle(0), back + 5);
+    assert_eq!(outcome.cycle(1), back + 1 + DRAM + 5, "it has the entry after the first answer");
+    assert_eq!(outcome.cycle(2), 200 + ARRIVE + 3 + 5, "a hit has it beside its own");
+}
+
+#[test]
+fn a_hit_without_a_latency_goes_before_the_answers_of_the_fill_of_its_cycle() {
+    let filled = ARRIVE + 1 + DRAM;
+    let asks = [ask(0, READ, 0), ask(1, READ, 0), ask(filled - ARRIVE, READ, 0)];
+    let keys = ["llc.latency=0", "llc.reply_latency=1"];
+    let replies = |fill_latency: u32| {
+        let fill = format!("llc.fill_latency={fill_latency}");
+        let outcome = run(&bare(&[&keys[..], &[&fill]].concat()), &asks);
+        [0, 1, 2].map(|n| outcome.cycle(n))
+    };
+    assert_eq!(replies(1), [filled + 2, filled + 3, filled + 1]);
+    assert_eq!(replies(0), [filled + 1, filled + 3, filled + 2], "answered first");
+}
+
+#[test]
+fn without_a_cache_there_is_no_fill() {
+    let outcome = run(&bare(&["llc.enabled=false", "llc.fill_latency=5"]), &[ask(0, READ, 0)]);
+    assert_eq!(outcome.cycle(0), ARRIVE + 1 + DRAM);
+}
+
+#[test]
 fn data_of_hits_and_fills_pass_their_ports_in_as_many_cycles_as_they_take() {
     let machine = |port: u32| bare(&[&format!("llc.port_bytes={port}")]);
     let mut asks: Vec<Ask> = (0..4).map(|n| ask(0, READ, n * 128)).collect();

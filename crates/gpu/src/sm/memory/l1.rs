@@ -29,12 +29,18 @@ fn rules(config: &machine::Cache) -> Rules {
     Rules::new(config, fetch_use, ThroughMiss::Allocate)
 }
 
-/// What is free below. All requests of a fill are answered at once, so no MSHR entry is held.
-fn room(queue: usize) -> Room {
-    Room { queue, held_mshrs: 0 }
-}
-
 impl L1 {
+    /// What is free below. All requests of a fill are answered at once, so no MSHR entry is held.
+    fn room(&self, queue: usize) -> Room {
+        Room { queue, held_mshrs: 0, read_reserve: self.reserve(false) }
+    }
+
+    /// Entries of the miss queue that an access that does not hit leaves free.
+    #[inline]
+    pub fn reserve(&self, store: bool) -> usize {
+        if store { 0 } else { self.config.read_reserve as usize }
+    }
+
     pub fn new(config: &machine::L1) -> L1 {
         L1 {
             cache: Controller::new(CacheLevel::L1, &config.cache, rules(&config.cache)),
@@ -98,7 +104,7 @@ impl L1 {
             insertion: Insertion::Newest,
             on_fill: false,
         };
-        self.cache.read(access, room(queue), |line| line)
+        self.cache.read(access, self.room(queue), |line| line)
     }
 
     /// A store to local memory (`local`) or other memory; the miss queue has `queue` free entries.
@@ -109,7 +115,7 @@ impl L1 {
         queue: usize,
     ) -> Result<Write, ReservationFail> {
         let store = WriteAccess { address: sector.address, sectors: 1, bytes: sector.bytes, local };
-        self.cache.write(store, room(queue), |line| line)
+        self.cache.write(store, self.room(queue), |line| line)
     }
 
     /// Opens the MSHR entry of a miss.
@@ -125,7 +131,7 @@ impl L1 {
     /// A sector arrives; the miss queue has `queue` free entries. A sector that finds no line is not
     /// kept: replies never wait for the miss queue.
     pub fn fill(&mut self, address: u64, queue: usize) -> Fill {
-        match self.cache.fill(address, Insertion::Newest, room(queue), |line| line) {
+        match self.cache.fill(address, Insertion::Newest, self.room(queue), |line| line) {
             Ok(fill) => fill,
             Err(_) => self.cache.fill_nothing(address),
         }

@@ -21,7 +21,7 @@ impl MemoryPipeline {
         let cycle = self.cycle;
         for bank in self.banks.occupied() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
-            if self.still_fails(bank, ctx) {
+            if self.still_fails(bank, lookup.store, ctx) {
                 continue;
             }
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
@@ -42,13 +42,14 @@ impl MemoryPipeline {
         }
     }
 
-    /// Whether a lookup that failed must fail again. One that lacked an entry of the miss queue
-    /// fails while there is none; any other fails until a sector is filled, because only its own
-    /// bank could have asked for its sector meanwhile.
-    fn still_fails(&self, bank: L1Bank, ctx: &Context) -> bool {
+    /// Whether a lookup that failed must fail again. It fails until a sector is filled, because only
+    /// its own bank could have asked for its sector meanwhile; one that lacked an entry of the miss
+    /// queue only while there is none for it.
+    fn still_fails(&self, bank: L1Bank, store: bool, ctx: &Context) -> bool {
         match self.banks.failing(bank) {
-            Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) == 0,
-            Some(_) => self.last_fill != self.cycle,
+            Some(_) if self.last_fill == self.cycle => false,
+            Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) <= self.l1.reserve(store),
+            Some(_) => true,
             None => false,
         }
     }

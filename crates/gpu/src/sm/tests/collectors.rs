@@ -2,7 +2,7 @@
 
 use super::pipeline::{INTEGER, simple, work};
 use super::*;
-use warpmem_testing::{Step, compute, exit, load};
+use warpmem_testing::{Step, barrier, compute, exit, load};
 use warpmem_trace::OpClass::{Fp32, Fp64, Integer};
 use warpmem_trace::{Compute, OpClass, Operands};
 
@@ -89,6 +89,25 @@ fn one_that_finds_no_collector_stops_younger_ones_of_its_class_in_other_schedule
     };
     assert_eq!(result(3), (3, 3 + OPERANDS + INTEGER), "older than the one that waits");
     assert_eq!(result(5), (5, 23 + 2 + 1 + INTEGER), "as late as the one that waits");
+}
+
+#[test]
+fn warps_that_leave_a_barrier_issue_at_once_if_their_scheduler_comes_later_in_the_cycle() {
+    // Warps 0 and 2 are of the scheduler that is first in every cycle. The last to come is warp 0 or 1, in
+    // cycle 6: in between, the other of its scheduler has come.
+    let after = |keys: &[&str], late: usize| {
+        let machine = collecting(&[&["sm.schedulers=2"], keys].concat());
+        let warp = |w: usize| {
+            let before = if w == late { work(5) } else { Vec::new() };
+            [before, vec![barrier(0)], work(1)].concat()
+        };
+        let outcome = run(&machine, (0..4).map(warp).collect());
+        [0, 1, 2, 3].map(|w| *outcome.offsets_of(w).last().unwrap())
+    };
+    assert_eq!(after(&[], 0), [8, 6, 7, 7]);
+    assert_eq!(after(&[], 1), [7, 8, 8, 7], "nobody comes later");
+    let none = ["sm.collectors=0"];
+    assert_eq!(after(&none, 0), [8, 7, 7, 8], "without collectors nobody does");
 }
 
 /// An integer that reads these registers, and one that needs its result.

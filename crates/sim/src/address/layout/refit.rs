@@ -9,7 +9,8 @@ impl AddressSpace {
     /// Fields keep their order and, from the lowest up, their pieces; the highest piece of a field
     /// takes the difference in width. Column and burst share the lowest bits as before, so what is
     /// above keeps its place where it can. Where the other DRAM has none, a bank field comes below
-    /// the row, a stack field below the row, and a pseudo channel field below the bank.
+    /// the row, a stack field below the row, and a pseudo channel field below the bank. The partition
+    /// hash takes all bits above unless the map stays as it is.
     pub fn refit(&self, layout: &Layout, rows: u32) -> Address {
         let turns = layout.turns.map_or(self.address.interleave_bytes, |bit| 1 << bit);
         let mut pieces: Vec<Piece> = layout.groups.iter().map(|g| (g.field, g.bits)).collect();
@@ -33,8 +34,15 @@ impl AddressSpace {
             widen(&mut pieces, Field::Group, 0);
         }
         widen(&mut pieces, Field::Row, rows.max(1).ilog2());
+        let map = spelt_out(&placed(pieces.into_iter()));
+        let same = map == self.address.map;
         Address {
-            map: spelt_out(&placed(pieces.into_iter())),
+            partition_hash_bits: if same {
+                self.address.partition_hash_bits.clone()
+            } else {
+                Vec::new()
+            },
+            map,
             interleave_bytes: if turns > 0 { turns.max(self.burst_bytes) } else { 0 },
             ..self.address.clone()
         }
@@ -159,6 +167,18 @@ mod tests {
         assert_eq!(refit(&old, &more).0, map);
         let none = AddressSpace { banks: 8, bank_groups: 1, ..old.clone() };
         assert_eq!(refit(&old, &none).0, "row:16 bank:3 column:3 channel:5 column:3 burst:5");
+    }
+
+    #[test]
+    fn the_bits_of_the_partition_hash_are_those_of_the_map() {
+        let mut old = space(V100, 0);
+        old.address.partition_hash_bits = vec![14, 32];
+        let refit = |new: &AddressSpace, rows: u32| {
+            new.refit(&old.layout().unwrap(), rows).partition_hash_bits
+        };
+        assert_eq!(refit(&old, 1 << 13), [14, 32]);
+        let wide = AddressSpace { burst_bytes: 64, ..old.clone() };
+        assert_eq!(refit(&wide, 1 << 13), [0; 0]);
     }
 
     #[test]
