@@ -89,12 +89,14 @@ impl Arrivals {
     }
 
     /// At the end of a cycle, in which the tags have been served, lets requests whose delay is over
-    /// enter the queue where they come last.
+    /// enter the queue where they come last. Whether one may have.
     #[inline]
-    pub fn end_cycle(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
-        if self.queue_last && self.delayed.due() <= now {
+    pub fn end_cycle(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) -> bool {
+        let enters = self.queue_last && self.delayed.due() <= now;
+        if enters {
             self.enqueue(cycle + 1, now, ctx);
         }
+        enters && !self.refused
     }
 
     /// Lets requests whose delay is over enter the queue, in which they stand from `cycle` on.

@@ -206,10 +206,15 @@ impl Slice {
             }
             self.replies.send_served(now, ctx);
         }
-        self.arrivals.end_cycle(cycle, now, ctx);
+        let entered = self.arrivals.end_cycle(cycle, now, ctx);
         let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
         self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshr_changes);
-        self.schedule(cycle, now, sent, ctx);
+        // What has entered may go before the request that waits.
+        if entered && self.waiting.is_some() {
+            ctx.fabric.wake_at(self.unit.index, cycle + 1);
+        } else {
+            self.schedule(cycle, now, sent, ctx);
+        }
     }
 
     /// Takes at most one fill from DRAM, whether or not the last one is answered (GPGPU-Sim,
