@@ -13,7 +13,7 @@
 //!                              tags:  llc_served
 //!                                 └─ miss queue ──────▶ queue: dram_entered
 //!                                                       first command: dram_started
-//!                                                       last data: dram_finished
+//!                                                       done: dram_finished     
 //!                              fill  ◀──────────────────────┘
 //!                              reply: replied
 //!   L1 fill ◀─── reply network ───┘
@@ -202,9 +202,9 @@ pub struct Stamps {
     pub dram_entered: Ticks,
     /// First DRAM command for it.
     pub dram_started: Ticks,
-    /// Last of its data on the DRAM bus.
+    /// DRAM was done with it (`dram.done_with`).
     pub dram_finished: Ticks,
-    /// Its reply was handed to the network.
+    /// Its reply entered the slice's reply queue.
     pub replied: Ticks,
 }
 

@@ -89,14 +89,14 @@ impl Arrivals {
     }
 
     /// At the end of a cycle, in which the tags have been served, lets requests whose delay is over
-    /// enter the queue where they come last. Whether one may have.
+    /// enter the queue where they come last; whether one has.
     #[inline]
     pub fn end_cycle(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) -> bool {
-        let enters = self.queue_last && self.delayed.due() <= now;
-        if enters {
+        let before = self.queued;
+        if self.queue_last && self.delayed.due() <= now {
             self.enqueue(cycle + 1, now, ctx);
         }
-        enters && !self.refused
+        self.queued > before
     }
 
     /// Lets requests whose delay is over enter the queue, in which they stand from `cycle` on.

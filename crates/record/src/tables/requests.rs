@@ -62,8 +62,10 @@ fn times() -> Vec<Column<RequestRow>> {
         time("llc_served", "When it had its turn at the tags of its slice.", |r| r.llc_served),
         in_dram("dram_entered", "When it entered the queue of its channel", |t| t.entered),
         in_dram("dram_started", "When its first DRAM command was issued", |t| t.started),
-        in_dram("dram_finished", "When its last datum was on the DRAM bus", |t| t.finished),
-        time("replied", "When its reply was handed to the network.", |r| r.replied),
+        in_dram("dram_finished", "When DRAM was done with it, as `dram.done_with` says", |t| {
+            t.finished
+        }),
+        time("replied", "When its reply entered the reply queue of its slice.", |r| r.replied),
         time("returned", "When it was back at its SM.", |r| r.returned),
     ]
 }

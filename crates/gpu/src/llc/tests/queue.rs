@@ -79,6 +79,16 @@ fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
 }
 
 #[test]
+fn what_enters_at_the_end_of_a_cycle_goes_before_what_waits_for_an_mshr_entry() {
+    // Line 0 is there, line 1 has the only entry, line 2 waits for it; the hit is more critical.
+    let asks = [ask(0, READ, 0), ask(200, READ, 128), ask(201, READ, 256), of(3, 210, 0)];
+    let keys = ["llc.queue=8", "llc.queue_reserve=1", "llc.cache.mshr_entries=1"];
+    let outcome = run(&queue("calrs-ideal", &keys), &asks);
+    assert_eq!(outcome.order, [0, 3, 1, 2]);
+    assert_eq!(outcome.served[1], 210 + ARRIVE + 1);
+}
+
+#[test]
 fn a_block_signal_keeps_requests_in_the_network_until_priorities_rotate() {
     // Two that are least critical, for which there is one place, and a most critical one.
     let asks = [hold(), ask(1, READ, 128), ask(2, READ, 256), of(3, 3, 3)];
