@@ -101,7 +101,7 @@ pub struct RequestRow {
     pub llc_served: u64,
     /// Of a request that the LLC could not answer from its data: off-chip.
     pub dram: Option<DramTimes>,
-    /// Its reply was handed to the network.
+    /// Its reply entered the reply queue of its slice.
     pub replied: u64,
     /// Back at its SM.
     pub returned: u64,
