@@ -325,7 +325,7 @@ fn on_chip() -> Kernel {
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];
     let ctas = vec![cta; 40];
-    Kernel { stream: 1, shared_bytes: 12_000, registers: 32, cluster: None, ctas }
+    Kernel { stream: 1, shared_bytes: 12_000, registers: 32, ctas, ..Kernel::default() }
 }
 
 struct Outcome {

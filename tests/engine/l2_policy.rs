@@ -38,11 +38,19 @@ fn misses(kept_ways: u32, parts: &[Warp]) -> u64 {
 }
 
 fn read_misses(overrides: &[&str], parts: &[Warp]) -> u64 {
-    let result = outcome(overrides, parts);
+    misses_of(&outcome(overrides, parts))
+}
+
+fn misses_of(result: &RunResult) -> u64 {
     result.slices.iter().map(|slice| slice.cache.read_misses).sum()
 }
 
 fn outcome(overrides: &[&str], parts: &[Warp]) -> RunResult {
+    let kernel = Kernel { ctas: vec![vec![parts.concat()]], ..Kernel::default() };
+    outcome_of(overrides, &[kernel])
+}
+
+fn outcome_of(overrides: &[&str], kernels: &[Kernel]) -> RunResult {
     let keys = [
         "sm.count=1",
         "llc.slices_per_channel=1",
@@ -51,7 +59,7 @@ fn outcome(overrides: &[&str], parts: &[Warp]) -> RunResult {
         "llc.cache.ways=0",
         "llc.cache.index=linear",
     ];
-    let file = write(&[Kernel { ctas: vec![vec![parts.concat()]], ..Kernel::default() }]);
+    let file = write(kernels);
     run(&machine("li2015", &[&keys, overrides].concat()), &file.trace)
 }
 
@@ -114,6 +122,52 @@ fn a_kept_line_is_as_others_after_an_access_that_says_so() {
     assert_eq!(again(all(Eviction::Unchanged)), first);
     assert_eq!(again(all(Eviction::Normal)), first + 8);
     assert_eq!(again(all(Eviction::First)), first + 8);
+}
+
+/// Kernels of one warp: lines are kept, others follow, and the first are read again.
+#[test]
+fn kept_lines_are_as_others_after_a_reset() {
+    let misses = |reset_before: Option<usize>| {
+        let parts = [reads(all(Eviction::Last), 0..8), reads(None, stream()), reads(None, 0..8)];
+        let kernel = |(number, part)| Kernel {
+            ctas: vec![vec![part]],
+            resets_l2: reset_before == Some(number),
+            ..Kernel::default()
+        };
+        let kernels: Vec<Kernel> = parts.into_iter().enumerate().map(kernel).collect();
+        misses_of(&outcome_of(&["dram.channels=1", "llc.kept_ways=12"], &kernels))
+    };
+    let first = 8 + 3 * LINES;
+    assert_eq!(misses(None), first);
+    assert_eq!(misses(Some(0)), first, "nothing is kept yet");
+    assert_eq!(misses(Some(1)), first + 8);
+    assert_eq!(misses(Some(2)), first, "they are still there");
+}
+
+/// The second kernel begins with an access of the kind to a line of its own.
+#[test]
+fn a_reset_comes_with_the_first_request_of_any_kind() {
+    let kernels = [Kind::Load, Kind::Store, Kind::Atomic, Kind::Prefetch].map(|kind| {
+        let begin =
+            Kernel { ctas: vec![vec![reads(all(Eviction::Last), 0..8)]], ..Kernel::default() };
+        let parts = [
+            chase(kind, None, 50..51),
+            vec![Step::Fence],
+            reads(None, stream()),
+            reads(None, 0..8),
+        ];
+        let second =
+            Kernel { ctas: vec![vec![parts.concat()]], resets_l2: true, ..Kernel::default() };
+        (kind, [begin, second])
+    });
+    for (kind, kernels) in kernels {
+        let misses = |kernels: &[Kernel]| {
+            misses_of(&outcome_of(&["dram.channels=1", "llc.kept_ways=12"], kernels))
+        };
+        let [begin, second] = kernels;
+        let without = Kernel { resets_l2: false, ..second.clone() };
+        assert_eq!(misses(&[begin.clone(), second]), misses(&[begin, without]) + 8, "{kind:?}");
+    }
 }
 
 #[test]

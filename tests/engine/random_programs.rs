@@ -194,12 +194,13 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let ctas =
         any::<Meetings>().prop_flat_map(|meetings| prop::collection::vec(cta(meetings), 1..3));
     let shared_bytes = select(vec![0u32, 16 << 10]);
-    (0u64..3, shared_bytes, ctas, 1usize..4, any::<bool>()).prop_map(
-        |(stream, shared_bytes, ctas, copies, in_clusters)| {
+    (0u64..3, shared_bytes, ctas, 1usize..4, any::<[bool; 2]>()).prop_map(
+        |(stream, shared_bytes, ctas, copies, [in_clusters, resets_l2])| {
             let ctas: Vec<_> = std::iter::repeat_n(ctas, copies).flatten().collect();
             let is_even = ctas.len().is_multiple_of(CLUSTER as usize);
             let cluster = (in_clusters && is_even).then_some([CLUSTER as u32, 1, 1]);
-            let kernel = Kernel { stream, shared_bytes, registers: 16, cluster, ctas };
+            let registers = 16;
+            let kernel = Kernel { stream, shared_bytes, registers, cluster, resets_l2, ctas };
             if cluster.is_some() { kernel } else { alone(kernel) }
         },
     )

@@ -61,6 +61,8 @@ pub struct Kernel {
     pub shared_bytes: u32,
     pub registers: u32,
     pub cluster: Option<[u32; 3]>,
+    /// Lines that are kept in L2 become as others before it.
+    pub resets_l2: bool,
     pub ctas: Vec<Vec<Warp>>,
 }
 
@@ -167,6 +169,9 @@ fn write_kernel(writer: &mut TraceWriter, kernel: &Kernel) {
         sm_version: 0,
         cluster: kernel.cluster,
     };
+    if kernel.resets_l2 {
+        writer.reset_l2();
+    }
     writer.begin_kernel(info).unwrap();
     let mut cta = CtaBuilder::new();
     let mut assembler = WarpAssembler::new();

@@ -7,16 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::block::{Block, Codec, check_crc};
 use crate::dictionary::Site;
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
+use crate::serial;
 
 /// The version that is written. A reader refuses a file with a higher major version.
 pub(crate) const MAJOR: u16 = 5;
 /// A file with a higher minor version has additional fields behind those that this reader knows,
-/// which it may ignore. Every major version so far has only minor 0.
+/// which it may ignore. A file that has nothing in the fields of minor 1 is written as minor 0.
 ///
 /// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file. 3.0 more
 /// than 255 bytes per lane. 4.0 clusters of CTAs. 5.0 barriers for some warps
-/// of a CTA; how long lines are to stay in L2.
-pub(crate) const MINOR: u16 = 0;
+/// of a CTA; how long lines are to stay in L2. 5.1 resets of lines that are kept in L2.
+pub(crate) const MINOR: u16 = 1;
 
 /// As in PNG: cannot be text or 7-bit data, and is altered by line-end conversion.
 const MAGIC: [u8; 8] = *b"\x89WMT\r\n\x1a\n";
@@ -40,7 +41,10 @@ pub struct Header {
     pub version: (u16, u16),
     pub provenance: Provenance,
     pub memcpys: Vec<Memcpy>,
-    /// Hash of kernels, copies and records. It does not depend on compression, chunk size and
+    /// Kernels before which lines that are kept in L2 become as others
+    /// (`cudaCtxResetPersistingL2Cache`): their numbers, ascending.
+    pub l2_resets: Vec<u32>,
+    /// Hash of kernels, copies, resets and records. It does not depend on compression, chunk size and
     /// provenance.
     pub content_hash: u64,
 }
@@ -149,6 +153,38 @@ pub(crate) struct Index {
     pub memcpys: Vec<Memcpy>,
     pub content_hash: u64,
     pub kernels: Vec<KernelIndex>,
+    /// [`Header::l2_resets`], which follow the other fields in files of minor version 1.
+    #[serde(skip)]
+    pub l2_resets: Vec<u32>,
+}
+
+impl Index {
+    /// The lowest minor version that holds it.
+    pub fn minor(&self) -> u16 {
+        u16::from(!self.l2_resets.is_empty())
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        match self.minor() {
+            0 => serial::encode(self),
+            _ => serial::encode(&(self, &self.l2_resets)),
+        }
+    }
+
+    /// The index of a file of the major version that is written.
+    pub fn decode(bytes: &[u8], minor: u16) -> Result<Index, String> {
+        let (index, l2_resets): (Index, Vec<u32>) = match minor {
+            0 => (serial::decode(bytes)?, Vec::new()),
+            MINOR => serial::decode(bytes)?,
+            _ => serial::decode_front(bytes)?,
+        };
+        let kernels = index.kernels.len() as u64;
+        let rising = l2_resets.is_sorted_by(|one, next| one < next);
+        if !rising || l2_resets.last().is_some_and(|&last| u64::from(last) >= kernels) {
+            return Err("resets of L2 that are not before rising numbers of kernels".into());
+        }
+        Ok(Index { l2_resets, ..index })
+    }
 }
 
 /// Blocks are in the file in the order in which they are listed here; a kernel's dictionary follows

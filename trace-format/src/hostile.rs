@@ -59,7 +59,7 @@ fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
     bytes
 }
 
-const HEAD: Head = Head { major: MAJOR, minor: MINOR };
+const HEAD: Head = Head { major: MAJOR, minor: 0 };
 
 /// Reads everything in the trace, up to the first error.
 fn exhaust(trace: &Trace) -> Result<(), TraceError> {
@@ -220,12 +220,43 @@ fn a_newer_major_version_is_refused_with_what_to_do() {
 
 #[test]
 fn a_newer_minor_version_may_say_more() {
-    let mut index = serial::encode(&Index::default());
+    let [_, mut index] = indexes(&[]);
     index.extend_from_slice(b"more");
-    let trace = Trace::from_bytes("x", file(&Head { major: MAJOR, minor: MINOR + 1 }, &[], &index));
+    let of_minor = |minor| file(&Head { major: MAJOR, minor }, &[], &index);
+    let trace = Trace::from_bytes("x", of_minor(MINOR + 1));
     assert_eq!(trace.unwrap().header().version, (MAJOR, MINOR + 1));
-    let same = open_error(file(&HEAD, &[], &index));
+    let same = open_error(of_minor(MINOR));
     assert!(same.ends_with("index: 4 bytes left over"), "{same}");
+}
+
+/// An index of no kernel as minor version 0 has it, and as 1 has it with these resets of L2.
+fn indexes(l2_resets: &[u32]) -> [Vec<u8>; 2] {
+    let index = Index::default();
+    [serial::encode(&index), serial::encode(&(&index, l2_resets))]
+}
+
+#[test]
+fn resets_of_l2_are_in_minor_version_1_and_before_kernels_that_there_are() {
+    let of_minor = |minor, index: &[u8]| file(&Head { major: MAJOR, minor }, &[], index);
+    let [without, with] = indexes(&[]);
+    assert!(Trace::from_bytes("x", of_minor(1, &with)).is_ok());
+    let more = open_error(of_minor(0, &with));
+    assert!(more.ends_with("index: 1 bytes left over"), "{more}");
+    assert!(open_error(of_minor(1, &without)).contains("index: "));
+    let beyond = open_error(of_minor(1, &indexes(&[0])[1]));
+    let reason = "resets of L2 that are not before rising numbers of kernels";
+    assert!(beyond.ends_with(reason), "{beyond}");
+    // In a trace of three kernels.
+    let with = |l2_resets: &[u32]| {
+        let (_, index) = blocks();
+        let index = Index { l2_resets: l2_resets.to_vec(), ..index };
+        Index::decode(&index.encode(), 1)
+    };
+    assert_eq!(blocks().1.kernels.len(), 3);
+    assert_eq!(with(&[0, 2]).unwrap().l2_resets, [0, 2]);
+    for wrong in [&[0, 3][..], &[1, 0], &[1, 1]] {
+        assert_eq!(with(wrong), Err(reason.to_owned()));
+    }
 }
 
 fn empty_block() -> Block {

@@ -54,6 +54,7 @@ impl<Counts: AsRef<[u64]>> From<Index<Counts>> for header::Index {
             memcpys: index.memcpys,
             content_hash: index.content_hash,
             kernels: index.kernels.into_iter().map(header::KernelIndex::from).collect(),
+            l2_resets: Vec::new(),
         }
     }
 }

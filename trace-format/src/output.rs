@@ -72,6 +72,12 @@ impl Output {
         shortened.map(drop).map_err(|source| self.failed("write", source))
     }
 
+    /// Replaces the first bytes, after all others.
+    pub fn rewrite_head(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let rewritten = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(bytes));
+        rewritten.map_err(|source| self.failed("write", source))
+    }
+
     /// Syncs the file to disk and renames it to its final name, replacing an existing file.
     pub fn finish(self) -> Result<(), TraceError> {
         let (path, place) = (self.path, self.place);

@@ -10,7 +10,7 @@ use crate::block::{Block, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
-use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
+use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR};
 use crate::record::{Instruction, Record};
 use crate::{serial, v1, v2, v3, v4};
 
@@ -116,6 +116,7 @@ impl Trace {
                 version: (head.major, head.minor),
                 provenance: index.provenance,
                 memcpys: index.memcpys,
+                l2_resets: index.l2_resets,
                 content_hash: index.content_hash,
             },
             bytes,
@@ -372,7 +373,7 @@ impl Opening<'_> {
                 3 => decode_index(&bytes, head.minor > v3::MINOR)
                     .map(|old: v3::Index| Index::from(old)),
                 4 => decode_index(&bytes, head.minor > v4::MINOR),
-                _ => decode_index(&bytes, head.minor > MINOR),
+                _ => Index::decode(&bytes, head.minor),
             };
         let index =
             index.map_err(|reason| self.damaged(place.offset, format!("index: {reason}")))?;

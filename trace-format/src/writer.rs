@@ -7,9 +7,7 @@ use crate::dictionary::{self, Dictionary};
 use crate::encode::ChunkEncoder;
 use crate::error::TraceError;
 use crate::hash::ContentHash;
-use crate::header::{
-    ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR, Provenance,
-};
+use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, Provenance};
 use crate::output::Output;
 use crate::record::{Instruction, InstructionId, KernelInfo, Memcpy};
 use crate::serial;
@@ -74,6 +72,7 @@ struct OpenKernel {
 struct Before {
     written: u64,
     memcpys: usize,
+    l2_resets: usize,
     hash: ContentHash,
 }
 
@@ -86,7 +85,7 @@ impl TraceWriter {
         options: WriterOptions,
     ) -> Result<TraceWriter, TraceError> {
         let mut output = Output::create(path)?;
-        output.write(&Head { major: MAJOR, minor: MINOR }.encode())?;
+        output.write(&Head { major: MAJOR, minor: 0 }.encode())?;
         Ok(TraceWriter {
             output,
             options,
@@ -106,6 +105,15 @@ impl TraceWriter {
         self.index.memcpys.push(Memcpy { before_kernel, address, bytes });
     }
 
+    /// Lines that are kept in L2 become as others before the next kernel
+    /// (`cudaCtxResetPersistingL2Cache`).
+    pub fn reset_l2(&mut self) {
+        let before_kernel = self.index.kernels.len() as u32 + u32::from(self.kernel.is_some());
+        if self.index.l2_resets.last() != Some(&before_kernel) {
+            self.index.l2_resets.push(before_kernel);
+        }
+    }
+
     /// # Errors
     /// When the previous kernel has not been ended.
     pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
@@ -118,6 +126,7 @@ impl TraceWriter {
         let before = Before {
             written: self.output.written(),
             memcpys: self.index.memcpys.len(),
+            l2_resets: self.index.l2_resets.len(),
             hash: self.hash.clone(),
         };
         self.hash.bytes(&serial::encode(&info));
@@ -127,8 +136,8 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Forgets the open kernel, if there is one, and the copies since it began: the trace is as if
-    /// it had never begun.
+    /// Forgets the open kernel, if there is one, and the copies and resets since it began: the trace
+    /// is as if it had never begun.
     ///
     /// # Errors
     /// When the file cannot be shortened.
@@ -137,6 +146,7 @@ impl TraceWriter {
         self.encoder = ChunkEncoder::default();
         self.dictionary.clear();
         self.index.memcpys.truncate(before.memcpys);
+        self.index.l2_resets.truncate(before.l2_resets);
         self.hash = before.hash;
         self.output.truncate(before.written)
     }
@@ -229,11 +239,17 @@ impl TraceWriter {
             return Err(self.invalid(reason));
         }
         self.hash.bytes(&serial::encode(&self.index.memcpys));
+        let kernels = self.index.kernels.len();
+        self.index.l2_resets.retain(|&before| (before as usize) < kernels);
+        if !self.index.l2_resets.is_empty() {
+            self.hash.bytes(&serial::encode(&self.index.l2_resets));
+        }
         self.index.content_hash = self.hash.digest();
-        self.plain = serial::encode(&self.index);
+        self.plain = self.index.encode();
         let offset = self.output.written();
         let index = self.write_block("the index", MAX_DECODED)?;
         self.output.write(&Footer { offset, index }.encode())?;
+        self.output.rewrite_head(&Head { major: MAJOR, minor: self.index.minor() }.encode())?;
         let summary = self.summary();
         self.output.finish()?;
         Ok(summary)

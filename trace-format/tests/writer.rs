@@ -266,6 +266,7 @@ fn an_abandoned_kernel_leaves_the_trace_as_if_it_had_never_begun() {
         if abandoned {
             kernel(&mut writer, 8, false);
             writer.memcpy(0x200, 64);
+            writer.reset_l2();
             writer.abandon_kernel().unwrap();
         }
         writer.memcpy(0x300, 64);
@@ -275,6 +276,29 @@ fn an_abandoned_kernel_leaves_the_trace_as_if_it_had_never_begun() {
         fs::read(path).unwrap()
     };
     assert!(write(true) == write(false));
+}
+
+#[test]
+fn resets_of_l2_are_kept_with_the_kernels_that_follow_them() {
+    let write = |with_resets: bool| {
+        let (_directory, path, mut writer) = temporary_writer();
+        for number in 0..4 {
+            if with_resets && number % 2 == 1 {
+                writer.reset_l2();
+                writer.reset_l2();
+            }
+            kernel(&mut writer, 16 * number, true);
+        }
+        if with_resets {
+            writer.reset_l2();
+        }
+        writer.finish().unwrap();
+        Trace::open(&path).unwrap().header().clone()
+    };
+    let [without, with] = [false, true].map(write);
+    assert_eq!((without.version, &without.l2_resets[..]), ((5, 0), &[][..]));
+    assert_eq!((with.version, &with.l2_resets[..]), ((5, 1), &[1, 3][..]));
+    assert_ne!(without.content_hash, with.content_hash);
 }
 
 /// A kernel of enough CTAs for several chunks, which is ended or left open.

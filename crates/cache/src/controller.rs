@@ -345,6 +345,11 @@ impl Controller {
         Fill { slot, allocated, entry, first, count }
     }
 
+    /// Lines that are kept leave in their turn, as others.
+    pub fn release_kept(&mut self) {
+        self.tags.release_all();
+    }
+
     /// The line that holds `address`, if it is present, leaves as `eviction` says. At most `most_kept`
     /// lines of a set are kept.
     pub fn set_eviction(&mut self, address: u64, eviction: Eviction, most_kept: u32) {

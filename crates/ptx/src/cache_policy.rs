@@ -1,12 +1,15 @@
 //! Cache eviction policies: 64 bits that `createpolicy` makes and accesses to global memory take with
 //! `.L2::cache_hint`. PTX says nothing of the bits, but programs have them as constants (CUTLASS,
-//! `TMA::CacheHintSm90`), so they are those that ptxas makes for `createpolicy.fractional` (machine code of
-//! sm_90a, read):
+//! `TMA::CacheHintSm90`), so they are those that ptxas makes (machine code of sm_90a, read): of
+//! `createpolicy.fractional` and of `createpolicy.range`
 //!
 //! ```text
-//!  63..60  59  58..57   56                  55..52
-//!  1       0   primary  secondary is first  sixteenths less one
+//!  63..60  59  58..57   56                  55..52                 50..44       43..37
+//!  1       0   primary  secondary is first  sixteenths less one    0            0
+//!  1       1   primary  secondary is first  bytes of a block: log  first block  blocks
 //! ```
+//!
+//! where the logarithm to base 2 is less 12, and numbers of blocks are modulo 128.
 
 /// When a line leaves L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,39 +41,109 @@ impl EvictionPriority {
     }
 }
 
-/// A policy for a share of the lines that an access reads or writes, and for the others.
+/// A policy for some of the lines that an access reads or writes, and for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CachePolicy {
     pub primary: EvictionPriority,
     /// The others leave first; else unchanged.
     pub secondary_first: bool,
-    /// Lines of the primary priority, 1 to 16.
-    pub sixteenths: u8,
+    pub lines: PrimaryLines,
+}
+
+/// The lines of the primary priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrimaryLines {
+    /// So many of sixteen, 1 to 16.
+    Sixteenths(u8),
+    Blocks(BlockRange),
+}
+
+/// Blocks of 4 KiB to 128 MiB that follow each other. Blocks have numbers modulo 128, so every
+/// 128th is in the range, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockRange {
+    /// The logarithm to base 2 of the bytes of a block.
+    log_bytes: u8,
+    first: u8,
+    count: u8,
+}
+
+const LEAST_LOG_BYTES: u8 = 12;
+const BLOCKS: u64 = 128;
+
+impl BlockRange {
+    /// The blocks that `primary` bytes from `address` on lie in, of such a size that `total` bytes
+    /// have 128 blocks or less. None if the total is 0.
+    fn new(address: u64, primary: u32, total: u32) -> BlockRange {
+        if total == 0 {
+            return BlockRange { log_bytes: LEAST_LOG_BYTES, first: 0, count: 0 };
+        }
+        let log_total = total.checked_next_power_of_two().map_or(32, u32::trailing_zeros);
+        let log_bytes = log_total.saturating_sub(7).max(LEAST_LOG_BYTES.into()) as u8;
+        let first = address >> log_bytes;
+        let last_byte = address.wrapping_add(u64::from(primary)).wrapping_sub(1);
+        let end = last_byte.wrapping_add(1 << log_bytes) >> log_bytes;
+        let count = end.wrapping_sub(first).min(BLOCKS - 1) as u8;
+        BlockRange { log_bytes, first: (first % BLOCKS) as u8, count }
+    }
+
+    pub fn contains(self, address: u64) -> bool {
+        let block = address >> self.log_bytes;
+        block.wrapping_sub(self.first.into()) % BLOCKS < u64::from(self.count)
+    }
 }
 
 impl CachePolicy {
     /// That of accesses whose lines are all alike.
     pub fn of_all(primary: EvictionPriority) -> CachePolicy {
-        CachePolicy { primary, secondary_first: false, sixteenths: 16 }
+        CachePolicy { primary, secondary_first: false, lines: PrimaryLines::Sixteenths(16) }
     }
 
     /// The same for this share of the lines, above 0 and at most 1, rounded up to sixteenths.
     pub fn of_share(self, share: f32) -> CachePolicy {
-        CachePolicy { sixteenths: (share * 16.0).ceil().clamp(1.0, 16.0) as u8, ..self }
+        let sixteenths = (share * 16.0).ceil().clamp(1.0, 16.0) as u8;
+        CachePolicy { lines: PrimaryLines::Sixteenths(sixteenths), ..self }
+    }
+
+    /// The same for `primary` bytes from `address` on, and the secondary priority for the others of
+    /// `total` bytes around them; unchanged for all if the total is 0.
+    pub fn of_range(self, address: u64, primary: u32, total: u32) -> CachePolicy {
+        let policy = match total {
+            0 => CachePolicy::of_all(EvictionPriority::Unchanged),
+            _ => self,
+        };
+        let lines = PrimaryLines::Blocks(BlockRange::new(address, primary, total));
+        CachePolicy { lines, ..policy }
     }
 
     pub fn bits(self) -> u64 {
-        let head = 8 | self.primary as u64;
-        (head << 1 | u64::from(self.secondary_first)) << 56 | u64::from(self.sixteenths - 1) << 52
+        let (is_range, lines) = match self.lines {
+            PrimaryLines::Sixteenths(count) => (0, u64::from(count - 1) << 52),
+            PrimaryLines::Blocks(BlockRange { log_bytes, first, count }) => {
+                let [log, first, count] =
+                    [log_bytes - LEAST_LOG_BYTES, first, count].map(u64::from);
+                (1, log << 52 | first << 44 | count << 37)
+            }
+        };
+        let head = 1 << 4 | is_range << 3 | (self.primary as u64) << 1;
+        (head | u64::from(self.secondary_first)) << 56 | lines
     }
 
-    /// The policy of these bits; none of a range of addresses or of what is no policy.
+    /// The policy of these bits, if they are one.
     pub fn of(bits: u64) -> Option<CachePolicy> {
-        let [primary, sixteenth] = [57, 52].map(|place| (bits >> place) as usize & 0xf);
+        let field = |place: u32, width: u32| (bits >> place & ((1 << width) - 1)) as u8;
+        let lines = match field(59, 1) {
+            0 => PrimaryLines::Sixteenths(field(52, 4) + 1),
+            _ => PrimaryLines::Blocks(BlockRange {
+                log_bytes: field(52, 4) + LEAST_LOG_BYTES,
+                first: field(44, 7),
+                count: field(37, 7),
+            }),
+        };
         let policy = CachePolicy {
-            primary: EvictionPriority::ALL[primary & 3],
-            secondary_first: bits >> 56 & 1 == 1,
-            sixteenths: sixteenth as u8 + 1,
+            primary: EvictionPriority::ALL[usize::from(field(57, 2))],
+            secondary_first: field(56, 1) == 1,
+            lines,
         };
         (policy.bits() == bits).then_some(policy)
     }
@@ -103,9 +176,51 @@ mod tests {
             assert_eq!(policy.bits(), bits << 48, "{policy:?}");
             assert_eq!(CachePolicy::of(bits << 48), Some(policy));
         }
-        // CUTLASS's constant for no wish, none, one of a range, and a number.
-        let unchanged = CachePolicy { sixteenths: 1, ..CachePolicy::of_all(Unchanged) };
+        // CUTLASS's constant for no wish, none, a bit between the fields, and a number.
+        let unchanged = CachePolicy::of_all(Unchanged).of_share(0.0);
         assert_eq!(CachePolicy::of(0x1000 << 48), Some(unchanged));
-        assert_eq!([0, 0x1d << 56, 0x14f1 << 48, 7].map(CachePolicy::of), [None; 4]);
+        assert_eq!([0, 0x1d08 << 48, 0x14f1 << 48, 7].map(CachePolicy::of), [None; 4]);
+    }
+
+    fn range(address: u64, primary: u32, total: u32) -> CachePolicy {
+        let last = CachePolicy { secondary_first: true, ..CachePolicy::of_all(Last) };
+        last.of_range(address, primary, total)
+    }
+
+    #[test]
+    fn policies_of_ranges_have_the_bits_of_the_machine_code() {
+        for (address, primary, total, bits) in [
+            (0x7f00_0000_3000, 4096, 16384, 0x1d00_3020_0000_0000),
+            (0x7f00_0000_3001, 4096, 16384, 0x1d00_3040_0000_0000),
+            (0x7f00_0000_3fff, 1, 1, 0x1d00_3020_0000_0000),
+            (0x7f00_0000_3000, 0, 1, 0x1d00_3000_0000_0000),
+            // 128 blocks of 4 KiB; a byte more takes blocks of 8 KiB.
+            (0, 1 << 20, 1 << 19, 0x1d00_0fe0_0000_0000),
+            (0x8_2000, 8192, (1 << 19) + 1, 0x1d14_1020_0000_0000),
+            (0, u32::MAX, u32::MAX, 0x1dd0_0fe0_0000_0000),
+            (0x3000, 4096, 0, 0x1800_0000_0000_0000),
+        ] {
+            let policy = range(address, primary, total);
+            let shown = format!("{address:#x} {primary} {total}: {:#x}", policy.bits());
+            assert_eq!(policy.bits(), bits, "{shown}");
+            assert_eq!(CachePolicy::of(bits), Some(policy), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_of_whole_blocks_and_comes_again_every_128th() {
+        let PrimaryLines::Blocks(blocks) = range(0x9_f800, 4096, 16384).lines else {
+            unreachable!("made of a range");
+        };
+        for (address, is_in) in [
+            (0x9_efff, false),
+            (0x9_f000, true),
+            (0xa_0fff, true),
+            (0xa_1000, false),
+            (0x9_f000 + (128 << 12), true),
+            (0x1_f000, true),
+        ] {
+            assert_eq!(blocks.contains(address), is_in, "{address:#x}");
+        }
     }
 }

@@ -32,7 +32,7 @@ mod special;
 mod tests;
 mod types;
 
-pub use cache_policy::{CachePolicy, EvictionPriority};
+pub use cache_policy::{BlockRange, CachePolicy, EvictionPriority, PrimaryLines};
 pub use cluster::{ClusterBarrier, ClusterLimit};
 pub use decode::opcodes;
 pub use error::PtxError;

@@ -94,8 +94,12 @@ pub enum Op {
     Hint,
     /// `createpolicy.fractional`: the policy, for the share that is the source.
     CreatePolicy(CachePolicy),
-    /// `createpolicy.range` and `.cvt`, whose results say nothing here.
-    CreateOtherPolicy,
+    /// `createpolicy.range`: the priorities; the sources are the address, the bytes of the primary
+    /// priority, and those of both.
+    CreateRangePolicy {
+        policy: CachePolicy,
+        offset: i64,
+    },
     Fence,
     /// `fence.proxy` and `fence.mbarrier_init`: order accesses of one thread that all go the same way
     /// here.

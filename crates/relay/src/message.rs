@@ -16,6 +16,8 @@ pub enum Message<'a> {
     Module { text: Cow<'a, str> },
     /// A copy from the host into device memory.
     Copy { address: u64, bytes: u64 },
+    /// Lines that are kept in L2 become as others.
+    ResetL2,
     /// A kernel of a module begins.
     Launch { info: Cow<'a, KernelInfo>, module: u32 },
     /// A CTA of a kernel that is recorded, and the instructions that it is the first to have.

@@ -102,7 +102,7 @@ fn named(kernels: &[Kernel]) -> Vec<Named<'_>> {
 
 fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
     let (major, minor) = header.version;
-    vec![
+    let mut about = vec![
         words(["trace", &trace.trace.path().display().to_string()]),
         words(["made by", &header.provenance.tool]),
         words(["from", &header.provenance.source]),
@@ -110,7 +110,12 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
         words(["format", &format!("{major}.{minor}")]),
         words(["content", &format!("{:016x}", header.content_hash)]),
         words(["copies", &format!("{} from host to device", header.memcpys.len())]),
-    ]
+    ];
+    if !header.l2_resets.is_empty() {
+        let resets = format!("{} of lines that are kept", header.l2_resets.len());
+        about.push(words(["L2 resets", &resets]));
+    }
+    about
 }
 
 /// Behind that of the blocks.
@@ -223,6 +228,7 @@ pub fn object(trace: &NamedTrace) -> Value {
         "source": header.provenance.source,
         "command": header.provenance.command,
         "memcpys": header.memcpys.len(),
+        "l2_resets": header.l2_resets,
         "ctas": totals.ctas,
         "warps": totals.warps,
         "warp_instructions": totals.warp_instructions,

@@ -47,6 +47,11 @@ impl Tags {
         self.kept.insert(slot, self.lines.len());
     }
 
+    /// Lets all lines leave in their turn.
+    pub fn release_all(&mut self) {
+        self.kept.bits.clear();
+    }
+
     /// Lets a line leave in its turn.
     pub fn release(&mut self, slot: Slot) {
         self.kept.remove(slot);

@@ -117,6 +117,12 @@ impl<'o> Recording<'o> {
                 }
                 None
             }
+            Message::ResetL2 => {
+                if let Some(writer) = &mut self.writer {
+                    writer.reset_l2();
+                }
+                None
+            }
             Message::Launch { info, .. } => {
                 Some(Reply::Launch { is_recorded: self.launch(info.into_owned()) })
             }

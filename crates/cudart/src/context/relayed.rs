@@ -62,6 +62,10 @@ impl Relayed {
         self.tell(&Message::Copy { address, bytes });
     }
 
+    pub fn reset_l2(&mut self) {
+        self.tell(&Message::ResetL2);
+    }
+
     pub fn failed(&mut self, kernel: &str, reason: &str) {
         warn(reason);
         self.tell(&Message::Failed { kernel: kernel.into(), reason: reason.into() });

@@ -19,4 +19,9 @@ impl Engine {
         }
         Ok(())
     }
+
+    /// Lines that are kept in L2 become as others before the next launch.
+    pub fn reset_l2(&mut self) {
+        self.relayed.reset_l2();
+    }
 }

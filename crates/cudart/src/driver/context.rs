@@ -54,6 +54,11 @@ functions! { anywhere:
 }
 
 functions! { in_context:
+    fn cuCtxResetPersistingL2Cache() |engine| {
+        engine.reset_l2();
+        Ok(())
+    }
+
     fn cuCtxGetDevice(to: *mut c_int) |_engine| { host::put(to, 0) }
 
     fn cuCtxGetFlags(to: *mut u32) |_engine| { host::put(to, 0) }

@@ -7,7 +7,6 @@ functions! { in_context:
     fn cuCtxSetLimit() |_engine| { Ok(()) }
     fn cuCtxSetCacheConfig() |_engine| { Ok(()) }
     fn cuCtxSetSharedMemConfig() |_engine| { Ok(()) }
-    fn cuCtxResetPersistingL2Cache() |_engine| { Ok(()) }
     fn cuFuncSetCacheConfig() |_engine| { Ok(()) }
     fn cuFuncSetSharedMemConfig() |_engine| { Ok(()) }
     fn cuKernelSetCacheConfig() |_engine| { Ok(()) }

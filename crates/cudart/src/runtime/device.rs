@@ -43,6 +43,14 @@ extern "C" fn cudaInitDevice(device: i32, _flags: u32, _: u32) -> Status {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn cudaCtxResetPersistingL2Cache() -> Status {
+    context::run_and_note(|engine, _| {
+        engine.reset_l2();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn cudaChooseDevice(to: *mut i32, _wanted: Address) -> Status {
     // SAFETY: the caller's promise.
     context::run_and_note(|_, _| unsafe { host::put(to, 0) })

@@ -35,5 +35,4 @@ nothing!(
     cudaMemAdvise,
     cudaMemAdvise_v2,
     cudaStreamAttachMemAsync,
-    cudaCtxResetPersistingL2Cache,
 );

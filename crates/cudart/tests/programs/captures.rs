@@ -221,4 +221,5 @@ fn windows_of_streams_and_launches_are_in_the_trace() {
     assert_eq!(policies(2), [None; 3]);
     assert_eq!(policies(3), [None; 3]);
     assert_eq!(policies(4), [Some(last), Some(last), None]);
+    assert_eq!(trace.header().l2_resets, [5, 6]);
 }

@@ -110,6 +110,11 @@ fn windows() {
     // Launch 4: by the runtime, for the default stream.
     assert_eq!(set(&runtime, "runtime", 0, WINDOW, Window { bytes: 8192, ..window }), 0);
     assert_eq!(launch(0, &[]), 0);
+    // Before launches 5 and 6.
+    assert_eq!(call!(runtime, "cudaCtxResetPersistingL2Cache"()), 0);
+    assert_eq!(launch(0, &[]), 0);
+    assert_eq!(call!(cuda, "cuCtxResetPersistingL2Cache"()), 0);
+    assert_eq!(launch(0, &[]), 0);
     // What cannot be.
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { hit: 3, ..window }), 1);
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { hit_ratio: 1.5, ..window }), 1);

@@ -167,6 +167,11 @@ impl Dispatcher {
         })
     }
 
+    /// Of each kernel, the number of its first CTA among those of all kernels.
+    pub fn first_ctas(&self, kernels: &[u32]) -> Arc<[u32]> {
+        kernels.iter().map(|&kernel| self.kernels[kernel as usize].first_number).collect()
+    }
+
     /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp
     /// instructions each CTA of its kernel that is still on this SM has issued.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {

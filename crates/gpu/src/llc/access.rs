@@ -18,6 +18,9 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
+        if self.resets.are_due(request.cta) {
+            self.cache.release_kept();
+        }
         self.look_up(id, &request, room, cycle, now, ctx)?;
         self.place_line(request.address, request.insertion);
         Ok(())

@@ -11,6 +11,7 @@ mod prefetch;
 mod prefetched;
 pub mod queue;
 mod replies;
+mod resets;
 mod set_key;
 mod slice;
 #[cfg(test)]

@@ -4,12 +4,14 @@ use super::arrival::Arrivals;
 use super::mshr_states::MshrStates;
 use super::prefetched::Prefetched;
 use super::replies::Replies;
+use super::resets::Resets;
 use super::set_key::SetKey;
 use super::to_dram::ToDram;
 use super::twin::{Twin, TwinPorts};
 use super::warp_types::WarpCounts;
 use crate::context::Context;
 use crate::results::{QueueLength, SliceResult};
+use std::sync::Arc;
 use warpmem_cache::{
     CacheCounts, Controller, FetchUse, Fill, ReservationFail, Room, ThroughMiss, WriteAllocate,
     WritePolicy,
@@ -59,6 +61,7 @@ pub struct Slice {
     pub(super) twin: Option<Box<Twin>>,
     pub(super) to_dram_ticks: u64,
     pub(super) cache: Controller,
+    pub(super) resets: Resets,
     mshr_states: MshrStates,
     pub(super) prefetched: Prefetched,
     /// Kept where the DRAM scheduler distinguishes warps by their hits here.
@@ -143,6 +146,7 @@ impl Slice {
             twin: None,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             cache: Controller::new(CacheLevel::Llc, &config.cache, cache_rules(&config.cache)),
+            resets: Resets::new([].into()),
             mshr_states: MshrStates::new(),
             prefetched: Prefetched::default(),
             warps: needs.warp_types.map(|_| Box::default()),
@@ -164,6 +168,12 @@ impl Slice {
         self.replies.share_with(twins, self.id, ports.answers);
         let lines = self.cache.lines();
         self.twin = Some(Box::new(Twin::new(twins, self.id, ports, lines)));
+        self
+    }
+
+    /// The same slice with resets of the lines that it keeps: before the kernels of these first CTAs.
+    pub fn with_resets(mut self, first_ctas: Arc<[u32]>) -> Slice {
+        self.resets = Resets::new(first_ctas);
         self
     }
 

@@ -163,11 +163,50 @@ impl Decoder<'_> {
         Ok(Op::Hint)
     }
 
-    /// `createpolicy.fractional.L2::evict_last.b64 d, 1.0`
+    /// `createpolicy.fractional.L2::evict_last.b64 d, 1.0`,
+    /// `createpolicy.range.L2::evict_last.b64 d, [a], 1024, 4096`, `createpolicy.cvt.L2.b64 d, a`
     fn create_policy(&mut self) -> Result<Op> {
-        if !self.modifiers.accept("fractional") {
-            return self.create_other_policy();
+        let kind = |name| matches!(name, "fractional" | "range" | "cvt").then_some(name);
+        match self.modifiers.require("a kind of policy", kind)? {
+            "fractional" => self.policy_of_share(),
+            "range" => self.policy_of_range(),
+            _ => self.converted_policy(),
         }
+    }
+
+    fn policy_of_share(&mut self) -> Result<Op> {
+        let policy = self.priorities()?;
+        self.operands.dest(B64)?;
+        match self.operands.len() {
+            0 => self.operands.push_source(Value::Bits(1.0f32.to_bits().into())),
+            _ => self.operands.source(F32)?,
+        }
+        Ok(Op::CreatePolicy(policy))
+    }
+
+    fn policy_of_range(&mut self) -> Result<Op> {
+        self.modifiers.accept("global");
+        let policy = self.priorities()?;
+        self.operands.dest(B64)?;
+        let offset = self.operands.address()?;
+        self.operands.source(U32)?;
+        self.operands.source(U32)?;
+        Ok(Op::CreateRangePolicy { policy, offset })
+    }
+
+    /// The bits of an access property of CUDA are those of the policy: ptxas makes a move of it.
+    fn converted_policy(&mut self) -> Result<Op> {
+        if !self.modifiers.accept("L2") {
+            return Err("expected `.L2`".into());
+        }
+        self.modifiers.one_of(&[B64])?;
+        self.operands.dest(B64)?;
+        self.operands.source(B64)?;
+        Ok(Op::Move(B64))
+    }
+
+    /// `.L2::evict_last.L2::evict_first.b64`: a policy for all lines, with its second priority.
+    fn priorities(&mut self) -> Result<CachePolicy> {
         let primary = self.modifiers.require("an eviction priority", EvictionPriority::named)?;
         let secondary = self.modifiers.choose(EvictionPriority::named);
         let secondary_first = match secondary {
@@ -176,25 +215,7 @@ impl Decoder<'_> {
             Some(_) => return Err("a second priority is first or unchanged".into()),
         };
         self.modifiers.one_of(&[B64])?;
-        self.operands.dest(B64)?;
-        match self.operands.len() {
-            0 => self.operands.push_source(Value::Bits(1.0f32.to_bits().into())),
-            _ => self.operands.source(F32)?,
-        }
-        Ok(Op::CreatePolicy(CachePolicy { secondary_first, ..CachePolicy::of_all(primary) }))
-    }
-
-    /// `createpolicy.range.L2::evict_last.b64 d, [a], 1024, 4096`, `createpolicy.cvt.L2.b64 d, a`
-    fn create_other_policy(&mut self) -> Result<Op> {
-        while self.modifiers.peek().is_some_and(|name| name != "b64") {
-            self.modifiers.next();
-        }
-        self.modifiers.one_of(&[B64])?;
-        self.operands.dest(B64)?;
-        while self.operands.len() > 0 {
-            self.operands.take()?;
-        }
-        Ok(Op::CreateOtherPolicy)
+        Ok(CachePolicy { secondary_first, ..CachePolicy::of_all(primary) })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Memory instructions.
 
-use warpmem_ptx::{Access, Cache, CachePolicy, EvictionPriority, Space, Type};
+use warpmem_ptx::{Access, Cache, CachePolicy, EvictionPriority, PrimaryLines, Space, Type};
 use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MemoryOp, Space as TraceSpace};
 
 use super::record::with_operands;
@@ -440,18 +440,30 @@ pub(super) fn record<W: WarpRecorder>(
         return;
     }
     let of_launch = || ctx.window.zip(addresses.first()).and_then(|(w, &first)| w.policy_at(first));
-    if let Some(policy) = l2_policy(warp, step, group.lanes).or_else(of_launch) {
+    let of_access = policy_bits(warp, step, group.lanes);
+    let of_access =
+        of_access.zip(addresses.first()).and_then(|(bits, &first)| l2_policy(bits, first));
+    if let Some(policy) = of_access.or_else(of_launch) {
         warp.recorder.with_l2_policy(policy);
     }
 }
 
-/// What the first lane says of the lines of an access: compilers give all lanes one policy.
-fn l2_policy<W>(warp: &Warp<W>, step: &Step, lanes: u32) -> Option<L2Policy> {
-    let bits = warp.wide(step.policy?)[lanes.trailing_zeros() as usize % WARP];
-    let CachePolicy { primary, secondary_first, sixteenths } = CachePolicy::of(bits)?;
+/// The policy of an access, which the first lane has: compilers give all lanes one.
+fn policy_bits<W>(warp: &Warp<W>, step: &Step, lanes: u32) -> Option<u64> {
+    Some(warp.wide(step.policy?)[lanes.trailing_zeros() as usize % WARP])
+}
+
+/// What a policy says of the lines of an access at `address`.
+fn l2_policy(bits: u64, address: u64) -> Option<L2Policy> {
+    let CachePolicy { primary, secondary_first, lines } = CachePolicy::of(bits)?;
+    let primary = eviction(primary);
     let secondary = if secondary_first { Eviction::First } else { Eviction::Unchanged };
-    let policy = L2Policy { primary: eviction(primary), sixteenths, secondary };
-    let says_nothing = [policy.primary, secondary] == [Eviction::Unchanged; 2];
+    let policy = match lines {
+        PrimaryLines::Sixteenths(sixteenths) => L2Policy { primary, sixteenths, secondary },
+        PrimaryLines::Blocks(blocks) if blocks.contains(address) => L2Policy::of_all(primary),
+        PrimaryLines::Blocks(_) => L2Policy::of_all(secondary),
+    };
+    let says_nothing = [policy.primary, policy.secondary] == [Eviction::Unchanged; 2];
     (!says_nothing).then_some(policy)
 }
 

@@ -229,7 +229,15 @@ fn data<W: WarpRecorder>(
             let bits = |share| policy.of_share(f32::from_bits(share)).bits();
             warp.set_wide(step.dests[0], &shares.map(bits), mask);
         }
-        Op::CreateOtherPolicy => warp.set_wide(step.dests[0], &[0; 32], mask),
+        Op::CreateRangePolicy { policy, offset } => {
+            let addresses = warp.wide(step.sources[0]);
+            let [primary, total] = [1, 2].map(|source| warp.narrow(step.sources[source]));
+            let bits = |lane: usize| {
+                let address = addresses[lane].wrapping_add_signed(offset);
+                policy.of_range(address, primary[lane], total[lane]).bits()
+            };
+            warp.set_wide(step.dests[0], &std::array::from_fn(bits), mask);
+        }
         _ => {}
     }
     Ok(())

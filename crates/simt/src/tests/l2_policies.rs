@@ -91,7 +91,7 @@ fn accesses_to_shared_memory_have_none() {
 }
 
 #[test]
-fn a_share_may_be_computed_and_a_range_says_nothing() {
+fn a_share_may_be_computed() {
     let created = |code: &str| {
         let shares = [1.0f32, 0.5, 0.01].map(|share| u64::from(share.to_bits()));
         let code = format!(
@@ -106,8 +106,35 @@ fn a_share_may_be_computed_and_a_range_says_nothing() {
     assert_eq!(fraction, [0x12f0, 0x1270, 0x1200]);
     let whole = created("createpolicy.fractional.L2::evict_first.b64 %rd4;");
     assert_eq!(whole, [0x12f0; 3]);
-    let range = created("createpolicy.range.global.L2::evict_last.b64 %rd4, [%rd1], 1024, 4096;");
-    assert_eq!(range, [0; 3]);
+}
+
+/// Of an array of 32 KiB, 8 bytes and so the block of 4 KiB that they lie in.
+#[test]
+fn a_policy_of_a_range_is_of_the_accesses_that_begin_in_it() {
+    let with = |create: &str| {
+        let code = format!(
+            "mov.u32 %r3, 8;\n{create}\n\
+             ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd4;\n\
+             ld.global.L2::cache_hint.u32 %r1, [%rd1+8192], %rd4;"
+        );
+        let mut machine = Machine::new(4096);
+        let launch = machine.launch(1, 1);
+        let (_, bytes) = recorded(&mut machine, &code, &launch, Limits::default()).unwrap();
+        policies_of(bytes)
+    };
+    let loads = |policies: [_; 2]| policies.map(|policy| (Kind::Load, policy));
+    let [first, last] = [Eviction::First, Eviction::Last].map(all);
+    let range = "createpolicy.range.global.L2::evict_last";
+    let alone = with(&format!("{range}.b64 %rd4, [%rd1], %r3, 16384;"));
+    assert_eq!(alone, loads([last, None]));
+    let two = with(&format!("{range}.L2::evict_first.b64 %rd4, [%rd1], 8, 16384;"));
+    assert_eq!(two, loads([last, first]));
+    let further_on = with(&format!("{range}.L2::evict_first.b64 %rd4, [%rd1+8192], 8, 16384;"));
+    assert_eq!(further_on, loads([first, last]));
+    let of_nothing = with(&format!("{range}.L2::evict_first.b64 %rd4, [%rd1], 8, 0;"));
+    assert_eq!(of_nothing, loads([None, None]));
+    let converted = with("mov.b64 %rd5, 0x14F0000000000000;\ncreatepolicy.cvt.L2.b64 %rd4, %rd5;");
+    assert_eq!(converted, loads([last, last]));
 }
 
 #[test]

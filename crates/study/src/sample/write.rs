@@ -29,7 +29,11 @@ pub fn write(
     let mut watch = Watch::new(part, progress);
     let mut writer = TraceWriter::create(output, provenance, options)?;
     let mut copies = trace.header().memcpys.iter().peekable();
+    let mut l2_resets = trace.header().l2_resets.iter().peekable();
     for kernel in &part.kernels {
+        while l2_resets.next_if(|&&before| before as usize <= kernel.kernel).is_some() {
+            writer.reset_l2();
+        }
         while let Some(copy) = copies.next_if(|copy| copy.before_kernel as usize <= kernel.kernel) {
             writer.memcpy(copy.address, copy.bytes);
         }

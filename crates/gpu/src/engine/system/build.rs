@@ -56,6 +56,7 @@ impl System {
     ) -> Result<System, BuildError> {
         let map = Arc::new(machine.address_map()?);
         let dispatcher = Dispatcher::new(machine, trace.kernels())?;
+        let l2_resets = dispatcher.first_ctas(&trace.header().l2_resets);
         let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
         let needs = schedulers.needs();
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
@@ -63,7 +64,7 @@ impl System {
         let machine = unqueued.as_ref().unwrap_or(machine);
         let split = Split::new(machine, regions(schedulers, wanted, threads));
         let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
-        let mut units = Units::new(machine, &wiring, schedulers, ideal)?;
+        let mut units = Units::new(machine, &wiring, schedulers, ideal, l2_resets)?;
         let networks = wiring.networks(machine, ideal)?;
         let twin_links = wiring.twin_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
@@ -128,9 +129,12 @@ impl Units {
         wiring: &Wiring,
         schedulers: &dyn Family,
         ideal: Ideal,
+        l2_resets: Arc<[u32]>,
     ) -> Result<Units, BuildError> {
         let sms = wiring.sms(machine, ideal)?;
-        let mut slices = wiring.slices(machine, &schedulers.needs(), ideal)?;
+        let slices = wiring.slices(machine, &schedulers.needs(), ideal)?.into_iter();
+        let mut slices: Vec<Slice> =
+            slices.map(|slice| slice.with_resets(Arc::clone(&l2_resets))).collect();
         let channels = Channel::all(&machine.scheduler_context(), schedulers)?;
         let controllers = wiring.controllers(machine, channels, ideal)?;
         let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
