@@ -91,6 +91,8 @@ pub enum TensorMapError {
     RowBytes(u64),
     #[error("a box with rows of {bytes} bytes, more than the {span} of its swizzle")]
     RowSpan { bytes: u64, span: u64 },
+    #[error("bytes that `cuTensorMapEncodeTiled` did not make")]
+    Unknown,
     #[error("a NaN cannot stand for elements of type `.{}`; it can for floating-point ones", .0.name())]
     Fill(Type),
 }

@@ -181,8 +181,8 @@ functions! { in_context:
     fn cuTensorMapReplaceAddress(map: *mut Map, address: Address) |_engine| {
         check_place(map)?;
         let known = TensorMap::of_bytes(&host::get(map)?);
-        let known = known.ok_or_else(|| invalid("it is none that cuTensorMapEncodeTiled made"))?;
-        host::put(map, known.moved_to(address).map_err(|error| refused(&error))?.to_bytes())
+        let moved = known.and_then(|known| known.moved_to(address));
+        host::put(map, moved.map_err(|error| refused(&error))?.to_bytes())
     }
 
     fn cuTensorMapEncodeIm2col() |_engine| { Err(unsupported("mode im2col")) }

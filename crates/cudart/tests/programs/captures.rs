@@ -103,7 +103,7 @@ fn tensor_maps_are_made_by_the_driver_and_reach_kernels() {
     assert_eq!(kernels(&path), ["transfer", "transfer"]);
     let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
     let failure = of("transfer").failure.as_ref().unwrap();
-    assert!(failure.contains("are no tensor map that `cuTensorMapEncodeTiled` made"), "{failure}");
+    assert!(failure.contains("`cp.async.bulk.tensor`: no tensor map at 0x"), "{failure}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod record;
 mod spaces;
 mod system;
 mod tensor;
+mod tensor_map;
 mod texture;
 mod warpgroup;
 

@@ -9,19 +9,18 @@ use super::bulk::in_one_allocation;
 use super::convert::tf32;
 use super::destination::Destination;
 use super::float::Float;
-use super::memory::{outside, read_generic, read_lane, record, write_lane};
-use super::spaces::{Group, addresses};
+use super::memory::{outside, read_lane, record, write_lane};
+use super::spaces::{Group, addresses, generic_address};
+use super::tensor_map::read_map;
 use super::{Context, Outcome, Trap, mbarrier, peer};
 use crate::bounds::MOST_SHARED;
 use crate::lanes::{Lanes, WARP, first_of_alike, lanes_of};
 use crate::peers::offset_of;
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorElement, TensorMap, WORDS, pieces};
+use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorElement, TensorMap, pieces};
 use crate::warp::Warp;
 
-/// A map is aligned to this (CUDA Driver API, `cuTensorMapEncodeTiled`).
-const MAP_ALIGN: u64 = 64;
 /// A box in shared memory is aligned to this (CUDA C++ Programming Guide, "Alignment requirements for
 /// multi-dimensional bulk tensor asynchronous copy operations").
 const BOX_ALIGN: u64 = 128;
@@ -158,21 +157,10 @@ fn map_of<W: WarpRecorder>(
 ) -> Result<TensorMap, Trap> {
     let (address, rank) = (operands.map[lane], operands.coordinates.len());
     let name = name(operands.f);
-    if !address.is_multiple_of(MAP_ALIGN) {
-        let reason =
-            format!("`{name}` with a map at {address:#x}, which is not a multiple of {MAP_ALIGN}");
-        return Err(Trap::new(lane, reason));
-    }
-    let mut words = [0; WORDS];
-    for (at, word) in (0..).step_by(8).zip(&mut words) {
-        *word = read_generic(warp, ctx, lane, address.wrapping_add(at), 8)?;
-    }
-    let Some(map) = TensorMap::of_words(&words) else {
-        let reason = format!(
-            "`{name}`: the bytes at {address:#x} are no tensor map that `cuTensorMapEncodeTiled` made"
-        );
-        return Err(Trap::new(lane, reason));
-    };
+    let words = read_map(warp, ctx, name, lane, generic_address(address))?;
+    let map = TensorMap::of_words(&words).map_err(|error| {
+        Trap::new(lane, format!("`{name}`: no tensor map at {address:#x}: {error}"))
+    })?;
     match map.rank() == rank {
         true => Ok(map),
         false => {

@@ -3,23 +3,28 @@
 //! | word | holds |
 //! | --- | --- |
 //! | 0 | what the map is known by, and the version of this layout |
-//! | 1 | four bytes: element, dimensions, swizzle, fill |
+//! | 1 | six bytes: element, dimensions minus 1, swizzle, fill, interleave, atoms of the swizzle; the last two are 0 |
 //! | 2 | the tensor's address |
 //! | 3 to 6 | strides of dimensions 1 to 4, in bytes |
-//! | 7 to 11 | of dimensions 0 to 4: size minus 1 in bits 0 to 31, extent minus 1 in bits 32 to 39, step in bits 40 to 47 |
+//! | 7 to 11 | of dimensions 0 to 4: size minus 1 in bits 0 to 31, extent minus 1 in bits 32 to 39, step minus 1 in bits 40 to 47 |
 //! | 12 to 15 | 0 |
+//!
+//! A field that is 0 says what it does in the maps of GPUs, as `ptxas` shows in what it makes of
+//! `tensormap.replace`: one dimension of one element, and so on.
 //!
 //! CUTLASS clears bit 21 of word 1 in maps of small tensors, for the sake of some drivers. It is never
 //! set here.
 
-use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap};
+use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap, TensorMapError};
 
 /// Bytes of a tensor map (`CUtensorMap`).
 pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
 pub(crate) const WORDS: usize = 16;
 
-/// `WMTMAP`, and version 2.
-const MAGIC: u64 = 0x574d_544d_4150_0002;
+/// `WMTMAP`, and version 3.
+const MAGIC: u64 = 0x574d_544d_4150_0003;
+const KINDS: usize = 1;
+const ADDRESS: usize = 2;
 const STRIDES: usize = 3;
 const AXES: usize = 7;
 
@@ -29,7 +34,7 @@ impl TensorMap {
         let element = ELEMENTS.iter().position(|&it| it == self.element).unwrap_or_default();
         let swizzle = Swizzle::ALL.iter().position(|&it| it == self.swizzle).unwrap_or_default();
         let fill = u8::from(self.fill == Fill::Nan);
-        let kinds = [element as u8, self.axes.len() as u8, swizzle as u8, fill, 0, 0, 0, 0];
+        let kinds = [element as u8, self.axes.len() as u8 - 1, swizzle as u8, fill, 0, 0, 0, 0];
         words[..STRIDES].copy_from_slice(&[MAGIC, u64::from_le_bytes(kinds), self.address]);
         for (dimension, axis) in self.axes.iter().enumerate() {
             words[AXES + dimension] = packed(axis);
@@ -44,8 +49,11 @@ impl TensorMap {
         bytes
     }
 
-    /// The map that some bytes are, if they are one.
-    pub fn of_bytes(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
+    /// The map that some bytes are.
+    ///
+    /// # Errors
+    /// When they are none, or one that there cannot be.
+    pub fn of_bytes(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, TensorMapError> {
         let mut words = [0; WORDS];
         for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*from);
@@ -54,25 +62,32 @@ impl TensorMap {
     }
 
     /// As [`TensorMap::of_bytes`], in words.
-    pub(crate) fn of_words(words: &[u64; WORDS]) -> Option<TensorMap> {
-        let [element, dimensions, swizzle, fill, 0, 0, 0, 0] = words[1].to_le_bytes() else {
-            return None;
+    pub(crate) fn of_words(words: &[u64; WORDS]) -> Result<TensorMap, TensorMapError> {
+        let [element, last_dimension, swizzle, fill, 0, 0, 0, 0] = words[KINDS].to_le_bytes()
+        else {
+            return Err(TensorMapError::Unknown);
         };
-        if words[0] != MAGIC || usize::from(dimensions) > MOST_DIMENSIONS {
-            return None;
+        let rank = usize::from(last_dimension) + 1;
+        if words[0] != MAGIC || rank > MOST_DIMENSIONS {
+            return Err(TensorMapError::Unknown);
         }
-        let axes: Vec<TensorAxis> = (0..dimensions.into()).map(|at| axis(words, at)).collect();
-        let fill = *[Fill::Zero, Fill::Nan].get(usize::from(fill))?;
-        let swizzle = *Swizzle::ALL.get(usize::from(swizzle))?;
-        let element = *ELEMENTS.get(usize::from(element))?;
-        TensorMap::new(element, words[2], &axes, swizzle, fill).ok()
+        let axes: Vec<TensorAxis> = (0..rank).map(|at| axis(words, at)).collect();
+        let kinds = (
+            ELEMENTS.get(usize::from(element)),
+            Swizzle::ALL.get(usize::from(swizzle)),
+            [Fill::Zero, Fill::Nan].get(usize::from(fill)),
+        );
+        let (Some(&element), Some(&swizzle), Some(&fill)) = kinds else {
+            return Err(TensorMapError::Unknown);
+        };
+        TensorMap::new(element, words[ADDRESS], &axes, swizzle, fill)
     }
 }
 
 /// Size, extent and step of a dimension in a word.
 fn packed(axis: &TensorAxis) -> u64 {
     let (size, extent) = (axis.size - 1, u64::from(axis.extent - 1));
-    size | extent << 32 | u64::from(axis.step) << 40
+    size | extent << 32 | u64::from(axis.step - 1) << 40
 }
 
 fn axis(words: &[u64; WORDS], dimension: usize) -> TensorAxis {
@@ -81,6 +96,6 @@ fn axis(words: &[u64; WORDS], dimension: usize) -> TensorAxis {
         size: (word & u64::from(u32::MAX)) + 1,
         stride: if dimension == 0 { 0 } else { words[STRIDES + dimension - 1] },
         extent: u32::from((word >> 32) as u8) + 1,
-        step: u32::from((word >> 40) as u8),
+        step: u32::from((word >> 40) as u8) + 1,
     }
 }

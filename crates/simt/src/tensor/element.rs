@@ -16,7 +16,8 @@ pub enum TensorElement {
     Tf32Ftz,
 }
 
-/// All, in an order that does not change: maps hold the place of one.
+/// All, as `tensormap.replace` numbers them (ISA, the table "Tensormap new_val validity"): maps hold the
+/// number of one.
 pub(super) const ELEMENTS: [TensorElement; 13] = [
     TensorElement::Plain(Type::U8),
     TensorElement::Plain(Type::U16),
@@ -26,9 +27,9 @@ pub(super) const ELEMENTS: [TensorElement; 13] = [
     TensorElement::Plain(Type::S64),
     TensorElement::Plain(Type::F16),
     TensorElement::Plain(Type::F32),
+    TensorElement::F32Ftz,
     TensorElement::Plain(Type::F64),
     TensorElement::Plain(Type::Bf16),
-    TensorElement::F32Ftz,
     TensorElement::Tf32,
     TensorElement::Tf32Ftz,
 ];

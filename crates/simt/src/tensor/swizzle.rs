@@ -17,6 +17,7 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
+    /// As `tensormap.replace` numbers them.
     pub(super) const ALL: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 
     /// The bytes within which chunks change places, if they do: the most that a row of the box has.

@@ -44,16 +44,16 @@ fn what_is_not_aligned_or_no_map_is_named() {
         ),
         (
             format!("{LOAD} [boxed], [%rd1, {{0, 0}}], [bar];"),
-            "`cp.async.bulk.tensor`: the bytes at 0x7f",
+            "`cp.async.bulk.tensor`: no tensor map at 0x",
         ),
         (
             "cp.async.bulk.prefetch.tensor.2d.L2.global [%rd3, {0, 0}];".into(),
-            "`cp.async.bulk.prefetch.tensor`: the bytes at 0x7f",
+            "`cp.async.bulk.prefetch.tensor`: no tensor map at 0x",
         ),
         (
             "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd3, {0, 0}], [boxed];"
                 .into(),
-            "are no tensor map that `cuTensorMapEncodeTiled` made",
+            "bytes that `cuTensorMapEncodeTiled` did not make",
         ),
         (
             format!("mov.u64 %rd5, 0x1000;\n{LOAD} [boxed], [%rd5, {{0, 0}}], [bar];"),

@@ -76,7 +76,7 @@ fn bit_21_of_the_second_word_says_nothing() {
             TensorMap::new(Type::U32, address, &[AXIS; 5], Swizzle::B128, Fill::Zero).unwrap();
         let mut bytes = map.to_bytes();
         bytes[8 + 2] &= !(1 << 5);
-        assert_eq!(TensorMap::of_bytes(&bytes), Some(map));
+        assert_eq!(TensorMap::of_bytes(&bytes), Ok(map));
     }
 }
 
@@ -126,35 +126,38 @@ fn the_bytes_of_a_map_are_the_map() {
     });
     let maps = (1..=5).map(|count| map(Type::S64, &axes[..count]).unwrap()).chain(with_swizzle);
     for map in maps {
-        assert_eq!(TensorMap::of_bytes(&map.to_bytes()), Some(map));
+        assert_eq!(TensorMap::of_bytes(&map.to_bytes()), Ok(map));
     }
 }
 
 /// Each byte that says something of a map, changed to one that no map has.
 #[test]
-fn other_bytes_are_no_map() {
+fn other_bytes_are_no_map_and_say_why() {
+    use TensorMapError as Error;
     let bytes = map(Type::U32, &[AXIS, AXIS]).unwrap().to_bytes();
     let changed = |at: usize, to: u8| {
         let mut bytes = bytes;
         bytes[at] = to;
-        TensorMap::of_bytes(&bytes)
+        TensorMap::of_bytes(&bytes).err()
     };
-    assert!(changed(0, bytes[0]).is_some());
-    assert_eq!(TensorMap::of_bytes(&[0; TENSOR_MAP_BYTES]), None);
+    assert_eq!(changed(0, bytes[0]), None);
+    assert_eq!(TensorMap::of_bytes(&[0; TENSOR_MAP_BYTES]), Err(Error::Unknown));
     let (version, kinds, address, stride, second) = (0, 8, 16, 24, 64);
-    for (at, to, what) in [
-        (version, 1, "another version"),
-        (address, 1, "an address"),
-        (kinds, 13, "an element"),
-        (kinds + 1, 0, "no dimension"),
-        (kinds + 1, 6, "six dimensions"),
-        (kinds + 2, 4, "a swizzle"),
-        (kinds + 3, 2, "a fill"),
-        (kinds + 3, 1, "a fill of integers"),
-        (kinds + 7, 1, "a kind"),
-        (stride, 1, "a stride"),
-        (second + 5, 9, "a step"),
+    let dimension = 1;
+    for (at, to, error) in [
+        (version, 2, Error::Unknown),
+        (address, 1, Error::Address(ADDRESS - 15)),
+        (kinds, 13, Error::Unknown),
+        (kinds + 1, 5, Error::Unknown),
+        (kinds + 2, 4, Error::Unknown),
+        (kinds + 3, 2, Error::Unknown),
+        (kinds + 3, 1, Error::Fill(Type::U32)),
+        (kinds + 4, 1, Error::Unknown),
+        (kinds + 5, 1, Error::Unknown),
+        (kinds + 7, 1, Error::Unknown),
+        (stride, 1, Error::Stride { dimension, stride: 257 }),
+        (second + 5, 8, Error::Step { dimension, step: 9 }),
     ] {
-        assert_eq!(changed(at, to), None, "{what}");
+        assert_eq!(changed(at, to), Some(error), "byte {at}");
     }
 }
