@@ -28,6 +28,7 @@ mod op;
 mod operand;
 mod parse;
 mod special;
+mod tensor_map;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -49,4 +50,5 @@ pub use module::{
 pub use op::*;
 pub use parse::parse;
 pub use special::{Axis, Special};
+pub use tensor_map::TensorMapField;
 pub use types::{RegisterClass, Space, Type};

@@ -7,6 +7,7 @@ use crate::cache_policy::CachePolicy;
 use crate::cluster::ClusterBarrier;
 use crate::matrix::{Mma, Wgmma};
 use crate::mbarrier::Mbarrier;
+use crate::tensor_map::TensorMapField;
 use crate::types::{Space, Type};
 
 /// An operation.
@@ -124,6 +125,17 @@ pub enum Op {
         f: TensorCopy,
         /// Coordinates of the box.
         rank: u8,
+        offsets: [i64; 2],
+    },
+    /// `tensormap.replace`: map, value
+    ReplaceInMap {
+        field: TensorMapField,
+        space: Space,
+        offset: i64,
+    },
+    /// `tensormap.cp_fenceproxy`: where the map goes in global memory, where it is in shared memory;
+    /// constant offsets of both
+    PublishMap {
         offsets: [i64; 2],
     },
     /// `cp.async.bulk.commit_group` and `.wait_group`

@@ -2,11 +2,13 @@
 //! moves, and of how the box lies in shared memory (ISA, "Tensors"; CUDA Driver API, "Tensor Map
 //! Object Management").
 //!
-//! The host makes a map, and a kernel passes its 128 bytes on by their address. Their layout is
-//! opaque on GPUs; the one here is ours, in `bytes`.
+//! The host makes a map, and a kernel passes its 128 bytes on by their address. A kernel can make one
+//! too, field by field, of 128 bytes that are 0. Their layout is opaque on GPUs; the one here is ours,
+//! in `bytes`.
 
 mod bytes;
 mod element;
+mod replace;
 mod rows;
 mod swizzle;
 
@@ -17,6 +19,7 @@ pub use bytes::TENSOR_MAP_BYTES;
 pub(crate) use bytes::WORDS;
 use element::ELEMENTS;
 pub use element::TensorElement;
+pub(crate) use replace::replace;
 pub(crate) use rows::{Part, Row, pieces};
 pub use swizzle::Swizzle;
 pub(crate) use swizzle::{CHUNK, LINE};
@@ -91,7 +94,7 @@ pub enum TensorMapError {
     RowBytes(u64),
     #[error("a box with rows of {bytes} bytes, more than the {span} of its swizzle")]
     RowSpan { bytes: u64, span: u64 },
-    #[error("bytes that `cuTensorMapEncodeTiled` did not make")]
+    #[error("bytes that neither `cuTensorMapEncodeTiled` nor `tensormap.replace` made")]
     Unknown,
     #[error("a NaN cannot stand for elements of type `.{}`; it can for floating-point ones", .0.name())]
     Fill(Type),

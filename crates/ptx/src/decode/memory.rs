@@ -22,6 +22,7 @@ impl Decoder<'_> {
             "red" => self.reduction(),
             "prefetch" | "prefetchu" => self.prefetch(),
             "createpolicy" => self.create_policy(),
+            "tensormap" => self.tensor_map(),
             _ => self.hint(),
         }
     }

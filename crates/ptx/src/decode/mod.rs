@@ -15,6 +15,7 @@ mod modifiers;
 mod operands;
 mod synchronize;
 mod tensor;
+mod tensor_map;
 mod texture;
 mod warpgroup;
 
@@ -118,6 +119,7 @@ const OPCODES: [(Group, &[&str]); 10] = [
             "applypriority",
             "discard",
             "createpolicy",
+            "tensormap",
         ],
     ),
     (Group::Cluster, &["mapa", "getctarank"]),

@@ -6,6 +6,7 @@ mod decoding;
 mod fat_binaries;
 mod flow;
 mod modules;
+mod tensor_maps;
 mod tensors;
 mod warpgroup;
 

@@ -102,10 +102,6 @@ fn other_modes_and_targets_are_refused_by_name() {
             "`.multicast::cluster` of tensor copies is not supported",
         ),
         (format!("{LOAD}.{BYTES}.cta_group::2 {AT};"), "`.cta_group::2` of tensor copies"),
-        (
-            "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;".into(),
-            "`tensormap` is not supported",
-        ),
     ] {
         let refused = unsupported(&code);
         assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");

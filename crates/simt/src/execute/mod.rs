@@ -200,6 +200,10 @@ fn data<W: WarpRecorder>(
         Op::Tensor { f, rank, offsets } => {
             tensor::execute(warp, ctx, step, mask, f, rank, offsets)?;
         }
+        Op::ReplaceInMap { field, space, offset } => {
+            tensor_map::replace_field(warp, ctx, step, mask, field, (space, offset))?;
+        }
+        Op::PublishMap { offsets } => tensor_map::publish(warp, ctx, step, mask, offsets)?,
         Op::Cluster(op) => cluster::execute(warp, ctx, step, mask, op)?,
         Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
         Op::Wgmma(f) => warpgroup::execute(warp, ctx, step, mask, f)?,

@@ -49,9 +49,23 @@ fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R
 
 /// Records an instruction of a class.
 pub(super) fn one<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, class: OpClass, mask: u32) {
-    with_operands(warp, step, |recorder, operands| {
-        recorder.compute(class, 1, mask, operands);
-    });
+    several(warp, step, class, 1, mask);
+}
+
+/// Records so many instructions of a class.
+#[inline(always)]
+pub(super) fn several<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    step: &Step,
+    class: OpClass,
+    count: u32,
+    mask: u32,
+) {
+    if count > 0 {
+        with_operands(warp, step, |recorder, operands| {
+            recorder.compute(class, count, mask, operands);
+        });
+    }
 }
 
 /// Records the parts of a warp's product by a warpgroup, each as a product of `mma` with the same k: it
@@ -85,9 +99,7 @@ pub(super) fn product<W: WarpRecorder>(
 /// that stand for it.
 pub(super) fn compute<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, mask: u32) {
     for &(class, count) in machine_instructions(step.op) {
-        with_operands(warp, step, |recorder, operands| {
-            recorder.compute(class, count, mask, operands);
-        });
+        several(warp, step, class, count, mask);
     }
 }
 
@@ -126,6 +138,8 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         Op::CopyAsync { .. }
         | Op::Bulk { .. }
         | Op::Tensor { .. }
+        | Op::ReplaceInMap { .. }
+        | Op::PublishMap { .. }
         | Op::Cluster(ClusterOp::Store { .. } | ClusterOp::Reduce { .. })
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }

@@ -22,11 +22,11 @@ pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
 pub(crate) const WORDS: usize = 16;
 
 /// `WMTMAP`, and version 3.
-const MAGIC: u64 = 0x574d_544d_4150_0003;
-const KINDS: usize = 1;
-const ADDRESS: usize = 2;
-const STRIDES: usize = 3;
-const AXES: usize = 7;
+pub(super) const MAGIC: u64 = 0x574d_544d_4150_0003;
+pub(super) const KINDS: usize = 1;
+pub(super) const ADDRESS: usize = 2;
+pub(super) const STRIDES: usize = 3;
+pub(super) const AXES: usize = 7;
 
 impl TensorMap {
     pub fn to_bytes(&self) -> [u8; TENSOR_MAP_BYTES] {

@@ -46,7 +46,13 @@ pub(super) fn note(instruction: &str) {
 
 /// The opcode, with a modifier that makes another instruction of it.
 fn opcode_of(instruction: &str) -> &str {
-    const OPCODES: [&str; 3] = ["st.async", "red.async", "barrier.cluster"];
+    const OPCODES: [&str; 5] = [
+        "st.async",
+        "red.async",
+        "barrier.cluster",
+        "tensormap.replace",
+        "tensormap.cp_fenceproxy",
+    ];
     let is_here = |opcode: &&str| {
         instruction
             .strip_prefix(opcode)
@@ -103,6 +109,7 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::tensor::copies::TESTS,
         super::tensor::clusters::TESTS,
         super::tensor::reductions::TESTS,
+        super::tensor::made::maps::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,
         &clusters,
@@ -144,10 +151,10 @@ const PAGE: &str = "\
 `warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
 (rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
 `cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
-for copies by tensor maps, which know the types; `st.async`, `red.async` and `barrier.cluster` are
-instructions of their own. Each is executed by a test in `crates/simt/src/tests/` that compares its result
-with a plain computation; the first such test is named. This page is written by a test, which fails if
-an instruction has none.
+for copies by tensor maps, which know the types; `st.async`, `red.async`, `barrier.cluster`,
+`tensormap.replace` and `tensormap.cp_fenceproxy` are instructions of their own. Each is executed by a
+test in `crates/simt/src/tests/` that compares its result with a plain computation; the first such test
+is named. This page is written by a test, which fails if an instruction has none.
 
 | instruction | test |
 | --- | --- |

@@ -9,7 +9,7 @@ const LOAD: &str = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::com
 const STORE: &str = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group";
 
 /// What stops one lane that executes some code.
-fn fault(tensor: &Tensor, code: &str) -> String {
+pub(super) fn fault(tensor: &Tensor, code: &str) -> String {
     let code = format!(
         "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\nmbarrier.init.shared.b64 [bar], 1;\n\
          mbarrier.arrive.expect_tx.shared.b64 %rd9, [bar], 32;\n{code}\nEND: bar.warp.sync -1;"
@@ -53,7 +53,7 @@ fn what_is_not_aligned_or_no_map_is_named() {
         (
             "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd3, {0, 0}], [boxed];"
                 .into(),
-            "bytes that `cuTensorMapEncodeTiled` did not make",
+            "bytes that neither `cuTensorMapEncodeTiled` nor `tensormap.replace` made",
         ),
         (
             format!("mov.u64 %rd5, 0x1000;\n{LOAD} [boxed], [%rd5, {{0, 0}}], [bar];"),

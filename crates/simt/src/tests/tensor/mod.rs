@@ -3,6 +3,7 @@
 pub(super) mod clusters;
 pub(super) mod copies;
 mod faults;
+pub(super) mod made;
 mod maps;
 mod random;
 mod records;
