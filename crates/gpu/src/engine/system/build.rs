@@ -64,7 +64,7 @@ impl System {
         let machine = unqueued.as_ref().unwrap_or(machine);
         let split = Split::new(machine, regions(schedulers, wanted, threads));
         let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
-        let mut units = Units::new(machine, &wiring, schedulers, ideal, l2_resets)?;
+        let mut units = Units::new(machine, &wiring, schedulers, ideal, &l2_resets)?;
         let networks = wiring.networks(machine, ideal)?;
         let twin_links = wiring.twin_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
@@ -129,12 +129,12 @@ impl Units {
         wiring: &Wiring,
         schedulers: &dyn Family,
         ideal: Ideal,
-        l2_resets: Arc<[u32]>,
+        l2_resets: &Arc<[u32]>,
     ) -> Result<Units, BuildError> {
         let sms = wiring.sms(machine, ideal)?;
         let slices = wiring.slices(machine, &schedulers.needs(), ideal)?.into_iter();
         let mut slices: Vec<Slice> =
-            slices.map(|slice| slice.with_resets(Arc::clone(&l2_resets))).collect();
+            slices.map(|slice| slice.with_resets(Arc::clone(l2_resets))).collect();
         let channels = Channel::all(&machine.scheduler_context(), schedulers)?;
         let controllers = wiring.controllers(machine, channels, ideal)?;
         let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
