@@ -53,6 +53,13 @@ impl TraceWriter {
         })
     }
 
+    /// Lines that are kept in L2 become as others before the next launch.
+    fn reset_l2(&mut self) -> PyResult<()> {
+        self.end_kernel()?;
+        self.writer()?.reset_l2();
+        Ok(())
+    }
+
     /// Begins a launch.
     #[pyo3(signature = (name, grid, block, registers=32, shared_bytes=0, stream=0, cluster=None))]
     fn kernel(

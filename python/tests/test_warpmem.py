@@ -402,6 +402,24 @@ class Traces(InTemporaryFolder):
         with self.assertRaisesRegex(warpmem.Error, "evict-last"):
             hits("evict-never")
 
+    def test_a_reset_lets_lines_leave_that_were_kept(self):
+        def hits(resets):
+            path = self.folder / f"{resets}.wmt"
+            with warpmem.TraceWriter(path) as trace:
+                for launch in range(2):
+                    trace.kernel("again", grid=1, block=32)
+                    trace.cta(0)
+                    trace.warp(0)
+                    for line in [*range(8)] if launch == 0 else [*range(100, 1000), *range(8)]:
+                        kept = "evict-last" if launch == 0 else None
+                        trace.load([128 * line], dest=1, srcs=[1], l2=kept)
+                    if resets:
+                        trace.reset_l2()
+            keys = {"llc.cache.size_bytes": 2048, "llc.kept_ways": 12, "l1.enabled": False}
+            return warpmem.run(path, set=keys)["l2_read_hits"]
+
+        self.assertGreater(hits(False), hits(True))
+
     def test_a_barrier_for_some_warps_lets_others_take_their_time(self):
         def cycles(warps):
             path = self.folder / f"{warps}.wmt"

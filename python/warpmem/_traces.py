@@ -188,6 +188,10 @@ class TraceWriter:
     def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
         self._writer = _warpmem.TraceWriter(os.fspath(path), source)
 
+    def reset_l2(self) -> None:
+        """Ends the launch; lines that are kept in L2 become as others before the next one."""
+        self._writer.reset_l2()
+
     def kernel(
         self,
         name: str,

@@ -51,6 +51,7 @@ class Trace:
 
 class TraceWriter:
     def __init__(self, path: str, source: str) -> None: ...
+    def reset_l2(self) -> None: ...
     def kernel(
         self,
         name: str,
