@@ -3,6 +3,7 @@
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
 use std::fs;
+use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};
 
 type Object = Map<String, Value>;
 
@@ -35,6 +36,28 @@ fn only_the_index() {
     assert!(text.contains("Records with addresses, by kernel") && !text.contains("Footprint"));
     assert!(!json(&bench, &["--brief"]).contains_key("profile"));
     bench.refuses(&["info", "small.wmt", "--brief", "--plot", "p.svg"], &["--brief", "--plot"]);
+}
+
+#[test]
+fn resets_of_l2_are_named_where_there_are_some() {
+    let bench = Bench::with_trace();
+    assert!(!bench.output(&["info", "small.wmt", "--brief"]).contains("L2 resets"));
+    assert_eq!(json(&bench, &["--brief"])["l2_resets"], Value::Array(Vec::new()));
+    let (path, options) = (bench.path("resets.wmt"), WriterOptions::default());
+    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    for _ in 0..3 {
+        writer.begin_kernel(KernelInfo::default()).unwrap();
+        writer.end_kernel().unwrap();
+        writer.reset_l2();
+    }
+    writer.finish().unwrap();
+    let text = bench.output(&["info", "resets.wmt", "--brief"]);
+    assert!(text.contains("L2 resets  2 of lines that are kept"), "{text}");
+    let text = bench.output(&["info", "resets.wmt", "--brief", "--format", "json"]);
+    assert_eq!(
+        serde_json::from_str::<Object>(&text).unwrap()["l2_resets"],
+        Value::from(vec![1, 2])
+    );
 }
 
 /// Each of 64 warps loads two lines and stores one, 32 lanes of 4 bytes each.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpmem_testing::{TestKernel, compute, exit, load, store, trace};
 use warpmem_trace::{
-    Codec, Instruction, OpClass, Provenance, Ranges, Record, Trace, TraceSummary, WriterOptions,
+    Codec, CtaBuilder, Instruction, KernelInfo, OpClass, Provenance, Ranges, Record, Trace,
+    TraceSummary, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 fn sample_traces() -> Vec<PathBuf> {
@@ -115,6 +116,43 @@ fn copies_stay_before_the_kernels_that_they_came_before() {
     let all = places(&trace);
     assert!(all.iter().any(|&before| before > 2) && all.contains(&0), "{all:?}");
     assert_eq!(places(&copy), all.into_iter().map(expected).collect::<Vec<_>>());
+}
+
+/// Kernels of one warp that ends at once, with resets of L2 before some.
+fn with_resets(kernels: u32, before: &[u32]) -> Trace {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("resets.wmt");
+    let options = WriterOptions::default();
+    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    let (mut cta, mut warp) = (CtaBuilder::new(), WarpAssembler::new());
+    for kernel in 0..kernels {
+        if before.contains(&kernel) {
+            writer.reset_l2();
+        }
+        let info = KernelInfo { grid: [1; 3], block: [32, 1, 1], ..KernelInfo::default() };
+        writer.begin_kernel(info).unwrap();
+        cta.begin([0; 3]);
+        cta.begin_warp(0);
+        warp.exit(0, u32::MAX);
+        warp.finish(writer.dictionary(), &mut cta);
+        writer.cta(&cta).unwrap();
+        writer.end_kernel().unwrap();
+    }
+    writer.finish().unwrap();
+    Trace::from_bytes("resets.wmt", std::fs::read(&path).unwrap()).unwrap()
+}
+
+#[test]
+fn resets_of_l2_stay_before_the_kernels_that_they_came_before() {
+    let trace = with_resets(8, &[1, 2, 5, 7]);
+    let of = |kernels: &str| {
+        let (copy, _) = written(&trace, &select(kernels, None, "..").of(&trace).unwrap());
+        copy.header().l2_resets.clone()
+    };
+    assert_eq!(of(".."), [1, 2, 5, 7]);
+    assert_eq!(of("0,3,4,6"), [1, 3], "those before kernels that are left out count for the next");
+    assert_eq!(of("3..5"), [0]);
+    assert_eq!(of("0"), [0; 0]);
 }
 
 /// Kernel k has so many CTAs, each a warp of a load, k + 1 adds, a store and an exit.
