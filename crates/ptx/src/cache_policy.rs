@@ -73,7 +73,8 @@ const BLOCKS: u64 = 128;
 
 impl BlockRange {
     /// The blocks that `primary` bytes from `address` on lie in, of such a size that `total` bytes
-    /// have 128 blocks or less. None if the total is 0.
+    /// have 128 blocks or less. None if the total is 0. (ptxas adds in 32 bits, so that its count is
+    /// wrong where the bytes and a block are more than 4 GiB.)
     fn new(address: u64, primary: u32, total: u32) -> BlockRange {
         if total == 0 {
             return BlockRange { log_bytes: LEAST_LOG_BYTES, first: 0, count: 0 };
@@ -197,7 +198,7 @@ mod tests {
             // 128 blocks of 4 KiB; a byte more takes blocks of 8 KiB.
             (0, 1 << 20, 1 << 19, 0x1d00_0fe0_0000_0000),
             (0x8_2000, 8192, (1 << 19) + 1, 0x1d14_1020_0000_0000),
-            (0, u32::MAX, u32::MAX, 0x1dd0_0fe0_0000_0000),
+            (0, 1 << 31, u32::MAX, 0x1dd0_0800_0000_0000),
             (0x3000, 4096, 0, 0x1800_0000_0000_0000),
         ] {
             let policy = range(address, primary, total);

@@ -235,12 +235,10 @@ fn data<W: WarpRecorder>(
             warp.set_wide(step.dests[0], &shares.map(bits), mask);
         }
         Op::CreateRangePolicy { policy, offset } => {
-            let addresses = warp.wide(step.sources[0]);
+            let addresses = spaces::addresses(warp, step.sources[0], offset);
             let [primary, total] = [1, 2].map(|source| warp.narrow(step.sources[source]));
-            let bits = |lane: usize| {
-                let address = addresses[lane].wrapping_add_signed(offset);
-                policy.of_range(address, primary[lane], total[lane]).bits()
-            };
+            let bits =
+                |lane: usize| policy.of_range(addresses[lane], primary[lane], total[lane]).bits();
             warp.set_wide(step.dests[0], &std::array::from_fn(bits), mask);
         }
         _ => {}
