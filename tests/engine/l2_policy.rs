@@ -179,16 +179,23 @@ fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
     assert_eq!(again(None), again(all(Eviction::Last)) + 8);
 }
 
-/// Of two slices, each keeps lines of its own and copies of the other's.
+/// Of two slices, each keeps lines of its own and copies of the other's, until a reset.
 #[test]
 fn copies_of_far_lines_are_kept() {
-    let hits = |policy| {
+    let hits = |policy, resets_l2| {
         let keys = ["sm.count=2", "dram.channels=2", "llc.copies=true", "llc.kept_ways=12"];
-        let result =
-            outcome(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)]);
+        let kernel = |resets_l2, parts: &[Warp]| Kernel {
+            ctas: vec![vec![parts.concat()], vec![vec![]]],
+            resets_l2,
+            ..Kernel::default()
+        };
+        let first = kernel(false, &[reads(policy, 0..8)]);
+        let second = kernel(resets_l2, &[reads(None, stream()), reads(None, 0..8)]);
+        let result = outcome_of(&keys, &[first, second]);
         let counters = result.counters.iter().filter(|one| one.counter == "copy_hits");
         counters.map(|one| one.value).sum::<u64>()
     };
-    assert_eq!(hits(None), 0);
-    assert!(hits(all(Eviction::Last)) >= 2);
+    assert_eq!(hits(None, false), 0);
+    assert!(hits(all(Eviction::Last), false) >= 2);
+    assert_eq!(hits(all(Eviction::Last), true), 0);
 }

@@ -7,6 +7,7 @@ mod clusters;
 mod control;
 mod coverage;
 mod errors;
+mod events;
 mod fragments;
 mod instructions;
 mod l2_policies;

@@ -1,61 +1,28 @@
 //! What products leave in a trace.
 
-use warpmem_trace::{Barrier, L2Policy, Mbarrier, MemoryOp, OpClass, TraceError};
+use warpmem_trace::OpClass;
 
 use super::layout::Layout;
 use super::{Product, THREADS};
-use crate::{Image, Limits, Operands, Recorder, Run, WarpRecorder};
+use crate::tests::events::{Event, of_first_warp};
 
 /// An instruction: its class, the registers that it writes, and those it reads.
 type Compute = (OpClass, Vec<u16>, Vec<u16>);
 
-/// Keeps the instructions of the first warp that are no memory instructions.
-#[derive(Default)]
-struct Computes(Vec<Compute>);
-
-impl WarpRecorder for Vec<Compute> {
-    fn compute(&mut self, class: OpClass, count: u32, _: u32, operands: Operands<'_>) {
-        let numbers =
-            |registers: &[warpmem_trace::Reg]| registers.iter().map(|reg| reg.0).collect();
-        let instruction = (class, numbers(operands.writes), numbers(operands.reads));
-        self.extend(std::iter::repeat_n(instruction, count as usize));
-    }
-
-    fn memory(&mut self, _: u64, _: MemoryOp, _: u32, _: Operands<'_>, _: &[u64]) {}
-    fn barrier(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn barrier_arrive(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn fence(&mut self, _: u64, _: u32) {}
-    fn cluster_arrive(&mut self, _: u64, _: u32) {}
-    fn cluster_wait(&mut self, _: u64, _: u32) {}
-    fn copied_to(&mut self, _: u16) {}
-    fn exit(&mut self, _: u64, _: u32) {}
-    fn wait_async(&mut self, _: usize) {}
-    fn with_mbarrier(&mut self, _: Mbarrier) {}
-    fn with_l2_policy(&mut self, _: L2Policy) {}
-}
-
-impl Recorder for Computes {
-    type Warp = Vec<Compute>;
-
-    fn begin_warp(&mut self) -> Vec<Compute> {
-        Vec::new()
-    }
-
-    fn end_cta(&mut self, _: u64, _: [u32; 3], warps: Vec<Vec<Compute>>) -> Result<(), TraceError> {
-        self.0 = warps.into_iter().next().unwrap_or_default();
-        Ok(())
+/// Instructions one by one, without those of memory.
+fn computes(event: Event) -> Vec<Compute> {
+    match event {
+        Event::Compute(class, count, writes, reads) => vec![(class, writes, reads); count as usize],
+        Event::Memory(..) => Vec::new(),
     }
 }
 
 /// The tensor instructions of the first warp, and its control instructions around them.
 fn recorded(product: &Product, text: &str) -> (Vec<Compute>, usize) {
     let mut machine = product.machine(&product.shared());
-    let image = Image::load(warpmem_ptx::parse(text).unwrap(), &mut machine.memory).unwrap();
     let launch = machine.launch(1, THREADS as u32);
-    let mut recorder = Computes::default();
-    let run = Run::new(&image, &launch).unwrap();
-    run.execute(&mut machine.memory, &mut recorder, Limits::default(), &()).unwrap();
-    let all = recorder.0;
+    let events = of_first_warp(&mut machine, text, &launch);
+    let all: Vec<Compute> = events.into_iter().flat_map(computes).collect();
     let is_tensor = |compute: &Compute| compute.0 == OpClass::Tensor;
     let first = all.iter().position(is_tensor).unwrap();
     let last = all.iter().rposition(is_tensor).unwrap();

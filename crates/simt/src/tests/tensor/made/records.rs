@@ -1,79 +1,39 @@
 //! What changes of maps leave in the trace: what ptxas makes of them.
 
 use warpmem_ptx::Type;
-use warpmem_trace::{
-    Barrier, CacheOp, Kind, L2Policy, Mbarrier, MemoryOp, OpClass, Space, TraceError,
-};
+use warpmem_trace::{Kind, OpClass, Space};
 
 use super::super::{Tensor, boxed_kernel, machine};
 use super::{ZERO, publish, replace};
-use crate::{Image, Limits, Operands, Recorder, Run, WarpRecorder};
-
-/// An instruction of a warp.
-#[derive(Clone, Debug, PartialEq)]
-enum Event {
-    Integers(u32),
-    /// Kind, space, bytes of a lane, mask, addresses.
-    Memory(Kind, Space, u32, u32, Vec<u64>),
-}
-use Event::{Integers, Memory};
-
-/// Keeps what the first warp executes.
-#[derive(Default)]
-struct First(Vec<Event>);
-
-impl WarpRecorder for Vec<Event> {
-    fn compute(&mut self, class: OpClass, count: u32, _: u32, _: Operands<'_>) {
-        if class == OpClass::Integer {
-            self.push(Integers(count));
-        }
-    }
-
-    fn memory(&mut self, _: u64, op: MemoryOp, mask: u32, _: Operands<'_>, addresses: &[u64]) {
-        assert_eq!(op.cache_op, CacheOp::Default);
-        self.push(Memory(op.kind, op.space, op.width, mask, addresses.to_vec()));
-    }
-
-    fn barrier(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn barrier_arrive(&mut self, _: u64, _: Barrier, _: u32) {}
-    fn fence(&mut self, _: u64, _: u32) {}
-    fn cluster_arrive(&mut self, _: u64, _: u32) {}
-    fn cluster_wait(&mut self, _: u64, _: u32) {}
-    fn copied_to(&mut self, _: u16) {}
-    fn exit(&mut self, _: u64, _: u32) {}
-    fn wait_async(&mut self, _: usize) {}
-    fn with_mbarrier(&mut self, _: Mbarrier) {}
-    fn with_l2_policy(&mut self, _: L2Policy) {}
-}
-
-impl Recorder for First {
-    type Warp = Vec<Event>;
-
-    fn begin_warp(&mut self) -> Vec<Event> {
-        Vec::new()
-    }
-
-    fn end_cta(&mut self, _: u64, _: [u32; 3], warps: Vec<Vec<Event>>) -> Result<(), TraceError> {
-        self.0 = warps.into_iter().next().unwrap_or_default();
-        Ok(())
-    }
-}
+use crate::tests::events::Event::{self, Memory};
+use crate::tests::events::of_first_warp;
 
 /// What the last instruction of some code leaves, and where the second and third array begin.
 fn events_of_last(before: &str, last: &str) -> (Vec<Event>, [u64; 2]) {
     let run = |code: &str| {
         let mut machine = machine(&Tensor::new(Type::U32, [64, 64], [4, 2]), &[]);
-        let module = warpmem_ptx::parse(&boxed_kernel(code)).unwrap();
-        let image = Image::load(module, &mut machine.memory).unwrap();
         let launch = machine.launch(1, 32);
-        let mut recorder = First::default();
-        let run = Run::new(&image, &launch).unwrap();
-        run.execute(&mut machine.memory, &mut recorder, Limits::default(), &()).unwrap();
-        (recorder.0, [machine.arrays[1], machine.arrays[2]])
+        let events = of_first_warp(&mut machine, &boxed_kernel(code), &launch);
+        let events = events.into_iter().filter_map(without_registers).collect::<Vec<_>>();
+        (events, [machine.arrays[1], machine.arrays[2]])
     };
     let (without, arrays) = run(before);
     let (mut all, _) = run(&format!("{before}{last}"));
     (all.split_off(without.len()), arrays)
+}
+
+/// So many integer instructions, whatever their registers.
+fn integers(count: u32) -> Event {
+    Event::Compute(OpClass::Integer, count, vec![], vec![])
+}
+
+/// Memory and integer instructions.
+fn without_registers(event: Event) -> Option<Event> {
+    match event {
+        Event::Compute(OpClass::Integer, count, ..) => Some(integers(count)),
+        Event::Compute(..) => None,
+        Memory(..) => Some(event),
+    }
 }
 
 /// What the replacement of a field of a map in global memory by lane 0 leaves, in terms of the map.
@@ -96,19 +56,19 @@ fn a_replacement_is_the_loads_and_stores_of_the_words_of_the_field() {
     let store = |at| access(Kind::Store, 4, at);
     for (field, operands, expected) in [
         ("global_address", "4096", vec![access(Kind::Store, 8, 0)]),
-        ("rank", "1", vec![load(8), Integers(2), store(8)]),
-        ("box_dim", "0, 16", vec![load(0x34), Integers(3), store(0x34)]),
-        ("box_dim", "4, 16", vec![load(0x38), Integers(3), store(0x38)]),
-        ("global_dim", "0, 16", vec![Integers(1), store(0x20)]),
-        ("global_dim", "4, 16", vec![Integers(1), store(0x30)]),
-        ("global_stride", "0, 16", vec![load(0x1c), Integers(3), store(0xc), store(0x1c)]),
-        ("global_stride", "3, 16", vec![load(0x1c), Integers(3), store(0x18), store(0x1c)]),
-        ("element_stride", "4, 1", vec![load(0x34), Integers(3), store(0x34)]),
-        ("elemtype", "2", vec![load(8), Integers(2), store(8)]),
-        ("interleave_layout", "0", vec![load(8), Integers(2), store(8)]),
-        ("swizzle_mode", "0", vec![load(8), Integers(2), store(8)]),
-        ("swizzle_atomicity", "0", vec![load(8), Integers(2), store(8)]),
-        ("fill_mode", "0", vec![load(8), Integers(2), store(8)]),
+        ("rank", "1", vec![load(8), integers(2), store(8)]),
+        ("box_dim", "0, 16", vec![load(0x34), integers(3), store(0x34)]),
+        ("box_dim", "4, 16", vec![load(0x38), integers(3), store(0x38)]),
+        ("global_dim", "0, 16", vec![integers(1), store(0x20)]),
+        ("global_dim", "4, 16", vec![integers(1), store(0x30)]),
+        ("global_stride", "0, 16", vec![load(0x1c), integers(3), store(0xc), store(0x1c)]),
+        ("global_stride", "3, 16", vec![load(0x1c), integers(3), store(0x18), store(0x1c)]),
+        ("element_stride", "4, 1", vec![load(0x34), integers(3), store(0x34)]),
+        ("elemtype", "2", vec![load(8), integers(2), store(8)]),
+        ("interleave_layout", "0", vec![load(8), integers(2), store(8)]),
+        ("swizzle_mode", "0", vec![load(8), integers(2), store(8)]),
+        ("swizzle_atomicity", "0", vec![load(8), integers(2), store(8)]),
+        ("fill_mode", "0", vec![load(8), integers(2), store(8)]),
     ] {
         assert_eq!(replacement(field, operands), expected, "{field}");
     }
@@ -123,9 +83,9 @@ fn a_replacement_has_the_lanes_that_execute_it() {
     let before = format!("{ZERO}setp.eq.u32 %p1, %r0, 32;\nst.shared.u32 [boxed], 0;\n");
     let (all, _) = events_of_last(&before, &code(""));
     let store = |mask, addresses| Memory(Kind::Store, Space::Shared, 4, mask, addresses);
-    assert_eq!(all, [Integers(1), store(u32::MAX, vec![0x24; 32])]);
+    assert_eq!(all, [integers(1), store(u32::MAX, vec![0x24; 32])]);
     let (none, _) = events_of_last(&before, &code("@%p1 "));
-    assert_eq!(none, [Integers(1), store(0, vec![])]);
+    assert_eq!(none, [integers(1), store(0, vec![])]);
 }
 
 #[test]
@@ -138,7 +98,7 @@ fn a_published_map_is_a_load_and_an_exchange_of_a_word_for_each_lane() {
         Memory(kind, space, 4, u32::MAX, (0..32).map(|lane| first + 4 * lane).collect())
     };
     let expected = [
-        Integers(4),
+        integers(4),
         words(Kind::Load, Space::Shared, 16384),
         words(Kind::Atomic, Space::Global, to),
     ];
