@@ -1,7 +1,7 @@
 //! Steps units on their own, with the test as the rest of the machine.
 
 use crate::context::{Context, Recording};
-use crate::results::{LoadRow, RunSink, Wanted};
+use crate::results::{LoadRow, RunSink, Wanted, WarpRow};
 use crate::side::SideChannels;
 use warpmem_machine::Machine;
 use warpmem_sim::{self as sim, Domain, Ticks, UnitId};
@@ -28,7 +28,7 @@ impl Bench {
         let map = map.expect("machines are validated when they are loaded");
         Bench {
             sim: sim::Bench::new(clocks, units, map),
-            record: Recording::new(periods.core, &Wanted::default()),
+            record: Recording::new(periods.core, &Wanted { warps: true, ..Wanted::default() }),
             side: SideChannels::default(),
         }
     }
@@ -75,20 +75,27 @@ impl Bench {
         panic!("the units do not come to rest");
     }
 
-    /// The rows of the loads finished so far.
-    pub fn loads(&mut self) -> Vec<LoadRow> {
+    /// The rows of the loads and warps finished so far.
+    pub fn rows(&mut self) -> Rows {
         let mut rows = Rows::default();
         self.record.flush(&mut rows);
-        rows.0
+        rows
     }
 }
 
-/// Keeps the rows of loads.
+/// Keeps the rows of loads and warps.
 #[derive(Default)]
-pub struct Rows(pub Vec<LoadRow>);
+pub struct Rows {
+    pub loads: Vec<LoadRow>,
+    pub warps: Vec<WarpRow>,
+}
 
 impl RunSink for Rows {
     fn load(&mut self, row: &LoadRow) {
-        self.0.push(*row);
+        self.loads.push(*row);
+    }
+
+    fn warp(&mut self, row: &WarpRow) {
+        self.warps.push(*row);
     }
 }

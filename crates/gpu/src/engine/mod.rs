@@ -18,7 +18,7 @@ mod windows;
 mod wiring;
 
 #[cfg(test)]
-pub use bench::Bench;
+pub use bench::{Bench, Rows};
 pub use idle_steps::{StepCounts, Steps};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,

@@ -14,7 +14,7 @@ fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
     let kernel = TestKernel::new(warps.into_iter().map(|warp| vec![warp]));
     let mut rows = Rows::default();
     let result = simulate(machine, &trace(&[kernel]), &mut rows, &mut NoProgress).unwrap();
-    (result, rows.0)
+    (result, rows.loads)
 }
 
 /// Loads of lines of a small set, used or not, some of them past L1.

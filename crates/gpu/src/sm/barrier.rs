@@ -2,6 +2,7 @@
 //! them when as many have arrived as it is for, waiting or not (PTX ISA, "bar, barrier").
 
 use super::Sm;
+use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use warpmem_sim::{CoreCycle, WarpSlot};
 use warpmem_trace::Barrier;
@@ -54,6 +55,11 @@ impl Barriers {
         }
         // Where warps have only arrived, others come later.
         self.begun.retain(|begun| begun.waiting == 0);
+        self.give_up()
+    }
+
+    /// The warps that wait at any of them, by slot, wait no longer.
+    pub fn give_up(&mut self) -> u64 {
         std::mem::take(&mut self.waiting)
     }
 }
@@ -68,7 +74,8 @@ impl Sm {
     ) {
         let cta = self.warp(slot).cta;
         let barrier = barrier.expect("a trace says the barrier of such an instruction");
-        let complete = self.residents.cta_mut(cta).barriers.arrive(barrier, waiting);
+        let Cta { barriers, ends_early, .. } = self.residents.cta_mut(cta);
+        let complete = if *ends_early { waiting } else { barriers.arrive(barrier, waiting) };
         self.pass_barrier(complete);
         self.release_if_complete(cta);
     }

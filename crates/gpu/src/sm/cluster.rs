@@ -7,6 +7,7 @@
 //! ```
 
 use super::Sm;
+use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use std::sync::Arc;
 use warpmem_sim::{CoreCycle, SmId, WarpSlot};
@@ -42,6 +43,11 @@ impl Cluster {
     pub fn sms<'a>(&'a self, own: &'a SmId) -> &'a [SmId] {
         self.sms.as_deref().unwrap_or(std::slice::from_ref(own))
     }
+
+    /// The warps that wait at its barrier, by slot, wait no longer.
+    pub fn give_up(&mut self) -> u64 {
+        std::mem::take(&mut self.waiting)
+    }
 }
 
 impl Sm {
@@ -58,8 +64,8 @@ impl Sm {
     pub(super) fn wait_at_cluster(&mut self, slot: WarpSlot) {
         let warp = self.warp(slot);
         let (cta, arrivals) = (warp.cta, warp.cluster_arrivals);
-        let cluster = &mut self.residents.cta_mut(cta).cluster;
-        if arrivals > cluster.completed {
+        let Cta { cluster, ends_early, .. } = self.residents.cta_mut(cta);
+        if arrivals > cluster.completed && !*ends_early {
             cluster.waiting |= slot.bit();
             self.sets.wait_at_barrier(slot);
         }
@@ -123,7 +129,7 @@ impl Sm {
         let cluster = &mut self.residents.cta_mut(cta).cluster;
         cluster.completed += 1;
         cluster.has_arrived = false;
-        let waiting = std::mem::take(&mut cluster.waiting);
+        let waiting = cluster.give_up();
         self.leave_barrier(waiting, cycle, cycle);
         // The CTA is gone if its last warps have ended.
         if self.residents.has(cta) {

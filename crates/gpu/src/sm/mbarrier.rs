@@ -6,6 +6,7 @@ use super::Sm;
 use super::cluster::ClusterCta;
 use super::code::Static;
 use super::memory::{AccessId, Completed, write_signals};
+use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use warpmem_sim::{Arrival, CoreCycle, Signal, WarpSlot};
 use warpmem_trace::Mbarrier;
@@ -28,8 +29,6 @@ struct State {
 #[derive(Default)]
 pub(super) struct Mbarriers {
     states: Vec<State>,
-    /// No warp waits any more: the kernel ends before its time.
-    are_over: bool,
 }
 
 impl Mbarriers {
@@ -60,18 +59,16 @@ impl Mbarriers {
 
     /// Whether the phase of this parity is complete; if not, a warp waits for its end.
     fn wait(&mut self, offset: u32, parity: bool, slot: WarpSlot) -> bool {
-        let are_over = self.are_over;
         let Some(state) = self.at(offset) else { return true };
-        let is_complete = are_over || state.parity != parity;
+        let is_complete = state.parity != parity;
         if !is_complete {
             state.waiting |= slot.bit();
         }
         is_complete
     }
 
-    /// All warps go on, and none waits again.
-    fn end(&mut self) -> impl Iterator<Item = u64> {
-        self.are_over = true;
+    /// The warps that wait at each of them, by slot, wait no longer.
+    pub fn give_up(&mut self) -> impl Iterator<Item = u64> {
         self.states.iter_mut().map(|state| std::mem::take(&mut state.waiting))
     }
 }
@@ -156,8 +153,8 @@ impl Sm {
     pub(super) fn look_at_mbarriers(&mut self, slot: WarpSlot) {
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let MbarrierWait { parity, offsets } = &warp.mbarrier_wait;
-        let mbarriers = &mut self.residents.cta_mut(warp.cta).mbarriers;
-        let waits = |&&offset: &&u32| !mbarriers.wait(offset, *parity, slot);
+        let Cta { mbarriers, ends_early, .. } = self.residents.cta_mut(warp.cta);
+        let waits = |&&offset: &&u32| !*ends_early && !mbarriers.wait(offset, *parity, slot);
         let unmet = offsets.iter().filter(waits).count() as u32;
         warp.held += unmet;
         if unmet > 0 {
@@ -185,23 +182,6 @@ impl Sm {
             if warp.held == 0 {
                 self.leave_barrier(slot.bit(), cycle, from);
             }
-        }
-    }
-
-    /// The CTAs of a kernel end: none of their warps waits any more. Whether any did.
-    pub(super) fn end_mbarriers(&mut self, kernel: u32) -> bool {
-        let ctas = self.residents.of_kernel_mut(kernel);
-        let waiting: Vec<u64> =
-            ctas.flat_map(|cta| cta.mbarriers.end().collect::<Vec<_>>()).collect();
-        let any = waiting.iter().any(|&warps| warps != 0);
-        self.given_up.extend(waiting);
-        any
-    }
-
-    /// Those go on whose kernel ends before its time.
-    pub(super) fn give_up_mbarriers(&mut self, cycle: CoreCycle) {
-        while let Some(warps) = self.given_up.pop() {
-            self.leave_mbarrier(warps, cycle, cycle);
         }
     }
 }
@@ -274,13 +254,5 @@ mod tests {
         mbarriers.change(8, Arrival { count: 3, begins: true, ..Arrival::default() });
         assert!(!mbarriers.wait(8, false, FIRST));
         assert_eq!(mbarriers.change(8, arrivals(3)), FIRST.bit());
-    }
-
-    #[test]
-    fn nobody_waits_when_the_kernel_is_over() {
-        let mut mbarriers = begun(1);
-        assert!(!mbarriers.wait(8, false, FIRST));
-        assert_eq!(mbarriers.end().collect::<Vec<_>>(), [FIRST.bit()]);
-        assert!(mbarriers.wait(8, false, SECOND));
     }
 }

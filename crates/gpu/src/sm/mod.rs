@@ -8,6 +8,7 @@ mod calendar;
 mod cluster;
 mod code;
 mod collectors;
+mod early_end;
 mod fetch;
 mod issue;
 mod issue_slot;
@@ -70,8 +71,8 @@ pub struct Sm {
     has_meetings: bool,
     /// Arrivals at mbarriers that wait for copies.
     late_arrivals: Vec<LateArrival>,
-    /// Warps that waited at mbarriers when their kernel ended before its time.
-    given_up: Vec<u64>,
+    /// Warps that waited for others when their kernel ended before its time, by slot.
+    given_up: u64,
 
     /// The cycle of the current step.
     cycle: CoreCycle,
@@ -136,7 +137,7 @@ impl Sm {
             barrier_latency: u64::from(machine.cluster.barrier_latency),
             has_meetings: false,
             late_arrivals: Vec::new(),
-            given_up: Vec::new(),
+            given_up: 0,
             cycle: CoreCycle::ZERO,
             warps: (0..max_warps).map(|_| None).collect(),
             sets: WarpSets::new(),
@@ -195,9 +196,11 @@ impl Sm {
         if self.residents.has_launches() {
             self.start_ctas(cycle)?;
         }
+        if self.given_up != 0 {
+            self.go_on_alone(cycle);
+        }
         if self.has_meetings {
             self.leave_clusters(cycle);
-            self.give_up_mbarriers(cycle);
             self.memory.exchange(ctx);
         }
         self.memory.take_reply(&mut *self.policy, ctx);

@@ -64,6 +64,8 @@ pub(super) struct Cta {
     pub barriers: Barriers,
     pub cluster: Cluster,
     pub mbarriers: Mbarriers,
+    /// Its kernel ended before its time: none of its warps waits for others any longer.
+    pub ends_early: bool,
 }
 
 /// The CTAs of an SM: those that have been launched, those that are resident, those that have
@@ -138,6 +140,7 @@ impl Residents {
             barriers: Barriers::default(),
             cluster: Cluster::of(launch.cluster.clone()),
             mbarriers: Mbarriers::default(),
+            ends_early: false,
         });
         self.choose_paused();
         (slot, slots)
@@ -285,18 +288,6 @@ impl Sm {
         let of_cta =
             |cta: &Cta| cta.issued.warp + WarpSlot::each(cta.slots).map(issued).sum::<u64>();
         self.residents.of_kernel(kernel).map(of_cta).collect()
-    }
-
-    /// Ends the CTAs of a kernel: each of their warps after the record that it is at. Whether any goes on
-    /// in the next step that has waited for others.
-    pub fn end_early(&mut self, kernel: u32) -> bool {
-        let slots = self.residents.of_kernel(kernel).fold(0, |slots, cta| slots | cta.slots);
-        for slot in WarpSlot::each(slots) {
-            if let Some(warp) = &mut self.warps[slot.index()] {
-                warp.end_early();
-            }
-        }
-        self.end_mbarriers(kernel)
     }
 
     /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a

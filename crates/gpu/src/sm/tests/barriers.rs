@@ -4,9 +4,6 @@ use super::*;
 use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, compute, load, machine, store};
 use warpmem_trace::OpClass::Integer;
 
-/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
-const PIPELINE: u64 = 4;
-
 fn lrr() -> Machine {
     machine(&["policy.warp_scheduler=lrr", "l1.latency=30"])
 }

@@ -19,14 +19,17 @@ mod wakeups;
 
 use super::scheduler::{ResidentCta, WarpScheduler, WarpView};
 use super::*;
-use crate::engine::Bench;
-use crate::results::LoadRow;
+use crate::engine::{Bench, Rows};
+use crate::results::{LoadRow, WarpRow};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use warpmem_machine::Machine;
 use warpmem_sim::{ChannelId, Request, RequestId, RequestKind, Stamps};
 use warpmem_testing::{TestKernel, WarpSteps, trace};
 use warpmem_trace::Trace;
+
+/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
+const PIPELINE: u64 = 4;
 
 /// Cycle in which CTAs start, and the first in which something can issue.
 const START: u64 = 1;
@@ -59,6 +62,7 @@ struct Outcome {
     load_ends: Vec<(u64, u32)>,
     ended: Vec<CtaEnd>,
     loads: Vec<LoadRow>,
+    warps: Vec<WarpRow>,
     /// The account from [`START`] to the end of the last CTA, its cycle included.
     result: SmResult,
     /// What the scheduler counted.
@@ -334,12 +338,10 @@ impl Rig {
                 sm.step(CoreCycle::new(cycle), ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(std::iter::from_fn(|| sm.take_ended()));
-                if *early_end == Some(cycle) {
-                    sm.end_early(0);
-                }
+                let ends = *early_end == Some(cycle) && sm.end_early(0);
                 let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);
                 let news = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
-                if news || *restless && !sm.is_idle() {
+                if ends || news || *restless && !sm.is_idle() {
                     ctx.fabric.wake_cycle(unit, cycle + 1);
                 }
             }
@@ -350,10 +352,10 @@ impl Rig {
         assert_eq!(bench.sim.region.requests.in_flight(), 0);
         let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
         let result = sm.finish(last + 1);
-        let loads = bench.loads();
+        let Rows { loads, warps } = bench.rows();
         let counters = sm.counters().iter().map(|c| (c.name, c.value)).collect();
         let Below { sent, load_ends, .. } = std::mem::take(below);
-        Outcome { issues, sent, load_ends, ended, loads, result, counters }
+        Outcome { issues, sent, load_ends, ended, loads, warps, result, counters }
     }
 }
 
