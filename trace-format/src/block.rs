@@ -1,10 +1,9 @@
 //! Blocks: units of compression with a checksum each. Chunks, dictionaries and the index are
 //! blocks.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
-use flate2::write::DeflateEncoder;
-use flate2::{Compression, Decompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::pack;
@@ -31,6 +30,9 @@ pub(crate) const MAX_DECODED: usize = 1 << 25;
 /// Bytes reserved for a declared inflated size; beyond it the buffer grows as data actually arrive.
 const TRUSTED_CAPACITY: usize = 1 << 22;
 
+/// Free bytes that a compressor is given at least.
+const DEFLATED_AT_ONCE: usize = 1 << 15;
+
 /// Compares the CRC-32 of `bytes`. Not checked under fuzzing, so that the fuzzer reaches the code
 /// behind it.
 pub(crate) fn check_crc(bytes: &[u8], recorded: u32) -> Result<(), String> {
@@ -54,37 +56,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Compresses `bytes` into `stored`, replacing what it holds.
-    ///
-    /// # Errors
-    /// When the bytes, before or after, do not fit in a block.
-    pub fn pack(bytes: &[u8], codec: Codec, level: u32, stored: &mut Vec<u8>) -> io::Result<Block> {
-        if bytes.len() > MAX_INFLATED {
-            let message = format!("{} bytes exceed the {MAX_INFLATED} of a block", bytes.len());
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-        }
-        stored.clear();
-        match codec {
-            Codec::Deflate => {
-                let mut encoder = DeflateEncoder::new(&mut *stored, Compression::new(level.min(9)));
-                encoder.write_all(bytes)?;
-                encoder.finish()?;
-            }
-            Codec::Zstd => {
-                stored.resize(zstd::zstd_safe::compress_bound(bytes.len()), 0);
-                let length =
-                    zstd::bulk::compress_to_buffer(bytes, stored, level.clamp(1, 22) as i32)?;
-                stored.truncate(length);
-            }
-        }
-        Ok(Block {
-            codec,
-            stored: u32::try_from(stored.len()).map_err(io::Error::other)?,
-            inflated: bytes.len() as u32,
-            crc: crc32fast::hash(stored),
-        })
-    }
-
     /// Checks and inflates the `stored` bytes of this block, which may become at most `limit`.
     pub fn unpack(&self, stored: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         check_crc(stored, self.crc)?;
@@ -107,6 +78,79 @@ impl Block {
             (Ok(()), length) => {
                 Err(format!("inflates to {length} of the declared {declared} bytes"))
             }
+        }
+    }
+}
+
+/// Compresses blocks. The tables of a compressor are some hundred kilobytes: they are made once, not for each block.
+pub(crate) struct Packer {
+    compressor: Compressor,
+    stored: Vec<u8>,
+}
+
+enum Compressor {
+    Deflate(Compress),
+    Zstd(zstd::bulk::Compressor<'static>),
+}
+
+impl Packer {
+    /// Levels beyond those of the codec are its next best.
+    ///
+    /// # Errors
+    /// When there is no memory for a compressor.
+    pub fn new(codec: Codec, level: u32) -> io::Result<Packer> {
+        let compressor = match codec {
+            Codec::Deflate => {
+                Compressor::Deflate(Compress::new(Compression::new(level.min(9)), false))
+            }
+            Codec::Zstd => {
+                Compressor::Zstd(zstd::bulk::Compressor::new(level.clamp(1, 22) as i32)?)
+            }
+        };
+        Ok(Packer { compressor, stored: Vec::new() })
+    }
+
+    /// Compresses `bytes`: the block, and what the file holds of it.
+    ///
+    /// # Errors
+    /// When the bytes, before or after, do not fit in a block.
+    pub fn pack(&mut self, bytes: &[u8]) -> io::Result<(Block, &[u8])> {
+        if bytes.len() > MAX_INFLATED {
+            let message = format!("{} bytes exceed the {MAX_INFLATED} of a block", bytes.len());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        let stored = &mut self.stored;
+        stored.clear();
+        let codec = match &mut self.compressor {
+            Compressor::Deflate(compress) => {
+                deflate(compress, bytes, stored)?;
+                Codec::Deflate
+            }
+            Compressor::Zstd(compressor) => {
+                stored.resize(zstd::zstd_safe::compress_bound(bytes.len()), 0);
+                let length = compressor.compress_to_buffer(bytes, stored)?;
+                stored.truncate(length);
+                Codec::Zstd
+            }
+        };
+        let block = Block {
+            codec,
+            stored: u32::try_from(stored.len()).map_err(io::Error::other)?,
+            inflated: bytes.len() as u32,
+            crc: crc32fast::hash(stored),
+        };
+        Ok((block, stored))
+    }
+}
+
+fn deflate(compress: &mut Compress, bytes: &[u8], stored: &mut Vec<u8>) -> io::Result<()> {
+    compress.reset();
+    loop {
+        stored.reserve(DEFLATED_AT_ONCE);
+        let rest = &bytes[compress.total_in() as usize..];
+        let flush = if rest.is_empty() { FlushCompress::Finish } else { FlushCompress::None };
+        if compress.compress_vec(rest, stored, flush)? == Status::StreamEnd {
+            return Ok(());
         }
     }
 }

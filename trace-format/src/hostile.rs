@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 
 use crate::barrier::Barrier;
-use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
+use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED, Packer};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
 use crate::header::{
@@ -47,13 +47,19 @@ fn blocks() -> (Vec<Vec<u8>>, Index) {
     (blocks, index)
 }
 
+/// A block, and what a file holds of it.
+fn pack(bytes: &[u8], codec: Codec, level: u32) -> (Block, Vec<u8>) {
+    let mut packer = Packer::new(codec, level).unwrap();
+    let (block, stored) = packer.pack(bytes).unwrap();
+    (block, stored.to_vec())
+}
+
 /// A file with a valid head, footer and index checksum.
 fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
     let mut bytes = head.encode().to_vec();
     bytes.extend_from_slice(blocks);
     let offset = bytes.len() as u64;
-    let mut stored = Vec::new();
-    let index = Block::pack(index, Codec::Deflate, 6, &mut stored).unwrap();
+    let (index, stored) = pack(index, Codec::Deflate, 6);
     bytes.extend_from_slice(&stored);
     bytes.extend_from_slice(&Footer { offset, index }.encode());
     bytes
@@ -291,8 +297,7 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
             serial::encode(&vec![(place, width, newer, none, rest)])
         }
     };
-    let mut stored = Vec::new();
-    let block = Block::pack(&dictionary, Codec::Deflate, 6, &mut stored).unwrap();
+    let (block, stored) = pack(&dictionary, Codec::Deflate, 6);
     let index = match head.major {
         ..4 => one_old_kernel(block),
         _ => serial::encode(&one_kernel(vec![], block, 0)),
@@ -404,8 +409,7 @@ fn hostile_lengths_do_not_allocate() {
 #[test]
 fn what_would_expand_in_memory_is_refused_before_it_does() {
     let zeros = vec![0; MAX_DECODED + 1];
-    let mut stored = Vec::new();
-    let dictionary = Block::pack(&zeros, Codec::Zstd, 19, &mut stored).unwrap();
+    let (dictionary, stored) = pack(&zeros, Codec::Zstd, 19);
     let index = serial::encode(&one_kernel(vec![], dictionary, 0));
     let bytes = file(&HEAD, &stored, &index);
     assert!(bytes.len() < 10_000, "{}", bytes.len());
@@ -420,8 +424,7 @@ fn what_would_expand_in_memory_is_refused_before_it_does() {
 #[test]
 fn declared_sizes_bind() {
     for codec in [Codec::Deflate, Codec::Zstd] {
-        let mut stored = Vec::new();
-        let block = Block::pack(&vec![0; 10 << 20], codec, 6, &mut stored).unwrap();
+        let (block, stored) = pack(&vec![0; 10 << 20], codec, 6);
         let with = |inflated| Block { inflated, ..block }.unpack(&stored, MAX_INFLATED);
         assert_eq!(with(10 << 20).unwrap().len(), 10 << 20);
         assert_eq!(with(100).unwrap_err(), "inflates to more than the declared 100 bytes");
@@ -435,10 +438,9 @@ fn declared_sizes_bind() {
 #[test]
 fn compressed_data_that_ends_early_is_an_error() {
     for codec in [Codec::Deflate, Codec::Zstd] {
-        let mut whole = Vec::new();
         let plain: Vec<u8> =
             (0..1000u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
-        let block = Block::pack(&plain, codec, 6, &mut whole).unwrap();
+        let (block, whole) = pack(&plain, codec, 6);
         for length in [0, 1, whole.len() / 2, whole.len() - 1] {
             let crc = crc32fast::hash(&whole[..length]);
             let stored = Block { crc, ..block };

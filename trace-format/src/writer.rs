@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
+use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED, Packer};
 use crate::cluster::Clusters;
 use crate::cta::CtaBuilder;
 use crate::dictionary::{self, Dictionary};
@@ -56,7 +56,7 @@ pub struct TraceWriter {
     encoder: ChunkEncoder,
     hash: ContentHash,
     plain: Vec<u8>,
-    packed: Vec<u8>,
+    packer: Packer,
 }
 
 #[derive(Default)]
@@ -84,6 +84,10 @@ impl TraceWriter {
         provenance: Provenance,
         options: WriterOptions,
     ) -> Result<TraceWriter, TraceError> {
+        let packer = Packer::new(options.codec, options.level).map_err(|error| {
+            let reason = format!("no compressor: {error}");
+            TraceError::Invalid { path: path.to_owned(), reason }
+        })?;
         let mut output = Output::create(path)?;
         output.write(&Head { major: MAJOR, minor: 0 }.encode())?;
         Ok(TraceWriter {
@@ -95,7 +99,7 @@ impl TraceWriter {
             encoder: ChunkEncoder::default(),
             hash: ContentHash::default(),
             plain: Vec::new(),
-            packed: Vec::new(),
+            packer,
         })
     }
 
@@ -314,11 +318,10 @@ impl TraceWriter {
             let reason = format!("{what} has {bytes} bytes; at most {limit} fit in a trace");
             return Err(self.invalid(reason));
         }
-        let WriterOptions { codec, level, .. } = self.options;
-        let packed = Block::pack(&self.plain, codec, level, &mut self.packed);
-        let block = packed.map_err(|error| self.invalid(error.to_string()))?;
-        self.output.write(&self.packed)?;
-        Ok(block)
+        match self.packer.pack(&self.plain) {
+            Ok((block, stored)) => self.output.write(stored).map(|()| block),
+            Err(error) => Err(self.invalid(error.to_string())),
+        }
     }
 
     fn invalid(&self, reason: String) -> TraceError {
