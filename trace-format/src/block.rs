@@ -148,8 +148,7 @@ fn deflate(compress: &mut Compress, bytes: &[u8], stored: &mut Vec<u8>) -> io::R
     loop {
         stored.reserve(DEFLATED_AT_ONCE);
         let rest = &bytes[compress.total_in() as usize..];
-        let flush = if rest.is_empty() { FlushCompress::Finish } else { FlushCompress::None };
-        if compress.compress_vec(rest, stored, flush)? == Status::StreamEnd {
+        if compress.compress_vec(rest, stored, FlushCompress::Finish)? == Status::StreamEnd {
             return Ok(());
         }
     }

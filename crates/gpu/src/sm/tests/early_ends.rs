@@ -1,8 +1,8 @@
 //! CTAs that end early: each warp with the record that it is at.
 
 use super::*;
-use warpmem_testing::{Step, compute, exit, fence, load, machine, memory};
 use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, cluster_arrive, cluster_wait};
+use warpmem_testing::{compute, exit, fence, load, machine, memory};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{Mbarrier, Space};
 
@@ -94,7 +94,7 @@ fn nobody_waits_at_mbarriers_after_the_end() {
     let both = |kind, operation| {
         memory(kind, Space::Shared, &[0, 8]).with(|i| i.mbarrier = Some(operation))
     };
-    let init: Step = both(Kind::Store, Mbarrier::Init { arrivals: 2 });
+    let init = both(Kind::Store, Mbarrier::Init { arrivals: 2 });
     let wait = || both(Kind::Load, Mbarrier::Wait { parity: false });
     let works = [vec![barrier(0)], vec![compute(Integer, &[]); 100]].concat();
     let warps = vec![
