@@ -2,7 +2,6 @@
 //! them when as many have arrived as it is for, waiting or not (PTX ISA, "bar, barrier").
 
 use super::Sm;
-use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use warpmem_sim::{CoreCycle, WarpSlot};
 use warpmem_trace::Barrier;
@@ -74,8 +73,9 @@ impl Sm {
     ) {
         let cta = self.warp(slot).cta;
         let barrier = barrier.expect("a trace says the barrier of such an instruction");
-        let Cta { barriers, ends_early, .. } = self.residents.cta_mut(cta);
-        let complete = if *ends_early { waiting } else { barriers.arrive(barrier, waiting) };
+        let state = self.residents.cta_mut(cta);
+        let complete =
+            if state.ends_early { waiting } else { state.barriers.arrive(barrier, waiting) };
         self.pass_barrier(complete);
         self.release_if_complete(cta);
     }

@@ -7,7 +7,6 @@
 //! ```
 
 use super::Sm;
-use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use std::sync::Arc;
 use warpmem_sim::{CoreCycle, SmId, WarpSlot};
@@ -64,9 +63,9 @@ impl Sm {
     pub(super) fn wait_at_cluster(&mut self, slot: WarpSlot) {
         let warp = self.warp(slot);
         let (cta, arrivals) = (warp.cta, warp.cluster_arrivals);
-        let Cta { cluster, ends_early, .. } = self.residents.cta_mut(cta);
-        if arrivals > cluster.completed && !*ends_early {
-            cluster.waiting |= slot.bit();
+        let state = self.residents.cta_mut(cta);
+        if arrivals > state.cluster.completed && !state.ends_early {
+            state.cluster.waiting |= slot.bit();
             self.sets.wait_at_barrier(slot);
         }
     }

@@ -6,7 +6,6 @@ use super::Sm;
 use super::cluster::ClusterCta;
 use super::code::Static;
 use super::memory::{AccessId, Completed, write_signals};
-use super::residents::Cta;
 use super::scheduler::CtaSlot;
 use warpmem_sim::{Arrival, CoreCycle, Signal, WarpSlot};
 use warpmem_trace::Mbarrier;
@@ -153,8 +152,8 @@ impl Sm {
     pub(super) fn look_at_mbarriers(&mut self, slot: WarpSlot) {
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let MbarrierWait { parity, offsets } = &warp.mbarrier_wait;
-        let Cta { mbarriers, ends_early, .. } = self.residents.cta_mut(warp.cta);
-        let waits = |&&offset: &&u32| !*ends_early && !mbarriers.wait(offset, *parity, slot);
+        let cta = self.residents.cta_mut(warp.cta);
+        let waits = |&&offset: &&u32| !cta.ends_early && !cta.mbarriers.wait(offset, *parity, slot);
         let unmet = offsets.iter().filter(waits).count() as u32;
         warp.held += unmet;
         if unmet > 0 {
