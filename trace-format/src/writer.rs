@@ -78,7 +78,8 @@ struct Before {
 
 impl TraceWriter {
     /// # Errors
-    /// When no file can be created beside `path`, or `path` exists and is not a regular file.
+    /// When no file can be created beside `path`, `path` exists and is not a regular file, or there is no memory for a
+    /// compressor.
     pub fn create(
         path: &Path,
         provenance: Provenance,
