@@ -6,7 +6,8 @@ use crate::results::{
 };
 use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
-    AddressMap, ChannelId, Domain, Fabric, Request, RequestTable, Stamps, Ticks, Total, UnitId,
+    AddressMap, ChannelId, Domain, Fabric, PortId, Request, RequestId, RequestTable, Stamps, Ticks,
+    Total, UnitId,
 };
 
 /// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
@@ -20,6 +21,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// [`Fabric::pop`]; the request behind is looked at next.
+    #[inline]
+    pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
+        warpmem_sim::pop(self.fabric, self.requests, port, now)
+    }
+
     /// The number of a load that has been coalesced into requests for the sectors at `addresses`;
     /// `u32::MAX` where no DRAM scheduler follows loads.
     pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {

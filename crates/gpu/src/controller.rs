@@ -487,7 +487,7 @@ fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
 
 /// Takes the item at the head of a port.
 fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
-    ctx.fabric.pop(port, now);
+    ctx.pop(port, now);
     let slice = ctx.requests.get(id).place.slice;
     if let Some(updates) = &mut ctx.side.merges {
         updates.pop(slice);

@@ -1,7 +1,7 @@
 //! What a network may use during its step, apart from its own state.
 
 use crate::port::PortSet;
-use crate::{AddressMap, PortId, Region, Request, RequestId, Ticks};
+use crate::{AddressMap, PortId, Region, Request, RequestId, Ticks, region};
 
 /// The ports and requests of all regions, and the address map.
 pub struct Context<'a> {
@@ -62,18 +62,22 @@ impl Context<'_> {
         self.regions[port.region()].fabric.wake_writer(port);
     }
 
-    /// [`Fabric::pop`](crate::Fabric::pop).
+    /// [`Fabric::pop`](crate::Fabric::pop); the request behind is looked at next.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
-        self.regions[port.region()].fabric.pop(port, now)
+        let Region { fabric, requests } = &mut self.regions[port.region()];
+        region::pop(fabric, requests, port, now)
     }
 
-    /// [`Fabric::push`](crate::Fabric::push); the request goes to the port's region.
+    /// [`Fabric::push`](crate::Fabric::push); the request goes to the port's region, where it is soon
+    /// looked at.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
         let to = port.region();
         let request = if request.region() == to { request } else { self.cross(request, to) };
-        self.regions[to].fabric.push(port, request, ready);
+        let Region { fabric, requests } = &mut self.regions[to];
+        requests.will_be_read(request);
+        fabric.push(port, request, ready);
     }
 
     /// Takes a request to another region; returns its name there.

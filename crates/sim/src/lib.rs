@@ -9,6 +9,7 @@ mod context;
 mod counts;
 mod gpcs;
 mod hash;
+mod hint;
 mod histogram;
 mod ids;
 mod message;
@@ -34,7 +35,7 @@ pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
 pub use message::{Arrival, Message, Signal};
 pub use names::MAX_REGIONS;
 pub use port::{Fabric, PortId, UnitId};
-pub use region::{Region, free_left};
+pub use region::{Region, free_left, pop};
 pub use requests::{
     CacheLevel, Eviction, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps,
     test_request,

@@ -14,7 +14,7 @@
 //! A request that is passed to another region is a guest there: it has a row in that region's table
 //! until it comes home or leaves the machine. A machine that is stepped by one thread is one region.
 
-use crate::{Clock, Domain, Fabric, RequestTable};
+use crate::{Clock, Domain, Fabric, PortId, RequestId, RequestTable, Ticks};
 
 /// The ports and requests of a region.
 pub struct Region {
@@ -31,6 +31,16 @@ impl Region {
     ) -> Region {
         Region { fabric: Fabric::new(number, clocks, units), requests: RequestTable::new(number) }
     }
+}
+
+/// As [`Fabric::pop`], with a hint to the host that the request behind the one taken will be read soon.
+#[inline]
+pub fn pop(fabric: &mut Fabric, requests: &RequestTable, port: PortId, now: Ticks) -> RequestId {
+    let taken = fabric.pop(port, now);
+    if let Some((_, next)) = fabric.head(port) {
+        requests.will_be_read(next);
+    }
+    taken
 }
 
 /// Frees the rows of requests that have left the machine as guests of another region.

@@ -26,6 +26,7 @@
 //! for write-backs, for the rest of a line that a store allocated and for its twin, and a channel
 //! adds prefetches; for these no SM waits.
 
+use crate::hint::{self, LINE_BYTES};
 use crate::{Location, SmId, Ticks, WarpId, names};
 
 /// A row of a table: the table's region and the index there.
@@ -216,7 +217,6 @@ struct Row {
     stamps: Stamps,
 }
 
-const LINE_BYTES: usize = 64;
 const _: () = assert!(size_of::<Request>() == LINE_BYTES && size_of::<Stamps>() == LINE_BYTES);
 
 /// The requests in flight of a region.
@@ -293,6 +293,12 @@ impl RequestTable {
             *created = LEFT;
         }
         self.free.push(id);
+    }
+
+    /// Hints to the host that the row of a request will be read soon.
+    #[inline]
+    pub fn will_be_read(&self, id: RequestId) {
+        hint::will_be_read(&self.rows[id.index()]);
     }
 
     #[inline]

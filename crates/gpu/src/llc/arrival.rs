@@ -117,6 +117,10 @@ impl Arrivals {
             self.queued += 1;
             warp_types::mark(id, cycle, ctx);
             self.delayed.pop();
+            // The first may be due at once: too late for it.
+            if let Some(next) = self.delayed.second() {
+                ctx.requests.will_be_read(next);
+            }
         }
     }
 

@@ -47,6 +47,12 @@ impl DelayLine {
         self.due = self.line.front().map_or(Ticks::NEVER, |&(due, _)| due);
     }
 
+    /// The one behind the first.
+    #[inline]
+    pub fn second(&self) -> Option<RequestId> {
+        self.line.get(1).map(|&(_, id)| id)
+    }
+
     pub fn len(&self) -> usize {
         self.line.len()
     }

@@ -54,7 +54,7 @@ impl Slice {
     /// The data of a request are back. The result of an atomic waits in the slice for an entry on
     /// the way to DRAM, so that no fill waits for DRAM to take a write.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.fills, now);
+        ctx.pop(self.fills, now);
         self.replies.fill(id, now);
         let request = *ctx.requests.get(id);
         if request.kind == RequestKind::Atomic {

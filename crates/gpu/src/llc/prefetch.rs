@@ -9,7 +9,7 @@ impl Slice {
     /// A prefetched line has come. It is allocated as any line is, unless it is present, on its
     /// way, or would have to wait for a victim.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.fills, now);
+        ctx.pop(self.fills, now);
         let Request { address, place, sectors, .. } = *ctx.requests.get(id);
         ctx.requests.remove(id);
         let room = self.to_dram.room(ctx).saturating_sub(self.to_dram.reserved());

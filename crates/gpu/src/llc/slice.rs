@@ -259,7 +259,7 @@ impl Slice {
             self.to_dram.wake_on_room(ctx);
         })?;
         self.take_line(fill.allocated, address, now, ctx);
-        ctx.fabric.pop(self.fills, now);
+        ctx.pop(self.fills, now);
         self.to_dram.forget_merges(fill.entry, now);
         self.result.mshr_merge_length.record(u64::from(fill.count));
         self.replies.fill(fill.first, now);

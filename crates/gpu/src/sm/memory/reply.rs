@@ -28,7 +28,7 @@ impl MemoryPipeline {
         if !self.pass_on(request, ctx) {
             return;
         }
-        ctx.fabric.pop(self.reply_port, now);
+        ctx.pop(self.reply_port, now);
         self.in_flight -= 1;
         self.counts.replies += 1;
         self.counts.reply_ticks += now.since(ctx.requests.stamps(request).created);
