@@ -2,23 +2,27 @@
 //! each.
 
 use super::homes::Homes;
-use super::tags::Slot;
+use super::tags::{NIL, Slot};
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
-/// One outstanding miss; its requests are linked through the request table.
+/// One outstanding miss, in half a cache line of the host; its requests are linked through the request
+/// table.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Entry {
     sector: u64,
     first: RequestId,
     last: RequestId,
     count: u32,
-    /// The line that is reserved for it in the tags, if one is.
-    place: Option<Slot>,
+    /// The line that is reserved for it in the tags, or [`NIL`].
+    place: Slot,
     /// Requests of at least two SMs wait for it.
     shared: bool,
     /// The next entry of the same chain.
     next: Link,
 }
+
+const _: () = assert!(size_of::<Entry>() == 32);
 
 /// An entry, plus one; or none, so that zeroed memory is an empty table, which a large cache does
 /// not touch before it uses it.
@@ -163,7 +167,8 @@ impl Mshr {
     #[inline]
     pub(crate) fn outstanding(&self, sector: u64) -> Option<Outstanding> {
         let entry = self.find(sector)?;
-        Some(Outstanding { entry, line: self.entries[entry.index()].place })
+        let place = self.entries[entry.index()].place;
+        Some(Outstanding { entry, line: Some(place).filter(|&place| place != NIL) })
     }
 
     /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
@@ -181,7 +186,7 @@ impl Mshr {
         let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
         let chain = self.homes.of(sector);
         let next = std::mem::replace(&mut self.chains[chain], entry.0 + 1);
-        let (first, last) = (request, request);
+        let (first, last, place) = (request, request, place.unwrap_or(NIL));
         let opened = Entry { sector, first, last, count: 1, place, shared: false, next };
         match self.entries.get_mut(entry.index()) {
             Some(entry) => *entry = opened,

@@ -21,7 +21,7 @@ ids! {
 }
 
 /// No position.
-const NIL: Slot = Slot(u32::MAX);
+pub(super) const NIL: Slot = Slot(u32::MAX);
 
 /// How addresses divide into lines and sectors.
 #[derive(Clone, Copy, Debug)]

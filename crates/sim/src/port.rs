@@ -25,7 +25,7 @@
 use super::wheel::Wheel;
 use crate::bits;
 use crate::names;
-use crate::{Clock, ClockDomain, Cycle, Domain, RequestId, Ticks};
+use crate::{Clock, ClockDomain, Cycle, Domain, Due, RequestId, Ticks};
 
 /// A unit: its clock domain and its number in that domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,6 @@ impl PortId {
         names::of(self.0)
     }
 }
-
-/// A request in a port, and the time from which the reader may take it.
-type Entry = (Ticks, RequestId);
 
 /// The state of a port that a push or a pop needs, in half a cache line of the host.
 #[repr(align(32))]
@@ -107,7 +104,7 @@ impl Port {
 /// Entries of a ring before it grows.
 const FIRST_RING: u32 = 4;
 
-/// Entries that are reserved at the start: 2 MB of address space. There is more than the rings need
+/// Entries that are reserved at the start: 1.5 MB of address space. There is more than the rings need
 /// at first, because a ring that grows moves to new entries and leaves its old ones unused.
 const FIRST_ENTRIES: usize = 1 << 17;
 
@@ -120,7 +117,7 @@ pub struct Fabric {
     /// Number of the region.
     region: usize,
     ports: Vec<Port>,
-    entries: Vec<Entry>,
+    entries: Vec<Due>,
     ends: Vec<Ends>,
     names: Vec<Name>,
     /// By network, the ports to it that have become non-empty since it last asked.
@@ -190,7 +187,7 @@ impl Fabric {
     /// Adds a ring of `length` entries, a power of two; returns where it begins.
     fn add_ring(&mut self, length: u32) -> u32 {
         let ring = self.entries.len().next_multiple_of(length as usize);
-        self.entries.resize(ring + length as usize, (Ticks(0), RequestId::NONE));
+        self.entries.resize(ring + length as usize, Due { at: Ticks(0), request: RequestId::NONE });
         ring as u32
     }
 
@@ -234,7 +231,7 @@ impl Fabric {
         p.len += 1;
         // The reader finds later entries itself when it takes the one before.
         let is_first = p.len == 1;
-        self.entries[at] = (ready, request);
+        self.entries[at] = Due { at: ready, request };
         if is_first {
             self.wake_reader(port, ready);
         }
@@ -250,14 +247,17 @@ impl Fabric {
     #[inline]
     pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
         let p = self.port(port);
-        (p.len > 0).then(|| self.entries[p.head as usize])
+        (p.len > 0).then(|| {
+            let Due { at, request } = self.entries[p.head as usize];
+            (at, request)
+        })
     }
 
     /// The request at the head, if it may be taken now.
     #[inline]
     pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
         let p = self.port(port);
-        (p.head_ready <= now).then(|| self.entries[p.head as usize].1)
+        (p.head_ready <= now).then(|| self.entries[p.head as usize].request)
     }
 
     /// Takes the request at the head and wakes a writer that waits for room.
@@ -269,14 +269,14 @@ impl Fabric {
         }
         debug_assert!(p.head_ready <= now);
         self.moves += 1;
-        let (_, request) = self.entries[p.head as usize];
+        let Due { request, .. } = self.entries[p.head as usize];
         p.len -= 1;
         if p.len == 0 {
             // An empty ring starts again at its first entries, which are in the host's cache.
             (p.head, p.head_ready) = (p.ring(), Ticks::NEVER);
         } else {
             let next = p.behind_head(1);
-            (p.head, p.head_ready) = (next as u32, self.entries[next].0);
+            (p.head, p.head_ready) = (next as u32, self.entries[next].at);
         }
         if p.writer_blocked {
             return self.wake_blocked(port, request, now);
@@ -417,7 +417,7 @@ impl Fabric {
     pub fn occupied(&self) -> impl Iterator<Item = String> {
         let named = self.ports.iter().zip(&self.names);
         named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
-            let (ready, request) = self.entries[p.head as usize];
+            let Due { at: ready, request } = self.entries[p.head as usize];
             format!(
                 "port {name} {index}: {} of {}, head request {} ready at tick {}{}",
                 p.len,

@@ -1,13 +1,13 @@
 //! A delay of fixed length within a slice: requests leave in the order in which they entered.
 
 use std::collections::VecDeque;
-use warpmem_sim::{RequestId, Ticks};
+use warpmem_sim::{Due, RequestId, Ticks};
 
 /// Requests in a delay, in the order in which they are due.
 pub(super) struct DelayLine {
     /// When the first is due; [`Ticks::NEVER`] if there is none.
     due: Ticks,
-    line: VecDeque<(Ticks, RequestId)>,
+    line: VecDeque<Due>,
 }
 
 impl DelayLine {
@@ -27,30 +27,30 @@ impl DelayLine {
         if self.due > now {
             return None;
         }
-        self.line.front().map(|&(_, id)| id)
+        self.line.front().map(|due| due.request)
     }
 
     /// Adds a request that is due at `due`, not before the others.
     #[inline]
     pub fn push(&mut self, due: Ticks, id: RequestId) {
-        debug_assert!(self.line.back().is_none_or(|&(last, _)| last <= due));
+        debug_assert!(self.line.back().is_none_or(|last| { last.at } <= due));
         if self.line.is_empty() {
             self.due = due;
         }
-        self.line.push_back((due, id));
+        self.line.push_back(Due { at: due, request: id });
     }
 
     /// Takes the first.
     #[inline]
     pub fn pop(&mut self) {
         self.line.pop_front();
-        self.due = self.line.front().map_or(Ticks::NEVER, |&(due, _)| due);
+        self.due = self.line.front().map_or(Ticks::NEVER, |due| due.at);
     }
 
     /// The one behind the first.
     #[inline]
     pub fn second(&self) -> Option<RequestId> {
-        self.line.get(1).map(|&(_, id)| id)
+        self.line.get(1).map(|due| due.request)
     }
 
     pub fn len(&self) -> usize {
