@@ -30,8 +30,8 @@ pub(crate) const MAX_DECODED: usize = 1 << 25;
 /// Bytes reserved for a declared inflated size; beyond it the buffer grows as data actually arrive.
 const TRUSTED_CAPACITY: usize = 1 << 22;
 
-/// Free bytes that a compressor is given at least.
-const DEFLATED_AT_ONCE: usize = 1 << 15;
+/// More than deflate adds to data that it cannot compress, beside an eighth of them.
+const DEFLATED_BESIDE: usize = 1 << 15;
 
 /// Compares the CRC-32 of `bytes`. Not checked under fuzzing, so that the fuzzer reaches the code
 /// behind it.
@@ -85,7 +85,6 @@ impl Block {
 /// Compresses blocks. The tables of a compressor are some hundred kilobytes: they are made once, not for each block.
 pub(crate) struct Packer {
     compressor: Compressor,
-    stored: Vec<u8>,
 }
 
 enum Compressor {
@@ -107,19 +106,18 @@ impl Packer {
                 Compressor::Zstd(zstd::bulk::Compressor::new(level.clamp(1, 22) as i32)?)
             }
         };
-        Ok(Packer { compressor, stored: Vec::new() })
+        Ok(Packer { compressor })
     }
 
-    /// Compresses `bytes`: the block, and what the file holds of it.
+    /// Compresses `bytes` to a block, and puts what the file holds of it in place of `stored`.
     ///
     /// # Errors
     /// When the bytes, before or after, do not fit in a block.
-    pub fn pack(&mut self, bytes: &[u8]) -> io::Result<(Block, &[u8])> {
+    pub fn pack(&mut self, bytes: &[u8], stored: &mut Vec<u8>) -> io::Result<Block> {
         if bytes.len() > MAX_INFLATED {
             let message = format!("{} bytes exceed the {MAX_INFLATED} of a block", bytes.len());
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
-        let stored = &mut self.stored;
         stored.clear();
         let codec = match &mut self.compressor {
             Compressor::Deflate(compress) => {
@@ -133,20 +131,21 @@ impl Packer {
                 Codec::Zstd
             }
         };
-        let block = Block {
+        Ok(Block {
             codec,
             stored: u32::try_from(stored.len()).map_err(io::Error::other)?,
             inflated: bytes.len() as u32,
             crc: crc32fast::hash(stored),
-        };
-        Ok((block, stored))
+        })
     }
 }
 
+/// All in one go: where the compressor is stopped for want of room, what it makes of the rest depends on where
+/// that was.
 fn deflate(compress: &mut Compress, bytes: &[u8], stored: &mut Vec<u8>) -> io::Result<()> {
     compress.reset();
     loop {
-        stored.reserve(DEFLATED_AT_ONCE);
+        stored.reserve(bytes.len() + bytes.len() / 8 + DEFLATED_BESIDE);
         let rest = &bytes[compress.total_in() as usize..];
         if compress.compress_vec(rest, stored, FlushCompress::Finish)? == Status::StreamEnd {
             return Ok(());
@@ -175,4 +174,33 @@ fn decompress(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result
     let decoder = zstd::stream::Decoder::with_buffer(stored)?;
     decoder.take(declared as u64 + 1).read_to_end(bytes)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that repeat now and then, in which a compressor finds many short matches.
+    fn content() -> Vec<u8> {
+        let mut state = 1u32;
+        let next = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 20).wrapping_mul(0x9e37_79b9).to_le_bytes()
+        };
+        (0..75_000).flat_map(next).collect()
+    }
+
+    #[test]
+    fn what_is_stored_does_not_depend_on_the_memory_at_hand() {
+        for (codec, level) in [(Codec::Deflate, 1), (Codec::Deflate, 6), (Codec::Zstd, 3)] {
+            let mut packer = Packer::new(codec, level).unwrap();
+            let stored = [0, 50_000, 1 << 20].map(|capacity| {
+                let mut stored = Vec::with_capacity(capacity);
+                packer.pack(&content(), &mut stored).unwrap();
+                stored
+            });
+            assert!(stored[0].len() > 1 << 17, "more than a compressor of before got at once");
+            assert!(stored.iter().all(|other| *other == stored[0]), "{codec:?}, level {level}");
+        }
+    }
 }

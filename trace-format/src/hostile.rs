@@ -50,8 +50,9 @@ fn blocks() -> (Vec<Vec<u8>>, Index) {
 /// A block, and what a file holds of it.
 fn pack(bytes: &[u8], codec: Codec, level: u32) -> (Block, Vec<u8>) {
     let mut packer = Packer::new(codec, level).unwrap();
-    let (block, stored) = packer.pack(bytes).unwrap();
-    (block, stored.to_vec())
+    let mut stored = Vec::new();
+    let block = packer.pack(bytes, &mut stored).unwrap();
+    (block, stored)
 }
 
 /// A file with a valid head, footer and index checksum.

@@ -45,6 +45,7 @@ mod old_index;
 mod operands;
 mod output;
 mod pack;
+mod packing;
 mod ranges;
 mod reader;
 mod record;

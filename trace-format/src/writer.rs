@@ -1,3 +1,6 @@
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED, Packer};
@@ -9,6 +12,7 @@ use crate::error::TraceError;
 use crate::hash::ContentHash;
 use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, Provenance};
 use crate::output::Output;
+use crate::packing::{Packing, Parcel};
 use crate::record::{Instruction, InstructionId, KernelInfo, Memcpy};
 use crate::serial;
 
@@ -43,7 +47,7 @@ pub struct TraceSummary {
     pub thread_instructions: u64,
 }
 
-/// Writes a trace CTA by CTA, with one chunk in memory. The file appears under its name when
+/// Writes a trace CTA by CTA, with a few chunks in memory, which another thread compresses. The file appears under its name when
 /// [`finish`](TraceWriter::finish) returns; a writer that is dropped before leaves no file.
 ///
 /// After an error the writer is of no further use: drop it.
@@ -55,14 +59,43 @@ pub struct TraceWriter {
     dictionary: Dictionary,
     encoder: ChunkEncoder,
     hash: ContentHash,
-    plain: Vec<u8>,
-    packer: Packer,
+    packing: Packing,
+    /// Where the blocks under way belong, in their order.
+    places: VecDeque<Place>,
+    /// Memory for blocks.
+    spare: Vec<Parcel>,
+    /// The chunks in the file of the first kernel whose dictionary is not there.
+    chunks: Vec<ChunkIndex>,
+    /// Kernels that have been ended, and the bytes of the file up to the last whose dictionary is
+    /// there.
+    ended: u32,
+    whole: u64,
+}
+
+/// Where a block belongs in the index.
+enum Place {
+    /// A chunk of so many CTAs.
+    Chunk { ctas: u32 },
+    /// The dictionary of a kernel, behind its chunks.
+    Dictionary(Box<Kernel>),
+    /// It is the index.
+    Index,
+}
+
+impl Place {
+    /// What errors call the block, and the most bytes that it may hold.
+    fn limit(&self) -> (&'static str, usize) {
+        match self {
+            Place::Chunk { .. } => ("a chunk", MAX_INFLATED),
+            Place::Dictionary(_) => ("the dictionary", MAX_DECODED),
+            Place::Index => ("the index", MAX_DECODED),
+        }
+    }
 }
 
 #[derive(Default)]
 struct OpenKernel {
     totals: Kernel,
-    chunks: Vec<ChunkIndex>,
     clusters: Clusters,
     before: Before,
 }
@@ -70,7 +103,6 @@ struct OpenKernel {
 /// What a writer is set back to when a kernel is abandoned.
 #[derive(Default)]
 struct Before {
-    written: u64,
     memcpys: usize,
     l2_resets: usize,
     hash: ContentHash,
@@ -78,19 +110,21 @@ struct Before {
 
 impl TraceWriter {
     /// # Errors
-    /// When no file can be created beside `path`, `path` exists and is not a regular file, or there is no memory for a
-    /// compressor.
+    /// When no file can be created beside `path`, `path` exists and is not a regular file, or there is no memory or thread
+    /// for a compressor.
     pub fn create(
         path: &Path,
         provenance: Provenance,
         options: WriterOptions,
     ) -> Result<TraceWriter, TraceError> {
-        let packer = Packer::new(options.codec, options.level).map_err(|error| {
+        let packing = Packer::new(options.codec, options.level).and_then(Packing::new);
+        let packing = packing.map_err(|error| {
             let reason = format!("no compressor: {error}");
             TraceError::Invalid { path: path.to_owned(), reason }
         })?;
         let mut output = Output::create(path)?;
         output.write(&Head { major: MAJOR, minor: 0 }.encode())?;
+        let whole = output.written();
         Ok(TraceWriter {
             output,
             options,
@@ -99,24 +133,33 @@ impl TraceWriter {
             dictionary: Dictionary::default(),
             encoder: ChunkEncoder::default(),
             hash: ContentHash::default(),
-            plain: Vec::new(),
-            packer,
+            packing,
+            places: VecDeque::new(),
+            spare: Vec::new(),
+            chunks: Vec::new(),
+            ended: 0,
+            whole,
         })
     }
 
     /// Records a host-to-device copy before the next kernel.
     pub fn memcpy(&mut self, address: u64, bytes: u64) {
-        let before_kernel = self.index.kernels.len() as u32 + u32::from(self.kernel.is_some());
+        let before_kernel = self.next_kernel();
         self.index.memcpys.push(Memcpy { before_kernel, address, bytes });
     }
 
     /// Lines that are kept in L2 become as others before the next kernel
     /// (`cudaCtxResetPersistingL2Cache`).
     pub fn reset_l2(&mut self) {
-        let before_kernel = self.index.kernels.len() as u32 + u32::from(self.kernel.is_some());
+        let before_kernel = self.next_kernel();
         if self.index.l2_resets.last() != Some(&before_kernel) {
             self.index.l2_resets.push(before_kernel);
         }
+    }
+
+    /// Number of the kernel that begins next.
+    fn next_kernel(&self) -> u32 {
+        self.ended + u32::from(self.kernel.is_some())
     }
 
     /// # Errors
@@ -129,7 +172,6 @@ impl TraceWriter {
             return Err(self.invalid(format!("kernel {}: {reason}", info.name)));
         }
         let before = Before {
-            written: self.output.written(),
             memcpys: self.index.memcpys.len(),
             l2_resets: self.index.l2_resets.len(),
             hash: self.hash.clone(),
@@ -145,15 +187,17 @@ impl TraceWriter {
     /// is as if it had never begun.
     ///
     /// # Errors
-    /// When the file cannot be shortened.
+    /// When the file cannot be written to disk or shortened.
     pub fn abandon_kernel(&mut self) -> Result<(), TraceError> {
         let Some(OpenKernel { before, .. }) = self.kernel.take() else { return Ok(()) };
+        self.write_all()?;
+        self.chunks.clear();
         self.encoder = ChunkEncoder::default();
         self.dictionary.clear();
         self.index.memcpys.truncate(before.memcpys);
         self.index.l2_resets.truncate(before.l2_resets);
         self.hash = before.hash;
-        self.output.truncate(before.written)
+        self.output.truncate(self.whole)
     }
 
     /// The id of an instruction within the open kernel; equal instructions have the same id. An
@@ -215,7 +259,7 @@ impl TraceWriter {
         if !self.encoder.is_empty() {
             self.write_chunk()?;
         }
-        let Some(OpenKernel { totals, chunks, .. }) = self.kernel.take() else {
+        let Some(OpenKernel { totals, .. }) = self.kernel.take() else {
             return Err(self.invalid("a kernel ends that never began".into()));
         };
         let ctas_per_cluster = totals.info.ctas_per_cluster();
@@ -227,11 +271,11 @@ impl TraceWriter {
         if let Err(reason) = checked {
             return Err(self.invalid(format!("kernel {}: {reason}", totals.info.name)));
         }
-        self.plain = serial::encode(self.dictionary.instructions());
-        self.hash.bytes(&self.plain);
-        let dictionary = self.write_block("the dictionary", MAX_DECODED)?;
-        self.index.kernels.push(KernelIndex { kernel: totals, chunks, dictionary });
-        Ok(())
+        let mut parcel = self.spare.pop().unwrap_or_default();
+        parcel.plain = serial::encode(self.dictionary.instructions());
+        self.hash.bytes(&parcel.plain);
+        self.ended += 1;
+        self.pack(parcel, Place::Dictionary(Box::new(totals)))
     }
 
     /// Completes the file and gives it its name.
@@ -243,16 +287,18 @@ impl TraceWriter {
             let reason = format!("kernel {} has not been ended", open.totals.info.name);
             return Err(self.invalid(reason));
         }
+        self.write_all()?;
         self.hash.bytes(&serial::encode(&self.index.memcpys));
-        let kernels = self.index.kernels.len();
-        self.index.l2_resets.retain(|&before| (before as usize) < kernels);
+        let kernels = self.ended;
+        self.index.l2_resets.retain(|&before| before < kernels);
         if !self.index.l2_resets.is_empty() {
             self.hash.bytes(&serial::encode(&self.index.l2_resets));
         }
         self.index.content_hash = self.hash.digest();
-        self.plain = self.index.encode();
         let offset = self.output.written();
-        let index = self.write_block("the index", MAX_DECODED)?;
+        let plain = self.index.encode();
+        self.pack(Parcel { plain, stored: Vec::new() }, Place::Index)?;
+        let index = self.write_next()?.expect("the index is under way");
         self.output.write(&Footer { offset, index }.encode())?;
         self.output.rewrite_head(&Head { major: MAJOR, minor: self.index.minor() }.encode())?;
         let summary = self.summary();
@@ -304,25 +350,51 @@ impl TraceWriter {
 
     fn write_chunk(&mut self) -> Result<(), TraceError> {
         let ctas = self.encoder.ctas();
-        self.encoder.finish(&mut self.plain);
-        let block = self.write_block("a chunk", MAX_INFLATED)?;
-        let kernel = self.kernel.get_or_insert_default();
-        kernel.chunks.push(ChunkIndex { block, ctas });
-        Ok(())
+        let mut parcel = self.spare.pop().unwrap_or_default();
+        self.encoder.finish(&mut parcel.plain);
+        self.pack(parcel, Place::Chunk { ctas })
     }
 
-    /// Compresses and writes the content of `plain`, at most `limit` bytes; `what` names it in
-    /// errors.
-    fn write_block(&mut self, what: &str, limit: usize) -> Result<Block, TraceError> {
-        let bytes = self.plain.len();
+    /// Hands over a block to be compressed. Its errors come with a later one.
+    fn pack(&mut self, parcel: Parcel, place: Place) -> Result<(), TraceError> {
+        let ((what, limit), bytes) = (place.limit(), parcel.plain.len());
         if bytes > limit {
             let reason = format!("{what} has {bytes} bytes; at most {limit} fit in a trace");
             return Err(self.invalid(reason));
         }
-        match self.packer.pack(&self.plain) {
-            Ok((block, stored)) => self.output.write(stored).map(|()| block),
-            Err(error) => Err(self.invalid(error.to_string())),
+        if self.packing.is_full() {
+            self.write_next()?;
         }
+        self.packing.push(parcel);
+        self.places.push_back(place);
+        Ok(())
+    }
+
+    /// Writes the blocks that are under way.
+    fn write_all(&mut self) -> Result<(), TraceError> {
+        while self.write_next()?.is_some() {}
+        Ok(())
+    }
+
+    /// Writes the oldest block that is under way; `None` if there is none.
+    fn write_next(&mut self) -> Result<Option<Block>, TraceError> {
+        let (Some(place), Some((parcel, block))) = (self.places.pop_front(), self.packing.next())
+        else {
+            return Ok(None);
+        };
+        let block = block.map_err(|error: io::Error| self.invalid(error.to_string()))?;
+        self.output.write(&parcel.stored)?;
+        self.spare.push(parcel);
+        match place {
+            Place::Chunk { ctas } => self.chunks.push(ChunkIndex { block, ctas }),
+            Place::Dictionary(kernel) => {
+                let (kernel, chunks) = (*kernel, mem::take(&mut self.chunks));
+                self.index.kernels.push(KernelIndex { kernel, chunks, dictionary: block });
+                self.whole = self.output.written();
+            }
+            Place::Index => {}
+        }
+        Ok(Some(block))
     }
 
     fn invalid(&self, reason: String) -> TraceError {

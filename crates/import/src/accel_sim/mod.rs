@@ -2,7 +2,7 @@
 //!
 //! The way of a kernel file: [`crate::input`] inflates it on one thread, [`kernel`] parses its text into CTAs on
 //! another, [`assemble`] writes them to the trace on the caller's. Some files are under way at once;
-//! their kernels are written in the list's order.
+//! their kernels are written in the list's order, and compressed on one more.
 
 mod address;
 mod ahead;

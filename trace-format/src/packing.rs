@@ -1,0 +1,111 @@
+//! Compression of blocks on a thread of its own, while the next ones are encoded.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::block::{Block, Packer};
+
+/// Blocks that may be under way: one that is compressed, and the next.
+const AHEAD: usize = 2;
+
+/// A block under way, and afterwards the memory of the next.
+#[derive(Default)]
+pub(crate) struct Parcel {
+    /// What the block holds.
+    pub plain: Vec<u8>,
+    /// What the file holds of it.
+    pub stored: Vec<u8>,
+}
+
+/// A block that has been compressed, or why it has not.
+type Packed = (Parcel, io::Result<Block>);
+
+/// Blocks between a writer and its file. They come back in the order in which they are handed over.
+pub(crate) struct Packing {
+    to_pack: SyncSender<Parcel>,
+    /// Never locked: a receiver alone would keep a writer from being shared between threads.
+    packed: Mutex<Receiver<Packed>>,
+    under_way: usize,
+}
+
+impl Packing {
+    /// # Errors
+    /// When the host lets no thread begin.
+    pub fn new(mut packer: Packer) -> io::Result<Packing> {
+        let (to_pack, parcels) = sync_channel::<Parcel>(AHEAD);
+        let (done, packed) = sync_channel(AHEAD);
+        // It ends with the writer, which drops its ends of both channels.
+        thread::Builder::new().name("pack".to_owned()).spawn(move || {
+            for mut parcel in parcels {
+                let block = packer.pack(&parcel.plain, &mut parcel.stored);
+                if done.send((parcel, block)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Packing { to_pack, packed: Mutex::new(packed), under_way: 0 })
+    }
+
+    /// Whether one has to come back before another is handed over.
+    pub fn is_full(&self) -> bool {
+        self.under_way == AHEAD
+    }
+
+    /// Hands over a block.
+    pub fn push(&mut self, parcel: Parcel) {
+        assert!(!self.is_full(), "so many blocks are not under way at once");
+        self.under_way += 1;
+        self.to_pack.send(parcel).expect(ALIVE);
+    }
+
+    /// Waits for the oldest block that is under way; `None` if there is none.
+    pub fn next(&mut self) -> Option<Packed> {
+        self.under_way = self.under_way.checked_sub(1)?;
+        let packed = self.packed.get_mut().unwrap_or_else(PoisonError::into_inner);
+        Some(packed.recv().expect(ALIVE))
+    }
+}
+
+const ALIVE: &str = "the thread that packs lives as long as its writer";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Codec;
+
+    fn parcel(plain: Vec<u8>) -> Parcel {
+        Parcel { plain, stored: Vec::new() }
+    }
+
+    #[test]
+    fn blocks_come_back_in_their_order_as_one_packer_makes_them() {
+        for codec in [Codec::Deflate, Codec::Zstd] {
+            let mut packing = Packing::new(Packer::new(codec, 6).unwrap()).unwrap();
+            let mut packer = Packer::new(codec, 6).unwrap();
+            let contents: Vec<Vec<u8>> =
+                (0..9u8).map(|n| vec![n; 40_000 / (1 + usize::from(n))]).collect();
+            let mut left = contents.iter();
+            for content in &contents {
+                while !packing.is_full()
+                    && let Some(next) = left.next()
+                {
+                    packing.push(parcel(next.clone()));
+                }
+                let (Parcel { plain, stored }, block) = packing.next().unwrap();
+                let mut expected = Vec::new();
+                assert_eq!(packer.pack(content, &mut expected).unwrap(), block.unwrap());
+                assert_eq!((&plain, stored), (content, expected));
+            }
+            assert!(packing.next().is_none(), "nothing is under way");
+        }
+    }
+
+    #[test]
+    fn a_writer_may_be_dropped_with_blocks_under_way() {
+        let mut packing = Packing::new(Packer::new(Codec::Zstd, 1).unwrap()).unwrap();
+        packing.push(parcel(vec![7; 1 << 20]));
+        packing.push(parcel(Vec::new()));
+    }
+}
