@@ -1,5 +1,6 @@
 //! Compression of blocks on a thread of its own, while the next ones are encoded.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -22,18 +23,19 @@ pub(crate) struct Parcel {
 /// A block that has been compressed, or why it has not.
 type Packed = (Parcel, io::Result<Block>);
 
-/// Blocks between a writer and its file. They come back in the order in which they are handed over.
-pub(crate) struct Packing {
+/// Blocks between a writer and its file. They come back in the order in which they are handed over, each with
+/// the place in the file's index that it was handed over for.
+pub(crate) struct Packing<P> {
     to_pack: SyncSender<Parcel>,
     /// Never locked: a receiver alone would keep a writer from being shared between threads.
     packed: Mutex<Receiver<Packed>>,
-    under_way: usize,
+    under_way: VecDeque<P>,
 }
 
-impl Packing {
+impl<P> Packing<P> {
     /// # Errors
     /// When the host lets no thread begin.
-    pub fn new(mut packer: Packer) -> io::Result<Packing> {
+    pub fn new(mut packer: Packer) -> io::Result<Packing<P>> {
         let (to_pack, parcels) = sync_channel::<Parcel>(AHEAD);
         let (done, packed) = sync_channel(AHEAD);
         // It ends with the writer, which drops its ends of both channels.
@@ -45,26 +47,26 @@ impl Packing {
                 }
             }
         })?;
-        Ok(Packing { to_pack, packed: Mutex::new(packed), under_way: 0 })
+        Ok(Packing { to_pack, packed: Mutex::new(packed), under_way: VecDeque::new() })
     }
 
     /// Whether one has to come back before another is handed over.
     pub fn is_full(&self) -> bool {
-        self.under_way == AHEAD
+        self.under_way.len() == AHEAD
     }
 
     /// Hands over a block.
-    pub fn push(&mut self, parcel: Parcel) {
+    pub fn push(&mut self, parcel: Parcel, place: P) {
         assert!(!self.is_full(), "so many blocks are not under way at once");
-        self.under_way += 1;
+        self.under_way.push_back(place);
         self.to_pack.send(parcel).expect(ALIVE);
     }
 
     /// Waits for the oldest block that is under way; `None` if there is none.
-    pub fn next(&mut self) -> Option<Packed> {
-        self.under_way = self.under_way.checked_sub(1)?;
+    pub fn next(&mut self) -> Option<(P, Packed)> {
+        let place = self.under_way.pop_front()?;
         let packed = self.packed.get_mut().unwrap_or_else(PoisonError::into_inner);
-        Some(packed.recv().expect(ALIVE))
+        Some((place, packed.recv().expect(ALIVE)))
     }
 }
 
@@ -86,17 +88,17 @@ mod tests {
             let mut packer = Packer::new(codec, 6).unwrap();
             let contents: Vec<Vec<u8>> =
                 (0..9u8).map(|n| vec![n; 40_000 / (1 + usize::from(n))]).collect();
-            let mut left = contents.iter();
-            for content in &contents {
+            let mut left = contents.iter().enumerate();
+            for (at, content) in contents.iter().enumerate() {
                 while !packing.is_full()
-                    && let Some(next) = left.next()
+                    && let Some((place, next)) = left.next()
                 {
-                    packing.push(parcel(next.clone()));
+                    packing.push(parcel(next.clone()), place);
                 }
-                let (Parcel { plain, stored }, block) = packing.next().unwrap();
+                let (place, (Parcel { plain, stored }, block)) = packing.next().unwrap();
                 let mut expected = Vec::new();
                 assert_eq!(packer.pack(content, &mut expected).unwrap(), block.unwrap());
-                assert_eq!((&plain, stored), (content, expected));
+                assert_eq!((place, &plain, stored), (at, content, expected));
             }
             assert!(packing.next().is_none(), "nothing is under way");
         }
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn a_writer_may_be_dropped_with_blocks_under_way() {
         let mut packing = Packing::new(Packer::new(Codec::Zstd, 1).unwrap()).unwrap();
-        packing.push(parcel(vec![7; 1 << 20]));
-        packing.push(parcel(Vec::new()));
+        packing.push(parcel(vec![7; 1 << 20]), ());
+        packing.push(parcel(Vec::new()), ());
     }
 }

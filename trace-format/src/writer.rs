@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -47,8 +46,9 @@ pub struct TraceSummary {
     pub thread_instructions: u64,
 }
 
-/// Writes a trace CTA by CTA, with a few chunks in memory, which another thread compresses. The file appears under its name when
-/// [`finish`](TraceWriter::finish) returns; a writer that is dropped before leaves no file.
+/// Writes a trace CTA by CTA, with a few chunks in memory, which another thread compresses. The file
+/// appears under its name when [`finish`](TraceWriter::finish) returns; a writer that is dropped before
+/// leaves no file.
 ///
 /// After an error the writer is of no further use: drop it.
 pub struct TraceWriter {
@@ -59,9 +59,7 @@ pub struct TraceWriter {
     dictionary: Dictionary,
     encoder: ChunkEncoder,
     hash: ContentHash,
-    packing: Packing,
-    /// Where the blocks under way belong, in their order.
-    places: VecDeque<Place>,
+    packing: Packing<Place>,
     /// Memory for blocks.
     spare: Vec<Parcel>,
     /// The chunks in the file of the first kernel whose dictionary is not there.
@@ -134,7 +132,6 @@ impl TraceWriter {
             encoder: ChunkEncoder::default(),
             hash: ContentHash::default(),
             packing,
-            places: VecDeque::new(),
             spare: Vec::new(),
             chunks: Vec::new(),
             ended: 0,
@@ -365,8 +362,7 @@ impl TraceWriter {
         if self.packing.is_full() {
             self.write_next()?;
         }
-        self.packing.push(parcel);
-        self.places.push_back(place);
+        self.packing.push(parcel, place);
         Ok(())
     }
 
@@ -378,10 +374,7 @@ impl TraceWriter {
 
     /// Writes the oldest block that is under way; `None` if there is none.
     fn write_next(&mut self) -> Result<Option<Block>, TraceError> {
-        let (Some(place), Some((parcel, block))) = (self.places.pop_front(), self.packing.next())
-        else {
-            return Ok(None);
-        };
+        let Some((place, (parcel, block))) = self.packing.next() else { return Ok(None) };
         let block = block.map_err(|error: io::Error| self.invalid(error.to_string()))?;
         self.output.write(&parcel.stored)?;
         self.spare.push(parcel);
