@@ -5,7 +5,7 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::machine::{Machine, flatten, load, preset_text};
+use warpmem::machine::{Machine, conversion, flatten, load, preset_text};
 use warpmem_text::aligned;
 
 /// Show a machine's parameters, or those in which two machines differ
@@ -53,12 +53,15 @@ Examples:
 const AFTER_SHOW: &str = "\
 What is printed can be read as a machine. With --set, or of a file of one's own, it has every value, but
 no origins, except of DRAM times: those in ns, with their cycles, and those for another clock.
+Of a configuration of GPGPU-Sim or Accel-Sim, each value has its option, and options without a
+counterpart are listed.
 
 Examples:
   warpmem machine show v100 > mine.toml
   warpmem machine show v100 --set dram.read_queue=128
   warpmem machine show v100 --set clocks.dram_mhz=1000 --set dram.timing.trcd=13.75ns
-  warpmem machine show mine.toml";
+  warpmem machine show mine.toml
+  warpmem machine show SM7_QV100/gpgpusim.config > mine.toml";
 
 const AFTER_DIFF: &str = "\
 Examples:
@@ -73,9 +76,18 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn show(Show { machine, overrides }: &Show) -> anyhow::Result<()> {
-    let shown = overrides.apply(machine)?;
-    let preset = preset_text(machine).filter(|_| overrides.overrides.is_empty());
-    print(&preset.map_or_else(|| shown.to_toml_as_given(), str::to_owned))
+    let with_origins = match (overrides.overrides.is_empty(), preset_text(machine)) {
+        (false, _) => None,
+        (true, Some(preset)) => Some(preset.to_owned()),
+        (true, None) => conversion(machine)?.map(|converted| converted.to_toml()),
+    };
+    match with_origins {
+        Some(text) => {
+            load(machine, &[])?;
+            print(&text)
+        }
+        None => print(&overrides.apply(machine)?.to_toml_as_given()),
+    }
 }
 
 fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {

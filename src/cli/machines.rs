@@ -2,10 +2,11 @@
 
 use super::output::warn;
 use clap::Args;
-use warpmem::machine::{Machine, MachineError, load};
+use warpmem::machine::{Machine, MachineError, conversion, load};
 
 /// Help of `--machine`, shared by the commands that take one or several.
-pub const MACHINE_HELP: &str = "Name of a machine (see `warpmem list machines`) or a TOML file";
+pub const MACHINE_HELP: &str =
+    "Name of a machine (see `warpmem list machines`), a TOML file or a gpgpusim.config";
 
 /// Overrides of machine parameters.
 #[derive(Args, Clone, Debug)]
@@ -43,9 +44,15 @@ impl RunOverrides {
 }
 
 impl Overrides {
-    /// The machine with this name or file, and the overrides. Warns of a clock without its times.
+    /// The machine with this name or file, and the overrides. Warns of a clock without its times, and
+    /// of options that it does not have.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
         let machine = load(name_or_path, &self.overrides)?;
+        if let Some(left_out) = conversion(name_or_path)?.map(|of| of.options_left_out()) {
+            warn(&format!(
+                "{name_or_path}: {left_out} options have no counterpart; `warpmem machine show {name_or_path}` lists them"
+            ));
+        }
         machine.clock_warnings().iter().for_each(|warning| warn(warning));
         Ok(machine)
     }

@@ -22,6 +22,8 @@ pub enum MachineError {
     UnknownKey { key: String, origin: Origin, nearest: Option<String> },
     #[error("{origin}: `{key}` = {value}: expected {expected}")]
     WrongType { key: String, value: String, origin: Origin, expected: String },
+    #[error("{origin}: {option} = {value}: expected {expected}")]
+    Option { origin: Origin, option: String, value: String, expected: String },
     #[error(
         "{}: missing {}; give every key, or begin from a preset: `base = \"li2015\"`",
         .path.display(), list_keys(.keys)

@@ -11,6 +11,7 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
+use super::gpgpusim::{self, Conversion};
 use super::part::{STANDARD, fit, is_part};
 use super::presets::preset;
 use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
@@ -20,8 +21,9 @@ use warpmem_dram::standard::is_file;
 use warpmem_files::text::position;
 use warpmem_params::{Declared, Field, Key, nearest};
 
-/// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base =
-/// "li2015"`) and give only what differs; without `name` it is then called after its file.
+/// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim (see
+/// [`conversion`]). A TOML file may name a preset (`base = "li2015"`) and give only what differs;
+/// without `name` it is then called after its file.
 /// `overrides` are `key=value`, applied in order.
 ///
 /// # Errors
@@ -46,11 +48,30 @@ pub fn load_channels(
     draft.overridden(overrides, Path::new(""))?.checked(Machine::validate_channels)
 }
 
+/// How the machine follows from the options of a configuration of GPGPU-Sim or Accel-Sim; none if
+/// `name_or_path` is no such file.
+///
+/// # Errors
+/// If a file cannot be read, or an option cannot have its value.
+pub fn conversion(name_or_path: &str) -> Result<Option<Conversion>, MachineError> {
+    if names_preset(name_or_path) {
+        return Ok(None);
+    }
+    let path = Path::new(name_or_path);
+    let text = read_text(path)?;
+    gpgpusim::is_configuration(&text).then(|| gpgpusim::convert(path, &text)).transpose()
+}
+
 fn draft(name_or_path: &str) -> Result<Draft, MachineError> {
-    if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
+    if names_preset(name_or_path) {
         return Ok(Draft::new(preset(name_or_path)?));
     }
     read_file(Path::new(name_or_path))
+}
+
+/// Whether an argument is meant for the name of a preset, not for a file.
+fn names_preset(name_or_path: &str) -> bool {
+    preset_text(name_or_path).is_some() || !is_path(name_or_path)
 }
 
 /// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
@@ -105,7 +126,8 @@ fn join(prefix: &str, key: &str) -> String {
 
 /// Whether an argument that names no preset looks like the path of a file.
 fn is_path(name: &str) -> bool {
-    name.contains(['/', '\\']) || name.ends_with(".toml") || Path::new(name).is_file()
+    let ends = [".toml", ".config"].iter().any(|ending| name.ends_with(ending));
+    name.contains(['/', '\\']) || ends || Path::new(name).is_file()
 }
 
 /// One value that a user gave.
@@ -305,9 +327,32 @@ fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> 
     Ok(Given { key: key.to_owned(), value, origin: Origin::Override(text.to_owned()) })
 }
 
+fn read_text(path: &Path) -> Result<String, MachineError> {
+    warpmem_files::text::read(path)
+        .map_err(|source| MachineError::Read { path: path.to_owned(), source })
+}
+
+/// A preset with the values of a configuration of GPGPU-Sim.
+fn converted(conversion: Conversion) -> Result<Draft, MachineError> {
+    let Conversion { base, name, description, values, .. } = conversion;
+    let base = preset(base)?;
+    let mut draft = Draft::new(Machine { name, description, ..base });
+    let given = values.into_iter().map(|mapped| {
+        let (key, value) = (mapped.key.to_owned(), mapped.value);
+        let origin = mapped.origin.unwrap_or_else(|| Origin::Override(mapped.source));
+        Given { key, value, origin }
+    });
+    draft.set_each(given.collect())?;
+    draft.settle_clock();
+    draft.machine.dram.given.set_clock(draft.machine.clocks.dram_mhz);
+    Ok(draft)
+}
+
 fn read_file(path: &Path) -> Result<Draft, MachineError> {
-    let text = warpmem_files::text::read(path)
-        .map_err(|source| MachineError::Read { path: path.to_owned(), source })?;
+    let text = read_text(path)?;
+    if gpgpusim::is_configuration(&text) {
+        return converted(gpgpusim::convert(path, &text)?);
+    }
     let mut given = parse_file(path, &text)?;
     let base = given.iter().position(|g| g.key == "base").map(|at| given.remove(at));
     let mut draft = match &base {
