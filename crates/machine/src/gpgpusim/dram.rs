@@ -183,8 +183,8 @@ fn partition_hash(mapping: &mut Mapping, setting: &Setting) -> Result<&'static s
     }
 }
 
-/// Address bits that the simulator's polynomial takes above the channel and slice, by the number
-/// of slices: its tables have so many coefficients.
+/// Address bits above channel and slice that the polynomial of the simulator takes: coefficients
+/// of its table for this number of slices.
 fn ipoly_bits(channels: u32, slices_per_channel: u32) -> Option<u32> {
     match (channels.is_power_of_two(), channels.saturating_mul(slices_per_channel)) {
         (true, 16) => Some(13),

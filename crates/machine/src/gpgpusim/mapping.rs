@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use toml::Value;
 
-/// Options, and what they have become so far.
+/// Options on their way to values of keys.
 pub(super) struct Mapping {
     options: Options,
     /// Names of the options that were looked at.
@@ -33,7 +33,7 @@ impl Mapping {
         Mapping { options, taken, values, left_out, nowhere }
     }
 
-    /// What the options became: values, and what the machine does not have.
+    /// The values of keys, and the options left out.
     pub(super) fn finish(mut self) -> (Vec<Mapped>, Vec<LeftOut>) {
         let rest = self.options.all().filter(|given| !self.taken.contains(&given.name));
         for given in rest {
