@@ -17,9 +17,9 @@ pub struct PtxError {
 const SHOWN: usize = 120;
 
 impl PtxError {
-    /// An error at a line of `source`.
-    pub(crate) fn at(source: &str, line: u32, reason: impl Into<String>) -> PtxError {
-        let text = source.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().trim();
+    /// An error at a line, of which this is the text.
+    pub(crate) fn at(line: u32, text: &str, reason: impl Into<String>) -> PtxError {
+        let text = text.trim();
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');

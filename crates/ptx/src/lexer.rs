@@ -12,6 +12,8 @@ pub(crate) enum Token<'a> {
     Dotted(&'a str),
     /// An integer; a sign is a token of its own.
     Integer(u64),
+    /// An integer with a `U` behind it.
+    Unsigned(u64),
     /// `0f…` and `0d…`, or a decimal number with a point: the bits of an f32 or f64.
     Single(u32),
     Double(u64),
@@ -56,7 +58,7 @@ impl<'a> Lexer<'a> {
         let Some(first) = self.rest().chars().next() else { return Ok(None) };
         let line = self.line;
         let token = match first {
-            c if starts_word(c) => Token::Word(self.word(1)),
+            c if starts_word(c) && !self.is_remainder() => Token::Word(self.word(1)),
             '0'..='9' => self.number()?,
             '.' => self.dotted(),
             '"' => self.text()?,
@@ -73,8 +75,14 @@ impl<'a> Lexer<'a> {
         &self.source[self.at..]
     }
 
+    /// Whether a `%` is next that begins no name: the operator.
+    fn is_remainder(&self) -> bool {
+        self.rest().strip_prefix('%').is_some_and(|next| !next.starts_with(continues_word))
+    }
+
     fn error(&self, reason: impl Into<String>) -> PtxError {
-        PtxError::at(self.source, self.line, reason)
+        let text = self.source.lines().nth(self.line as usize - 1).unwrap_or_default();
+        PtxError::at(self.line, text, reason)
     }
 
     /// Takes `length` bytes and counts their lines.
@@ -181,14 +189,17 @@ fn number(text: &str) -> Option<Token<'static>> {
         return (bits.len() == 16)
             .then(|| u64::from_str_radix(bits, 16).ok().map(Token::Double))?;
     }
-    let digits = text.strip_suffix(['U', 'u']).unwrap_or(text);
+    let (digits, integer): (_, fn(u64) -> _) = match text.strip_suffix(['U', 'u']) {
+        Some(digits) => (digits, Token::Unsigned),
+        None => (text, Token::Integer),
+    };
     let (digits, radix) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
         [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    u64::from_str_radix(digits, radix).ok().map(Token::Integer)
+    u64::from_str_radix(digits, radix).ok().map(integer)
 }
 
 #[cfg(test)]
@@ -213,7 +224,7 @@ mod tests {
     fn numbers_have_five_forms() {
         assert_eq!(
             lex("10 0x1F 017 0b101 7U"),
-            [Integer(10), Integer(31), Integer(15), Integer(5), Integer(7)]
+            [Integer(10), Integer(31), Integer(15), Integer(5), Unsigned(7)]
         );
         assert_eq!(
             lex("0f3F800000 0d3FF0000000000000"),
@@ -225,6 +236,7 @@ mod tests {
         );
         assert_eq!(lex("-1"), [Symbol('-'), Integer(1)]);
         assert_eq!(lex("0"), [Integer(0)]);
+        assert_eq!(lex("7 % 3"), [Integer(7), Symbol('%'), Integer(3)]);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub enum Reference {
     Sampler,
 }
 
-/// 8 initial bytes that are an address.
+/// Initial bytes that are an address, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// Where they begin in [`Variable::initial`].
@@ -57,6 +57,10 @@ pub struct Relocation {
     pub offset: i64,
     /// The address is a generic one, not that in the target's own space.
     pub generic: bool,
+    /// The bit of the address that is the lowest of the first byte.
+    pub shift: u32,
+    /// Bytes of the address: 8 unless it is a part.
+    pub bytes: u32,
 }
 
 /// What has an address.
@@ -130,6 +134,8 @@ pub enum Callee {
 pub enum Argument {
     Param(VariableId),
     Value(Value),
+    /// `_`: a result that is not used.
+    Sink,
 }
 
 impl Variable {
@@ -158,6 +164,27 @@ impl Module {
     pub fn kernel(&self, name: &str) -> Option<FunctionId> {
         let at = self.functions.iter().position(|f| f.is_kernel && f.name == name)?;
         Some(FunctionId(at as u32))
+    }
+
+    /// Puts other functions in the place of those that calls and addresses name.
+    pub(crate) fn rename_functions(&mut self, new: impl Fn(FunctionId) -> FunctionId) {
+        for relocation in self.variables.iter_mut().flat_map(|variable| &mut variable.relocations) {
+            if let Target::Function(id) = &mut relocation.target {
+                *id = new(*id);
+            }
+        }
+        for body in self.functions.iter_mut().filter_map(|function| function.body.as_mut()) {
+            for call in &mut body.calls {
+                if let Callee::Direct(id) = &mut call.callee {
+                    *id = new(*id);
+                }
+            }
+            for value in body.instructions.iter_mut().flat_map(|i| i.sources.iter_mut()) {
+                if let Value::Function(id) = value {
+                    *id = new(*id);
+                }
+            }
+        }
     }
 
     /// The version of the architecture: 75 of `sm_75`.

@@ -192,6 +192,19 @@ pub enum Op {
     Elect,
 }
 
+impl Op {
+    /// The space of an access by a generic address.
+    pub(crate) fn generic_space(&mut self) -> Option<&mut Space> {
+        let space = match self {
+            Op::Load(access) | Op::Store(access) => &mut access.space,
+            Op::Atomic(atomic) | Op::Reduce(atomic) => &mut atomic.space,
+            Op::Prefetch { space, .. } | Op::Mbarrier { space, .. } => space,
+            _ => return None,
+        };
+        (*space == Space::Generic).then_some(space)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
     Abs,

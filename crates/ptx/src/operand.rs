@@ -1,11 +1,13 @@
 //! Operands as they are written.
 
-use crate::instruction::Value;
+use crate::instruction::{Register, Value};
 
 /// An operand. Constants have no type yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand<'a> {
     Value(Value),
+    /// `%r1+4`: a register and what is added to it.
+    Sum(Register, i64),
     Integer(u64),
     Single(u32),
     Double(u64),

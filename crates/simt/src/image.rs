@@ -63,8 +63,9 @@ impl Image {
                     Target::Function(id) => function_address(id),
                 };
                 let value = target.wrapping_add_signed(relocation.offset);
-                if let Some(bytes) = memory.bytes_mut(address + relocation.at, 8) {
-                    bytes.copy_from_slice(&value.to_le_bytes());
+                let part = &(value >> relocation.shift).to_le_bytes()[..relocation.bytes as usize];
+                if let Some(bytes) = memory.bytes_mut(address + relocation.at, part.len() as u64) {
+                    bytes.copy_from_slice(part);
                 }
             }
         }

@@ -382,7 +382,7 @@ fn registers_read(body: &Body) -> HashSet<Register> {
     let arguments = body.calls.iter().flat_map(|call| &call.arguments);
     let of_calls = arguments.filter_map(|argument| match argument {
         Argument::Value(value) => value.register(),
-        Argument::Param(_) => None,
+        Argument::Param(_) | Argument::Sink => None,
     });
     body.instructions.iter().flat_map(Instruction::reads).chain(of_calls).collect()
 }
@@ -486,7 +486,7 @@ impl Lowering<'_> {
                 let (offset, bytes) = self.frame.place(module, id);
                 Passed::Param { offset, bytes }
             }
-            Argument::Value(_) => Passed::Value(values.next().unwrap_or(first)),
+            Argument::Value(_) | Argument::Sink => Passed::Value(values.next().unwrap_or(first)),
         };
         arguments.iter().map(passed).collect()
     }

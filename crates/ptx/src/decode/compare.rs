@@ -18,7 +18,9 @@ impl Decoder<'_> {
         }
     }
 
+    /// `.lt.and.ftz`; `.ftz` may stand first.
     fn comparison(&mut self) -> Result<(Compare, Option<Logic>, bool)> {
+        let ftz = self.modifiers.accept("ftz");
         let compare = self.modifiers.require("a comparison", comparison)?;
         let combine = self.modifiers.choose(|name| {
             Some(match name {
@@ -28,7 +30,7 @@ impl Decoder<'_> {
                 _ => return None,
             })
         });
-        Ok((compare, combine, self.modifiers.accept("ftz")))
+        Ok((compare, combine, ftz || self.modifiers.accept("ftz")))
     }
 
     /// `setp.lt.and.s32 p|q, a, b, c`

@@ -70,26 +70,42 @@ impl<'a> Decoder<'a> {
             }
         }
         for result in &results {
-            if let Argument::Value(Value::Register(register)) = result {
-                self.operands.push_dest(Some(*register));
+            match result {
+                Argument::Value(Value::Register(register)) => {
+                    self.operands.push_dest(Some(*register));
+                }
+                Argument::Sink => self.operands.push_dest(None),
+                Argument::Value(_) => {
+                    return Err("expected a parameter or register to write".into());
+                }
+                Argument::Param(_) => {}
             }
         }
         for argument in &arguments {
-            if let Argument::Value(value) = argument {
-                self.operands.push_source(*value);
+            match argument {
+                Argument::Value(value) => self.operands.push_source(*value),
+                Argument::Sink => return Err("`_` is only written to".into()),
+                Argument::Param(_) => {}
             }
         }
         calls.push(Call { callee, results, arguments });
         Ok(Op::Call(calls.len() as u32 - 1))
     }
 
-    /// A list in parentheses, if one is next.
+    /// A list in parentheses, if one is next. A vector in it is its elements.
     fn list(&mut self) -> Result<Vec<Argument>> {
         if !matches!(self.operands.peek(), Some(Operand::List(_))) {
             return Ok(Vec::new());
         }
         let Operand::List(operands) = self.operands.take()? else { return Ok(Vec::new()) };
-        operands.iter().map(argument).collect()
+        operands.iter().flat_map(elements).map(argument).collect()
+    }
+}
+
+fn elements<'o, 'a>(operand: &'o Operand<'a>) -> &'o [Operand<'a>] {
+    match operand {
+        Operand::Vector(elements) => elements,
+        operand => std::slice::from_ref(operand),
     }
 }
 
@@ -97,6 +113,7 @@ fn argument(operand: &Operand<'_>) -> Result<Argument> {
     match *operand {
         Operand::Value(Value::Variable(id, 0)) => Ok(Argument::Param(id)),
         Operand::Value(value @ Value::Register(_)) => Ok(Argument::Value(value)),
+        Operand::Sink => Ok(Argument::Sink),
         Operand::Integer(value) => Ok(Argument::Value(Value::Bits(value))),
         Operand::Single(bits) => Ok(Argument::Value(Value::Bits(bits.into()))),
         Operand::Double(bits) => Ok(Argument::Value(Value::Bits(bits))),

@@ -1,16 +1,17 @@
 //! The body of a function: declarations, labels, and instructions, which are decoded.
 
 use super::cursor::Parsed;
+use super::expand::{Origin, Passed};
+use super::function::RegisterParam;
 use super::labels::Labels;
-use super::names::{Named, Names};
+use super::names::{Named, Names, Numbered, Vector};
 use super::operand::Operands;
-use super::{Linking, Parser};
-use crate::decode::{self, Statement};
-use crate::error::PtxError;
+use super::{Linking, MOST_UNSUPPORTED, Parser};
+use crate::decode::{Decoded, Statement};
 use crate::ids::VariableId;
-use crate::instruction::{Guard, Instruction, Register};
+use crate::instruction::{Guard, Register};
 use crate::lexer::Token;
-use crate::module::{Argument, Body, Call};
+use crate::module::Body;
 use crate::op::Op;
 use crate::types::{RegisterClass, Space, Type};
 
@@ -21,12 +22,14 @@ const DEEPEST: usize = 64;
 const MAX_REGISTERS: u32 = u16::MAX as u32;
 
 pub(super) struct BodyParser<'p, 'a> {
-    parser: &'p mut Parser<'a>,
-    body: Body,
+    pub parser: &'p mut Parser<'a>,
+    pub body: Body,
     /// The function's names and those of the blocks within it, innermost last.
     scopes: Vec<Names<'a>>,
-    labels: Labels<'a>,
-    location: Option<(u32, u32)>,
+    pub labels: Labels<'a>,
+    pub location: Option<(u32, u32)>,
+    /// Results of the function that are registers.
+    pub results: Vec<Passed>,
 }
 
 impl<'p, 'a> BodyParser<'p, 'a> {
@@ -38,28 +41,97 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             scopes: vec![scope],
             labels: Labels::default(),
             location: None,
+            results: Vec::new(),
         }
     }
 
-    pub fn parse(mut self) -> Parsed<Body> {
+    /// Reads the body, `{` to `}`, of a function with these parameters that are registers. `repeated` has
+    /// the positions of the module's declarations that every kernel repeats.
+    pub fn parse(mut self, registers: Vec<RegisterParam<'a>>, repeated: &[usize]) -> Parsed<Body> {
+        let line = self.parser.cursor.line();
         self.parser.cursor.expect('{')?;
         let outside = self.scopes.len();
         self.enter_block();
+        self.repeat_declarations(repeated)?;
+        self.declare_parameters(line, &registers)?;
         while self.scopes.len() > outside {
             if self.parser.cursor.peek().is_none() {
                 return Err(self.parser.cursor.expected("`}`"));
             }
+            let start = self.parser.cursor.position();
             if let Err(error) = self.statement() {
                 self.body.unsupported.push(error);
-                self.parser.cursor.skip_statement();
+                self.skip_statement(start);
             }
+            if self.body.unsupported.len() >= MOST_UNSUPPORTED {
+                let depth = self.scopes.len() - outside;
+                return self.give_up(depth);
+            }
+        }
+        let line = self.parser.cursor.line();
+        self.store_results(Origin { line, guard: None });
+        self.list_missing_labels();
+        self.resolve_labels();
+        Ok(self.body)
+    }
+
+    /// Goes behind a statement that began at `start` and is not understood. One that lacks its `;` ends
+    /// with its line.
+    fn skip_statement(&mut self, start: usize) {
+        let cursor = &mut self.parser.cursor;
+        if cursor.position() == start || !cursor.begins_line() {
+            cursor.skip_statement();
+        }
+    }
+
+    /// Leaves out the rest of the body, of which `depth` blocks are open.
+    fn give_up(mut self, depth: usize) -> Parsed<Body> {
+        let reason = format!(
+            "the rest of the function is not read, after {MOST_UNSUPPORTED} statements that are not \
+             supported"
+        );
+        let error = self.parser.cursor.error_at(self.parser.cursor.line(), reason);
+        self.body.unsupported.push(error);
+        for _ in 0..depth {
+            self.parser.cursor.skip_block()?;
         }
         self.resolve_labels();
         Ok(self.body)
     }
 
+    /// Reads declarations of the module once more, as those of this kernel.
+    fn repeat_declarations(&mut self, repeated: &[usize]) -> Parsed<()> {
+        let here = self.parser.cursor.position();
+        for &at in repeated {
+            self.parser.cursor.return_to(at);
+            self.statement()?;
+        }
+        self.parser.cursor.return_to(here);
+        Ok(())
+    }
+
+    fn declare_parameters(&mut self, line: u32, registers: &[RegisterParam<'a>]) -> Parsed<()> {
+        for param in registers {
+            let ty = param.ty;
+            let count = param.variables.len() as u16;
+            let first = self.declare_registers(ty.class(), count.into())?;
+            let vector = Vector { first, count };
+            self.scope().insert(param.name, vector.named());
+            for (register, &variable) in vector.registers().zip(&param.variables) {
+                let passed = Passed { register, variable, ty };
+                if param.is_result {
+                    self.results.push(passed);
+                    continue;
+                }
+                self.load_parameter(Origin { line, guard: None }, passed)
+                    .map_err(|reason| self.parser.cursor.error_at(line, reason))?;
+            }
+        }
+        Ok(())
+    }
+
     /// One statement; an error may stand anywhere within it.
-    fn statement(&mut self) -> Parsed<()> {
+    pub fn statement(&mut self) -> Parsed<()> {
         let cursor = &mut self.parser.cursor;
         if cursor.accept('}') {
             self.scopes.pop();
@@ -111,35 +183,56 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// `.reg .b32 %r<10>, a;`
+    /// `.reg .b32 %r<10>, a;`, `.reg .v2 .b32 v;`
     fn registers(&mut self) -> Parsed<()> {
         let cursor = &mut self.parser.cursor;
+        let elements = match cursor.peek() {
+            Some(Token::Dotted("v2")) => 2,
+            Some(Token::Dotted("v4")) => 4,
+            _ => 1,
+        };
+        if elements > 1 {
+            cursor.next();
+        }
         let Some(name) = cursor.dotted() else { return Err(cursor.expected("a type")) };
         let ty = Type::named(name)
+            .filter(|&ty| elements == 1 || ty != Type::Pred)
             .ok_or_else(|| cursor.error(format!("registers of type `.{name}` are not known")))?;
         loop {
-            let cursor = &mut self.parser.cursor;
-            let name = cursor.word("the name of a register")?;
-            if cursor.accept('<') {
-                let count = cursor.small("a number of registers")?;
-                cursor.expect('>')?;
-                let first = self.new_registers(ty.class(), count)?;
-                self.scope().insert_numbered(name, first, count as u16);
-            } else {
-                let register = self.new_registers(ty.class(), 1)?;
-                self.scope().insert(name, Named::Register(register));
-            }
+            self.register(ty.class(), elements)?;
             if !self.parser.cursor.accept(',') {
                 return self.parser.cursor.expect(';');
             }
         }
     }
 
-    fn new_registers(&mut self, class: RegisterClass, count: u32) -> Parsed<Register> {
+    /// One name of a declaration of registers.
+    fn register(&mut self, class: RegisterClass, elements: u16) -> Parsed<()> {
+        let cursor = &mut self.parser.cursor;
+        let name = cursor.word("the name of a register")?;
+        if cursor.accept('<') {
+            let count = cursor.small("a number of registers")?;
+            cursor.expect('>')?;
+            let registers = count.saturating_mul(elements.into());
+            let first = self.declare_registers(class, registers)?;
+            let numbered = Numbered { first, count: count as u16, elements };
+            self.scope().insert_numbered(name, numbered);
+        } else {
+            let first = self.declare_registers(class, elements.into())?;
+            self.scope().insert(name, Vector { first, count: elements }.named());
+        }
+        Ok(())
+    }
+
+    fn declare_registers(&mut self, class: RegisterClass, count: u32) -> Parsed<Register> {
+        self.new_registers(class, count).map_err(|reason| self.parser.cursor.error(reason))
+    }
+
+    pub fn new_registers(&mut self, class: RegisterClass, count: u32) -> Result<Register, String> {
         let used = &mut self.body.registers[class as usize];
         let (index, total) = (*used, u32::from(*used) + count.min(MAX_REGISTERS + 1));
         if total > MAX_REGISTERS {
-            return Err(self.parser.cursor.error(format!("more than {MAX_REGISTERS} registers")));
+            return Err(format!("a function of more than {MAX_REGISTERS} registers of a class"));
         }
         *used = total as u16;
         Ok(Register { class, index })
@@ -213,63 +306,32 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     fn instruction(&mut self) -> Parsed<()> {
         let line = self.parser.cursor.line();
         let guard = self.guard()?;
-        let opcode = self.parser.cursor.word("an instruction")?;
+        let Some(Token::Word(opcode)) = self.parser.cursor.peek() else {
+            return Err(self.parser.cursor.expected_here("an instruction"));
+        };
+        self.parser.cursor.next();
         let mut modifiers = Vec::new();
         while let Some(modifier) = self.parser.cursor.dotted() {
             modifiers.push(modifier);
         }
         let (scopes, module) = (&self.scopes, &self.parser.names);
         let resolve = |name: &str| resolve(scopes, module, name);
-        let operands = Operands { cursor: &mut self.parser.cursor, resolve }.all()?;
+        let cursor = &mut self.parser.cursor;
+        let operands = Operands { cursor, resolve, of_call: opcode == "call" }.all()?;
         let statement = Statement { opcode, modifiers, operands };
-        let mut label_number = |name: &'a str| self.labels.number(name, line);
-        let calls = self.body.calls.len();
-        let decoded = decode::decode(statement, &mut self.body.calls, &mut label_number);
-        let decoded = decoded.and_then(|decoded| {
-            self.body.calls[calls..].iter().try_for_each(|call| self.check_passed(call))?;
-            Ok(decoded)
-        });
         // The statement has been taken whole, so that an error does not skip the next one.
-        match decoded {
-            Ok(decoded) => self.body.instructions.push(Instruction {
-                line,
-                location: self.location,
-                guard,
-                op: decoded.op,
-                dests: decoded.dests.into(),
-                sources: decoded.sources.into(),
-                policy: decoded.policy,
-            }),
-            Err(reason) => self.unsupported(line, reason),
+        if let Err(reason) = self.statement_at(Origin { line, guard }, statement) {
+            self.unsupported(line, reason);
         }
         Ok(())
-    }
-
-    /// Whether a call names `.param` variables only.
-    fn check_passed(&self, call: &Call) -> Result<(), String> {
-        let passed = call.arguments.iter().chain(&call.results);
-        let variables = passed.filter_map(|argument| match argument {
-            Argument::Param(id) => Some(self.parser.module.variable(*id)),
-            Argument::Value(_) => None,
-        });
-        match variables.into_iter().find(|variable| variable.space != Space::Param) {
-            Some(other) => Err(format!("`{}` is passed, which is no .param variable", other.name)),
-            None => Ok(()),
-        }
     }
 
     /// Lists a statement, in whose place a trap stands.
     fn unsupported(&mut self, line: u32, reason: String) {
         self.body.unsupported.push(self.parser.cursor.error_at(line, reason));
-        self.body.instructions.push(Instruction {
-            line,
-            location: self.location,
-            guard: None,
-            op: Op::Trap,
-            dests: Box::default(),
-            sources: Box::default(),
-            policy: None,
-        });
+        let (dests, sources, policy) = (Vec::new(), Vec::new(), None);
+        let trap = Decoded { op: Op::Trap, dests, sources, policy };
+        self.push(Origin { line, guard: None }, trap);
     }
 
     /// `@%p1`, `@!%p1` or nothing.
@@ -287,17 +349,16 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
+    fn list_missing_labels(&mut self) {
+        let missing = self.labels.missing().take(MOST_UNSUPPORTED);
+        self.body.unsupported.extend(missing.map(|(name, line)| {
+            let reason = format!("label `{name}` is not in the function");
+            self.parser.cursor.error_at(line, reason)
+        }));
+    }
+
     /// Puts instructions for the numbers of labels.
     fn resolve_labels(&mut self) {
-        let errors: Vec<PtxError> = self
-            .labels
-            .missing()
-            .map(|(name, line)| {
-                let reason = format!("label `{name}` is not in the function");
-                self.parser.cursor.error_at(line, reason)
-            })
-            .collect();
-        self.body.unsupported.extend(errors);
         let end = self.body.instructions.len() as u32;
         let at = |number: u32| self.labels.target(number).unwrap_or(end);
         for instruction in &mut self.body.instructions {

@@ -3,9 +3,10 @@
 use crate::error::PtxError;
 use crate::lexer::{Located, Token};
 
-/// Reads tokens one by one; every expectation that fails is an error at the token's line.
+/// Reads tokens one by one. An error is at the line of the last token taken, unless it is about the
+/// next one and that stands on the same line.
 pub(crate) struct Cursor<'a> {
-    source: &'a str,
+    lines: Vec<&'a str>,
     tokens: Vec<Located<'a>>,
     at: usize,
 }
@@ -14,7 +15,18 @@ pub(crate) type Parsed<T> = Result<T, PtxError>;
 
 impl<'a> Cursor<'a> {
     pub fn new(source: &'a str) -> Parsed<Cursor<'a>> {
-        Ok(Cursor { source, tokens: crate::lexer::tokens(source)?, at: 0 })
+        let tokens = crate::lexer::tokens(source)?;
+        Ok(Cursor { lines: source.lines().collect(), tokens, at: 0 })
+    }
+
+    /// The number of tokens taken.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Goes to where it has been.
+    pub fn return_to(&mut self, position: usize) {
+        self.at = position;
     }
 
     pub fn peek(&self) -> Option<Token<'a>> {
@@ -38,13 +50,24 @@ impl<'a> Cursor<'a> {
         self.tokens.get(self.at.min(last)).map_or(1, |located| located.line)
     }
 
-    /// An error at the next token.
+    /// Line of the last token taken.
+    fn last_line(&self) -> u32 {
+        self.tokens[..self.at].last().map_or(1, |located| located.line)
+    }
+
+    /// Whether the next token begins a line.
+    pub fn begins_line(&self) -> bool {
+        self.line() > self.last_line()
+    }
+
+    /// An error at the last token taken.
     pub fn error(&self, reason: impl Into<String>) -> PtxError {
-        self.error_at(self.line(), reason)
+        self.error_at(self.last_line(), reason)
     }
 
     pub fn error_at(&self, line: u32, reason: impl Into<String>) -> PtxError {
-        PtxError::at(self.source, line, reason)
+        let text = self.lines.get(line.saturating_sub(1) as usize);
+        PtxError::at(line, text.copied().unwrap_or_default(), reason)
     }
 
     /// Takes the symbol if it is next.
@@ -55,6 +78,14 @@ impl<'a> Cursor<'a> {
     /// Takes the directive or modifier, named without its dot, if it is next.
     pub fn accept_dotted(&mut self, name: &str) -> bool {
         self.accept_token(Token::Dotted(name))
+    }
+
+    /// Whether the next tokens are these symbols.
+    pub fn has_symbols(&self, symbols: &str) -> bool {
+        let next = self.tokens.get(self.at..).unwrap_or_default();
+        let are_next =
+            symbols.chars().zip(next).filter(|&(s, next)| next.token == Token::Symbol(s));
+        are_next.count() == symbols.len()
     }
 
     fn accept_token(&mut self, token: Token<'_>) -> bool {
@@ -89,7 +120,7 @@ impl<'a> Cursor<'a> {
 
     pub fn integer(&mut self, what: &str) -> Parsed<u64> {
         match self.peek() {
-            Some(Token::Integer(value)) => {
+            Some(Token::Integer(value) | Token::Unsigned(value)) => {
                 self.at += 1;
                 Ok(value)
             }
@@ -103,22 +134,32 @@ impl<'a> Cursor<'a> {
         u32::try_from(value).map_err(|_| self.error(format!("{what} {value} is too large")))
     }
 
-    /// The constant part of an address: `+4`, `-4`, `+-4` or nothing.
+    /// The constant part of an address: `+4`, `-4`, `+-4`, `+4*2` or nothing.
     pub fn offset(&mut self) -> Parsed<i64> {
-        let plus = self.accept('+');
-        let minus = self.accept('-');
-        if !plus && !minus {
-            return Ok(0);
+        if self.accept('+') || self.peek() == Some(Token::Symbol('-')) {
+            return Ok(self.integer_expression("an offset")? as i64);
         }
-        let value = self.integer("an offset")? as i64;
-        Ok(if minus { value.wrapping_neg() } else { value })
+        Ok(0)
     }
 
+    /// The error that the next token does not continue what has been taken.
     pub fn expected(&self, what: &str) -> PtxError {
         match self.peek() {
-            None => self.error(format!("expected {what}, found the end of the module")),
-            Some(token) => self.error(format!("expected {what}, found `{}`", written(token))),
+            Some(token) if self.begins_line() => {
+                let (found, line) = (written(token), self.line());
+                self.error(format!("expected {what}, found `{found}` on line {line}"))
+            }
+            _ => self.expected_here(what),
         }
+    }
+
+    /// The error that the next token does not begin what should begin there.
+    pub fn expected_here(&self, what: &str) -> PtxError {
+        let found = match self.peek() {
+            None => "the end of the module".into(),
+            Some(token) => format!("`{}`", written(token)),
+        };
+        self.error_at(self.line(), format!("expected {what}, found {found}"))
     }
 
     /// Skips to behind the next `;` of this level of braces, or to before the `}` that ends it.
@@ -148,6 +189,11 @@ impl<'a> Cursor<'a> {
     /// Skips from a `{` that is next to behind its `}`.
     pub fn skip_braces(&mut self) -> Parsed<()> {
         self.expect('{')?;
+        self.skip_block()
+    }
+
+    /// Skips to behind the `}` of the block that has begun.
+    pub fn skip_block(&mut self) -> Parsed<()> {
         let mut depth = 1;
         while depth > 0 {
             match self.next() {
@@ -166,6 +212,7 @@ fn written(token: Token<'_>) -> String {
         Token::Word(word) => word.into(),
         Token::Dotted(name) => format!(".{name}"),
         Token::Integer(value) => value.to_string(),
+        Token::Unsigned(value) => format!("{value}U"),
         Token::Single(bits) => format!("0f{bits:08X}"),
         Token::Double(bits) => format!("0d{bits:016X}"),
         Token::Text(text) => format!("\"{text}\""),

@@ -7,7 +7,23 @@ use super::{Linking, Parser};
 use crate::cluster::ClusterLimit;
 use crate::ids::{FunctionId, VariableId};
 use crate::lexer::Token;
-use crate::module::{Function, ThreadLimit};
+use crate::module::{Function, ThreadLimit, Variable};
+use crate::types::Type;
+
+/// A parameter or result that is a register, or a vector of them, each passed as a `.param` variable.
+pub(super) struct RegisterParam<'a> {
+    pub name: &'a str,
+    pub ty: Type,
+    pub variables: Vec<VariableId>,
+    pub is_result: bool,
+}
+
+/// The parameters of a function, or its results.
+#[derive(Default)]
+struct Params<'a> {
+    variables: Vec<VariableId>,
+    registers: Vec<RegisterParam<'a>>,
+}
 
 impl<'a> Parser<'a> {
     /// A kernel or function, after `.entry` or `.func`.
@@ -15,20 +31,20 @@ impl<'a> Parser<'a> {
         let mut scope = Names::default();
         self.attributes()?;
         let results = match self.cursor.peek() {
-            Some(Token::Symbol('(')) => self.params(&mut scope)?,
-            _ => Vec::new(),
+            Some(Token::Symbol('(')) => self.params(&mut scope, true)?,
+            _ => Params::default(),
         };
         let name = self.cursor.word("the name of a function")?;
         let params = match self.cursor.peek() {
-            Some(Token::Symbol('(')) => self.params(&mut scope)?,
-            _ => Vec::new(),
+            Some(Token::Symbol('(')) => self.params(&mut scope, false)?,
+            _ => Params::default(),
         };
         let (threads, cluster) = self.limits()?;
         let function = Function {
             name: name.to_owned(),
             is_kernel,
-            results,
-            params,
+            results: results.variables,
+            params: params.variables,
             threads,
             cluster,
             line,
@@ -36,7 +52,7 @@ impl<'a> Parser<'a> {
         };
         let id = self.declare(name, function);
         self.link(name, linking);
-        if self.cursor.accept(';') {
+        if self.cursor.accept(';') || self.ends_declaration() {
             return Ok(());
         }
         if self.module.function(id).body.is_some() {
@@ -46,9 +62,21 @@ impl<'a> Parser<'a> {
             let reason = format!("`{name}` is defined twice");
             return Err(self.cursor.error_at(line, reason));
         }
-        let body = BodyParser::new(self, scope).parse()?;
+        let repeated = if is_kernel { self.per_thread.clone() } else { Vec::new() };
+        let registers = [results.registers, params.registers].into_iter().flatten().collect();
+        let body = BodyParser::new(self, scope).parse(registers, &repeated)?;
         self.module.functions[id.0 as usize].body = Some(body);
         Ok(())
+    }
+
+    /// Whether a declaration ends without its `;`, as compilers up to CUDA 4.0 write it: where the next
+    /// directive of the module stands.
+    fn ends_declaration(&self) -> bool {
+        match self.cursor.peek() {
+            Some(Token::Dotted(name)) => Parser::begins_directive(name),
+            Some(_) => false,
+            None => true,
+        }
     }
 
     /// Adds a function, or completes the one that has been declared under its name.
@@ -81,16 +109,21 @@ impl<'a> Parser<'a> {
         matches!(self.cursor.peek_second(), Some(Token::Dotted(name)) if name != "param" && name != "reg")
     }
 
-    fn params(&mut self, scope: &mut Names<'a>) -> Parsed<Vec<VariableId>> {
+    fn params(&mut self, scope: &mut Names<'a>, is_result: bool) -> Parsed<Params<'a>> {
         self.cursor.expect('(')?;
-        let mut params = Vec::new();
+        let mut params = Params::default();
         while !self.cursor.accept(')') {
-            if !self.cursor.accept_dotted("param") {
-                return Err(self.cursor.expected("`.param`"));
+            if self.cursor.accept_dotted("reg") {
+                let param = self.register_param(is_result)?;
+                params.variables.extend(&param.variables);
+                params.registers.push(param);
+            } else if self.cursor.accept_dotted("param") {
+                let (name, id) = self.param()?;
+                scope.insert(name, Named::Variable(id));
+                params.variables.push(id);
+            } else {
+                return Err(self.cursor.expected("`.param` or `.reg`"));
             }
-            let (name, id) = self.param()?;
-            scope.insert(name, Named::Variable(id));
-            params.push(id);
             if !self.cursor.accept(',') {
                 self.cursor.expect(')')?;
                 break;
@@ -99,10 +132,26 @@ impl<'a> Parser<'a> {
         Ok(params)
     }
 
+    /// `.reg .b32 x`, `.reg .v2 .b32 x`
+    fn register_param(&mut self, is_result: bool) -> Parsed<RegisterParam<'a>> {
+        let (name, vector, elements) = self.vector_param()?;
+        let ty = vector.ty;
+        if vector.bytes != u64::from(ty.bytes()) * elements {
+            return Err(self.cursor.error(format!("`{name}` is an array of registers")));
+        }
+        let bytes = u64::from(ty.bytes());
+        let element = Variable { bytes, align: bytes, ..vector };
+        let variables = (0..elements).map(|_| self.add_variable(element.clone())).collect();
+        Ok(RegisterParam { name, ty, variables, is_result })
+    }
+
     /// What stands between parameters and body.
     fn limits(&mut self) -> Parsed<(ThreadLimit, ClusterLimit)> {
         let (mut threads, mut cluster) = (ThreadLimit::None, ClusterLimit::default());
         while let Some(Token::Dotted(name)) = self.cursor.peek() {
+            if Parser::begins_directive(name) && name != "pragma" {
+                break;
+            }
             let line = self.cursor.line();
             self.cursor.next();
             match name {

@@ -2,19 +2,25 @@
 
 mod body;
 mod cursor;
+mod expand;
+mod expression;
 mod function;
 mod labels;
 mod names;
 mod operand;
 mod variable;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::PtxError;
+use crate::ids::FunctionId;
+use crate::instruction::Instruction;
 use crate::lexer::Token;
-use crate::module::Module;
+use crate::module::{Callee, Function, Module};
+use crate::op::Op;
+use body::BodyParser;
 use cursor::{Cursor, Parsed};
-use names::Names;
+use names::{Named, Names};
 
 /// Parses a module, or several, one after the other, which are linked: each begins with `.version`,
 /// and names that are not `.visible`, `.weak`, `.common` or `.extern` are its own.
@@ -25,18 +31,24 @@ use names::Names;
 /// # Errors
 /// When a directive is not known, or the text does not have the structure of a module.
 pub fn parse(source: &str) -> Result<Module, PtxError> {
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let mut parser = Parser {
         cursor: Cursor::new(source)?,
         module: Module::default(),
         names: Names::default(),
         shared: HashSet::new(),
         weak: HashSet::new(),
+        per_thread: Vec::new(),
+        aliases: HashMap::new(),
     };
     while parser.cursor.peek().is_some() {
         parser.directive()?;
     }
     parser.finish()
 }
+
+/// Most statements of a function that are listed as not understood.
+const MOST_UNSUPPORTED: usize = 50;
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
@@ -47,6 +59,11 @@ struct Parser<'a> {
     shared: HashSet<&'a str>,
     /// Those that may be defined again.
     weak: HashSet<&'a str>,
+    /// Where `.reg` and `.local` of the module stand, of which every thread has its own: its kernel
+    /// declares them.
+    per_thread: Vec<usize>,
+    /// Functions that are other names of others.
+    aliases: HashMap<FunctionId, FunctionId>,
 }
 
 /// How a name is linked (ISA, "Linking Directives").
@@ -60,11 +77,73 @@ struct Linking {
 }
 
 impl<'a> Parser<'a> {
-    fn finish(self) -> Parsed<Module> {
+    fn finish(mut self) -> Parsed<Module> {
         if self.module.target.is_empty() {
             return Err(self.cursor.error_at(1, "there is no `.target`: this is not a PTX module"));
         }
+        if !self.aliases.is_empty() {
+            self.module.rename_functions(|id| self.aliases.get(&id).copied().unwrap_or(id));
+        }
+        self.check_calls();
         Ok(self.module)
+    }
+
+    /// Lists calls whose arguments or results differ in number from those of the function.
+    fn check_calls(&mut self) {
+        for at in 0..self.module.functions.len() {
+            let errors = self.wrong_calls(&self.module.functions[at]);
+            if let Some(body) = &mut self.module.functions[at].body {
+                body.unsupported.extend(errors);
+            }
+        }
+    }
+
+    fn wrong_calls(&self, function: &Function) -> Vec<PtxError> {
+        let Some(body) = &function.body else { return Vec::new() };
+        let error = |instruction: &Instruction| {
+            let Op::Call(number) = instruction.op else { return None };
+            let call = &body.calls[number as usize];
+            let Callee::Direct(callee) = call.callee else { return None };
+            let callee = self.module.function(callee);
+            let takes = (callee.params.len(), callee.results.len());
+            let passed = (call.arguments.len(), call.results.len());
+            if callee.body.is_none() || takes == passed {
+                return None;
+            }
+            let reason = format!(
+                "`{}` takes {} and gives {} values, the call has {} and {}",
+                callee.name, takes.0, takes.1, passed.0, passed.1
+            );
+            Some(self.cursor.error_at(instruction.line, reason))
+        };
+        body.instructions.iter().filter_map(error).take(MOST_UNSUPPORTED).collect()
+    }
+
+    /// Whether a directive may follow another one of the module.
+    fn begins_directive(name: &str) -> bool {
+        matches!(
+            name,
+            "version"
+                | "target"
+                | "address_size"
+                | "visible"
+                | "weak"
+                | "common"
+                | "extern"
+                | "entry"
+                | "func"
+                | "global"
+                | "const"
+                | "shared"
+                | "local"
+                | "reg"
+                | "tex"
+                | "file"
+                | "section"
+                | "loc"
+                | "pragma"
+                | "alias"
+        )
     }
 
     /// One directive of the module.
@@ -72,7 +151,7 @@ impl<'a> Parser<'a> {
         let line = self.cursor.line();
         let linking = self.linking();
         let Some(name) = self.cursor.dotted() else {
-            return Err(self.cursor.expected("a directive"));
+            return Err(self.cursor.expected_here("a directive"));
         };
         match name {
             "version" => self.version(),
@@ -86,12 +165,23 @@ impl<'a> Parser<'a> {
                 self.cursor.skip_line(line);
                 Ok(())
             }
-            "pragma" | "alias" => {
+            "reg" | "local" => self.per_thread(),
+            "alias" => self.alias(),
+            "pragma" => {
                 self.cursor.skip_statement();
                 Ok(())
             }
             _ => Err(self.cursor.error_at(line, format!("unknown directive `.{name}`"))),
         }
+    }
+
+    /// A declaration of the module that each kernel repeats.
+    fn per_thread(&mut self) -> Parsed<()> {
+        let at = self.cursor.position() - 1;
+        self.cursor.return_to(at);
+        BodyParser::new(self, Names::default()).statement()?;
+        self.per_thread.push(at);
+        Ok(())
     }
 
     fn linking(&mut self) -> Linking {
@@ -116,6 +206,7 @@ impl<'a> Parser<'a> {
         if self.module.version != (0, 0) {
             // Another module begins.
             self.names.retain(&self.shared);
+            self.per_thread.clear();
             return Ok(());
         }
         let tenths = (f64::from_bits(bits) * 10.0).round() as u32;
@@ -142,6 +233,27 @@ impl<'a> Parser<'a> {
                 let reason = format!("addresses of {bits} bits; only 64 is supported");
                 Err(self.cursor.error_at(line, reason))
             }
+        }
+    }
+
+    /// `.alias name, function;`: another name of a function, which is declared as a function of its own.
+    fn alias(&mut self) -> Parsed<()> {
+        let alias = self.function_named()?;
+        if self.module.function(alias).body.is_some() {
+            let name = &self.module.function(alias).name;
+            return Err(self.cursor.error(format!("`{name}` is a function of its own")));
+        }
+        self.cursor.expect(',')?;
+        let function = self.function_named()?;
+        self.aliases.insert(alias, function);
+        self.cursor.expect(';')
+    }
+
+    fn function_named(&mut self) -> Parsed<FunctionId> {
+        let name = self.cursor.word("the name of a function")?;
+        match self.names.get(name) {
+            Some(Named::Function(id)) => Ok(id),
+            _ => Err(self.cursor.error(format!("`{name}` is not a function that is declared"))),
         }
     }
 

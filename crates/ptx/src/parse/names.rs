@@ -9,6 +9,7 @@ use crate::instruction::Register;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Named {
     Register(Register),
+    Vector(Vector),
     Variable(VariableId),
     Function(FunctionId),
     /// Targets of an indexed branch: their index in the body.
@@ -17,11 +18,41 @@ pub(crate) enum Named {
     Prototype,
 }
 
-/// Registers that one declaration makes: `%r<10>` is `%r0` to `%r9`.
+/// Registers of a vector, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Vector {
+    pub first: Register,
+    pub count: u16,
+}
+
+impl Vector {
+    /// A vector of one register is the register.
+    pub fn named(self) -> Named {
+        if self.count == 1 { Named::Register(self.first) } else { Named::Vector(self) }
+    }
+
+    pub fn registers(self) -> impl Iterator<Item = Register> {
+        let Vector { first, count } = self;
+        (0..count).map(move |at| Register { index: first.index + at, ..first })
+    }
+}
+
+/// Registers, or vectors of them, that one declaration makes: `%r<10>` is `%r0` to `%r9`.
 #[derive(Clone, Copy, Debug)]
-struct Numbered {
-    first: Register,
-    count: u16,
+pub(crate) struct Numbered {
+    pub first: Register,
+    pub count: u16,
+    /// Registers of each; 1 unless they are vectors.
+    pub elements: u16,
+}
+
+impl Numbered {
+    /// The meaning of the name with a number.
+    pub fn get(self, number: u16) -> Named {
+        let Numbered { first, elements, .. } = self;
+        let first = Register { index: first.index + number * elements, ..first };
+        Vector { first, count: elements }.named()
+    }
 }
 
 /// The names of one scope.
@@ -41,8 +72,8 @@ impl<'a> Names<'a> {
         self.names.retain(|name, _| kept.contains(name));
     }
 
-    pub fn insert_numbered(&mut self, prefix: &'a str, first: Register, count: u16) {
-        self.numbered.insert(prefix, Numbered { first, count });
+    pub fn insert_numbered(&mut self, prefix: &'a str, numbered: Numbered) {
+        self.numbered.insert(prefix, numbered);
     }
 
     pub fn get(&self, name: &str) -> Option<Named> {
@@ -57,9 +88,9 @@ impl<'a> Names<'a> {
         // The prefix may end with digits: `%f1<4>`.
         (1..=digits).find_map(|length| {
             let (prefix, number) = name.split_at(name.len() - length);
-            let Numbered { first, count } = *self.numbered.get(prefix)?;
-            let number: u16 = number.parse().ok().filter(|&number| number < count)?;
-            Some(Named::Register(Register { index: first.index + number, ..first }))
+            let numbered = *self.numbered.get(prefix)?;
+            let number = number.parse().ok().filter(|&number| number < numbered.count)?;
+            Some(numbered.get(number))
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Reads operands.
 
 use super::cursor::{Cursor, Parsed};
-use super::names::Named;
+use super::expression::{Constant, Integer};
+use super::names::{Named, Vector};
 use crate::instruction::{Register, Value};
 use crate::lexer::Token;
 use crate::operand::Operand;
@@ -16,6 +17,8 @@ pub(super) struct Operands<'c, 'a, F> {
     pub cursor: &'c mut Cursor<'a>,
     /// What a name stands for.
     pub resolve: F,
+    /// Parentheses enclose the arguments of a call, not a constant.
+    pub of_call: bool,
 }
 
 impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
@@ -50,25 +53,23 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         if self.cursor.accept('{') {
             return Ok(Operand::Vector(self.until('}', depth)?));
         }
-        if self.cursor.accept('(') {
+        if self.of_call && self.cursor.accept('(') {
             return Ok(Operand::List(self.until(')', depth)?));
         }
         if self.cursor.accept('[') {
             return self.address(depth);
         }
-        if self.cursor.accept('!') {
-            let name = self.cursor.word("a predicate")?;
-            return Ok(Operand::Value(Value::Not(self.predicate(name)?)));
-        }
-        if self.cursor.accept('-') {
-            return self.constant(true);
-        }
-        match self.cursor.peek() {
-            Some(Token::Word(name)) => {
+        match (self.cursor.peek(), self.cursor.peek_second()) {
+            (Some(Token::Symbol('!')), Some(Token::Word(name))) if name != "WARP_SZ" => {
+                self.cursor.next();
+                self.cursor.next();
+                Ok(Operand::Value(Value::Not(self.predicate(name)?)))
+            }
+            (Some(Token::Word(name)), _) if name != "WARP_SZ" => {
                 self.cursor.next();
                 self.name(name)
             }
-            _ => self.constant(false),
+            _ => self.constant(),
         }
     }
 
@@ -87,16 +88,23 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
     }
 
-    fn constant(&mut self, negative: bool) -> Parsed<Operand<'a>> {
-        let operand = match self.cursor.peek() {
-            Some(Token::Integer(value)) if negative => Operand::Integer(value.wrapping_neg()),
-            Some(Token::Integer(value)) => Operand::Integer(value),
-            Some(Token::Single(bits)) => Operand::Single(bits ^ u32::from(negative) << 31),
-            Some(Token::Double(bits)) => Operand::Double(bits ^ u64::from(negative) << 63),
-            _ => return Err(self.cursor.expected("an operand")),
-        };
-        self.cursor.next();
-        Ok(operand)
+    fn constant(&mut self) -> Parsed<Operand<'a>> {
+        if !self.begins_constant() {
+            return Err(self.cursor.expected("an operand"));
+        }
+        Ok(match self.cursor.constant()? {
+            Constant::Integer(Integer { bits, .. }) => Operand::Integer(bits),
+            Constant::Single(bits) => Operand::Single(bits),
+            Constant::Double(value) => Operand::Double(value.to_bits()),
+        })
+    }
+
+    fn begins_constant(&self) -> bool {
+        match self.cursor.peek() {
+            Some(Token::Symbol(symbol)) => "+-!~(".contains(symbol),
+            Some(Token::Dotted(_) | Token::Text(_)) | None => false,
+            Some(_) => true,
+        }
     }
 
     fn predicate(&self, name: &str) -> Parsed<Register> {
@@ -113,15 +121,42 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
             return Ok(Operand::Sink);
         }
         Ok(match (self.resolve)(name) {
-            Some(Named::Register(register)) => Operand::Value(Value::Register(register)),
+            Some(Named::Register(register)) => self.register(register)?,
+            Some(Named::Vector(vector)) => self.vector(name, vector)?,
             Some(Named::Variable(id)) => Operand::Value(Value::Variable(id, self.cursor.offset()?)),
             Some(Named::Function(id)) => Operand::Value(Value::Function(id)),
             Some(Named::BranchTable(table)) => Operand::BranchTable(table),
             Some(Named::Prototype) => Operand::Prototype,
-            None if name == "WARP_SZ" => Operand::Integer(32),
             None if name.starts_with('%') => Operand::Value(self.special(name)?),
             None => Operand::Label(name),
         })
+    }
+
+    /// A register, or its sum with a constant.
+    fn register(&mut self, register: Register) -> Parsed<Operand<'a>> {
+        match self.cursor.peek() {
+            Some(Token::Symbol('+')) => Ok(Operand::Sum(register, self.cursor.offset()?)),
+            _ => Ok(Operand::Value(Value::Register(register))),
+        }
+    }
+
+    /// An element of a vector of registers, or all of them.
+    fn vector(&mut self, name: &str, vector: Vector) -> Parsed<Operand<'a>> {
+        let registers: Vec<Register> = vector.registers().collect();
+        let Some(element) = self.cursor.dotted() else {
+            let value = |register| Operand::Value(Value::Register(register));
+            return Ok(Operand::Vector(registers.into_iter().map(value).collect()));
+        };
+        let at = ["x", "y", "z", "w"].iter().zip(["r", "g", "b", "a"]);
+        let at = at.into_iter().position(|(&place, colour)| element == place || element == colour);
+        match at.and_then(|at| registers.get(at)) {
+            Some(&register) => self.register(register),
+            None => {
+                let reason =
+                    format!("`{name}` has {} elements, none is `.{element}`", vector.count);
+                Err(self.cursor.error(reason))
+            }
+        }
     }
 
     fn special(&mut self, name: &str) -> Parsed<Value> {
@@ -137,6 +172,10 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
     fn address(&mut self, depth: u32) -> Parsed<Operand<'a>> {
         let base = match self.simple(depth + 1)? {
             Operand::Value(base) => base,
+            Operand::Sum(register, offset) => {
+                self.cursor.expect(']')?;
+                return Ok(Operand::Address { base: Value::Register(register), offset });
+            }
             Operand::Integer(address) => Value::Bits(address),
             Operand::Label(name) => {
                 return Err(self.cursor.error(format!("`{name}` is not declared")));

@@ -1,6 +1,7 @@
 //! Variables and their initial values.
 
 use super::cursor::Parsed;
+use super::expression::Constant;
 use super::names::Named;
 use super::{Linking, Parser};
 use crate::ids::VariableId;
@@ -22,6 +23,21 @@ struct Declaration {
     ty: Type,
     reference: Option<Reference>,
     external: bool,
+}
+
+/// An address as an initial value names it.
+#[derive(Clone, Copy, Debug)]
+struct Address {
+    target: Target,
+    offset: i64,
+    generic: bool,
+}
+
+/// The part of an address that an element holds: `bytes` bytes, from bit `shift` on.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    shift: u32,
+    bytes: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -59,7 +75,7 @@ impl<'a> Parser<'a> {
                 (false, false) if self.weak.contains(name) => {}
                 (false, false) => {
                     let reason = format!("`{name}` is defined twice");
-                    return Err(self.cursor.error_at(self.cursor.line(), reason));
+                    return Err(self.cursor.error(reason));
                 }
             }
             return Ok(());
@@ -158,8 +174,27 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A name with its dimensions and initial value.
+    /// A parameter that is a register: its name, and elements if it is a vector.
+    pub(super) fn vector_param(&mut self) -> Parsed<(&'a str, Variable, u64)> {
+        let declaration = self.declaration(Space::Param, false)?;
+        let (name, variable) = self.declared(declaration)?;
+        Ok((name, variable, declaration.vector))
+    }
+
+    /// Adds a variable that a declaration names.
     fn declarator(&mut self, declaration: Declaration) -> Parsed<(&'a str, VariableId)> {
+        let (name, variable) = self.declared(declaration)?;
+        Ok((name, self.add_variable(variable)))
+    }
+
+    pub(super) fn add_variable(&mut self, variable: Variable) -> VariableId {
+        let id = VariableId(self.module.variables.len() as u32);
+        self.module.variables.push(variable);
+        id
+    }
+
+    /// A name with its dimensions and initial value.
+    fn declared(&mut self, declaration: Declaration) -> Parsed<(&'a str, Variable)> {
         let Declaration { space, align, vector, ty, reference, external } = declaration;
         let name = self.cursor.word("the name of a variable")?;
         let element = u64::from(ty.bytes()) * vector;
@@ -197,9 +232,7 @@ impl<'a> Parser<'a> {
                 variable.bytes = variable.initial.len() as u64;
             }
         }
-        let id = VariableId(self.module.variables.len() as u32);
-        self.module.variables.push(variable);
-        Ok((name, id))
+        Ok((name, variable))
     }
 
     fn initial(&mut self, variable: &mut Variable) -> Parsed<()> {
@@ -233,32 +266,51 @@ impl<'a> Parser<'a> {
     }
 
     fn initial_element(&mut self, variable: &mut Variable) -> Parsed<()> {
-        let size = variable.ty.bytes() as usize;
-        let negative = self.cursor.accept('-');
-        let bits = match self.cursor.next() {
-            Some(Token::Integer(value)) if negative => value.wrapping_neg(),
-            Some(Token::Integer(value)) => self.masked(variable, value)?,
-            Some(Token::Single(bits)) => signed_single(bits, negative).into(),
-            Some(Token::Double(bits)) => double_as(bits, negative, variable.ty),
-            Some(Token::Word(name)) => return self.initial_address(variable, name),
-            _ => return Err(self.cursor.expected("an initial value")),
+        if let Some(Token::Word(name)) = self.cursor.peek() {
+            let address = self.address(name)?;
+            return self.add_address(variable, address, Part { shift: 0, bytes: 8 });
+        }
+        let value = self.cursor.constant()?;
+        if let (Constant::Integer(mask), true) = (value, self.cursor.accept('(')) {
+            return self.masked(variable, mask.bits);
+        }
+        let Some(bits) = bits_of(value, variable.ty) else {
+            let (name, ty) = (&variable.name, variable.ty.name());
+            return Err(self
+                .cursor
+                .error(format!("an initial value that is no `.{ty}`, of `{name}`")));
         };
-        variable.initial.extend_from_slice(&bits.to_le_bytes()[..size]);
+        self.add_bits(variable, bits);
         Ok(())
     }
 
-    /// `0xFF(symbol)`, a part of an address, is not supported.
-    fn masked(&mut self, variable: &Variable, value: u64) -> Parsed<u64> {
-        match self.cursor.peek() {
-            Some(Token::Symbol('(')) => {
-                Err(self.cursor.error(format!("part of an address in `{}`", variable.name)))
-            }
-            _ => Ok(value),
+    fn add_bits(&self, variable: &mut Variable, bits: u64) {
+        let size = variable.ty.bytes() as usize;
+        variable.initial.extend_from_slice(&bits.to_le_bytes()[..size]);
+    }
+
+    /// A byte of an address or constant, `0xFF00(symbol+4)`, of which the opening parenthesis is taken.
+    fn masked(&mut self, variable: &mut Variable, mask: u64) -> Parsed<()> {
+        let shift = mask.trailing_zeros() / 8 * 8;
+        if mask.checked_shr(shift) != Some(0xff) {
+            return Err(self.cursor.error(format!("mask {mask:#x} does not select one byte")));
         }
+        match self.cursor.peek() {
+            Some(Token::Word(name)) => {
+                let address = self.address(name)?;
+                self.add_address(variable, address, Part { shift, bytes: 1 })?;
+            }
+            _ => {
+                let value = self.cursor.integer_expression("a masked value")?;
+                self.add_bits(variable, value >> shift & 0xff);
+            }
+        }
+        self.cursor.expect(')')
     }
 
     /// `symbol`, `symbol+4`, `generic(symbol)+4`
-    fn initial_address(&mut self, variable: &mut Variable, first: &'a str) -> Parsed<()> {
+    fn address(&mut self, first: &'a str) -> Parsed<Address> {
+        self.cursor.next();
         let generic = first == "generic" && self.cursor.accept('(');
         let name = if generic { self.cursor.word("a variable")? } else { first };
         if generic {
@@ -269,28 +321,37 @@ impl<'a> Parser<'a> {
             Some(Named::Function(id)) => Target::Function(id),
             _ => return Err(self.cursor.error(format!("`{name}` has no address"))),
         };
-        let offset = self.cursor.offset()?;
-        if variable.ty.bytes() != 8 {
-            let reason =
-                format!("`{}` holds an address in {} bytes", variable.name, variable.ty.bytes());
+        Ok(Address { target, offset: self.cursor.offset()?, generic })
+    }
+
+    /// Adds an element that is an address, or a byte of it.
+    fn add_address(&self, variable: &mut Variable, of: Address, part: Part) -> Parsed<()> {
+        let Address { target, offset, generic } = of;
+        let size = variable.ty.bytes();
+        let Part { shift, bytes } = part;
+        if bytes > 1 && size < 4 {
+            let reason = format!("`{}` holds an address in {size} bytes", variable.name);
             return Err(self.cursor.error(reason));
         }
-        let at = variable.initial.len() as u64;
-        variable.relocations.push(Relocation { at, target, offset, generic });
-        variable.initial.extend_from_slice(&[0; 8]);
+        let (at, bytes) = (variable.initial.len() as u64, bytes.min(size));
+        variable.relocations.push(Relocation { at, target, offset, generic, shift, bytes });
+        self.add_bits(variable, 0);
         Ok(())
     }
 }
 
-pub(super) fn signed_single(bits: u32, negative: bool) -> u32 {
-    bits ^ u32::from(negative) << 31
-}
-
-/// The bits of a double constant in a type: an f32 where the type is one.
-pub(super) fn double_as(bits: u64, negative: bool, ty: Type) -> u64 {
-    let bits = bits ^ u64::from(negative) << 63;
-    match ty {
-        Type::F32 => u64::from((f64::from_bits(bits) as f32).to_bits()),
-        _ => bits,
+/// The bits of a constant in a type; `None` if it is not of the type.
+fn bits_of(value: Constant, ty: Type) -> Option<u64> {
+    let is_bits = matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
+    match (value, ty) {
+        (Constant::Integer(integer), _) if is_bits || ty.is_integer() => Some(integer.bits),
+        (Constant::Integer(integer), _) if integer.bits == 0 => Some(0),
+        (Constant::Single(bits), Type::F32) => Some(bits.into()),
+        (Constant::Single(bits), Type::F64) => Some(f64::from(f32::from_bits(bits)).to_bits()),
+        (Constant::Double(value), Type::F32) => Some((value as f32).to_bits().into()),
+        (Constant::Double(value), Type::F64) => Some(value.to_bits()),
+        (Constant::Single(bits), _) if is_bits => Some(bits.into()),
+        (Constant::Double(value), _) if is_bits => Some(value.to_bits()),
+        _ => None,
     }
 }

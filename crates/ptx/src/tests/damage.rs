@@ -17,6 +17,9 @@ const CODE: &str = "
     brx.idx %r1, targets;
     $L_A: atom.global.add.u32 %r2, [%rd1], 1;
     { again: @!%p1 bra.uni again; }
+    .reg .v2 .b32 w;
+    mov.v2.b32 w, {w.y, w.x};
+    add.u32 w.x, %r2+(1 << 2), -WARP_SZ*2 % 3 ? ~1 : 0x7U;
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, %p1, 1, -1, 0, 1;
     $L_END: bar.sync 0;";
 

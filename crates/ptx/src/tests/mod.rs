@@ -5,6 +5,7 @@ mod damage;
 mod decoding;
 mod fat_binaries;
 mod flow;
+mod forms;
 mod modules;
 mod tensor_maps;
 mod tensors;

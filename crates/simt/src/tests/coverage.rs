@@ -156,6 +156,28 @@ for copies by tensor maps, which know the types; `st.async`, `red.async`, `barri
 test in `crates/simt/src/tests/` that compares its result with a plain computation; the first such test
 is named. This page is written by a test, which fails if an instruction has none.
 
+## Modules
+A module is text, with or without a byte order mark, or in a fat binary, or in a listing of
+`cuobjdump -ptx`: of a listing, the kernels of all sections are taken, each for the highest architecture.
+Modules that follow one another are linked. Read is the syntax of nvcc, of LLVM, and of compilers from
+CUDA 2.2 on, with addresses of 64 bits (`.address_size 32` is refused):
+
+- `.alias`; functions that are declared without a `;` (CUDA 2.2 to 4.0); `.reg` and `.local` of the
+  module, which each kernel has for itself and functions do not see;
+- parameters and results in registers (`.reg`), executed as `.param` variables that the function loads
+  first and stores before it returns; a result that is not used (`_`);
+- vectors of registers (`.reg .v4 .f32 v`) with the elements `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`,
+  `.a`, and their moves (`mov.v4.f32`);
+- constant expressions wherever a constant may stand, with the values that ptxas gives them; sums of a
+  register and a constant as operands (`%r1+4`), each an addition of its own;
+- initial values that are expressions, addresses, or bytes of addresses (`0xFF00(symbol+4)`);
+- accesses without a space by the name of a variable, which go to the variable's space.
+
+A statement that is not understood is listed with its line, and only kernels that can reach it are
+refused. After 50 of them the rest of the function is not read. A function has at most 65,535 registers
+each of predicates, of up to 32 bits, and of 64 bits.
+
+## Instructions
 | instruction | test |
 | --- | --- |
 ";

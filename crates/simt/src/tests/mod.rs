@@ -8,6 +8,7 @@ mod control;
 mod coverage;
 mod errors;
 mod events;
+mod forms;
 mod fragments;
 mod instructions;
 mod l2_policies;

@@ -1,0 +1,237 @@
+//! Statements that are more than one instruction: sums as operands, moves of vectors, predicates that
+//! calls return, and registers as parameters of functions, which are passed as `.param` variables.
+
+use super::body::BodyParser;
+use crate::decode::{self, Decoded, Statement};
+use crate::ids::VariableId;
+use crate::instruction::{Guard, Instruction, Register, Value};
+use crate::module::{Argument, Call};
+use crate::op::{Access, Binary, Cache, Compare, Modes, Op};
+use crate::operand::Operand;
+use crate::types::{RegisterClass, Space, Type};
+
+/// Where instructions are from, and the guard under which they are executed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub line: u32,
+    pub guard: Option<Guard>,
+}
+
+/// A register as a parameter or result of a function, and the `.param` variable that passes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    pub register: Register,
+    pub variable: VariableId,
+    pub ty: Type,
+}
+
+impl<'a> BodyParser<'_, 'a> {
+    /// Adds the instructions of a statement.
+    pub(super) fn statement_at(
+        &mut self,
+        origin: Origin,
+        mut statement: Statement<'a>,
+    ) -> Result<(), String> {
+        let before = self.body.registers;
+        let is_float = |name: &&str| Type::named(name).is_some_and(Type::is_float);
+        let of_integers = !statement.modifiers.iter().any(is_float);
+        for operand in &mut statement.operands {
+            self.add_sums(origin, operand, of_integers)?;
+        }
+        let has_sums = self.body.registers != before;
+        match (statement.opcode, statement.modifiers.first()) {
+            ("mov", Some(&"v2" | &"v4")) if has_sums => Err("a sum in a move of a vector".into()),
+            ("mov", Some(&"v2" | &"v4")) => self.move_vector(origin, statement),
+            _ => {
+                let decoded = self.decode(origin.line, statement)?;
+                let is_sum = |sum: &Register| sum.index >= before[sum.class as usize];
+                match decoded.dests.iter().flatten().any(is_sum) {
+                    true => Err("a sum is only read".into()),
+                    false => self.add(origin, decoded),
+                }
+            }
+        }
+    }
+
+    fn decode(&mut self, line: u32, statement: Statement<'a>) -> Result<Decoded, String> {
+        let mut label_number = |name: &'a str| self.labels.number(name, line);
+        decode::decode(statement, &mut self.body.calls, &mut label_number)
+    }
+
+    fn add(&mut self, origin: Origin, mut decoded: Decoded) -> Result<(), String> {
+        if let (Some(space), Some(&Value::Variable(id, _))) =
+            (decoded.op.generic_space(), decoded.sources.first())
+        {
+            *space = self.parser.module.variable(id).space;
+        }
+        match decoded.op {
+            Op::Call(number) => self.add_call(origin, decoded, number),
+            Op::Return => {
+                self.store_results(origin);
+                self.push(origin, decoded);
+                Ok(())
+            }
+            _ => {
+                self.push(origin, decoded);
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends an instruction.
+    pub(super) fn push(&mut self, origin: Origin, decoded: Decoded) {
+        self.body.instructions.push(Instruction {
+            line: origin.line,
+            location: self.location,
+            guard: origin.guard,
+            op: decoded.op,
+            dests: decoded.dests.into(),
+            sources: decoded.sources.into(),
+            policy: decoded.policy,
+        });
+    }
+
+    fn push_op(&mut self, origin: Origin, op: Op, dest: Option<Register>, sources: Vec<Value>) {
+        let dests = dest.map(Some).into_iter().collect();
+        self.push(origin, Decoded { op, dests, sources, policy: None });
+    }
+
+    /// Puts registers that hold them in the place of the sums in an operand.
+    fn add_sums(
+        &mut self,
+        origin: Origin,
+        operand: &mut Operand<'a>,
+        of_integers: bool,
+    ) -> Result<(), String> {
+        match operand {
+            Operand::Sum(register, offset) => {
+                let (register, offset) = (*register, *offset);
+                let (ty, bits) = match register.class {
+                    RegisterClass::Narrow => (Type::U32, u64::from(offset as u32)),
+                    RegisterClass::Wide => (Type::U64, offset as u64),
+                    RegisterClass::Predicate => return Err("a sum of a predicate".into()),
+                };
+                if !of_integers {
+                    return Err("a sum of floating-point numbers as an operand".into());
+                }
+                let sum = self.new_registers(register.class, 1)?;
+                let add = Op::Binary(Binary::Add, ty, Modes::default());
+                let sources = vec![Value::Register(register), Value::Bits(bits)];
+                self.push_op(origin, add, Some(sum), sources);
+                *operand = Operand::Value(Value::Register(sum));
+                Ok(())
+            }
+            Operand::Vector(elements) | Operand::List(elements) | Operand::Texture(elements) => {
+                elements.iter_mut().try_for_each(|one| self.add_sums(origin, one, of_integers))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `mov.v2.b32 {a, b}, {b, a}`: all elements are read before one is written.
+    fn move_vector(&mut self, origin: Origin, statement: Statement<'a>) -> Result<(), String> {
+        let count = if statement.modifiers[0] == "v2" { 2 } else { 4 };
+        let modifiers = &statement.modifiers[1..];
+        let Ok([Operand::Vector(dests), Operand::Vector(mut sources)]) =
+            <[Operand<'a>; 2]>::try_from(statement.operands)
+        else {
+            return Err(format!("`mov.v{count}` moves a vector to a vector"));
+        };
+        if dests.len() != count || sources.len() != count {
+            return Err(format!("`mov.v{count}` moves vectors of {count} elements"));
+        }
+        let move_one = |parser: &mut Self, dest: &Operand<'a>, source: &Operand<'a>| {
+            let (modifiers, operands) = (modifiers.to_vec(), vec![dest.clone(), source.clone()]);
+            let one =
+                parser.decode(origin.line, Statement { opcode: "mov", modifiers, operands })?;
+            parser.push(origin, one);
+            Ok::<(), String>(())
+        };
+        for (at, source) in sources.iter_mut().enumerate() {
+            let Operand::Value(Value::Register(register)) = *source else { continue };
+            if dests[..at].contains(source) {
+                let held = Operand::Value(Value::Register(self.new_registers(register.class, 1)?));
+                move_one(self, &held, source)?;
+                *source = held;
+            }
+        }
+        let mut pairs = dests.iter().zip(&sources);
+        pairs.try_for_each(|(dest, source)| move_one(self, dest, source))
+    }
+
+    /// Adds a call. A predicate that it returns comes in a register that is compared with 0.
+    fn add_call(
+        &mut self,
+        origin: Origin,
+        mut decoded: Decoded,
+        number: u32,
+    ) -> Result<(), String> {
+        self.check_passed(&self.body.calls[number as usize])?;
+        let mut predicates = Vec::new();
+        for dest in decoded.dests.iter_mut().flatten() {
+            if dest.class == RegisterClass::Predicate {
+                let held = self.new_registers(RegisterClass::Narrow, 1)?;
+                predicates.push((*dest, held));
+                *dest = held;
+            }
+        }
+        self.push(origin, decoded);
+        for (predicate, held) in predicates {
+            self.compare_with_zero(origin, predicate, held);
+        }
+        Ok(())
+    }
+
+    fn compare_with_zero(&mut self, origin: Origin, predicate: Register, held: Register) {
+        let compare = Compare::NotEqual;
+        let op = Op::SetPredicate { compare, combine: None, ty: Type::U32, ftz: false };
+        self.push_op(origin, op, Some(predicate), vec![Value::Register(held), Value::Bits(0)]);
+    }
+
+    /// Whether a call names `.param` variables only.
+    fn check_passed(&self, call: &Call) -> Result<(), String> {
+        let passed = call.arguments.iter().chain(&call.results);
+        let variables = passed.filter_map(|argument| match argument {
+            Argument::Param(id) => Some(self.parser.module.variable(*id)),
+            Argument::Value(_) | Argument::Sink => None,
+        });
+        match variables.into_iter().find(|variable| variable.space != Space::Param) {
+            Some(other) => Err(format!("`{}` is passed, which is no .param variable", other.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Loads a parameter into its register.
+    pub(super) fn load_parameter(&mut self, origin: Origin, passed: Passed) -> Result<(), String> {
+        let Passed { register, variable, ty } = passed;
+        let address = vec![Value::Variable(variable, 0)];
+        if register.class != RegisterClass::Predicate {
+            self.push_op(origin, Op::Load(access(ty)), Some(register), address);
+            return Ok(());
+        }
+        let held = self.new_registers(RegisterClass::Narrow, 1)?;
+        self.push_op(origin, Op::Load(access(ty)), Some(held), address);
+        self.compare_with_zero(origin, register, held);
+        Ok(())
+    }
+
+    /// Stores the results of the function that are registers.
+    pub(super) fn store_results(&mut self, origin: Origin) {
+        for at in 0..self.results.len() {
+            let Passed { register, variable, ty } = self.results[at];
+            let sources = vec![Value::Variable(variable, 0), Value::Register(register)];
+            self.push_op(origin, Op::Store(access(ty)), None, sources);
+        }
+    }
+}
+
+/// An access to the `.param` variable of a register of a type.
+fn access(ty: Type) -> Access {
+    let ty = match ty.bytes() {
+        1 => Type::B8,
+        2 => Type::B16,
+        4 => Type::B32,
+        _ => Type::B64,
+    };
+    Access { space: Space::Param, ty, elements: 1, cache: Cache::Default, offset: 0 }
+}
