@@ -31,8 +31,8 @@ pub struct KernelSummary {
 }
 
 impl PtxModule {
-    /// Reads PTX, as text or out of a fat binary, of which it takes the PTX for the highest
-    /// architecture.
+    /// Reads PTX, as text, out of a fat binary, or out of a listing of `cuobjdump -ptx`. Of the
+    /// architectures it takes the highest.
     ///
     /// # Errors
     /// When it cannot be read, or is neither.
@@ -40,13 +40,12 @@ impl PtxModule {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
         let bytes = fs::read(path).map_err(failed)?;
         let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
-        let text = match fatbin::is_container(&bytes) {
-            true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
-            false => String::from_utf8(bytes).map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
-            })?,
-        };
+        if let (false, Err(error)) = (fatbin::is_container(&bytes), std::str::from_utf8(&bytes)) {
+            let at = error.valid_up_to();
+            let what = format!("byte {at} is no text: it is neither PTX nor a fat binary");
+            return Err(unreadable(what));
+        }
+        let text = fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?;
         PtxModule::of_text(path.to_owned(), text)
     }
 

@@ -9,6 +9,8 @@
 
 use thiserror::Error;
 
+use crate::listing;
+
 const MAGIC: u32 = 0xBA55_ED50;
 const KIND_PTX: u16 = 1;
 const KIND_ELF: u16 = 2;
@@ -34,14 +36,14 @@ fn listed(numbers: &[u32]) -> String {
     if names.is_empty() { "no architecture".into() } else { names.join(", ") }
 }
 
-/// The PTX of a container, or of bytes that are PTX themselves: that for the highest architecture
-/// not above `highest`.
+/// The PTX of a container, of a listing of `cuobjdump -ptx`, or of bytes that are PTX themselves: that
+/// for the highest architecture not above `highest`.
 ///
 /// # Errors
 /// When the container is damaged or holds no such PTX.
 pub fn ptx(bytes: &[u8], highest: u32) -> Result<String, FatBinaryError> {
     if !is_container(bytes) {
-        return text(bytes, 0);
+        return listing::ptx(text(bytes, 0)?, highest);
     }
     let entries = entries(bytes)?;
     let of_ptx = || entries.iter().filter(|entry| entry.kind == KIND_PTX);

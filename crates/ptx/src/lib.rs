@@ -20,6 +20,7 @@ mod flow;
 mod ids;
 mod instruction;
 mod lexer;
+mod listing;
 mod liveness;
 mod matrix;
 mod mbarrier;

@@ -85,3 +85,40 @@ fn every_truncation_is_an_error() {
         assert!(ptx(&bytes[..length], 75).is_err(), "{length} bytes");
     }
 }
+
+/// A listing of `cuobjdump -ptx` with these architectures and kernels.
+fn listing(sections: &[(&str, &str)]) -> String {
+    let section = |&(architecture, kernel): &(&str, &str)| {
+        format!(
+            "\nFatbin ptx code:\n================\narch = {architecture}\ncode version = [9,0]\nhost = linux\n\
+             compile_size = 64bit\ncompressed\nptxasOptions = \n\n.version 9.0\n.target {architecture}\n\
+             .address_size 64\n.visible .entry {kernel}(\n.param .u64 a\n)\n{{\nret;\n}}\n\n\
+             member lib.a:next.o:\n\n\
+             Fatbin elf code:\n================\narch = sm_80\ncode version = [1,8]\nhost = linux\n\n\
+             \t\tFunction : {kernel}\n\t.headerflags @\"EF_CUDA_SM80\"\n /*0000*/ EXIT ;\n"
+        )
+    };
+    sections.iter().map(section).collect()
+}
+
+#[test]
+fn a_listing_gives_the_kernels_of_every_section() {
+    let text = listing(&[("sm_75", "a"), ("sm_75", "b"), ("sm_90a", "a"), ("sm_52", "c")]);
+    let kernels = |highest: u32| -> Vec<(String, u32)> {
+        let module = crate::parse(&ptx(text.as_bytes(), highest).unwrap()).unwrap();
+        module.kernels().map(|kernel| (kernel.name.clone(), kernel.line)).collect()
+    };
+    let line = |header: usize| {
+        let headers = text.lines().enumerate().filter(|(_, line)| line.contains(".entry"));
+        headers.map(|(at, _)| at as u32 + 1).nth(header).unwrap()
+    };
+    let named = |name: &str, header: usize| (name.to_owned(), line(header));
+    assert_eq!(kernels(u32::MAX), [named("b", 1), named("a", 2), named("c", 3)]);
+    assert_eq!(kernels(75), [named("a", 0), named("b", 1), named("c", 3)]);
+    assert_eq!(kernels(60), [named("c", 3)]);
+    let error = ptx(text.as_bytes(), 50).unwrap_err().to_string();
+    assert_eq!(error, "its PTX is for sm_75, sm_75, sm_90, sm_52, above sm_50");
+    let code = "\nFatbin elf code:\n================\narch = sm_80\n";
+    let error = ptx(code.as_bytes(), u32::MAX).unwrap_err().to_string();
+    assert!(error.starts_with("it holds machine code only, for sm_80"), "{error}");
+}
