@@ -1,9 +1,10 @@
 //! Control flow within a function: basic blocks, and where diverged threads meet again.
 
-use fixedbitset::FixedBitSet;
+use std::collections::BinaryHeap;
+
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{Dfs, Reversed};
+use petgraph::visit::Reversed;
 
 use crate::instruction::Instruction;
 use crate::module::Body;
@@ -57,6 +58,17 @@ impl Flow {
         &self.successors[block]
     }
 
+    /// By block, the blocks that it may follow.
+    pub fn predecessors(&self) -> Vec<Vec<u32>> {
+        let mut predecessors = vec![Vec::new(); self.successors.len()];
+        for (from, successors) in (0..).zip(&self.successors) {
+            for &to in successors {
+                predecessors[to as usize].push(from);
+            }
+        }
+        predecessors
+    }
+
     fn reconvergence_of(&self, body: &Body) -> Vec<Option<u32>> {
         let mut reconvergence = vec![None; body.instructions.len()];
         let Some((graph, main_exit)) = self.returning_graph() else { return reconvergence };
@@ -74,30 +86,59 @@ impl Flow {
     /// The graph of the blocks, without the edges to blocks that never get to the main exit: threads
     /// that leave the function early are not waited for.
     fn returning_graph(&self) -> Option<(DiGraph<(), ()>, NodeIndex)> {
+        let predecessors = self.predecessors();
+        let main_exit = self.main_exit(&predecessors)?;
+        let returns = reaching(&predecessors, &[main_exit]);
         let blocks = self.successors.len();
         let mut graph = DiGraph::with_capacity(blocks, 2 * blocks);
         let nodes: Vec<NodeIndex> = (0..blocks).map(|_| graph.add_node(())).collect();
         for (from, successors) in self.successors.iter().enumerate() {
-            for &to in successors {
+            for &to in successors.iter().filter(|&&to| returns[to as usize] != 0) {
                 graph.add_edge(nodes[from], nodes[to as usize], ());
             }
         }
-        let exits = nodes.iter().filter(|node| self.successors[node.index()].is_empty());
-        let reaching = exits.map(|&exit| (exit, reaches(&graph, exit)));
-        let (main_exit, returns) = reaching.max_by_key(|(_, from)| from.count_ones(..))?;
-        graph.retain_edges(|graph, edge| {
-            graph.edge_endpoints(edge).is_some_and(|(_, to)| returns.contains(to.index()))
-        });
-        Some((graph, main_exit))
+        Some((graph, nodes[main_exit]))
+    }
+
+    /// The end that most blocks can reach, the last of several.
+    fn main_exit(&self, predecessors: &[Vec<u32>]) -> Option<usize> {
+        let is_exit = |block: &usize| self.successors[*block].is_empty();
+        let exits: Vec<usize> = (0..self.successors.len()).filter(is_exit).collect();
+        let mut counts = Vec::with_capacity(exits.len());
+        for exits in exits.chunks(EXITS_AT_ONCE) {
+            let mut blocks = [0u32; EXITS_AT_ONCE];
+            for mut reached in reaching(predecessors, exits) {
+                while reached != 0 {
+                    blocks[reached.trailing_zeros() as usize] += 1;
+                    reached &= reached - 1;
+                }
+            }
+            counts.extend_from_slice(&blocks[..exits.len()]);
+        }
+        exits.into_iter().zip(counts).max_by_key(|&(_, blocks)| blocks).map(|(exit, _)| exit)
     }
 }
 
-/// The blocks from which a block can be reached.
-fn reaches(graph: &DiGraph<(), ()>, block: NodeIndex) -> FixedBitSet {
-    let mut reached = FixedBitSet::with_capacity(graph.node_count());
-    let mut search = Dfs::new(Reversed(graph), block);
-    while let Some(node) = search.next(Reversed(graph)) {
-        reached.insert(node.index());
+/// Exits for which the blocks that reach them are found at once.
+const EXITS_AT_ONCE: usize = u64::BITS as usize;
+
+/// By block, a bit for each of these blocks that can be reached from it.
+fn reaching(predecessors: &[Vec<u32>], ends: &[usize]) -> Vec<u64> {
+    let mut reached = vec![0u64; predecessors.len()];
+    for (at, &end) in ends.iter().enumerate() {
+        reached[end] = 1 << at;
+    }
+    // The later blocks are taken first, as most edges go forward.
+    let mut waiting: BinaryHeap<u32> = ends.iter().map(|&end| end as u32).collect();
+    while let Some(block) = waiting.pop() {
+        let of_block = reached[block as usize];
+        for &before in &predecessors[block as usize] {
+            let known = reached[before as usize];
+            if known | of_block != known {
+                reached[before as usize] |= of_block;
+                waiting.push(before);
+            }
+        }
     }
     reached
 }

@@ -41,7 +41,7 @@ pub use error::PtxError;
 pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};
 pub use instruction::{Guard, Instruction, Register, Value};
-pub use liveness::live_words;
+pub use liveness::{MOST_WORDS, live_words};
 pub use matrix::{Element, Factor, GroupProduct, Mma, Wgmma};
 pub use mbarrier::{Arrival, Mbarrier};
 pub use module::{

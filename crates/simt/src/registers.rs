@@ -1,6 +1,8 @@
 //! How many registers a kernel needs, by an estimate.
 
-use warpmem_ptx::{Callee, Flow, FunctionId, Module, ThreadLimit, live_words};
+use std::collections::HashMap;
+
+use warpmem_ptx::{Call, Callee, Flow, FunctionId, Module, ThreadLimit, live_words};
 
 use crate::lanes::WARP;
 
@@ -19,7 +21,7 @@ const MOST: u32 = 255;
 /// finds room for a CTA of as many threads as the kernel says: in kernels that move registers from
 /// warp to warp (`setmaxnreg`), more values are live in some of them than a thread begins with.
 pub fn estimated_registers(module: &Module, kernel: FunctionId) -> u32 {
-    let live = registers(module, kernel, &mut Vec::new()) + OTHER_REGISTERS;
+    let live = registers(module, kernel).saturating_add(OTHER_REGISTERS);
     live.min(most_registers(module.function(kernel).threads))
 }
 
@@ -32,20 +34,37 @@ fn most_registers(threads: ThreadLimit) -> u32 {
 }
 
 /// The words that are live at once, through all calls. A function that calls itself counts once.
-fn registers(module: &Module, id: FunctionId, callers: &mut Vec<FunctionId>) -> u32 {
-    let Some(body) = &module.function(id).body else { return 0 };
-    if callers.contains(&id) {
-        return 0;
+fn registers(module: &Module, kernel: FunctionId) -> u32 {
+    let mut live: HashMap<FunctionId, (u32, Vec<u32>)> = HashMap::new();
+    let mut with_callees: HashMap<FunctionId, u32> = HashMap::new();
+    let mut open = vec![kernel];
+    while let Some(&id) = open.last() {
+        let Some(body) = &module.function(id).body else {
+            open.pop();
+            continue;
+        };
+        let Some((most, at_calls)) = live.get(&id) else {
+            live.insert(id, live_words(body, &Flow::of(body)));
+            let callees = body.calls.iter().filter_map(|call| direct(call.callee));
+            open.extend(callees.filter(|callee| !live.contains_key(callee)));
+            continue;
+        };
+        let of_callee = |call: &Call| direct(call.callee).and_then(|id| with_callees.get(&id));
+        let through = body.calls.iter().zip(at_calls);
+        let through =
+            through.map(|(call, live)| live.saturating_add(*of_callee(call).unwrap_or(&0)));
+        let words = through.max().unwrap_or(0).max(*most);
+        with_callees.insert(id, words);
+        open.pop();
     }
-    callers.push(id);
-    let (most, at_calls) = live_words(body, &Flow::of(body));
-    let with_callees = body.calls.iter().zip(at_calls).map(|(call, live)| match call.callee {
-        Callee::Direct(callee) => live + registers(module, callee, callers),
-        Callee::Indirect => live,
-    });
-    let most = with_callees.max().unwrap_or(0).max(most);
-    callers.pop();
-    most
+    with_callees.get(&kernel).copied().unwrap_or(0)
+}
+
+fn direct(callee: Callee) -> Option<FunctionId> {
+    match callee {
+        Callee::Direct(id) => Some(id),
+        Callee::Indirect => None,
+    }
 }
 
 #[cfg(test)]
@@ -77,5 +96,18 @@ mod tests {
         assert_eq!(registers(".maxntid 1000", 240), 64);
         assert_eq!(registers(".maxntid 128", 290), 255);
         assert_eq!(registers(".reqntid 65536, 65536, 65536", 9), 0);
+    }
+
+    #[test]
+    fn every_function_is_counted_once() {
+        let calls = |at: usize| format!(".func f{at}() {{ call f{0}; call f{0}; ret; }}\n", at + 1);
+        let functions: String = (0..60).rev().map(calls).collect();
+        let text = format!(
+            ".version 8.0\n.target sm_75\n.address_size 64\n.func f60() {{ .reg .b32 a; .reg .b64 d; \
+             ld.global.b32 a, [d]; st.global.b32 [d], a; ret; }}\n{functions}.entry k() {{ call f0; ret; }}\n"
+        );
+        let module = warpmem_ptx::parse(&text).unwrap();
+        let kernel = module.kernel("k").unwrap();
+        assert_eq!(estimated_registers(&module, kernel), 3 + OTHER_REGISTERS);
     }
 }

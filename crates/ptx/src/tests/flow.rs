@@ -1,7 +1,7 @@
 //! Control flow: where threads meet again, and which registers are live.
 
 use super::{body, kernel, unsupported};
-use crate::{Flow, Op, live_words};
+use crate::{Flow, MOST_WORDS, Op, live_words};
 
 /// By branch, in order: the instruction at which its threads meet again.
 fn meetings(code: &str) -> Vec<Option<u32>> {
@@ -119,4 +119,35 @@ fn live_words_count_wide_registers_twice() {
         ),
         2
     );
+}
+
+#[test]
+fn more_words_than_a_thread_has_are_not_counted() {
+    let live = |count: usize| {
+        let values: String =
+            (0..count).map(|at| format!("ld.global.u32 v{at}, [%rd1];\n")).collect();
+        let uses: String = (0..count).map(|at| format!("st.global.u32 [%rd1], v{at};\n")).collect();
+        let code = format!(".reg .b32 v<{count}>;\n{values}@%p1 bra L;\nL: {uses}");
+        let module = kernel(&code);
+        live_words(body(&module), &Flow::of(body(&module))).0
+    };
+    assert_eq!(live(200), 202);
+    assert_eq!((live(254), live(255), live(1000)), (256, MOST_WORDS, MOST_WORDS));
+}
+
+/// Each block of a ladder has a way out of its own, and every register is live in many blocks.
+#[test]
+fn large_functions_take_time_by_their_size() {
+    let declared = ".reg .b32 v<65000>;\n";
+    let rung = |at: usize| {
+        format!(
+            "@%p1 bra L{at};\nmov.u32 v{at}, 1;\nst.global.u32 [%rd1], v{};\nret;\nL{at}:\n",
+            at / 2
+        )
+    };
+    let code: String = (0..3_000).map(rung).collect();
+    let module = kernel(&format!("{declared}{code}"));
+    let flow = Flow::of(body(&module));
+    assert_eq!(live_words(body(&module), &flow).0, MOST_WORDS);
+    assert_eq!(flow.reconvergence(0), Some(4));
 }
