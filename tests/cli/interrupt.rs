@@ -2,10 +2,12 @@
 #![cfg(unix)]
 
 use super::support::{Bench, Ran, names_in};
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use warpmem_analysis::Results;
 
 fn start(bench: &Bench, arguments: &[&str]) -> Child {
@@ -119,4 +121,25 @@ fn a_capture_keeps_the_launches_that_had_ended() {
     let info = bench.output(&["info", "k.wmt"]);
     assert!(info.contains("ends") && !info.contains("spins"), "{info}");
     assert_eq!(bench.names(), ["k.ptx", "k.toml", "k.wmt"]);
+}
+
+/// A module that comes through a pipe, so that the program is reading it when the signal comes.
+#[test]
+fn a_capture_that_reads_its_module_ends_at_once() {
+    let bench = Bench::new();
+    let pipe = bench.path("k.ptx");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let launch = ["--kernel", "k", "--grid", "1", "--block", "32", "-o", "k.wmt"];
+    let mut child = start(&bench, &[&["capture", "--ptx", "k.ptx"], &launch[..]].concat());
+    let writer = File::options().write(true).open(&pipe).unwrap();
+    interrupt(&child);
+    // Without the first signal, it reads on until the pipe is closed, and fails.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        sleep(Duration::from_millis(2));
+    }
+    drop(writer);
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(2), "{status:?}");
+    assert_eq!(bench.names(), ["k.ptx"]);
 }

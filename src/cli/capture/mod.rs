@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::capture::{
     Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
-    capture,
+    capture_module,
 };
 use warpmem::params::parse_whole;
 use warpmem::simt::Limits;
@@ -151,9 +151,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
+    let failed = || format!("failed to capture {}", plan.module.display());
+    // Until there is something to keep, Ctrl-C ends the program.
+    let module = PtxModule::read(&plan.module).with_context(failed)?;
     let bar = Bar::new(Interrupt::install()?);
-    let captured = capture(plan, &options(args), &bar)
-        .with_context(|| format!("failed to capture {}", plan.module.display()));
+    let captured = capture_module(module, plan, &options(args), &bar).with_context(failed);
     let seconds = bar.finish();
     let captured = captured?;
     print(&summary::launches(&captured, args.format)?)?;
