@@ -60,6 +60,7 @@ impl<'a> Lexer<'a> {
         let token = match first {
             c if starts_word(c) && !self.is_remainder() => Token::Word(self.word(1)),
             '0'..='9' => self.number()?,
+            '.' if begins_fraction(&self.rest()[1..]) => self.decimal("")?,
             '.' => self.dotted(),
             '"' => self.text()?,
             c if c.is_ascii_punctuation() => {
@@ -172,6 +173,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// Whether the text behind a dot makes a number of it, as in `.5` or `.5e-3`, and no name, as in `.2d`.
+fn begins_fraction(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let exponent = rest.strip_prefix(['e', 'E']).map(|rest| rest.trim_start_matches(['+', '-']));
+    let rest = exponent.map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    text.starts_with(|c: char| c.is_ascii_digit()) && !rest.starts_with(continues_word)
+}
+
 /// Whether digits are of a decimal number in exponential form, as in `1e5`.
 fn is_decimal_exponent(digits: &str) -> bool {
     let is_hex =
@@ -233,6 +242,10 @@ mod tests {
         assert_eq!(
             lex("1.5 2e3 1.0e-2"),
             [Double(1.5f64.to_bits()), Double(2e3f64.to_bits()), Double(1e-2f64.to_bits())]
+        );
+        assert_eq!(
+            lex(".5 .5e-3 .2d .64B"),
+            [Double(0.5f64.to_bits()), Double(0.5e-3f64.to_bits()), Dotted("2d"), Dotted("64B")]
         );
         assert_eq!(lex("-1"), [Symbol('-'), Integer(1)]);
         assert_eq!(lex("0"), [Integer(0)]);

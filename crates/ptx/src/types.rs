@@ -93,6 +93,11 @@ impl Type {
         matches!(self, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
     }
 
+    /// Whether it is bits without a meaning.
+    pub fn is_bits(self) -> bool {
+        matches!(self, B8 | B16 | B32 | B64)
+    }
+
     /// Whether it is a floating-point number of one value.
     pub fn is_float(self) -> bool {
         matches!(self, F16 | Bf16 | Tf32 | F32 | F64)

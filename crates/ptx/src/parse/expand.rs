@@ -33,8 +33,8 @@ impl<'a> BodyParser<'_, 'a> {
         mut statement: Statement<'a>,
     ) -> Result<(), String> {
         let before = self.body.registers;
-        let is_float = |name: &&str| Type::named(name).is_some_and(Type::is_float);
-        let of_integers = !statement.modifiers.iter().any(is_float);
+        let mut types = statement.modifiers.iter().filter_map(|name| Type::named(name));
+        let of_integers = types.all(|ty| ty.is_integer() || ty.is_bits() || ty == Type::Pred);
         for operand in &mut statement.operands {
             self.add_sums(origin, operand, of_integers)?;
         }

@@ -127,7 +127,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
             Some(Named::Function(id)) => Operand::Value(Value::Function(id)),
             Some(Named::BranchTable(table)) => Operand::BranchTable(table),
             Some(Named::Prototype) => Operand::Prototype,
-            None if name.starts_with('%') => Operand::Value(self.special(name)?),
+            None if name.starts_with('%') => self.special(name)?,
             None => Operand::Label(name),
         })
     }
@@ -159,10 +159,20 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
     }
 
-    fn special(&mut self, name: &str) -> Parsed<Value> {
+    /// A special register, or a vector of them, of which the fourth element is 0.
+    fn special(&mut self, name: &str) -> Parsed<Operand<'a>> {
         let axis = self.cursor.dotted();
-        let special = Special::named(name, axis);
-        special.map(Value::Special).ok_or_else(|| {
+        let element = |axis| Special::named(name, axis).map(Value::Special);
+        let all = || Some(vec![element(Some("x"))?, element(Some("y"))?, element(Some("z"))?]);
+        let found = match axis {
+            Some("w") => all().map(|_| Operand::Integer(0)),
+            _ => element(axis).map(Operand::Value),
+        };
+        let vector = || {
+            let elements = all()?.into_iter().map(Operand::Value).chain([Operand::Integer(0)]);
+            Some(Operand::Vector(elements.collect()))
+        };
+        found.or_else(|| if axis.is_none() { vector() } else { None }).ok_or_else(|| {
             let dotted = axis.map(|axis| format!(".{axis}")).unwrap_or_default();
             self.cursor.error(format!("`{name}{dotted}` is neither declared nor a known register"))
         })

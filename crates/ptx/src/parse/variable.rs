@@ -164,11 +164,16 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Skips from a `(` that is next to behind its `)`.
     pub(super) fn parentheses(&mut self) -> Parsed<()> {
         self.cursor.expect('(')?;
-        while !self.cursor.accept(')') {
-            if self.cursor.next().is_none() {
-                return Err(self.cursor.expected("`)`"));
+        let mut depth = 1;
+        while depth > 0 {
+            match self.cursor.next() {
+                Some(Token::Symbol('(')) => depth += 1,
+                Some(Token::Symbol(')')) => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.cursor.expected("`)`")),
             }
         }
         Ok(())
@@ -236,6 +241,11 @@ impl<'a> Parser<'a> {
     }
 
     fn initial(&mut self, variable: &mut Variable) -> Parsed<()> {
+        let has_value = matches!(variable.space, Space::Global | Space::Constant);
+        if !has_value || variable.reference.is_some() {
+            let name = &variable.name;
+            return Err(self.cursor.error(format!("an initial value of `{name}`, which has none")));
+        }
         if variable.bytes > MAX_INITIALISED {
             let reason =
                 format!("`{}` has {} bytes and an initial value", variable.name, variable.bytes);
@@ -342,16 +352,15 @@ impl<'a> Parser<'a> {
 
 /// The bits of a constant in a type; `None` if it is not of the type.
 fn bits_of(value: Constant, ty: Type) -> Option<u64> {
-    let is_bits = matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
     match (value, ty) {
-        (Constant::Integer(integer), _) if is_bits || ty.is_integer() => Some(integer.bits),
+        (Constant::Integer(integer), _) if ty.is_bits() || ty.is_integer() => Some(integer.bits),
         (Constant::Integer(integer), _) if integer.bits == 0 => Some(0),
         (Constant::Single(bits), Type::F32) => Some(bits.into()),
         (Constant::Single(bits), Type::F64) => Some(f64::from(f32::from_bits(bits)).to_bits()),
         (Constant::Double(value), Type::F32) => Some((value as f32).to_bits().into()),
         (Constant::Double(value), Type::F64) => Some(value.to_bits()),
-        (Constant::Single(bits), _) if is_bits => Some(bits.into()),
-        (Constant::Double(value), _) if is_bits => Some(value.to_bits()),
+        (Constant::Single(bits), _) if ty.is_bits() => Some(bits.into()),
+        (Constant::Double(value), _) if ty.is_bits() => Some(value.to_bits()),
         _ => None,
     }
 }

@@ -23,7 +23,7 @@ fn listed(text: &str) -> Vec<String> {
 #[test]
 fn an_alias_is_another_name_of_a_function() {
     let module = module(
-        ".func al(.param .b64 x);\n.func f(.param .b64 x) { ret; }\n.func g(.param .b64 x) { ret; }\n\
+        ".func .attribute(.unified(1, 2)) al(.param .b64 x);\n.func f(.param .b64 x) { ret; }\n.func g(.param .b64 x) { ret; }\n\
          .global .u64 table[1] = {al};\n\
          .entry k() { .param .b64 p; .reg .b64 %rd; mov.b64 %rd, al; call al, (p); ret; }\n.alias al, g;\n",
     );
@@ -92,6 +92,10 @@ fn initial_values_are_expressions_of_their_type() {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
         assert!(error.contains("an initial value that is no `."), "{error}");
     }
+    for text in [".shared .u32 x = 1;", ".global .samplerref x = { filter_mode = nearest };"] {
+        let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
+        assert!(error.contains("an initial value of `x`, which has none"), "{error}");
+    }
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn a_sum_of_a_register_and_a_constant_is_an_instruction_of_its_own() {
     assert!(body.instructions[..3].iter().all(|i| i.guard == body.instructions[0].guard));
     assert_eq!(body.instructions[2].sources[0].register(), body.instructions[0].dests[0]);
     let refused = unsupported(
-        "add.f32 %f1, %f2+1, %f3;\nadd.u32 %r1+1, %r2, %r3;\nmov.v2.u32 {%r1, %r2+1}, {%r3, %r4};",
+        "add.f16x2 %r1, %r2+1, %r3;\nadd.u32 %r1+1, %r2, %r3;\nmov.v2.u32 {%r1, %r2+1}, {%r3, %r4};",
     );
     let reasons = ["a sum of floating-point numbers", "a sum is only read", "a sum in a move"];
     assert!(refused.iter().zip(reasons).all(|(line, reason)| line.contains(reason)), "{refused:?}");
@@ -250,6 +254,19 @@ fn registers_and_local_variables_of_the_module_are_those_of_each_kernel() {
     assert_eq!(b.body.as_ref().unwrap().registers, [0, 3, 0]);
     let function = listed(".reg .u32 %rv<3>;\n.func f() { mov.u32 %rv1, 1; ret; }\n");
     assert!(function[0].contains("`%rv1` is neither declared"), "{function:?}");
+}
+
+#[test]
+fn special_registers_are_vectors_of_four() {
+    let module = kernel(".reg .v4 .b32 v;\nmov.v4.u32 v, %tid;\nmov.u32 %r1, %ntid.w;");
+    let instructions = &body(&module).instructions[..5];
+    let sources: Vec<Value> = instructions.iter().map(|i| i.sources[0]).collect();
+    let tid = |axis| Value::Special(Special::Tid(axis));
+    let zero = Value::Bits(0);
+    assert_eq!(sources, [tid(Axis::X), tid(Axis::Y), tid(Axis::Z), zero, zero]);
+    let refused = unsupported("mov.u32 %r1, %laneid.w;\nmov.u32 %r1, %pm0;");
+    let names = ["`%laneid.w` is neither", "`%pm0` is neither"];
+    assert!(refused.iter().zip(names).all(|(line, name)| line.contains(name)), "{refused:?}");
 }
 
 #[test]
