@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warpmem_ptx::{Module, fatbin};
+use warpmem_ptx::{Function, FunctionId, Module, fatbin, listing};
 use warpmem_simt::estimated_registers;
 
 use crate::error::CaptureError;
@@ -40,12 +40,14 @@ impl PtxModule {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
         let bytes = fs::read(path).map_err(failed)?;
         let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
-        if let (false, Err(error)) = (fatbin::is_container(&bytes), std::str::from_utf8(&bytes)) {
-            let at = error.valid_up_to();
-            let what = format!("byte {at} is no text: it is neither PTX nor a fat binary");
-            return Err(unreadable(what));
-        }
-        let text = fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?;
+        let text = match fatbin::is_container(&bytes) {
+            true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
+            false => String::from_utf8(bytes).map_err(|error| {
+                let at = error.utf8_error().valid_up_to();
+                unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
+            })?,
+        };
+        let text = listing::ptx(text, u32::MAX).map_err(|error| unreadable(error.to_string()))?;
         PtxModule::of_text(path.to_owned(), text)
     }
 
@@ -63,9 +65,9 @@ impl PtxModule {
     /// Its kernels, in their order.
     pub fn kernels(&self) -> Vec<KernelSummary> {
         let module = &self.module;
-        let summary = |kernel: &warpmem_ptx::Function| KernelSummary {
+        let summary = |(id, kernel): (u32, &Function)| KernelSummary {
             name: kernel.name.clone(),
-            registers: module.kernel(&kernel.name).map_or(0, |id| estimated_registers(module, id)),
+            registers: estimated_registers(module, FunctionId(id)),
             parameters: kernel.params.iter().map(|&id| module.variable(id).declared()).collect(),
             instructions: kernel.body.as_ref().map_or(0, |body| body.instructions.len()),
             unsupported: kernel
@@ -75,6 +77,6 @@ impl PtxModule {
                 .map(ToString::to_string)
                 .collect(),
         };
-        module.kernels().map(summary).collect()
+        (0..).zip(&module.functions).filter(|(_, f)| f.is_kernel).map(summary).collect()
     }
 }

@@ -20,7 +20,7 @@ mod flow;
 mod ids;
 mod instruction;
 mod lexer;
-mod listing;
+pub mod listing;
 mod liveness;
 mod matrix;
 mod mbarrier;

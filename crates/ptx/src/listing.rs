@@ -22,7 +22,7 @@ const CODE: &str = "Fatbin elf code:";
 ///
 /// # Errors
 /// When the listing has no such PTX.
-pub(crate) fn ptx(text: String, highest: u32) -> Result<String, FatBinaryError> {
+pub fn ptx(text: String, highest: u32) -> Result<String, FatBinaryError> {
     let lines: Vec<&str> = text.lines().collect();
     if !lines.iter().any(|line| matches!(line.trim(), PTX | CODE)) {
         return Ok(text);

@@ -282,3 +282,27 @@ fn modules_that_are_none_are_refused() {
     let error = read(b".version 7.0\n.target sm_50\n.address_size 64\n.entry axpy() {\n");
     assert!(error.contains("k.ptx: line 4"), "{error}");
 }
+
+/// Kernels of two sections of a listing of `cuobjdump -ptx` are launched one after the other.
+#[test]
+fn kernels_of_every_section_of_a_listing_are_launched() {
+    let section = |kernel: &str, value: u32| {
+        format!(
+            "\nFatbin ptx code:\n================\narch = sm_75\ncode version = [9,0]\nhost = linux\n\
+             compile_size = 64bit\ncompressed\nptxasOptions = \n\n.version 9.0\n.target sm_75\n\
+             .address_size 64\n.visible .entry {kernel}(.param .u64 p)\n{{\n.reg .b64 %rd<2>;\n\
+             ld.param.u64 %rd1, [p];\nst.global.f32 [%rd1+{at}], {value}.0;\nret;\n}}\n\n\
+             Fatbin elf code:\n================\narch = sm_80\ncompile_size = 64bit\n",
+            at = 4 * value
+        )
+    };
+    let launch = |kernel: &str| {
+        format!("[[launches]]\nkernel = \"{kernel}\"\ngrid = 1\nblock = 1\narguments = [\"x\"]\n")
+    };
+    let buffer = "module = \"k.ptx\"\n[buffers.x]\ntype = \"f32\"\nshape = 3\noutput = \"x.npy\"\n";
+    let folder = folder(&[buffer, &launch("a"), &launch("b")].concat());
+    let folder = folder.path();
+    fs::write(folder.join("k.ptx"), section("a", 1) + &section("b", 2)).unwrap();
+    run(folder, &options(folder), &()).unwrap();
+    assert_eq!(floats(&folder.join("x.npy")), [0.0, 1.0, 2.0]);
+}

@@ -59,10 +59,14 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     fn add(&mut self, origin: Origin, mut decoded: Decoded) -> Result<(), String> {
+        let is_load = matches!(decoded.op, Op::Load(_));
         if let (Some(space), Some(&Value::Variable(id, _))) =
             (decoded.op.generic_space(), decoded.sources.first())
         {
             *space = self.parser.module.variable(id).space;
+            if *space == Space::Constant && !is_load {
+                return Err("constant memory is only loaded from".into());
+            }
         }
         match decoded.op {
             Op::Call(number) => self.add_call(origin, decoded, number),

@@ -223,6 +223,8 @@ fn an_access_by_the_name_of_a_variable_is_to_its_space() {
         .collect();
     use Space::*;
     assert_eq!(spaces, [Shared, Local, Shared, Param, Global, Generic]);
+    let stored = unsupported(".const .b32 c = 1;\nld.b32 %r1, [c];\nst.b32 [c], 2;");
+    assert!(stored.len() == 1 && stored[0].contains("only loaded from"), "{stored:?}");
 }
 
 #[test]
