@@ -1,19 +1,29 @@
-//! Arrays in files: NumPy's `.npy`, and raw bytes under any other name.
+//! Arrays in files: NumPy's `.npy`, and raw bytes under any other name. Pipes and devices may have no
+//! end, so that no read goes beyond the array.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use npyz::{DType, NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder};
 
 use crate::element::Element;
 use crate::error::CaptureError;
 
-/// An array as a file holds it.
-pub(crate) struct Array {
+/// Most bytes of a pipe whose length nothing says.
+const MOST_UNSIZED: u64 = 1 << 30;
+
+/// An array in a file, before its values are read.
+pub(crate) struct ArrayFile {
+    path: PathBuf,
+    reader: Box<dyn Read>,
     /// Of a `.npy` file.
     pub described: Option<Described>,
-    pub bytes: Vec<u8>,
+    /// Bytes of the array, if the file says.
+    bytes: Option<u64>,
+    /// The file is a device, which has more bytes than any array.
+    is_endless: bool,
 }
 
 /// What a `.npy` file says of its array.
@@ -23,27 +33,114 @@ pub(crate) struct Described {
     pub shape: Vec<u64>,
 }
 
-pub(crate) fn read(path: &Path) -> Result<Array, CaptureError> {
-    let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let described = match is_npy(path) {
-        false => None,
-        true => Some(describe(&NpyHeader::from_reader(&mut reader).map_err(failed)?, path)?),
-    };
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(failed)?;
-    if let Some(Described { element, shape }) = &described {
-        let count = shape.iter().try_fold(element.bytes() as u64, |all, &n| all.checked_mul(n));
-        if count != Some(bytes.len() as u64) {
-            let what = format!(
-                "{} bytes follow the header of an array of {} {shape:?}",
-                bytes.len(),
-                element.name()
-            );
-            return Err(CaptureError::Array { path: path.to_owned(), what });
+impl ArrayFile {
+    /// Opens a file, and reads what it says of its array.
+    pub fn open(path: &Path) -> Result<ArrayFile, CaptureError> {
+        let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let mut reader = BufReader::new(file);
+        let described = match is_npy(path) {
+            false => None,
+            true => Some(describe(&NpyHeader::from_reader(&mut reader).map_err(failed)?, path)?),
+        };
+        let remaining = remaining(&mut reader, &metadata).map_err(failed)?;
+        let bytes = match &described {
+            None => remaining,
+            Some(described) => Some(described.bytes(remaining, path)?),
+        };
+        Ok(ArrayFile {
+            path: path.to_owned(),
+            reader: Box::new(reader),
+            described,
+            bytes,
+            is_endless: metadata.file_type().is_char_device(),
+        })
+    }
+
+    /// Bytes of the array: as the file says, else as wanted, else as many as a pipe gives.
+    pub fn bytes(&mut self, wanted: Option<u64>) -> Result<u64, CaptureError> {
+        match (self.bytes, wanted) {
+            (Some(bytes), _) | (None, Some(bytes)) => Ok(bytes),
+            (None, None) if self.is_endless => {
+                Err(self
+                    .refused("a device has no end: write the size, as `buffer:f32[2^20]=@FILE`"))
+            }
+            (None, None) => self.gather(),
         }
     }
-    Ok(Array { described, bytes })
+
+    /// Reads all that a pipe gives; returns its bytes.
+    fn gather(&mut self) -> Result<u64, CaptureError> {
+        let mut bytes = Vec::new();
+        let length = self.copy(MOST_UNSIZED + 1, &mut bytes)?;
+        if length > MOST_UNSIZED {
+            return Err(self.refused(&format!(
+                "more than {MOST_UNSIZED} bytes come: write the size, as `buffer:f32[2^30]=@FILE`"
+            )));
+        }
+        self.reader = Box::new(Cursor::new(bytes));
+        self.bytes = Some(length);
+        Ok(length)
+    }
+
+    /// Fills `to`, which has the length of the array.
+    pub fn read_into(&mut self, to: &mut [u8]) -> Result<(), CaptureError> {
+        let wanted = to.len() as u64;
+        let read = self.copy(wanted, &mut &mut *to)?;
+        if read < wanted {
+            return Err(self.refused(&format!("it ends after {read} bytes, of {wanted}")));
+        }
+        match self.is_endless || self.copy(1, &mut io::sink())? == 0 {
+            true => Ok(()),
+            false => {
+                Err(self.refused(&format!("it holds more than the {wanted} bytes of the array")))
+            }
+        }
+    }
+
+    /// Copies up to `most` bytes; returns how many there were.
+    fn copy(&mut self, most: u64, to: &mut dyn Write) -> Result<u64, CaptureError> {
+        let copied = io::copy(&mut self.reader.by_ref().take(most), to);
+        copied.map_err(|source| self.failed(source))
+    }
+
+    fn refused(&self, what: &str) -> CaptureError {
+        CaptureError::Array { path: self.path.clone(), what: what.to_owned() }
+    }
+
+    fn failed(&self, source: io::Error) -> CaptureError {
+        CaptureError::File { action: "read", path: self.path.clone(), source }
+    }
+}
+
+/// Bytes behind the position of a reader; `None` of a pipe or device.
+fn remaining(reader: &mut BufReader<File>, metadata: &Metadata) -> io::Result<Option<u64>> {
+    match metadata.is_file() {
+        true => Ok(Some(metadata.len().saturating_sub(reader.stream_position()?))),
+        false => Ok(None),
+    }
+}
+
+impl Described {
+    /// Bytes of the array, as many as follow the header.
+    fn bytes(&self, remaining: Option<u64>, path: &Path) -> Result<u64, CaptureError> {
+        let element = self.element.bytes() as u64;
+        let bytes = self.shape.iter().try_fold(element, |all, &n| all.checked_mul(n));
+        match (bytes, remaining) {
+            (Some(bytes), None) => Ok(bytes),
+            (Some(bytes), Some(remaining)) if bytes == remaining => Ok(bytes),
+            (_, remaining) => {
+                let found = remaining.map_or("too few".into(), |remaining| remaining.to_string());
+                let what = format!(
+                    "{found} bytes follow the header of an array of {} {:?}",
+                    self.element.name(),
+                    self.shape
+                );
+                Err(CaptureError::Array { path: path.to_owned(), what })
+            }
+        }
+    }
 }
 
 fn describe(header: &NpyHeader, path: &Path) -> Result<Described, CaptureError> {

@@ -8,26 +8,23 @@ use warpmem_random::Random;
 use warpmem_simt::{DeviceMemory, Image, Launch, Params};
 
 use crate::argument::Argument;
-use crate::array_file;
+use crate::array_file::{self, ArrayFile};
 use crate::buffer::BufferSpec;
 use crate::element::Element;
 use crate::error::CaptureError;
 use crate::expectation::Mismatch;
 use crate::plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 
+/// Writes the first values of an allocation, given its address and its bytes, which are 0.
+pub type FirstValues<'f> = &'f mut dyn FnMut(u64, &mut [u8]) -> Result<(), CaptureError>;
+
 /// Device memory that buffers are put into: the emulator's, or that of a GPU.
 pub trait Memory {
-    /// The address of so many new bytes.
+    /// Allocates bytes, which `fill` gives their first values; returns their address.
     ///
     /// # Errors
-    /// When they do not fit.
-    fn allocate(&mut self, bytes: u64) -> Result<u64, CaptureError>;
-
-    /// Writes bytes of an allocation, from its address on.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    fn write(&mut self, address: u64, bytes: Vec<u8>) -> Result<(), CaptureError>;
+    /// When they do not fit, or cannot be filled.
+    fn place(&mut self, bytes: u64, fill: FirstValues<'_>) -> Result<u64, CaptureError>;
 
     /// Reads so many bytes of an allocation.
     ///
@@ -37,15 +34,10 @@ pub trait Memory {
 }
 
 impl Memory for DeviceMemory {
-    fn allocate(&mut self, bytes: u64) -> Result<u64, CaptureError> {
-        Ok(DeviceMemory::allocate(self, bytes)?)
-    }
-
-    fn write(&mut self, address: u64, bytes: Vec<u8>) -> Result<(), CaptureError> {
-        if let Some(place) = self.bytes_mut(address, bytes.len() as u64) {
-            place.copy_from_slice(&bytes);
-        }
-        Ok(())
+    fn place(&mut self, bytes: u64, fill: FirstValues<'_>) -> Result<u64, CaptureError> {
+        let address = self.allocate(bytes)?;
+        fill(address, self.bytes_mut(address, bytes).unwrap_or_default())?;
+        Ok(address)
     }
 
     fn read(&self, address: u64, bytes: u64) -> Result<Cow<'_, [u8]>, CaptureError> {
@@ -78,24 +70,31 @@ impl Arrays {
     /// When a file cannot be read, a value is not of its buffer's type, or memory does not suffice.
     pub fn allocate(plan: &Plan, memory: &mut dyn Memory) -> Result<Arrays, CaptureError> {
         let mut number = 0;
-        let mut place = |spec: &BufferSpec, name: &str| {
+        let mut place = |spec: &BufferSpec, name: String| {
             let mut random = Random::numbered(plan.seed, number);
             number += 1;
-            let filled = spec.filled(name, &plan.folder, &mut random)?;
-            let bytes = filled.bytes.len() as u64;
-            let address = memory.allocate(bytes)?;
-            let (element, shape) = (filled.element, filled.shape.clone());
-            memory.write(address, filled.at(address))?;
+            let mut sized = spec.sized(name.clone(), &plan.folder)?;
+            let (element, shape, bytes) = (sized.element, sized.shape.clone(), sized.bytes);
+            let mut fill = |address, to: &mut [u8]| sized.fill(address, to, &mut random);
+            let address = memory.place(bytes, &mut fill).map_err(|error| match error {
+                CaptureError::Launch(error) => {
+                    CaptureError::Buffer { name, what: error.to_string() }
+                }
+                other => other,
+            })?;
             Ok::<_, CaptureError>(Placed { address, element, shape, bytes })
         };
         let mut arrays = Arrays::default();
         for PlannedBuffer { name, spec, .. } in &plan.buffers {
-            arrays.named.insert(name.clone(), place(spec, name)?);
+            arrays.named.insert(name.clone(), place(spec, format!("buffer `{name}`"))?);
         }
-        for argument in plan.launches.iter().flat_map(|launch| &launch.arguments) {
-            for address in argument.addresses() {
-                if let Argument::Buffer(spec) = address {
-                    arrays.own.push(place(spec, "of an argument")?);
+        for launch in &plan.launches {
+            for (at, argument) in launch.arguments.iter().enumerate() {
+                for address in argument.addresses() {
+                    if let Argument::Buffer(spec) = address {
+                        let name = format!("argument {} of kernel `{}`", at + 1, launch.kernel);
+                        arrays.own.push(place(spec, name)?);
+                    }
                 }
             }
         }
@@ -259,16 +258,14 @@ impl Arrays {
         let placed = &self.named[&planned.name];
         let bytes = memory.read(placed.address, placed.bytes)?;
         let path = plan.folder.join(&expectation.file);
-        let expected = array_file::read(&path)?;
-        if expected.bytes.len() != bytes.len() {
-            let what = format!(
-                "it has {} bytes, buffer `{}` {}",
-                expected.bytes.len(),
-                planned.name,
-                bytes.len()
-            );
+        let mut file = ArrayFile::open(&path)?;
+        let found = file.bytes(Some(placed.bytes))?;
+        if found != placed.bytes {
+            let what = format!("it has {found} bytes, buffer `{}` {}", planned.name, placed.bytes);
             return Err(CaptureError::Array { path, what });
         }
-        Ok(expectation.compare(&planned.name, placed.element, &bytes, &expected.bytes))
+        let mut expected = vec![0; bytes.len()];
+        file.read_into(&mut expected)?;
+        Ok(expectation.compare(&planned.name, placed.element, &bytes, &expected))
     }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use warpmem_params::parse_whole;
 use warpmem_random::Random;
 
-use crate::array_file;
+use crate::array_file::ArrayFile;
 use crate::element::Element;
 use crate::error::CaptureError;
 use crate::fill::Fill;
+use crate::host_memory;
 
 /// An array in device memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,26 +21,39 @@ pub struct BufferSpec {
     pub fill: Fill,
 }
 
-/// A buffer with its values.
-#[derive(Clone, Debug)]
-pub(crate) struct Filled {
+/// A buffer whose type and size are known, before it has its values.
+pub(crate) struct Sized<'s> {
+    /// How messages name it.
+    name: String,
     pub element: Element,
     pub shape: Vec<u64>,
-    pub bytes: Vec<u8>,
-    /// Bytes from one node of a list to the next; nodes hold offsets from the buffer's beginning.
-    nodes: Option<u64>,
+    pub bytes: u64,
+    values: Values<'s>,
 }
 
-impl Filled {
-    /// The bytes, for a buffer at this address.
-    pub fn at(mut self, address: u64) -> Vec<u8> {
-        if let Some(spacing) = self.nodes {
-            for node in self.bytes.chunks_mut(spacing as usize) {
-                let Some(link) = node.first_chunk_mut() else { continue };
-                *link = (u64::from_le_bytes(*link) + address).to_le_bytes();
-            }
+enum Values<'s> {
+    Fill(&'s Fill),
+    File(ArrayFile),
+}
+
+impl Sized<'_> {
+    /// Gives the buffer, which lies at `address` and whose bytes are 0, its values.
+    pub fn fill(
+        &mut self,
+        address: u64,
+        to: &mut [u8],
+        random: &mut Random,
+    ) -> Result<(), CaptureError> {
+        let needed = match &self.values {
+            Values::Fill(fill) => fill.host_bytes(self.element, self.bytes),
+            Values::File(_) => self.bytes,
+        };
+        let refused = |what: String| CaptureError::Buffer { name: self.name.clone(), what };
+        host_memory::check(needed).map_err(refused)?;
+        match &mut self.values {
+            Values::File(file) => file.read_into(to),
+            Values::Fill(fill) => fill.write(self.element, address, to, random).map_err(refused),
         }
-        self.bytes
     }
 }
 
@@ -73,63 +87,54 @@ impl BufferSpec {
         Ok(BufferSpec { element: Some(element), shape, fill })
     }
 
-    /// The buffer with its values; files are found from `folder`.
-    pub(crate) fn filled(
-        &self,
-        name: &str,
-        folder: &Path,
-        random: &mut Random,
-    ) -> Result<Filled, CaptureError> {
-        let refused = |what: String| CaptureError::Buffer { name: name.to_owned(), what };
+    /// Determines the type and size of the buffer, which messages call `name`; files are found from
+    /// `folder`.
+    pub(crate) fn sized(&self, name: String, folder: &Path) -> Result<Sized<'_>, CaptureError> {
         if let Fill::File(path) = &self.fill {
-            return self.read(&folder.join(path));
+            return self.sized_by(name, &folder.join(path));
         }
+        let refused = |what: String| CaptureError::Buffer { name: name.clone(), what };
         let element = self.element.ok_or_else(|| refused("its type is not given".into()))?;
         let count = self.shape.iter().try_fold(1, |all: u64, &n| all.checked_mul(n));
-        let count = count.filter(|&count| count <= MOST_BYTES / element.bytes() as u64);
-        let count =
-            count.ok_or_else(|| refused(format!("{:?} elements are too many", self.shape)))?;
-        let bytes = self.fill.bytes(element, count, random).map_err(refused)?;
-        let nodes = match self.fill {
-            Fill::List(spacing) => Some(spacing),
-            _ => None,
-        };
-        Ok(Filled { element, shape: self.shape.clone(), bytes, nodes })
+        let bytes = count.and_then(|count| count.checked_mul(element.bytes() as u64));
+        let bytes =
+            bytes.ok_or_else(|| refused(format!("{:?} elements are too many", self.shape)))?;
+        let values = Values::Fill(&self.fill);
+        Ok(Sized { name, element, shape: self.shape.clone(), bytes, values })
     }
 
-    fn read(&self, path: &Path) -> Result<Filled, CaptureError> {
+    fn sized_by(&self, name: String, path: &Path) -> Result<Sized<'_>, CaptureError> {
         let refused = |what: String| CaptureError::Array { path: path.to_owned(), what };
-        let array = array_file::read(path)?;
-        let (element, shape) = match (&array.described, self.element) {
-            (Some(described), given)
-                if given.is_none_or(|given| is_of(described.element, given)) =>
-            {
-                (given.unwrap_or(described.element), described.shape.clone())
+        let mut file = ArrayFile::open(path)?;
+        let element = match (&file.described, self.element) {
+            (Some(described), None) => described.element,
+            (Some(described), Some(given)) if is_of(described.element, given) => given,
+            (Some(described), Some(given)) => {
+                let found = described.element.name();
+                return Err(refused(format!("it holds {found}, not {}", given.name())));
             }
-            (Some(described), given) => {
-                let given = given.map_or("", Element::name);
-                return Err(refused(format!("it holds {}, not {given}", described.element.name())));
-            }
-            (None, Some(element)) if array.bytes.len() % element.bytes() == 0 => {
-                (element, vec![array.bytes.len() as u64 / element.bytes() as u64])
-            }
-            (None, Some(element)) => {
-                let bytes = array.bytes.len();
-                return Err(refused(format!("{bytes} bytes are no array of {}", element.name())));
-            }
+            (None, Some(element)) => element,
             (None, None) => return Err(refused("a raw file needs a type".into())),
         };
-        let [found, wanted] = [&shape, &self.shape].map(|shape| shape.iter().product::<u64>());
-        if !self.shape.is_empty() && found != wanted {
+        let size = element.bytes() as u64;
+        let wanted = self.shape.iter().try_fold(1, |all: u64, &n| all.checked_mul(n));
+        let wanted = wanted.filter(|_| !self.shape.is_empty());
+        let bytes = file.bytes(wanted.and_then(|count| count.checked_mul(size)))?;
+        if !bytes.is_multiple_of(size) {
+            return Err(refused(format!("{bytes} bytes are no array of {}", element.name())));
+        }
+        let found = bytes / size;
+        if let Some(wanted) = wanted.filter(|&wanted| wanted != found) {
             return Err(refused(format!("it holds {found} elements, not {wanted}")));
         }
-        let shape = if self.shape.is_empty() { shape } else { self.shape.clone() };
-        Ok(Filled { element, shape, bytes: array.bytes, nodes: None })
+        let shape = match (&file.described, self.shape.is_empty()) {
+            (_, false) => self.shape.clone(),
+            (Some(described), true) => described.shape.clone(),
+            (None, true) => vec![found],
+        };
+        Ok(Sized { name, element, shape, bytes, values: Values::File(file) })
     }
 }
-
-/// Bytes of device memory that one buffer may take.
-const MOST_BYTES: u64 = 64 << 30;
 
 /// Whether elements of a file may be taken as those of a buffer: bf16 are stored as their bits.
 fn is_of(found: Element, wanted: Element) -> bool {

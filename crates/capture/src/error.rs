@@ -23,7 +23,7 @@ pub enum CaptureError {
     Module { path: PathBuf, source: PtxError },
     #[error("{path}: {what}")]
     FatBinary { path: PathBuf, what: String },
-    #[error("buffer `{name}`: {what}")]
+    #[error("{name}: {what}")]
     Buffer { name: String, what: String },
     #[error("argument {number} of kernel `{kernel}`, `{param}` (.{ty}): {what}")]
     Argument { number: usize, kernel: String, param: String, ty: String, what: String },

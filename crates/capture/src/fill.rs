@@ -62,45 +62,64 @@ impl Fill {
         }
     }
 
-    /// The bytes of so many elements.
+    /// Bytes of this machine's memory that the values of a buffer take.
+    pub(crate) fn host_bytes(&self, element: Element, bytes: u64) -> u64 {
+        let extra = match *self {
+            Fill::Constant(number) if is_zero(element, number) => return 0,
+            Fill::Permutation => size_of::<u64>() as u64 * (bytes / element.bytes() as u64),
+            Fill::List(spacing) => size_of::<u32>() as u64 * (bytes / spacing),
+            _ => 0,
+        };
+        bytes.saturating_add(extra)
+    }
+
+    /// Gives the elements of a buffer at `address`, whose bytes are 0, their values.
     ///
     /// # Errors
     /// When a value is not of the type.
     ///
     /// # Panics
     /// For a file: it is read elsewhere.
-    pub(crate) fn bytes(
+    pub(crate) fn write(
         &self,
         element: Element,
-        count: u64,
+        address: u64,
+        to: &mut [u8],
         random: &mut Random,
-    ) -> Result<Vec<u8>, String> {
-        let mut bytes = Vec::with_capacity(count as usize * element.bytes());
-        let mut push = |number: Number| match element.encode(number) {
-            Some(value) => {
-                bytes.extend_from_slice(&value);
-                Ok(())
-            }
-            None => Err(format!("{number} is no {}", element.name())),
-        };
+    ) -> Result<(), String> {
+        let count = (to.len() / element.bytes()) as u64;
         match *self {
-            Fill::Constant(number) => (0..count).try_for_each(|_| push(number))?,
-            Fill::Random(low, high) => {
-                (0..count).try_for_each(|_| push(between(low, high, random)))?;
-            }
-            Fill::Sequence(first, step) => {
-                (0..count).try_for_each(|at| push(nth(first, step, at)))?;
-            }
+            Fill::Constant(number) if is_zero(element, number) => Ok(()),
+            Fill::Constant(number) => each(element, to, |_| number),
+            Fill::Random(low, high) => each(element, to, |_| between(low, high, random)),
+            Fill::Sequence(first, step) => each(element, to, |at| nth(first, step, at)),
             Fill::Permutation => {
                 let mut order: Vec<u64> = (0..count).collect();
                 random.shuffle(&mut order);
-                order.into_iter().try_for_each(|at| push(Number::Whole(at.into())))?;
+                each(element, to, |at| Number::Whole(order[at as usize].into()))
             }
-            Fill::List(spacing) => return links(spacing, count, random),
+            Fill::List(spacing) => links(spacing, address, to, random),
             Fill::File(_) => unreachable!("files are read by the buffer"),
         }
-        Ok(bytes)
     }
+}
+
+fn is_zero(element: Element, number: Number) -> bool {
+    element.encode(number).is_some_and(|value| value.iter().all(|&byte| byte == 0))
+}
+
+/// Gives every element the value for its index.
+fn each(
+    element: Element,
+    to: &mut [u8],
+    mut value: impl FnMut(u64) -> Number,
+) -> Result<(), String> {
+    (0..).zip(to.chunks_exact_mut(element.bytes())).try_for_each(|(at, place)| {
+        let number = value(at);
+        let bytes = element.encode(number);
+        place.copy_from_slice(&bytes.ok_or_else(|| format!("{number} is no {}", element.name()))?);
+        Ok(())
+    })
 }
 
 fn list(spacing: &str, element: Element) -> Result<Fill, String> {
@@ -113,19 +132,21 @@ fn list(spacing: &str, element: Element) -> Result<Fill, String> {
     }
 }
 
-/// The nodes of a list in a buffer of so many elements, each with the offset of the next.
-fn links(spacing: u64, count: u64, random: &mut Random) -> Result<Vec<u8>, String> {
-    let nodes = 8 * count / spacing;
-    let nodes =
-        u32::try_from(nodes).ok().filter(|_| (8 * count).is_multiple_of(spacing) && nodes > 0);
+/// Writes the nodes of a list into a buffer at `address`: each begins with the address of the next.
+fn links(spacing: u64, address: u64, to: &mut [u8], random: &mut Random) -> Result<(), String> {
+    let bytes = to.len() as u64;
+    let nodes = u32::try_from(bytes / spacing).ok();
+    let nodes = nodes.filter(|&nodes| bytes.is_multiple_of(spacing) && nodes > 0);
     let nodes = nodes.ok_or_else(|| {
-        format!("{count} elements are not a whole number, below 2^32, of nodes of {spacing} bytes")
+        format!(
+            "{} elements are not a whole number, below 2^32, of nodes of {spacing} bytes",
+            bytes / 8
+        )
     })?;
-    let mut bytes = vec![0; 8 * count as usize];
-    for (node, next) in bytes.chunks_exact_mut(spacing as usize).zip(random.cycle(nodes)) {
-        node[..8].copy_from_slice(&(u64::from(next) * spacing).to_le_bytes());
+    for (node, next) in to.chunks_exact_mut(spacing as usize).zip(random.cycle(nodes)) {
+        node[..8].copy_from_slice(&(address + u64::from(next) * spacing).to_le_bytes());
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Floats from 0 to below 1; whole numbers of the type.

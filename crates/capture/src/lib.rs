@@ -17,6 +17,7 @@ mod element;
 mod error;
 mod expectation;
 mod fill;
+mod host_memory;
 mod launch_file;
 mod module;
 mod number;
@@ -30,7 +31,7 @@ mod tests;
 mod texture;
 
 pub use argument::Argument;
-pub use arrays::{Arrays, Memory};
+pub use arrays::{Arrays, FirstValues, Memory};
 pub use buffer::BufferSpec;
 pub use element::Element;
 pub use error::CaptureError;

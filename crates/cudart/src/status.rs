@@ -51,6 +51,7 @@ statuses! {
     NOT_FOUND = 500, c"cudaErrorSymbolNotFound", c"CUDA_ERROR_NOT_FOUND", c"named symbol not found";
     ILLEGAL_ADDRESS = 700, c"cudaErrorIllegalAddress", c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered";
     OUT_OF_RESOURCES = 701, c"cudaErrorLaunchOutOfResources", c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"too many resources requested for launch";
+    PEER_ACCESS_NOT_ENABLED = 705, c"cudaErrorPeerAccessNotEnabled", c"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", c"peer access has not been enabled";
     TIMEOUT = 702, c"cudaErrorLaunchTimeout", c"CUDA_ERROR_LAUNCH_TIMEOUT", c"the launch timed out and was terminated";
     ASSERT = 710, c"cudaErrorAssert", c"CUDA_ERROR_ASSERT", c"device-side assert triggered";
     ALREADY_REGISTERED = 712, c"cudaErrorHostMemoryAlreadyRegistered", c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", c"part or all of the requested memory range is already mapped";
@@ -96,8 +97,14 @@ impl Status {
     /// Whether every later call fails with it too (the manual, `cudaErrorLaunchFailure`: "the process
     /// must be terminated and relaunched").
     pub fn is_sticky(self) -> bool {
-        let is_of_device = (700..=719).contains(&self.0) && self != Status::OUT_OF_RESOURCES;
-        is_of_device || self == Status::UNKNOWN
+        matches!(
+            self,
+            Status::ILLEGAL_ADDRESS
+                | Status::TIMEOUT
+                | Status::ASSERT
+                | Status::LAUNCH_FAILED
+                | Status::UNKNOWN
+        )
     }
 }
 
@@ -134,7 +141,10 @@ impl From<LaunchError> for Failure {
             }
             LaunchError::Cluster { .. } => Status::INVALID_CLUSTER_SIZE,
             LaunchError::External { .. } => Status::INVALID_IMAGE,
-            LaunchError::OutOfMemory { .. } => Status::OUT_OF_MEMORY,
+            LaunchError::OutOfMemory { .. }
+            | LaunchError::HostMemory { .. }
+            | LaunchError::Variable { .. } => Status::OUT_OF_MEMORY,
+            LaunchError::Local { .. } => Status::OUT_OF_RESOURCES,
             LaunchError::Limit { .. } => Status::TIMEOUT,
             LaunchError::Fault { fault, .. } => match fault.kind {
                 TrapKind::Memory => Status::ILLEGAL_ADDRESS,
@@ -158,7 +168,9 @@ mod tests {
         assert_eq!(Status(700).driver_name(), Some(c"CUDA_ERROR_ILLEGAL_ADDRESS"));
         assert_eq!(Status(77).name(), c"unrecognized error code");
         assert!(Status::LAUNCH_FAILED.is_sticky() && !Status::INVALID_VALUE.is_sticky());
-        assert!(!Status::OUT_OF_RESOURCES.is_sticky());
+        for own_mistake in [Status::OUT_OF_RESOURCES, Status::ALREADY_REGISTERED] {
+            assert!(!own_mistake.is_sticky(), "{own_mistake:?}");
+        }
         assert_eq!(Status::INVALID_SYMBOL.of_driver(), Status::NOT_FOUND);
         assert_eq!(Status::LAUNCH_FAILED.of_driver(), Status::LAUNCH_FAILED);
     }

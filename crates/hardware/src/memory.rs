@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use warpmem_capture::{CaptureError, Memory};
+use warpmem_capture::{CaptureError, FirstValues, Memory};
 
 use crate::driver::{Allocation, DriverError, Gpu};
 
@@ -31,19 +31,14 @@ impl<'g> Buffers<'g> {
 }
 
 impl Memory for Buffers<'_> {
-    fn allocate(&mut self, bytes: u64) -> Result<u64, CaptureError> {
+    fn place(&mut self, bytes: u64, fill: FirstValues<'_>) -> Result<u64, CaptureError> {
         let allocation = self.gpu.allocate(bytes as usize).map_err(failed)?;
         let address = allocation.address();
-        self.buffers.push((allocation, Vec::new()));
+        let mut values = vec![0; bytes as usize];
+        fill(address, &mut values)?;
+        allocation.write(&values).map_err(failed)?;
+        self.buffers.push((allocation, values));
         Ok(address)
-    }
-
-    fn write(&mut self, address: u64, bytes: Vec<u8>) -> Result<(), CaptureError> {
-        let at = self.position(address)?;
-        let (allocation, values) = &mut self.buffers[at];
-        allocation.write(&bytes).map_err(failed)?;
-        *values = bytes;
-        Ok(())
     }
 
     fn read(&self, address: u64, bytes: u64) -> Result<Cow<'_, [u8]>, CaptureError> {

@@ -3,6 +3,10 @@
 /// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
 pub(crate) const MOST_SHARED: u32 = 227 << 10;
 
+/// Bytes of local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+pub(crate) const MOST_LOCAL: u64 = 512 << 10;
+
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

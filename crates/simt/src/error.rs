@@ -28,12 +28,21 @@ pub enum LaunchError {
          is the most"
     )]
     Shared { kernel: String, bytes: u32 },
+    #[error(
+        "kernel `{kernel}` needs {bytes} bytes of local memory for a thread, which no device has: \
+         524288 is the most"
+    )]
+    Local { kernel: String, bytes: u64 },
     #[error("kernel `{kernel}`: {reason}")]
     Cluster { kernel: String, reason: String },
     #[error("variable `{name}` is defined in another module")]
     External { name: String },
     #[error("{bytes} bytes do not fit in device memory, of which {free} are free")]
     OutOfMemory { bytes: u64, free: u64 },
+    #[error("this machine refuses {bytes} bytes for device memory")]
+    HostMemory { bytes: u64 },
+    #[error("variable `{name}`: {reason}")]
+    Variable { name: String, reason: Box<LaunchError> },
     #[error("kernel `{kernel}`: {fault}")]
     Fault { kernel: String, fault: Box<Fault> },
     #[error(

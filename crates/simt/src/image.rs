@@ -43,7 +43,9 @@ impl Image {
             if variable.external {
                 return Err(LaunchError::External { name: variable.name.clone() });
             }
-            let placed = memory.allocate(variable.bytes)?;
+            let placed = memory.allocate(variable.bytes).map_err(|error| {
+                LaunchError::Variable { name: variable.name.clone(), reason: Box::new(error) }
+            })?;
             if let Some(bytes) = memory.bytes_mut(placed, variable.initial.len() as u64) {
                 bytes.copy_from_slice(&variable.initial);
             }

@@ -124,7 +124,10 @@ impl DeviceMemory {
     fn add_segment(&mut self, size: u64, bytes: u64) -> Result<usize, LaunchError> {
         let size = size.next_multiple_of(SEGMENT);
         let base = self.large.take(size).ok_or_else(|| self.out_of_memory(bytes))?;
-        let segment = self.segments.map(base, size).ok_or_else(|| self.out_of_memory(bytes))?;
+        let Some(segment) = self.segments.map(base, size) else {
+            self.large.give(base, size);
+            return Err(LaunchError::HostMemory { bytes: size });
+        };
         self.add_page(segment);
         Ok(segment)
     }
@@ -417,6 +420,42 @@ mod tests {
         let mut memory = DeviceMemory::default();
         for bytes in [u64::MAX, CAPACITY + 1] {
             assert!(memory.allocate(bytes).is_err());
+        }
+    }
+
+    /// The allocation is larger than the memory of most machines.
+    #[test]
+    fn all_of_device_memory_can_be_allocated_as_untouched_pages_cost_nothing() {
+        let mut memory = DeviceMemory::default();
+        let address = memory.allocate(CAPACITY).unwrap();
+        memory.write(address + CAPACITY - 4, 4, 7).unwrap();
+        assert_eq!(memory.read(address + CAPACITY - 4, 4), Some(7));
+        assert_eq!(memory.read(address, 4), Some(0));
+        let error = memory.allocate(1).unwrap_err().to_string();
+        assert_eq!(error, "1 bytes do not fit in device memory, of which 0 are free");
+    }
+
+    /// A host without room.
+    struct Full;
+
+    impl Mapping for Full {
+        fn base(&self) -> u64 {
+            BASE
+        }
+
+        fn map(&mut self, _: u64, _: u64) -> Option<&'static mut [u8]> {
+            None
+        }
+
+        fn unmap(&mut self, _: u64, _: u64) {}
+    }
+
+    #[test]
+    fn addresses_for_which_the_host_has_no_room_stay_free() {
+        let mut memory = DeviceMemory::mapped(Box::new(Full));
+        for _ in 0..2 {
+            let error = memory.allocate(CAPACITY).unwrap_err();
+            assert!(matches!(error, LaunchError::HostMemory { bytes: CAPACITY }), "{error}");
         }
     }
 }

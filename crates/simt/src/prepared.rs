@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use warpmem_ptx::FunctionId;
 
-use crate::bounds::MOST_SHARED;
+use crate::bounds::{MOST_LOCAL, MOST_SHARED};
 use crate::cluster_shape::ClusterShape;
 use crate::error::LaunchError;
 use crate::execute::is_supported;
 use crate::image::Image;
 use crate::launch::Launch;
-use crate::program::Program;
+use crate::program::{Program, Routine};
 
 /// The kernels of an image that have been launched, those in clusters apart: what a launch needs of
 /// them is made once.
@@ -61,6 +61,7 @@ impl<'a> Prepared<'a> {
         let cluster = ClusterShape::of(launch, kernel)?;
         let params = launch.params.memory(module, kernel)?;
         let program = programs.program(image, id, cluster.ctas() > 1)?;
+        check_local(&program, &launch.kernel)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
         match shared_bytes <= MOST_SHARED {
             true => Ok(Prepared { image, launch, program, params, shared_bytes, cluster }),
@@ -68,6 +69,16 @@ impl<'a> Prepared<'a> {
                 Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
             }
         }
+    }
+}
+
+/// Fails if a function of the kernel needs more local memory than a thread can have. Nested calls
+/// are checked as they are made.
+fn check_local(program: &Program, kernel: &str) -> Result<(), LaunchError> {
+    let bytes = program.routines.iter().map(Routine::private_bytes).max().unwrap_or(0);
+    match bytes <= MOST_LOCAL {
+        true => Ok(()),
+        false => Err(LaunchError::Local { kernel: kernel.to_owned(), bytes }),
     }
 }
 

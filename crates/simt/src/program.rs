@@ -86,6 +86,14 @@ pub(crate) struct Routine {
     pub branch_tables: Vec<Vec<u32>>,
 }
 
+impl Routine {
+    /// Bytes of a thread's local memory that a call of the function takes: its variables, and the
+    /// parameters of the functions that it calls.
+    pub fn private_bytes(&self) -> u64 {
+        self.local_bytes.saturating_add(self.param_bytes)
+    }
+}
+
 /// What a call copies between frames.
 #[derive(Clone, Debug)]
 pub(crate) struct CallPlan {

@@ -206,6 +206,14 @@ impl<R> Warp<R> {
         self.frames.push(Frame { routine, rows, local, param, call });
     }
 
+    /// Bytes of local memory that a thread takes when the innermost routine calls another.
+    pub fn private_bytes_with(&self, program: &Program, callee: usize) -> u64 {
+        let frame = self.frame();
+        let caller = &program.routines[frame.routine];
+        let taken = frame.local.saturating_add(frame.param).saturating_add(caller.private_bytes());
+        taken.saturating_add(program.routines[callee].private_bytes())
+    }
+
     /// Leaves the innermost routine.
     pub fn pop_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
@@ -392,7 +400,12 @@ pub(crate) struct PrivateMemory {
 impl PrivateMemory {
     fn resize(&mut self, bytes: u64) {
         self.bytes = bytes;
-        self.words.resize((bytes.div_ceil(4)) as usize, [0; WARP]);
+        let words = bytes.div_ceil(4) as usize;
+        match self.words.is_empty() {
+            // Zeros from the allocator cost no memory until they are touched.
+            true => self.words = vec![[0; WARP]; words],
+            false => self.words.resize(words, [0; WARP]),
+        }
     }
 
     /// Whether these bytes are there.

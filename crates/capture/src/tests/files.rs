@@ -3,11 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warpmem_random::Random;
-
-use crate::array_file;
+use crate::array_file::{self, ArrayFile};
 use crate::launch_file::parse;
-use crate::{BufferSpec, CaptureError, Element};
+use crate::{CaptureError, Element};
 
 #[test]
 fn arrays_are_read_as_they_were_written() {
@@ -16,10 +14,9 @@ fn arrays_are_read_as_they_were_written() {
     for (name, described) in [("a.npy", true), ("a.bin", false)] {
         let path = folder.path().join(name);
         array_file::write(&path, Element::S16, &[4, 6], &bytes).unwrap();
-        let array = array_file::read(&path).unwrap();
-        assert_eq!(array.bytes, bytes);
+        assert_eq!(super::bytes(&path).unwrap(), bytes);
         assert_eq!(
-            array.described.map(|d| (d.element, d.shape)),
+            ArrayFile::open(&path).unwrap().described.map(|d| (d.element, d.shape)),
             described.then(|| (Element::S16, vec![4, 6]))
         );
     }
@@ -39,13 +36,13 @@ fn a_file_of_numpy_is_read() {
     fs::write(&path, &file).unwrap();
     assert_eq!(super::floats(&path), [1.5, -2.0]);
     fs::write(&path, &file[..file.len() - 1]).unwrap();
-    let error = array_file::read(&path).err().unwrap().to_string();
+    let error = super::bytes(&path).unwrap_err().to_string();
     assert!(error.ends_with("7 bytes follow the header of an array of f32 [2]"), "{error}");
 }
 
 fn fill(text: &str, folder: &Path) -> Result<(Element, Vec<u64>, usize), String> {
-    let filled = BufferSpec::parse(text).unwrap().filled("b", folder, &mut Random::new(1));
-    filled.map(|f| (f.element, f.shape, f.bytes.len())).map_err(|error| error.to_string())
+    let (element, shape, bytes) = super::filled(text, folder).map_err(|error| error.to_string())?;
+    Ok((element, shape, bytes.len()))
 }
 
 #[test]
@@ -68,6 +65,46 @@ fn a_buffer_from_a_file_must_fit_it() {
     }
     fs::write(folder.join("a.bin"), [0; 23]).unwrap();
     assert!(fill("u64[]=@a.bin", folder).unwrap_err().contains("23 bytes are no array of u64"));
+}
+
+#[test]
+fn of_a_device_as_much_is_read_as_the_buffer_holds() {
+    let read = |text: &str| super::filled(text, Path::new(""));
+    let (_, shape, bytes) = read("u32[1000]=@/dev/zero").unwrap();
+    assert_eq!((shape, bytes), (vec![1000], vec![0; 4000]));
+    let (_, _, bytes) = read("u64[2^10]=@/dev/urandom").unwrap();
+    assert!(bytes.len() == 8 << 10 && bytes.iter().any(|&byte| byte > 0));
+    let error = read("u32[]=@/dev/zero").unwrap_err().to_string();
+    assert!(error.starts_with("/dev/zero: a device has no end: write the size"), "{error}");
+    let error = read("u32[4]=@/dev/null").unwrap_err().to_string();
+    assert_eq!(error, "/dev/null: it ends after 0 bytes, of 16");
+}
+
+/// A pipe does not say how much it holds.
+#[test]
+fn of_a_pipe_all_is_read_and_must_fit_the_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
+    let read = |text: &str| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| fs::write(&path, [7; 24]));
+            super::filled(text, folder.path()).map_err(|error| error.to_string())
+        })
+    };
+    assert_eq!(read("u64[]=@pipe"), Ok((Element::U64, vec![3], vec![7; 24])));
+    assert_eq!(read("u32[2,3]=@pipe"), Ok((Element::U32, vec![2, 3], vec![7; 24])));
+    assert!(read("u32[5]=@pipe").unwrap_err().ends_with("more than the 20 bytes of the array"));
+    assert!(read("u32[7]=@pipe").unwrap_err().ends_with("it ends after 24 bytes, of 28"));
+}
+
+#[test]
+fn values_beyond_this_machines_memory_are_refused_before_any_is_written() {
+    for fill in ["1", "random", "permutation", "sequence", "list(8)"] {
+        let error = super::filled(&format!("u64[2^50]={fill}"), Path::new("")).unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("buffer `b`: its values need "), "{fill}: {error}");
+    }
 }
 
 #[test]

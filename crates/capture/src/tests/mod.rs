@@ -7,6 +7,10 @@ mod values;
 use std::fs;
 use std::path::Path;
 
+use warpmem_random::Random;
+
+use crate::{BufferSpec, CaptureError, Element};
+
 /// `y[i] = a x[i] + y[i]` for i < n.
 const AXPY: &str = ".version 7.8\n.target sm_75\n.address_size 64\n\
     .visible .entry axpy(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n)\n{\n\
@@ -28,11 +32,28 @@ fn folder(launch_file: &str) -> tempfile::TempDir {
     folder
 }
 
+/// Type, shape and values of a buffer, which lies at address 4096 of a memory that is not there.
+fn filled(text: &str, folder: &Path) -> Result<(Element, Vec<u64>, Vec<u8>), CaptureError> {
+    let spec = BufferSpec::parse(text).unwrap();
+    let mut sized = spec.sized("buffer `b`".into(), folder)?;
+    // Enough for the tests that get so far.
+    let mut bytes = vec![0; sized.bytes.min(1 << 20) as usize];
+    sized.fill(4096, &mut bytes, &mut Random::new(7))?;
+    Ok((sized.element, sized.shape, bytes))
+}
+
+/// The array in a file.
+fn bytes(path: &Path) -> Result<Vec<u8>, CaptureError> {
+    let mut file = crate::array_file::ArrayFile::open(path)?;
+    let mut bytes = vec![0; file.bytes(None)? as usize];
+    file.read_into(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Values of a raw or `.npy` file of f32.
 fn floats(path: &Path) -> Vec<f32> {
-    let array = crate::array_file::read(path).unwrap();
-    array
-        .bytes
+    bytes(path)
+        .unwrap()
         .chunks_exact(4)
         .map(|bytes| f32::from_le_bytes(*bytes.first_chunk().unwrap()))
         .collect()

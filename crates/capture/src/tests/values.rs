@@ -51,7 +51,8 @@ proptest! {
     fn random_numbers_are_in_their_range(low in -1000i64..1000, span in 1i64..1000, seed: u64) {
         let (low, high) = (i128::from(low), i128::from(low + span));
         let fill = Fill::Random(Number::Whole(low), Number::Whole(high));
-        let bytes = fill.bytes(Element::S32, 100, &mut Random::new(seed)).unwrap();
+        let mut bytes = [0; 400];
+        fill.write(Element::S32, 0, &mut bytes, &mut Random::new(seed)).unwrap();
         for value in bytes.chunks_exact(4) {
             let Number::Whole(value) = Element::S32.decode(value) else { unreachable!() };
             prop_assert!((low..high).contains(&value));
@@ -123,7 +124,8 @@ fn dimensions_are_one_to_three() {
 fn fills_give_their_values() {
     let values = |text: &str, element: Element| -> Vec<Number> {
         let fill = Fill::parse(text, element).unwrap();
-        let bytes = fill.bytes(element, 4, &mut Random::new(3)).unwrap();
+        let mut bytes = vec![0; 4 * element.bytes()];
+        fill.write(element, 0, &mut bytes, &mut Random::new(3)).unwrap();
         bytes.chunks_exact(element.bytes()).map(|bytes| element.decode(bytes)).collect()
     };
     let whole = |numbers: [i128; 4]| numbers.map(Number::Whole).to_vec();
@@ -140,15 +142,14 @@ fn fills_give_their_values() {
     assert_eq!(permuted, whole([0, 1, 2, 3]));
     assert!(values("random", Element::F32).iter().all(|n| (0.0..1.0).contains(&n.real())));
     assert_ne!(values("random", Element::S64), values("sequence", Element::S64));
-    let error = Fill::parse("300", Element::U8).unwrap().bytes(Element::U8, 1, &mut Random::new(0));
-    assert_eq!(error.unwrap_err(), "300 is no u8");
+    let too_large = Fill::parse("300", Element::U8).unwrap();
+    let written = too_large.write(Element::U8, 0, &mut [0], &mut Random::new(0));
+    assert_eq!(written.unwrap_err(), "300 is no u8");
 }
 
 /// The addresses in a buffer of `list(64)` that begins at 4096, from its first node on.
 fn walked(text: &str) -> Vec<u64> {
-    let buffer = BufferSpec::parse(text).unwrap();
-    let filled = buffer.filled("b", std::path::Path::new(""), &mut Random::new(7)).unwrap();
-    let bytes = filled.at(4096);
+    let (_, _, bytes) = super::filled(text, std::path::Path::new("")).unwrap();
     let next = |address: u64| {
         let at = (address - 4096) as usize;
         u64::from_le_bytes(*bytes[at..].first_chunk().unwrap())
@@ -172,7 +173,6 @@ fn a_list_that_is_none_is_refused() {
     for text in ["u32[16]=list(64)", "u64[16]=list(60)", "u64[16]=list(0)", "u64[16]=list(x)"] {
         assert!(BufferSpec::parse(text).is_err(), "{text}");
     }
-    let uneven = BufferSpec::parse("u64[12]=list(64)").unwrap();
-    let error = uneven.filled("b", std::path::Path::new(""), &mut Random::new(1)).unwrap_err();
+    let error = super::filled("u64[12]=list(64)", std::path::Path::new("")).unwrap_err();
     assert!(error.to_string().contains("nodes of 64 bytes"), "{error}");
 }

@@ -5,6 +5,7 @@ use warpmem_trace::OpClass;
 
 use super::mbarrier::{self, Operation};
 use super::{Context, Event, Trap, barrier, record, system, warpgroup};
+use crate::bounds::MOST_LOCAL;
 use crate::image::function_at;
 use crate::lanes::lanes_of;
 use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
@@ -172,6 +173,11 @@ fn call<W: WarpRecorder>(
     }
     if warp.frames.len() >= DEEPEST {
         return Err(Trap::new(first, format!("calls are nested more than {DEEPEST} deep")));
+    }
+    let private = warp.private_bytes_with(program, callee);
+    if private > MOST_LOCAL {
+        let why = format!("nested calls need {private} bytes of local memory, of {MOST_LOCAL}");
+        return Err(Trap::new(first, why));
     }
     let signature = &ctx.program.signatures[callee];
     let caller = *warp.frame();

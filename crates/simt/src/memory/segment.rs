@@ -1,5 +1,7 @@
 //! Segments: the bytes that allocations lie in.
 
+use memmap2::{MmapMut, MmapOptions};
+
 use super::Allocation;
 
 /// Provides the bytes of device memory at addresses of the host.
@@ -19,7 +21,10 @@ pub(super) struct Segment {
 }
 
 enum Storage {
-    Own(Vec<u8>),
+    /// Removed.
+    None,
+    /// Pages that the host provides when they are first touched.
+    Own(MmapMut),
     /// Of a [`Mapping`].
     Mapped(&'static mut [u8]),
     /// Of the host; they stay where they are.
@@ -39,6 +44,7 @@ impl Segment {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match &self.storage {
+            Storage::None => &[],
             Storage::Own(bytes) => bytes,
             Storage::Mapped(bytes) | Storage::Lent(bytes) => bytes,
         }
@@ -47,10 +53,17 @@ impl Segment {
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.storage {
+            Storage::None => &mut [],
             Storage::Own(bytes) => bytes,
             Storage::Mapped(bytes) | Storage::Lent(bytes) => bytes,
         }
     }
+}
+
+/// Pages that cost no memory of the host until they are touched, so that a large and sparsely used
+/// buffer fits on a small machine.
+fn zero_pages(bytes: u64) -> Option<MmapMut> {
+    MmapOptions::new().len(usize::try_from(bytes).ok()?).no_reserve_swap().map_anon().ok()
 }
 
 /// All segments, by numbers that do not change.
@@ -84,11 +97,11 @@ impl Segments {
         &mut bytes[area.offset..area.offset + area.bytes as usize]
     }
 
-    /// Adds a segment of bytes that are 0; returns its number.
+    /// Adds a segment of bytes that are 0; returns its number, `None` if the host refuses them.
     pub fn map(&mut self, base: u64, bytes: u64) -> Option<usize> {
         let storage = match &mut self.mapping {
             Some(mapping) => Storage::Mapped(mapping.map(base, bytes)?),
-            None => Storage::Own(vec![0; usize::try_from(bytes).ok()?]),
+            None => Storage::Own(zero_pages(bytes)?),
         };
         Some(self.add(Segment { base, storage }))
     }
@@ -107,7 +120,7 @@ impl Segments {
     }
 
     pub fn remove(&mut self, number: usize) {
-        let none = Segment { base: 0, storage: Storage::Own(Vec::new()) };
+        let none = Segment { base: 0, storage: Storage::None };
         let Segment { base, storage } = std::mem::replace(&mut self.segments[number], none);
         self.unused.push(number);
         if let (Storage::Mapped(bytes), Some(mapping)) = (storage, &mut self.mapping) {

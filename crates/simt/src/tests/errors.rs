@@ -102,6 +102,57 @@ fn launches_that_do_not_fit_their_kernel_are_refused() {
     );
 }
 
+/// The outcome of kernel `k` of a module, which takes nothing, for one thread.
+fn outcome(code: &str) -> Result<(), String> {
+    let text = format!(".version 8.0\n.target sm_70\n.address_size 64\n{code}");
+    let mut memory = DeviceMemory::default();
+    let image = Image::load(warpmem_ptx::parse(&text).unwrap(), &mut memory);
+    let image = image.map_err(|error| error.to_string())?;
+    let launch = Launch { kernel: "k".into(), grid: [1; 3], block: [1; 3], ..Launch::default() };
+    let run = Run::new(&image, &launch).map_err(|error| error.to_string())?;
+    let done = run.execute(&mut memory, &mut NoRecorder, Limits::default(), &());
+    done.map(drop).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_thread_has_no_more_local_memory_than_a_device_gives() {
+    let local = |bytes: u64| outcome(&format!(".entry k() {{ .local .b8 a[{bytes}]; ret; }}"));
+    assert_eq!(local(512 << 10), Ok(()));
+    let needs = |bytes| {
+        format!(
+            "kernel `k` needs {bytes} bytes of local memory for a thread, which no device has: \
+             524288 is the most"
+        )
+    };
+    assert_eq!(local((512 << 10) + 16), Err(needs(524_304u64)));
+    assert_eq!(local(1 << 40), Err(needs(1 << 40)));
+}
+
+#[test]
+fn nested_calls_have_no_more_local_memory_than_a_thread() {
+    let nested = |bytes: u64| {
+        outcome(&format!(
+            ".func f() {{ .local .b8 a[{bytes}]; ret; }}\n\
+             .entry k() {{ .local .b8 a[300000]; call f; call f; ret; }}"
+        ))
+    };
+    assert_eq!(nested(224_288), Ok(()));
+    let error = nested(224_304).unwrap_err();
+    assert!(error.contains("nested calls need 524304 bytes of local memory, of 524288"), "{error}");
+}
+
+#[test]
+fn a_variable_that_does_not_fit_is_named() {
+    let error = outcome(".global .b8 big[1099511627776];\n.entry k() { ret; }").unwrap_err();
+    assert!(error.starts_with("variable `big`: 1099511627776 bytes do not fit"), "{error}");
+    // One that is hardly touched fits on any machine.
+    outcome(
+        ".global .b8 large[8589934592];\n.entry k() { .reg .b64 r; mov.u64 r, large;\n\
+             st.global.u32 [r], 1; ret; }",
+    )
+    .unwrap();
+}
+
 #[test]
 fn a_run_can_be_stopped() {
     struct Stop;
