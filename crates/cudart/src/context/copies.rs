@@ -46,7 +46,7 @@ impl Engine {
         height: u64,
     ) -> Outcome<()> {
         for row in 0..height {
-            let at = address + row * pitch;
+            let at = address.wrapping_add(row.wrapping_mul(pitch));
             let Some(bytes) = self.memory.bytes_mut(at, width) else {
                 if width == 0 {
                     continue;

@@ -177,11 +177,13 @@ pub fn properties(device: &Device, release: Release) -> Vec<u8> {
     bytes
 }
 
+/// Bytes of shared memory are handed out to CTAs in units of this.
+pub const SHARED_UNIT: u32 = 256;
+
 /// CTAs of a kernel that an SM has room for.
 pub fn occupancy(device: &Device, threads: u32, registers: u32, shared: u32) -> u32 {
-    /// A warp's registers, and a CTA's bytes of shared memory, are handed out in units of these.
+    /// A warp's registers are handed out in units of this.
     const REGISTERS: u32 = 256;
-    const SHARED: u32 = 256;
     if threads == 0 || threads > 1024 {
         return 0;
     }
@@ -189,7 +191,7 @@ pub fn occupancy(device: &Device, threads: u32, registers: u32, shared: u32) -> 
     let of_warp = (32 * registers).next_multiple_of(REGISTERS);
     let by_registers = device.registers.checked_div(of_warp * warps).unwrap_or(u32::MAX);
     let by_shared =
-        device.shared_bytes.checked_div(shared.next_multiple_of(SHARED)).unwrap_or(u32::MAX);
+        device.shared_bytes.checked_div(shared.next_multiple_of(SHARED_UNIT)).unwrap_or(u32::MAX);
     let by_threads = device.threads / (32 * warps);
     by_registers.min(by_shared).min(by_threads).min(device.ctas)
 }

@@ -12,6 +12,7 @@ use super::clock::Clock;
 use super::current::Contexts;
 use super::device::MEMORY_BYTES;
 use super::kernels::Kernels;
+use super::pools::Pools;
 use super::relayed::{Relayed, warn};
 use super::textures::Textures;
 
@@ -19,6 +20,7 @@ pub struct Engine {
     pub memory: DeviceMemory,
     pub clock: Clock,
     pub contexts: Contexts,
+    pub pools: Pools,
     pub(super) relayed: Relayed,
     pub(super) kernels: Kernels,
     pub(super) textures: Textures,
@@ -37,6 +39,7 @@ impl Engine {
             memory: DeviceMemory::mapped(Box::new(HostPages)),
             clock: Clock::default(),
             contexts: Contexts::default(),
+            pools: Pools::default(),
             relayed: Relayed::connect(process),
             kernels: Kernels::default(),
             textures: Textures::default(),
@@ -68,6 +71,7 @@ impl Engine {
     /// Forgets everything but what the capture is told, as `cudaDeviceReset` does.
     pub fn reset(&mut self) {
         self.memory = DeviceMemory::mapped(Box::new(HostPages));
+        self.pools = Pools::default();
         self.kernels.forget();
         self.textures = Textures::default();
         self.registered.clear();
@@ -95,6 +99,7 @@ impl Engine {
     /// # Errors
     /// When nothing begins at the address.
     pub fn free(&mut self, address: u64) -> Outcome<()> {
+        self.pools.freed(address);
         match address == 0 || self.memory.free(address) {
             true => Ok(()),
             false => Err(Failure::new(

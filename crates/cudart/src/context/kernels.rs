@@ -11,7 +11,7 @@ use warpmem_trace::KernelInfo;
 use crate::status::{Failure, Outcome, Status};
 
 use super::clusters::ClusterAttributes;
-use super::device::occupancy;
+use super::device::{SHARED_UNIT, occupancy};
 use super::engine::Engine;
 use super::registry::{FatBinaryId, Registry};
 use super::relayed::warn;
@@ -181,6 +181,15 @@ impl Engine {
         let id = KernelId(FIRST_HANDLE + self.kernels.kernels.len() - 1);
         self.kernels.by_name.insert(key, id);
         Ok(id)
+    }
+
+    /// The names of a module's kernels, in their order.
+    ///
+    /// # Errors
+    /// When no such module is loaded.
+    pub fn kernel_names(&self, module: ModuleId) -> Outcome<Vec<String>> {
+        let module = self.kernels.loaded(module)?.image.module();
+        Ok(module.kernels().map(|kernel| kernel.name.clone()).collect())
     }
 
     fn kernel_of(&self, id: KernelId) -> Outcome<&Kernel> {
@@ -372,5 +381,18 @@ impl Engine {
         let (registers, of_kernel) = self.needs(id)?;
         let shared = of_kernel.saturating_add(u32::try_from(shared).unwrap_or(u32::MAX));
         Ok(occupancy(self.device(), threads, registers, shared))
+    }
+
+    /// Bytes of dynamic shared memory that each CTA can have if an SM holds `ctas` of them.
+    ///
+    /// # Errors
+    /// When there is no such kernel, or an SM has no room for them.
+    pub fn shared_left(&self, id: KernelId, ctas: u32, threads: u32) -> Outcome<u32> {
+        let (_, of_kernel) = self.needs(id)?;
+        if ctas == 0 || self.occupancy(id, threads, 0)? < ctas {
+            return Err(Status::INVALID_VALUE.into());
+        }
+        let of_each = self.device().shared_bytes / ctas / SHARED_UNIT * SHARED_UNIT;
+        Ok(of_each.saturating_sub(of_kernel))
     }
 }

@@ -7,6 +7,7 @@ mod current;
 mod device;
 mod engine;
 mod kernels;
+mod pools;
 mod registry;
 mod relayed;
 mod textures;
@@ -23,7 +24,9 @@ use crate::status::{Failure, Outcome, Status};
 pub use device::{MEMORY_BYTES, Release, attribute, properties};
 pub use engine::Engine;
 pub use kernels::{KernelId, LaunchShape, ModuleId};
+pub use pools::{ON_DEVICE, PINNED, PoolId, PoolValue};
 pub use registry::{Registry, Symbol};
+pub use relayed::warn;
 pub use textures::{TextureRequest, address_mode, texel_format};
 
 /// All that the library knows.

@@ -69,7 +69,8 @@ impl Engine {
         [width, height, depth]: [u64; 3],
     ) -> Outcome<u64> {
         let rows = height.max(1).checked_mul(depth.max(1)).ok_or(Status::OUT_OF_MEMORY)?;
-        let (address, pitch) = self.allocate_rows(width * format.bytes(), rows)?;
+        let row = width.checked_mul(format.bytes()).ok_or(Status::OUT_OF_MEMORY)?;
+        let (address, pitch) = self.allocate_rows(row, rows)?;
         self.textures.arrays.insert(address, ArrayShape { format, width, height, depth, pitch });
         Ok(address)
     }

@@ -20,6 +20,15 @@ impl Engine {
         Ok(())
     }
 
+    /// Gives a stream the window of another.
+    ///
+    /// # Errors
+    /// When there is no such stream.
+    pub fn copy_window(&mut self, to: u64, from: u64) -> Outcome<()> {
+        let window = self.windows.get(&self.clock.stream(from)?).copied();
+        self.set_window(to, window)
+    }
+
     /// Lines that are kept in L2 become as others before the next launch.
     pub fn reset_l2(&mut self) {
         self.relayed.reset_l2();

@@ -86,4 +86,8 @@ functions! { in_context:
     fn cuCtxEnablePeerAccess(_peer: Address, _flags: u32) |_engine| {
         Err(Status::PEER_ACCESS.into())
     }
+
+    fn cuCtxDisablePeerAccess(_peer: Address) |_engine| {
+        Err(Status::PEER_ACCESS_NOT_ENABLED.into())
+    }
 }

@@ -185,4 +185,16 @@ functions! { in_context:
     ) |engine| {
         line(engine, to, from, bytes, ON_DEVICE)
     }
+
+    fn cuMemcpyPeerAsync(
+        to: Address,
+        _to_context: Address,
+        from: Address,
+        _from_context: Address,
+        bytes: usize,
+        stream: Address,
+    ) |engine| {
+        engine.clock.stream(stream)?;
+        line(engine, to, from, bytes, ON_DEVICE)
+    }
 }

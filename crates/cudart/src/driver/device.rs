@@ -77,6 +77,16 @@ functions! { anywhere:
         host::put(to, 0)
     }
 
+    /// The two devices must differ (the manual), and there is one.
+    fn cuDeviceGetP2PAttribute(
+        _to: *mut c_int,
+        _number: u32,
+        _device: c_int,
+        _peer: c_int,
+    ) |_engine| {
+        Err(Status::INVALID_DEVICE.into())
+    }
+
     fn cuDevicePrimaryCtxRetain(to: *mut Address, device: c_int) |engine| {
         check_device(device)?;
         host::put(to, engine.contexts.retain())

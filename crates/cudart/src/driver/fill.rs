@@ -2,6 +2,13 @@
 
 use crate::driver::functions;
 use crate::runtime::Address;
+use crate::status::{Outcome, Status};
+
+/// Bytes of `count` values.
+fn bytes_of<T>(count: usize) -> Outcome<u64> {
+    let bytes = count.checked_mul(size_of::<T>()).ok_or(Status::INVALID_VALUE)?;
+    Ok(bytes as u64)
+}
 
 /// Functions that fill a line of values, and a rectangle of them.
 macro_rules! fills {
@@ -9,13 +16,13 @@ macro_rules! fills {
         functions! { in_context:
             $(
                 fn $line(to: Address, value: $type, count: usize) |engine| {
-                    let bytes = (count * size_of::<$type>()) as u64;
+                    let bytes = bytes_of::<$type>(count)?;
                     engine.fill(to, 0, &value.to_le_bytes(), bytes, 1)
                 }
 
                 fn $line_async(to: Address, value: $type, count: usize, stream: Address) |engine| {
                     engine.clock.stream(stream)?;
-                    let bytes = (count * size_of::<$type>()) as u64;
+                    let bytes = bytes_of::<$type>(count)?;
                     engine.fill(to, 0, &value.to_le_bytes(), bytes, 1)
                 }
 
@@ -26,7 +33,7 @@ macro_rules! fills {
                     width: usize,
                     height: usize,
                 ) |engine| {
-                    let bytes = (width * size_of::<$type>()) as u64;
+                    let bytes = bytes_of::<$type>(width)?;
                     engine.fill(to, pitch as u64, &value.to_le_bytes(), bytes, height as u64)
                 }
 
@@ -39,7 +46,7 @@ macro_rules! fills {
                     stream: Address,
                 ) |engine| {
                     engine.clock.stream(stream)?;
-                    let bytes = (width * size_of::<$type>()) as u64;
+                    let bytes = bytes_of::<$type>(width)?;
                     engine.fill(to, pitch as u64, &value.to_le_bytes(), bytes, height as u64)
                 }
             )*

@@ -7,17 +7,12 @@ use crate::runtime::Address;
 use crate::status::{Outcome, Status};
 
 /// The manual: an allocation of no bytes is an invalid value.
-fn some(bytes: usize) -> Outcome<u64> {
+pub(super) fn some(bytes: usize) -> Outcome<u64> {
     if bytes == 0 { Err(Status::INVALID_VALUE.into()) } else { Ok(bytes as u64) }
 }
 
 functions! { in_context:
     fn cuMemAlloc_v2(to: *mut Address, bytes: usize) |engine| {
-        host::put(to, engine.allocate(some(bytes)?)?)
-    }
-
-    fn cuMemAllocAsync(to: *mut Address, bytes: usize, stream: Address) |engine| {
-        engine.clock.stream(stream)?;
         host::put(to, engine.allocate(some(bytes)?)?)
     }
 

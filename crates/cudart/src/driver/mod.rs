@@ -16,9 +16,11 @@ mod memory;
 mod module;
 mod nothing;
 mod pointer;
+mod pool;
 mod start;
 mod stream;
 mod tensor;
+mod unsupported;
 
 /// Defines functions that return a status. A function does its work with the engine that it names;
 /// those of `in_context` fail where no context is current.

@@ -77,6 +77,83 @@ unsafe fn put_variable(
     }
 }
 
+/// Writes the offset and the size of a kernel's parameter.
+///
+/// # Safety
+/// `offset` and `size` are null or may be written.
+unsafe fn put_parameter(
+    engine: &Engine,
+    kernel: usize,
+    number: usize,
+    offset: *mut usize,
+    size: *mut usize,
+) -> Outcome<()> {
+    let mut end = 0usize;
+    let places = engine.params(KernelId(kernel))?.into_iter().map(|(size, align)| {
+        let first = end.next_multiple_of(align);
+        end = first + size;
+        (first, size)
+    });
+    let (first, bytes) =
+        places.collect::<Vec<_>>().get(number).copied().ok_or(Status::INVALID_VALUE)?;
+    // SAFETY: as the caller promises.
+    unsafe {
+        host::put(offset, first)?;
+        if size.is_null() { Ok(()) } else { host::put(size, bytes) }
+    }
+}
+
+/// Writes the handles of the first kernels of a module.
+///
+/// # Safety
+/// `to` is null or has room for `most` handles.
+unsafe fn put_kernels(
+    engine: &mut Engine,
+    to: *mut usize,
+    most: u32,
+    module: Address,
+) -> Outcome<()> {
+    let names = engine.kernel_names(id(module)?)?;
+    for (at, name) in names.iter().take(most as usize).enumerate() {
+        let kernel = engine.kernel(id(module)?, name)?;
+        // SAFETY: as the caller promises.
+        unsafe { host::put(to.wrapping_add(at), kernel.0) }?;
+    }
+    Ok(())
+}
+
+/// Writes the size of the largest CTA with which an SM holds the most threads, and the CTAs that the
+/// device then holds. The caller's function gives the bytes of dynamic shared memory for a size,
+/// `shared` if there is none; it must not call the driver, which is locked.
+///
+/// # Safety
+/// `grid` and `block` are null or may be written.
+unsafe fn put_best_block(
+    engine: &Engine,
+    [grid, block]: [*mut c_int; 2],
+    kernel: usize,
+    bytes_of: Option<unsafe extern "C" fn(c_int) -> usize>,
+    shared: usize,
+    limit: c_int,
+) -> Outcome<()> {
+    let most = if limit > 0 { limit.min(1024) } else { 1024 };
+    let sizes = (1..=most / 32).rev().map(|warps| 32 * warps);
+    let mut best = (0, 32, 1);
+    for threads in sizes {
+        // SAFETY: the caller's function takes a size.
+        let shared = bytes_of.map_or(shared, |bytes_of| unsafe { bytes_of(threads) });
+        let room = engine.occupancy(KernelId(kernel), threads as u32, shared)? as c_int;
+        if room * threads > best.0 {
+            best = (room * threads, threads, room);
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        host::put(block, best.1)?;
+        host::put(grid, best.2 * engine.device().sms as c_int)
+    }
+}
+
 /// The attribute of a number (the manual, `CUfunction_attribute`).
 fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
     let kernel = KernelId(kernel);
@@ -224,6 +301,58 @@ functions! { in_context:
         host::put(to, engine.kernel_name(KernelId(kernel))?.as_ptr())
     }
 
+    fn cuFuncGetParamInfo(
+        kernel: usize,
+        number: usize,
+        offset: *mut usize,
+        size: *mut usize,
+    ) |engine| {
+        put_parameter(engine, kernel, number, offset, size)
+    }
+
+    fn cuKernelGetParamInfo(
+        kernel: usize,
+        number: usize,
+        offset: *mut usize,
+        size: *mut usize,
+    ) |engine| {
+        put_parameter(engine, kernel, number, offset, size)
+    }
+
+    fn cuFuncGetParamCount(kernel: usize, to: *mut usize) |engine| {
+        host::put(to, engine.params(KernelId(kernel))?.len())
+    }
+
+    fn cuKernelGetParamCount(kernel: usize, to: *mut usize) |engine| {
+        host::put(to, engine.params(KernelId(kernel))?.len())
+    }
+
+    fn cuKernelGetLibrary(to: *mut Address, kernel: usize) |engine| {
+        host::put(to, handle(engine.module_of_kernel(KernelId(kernel))?))
+    }
+
+    fn cuModuleGetFunctionCount(to: *mut u32, module: Address) |engine| {
+        host::put(to, engine.kernel_names(id(module)?)?.len() as u32)
+    }
+
+    fn cuLibraryGetKernelCount(to: *mut u32, library: Address) |engine| {
+        host::put(to, engine.kernel_names(id(library)?)?.len() as u32)
+    }
+
+    fn cuModuleEnumerateFunctions(to: *mut usize, most: u32, module: Address) |engine| {
+        put_kernels(engine, to, most, module)
+    }
+
+    fn cuLibraryEnumerateKernels(to: *mut usize, most: u32, library: Address) |engine| {
+        put_kernels(engine, to, most, library)
+    }
+
+    /// Modules are loaded as a whole.
+    fn cuFuncIsLoaded(to: *mut u32, kernel: usize) |engine| {
+        engine.needs(KernelId(kernel))?;
+        host::put(to, 1)
+    }
+
     fn cuFuncLoad(kernel: usize) |engine| { engine.needs(KernelId(kernel)).map(drop) }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -245,9 +374,6 @@ functions! { in_context:
         put_occupancy(engine, to, kernel, threads, shared)
     }
 
-    /// The largest CTA size with which an SM holds the most threads. The caller's function gives the
-    /// bytes of dynamic shared memory for a size, `shared` if there is none; it must not call the
-    /// driver, which is locked.
     fn cuOccupancyMaxPotentialBlockSize(
         grid: *mut c_int,
         block: *mut c_int,
@@ -256,17 +382,28 @@ functions! { in_context:
         shared: usize,
         limit: c_int,
     ) |engine| {
-        let most = if limit > 0 { limit.min(1024) } else { 1024 };
-        let sizes = (1..=most / 32).rev().map(|warps| 32 * warps);
-        let mut best = (0, 32, 1);
-        for threads in sizes {
-            let shared = bytes_of.map_or(shared, |bytes_of| bytes_of(threads));
-            let room = engine.occupancy(KernelId(kernel), threads as u32, shared)? as c_int;
-            if room * threads > best.0 {
-                best = (room * threads, threads, room);
-            }
-        }
-        host::put(block, best.1)?;
-        host::put(grid, best.2 * engine.device().sms as c_int)
+        put_best_block(engine, [grid, block], kernel, bytes_of, shared, limit)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        grid: *mut c_int,
+        block: *mut c_int,
+        kernel: usize,
+        bytes_of: Option<unsafe extern "C" fn(c_int) -> usize>,
+        shared: usize,
+        limit: c_int,
+        _flags: u32,
+    ) |engine| {
+        put_best_block(engine, [grid, block], kernel, bytes_of, shared, limit)
+    }
+
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        to: *mut usize,
+        kernel: usize,
+        ctas: c_int,
+        threads: c_int,
+    ) |engine| {
+        let kernel = KernelId(kernel);
+        host::put(to, engine.shared_left(kernel, ctas as u32, threads as u32)? as usize)
     }
 }

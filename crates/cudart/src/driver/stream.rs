@@ -1,5 +1,6 @@
 //! Streams.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use crate::context;
@@ -7,6 +8,14 @@ use crate::driver::functions;
 use crate::host;
 use crate::runtime::{Address, PolicyWindow, set_attribute};
 use crate::status::Status;
+
+/// `CU_STREAM_CAPTURE_STATUS_NONE`
+const NOT_RECORDING: u32 = 0;
+
+thread_local! {
+    /// `CUstreamCaptureMode` of this thread, which programs exchange and nothing here depends on.
+    static RECORDING_MODE: Cell<u32> = const { Cell::new(0) };
+}
 
 functions! { in_context:
     fn cuStreamCreate(to: *mut Address, _flags: u32) |engine| {
@@ -49,7 +58,41 @@ functions! { in_context:
 
     fn cuStreamIsCapturing(stream: Address, to: *mut u32) |engine| {
         engine.clock.stream(stream)?;
+        host::put(to, NOT_RECORDING)
+    }
+
+    /// Of a stream that is not recorded as a graph the manual gives nothing but that.
+    fn cuStreamGetCaptureInfo(stream: Address, to: *mut u32) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, NOT_RECORDING)
+    }
+
+    fn cuStreamGetCaptureInfo_v2(stream: Address, to: *mut u32) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, NOT_RECORDING)
+    }
+
+    fn cuStreamGetCaptureInfo_v3(stream: Address, to: *mut u32) |engine| {
+        engine.clock.stream(stream)?;
+        host::put(to, NOT_RECORDING)
+    }
+
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) |_engine| {
+        let before = RECORDING_MODE.replace(host::get(mode)?);
+        host::put(mode, before)
+    }
+
+    fn cuStreamGetId(stream: Address, to: *mut u64) |engine| {
+        host::put(to, engine.clock.stream(stream)?)
+    }
+
+    fn cuStreamGetDevice(stream: Address, to: *mut c_int) |engine| {
+        engine.clock.stream(stream)?;
         host::put(to, 0)
+    }
+
+    fn cuStreamCopyAttributes(to: Address, from: Address) |engine| {
+        engine.copy_window(to, from)
     }
 }
 

@@ -33,7 +33,8 @@ impl Rows {
     }
 
     fn at(&self, row: u64, layer: u64) -> Address {
-        self.address.wrapping_add(layer * self.layer + row * self.pitch)
+        let offset = layer.wrapping_mul(self.layer).wrapping_add(row.wrapping_mul(self.pitch));
+        self.address.wrapping_add(offset)
     }
 }
 

@@ -45,12 +45,6 @@ unsafe extern "C" fn cudaHostAlloc(to: *mut Address, bytes: usize, _flags: u32) 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cudaMallocAsync(to: *mut Address, bytes: usize, _stream: Address) -> Status {
-    // SAFETY: the caller's promise.
-    unsafe { allocate(to, bytes) }
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn cudaFree(address: Address) -> Status {
     context::run_and_note(|engine, _| engine.free(address))
 }

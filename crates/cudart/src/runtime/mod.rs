@@ -25,6 +25,10 @@ pub use attribute::{LaunchAttribute, LaunchAttributes, PolicyWindow, WINDOW};
 pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
 pub use device::{DEVICE_LIMITS, PCI_BUS_ID, check as check_device};
 pub use launch::{FunctionAttributes, arguments};
+pub use pool::{
+    Access, Location, PoolProperties, check_allocation_type, create_pool, put_pool_access,
+    put_pool_attribute, set_pool_access, set_pool_attribute,
+};
 pub use registration::container;
 pub use stream::{PRIORITIES as STREAM_PRIORITIES, set_attribute};
 

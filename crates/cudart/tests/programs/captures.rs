@@ -40,7 +40,7 @@ fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
     let name = match program {
-        "driver" | "tensor" | "clusters" | "windows" => format!("{program}::{program}"),
+        "driver" | "tensor" | "clusters" | "windows" | "pools" => format!("{program}::{program}"),
         _ => format!("program::{program}"),
     };
     let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
@@ -92,6 +92,12 @@ fn the_functions_of_the_driver_do_what_the_manual_says() {
     let captured = capture("driver", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "linked"]);
+}
+
+#[test]
+fn pools_and_what_is_refused_are_as_the_manual_says() {
+    let captured = capture("pools", &options(None));
+    assert_eq!(captured.status, ProgramStatus::Exited(0));
 }
 
 #[test]

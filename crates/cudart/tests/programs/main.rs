@@ -6,6 +6,7 @@ mod captures;
 mod clusters;
 mod driver;
 mod fat_binary;
+mod pools;
 mod program;
 mod tensor;
 mod windows;

@@ -1,0 +1,112 @@
+//! Families of functions that cannot work here. Packages bind them when they are loaded and call few of
+//! them: a call fails with `CUDA_ERROR_NOT_SUPPORTED`, and says which.
+
+use crate::driver::functions;
+use crate::status::{Failure, Status};
+
+macro_rules! unsupported {
+    ($($family:literal: $($name:ident)*;)*) => {
+        functions! { anywhere:
+            $($(
+                /// Takes what its caller gives and looks at none of it.
+                fn $name() |_engine| { Err(unsupported(stringify!($name), $family)) }
+            )*)*
+        }
+    };
+}
+
+fn unsupported(name: &str, family: &str) -> Failure {
+    Failure::new(Status::NOT_SUPPORTED, format!("{name}: {family}: not supported"))
+}
+
+unsupported! {
+    "graphs":
+        cuDeviceGetGraphMemAttribute cuDeviceGraphMemTrim cuDeviceSetGraphMemAttribute
+        cuGraphAddBatchMemOpNode cuGraphAddChildGraphNode cuGraphAddDependencies
+        cuGraphAddDependencies_v2 cuGraphAddEmptyNode cuGraphAddEventRecordNode
+        cuGraphAddEventWaitNode cuGraphAddExternalSemaphoresSignalNode
+        cuGraphAddExternalSemaphoresWaitNode cuGraphAddHostNode cuGraphAddKernelNode
+        cuGraphAddKernelNode_v2 cuGraphAddMemAllocNode cuGraphAddMemFreeNode cuGraphAddMemcpyNode
+        cuGraphAddMemsetNode cuGraphAddNode cuGraphAddNode_v2 cuGraphAddNode_v3
+        cuGraphBatchMemOpNodeGetParams cuGraphBatchMemOpNodeSetParams cuGraphChildGraphNodeGetGraph
+        cuGraphClone cuGraphConditionalHandleCreate cuGraphCreate cuGraphDebugDotPrint
+        cuGraphDestroy cuGraphDestroyNode cuGraphEventRecordNodeGetEvent
+        cuGraphEventRecordNodeSetEvent cuGraphEventWaitNodeGetEvent cuGraphEventWaitNodeSetEvent
+        cuGraphExecBatchMemOpNodeSetParams cuGraphExecChildGraphNodeSetParams cuGraphExecDestroy
+        cuGraphExecEventRecordNodeSetEvent cuGraphExecEventWaitNodeSetEvent
+        cuGraphExecExternalSemaphoresSignalNodeSetParams
+        cuGraphExecExternalSemaphoresWaitNodeSetParams cuGraphExecGetFlags cuGraphExecGetId
+        cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams
+        cuGraphExecKernelNodeSetParams_v2 cuGraphExecMemcpyNodeSetParams
+        cuGraphExecMemsetNodeSetParams cuGraphExecNodeSetParams cuGraphExecUpdate
+        cuGraphExecUpdate_v2 cuGraphExternalSemaphoresSignalNodeGetParams
+        cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
+        cuGraphExternalSemaphoresWaitNodeSetParams cuGraphGetEdges cuGraphGetEdges_v2 cuGraphGetId
+        cuGraphGetNodes cuGraphGetRootNodes cuGraphHostNodeGetParams cuGraphHostNodeSetParams
+        cuGraphInstantiate cuGraphInstantiateWithParams cuGraphInstantiate_v2
+        cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute cuGraphKernelNodeGetParams
+        cuGraphKernelNodeGetParams_v2 cuGraphKernelNodeSetAttribute cuGraphKernelNodeSetParams
+        cuGraphKernelNodeSetParams_v2 cuGraphLaunch cuGraphMemAllocNodeGetParams
+        cuGraphMemFreeNodeGetParams cuGraphMemcpyNodeGetParams cuGraphMemcpyNodeSetParams
+        cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams cuGraphNodeFindInClone
+        cuGraphNodeGetContainingGraph cuGraphNodeGetDependencies cuGraphNodeGetDependencies_v2
+        cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2 cuGraphNodeGetEnabled
+        cuGraphNodeGetLocalId cuGraphNodeGetParams cuGraphNodeGetToolsId cuGraphNodeGetType
+        cuGraphNodeSetEnabled cuGraphNodeSetParams cuGraphNodeSetParams_v2 cuGraphReleaseUserObject
+        cuGraphRemoveDependencies cuGraphRemoveDependencies_v2 cuGraphRetainUserObject cuGraphUpload
+        cuUserObjectCreate cuUserObjectRelease cuUserObjectRetain;
+    "recording a stream as a graph":
+        cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2
+        cuStreamBeginRecaptureToGraph cuStreamEndCapture cuStreamUpdateCaptureDependencies
+        cuStreamUpdateCaptureDependencies_v2;
+    "sharing memory and events with other processes":
+        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle
+        cuIpcOpenMemHandle cuIpcOpenMemHandle_v2 cuMemPoolExportPointer
+        cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer;
+    "virtual memory management":
+        cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemExportToShareableHandle cuMemGetAccess
+        cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle
+        cuMemGetHandleForAddressRange cuMemImportFromShareableHandle cuMemMap cuMemMapArrayAsync
+        cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap;
+    "memory and semaphores of other interfaces":
+        cuDestroyExternalMemory cuDestroyExternalSemaphore cuExternalMemoryGetMappedBuffer
+        cuExternalMemoryGetMappedMipmappedArray cuImportExternalMemory cuImportExternalSemaphore
+        cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync;
+    "graphics":
+        cuGraphicsGLRegisterBuffer cuGraphicsGLRegisterImage cuGraphicsMapResources cuGraphicsResourceGetMappedMipmappedArray
+        cuGraphicsResourceGetMappedPointer cuGraphicsResourceGetMappedPointer_v2
+        cuGraphicsResourceSetMapFlags cuGraphicsResourceSetMapFlags_v2
+        cuGraphicsSubResourceGetMappedArray cuGraphicsUnmapResources cuGraphicsUnregisterResource;
+    "green contexts":
+        cuCtxFromGreenCtx cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent
+        cuDevResourceGenerateDesc cuDevSmResourceSplit cuDevSmResourceSplitByCount
+        cuDeviceGetDevResource cuDeviceGetExecAffinitySupport cuGreenCtxCreate cuGreenCtxDestroy
+        cuGreenCtxGetDevResource cuGreenCtxGetId cuGreenCtxRecordEvent cuGreenCtxStreamCreate
+        cuGreenCtxWaitEvent cuStreamGetDevResource cuStreamGetGreenCtx;
+    "arrays of the driver":
+        cuArray3DCreate cuArray3DCreate_v2 cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
+        cuArrayCreate cuArrayCreate_v2 cuArrayDestroy cuArrayGetDescriptor cuArrayGetDescriptor_v2
+        cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuMemcpyAtoA
+        cuMemcpyAtoA_v2 cuMemcpyAtoD cuMemcpyAtoD_v2 cuMemcpyAtoH cuMemcpyAtoHAsync
+        cuMemcpyAtoHAsync_v2 cuMemcpyAtoH_v2 cuMemcpyDtoA cuMemcpyDtoA_v2 cuMemcpyHtoA
+        cuMemcpyHtoAAsync cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2 cuMipmappedArrayCreate
+        cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements
+        cuMipmappedArrayGetSparseProperties;
+    "textures and surfaces of the driver":
+        cuModuleGetSurfRef cuModuleGetTexRef cuSurfObjectCreate cuSurfObjectDestroy
+        cuSurfObjectGetResourceDesc cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc
+        cuTexObjectGetResourceViewDesc cuTexObjectGetTextureDesc;
+    "waiting for values in memory":
+        cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2
+        cuStreamWaitValue64 cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2
+        cuStreamWriteValue64 cuStreamWriteValue64_v2;
+    "batches of copies":
+        cuMemBatchDecompressAsync cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync
+        cuMemPrefetchBatchAsync cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2
+        cuMemcpy3DWithAttributesAsync cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
+        cuMemcpyWithAttributesAsync;
+    "checkpoints of processes":
+        cuCheckpointOperationComplete cuCheckpointProcessCheckpoint
+        cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState cuCheckpointProcessLock
+        cuCheckpointProcessRestore cuCheckpointProcessUnlock;
+}
