@@ -13,9 +13,11 @@
 //!
 //! Invariant: device addresses do not depend on where the loader puts the program.
 
+mod carried;
 mod context;
 mod driver;
 mod host;
+mod loader;
 mod mapping;
 mod runtime;
 mod status;

@@ -22,3 +22,7 @@ pub use relay::{Relay, RelayError};
 
 /// The environment variable that names the socket.
 pub const SOCKET: &str = "WARPMEM_CAPTURE_SOCKET";
+
+/// The environment variable that is set for a program that carries a CUDA runtime, which is to be
+/// replaced.
+pub const CARRIED_RUNTIME: &str = "WARPMEM_CARRIED_RUNTIME";

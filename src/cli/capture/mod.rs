@@ -108,7 +108,7 @@ pub struct Args {
     /// How to print the summary
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
-    /// Program, unmodified, with the shared CUDA runtime, and its arguments
+    /// Program, unmodified, and its arguments
     #[arg(last = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments, conflicts_with_all = ["ptx", "launch"])]
     program: Vec<OsString>,
 }
@@ -119,8 +119,9 @@ buffer, buffer:TYPE[SIZE]=FILL, of which the kernel gets the address. Types: u8,
 s32, u64, s64, f16, bf16, f32, f64. Fills: zero, a number, random, random(LOW,HIGH), permutation,
 sequence, sequence(FIRST,STEP), @FILE (.npy or raw).
 
-A program must be linked with the shared CUDA runtime and have PTX: nvcc -cudart shared -gencode
-arch=compute_75,code=compute_75. Its output and exit status are passed on.
+A program must have PTX: nvcc -gencode arch=compute_75,code=compute_75. If it has no symbols, or is
+not for x86-64, it must be linked with the shared CUDA runtime: -cudart shared. Its output and exit
+status are passed on.
 
 Examples:
   warpmem capture -o bfs.wmt -- ./bfs graph.txt

@@ -22,6 +22,9 @@ const MACHINE_CODE: [&str; 9] = [
     "libnvrtc",
 ];
 
+/// Whether a runtime that a program carries can be replaced: the jumps to another are machine code.
+const REPLACES_RUNTIMES: bool = cfg!(target_arch = "x86_64");
+
 /// How a program must be compiled to be captured.
 const FLAGS: &str = "-cudart shared -gencode arch=compute_75,code=compute_75";
 
@@ -35,8 +38,8 @@ pub struct Executable {
     functions: Vec<String>,
     /// It has kernels in a section of their own.
     has_kernels: bool,
-    /// It carries a CUDA runtime.
-    has_runtime: bool,
+    /// It carries a CUDA runtime, whose functions its symbols name.
+    carries_runtime: bool,
 }
 
 impl Executable {
@@ -63,17 +66,17 @@ impl Executable {
         let functions = imports(&file).into_iter().filter(|name| is_of_cuda(name)).collect();
         let libraries = libraries(&file).unwrap_or_default();
         let own = file.symbols().chain(file.dynamic_symbols());
-        let has_runtime = own.into_iter().any(|symbol| {
+        let carries_runtime = own.into_iter().any(|symbol| {
             use object::ObjectSymbol;
             symbol.is_definition() && symbol.name() == Ok("__cudaRegisterFatBinary")
         });
-        Some(Executable { path, libraries, functions, has_kernels, has_runtime })
+        Some(Executable { path, libraries, functions, has_kernels, carries_runtime })
     }
 
     /// Fails if the program cannot be captured with the runtime.
     ///
     /// # Errors
-    /// It carries a runtime of its own, needs libraries of machine code, or functions that the
+    /// It carries a runtime that cannot be replaced, needs libraries of machine code, or functions that the
     /// runtime does not have.
     pub fn check(&self, runtime: &Path) -> Result<(), CaptureError> {
         let refused =
@@ -82,10 +85,16 @@ impl Executable {
         let is_cuda =
             |name: &String| name.starts_with("libcudart.") || name.starts_with("libcuda.");
         let is_shared = self.libraries.iter().any(is_cuda);
-        if self.has_runtime || (self.has_kernels && !is_shared) {
+        if self.carries_runtime && !REPLACES_RUNTIMES {
             return refused(format!(
-                "it is linked with the static CUDA runtime, which cannot be replaced; link it with \
-                 `{FLAGS}`"
+                "it is linked with the static CUDA runtime, which is only replaced on x86-64; link \
+                 it with `{FLAGS}`"
+            ));
+        }
+        if self.has_kernels && !self.carries_runtime && !is_shared {
+            return refused(format!(
+                "it is linked with the static CUDA runtime and stripped of the symbols by which \
+                 that is replaced; keep them, or link it with `{FLAGS}`"
             ));
         }
         let is_machine_code = |name: &&String| MACHINE_CODE.iter().any(|l| name.starts_with(l));
@@ -111,10 +120,15 @@ impl Executable {
         }
     }
 
+    /// Whether it carries a CUDA runtime, which is to be replaced.
+    pub fn carries_runtime(&self) -> bool {
+        self.carries_runtime
+    }
+
     /// Why a program that used no CUDA runtime may have done so.
     pub fn hint(&self) -> Option<String> {
         let loads = self.libraries.iter().any(|name| name.starts_with("libcud"));
-        (!loads).then(|| {
+        (!loads && !self.carries_runtime).then(|| {
             format!(
                 "{} does not name the CUDA runtime among its libraries; a program that carries it \
                  must be linked with `{FLAGS}`",
@@ -186,12 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_carries_its_runtime_is_refused_with_the_flag_that_helps() {
+    fn a_program_that_carries_its_runtime_without_symbols_is_refused_with_the_flag_that_helps() {
         let flag = "link it with `-cudart shared -gencode arch=compute_75,code=compute_75`";
-        let without = refusal(&with(&["libc.so.6"]));
-        assert!(without.contains("a.out") && without.contains(flag), "{without}");
-        let carried = Executable { has_runtime: true, ..with(&["libcudart.so.13"]) };
-        assert!(refusal(&carried).contains(flag));
+        let stripped = refusal(&with(&["libc.so.6"]));
+        assert!(stripped.contains("a.out") && stripped.contains(flag), "{stripped}");
+        let carried = Executable { carries_runtime: true, ..with(&["libc.so.6"]) };
+        assert_eq!(carried.check(&runtime()).is_ok(), REPLACES_RUNTIMES);
+        assert!(carried.carries_runtime() && carried.hint().is_none());
     }
 
     #[test]
@@ -217,7 +232,7 @@ mod tests {
     fn this_executable_is_read_and_does_not_use_cuda() {
         let own = Executable::find(runtime().as_os_str()).unwrap();
         assert!(own.libraries.iter().any(|name| name.starts_with("libc.")), "{own:?}");
-        assert!(!own.has_kernels && !own.has_runtime && own.functions.is_empty());
+        assert!(!own.has_kernels && !own.carries_runtime && own.functions.is_empty());
         assert!(own.hint().unwrap().contains("does not name the CUDA runtime"));
         own.check(&runtime()).unwrap();
         assert!(Executable::find(OsStr::new("/proc/self/status")).is_none());

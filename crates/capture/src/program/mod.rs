@@ -114,7 +114,8 @@ pub fn capture_program(
     let name = Path::new(&program.command[0]).file_name().unwrap_or_default();
     let recording = Recording::new(options, &name.to_string_lossy(), watch)?;
     let (status, recording) = listen::with_listener(&stage.socket(), recording, || {
-        let child = start(program, &stage)?;
+        let carries_runtime = executable.as_ref().is_some_and(Executable::carries_runtime);
+        let child = start(program, &stage.environment(carries_runtime))?;
         wait(child, watch)
     })?;
     let mut capture = recording.finish(status_of(status))?;
@@ -127,9 +128,12 @@ pub fn capture_program(
     Ok(capture)
 }
 
-fn start(program: &Program, stage: &Stage) -> Result<Child, CaptureError> {
+fn start(
+    program: &Program,
+    environment: &[(&'static str, OsString)],
+) -> Result<Child, CaptureError> {
     let mut command = Command::new(&program.command[0]);
-    command.args(&program.command[1..]).envs(stage.environment());
+    command.args(&program.command[1..]).envs(environment.iter().cloned());
     command.spawn().map_err(|error| CaptureError::Program {
         program: PathBuf::from(&program.command[0]),
         what: error.to_string(),

@@ -1,6 +1,6 @@
 //! The folder in which a program finds its CUDA runtime.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -36,6 +36,9 @@ const PLAIN: [&str; 4] = ["libcudart.so", "libcuda.so", "libcuda.so.1", RUNTIME]
 /// Where the loader looks for shared libraries first.
 const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
 
+/// The libraries that the loader loads before a program's own.
+const LOADED_FIRST: &str = "LD_PRELOAD";
+
 /// A folder with the runtime under all names, and the socket.
 pub struct Stage {
     folder: TempDir,
@@ -57,20 +60,33 @@ impl Stage {
         self.folder.path().join("socket")
     }
 
-    /// What the program's environment has beside this process's.
-    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let mut path = self.folder.path().as_os_str().to_owned();
-        if let Some(before) = std::env::var_os(SEARCH_PATH).filter(|path| !path.is_empty()) {
-            path.push(":");
-            path.push(before);
-        }
-        vec![
-            (SEARCH_PATH, path),
+    /// The variables that the environment of a program gets beside this process's; a program may
+    /// carry a runtime.
+    pub fn environment(&self, carries_runtime: bool) -> Vec<(&'static str, OsString)> {
+        let folder = self.folder.path().as_os_str();
+        let mut variables = vec![
+            (SEARCH_PATH, before(SEARCH_PATH, folder)),
             // Where Triton looks for the driver.
-            ("TRITON_LIBCUDA_PATH", self.folder.path().as_os_str().to_owned()),
+            ("TRITON_LIBCUDA_PATH", folder.to_owned()),
             (warpmem_relay::SOCKET, self.socket().into_os_string()),
-        ]
+        ];
+        if carries_runtime {
+            let runtime = self.folder.path().join(RUNTIME);
+            variables.push((LOADED_FIRST, before(LOADED_FIRST, runtime.as_os_str())));
+            variables.push((warpmem_relay::CARRIED_RUNTIME, "1".into()));
+        }
+        variables
     }
+}
+
+/// A list of paths of the environment with another path before it.
+fn before(variable: &str, path: &OsStr) -> OsString {
+    let mut paths = path.to_owned();
+    if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
+        paths.push(":");
+        paths.push(others);
+    }
+    paths
 }
 
 fn fill(folder: &Path, runtime: &Path) -> io::Result<()> {

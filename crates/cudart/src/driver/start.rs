@@ -5,6 +5,7 @@ use std::ptr;
 
 use crate::context;
 use crate::host;
+use crate::loader;
 use crate::status::{Outcome, Status};
 
 /// The release of CUDA whose driver this stands for.
@@ -68,27 +69,10 @@ fn names(name: &str, release: c_int) -> Vec<String> {
 unsafe fn function(name: *const c_char, release: c_int) -> Outcome<*mut c_void> {
     // SAFETY: as the caller promises.
     let name = unsafe { host::text(name) }?;
-    let found = names(&name, release).into_iter().find_map(|name| {
-        let name = CString::new(name).ok()?;
-        // SAFETY: the library is open, as this is its code, and the name ends with a zero byte.
-        let address = unsafe { libc::dlsym(own_library()?, name.as_ptr()) };
-        (!address.is_null()).then_some(address)
-    });
+    let found = names(&name, release)
+        .into_iter()
+        .find_map(|name| loader::function(&CString::new(name).ok()?));
     found.ok_or(Status::NOT_FOUND.into())
-}
-
-/// The loader's handle of this library.
-fn own_library() -> Option<*mut c_void> {
-    let inside = cuInit as *const c_void;
-    // SAFETY: numbers and null pointers are a value of the structure.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: the address is of this library; the loader writes the structure.
-    if unsafe { libc::dladdr(inside, &raw mut found) } == 0 {
-        return None;
-    }
-    // SAFETY: the loader's name of the library, which is loaded, so that nothing is run.
-    let handle = unsafe { libc::dlopen(found.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD) };
-    (!handle.is_null()).then_some(handle)
 }
 
 #[unsafe(no_mangle)]
@@ -151,11 +135,25 @@ unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
     unsafe { cuGetProcAddress_v2(name, to, release as c_int, flags, why) }
 }
 
-/// Tables of functions that no manual has.
+/// Tables of functions that no manual has. A CUDA runtime that a library carries needs some.
+///
+/// # Safety
+/// `id` is null or names the 16 bytes by which a table is known.
 #[unsafe(no_mangle)]
-extern "C" fn cuGetExportTable(_to: *mut *const c_void, _id: *const c_void) -> Status {
+unsafe extern "C" fn cuGetExportTable(_to: *mut *const c_void, id: *const [u8; 16]) -> Status {
+    // SAFETY: the caller's promise.
+    if unsafe { host::get(id) }.is_ok_and(|id| id == RUNTIME_TABLE) {
+        context::warn(
+            "a library carries the CUDA runtime, which asks the driver for a table that is not \
+             documented: its calls fail",
+        );
+    }
     Status::NOT_FOUND
 }
+
+/// The table without which the runtime of CUDA 11 to 13 does not start, as it is seen to ask for.
+const RUNTIME_TABLE: [u8; 16] =
+    *b"\x6b\xd5\xfb\x6c\x5b\xf4\xe7\x4a\x89\x87\xd9\x39\x12\xfd\x9d\xf9";
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::fs;
 
+use crate::carried;
 use crate::context::{self, Engine, Release, properties};
 use crate::host;
 use crate::runtime::Address;
@@ -65,9 +66,17 @@ unsafe extern "C" fn cudaDeviceGetAttribute(to: *mut i32, number: u32, device: i
     })
 }
 
-/// The release of the runtime that the program was linked with: the name under which it found this
-/// library.
+/// The release of the runtime that the program was linked with: of the one that it carries, else the
+/// name under which it found this library.
 fn release() -> (Release, i32) {
+    if let Some(number) = carried::release() {
+        let form = match number {
+            13_000.. => Release::Cuda13,
+            12_000.. => Release::Cuda12,
+            _ => Release::Cuda11,
+        };
+        return (form, number);
+    }
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let has = |name: &str| maps.contains(&format!("libcudart.so.{name}"));
     match () {
