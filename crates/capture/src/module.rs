@@ -1,12 +1,14 @@
 //! The module whose kernels are launched.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use warpmem_ptx::{Function, FunctionId, Module, fatbin, listing};
 use warpmem_simt::estimated_registers;
 
 use crate::error::CaptureError;
+
+/// Longest file of PTX or fat binary, bytes: more than any compiler has written.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A parsed module and where it is from.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ impl PtxModule {
     /// When it cannot be read, or is neither.
     pub fn read(path: &Path) -> Result<PtxModule, CaptureError> {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
-        let bytes = fs::read(path).map_err(failed)?;
+        let bytes = warpmem_files::text::read_bytes(path, MOST_BYTES).map_err(failed)?;
         let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
         let text = match fatbin::is_container(&bytes) {
             true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,

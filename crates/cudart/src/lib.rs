@@ -7,7 +7,8 @@
 //!             the C functions            what they do  └▶ capture (relay)
 //! ```
 //!
-//! The C functions turn pointers into values and back; `context` knows nothing of C. This crate has
+//! A program that carries a CUDA runtime is made to call these functions instead (`carried`). The C
+//! functions turn pointers into values and back; `context` knows nothing of C. This crate has
 //! unsafe code: its callers are programs in C, and it reads and writes what their pointers name. Source: NVIDIA, "CUDA Runtime API" and "CUDA Driver API", to which comments refer
 //! as the manual.
 //!

@@ -113,6 +113,11 @@ impl Failure {
         Failure { status, why: Some(why.into()) }
     }
 
+    /// A function of a family that cannot work here.
+    pub fn unsupported(name: &str, family: &str) -> Failure {
+        Failure::new(Status::NOT_SUPPORTED, format!("{name}: {family}: not supported"))
+    }
+
     /// This library is at fault.
     pub fn broken() -> Failure {
         let why = "the runtime failed, with the message above: this is a defect of warpmem";

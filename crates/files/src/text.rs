@@ -29,6 +29,18 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
 }
 
+/// The bytes of a file of at most `most` bytes.
+///
+/// # Errors
+/// If it cannot be read or is longer.
+pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if File::open(path)?.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
+        return Ok(bytes);
+    }
+    Err(too_large(format!("it is longer than {most} bytes, which no such file is")))
+}
+
 /// Appends the next line, including its line end, to `line`; returns its length in bytes, 0 at the
 /// end of the file.
 ///
@@ -63,6 +75,8 @@ mod tests {
         assert!(error.to_string().contains("longer than 16777216 bytes"), "{error}");
         let mut zeros = io::BufReader::new(io::repeat(0));
         let error = read_line(&mut zeros, &mut Vec::new(), 100).unwrap_err();
+        assert!(error.to_string().contains("longer than 100 bytes"), "{error}");
+        let error = read_bytes(Path::new("/dev/zero"), 100).unwrap_err();
         assert!(error.to_string().contains("longer than 100 bytes"), "{error}");
     }
 

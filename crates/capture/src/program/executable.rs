@@ -54,7 +54,8 @@ impl Executable {
                 places.find(|place| place.is_file())?
             }
         };
-        let bytes = fs::read(&path).ok()?;
+        let is_file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        let bytes = is_file.then(|| fs::read(&path).ok()).flatten()?;
         Executable::parse(path, &bytes)
     }
 
@@ -235,6 +236,9 @@ mod tests {
         assert!(!own.has_kernels && !own.carries_runtime && own.functions.is_empty());
         assert!(own.hint().unwrap().contains("does not name the CUDA runtime"));
         own.check(&runtime()).unwrap();
-        assert!(Executable::find(OsStr::new("/proc/self/status")).is_none());
+        // A script, and a device that has no end.
+        for other in ["/proc/self/status", "/dev/zero"] {
+            assert!(Executable::find(OsStr::new(other)).is_none(), "{other}");
+        }
     }
 }

@@ -144,8 +144,8 @@ unsafe extern "C" fn cuGetExportTable(_to: *mut *const c_void, id: *const [u8; 1
     // SAFETY: the caller's promise.
     if unsafe { host::get(id) }.is_ok_and(|id| id == RUNTIME_TABLE) {
         context::warn(
-            "a library carries the CUDA runtime, which asks the driver for a table that is not \
-             documented: its calls fail",
+            "a call reached a statically linked CUDA runtime, which needs a table of the driver that \
+             is not documented: it fails",
         );
     }
     Status::NOT_FOUND

@@ -2,21 +2,17 @@
 //! them: a call fails with `CUDA_ERROR_NOT_SUPPORTED`, and says which.
 
 use crate::driver::functions;
-use crate::status::{Failure, Status};
+use crate::status::Failure;
 
 macro_rules! unsupported {
     ($($family:literal: $($name:ident)*;)*) => {
         functions! { anywhere:
             $($(
                 /// Takes what its caller gives and looks at none of it.
-                fn $name() |_engine| { Err(unsupported(stringify!($name), $family)) }
+                fn $name() |_engine| { Err(Failure::unsupported(stringify!($name), $family)) }
             )*)*
         }
     };
-}
-
-fn unsupported(name: &str, family: &str) -> Failure {
-    Failure::new(Status::NOT_SUPPORTED, format!("{name}: {family}: not supported"))
 }
 
 unsupported! {

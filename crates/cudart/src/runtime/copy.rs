@@ -224,6 +224,22 @@ unsafe extern "C" fn cudaMemcpy2DToArray(
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn cudaMemcpy2DToArrayAsync(
+    array: Address,
+    x: usize,
+    y: usize,
+    from: Address,
+    pitch: usize,
+    width: usize,
+    height: usize,
+    direction: Direction,
+    _stream: Address,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { cudaMemcpy2DToArray(array, x, y, from, pitch, width, height, direction) }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMemcpy2DFromArray(
     to: Address,
     pitch: usize,
@@ -319,6 +335,28 @@ extern "C" fn cudaMemset2D(
 ) -> Status {
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
     context::run_and_note(|engine, _| engine.fill(to, pitch, &[value as u8], width, height))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMemset2DAsync(
+    to: Address,
+    pitch: usize,
+    value: i32,
+    width: usize,
+    height: usize,
+    _stream: Address,
+) -> Status {
+    cudaMemset2D(to, pitch, value, width, height)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMemset3DAsync(
+    to: Pitched,
+    value: i32,
+    extent: Extent,
+    _stream: Address,
+) -> Status {
+    cudaMemset3D(to, value, extent)
 }
 
 #[unsafe(no_mangle)]

@@ -20,6 +20,7 @@ mod registration;
 mod stream;
 mod symbol;
 mod texture;
+mod unsupported;
 
 pub use attribute::{LaunchAttribute, LaunchAttributes, PolicyWindow, WINDOW};
 pub use copy::{ANY, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};

@@ -73,6 +73,16 @@ extern "C" fn cudaStreamSynchronize(stream: Address) -> Status {
     context::run_and_note(|engine, _| engine.clock.stream(stream).map(drop))
 }
 
+/// No stream is recorded as a graph (`cudaStreamCaptureStatusNone`).
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cudaStreamIsCapturing(stream: Address, to: *mut u32) -> Status {
+    context::run_and_note(|engine, _| {
+        engine.clock.stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { host::put(to, 0) }
+    })
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamQuery(stream: Address) -> Status {
     cudaStreamSynchronize(stream)

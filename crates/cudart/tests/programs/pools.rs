@@ -136,6 +136,9 @@ fn unsupported(cuda: &Library) {
     let created = call!(cuda, "cuGraphCreate"(&raw mut graph => *mut u64, 0 => u32));
     let begun = call!(cuda, "cuStreamBeginCapture_v2"(0 => u64, 0 => u32));
     assert_eq!([shared, created, begun], [801; 3]);
+    let runtime = Library::open(c"libcudart.so.13");
+    let shared = call!(runtime, "cudaIpcGetMemHandle"(handle.as_mut_ptr() => *mut u8, 0 => u64));
+    assert_eq!((shared, call!(runtime, "cudaGetLastError"())), (801, 801));
     // Nor is a stream recorded.
     let mut status = 9u32;
     let asked = call!(cuda, "cuStreamGetCaptureInfo_v2"(
