@@ -22,7 +22,7 @@ pub struct BufferSpec {
 }
 
 /// A buffer whose type and size are known, before it has its values.
-pub(crate) struct Sized<'s> {
+pub(crate) struct SizedBuffer<'s> {
     /// How messages name it.
     name: String,
     pub element: Element,
@@ -36,7 +36,7 @@ enum Values<'s> {
     File(ArrayFile),
 }
 
-impl Sized<'_> {
+impl SizedBuffer<'_> {
     /// Gives the buffer, which lies at `address` and whose bytes are 0, its values.
     pub fn fill(
         &mut self,
@@ -89,7 +89,11 @@ impl BufferSpec {
 
     /// Determines the type and size of the buffer, which messages call `name`; files are found from
     /// `folder`.
-    pub(crate) fn sized(&self, name: String, folder: &Path) -> Result<Sized<'_>, CaptureError> {
+    pub(crate) fn sized(
+        &self,
+        name: String,
+        folder: &Path,
+    ) -> Result<SizedBuffer<'_>, CaptureError> {
         if let Fill::File(path) = &self.fill {
             return self.sized_by(name, &folder.join(path));
         }
@@ -100,10 +104,10 @@ impl BufferSpec {
         let bytes =
             bytes.ok_or_else(|| refused(format!("{:?} elements are too many", self.shape)))?;
         let values = Values::Fill(&self.fill);
-        Ok(Sized { name, element, shape: self.shape.clone(), bytes, values })
+        Ok(SizedBuffer { name, element, shape: self.shape.clone(), bytes, values })
     }
 
-    fn sized_by(&self, name: String, path: &Path) -> Result<Sized<'_>, CaptureError> {
+    fn sized_by(&self, name: String, path: &Path) -> Result<SizedBuffer<'_>, CaptureError> {
         let refused = |what: String| CaptureError::Array { path: path.to_owned(), what };
         let mut file = ArrayFile::open(path)?;
         let element = match (&file.described, self.element) {
@@ -132,7 +136,7 @@ impl BufferSpec {
             (Some(described), true) => described.shape.clone(),
             (None, true) => vec![found],
         };
-        Ok(Sized { name, element, shape, bytes, values: Values::File(file) })
+        Ok(SizedBuffer { name, element, shape, bytes, values: Values::File(file) })
     }
 }
 

@@ -61,7 +61,7 @@ impl<'a> Prepared<'a> {
         let cluster = ClusterShape::of(launch, kernel)?;
         let params = launch.params.memory(module, kernel)?;
         let program = programs.program(image, id, cluster.ctas() > 1)?;
-        check_local(&program, &launch.kernel)?;
+        check_local(&program, params.len() as u64, &launch.kernel)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
         match shared_bytes <= MOST_SHARED {
             true => Ok(Prepared { image, launch, program, params, shared_bytes, cluster }),
@@ -74,8 +74,12 @@ impl<'a> Prepared<'a> {
 
 /// Fails if a function of the kernel needs more local memory than a thread can have. Nested calls
 /// are checked as they are made.
-fn check_local(program: &Program, kernel: &str) -> Result<(), LaunchError> {
-    let bytes = program.routines.iter().map(Routine::private_bytes).max().unwrap_or(0);
+fn check_local(program: &Program, params: u64, kernel: &str) -> Result<(), LaunchError> {
+    // The kernel's own parameters, of the first routine, are constants.
+    let constants = std::iter::once(params).chain(std::iter::repeat(0));
+    let routines = program.routines.iter().map(Routine::private_bytes).zip(constants);
+    let bytes = routines.map(|(bytes, constants)| bytes.saturating_sub(constants)).max();
+    let bytes = bytes.unwrap_or(0);
     match bytes <= MOST_LOCAL {
         true => Ok(()),
         false => Err(LaunchError::Local { kernel: kernel.to_owned(), bytes }),

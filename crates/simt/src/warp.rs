@@ -206,12 +206,14 @@ impl<R> Warp<R> {
         self.frames.push(Frame { routine, rows, local, param, call });
     }
 
-    /// Bytes of local memory that a thread takes when the innermost routine calls another.
+    /// Bytes of local memory that a thread takes when the innermost routine calls another. The
+    /// kernel's own parameters, which come first, are none.
     pub fn private_bytes_with(&self, program: &Program, callee: usize) -> u64 {
         let frame = self.frame();
         let caller = &program.routines[frame.routine];
         let taken = frame.local.saturating_add(frame.param).saturating_add(caller.private_bytes());
-        taken.saturating_add(program.routines[callee].private_bytes())
+        let taken = taken.saturating_add(program.routines[callee].private_bytes());
+        taken.saturating_sub(self.params.first)
     }
 
     /// Leaves the innermost routine.
