@@ -12,6 +12,7 @@ mod options;
 mod output;
 mod packed;
 mod progress;
+mod reach;
 mod sass;
 mod sectors;
 mod summary;

@@ -2,11 +2,17 @@
 
 use crate::error::Expected;
 use crate::packed::{AddressMode, write_signed, write_unsigned};
+use crate::reach;
 use crate::text::Tokens;
 
-/// Reads mode and addresses of the lanes in `mask`, and appends them to `out` for a [`crate::packed::Expander`].
-/// Without active lanes only the mode is read.
-pub fn parse(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
+/// Reads mode and addresses of the lanes in `mask`, which access `width` bytes each, and appends them to
+/// `out` for a [`crate::packed::Expander`]. Without active lanes only the mode is read.
+pub fn parse(
+    tokens: &mut Tokens<'_>,
+    mask: u32,
+    width: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), Expected> {
     let mode = match tokens.next() {
         Some(b"0") => AddressMode::List,
         Some(b"1") => AddressMode::Stride,
@@ -17,43 +23,82 @@ pub fn parse(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<()
     if mask == 0 {
         return Ok(());
     }
+    let lanes = Lanes { mask, width };
     match mode {
-        AddressMode::List => parse_list(tokens, mask, out),
-        AddressMode::Stride => parse_stride(tokens, mask, out),
-        AddressMode::Deltas => parse_deltas(tokens, mask, out),
+        AddressMode::List => parse_list(tokens, lanes, out),
+        AddressMode::Stride => parse_stride(tokens, lanes, out),
+        AddressMode::Deltas => parse_deltas(tokens, lanes, out),
+    }
+}
+
+/// The lanes of an access.
+#[derive(Clone, Copy)]
+struct Lanes {
+    mask: u32,
+    /// Bytes of each.
+    width: u32,
+}
+
+impl Lanes {
+    fn count(self) -> u32 {
+        self.mask.count_ones()
+    }
+
+    /// The address of an active lane, counted from 0, if there is one and its bytes fit.
+    fn check(self, active: u32, address: Option<u64>) -> Result<u64, Expected> {
+        match address {
+            Some(address) if reach::fits(address, self.width) => Ok(address),
+            Some(address) => Err(self.beyond(active, format_args!("{address:#x}"))),
+            None => Err(self.beyond(active, "an address that needs more than 64 bits or a sign")),
+        }
+    }
+
+    #[cold]
+    fn beyond(self, active: u32, begins: impl std::fmt::Display) -> Expected {
+        let lane = (0..32).filter(|lane| self.mask >> lane & 1 == 1).nth(active as usize);
+        reach::expected(lane.unwrap_or(0), self.width, begins).into()
     }
 }
 
 const ADDRESS: &str = "a hexadecimal address for every active lane";
 
-fn parse_list(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
-    let base = tokens.hex(ADDRESS)?;
+fn parse_list(tokens: &mut Tokens<'_>, lanes: Lanes, out: &mut Vec<u8>) -> Result<(), Expected> {
+    let base = lanes.check(0, Some(tokens.hex(ADDRESS)?))?;
     write_unsigned(out, base);
     let mut last = base;
-    for _ in 1..mask.count_ones() {
-        let address = tokens.hex(ADDRESS)?;
+    for active in 1..lanes.count() {
+        let address = lanes.check(active, Some(tokens.hex(ADDRESS)?))?;
         write_signed(out, address.wrapping_sub(last) as i64);
         last = address;
     }
     Ok(())
 }
 
-fn parse_stride(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
-    if !is_one_run(mask) {
+fn parse_stride(tokens: &mut Tokens<'_>, lanes: Lanes, out: &mut Vec<u8>) -> Result<(), Expected> {
+    if !is_one_run(lanes.mask) {
         return Err("one run of active lanes with address mode 1 (base and stride)".into());
     }
     let base = tokens.hex("a hexadecimal base address")?;
     let stride = tokens.signed("a decimal stride")?;
+    // If the first and the last fit, so do those between.
+    let last = lanes.count() - 1;
+    lanes.check(0, Some(base))?;
+    if lanes.check(last, reach::strided(base, stride, last)).is_err() {
+        for active in 1..=last {
+            lanes.check(active, reach::strided(base, stride, active))?;
+        }
+    }
     write_unsigned(out, base);
     write_signed(out, stride);
     Ok(())
 }
 
-fn parse_deltas(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
-    let base = tokens.hex("a hexadecimal base address")?;
-    write_unsigned(out, base);
-    for _ in 1..mask.count_ones() {
+fn parse_deltas(tokens: &mut Tokens<'_>, lanes: Lanes, out: &mut Vec<u8>) -> Result<(), Expected> {
+    let mut address = lanes.check(0, Some(tokens.hex("a hexadecimal base address")?))?;
+    write_unsigned(out, address);
+    for active in 1..lanes.count() {
         let delta = tokens.signed("a decimal delta for every active lane but the first")?;
+        address = lanes.check(active, address.checked_add_signed(delta))?;
         write_signed(out, delta);
     }
     Ok(())
@@ -77,7 +122,7 @@ mod tests {
 
     fn decode(text: &str, mask: u32) -> Result<Vec<u64>, Expected> {
         let mut bytes = Vec::new();
-        parse(&mut Tokens::new(text.as_bytes()), mask, &mut bytes)?;
+        parse(&mut Tokens::new(text.as_bytes()), mask, 4, &mut bytes)?;
         let mut lanes = [0; WARP_SIZE];
         Ok(Expander::new(&bytes).next(mask, &mut lanes).1.to_vec())
     }
@@ -114,14 +159,33 @@ mod tests {
         assert!(decode("3 0x100 4", 0b111).is_err());
     }
 
+    #[test]
+    fn addresses_that_wrap_are_refused_with_their_lane() {
+        let last = u64::MAX - 3;
+        assert_eq!(decode(&format!("1 {:#x} 4", last - 4), 0b110), Ok(vec![last - 4, last]));
+        assert_eq!(decode("1 0x8 -4", 0b111), Ok(vec![8, 4, 0]));
+        for (text, mask, part) in [
+            ("1 0x8 -4".to_owned(), 0xf0, "the 4 of lane 7 begin at an address that needs"),
+            (format!("1 {last:#x} 4"), 0b11, "the 4 of lane 1 begin at an address that needs"),
+            (format!("1 {:#x} 1", last), 0b11, "the 4 of lane 1 begin at 0xfffffffffffffffd"),
+            ("2 0x8 -4 -8".to_owned(), 0b10101, "the 4 of lane 4 begin at an address that needs"),
+            (format!("2 {last:#x} 4"), 0b11, "lane 1"),
+            ("0 0x8 0xfffffffffffffffe".to_owned(), 0b11, "lane 1 begin at 0xfffffffffffffffe"),
+            ("1 0x0 -9223372036854775808".to_owned(), 0b11, "lane 1"),
+        ] {
+            let refused = decode(&text, mask).unwrap_err().0;
+            assert!(refused.contains(part), "{text}: {refused}");
+        }
+    }
+
     proptest! {
         /// Any addresses, written in any mode that can hold them, come back.
         #[test]
         fn every_mode_gives_the_addresses_back(
             mask in 1u32..,
-            base: u64,
+            base in 1u64 << 46..1 << 62,
             stride in -(1i64 << 40)..(1i64 << 40),
-            random in prop::array::uniform32(any::<u64>()),
+            random in prop::array::uniform32(0u64..1 << 63),
         ) {
             let active = mask.count_ones() as usize;
             let addresses = &random[..active];

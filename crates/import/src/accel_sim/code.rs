@@ -61,6 +61,8 @@ struct Entry {
     /// From the destination count to the width, or to the immediate where that matters.
     text: Box<[u8]>,
     op: Op,
+    /// Bytes of a lane's access.
+    width: u8,
     addressed: bool,
     /// The next code with the same PC.
     next: Option<CodeId>,
@@ -73,6 +75,8 @@ struct Entry {
 pub struct Found {
     pub id: CodeId,
     pub op: Op,
+    /// Bytes of a lane's access.
+    pub width: u8,
     pub addressed: bool,
 }
 
@@ -100,7 +104,7 @@ impl CodeTable {
         self.entries[self.last as usize].follower = id;
         self.last = id;
         let entry = &self.entries[id as usize];
-        Ok(Found { id, op: entry.op, addressed: entry.addressed })
+        Ok(Found { id, op: entry.op, width: entry.width, addressed: entry.addressed })
     }
 
     /// The code of this PC that `line` starts with.
@@ -129,6 +133,7 @@ impl CodeTable {
             pc,
             text: text.into(),
             op: code.decoded.op,
+            width: code.decoded.width,
             addressed: code.addressed,
             next: self.by_pc.insert(pc, id),
             follower: id,

@@ -1,5 +1,6 @@
 //! The `-key = value` lines at a kernel file's beginning. Any may be missing or hold nonsense.
 
+use crate::error::shortened;
 use crate::text;
 
 /// What the header lines of a kernel file say, nonsense left out.
@@ -19,6 +20,8 @@ pub struct Header {
     pub tracer_version: u32,
     /// Lines begin with a source line number.
     pub line_numbers: bool,
+    /// Instruction set, which only traces of other vendors' GPUs name.
+    pub isa: Option<String>,
     /// What was not believed, one sentence each.
     pub notes: Vec<String>,
 }
@@ -57,8 +60,22 @@ impl Header {
             b"local mem base_addr" => self.local_base = text::hex(value).filter(|&base| base != 0),
             b"accelsim tracer version" => self.tracer_version = whole_part(value),
             b"enable lineinfo" => self.line_numbers = value == b"1",
+            b"isa type" => self.isa = Some(shortened(value)),
             _ => {}
         }
+    }
+
+    /// Refuses kernels of an instruction set other than SASS.
+    pub fn check_isa(&self) -> Result<(), String> {
+        let Some(isa) = self.isa.as_deref() else { return Ok(()) };
+        if isa.eq_ignore_ascii_case("sass") {
+            return Ok(());
+        }
+        Err(format!(
+            "not supported: wavefronts of 64 lanes (the header says `isa type = {isa}`); a warp of a trace has 32 \
+             lanes and an opcode of SASS. Write the accesses as a table, two rows of 32 lanes for each wavefront, \
+             and import that (warpmem import csv)"
+        ))
     }
 
     fn bounded(&mut self, key: &str, value: &[u8], most: u64) -> u32 {
@@ -140,6 +157,15 @@ mod tests {
         assert_eq!(header.local_base, Some(0x7fce_cb00_0000));
         assert_eq!((header.tracer_version, header.line_numbers), (5, true));
         assert_eq!(header.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn wavefronts_are_refused() {
+        let refused = header("-kernel name = k\n-isa type = GCN3\n").check_isa().unwrap_err();
+        assert!(refused.starts_with("not supported: wavefronts of 64 lanes"), "{refused}");
+        assert!(refused.contains("`isa type = GCN3`"), "{refused}");
+        assert_eq!(header("-isa type = SASS").check_isa(), Ok(()));
+        assert_eq!(header("").check_isa(), Ok(()));
     }
 
     #[test]

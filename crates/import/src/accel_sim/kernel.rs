@@ -105,6 +105,7 @@ impl Parser<'_> {
 
     /// The header is complete.
     fn begin(&mut self, header: Header, grouped: bool) -> Result<(), ImportError> {
+        header.check_isa().map_err(|what| ImportError::file(self.path, what))?;
         self.stage = if grouped {
             Stage::Grouped(Grouped::new(LineParser::new(&header, grouped_coordinates(&header))))
         } else {

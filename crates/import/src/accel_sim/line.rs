@@ -94,7 +94,7 @@ impl LineParser {
         let mask = self.mask(tokens)?;
         let found = self.codes.find(pc, tokens)?;
         if found.addressed {
-            address::parse(tokens, mask, addresses)?;
+            address::parse(tokens, mask, found.width.into(), addresses)?;
         }
         check_tail(tokens)?;
         let line = Line { code: found.id, mask };
@@ -107,8 +107,8 @@ impl LineParser {
             tokens.skip(MASK_DIGITS);
             return Ok(self.mask.1);
         }
-        let (mask, bytes) =
-            leading_mask(text).ok_or("an active mask of up to 8 hexadecimal digits")?;
+        let (mask, bytes) = leading_mask(text)
+            .ok_or("an active mask of up to 8 hexadecimal digits, a warp's 32 lanes")?;
         tokens.skip(bytes);
         if let Some(digits) = text[..bytes].first_chunk() {
             self.mask = (*digits, mask);

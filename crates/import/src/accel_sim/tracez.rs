@@ -221,6 +221,7 @@ impl<'a> Source<'a> {
         }
         let mut header = Header::default();
         text.split(|&byte| byte == b'\n').for_each(|line| header.line(line));
+        header.check_isa().map_err(|what| self.bad(0, what))?;
         Ok(header)
     }
 

@@ -8,6 +8,7 @@ use warpmem_trace::WARP_SIZE;
 use super::{Action, Code, Row};
 use crate::error::Expected;
 use crate::packed::{Expander, write_addresses, write_unsigned};
+use crate::reach;
 
 /// The rows of one kernel, by CTA and warp.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ impl Rows {
     pub fn push(&mut self, row: Row<'_>) -> Result<(), Expected> {
         let Row { cta, warp, code, mask, addresses } = row;
         debug_assert_eq!(addresses.len(), code.addresses(mask), "{code:?}");
+        check_reach(&code, mask, addresses)?;
         let size = expanded_size(&code, addresses.len(), self.gap);
         let id = self.intern(code)?;
         let next = self.ctas.len();
@@ -103,6 +105,18 @@ impl Rows {
         self.codes.push(code.clone());
         self.ids.insert(code, id);
         Ok(id)
+    }
+}
+
+/// Refuses lanes whose bytes would wrap to address 0.
+fn check_reach(code: &Code, mask: u32, addresses: &[u64]) -> Result<(), Expected> {
+    let Action::Memory(op) = code.action else { return Ok(()) };
+    let lanes = (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1);
+    match lanes.zip(addresses).find(|&(_, &address)| !reach::fits(address, op.width)) {
+        Some((lane, address)) => {
+            Err(reach::expected(lane, op.width, format_args!("{address:#x}")).into())
+        }
+        None => Ok(()),
     }
 }
 

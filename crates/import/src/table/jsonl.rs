@@ -1,7 +1,9 @@
 //! JSON lines: an object per line.
 
+use std::fmt;
 use std::path::Path;
 
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Table;
@@ -32,10 +34,10 @@ pub fn import_jsonl(
         }
         let place = Place::Line(number);
         let fail = |what| ImportError::Place { path: input.to_path_buf(), place, what };
-        let object: Map<String, Value> =
+        let object: Object =
             serde_json::from_slice(line).map_err(|error| fail(unreadable(&error)))?;
         let mut cells = Cells::default();
-        for (key, value) in &object {
+        for (key, value) in &object.0 {
             if let Some(column) = options.column(key).map_err(fail)? {
                 cells[column as usize] = cell(value);
             }
@@ -43,6 +45,33 @@ pub fn import_jsonl(
         table.row(&cells, place)
     })?;
     table.finish(bytes_in, text_bytes)
+}
+
+/// The keys of an object and their values, each key once.
+struct Object(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+        deserializer.deserialize_map(Object(Map::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Object;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Object, A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if self.0.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("key `{key}` occurs twice")));
+            }
+            self.0.insert(key, map.next_value()?);
+        }
+        Ok(self)
+    }
 }
 
 /// The error without its line, which is 1 in every line of the file.

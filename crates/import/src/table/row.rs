@@ -6,6 +6,7 @@ use warpmem_trace::{
 
 use super::column::{Cell, Cells, Column, Wrong};
 use crate::gather::{Action, Code, CodeRegisters, Launch};
+use crate::reach;
 use crate::sass::opcode;
 
 /// A warp instruction.
@@ -300,8 +301,11 @@ fn lanes(cells: &Cells<'_>, op: MemoryOp) -> Result<(u32, Vec<u64>), Wrong> {
             let stride = cells[Column::Stride as usize].signed(Column::Stride)?;
             let stride = stride.unwrap_or(op.width.into());
             let mask = mask.unwrap_or(u32::MAX);
-            let address = |lane: i64| base.wrapping_add_signed(stride.wrapping_mul(lane));
-            Ok((mask, active_lanes(mask).map(|lane| address(lane as i64)).collect()))
+            let address = |lane| {
+                let address = reach::strided(base, stride, lane as u32);
+                address.ok_or_else(|| beyond(cells, base, stride, (lane, op.width)))
+            };
+            Ok((mask, active_lanes(mask).map(address).collect::<Result<_, _>>()?))
         }
         (None, None) if mask == Some(0) => Ok((0, Vec::new())),
         (None, None) => {
@@ -313,6 +317,13 @@ fn lanes(cells: &Cells<'_>, op: MemoryOp) -> Result<(u32, Vec<u64>), Wrong> {
             Err(cells[Column::Base as usize].wrong(Column::Base, expected))
         }
     }
+}
+
+/// The refusal of a base and stride that lead a lane, given with its bytes, out of 64 bits.
+fn beyond(cells: &Cells<'_>, base: u64, stride: i64, (lane, width): (usize, u32)) -> Wrong {
+    let begins = i128::from(base) + i128::from(stride) * lane as i128;
+    let expected = reach::expected(lane, width, format_args!("{begins}"));
+    cells[Column::Base as usize].wrong(Column::Base, expected)
 }
 
 const LIST: &str = "1 to 32 addresses, decimal or hexadecimal with 0x";

@@ -123,7 +123,7 @@ pub fn accesses() -> impl Strategy<Value = Vec<GivenKernel>> {
 fn addresses() -> impl Strategy<Value = Vec<u64>> {
     let strided = (1u64..1 << 40, 0u64..64)
         .prop_map(|(base, step)| (0..32).map(|lane| base + step * lane).collect::<Vec<_>>());
-    prop_oneof![strided, prop::collection::vec(1u64.., 32)]
+    prop_oneof![strided, prop::collection::vec(1u64..1 << 63, 32)]
 }
 
 fn of_acts(act: impl Fn() -> BoxedStrategy<Act>) -> impl Strategy<Value = Vec<GivenKernel>> {

@@ -116,6 +116,26 @@ fn tables() {
         ("cache,addresses\nx,1\n", ["t.csv:2: column cache: expected one of default", ""]),
         ("base,stride\n1,x\n", ["t.csv:2: column stride: expected a whole number, found `x`", ""]),
         ("base,addresses\n1,1\n", ["t.csv:2: column base: expected nothing", ""]),
+        (
+            "base,stride,mask\n64,4,\n8,-4,0xf\n",
+            ["t.csv:3: column base: expected lanes whose bytes", "the 4 of lane 3 begin at -4"],
+        ),
+        (
+            "base,stride,mask,bytes\n0xfffffffffffffff0,8,5,8\n",
+            ["t.csv:2: column base: expected", "the 8 of lane 2 begin at 18446744073709551616"],
+        ),
+        (
+            "base,stride\n0,-9223372036854775808\n",
+            ["t.csv:2: column base: expected", "the 4 of lane 1 begin at -9223372036854775808"],
+        ),
+        (
+            "mask,addresses,bytes\n1,0xfffffffffffffff8,8\n6,1 0xfffffffffffffffc,8\n",
+            ["t.csv:3: expected lanes whose bytes", "the 8 of lane 2 begin at 0xfffffffffffffffc"],
+        ),
+        (
+            "lane,addresses\n4,1\n9,0xffffffffffffffff\n",
+            ["t.csv:3: expected lanes whose bytes", "the 4 of lane 9 begin at 0xffffffffffffffff"],
+        ),
         ("cta,addresses\n1 2 3 4,1\n", ["t.csv:2: column cta: expected one to three numbers", ""]),
         (
             "warp,addresses\n-1,1\n",
@@ -163,6 +183,11 @@ fn json_lines() {
             ["t.jsonl:1: column op: expected a number or a text", "true"],
         ),
         ("{\"addresses\": [1], \"warp\": -1}", ["t.jsonl:1: column warp: expected", "found `-1`"]),
+        (
+            "{\"base\": 64}\n{\"base\": 64, \"op\": \"store\", \"base\": 128}",
+            ["t.jsonl:2: expected a JSON object on one line; column", "key `base` occurs twice"],
+        ),
+        ("{\"base\": 0, \"stride\": -1}", ["t.jsonl:1: column base:", "the 4 of lane 1 begin at -1"]),
     ] {
         let error = of_jsonl(text);
         assert!(parts.iter().all(|part| error.contains(part)), "{text}: {error}");
@@ -177,6 +202,13 @@ fn logs() {
         (
             "hello\nMEMTRACE: CTX 0x1 - CTA 0,0,0 - warp 0 - LDG.E - 0x1\n",
             ["app.log:2: expected 32 hexadecimal addresses", ""],
+        ),
+        (
+            &format!(
+                "CTA 0,0,0 - warp 0 - LDG.E - 0x10 0xfffffffffffffffd {}\n",
+                "0x0 ".repeat(30)
+            ),
+            ["app.log:1: expected lanes whose bytes", "the 4 of lane 1 begin at 0xfffffffffffffffd"],
         ),
     ] {
         let error = of_log(text);
