@@ -6,6 +6,7 @@ use anyhow::Context;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use warpmem::workload::Stop;
 
 /// Whether the user wants the work to stop.
 #[derive(Clone, Debug)]
@@ -24,6 +25,11 @@ impl Interrupt {
         };
         ctrlc::set_handler(handler).context("failed to watch for Ctrl-C")?;
         Ok(interrupt)
+    }
+
+    /// Stops a generator when the user asks.
+    pub fn stop(&self) -> Stop {
+        Stop::when(Arc::clone(&self.0))
     }
 
     pub fn is_asked(&self) -> bool {

@@ -96,6 +96,20 @@ fn a_generator_leaves_no_trace() {
     assert_eq!(bench.names(), [""; 0]);
 }
 
+/// The input alone takes a minute: the file of the trace is there before it is drawn.
+#[test]
+fn a_generator_hears_while_it_draws_its_input() {
+    let bench = Bench::new();
+    let mut child = start(&bench, &["generate", "bfs", "--nodes", "2^24", "-o", "t.wmt"]);
+    wait_until(&mut child, || !bench.names().is_empty());
+    let begun = Instant::now();
+    interrupt(&child);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(bench.names(), [""; 0]);
+}
+
 /// A launch that ends, and one that never does.
 #[test]
 fn a_capture_keeps_the_launches_that_had_ended() {

@@ -42,7 +42,13 @@ impl Random {
 
     /// Fisher and Yates: every order equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        self.shuffle_watched(items, || ());
+    }
+
+    /// As [`Random::shuffle`], with a call of `watch` for every item, which may stop it.
+    pub fn shuffle_watched<T>(&mut self, items: &mut [T], mut watch: impl FnMut()) {
         for last in (1..items.len()).rev() {
+            watch();
             items.swap(last, self.below(last as u64 + 1) as usize);
         }
     }

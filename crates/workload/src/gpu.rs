@@ -11,9 +11,9 @@ use warpmem_trace::{
     Codec, CtaBuilder, KernelInfo, Provenance, TraceSummary, TraceWriter, WARP_SIZE, WriterOptions,
 };
 
-use super::WorkloadError;
 use super::warp::memory::{Array, Memory, Word};
 use super::warp::{Position, Warp};
+use super::{WorkloadError, stop};
 use warpmem_trace::Ranges;
 
 /// Progress of a generator.
@@ -100,6 +100,7 @@ impl<'a> Gpu<'a> {
 
     /// `cudaMalloc` and `cudaMemset(0)`.
     pub fn zeros<T: Word>(&mut self, len: u64) -> Array<T> {
+        stop::check();
         self.memory.borrow_mut().allocate(len)
     }
 

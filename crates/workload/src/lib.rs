@@ -18,6 +18,7 @@ mod kernels;
 mod parameters;
 mod pointer;
 pub mod shell;
+mod stop;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ pub use input::InputError;
 #[cfg(fuzzing)]
 pub use input::read_as_every_format;
 pub use parameters::Parameter;
+pub use stop::Stop;
 
 use gpu::Gpu;
 use input::Random;
@@ -168,6 +170,20 @@ impl Request {
         output: &Path,
         progress: &mut ProgressCallback<'_>,
     ) -> Result<Generated, WorkloadError> {
+        self.generate_until(&Stop::default(), output, progress)
+    }
+
+    /// As [`Request::generate`], but stops when `stop` asks for it, also between the calls of `progress`: while it
+    /// reads or draws its input, or in the midst of a CTA.
+    ///
+    /// # Errors
+    /// As [`Request::generate`]; [`WorkloadError::Interrupted`] if it was stopped.
+    pub fn generate_until(
+        &self,
+        stop: &Stop,
+        output: &Path,
+        progress: &mut ProgressCallback<'_>,
+    ) -> Result<Generated, WorkloadError> {
         let generator = find(&self.kernel)?;
         let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
         if arguments.names(output) {
@@ -180,7 +196,8 @@ impl Request {
             command: self.spelt_out(&arguments),
         };
         let mut gpu = Gpu::create(output, provenance, self.launches.clone(), progress)?;
-        match (generator.run)(&mut gpu, &arguments, &mut Random::new(self.seed)) {
+        let random = &mut Random::new(self.seed);
+        match stop.watch(|| (generator.run)(&mut gpu, &arguments, random)) {
             Err(WorkloadError::Interrupted) if gpu.is_complete() => {}
             Err(error) => return Err(error),
             Ok(()) => {}

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use warpmem::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
-use warpmem::workload::Progress;
+use warpmem::workload::{Progress, Stop};
 use warpmem_text::aligned;
 use warpmem_trace::TraceSummary;
 
@@ -115,6 +115,10 @@ impl Watcher for Watch {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn stop(&self) -> Stop {
+        self.interrupt.stop()
     }
 
     fn made(&self) {

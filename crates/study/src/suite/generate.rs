@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use warpmem_files::staged;
 use warpmem_trace::TraceSummary;
-use warpmem_workload::{Progress, WorkloadError};
+use warpmem_workload::{Progress, Stop, WorkloadError};
 
 /// Name of the manifest in its folder.
 pub const MANIFEST: &str = "suite.toml";
@@ -46,6 +46,9 @@ impl GenerateError {
 pub trait Watcher: Sync {
     /// A workload is this far.
     fn report(&self, workload: &str, progress: &Progress) -> ControlFlow<()>;
+
+    /// Asked to stop when `report` would say so, also between its calls.
+    fn stop(&self) -> Stop;
 
     /// The trace of a workload is complete.
     fn made(&self);
@@ -94,7 +97,7 @@ impl Generation<'_> {
         let file = format!("{name}.wmt");
         let path = self.folder.join(&file);
         let summary = request
-            .generate(&path, &mut |progress| watcher.report(name, progress))
+            .generate_until(&watcher.stop(), &path, &mut |progress| watcher.report(name, progress))
             .map_err(|error| self.failure(error, &path))?
             .trace;
         watcher.made();

@@ -1,5 +1,7 @@
 //! Compressed sparse rows: the structure of a graph or of a sparse matrix.
 
+use crate::stop;
+
 /// Row `r` holds `columns[offsets[r]..offsets[r + 1]]`, ascending and without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
@@ -26,6 +28,7 @@ impl Csr {
         merge: impl Fn(V, V) -> V,
     ) -> (Csr, Vec<V>) {
         let mut offsets = vec![0u32; rows as usize + 1];
+        let entries = entries.inspect(|_| stop::check());
         for (row, ..) in entries.clone() {
             offsets[row as usize + 1] += 1;
         }
@@ -52,6 +55,7 @@ impl Csr {
         let mut row: Vec<(u32, V)> = Vec::new();
         let (mut begin, mut kept) = (0, 0);
         for offset in &mut offsets[1..] {
+            stop::check();
             let (end, first) = (*offset as usize, kept);
             row.clear();
             row.extend((begin..end).map(|place| (columns[place], values[place])));
@@ -88,6 +92,7 @@ impl Csr {
         let mut relabelled = Vec::with_capacity(values.len());
         let mut row: Vec<(u32, V)> = Vec::new();
         for old in named {
+            stop::check();
             row.clear();
             let places = self.places(old);
             row.extend(places.map(|i| (labels[self.columns[i] as usize], values[i])));

@@ -2,6 +2,7 @@
 
 use super::Random;
 use crate::parameters::Choice;
+use crate::stop;
 
 /// The order in which a table is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +30,17 @@ impl Choice for IndexPattern {
 pub fn indices(pattern: IndexPattern, count: u32, bound: u32, random: &mut Random) -> Vec<u32> {
     let wrapped = |step: u64, i: u32| (u64::from(i) * step % u64::from(bound)) as u32;
     let hot_part = bound.div_ceil(10);
-    (0..count)
-        .map(|i| match pattern {
+    let index = |i| {
+        stop::check();
+        match pattern {
             IndexPattern::Uniform => random.index(bound),
             IndexPattern::Hot if random.below(10) < 9 => random.index(hot_part),
             IndexPattern::Hot => random.index(bound),
             IndexPattern::Sequential => wrapped(1, i),
             IndexPattern::Strided => wrapped(33, i),
-        })
-        .collect()
+        }
+    };
+    (0..count).map(index).collect()
 }
 
 #[cfg(test)]

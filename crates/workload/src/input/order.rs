@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 
 use super::{Csr, Random};
 use crate::parameters::Choice;
+use crate::stop;
 
 /// How vertices are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Ordering {
             Ordering::AsIs => None,
             Ordering::Random => {
                 let mut labels: Vec<u32> = (0..nodes).collect();
-                random.shuffle(&mut labels);
+                random.shuffle_watched(&mut labels, stop::check);
                 Some(labels)
             }
             Ordering::Degree => Some(ranks(&by_degree(&graph()))),
@@ -117,6 +118,7 @@ impl<'a> Search<'a> {
         let mut next = self.sequence.len();
         self.reach(start);
         while let Some(&vertex) = self.sequence.get(next) {
+            stop::check();
             let found = self.sequence.len();
             for &neighbour in self.graph.row(vertex) {
                 self.reach(neighbour);
@@ -168,6 +170,7 @@ impl<'a> Levels<'a> {
         let (mut depth, mut level) = (0, 0..1);
         loop {
             for place in level.clone() {
+                stop::check();
                 for &neighbour in self.graph.row(self.queue[place]) {
                     self.reach(neighbour);
                 }

@@ -115,6 +115,7 @@ pub mod prelude {
     pub use crate::input::*;
     pub use crate::parameters::{Arguments, Choice, Parameter, show_count};
     pub use crate::pointer::{Pointer, Shared};
+    use crate::stop;
     pub use crate::warp::Warp;
     pub use crate::warp::lanes::{Lanes, Operand, Var};
     pub use crate::warp::memory::{Array, Word};
@@ -172,6 +173,10 @@ pub mod prelude {
 
     /// Whole numbers from 0 to 7: their sums and products are exact in single precision, in any order.
     pub fn small_floats(n: u32, random: &mut Random) -> Vec<f32> {
-        (0..n).map(|_| random.index(8) as f32).collect()
+        let float = |_| {
+            stop::check();
+            random.index(8) as f32
+        };
+        (0..n).map(float).collect()
     }
 }

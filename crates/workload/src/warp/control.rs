@@ -6,6 +6,7 @@ use std::task::Poll;
 use warpmem_trace::{Barrier, OpClass};
 
 use super::{Flow, Warp, pc};
+use crate::stop;
 use crate::warp::lanes::{Lanes, Operand, Var};
 use crate::warp::memory::Word;
 use crate::warp::predicate::Predicate;
@@ -174,6 +175,7 @@ impl Warp {
     /// The branch at the end of a loop's body. The lanes that iterate again go to its top; if there
     /// are none, the lanes that entered the loop continue behind it.
     fn goes_round(&self, entry: &Flow, again: Predicate) -> bool {
+        stop::check();
         let staying = self.active() & again.bits();
         self.issue_control(staying, &[again.register()]);
         let live = self.flow.get().live;

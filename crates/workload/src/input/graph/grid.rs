@@ -1,6 +1,7 @@
 //! Grids, and road networks cut out of them.
 
 use crate::input::largest_side;
+use crate::stop;
 use warpmem_random::Random;
 
 /// A square (two dimensions) or cubic (three) grid: the largest with no more than `nodes` vertices, and its
@@ -12,7 +13,10 @@ pub fn grid(nodes: u32, dimensions: u32) -> (u32, Vec<(u32, u32)>) {
         let stride = side.pow(axis);
         (vertex / stride % side + 1 < side).then_some((vertex, vertex + stride))
     };
-    let edges_of = |vertex| (0..dimensions).filter_map(move |axis| next_along(vertex, axis));
+    let edges_of = |vertex| {
+        stop::check();
+        (0..dimensions).filter_map(move |axis| next_along(vertex, axis))
+    };
     (nodes, (0..nodes).flat_map(edges_of).collect())
 }
 
@@ -26,12 +30,16 @@ pub fn road(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     let side = nodes.isqrt();
     let right = |v: u32| (v + 1 < nodes && !(v + 1).is_multiple_of(side)).then_some((v, v + 1));
     let below = |v: u32| (nodes - v > side).then_some((v, v + side));
-    let mut edges: Vec<_> = (0..nodes).flat_map(|v| right(v).into_iter().chain(below(v))).collect();
-    random.shuffle(&mut edges);
+    let edges_of = |v: u32| {
+        stop::check();
+        right(v).into_iter().chain(below(v))
+    };
+    let mut edges: Vec<_> = (0..nodes).flat_map(edges_of).collect();
+    random.shuffle_watched(&mut edges, stop::check);
     let mut forest = Forest::new(nodes);
     let (mut roads, mut others): (Vec<_>, Vec<_>) =
         edges.into_iter().partition(|&(from, to)| forest.join(from, to));
-    random.shuffle(&mut others);
+    random.shuffle_watched(&mut others, stop::check);
     let wanted = (u64::from(nodes) * ROAD_EDGES / 1000) as usize;
     others.truncate(wanted.saturating_sub(roads.len()));
     roads.append(&mut others);
@@ -60,6 +68,7 @@ impl Forest {
 
     /// Whether `a` and `b` were apart before.
     fn join(&mut self, a: u32, b: u32) -> bool {
+        stop::check();
         let (a, b) = (self.root(a), self.root(b));
         let (low, high) =
             if self.size[a as usize] < self.size[b as usize] { (a, b) } else { (b, a) };

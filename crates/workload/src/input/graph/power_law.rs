@@ -1,6 +1,7 @@
 //! Graphs whose degrees follow a power law of given exponent: Chung and Lu, *Connected components in random
 //! graphs with given expected degree sequences*, Annals of Combinatorics 6 (2002).
 
+use crate::stop;
 use warpmem_random::Random;
 
 /// `edges` edges whose ends are drawn independently, vertex `i` with a share that falls with its rank as
@@ -12,7 +13,7 @@ use warpmem_random::Random;
 /// `exponent` is γ in hundredths, above 200.
 pub fn power_law(nodes: u32, edges: u64, exponent: u64, random: &mut Random) -> Vec<(u32, u32)> {
     let mut label: Vec<u32> = (0..nodes).collect();
-    random.shuffle(&mut label);
+    random.shuffle_watched(&mut label, stop::check);
     let ranks = Ranks::new(nodes, 2.0 * edges as f64, exponent as f64 / 100.0);
     let mut end = || label[ranks.draw(random) as usize];
     (0..edges).map(|_| (end(), end())).collect()
@@ -42,6 +43,7 @@ impl Ranks {
     }
 
     fn draw(&self, random: &mut Random) -> u32 {
+        stop::check();
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let share = (random.bits() >> 11) as f64 * UNIT;
         let (first, last) = self.ends;

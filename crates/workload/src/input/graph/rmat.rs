@@ -1,12 +1,13 @@
 //! R-MAT graphs, as Graph500 draws them.
 
+use crate::stop;
 use warpmem_random::Random;
 
 /// `edges` entries of a recursive matrix; vertices are numbered at random, as Graph500 does, so that the hubs
 /// lie anywhere.
 pub fn rmat(nodes: u32, edges: u64, random: &mut Random) -> Vec<(u32, u32)> {
     let mut label: Vec<u32> = (0..nodes).collect();
-    random.shuffle(&mut label);
+    random.shuffle_watched(&mut label, stop::check);
     let edge = |_| {
         let (from, to) = rmat_pair(nodes, random);
         (label[from as usize], label[to as usize])
@@ -22,6 +23,7 @@ pub fn rmat_pair(n: u32, random: &mut Random) -> (u32, u32) {
     const TOP_RIGHT: u64 = TOP_LEFT + 19;
     const BOTTOM_LEFT: u64 = TOP_RIGHT + 19;
     let levels = u32::BITS - (n - 1).leading_zeros();
+    stop::check();
     loop {
         let (mut row, mut column) = (0u32, 0u32);
         for _ in 0..levels {

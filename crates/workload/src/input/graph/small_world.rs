@@ -1,5 +1,6 @@
 //! Small-world graphs: Watts and Strogatz, *Collective dynamics of "small-world" networks*, Nature 393 (1998).
 
+use crate::stop;
 use warpmem_random::Random;
 
 /// A ring of `nodes` vertices, each joined to the next `degree` / 2 (at least one); `percent` of the edges go
@@ -15,6 +16,7 @@ pub fn small_world(nodes: u32, degree: u32, percent: u64, random: &mut Random) -
     };
     let mut edges = Vec::with_capacity(nodes as usize * nearest as usize);
     for from in 0..nodes {
+        stop::check();
         edges.extend((1..=nearest).map(|distance| edge(from, distance)));
     }
     edges

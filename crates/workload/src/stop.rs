@@ -1,0 +1,125 @@
+//! Stopping a generator from another thread, at any time.
+//!
+//! The code of a kernel and of its input returns plain values, so a stop unwinds: [`check`], in every loop that may
+//! take long, leaves the generator, and [`Stop::watch`] makes an error of it. Outputs that are not complete remove
+//! themselves on the way.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::WorkloadError;
+
+/// Whether a generator is asked to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+/// Travels from [`check`] to [`Stop::watch`].
+struct Stopped;
+
+thread_local! {
+    /// Of the generator that runs on this thread.
+    static ASKED: RefCell<Stop> = RefCell::default();
+}
+
+impl Stop {
+    /// Asked when `asked` becomes true.
+    pub fn when(asked: Arc<AtomicBool>) -> Stop {
+        Stop(asked)
+    }
+
+    /// Runs `run` until it ends or is asked to stop.
+    pub(crate) fn watch<R>(
+        &self,
+        run: impl FnOnce() -> Result<R, WorkloadError>,
+    ) -> Result<R, WorkloadError> {
+        let before = ASKED.replace(self.clone());
+        let result = catch_unwind(AssertUnwindSafe(run));
+        ASKED.set(before);
+        match result {
+            Ok(result) => result,
+            Err(payload) if payload.is::<Stopped>() => Err(WorkloadError::Interrupted),
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+}
+
+/// Leaves the generator that runs on this thread if it is asked to stop.
+#[inline]
+pub fn check() {
+    if ASKED.with_borrow(|stop| stop.0.load(Ordering::Relaxed)) {
+        // Without the report of a panic.
+        resume_unwind(Box::new(Stopped));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
+    use std::thread::{scope, sleep};
+    use std::time::{Duration, Instant};
+
+    use warpmem_trace::Ranges;
+
+    use super::*;
+    use crate::Request;
+
+    #[test]
+    fn a_stop_is_heard_by_its_own_watch_only() {
+        let asked = Stop::when(Arc::new(true.into()));
+        let heard = asked.watch(|| {
+            check();
+            Ok(())
+        });
+        assert!(matches!(heard, Err(WorkloadError::Interrupted)));
+        check();
+        let unheard = asked.watch(|| {
+            Stop::default().watch(|| {
+                check();
+                Ok(())
+            })
+        });
+        assert!(unheard.is_ok());
+    }
+
+    #[test]
+    fn other_panics_go_on() {
+        let panic = catch_unwind(|| Stop::default().watch::<()>(|| resume_unwind(Box::new(7))));
+        assert_eq!(panic.unwrap_err().downcast_ref(), Some(&7));
+    }
+
+    /// Each would take minutes: the drawing of a graph, of a matrix, and one warp's loop.
+    #[test]
+    fn a_generator_stops_whatever_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("t.wmt");
+        for (kernel, parameters) in [
+            ("bfs", &[("nodes", "2^24"), ("degree", "16")][..]),
+            ("bfs", &[("nodes", "2^24"), ("graph", "road")]),
+            ("spmv", &[("rows", "2^24"), ("nnz-per-row", "16")]),
+            ("pointer-chase", &[("hops", "2^24")]),
+        ] {
+            let parameters: BTreeMap<String, String> =
+                parameters.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+            let kernel = kernel.to_owned();
+            let request = Request { kernel, parameters, seed: 1, launches: Ranges::all() };
+            let asked: Arc<AtomicBool> = Arc::default();
+            let stop = Stop::when(Arc::clone(&asked));
+            let result = scope(|scope| {
+                scope.spawn(move || {
+                    sleep(Duration::from_millis(300));
+                    asked.store(true, Ordering::Relaxed);
+                });
+                let begun = Instant::now();
+                let result =
+                    request.generate_until(&stop, &output, &mut |_| ControlFlow::Continue(()));
+                assert!(begun.elapsed() < Duration::from_secs(20), "{request:?}");
+                result
+            });
+            assert!(matches!(result, Err(WorkloadError::Interrupted)), "{request:?}: {result:?}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{request:?}");
+        }
+    }
+}
