@@ -30,8 +30,9 @@ pub struct StreamArgs {
     #[arg(long, value_name = "PATTERN", value_parser = streams(), help_heading = ORIGIN)]
     stream: Option<String>,
     /// Accesses to read: CSV with a heading (`op`, `address`, and if known `cycle`, `bytes`, `sm`,
-    /// `warp`, `load`, `pc`), or the formats of Ramulator (`0x1f40 R`, `LD 0x1f40`) and DRAMsim3
-    /// (`0x1f40 READ 17`); may be compressed with gzip
+    /// `warp`, `load`, `pc`), or the formats of Ramulator (`0x1f40 R`, `LD 0x1f40`, `R 0,0,1,2,100,3`,
+    /// `3 8000 9024`), DRAMsim3 (`0x1f40 READ 17`) and DRAMSys (`8: read 0x1f40`); may be compressed
+    /// with gzip
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ORIGIN)]
     trace: Option<PathBuf>,
     /// Requests of the stream, to all channels together
@@ -153,6 +154,7 @@ pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let outcomes =
         outcomes.with_context(|| format!("failed to drive the channels of {}", device.name))?;
     note(&board.finish());
+    outcomes.first().and_then(|outcome| outcome.note).into_iter().for_each(note);
     print(&rows::print(outcomes, args.format))
 }
 

@@ -58,6 +58,7 @@ pub fn run_with_log(
     mut commands: Option<&mut dyn CommandSink>,
 ) -> Result<Outcome, StandaloneError> {
     let feeds = Feed::all(stream, device)?;
+    let note = feeds.first().and_then(Feed::note);
     let mut channels = channels(device, scheduler, stream, feeds.len())?;
     if commands.is_some() {
         channels.iter_mut().for_each(Channel::enable_log);
@@ -85,6 +86,7 @@ pub fn run_with_log(
         device: device.clone(),
         stream: stream.to_string(),
         scheduler: scheduler.to_owned(),
+        note,
         channels: lanes.into_iter().map(Lane::finish).collect(),
     })
 }

@@ -1,6 +1,6 @@
 //! The requests of one channel, one after the other.
 
-use super::file::{Access, AccessFile};
+use super::file::{Access, AccessFile, Target};
 use super::map::Map;
 use super::pattern::{Geometry, Place, Walk};
 use super::rate::Rate;
@@ -35,6 +35,11 @@ pub(super) struct Feed {
 trait Origin {
     /// Makes the next, all but its number, of the one before it; false at the end.
     fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError>;
+
+    /// How a file is taken, where it does not say it.
+    fn note(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 impl Arrival {
@@ -81,6 +86,11 @@ impl Feed {
     /// The request in front; none at the end.
     pub fn front(&self) -> Option<&Arrival> {
         (!self.is_empty).then_some(&self.front)
+    }
+
+    /// How the file of the stream is taken, where it does not say it.
+    pub fn note(&self) -> Option<&'static str> {
+        self.origin.note()
     }
 
     /// Moves the next request to the front.
@@ -287,10 +297,9 @@ struct Filed {
 impl Origin for Filed {
     fn next(&mut self, asker: &mut Asker, next: &mut Arrival) -> Result<bool, StandaloneError> {
         while let Some(access) = self.file.read()? {
-            self.check_address(&access)?;
             self.check_source(&access)?;
             let size = self.size_of(&access)?;
-            if let Some(place) = self.window.place(access.address, size) {
+            if let Some(place) = self.place(access.target, size)? {
                 next.aim(place, size.bursts, access.write, asker);
                 next.correct(&access);
                 return Ok(true);
@@ -298,9 +307,29 @@ impl Origin for Filed {
         }
         Ok(false)
     }
+
+    fn note(&self) -> Option<&'static str> {
+        self.file.note()
+    }
 }
 
 impl Filed {
+    /// The position of an access, if it is in the channel.
+    fn place(&self, target: Target, size: Size) -> Result<Option<Place>, StandaloneError> {
+        match target {
+            Target::Address(address) => {
+                self.check_address(address)?;
+                Ok(self.window.place(address, size))
+            }
+            Target::Levels(levels) => {
+                let at = self.window.map.at_levels(&levels);
+                let (channel, place) =
+                    at.map_err(|(expected, found)| self.file.wrong(&found, expected))?;
+                Ok((channel == self.window.channel).then_some(place))
+            }
+        }
+    }
+
     fn size_of(&self, access: &Access) -> Result<Size, StandaloneError> {
         let Some(bytes) = access.bytes else { return Ok(self.size) };
         let bursts = self.window.map.bursts(bytes);
@@ -308,12 +337,12 @@ impl Filed {
         Ok(Size { bytes, bursts })
     }
 
-    fn check_address(&self, access: &Access) -> Result<(), StandaloneError> {
+    fn check_address(&self, address: u64) -> Result<(), StandaloneError> {
         let capacity = self.window.map.capacity;
-        if access.address < capacity {
+        if address < capacity {
             return Ok(());
         }
-        Err(self.file.out_of_range(access.address, capacity))
+        Err(self.file.out_of_range(address, capacity))
     }
 
     /// Schedulers have tables with an entry for each SM and warp.

@@ -1,4 +1,4 @@
-//! Streams of accesses from text files: CSV, and what Ramulator and DRAMsim3 read.
+//! Streams of accesses from text files: CSV, and the formats of Ramulator, DRAMsim3 and DRAMSys.
 
 mod line;
 
@@ -14,8 +14,7 @@ use warpmem_sim::DramCycle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub write: bool,
-    /// Byte address.
-    pub address: u64,
+    pub target: Target,
     /// Command clock cycle before which it does not arrive.
     pub cycle: Option<DramCycle>,
     pub bytes: Option<u32>,
@@ -23,6 +22,37 @@ pub struct Access {
     pub warp: Option<u32>,
     pub load: Option<u32>,
     pub pc: Option<u32>,
+}
+
+/// The place that an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Byte address.
+    Address(u64),
+    Levels(Levels),
+}
+
+impl Default for Target {
+    fn default() -> Target {
+        Target::Address(0)
+    }
+}
+
+/// Indices in the levels of a DRAM, from the channel down to row and column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    indices: [u32; Levels::MOST],
+    count: usize,
+}
+
+impl Levels {
+    /// Fewest and most levels of a file.
+    pub const FEWEST: usize = 4;
+    pub const MOST: usize = 6;
+
+    pub fn indices(&self) -> &[u32] {
+        &self.indices[..self.count]
+    }
 }
 
 /// Longest line.
@@ -36,6 +66,8 @@ pub struct AccessFile {
     /// Number of the line in `text`, from 1.
     line: u64,
     format: Option<Format>,
+    /// The second access of the line last read, if it has two.
+    second: Option<Access>,
     last_cycle: DramCycle,
     /// Whether an access has been read.
     any: bool,
@@ -60,6 +92,7 @@ impl AccessFile {
             text: Vec::new(),
             line: 0,
             format: None,
+            second: None,
             last_cycle: DramCycle::ZERO,
             any: false,
         })
@@ -72,23 +105,31 @@ impl AccessFile {
     /// that of the previous line; [`StandaloneError::Empty`] at the end of a file without accesses;
     /// [`StandaloneError::Io`].
     pub fn read(&mut self) -> Result<Option<Access>, StandaloneError> {
+        if let Some(second) = self.second.take() {
+            return Ok(Some(second));
+        }
         while self.read_line()? {
             let text = self.text.trim_ascii();
             if text.is_empty() || text[0] == b'#' {
                 continue;
             }
-            let Some(format) = &self.format else {
-                let (format, first) = Format::of(text).map_err(|problem| self.at(problem))?;
-                self.format = Some(format);
-                match first {
-                    Some(access) => return self.in_time(access).map(Some),
-                    None => continue,
-                }
+            let accesses = match &self.format {
+                Some(format) => format.read(text).map(Some),
+                None => Format::of(text).map(|(format, accesses)| {
+                    self.format = Some(format);
+                    accesses
+                }),
             };
-            let access = format.read(text).map_err(|problem| self.at(problem))?;
-            return self.in_time(access).map(Some);
+            let Some(accesses) = accesses.map_err(|problem| self.at(problem))? else { continue };
+            self.second = accesses.second;
+            return self.in_time(accesses.first).map(Some);
         }
         if self.any { Ok(None) } else { Err(StandaloneError::Empty { path: self.path.clone() }) }
+    }
+
+    /// How the file is taken, where its lines do not say it.
+    pub fn note(&self) -> Option<&'static str> {
+        self.format.as_ref().and_then(Format::note)
     }
 
     /// The error of an address in the line last read that lies beyond the map.

@@ -1,10 +1,11 @@
 //! The address map, as streams use it.
 
 use super::StandaloneError;
+use super::file::Levels;
 use super::pattern::Place;
 use warpmem_dram::Dram;
 use warpmem_machine::MachineError;
-use warpmem_sim::{AddressMap, ChannelId, Field};
+use warpmem_sim::{AddressMap, BankId, ChannelId, Field, RowId};
 
 /// An address map with its bounds.
 pub(super) struct Map {
@@ -16,6 +17,67 @@ pub(super) struct Map {
     pub capacity: u64,
     /// Largest aligned block that always lies in one row, bytes.
     pub block: u32,
+    parts: Parts,
+}
+
+/// The numbers of the parts of a DRAM.
+struct Parts {
+    channels: u32,
+    /// Of a channel.
+    pseudo_channels: u32,
+    /// Of a pseudo channel.
+    stacks: u32,
+    /// Of a stack.
+    groups: u32,
+    /// Of a group.
+    banks: u32,
+    /// Of a bank.
+    rows: u32,
+}
+
+impl Parts {
+    fn new(dram: &Dram, row_bits: u32) -> Parts {
+        Parts {
+            channels: dram.channels,
+            pseudo_channels: dram.pseudo_channels,
+            stacks: dram.stacks,
+            groups: dram.bank_groups,
+            banks: dram.banks_per_stack() / dram.bank_groups,
+            rows: 1 << row_bits,
+        }
+    }
+
+    /// The parts that the levels of an access number, and how many there are of each; the column is not among them, as
+    /// a request does not depend on it.
+    fn numbered(&self, levels: usize) -> Vec<(&'static str, u32)> {
+        let all = self.groups * self.banks * self.stacks * self.pseudo_channels;
+        let upper = match self.pseudo_channels {
+            1 => ("rank", self.stacks),
+            several => ("pseudo channel", several),
+        };
+        let group = ("bank group", self.groups);
+        let between = match levels {
+            4 => vec![("bank", all)],
+            5 if self.groups > 1 => vec![group, ("bank of a group", self.banks)],
+            5 => vec![upper, ("bank", self.banks)],
+            _ => vec![upper, group, ("bank of a group", self.banks)],
+        };
+        [vec![("channel", self.channels)], between, vec![("row", self.rows)]].concat()
+    }
+
+    /// The number of a bank in its channel: groups change fastest, then banks, stacks and pseudo channels.
+    fn bank(&self, between: &[u32]) -> u32 {
+        match *between {
+            [bank] => bank,
+            [group, bank] if self.groups > 1 => group + self.groups * bank,
+            [upper, bank] => self.bank(&[upper, 0, bank]),
+            [upper, group, bank] => {
+                let stacks = if self.pseudo_channels > 1 { self.stacks } else { 1 };
+                group + self.groups * (bank + self.banks * upper * stacks)
+            }
+            _ => 0,
+        }
+    }
 }
 
 impl Map {
@@ -28,6 +90,7 @@ impl Map {
             (at.channel, at.bank, at.row) == (first.channel, first.bank, first.row)
         };
         Ok(Map {
+            parts: Parts::new(dram, map.layout().bits_of(Field::Row)),
             burst_bytes: dram.burst_bytes(),
             row_bits: map.layout().bits_of(Field::Row),
             capacity: map.capacity(),
@@ -43,6 +106,20 @@ impl Map {
         bursts
             .filter(|_| bytes.is_power_of_two() && bytes <= most)
             .ok_or_else(|| format!("a power of two up to {most}, a block that lies in one row"))
+    }
+
+    /// The channel and the position that the levels of an access name; else the level that is out of range and how
+    /// many there are.
+    pub fn at_levels(&self, levels: &Levels) -> Result<(ChannelId, Place), (String, u32)> {
+        let indices = levels.indices();
+        for (&index, (part, count)) in indices.iter().zip(self.parts.numbered(indices.len())) {
+            if index >= count {
+                return Err((format!("a {part} below {count}"), index));
+            }
+        }
+        let last = indices.len() - 2;
+        let bank = BankId(self.parts.bank(&indices[1..last]) as u16);
+        Ok((ChannelId(indices[0] as u16), Place { bank, row: RowId(indices[last]) }))
     }
 
     /// The position of the block of this many bytes around an address, if it is in this channel.

@@ -19,7 +19,7 @@ mod tests;
 pub use device::Device;
 pub use drive::{ChannelOutcome, Progress, run, run_with_log};
 pub use error::StandaloneError;
-pub use file::{Access, AccessFile};
+pub use file::{Access, AccessFile, Levels, Target};
 pub use pattern::Pattern;
 pub use rate::{Period, Rate, RateText};
 pub use report::{Outcome, Row, columns, rows};

@@ -16,6 +16,8 @@ pub struct Outcome {
     /// The stream with all its parameters.
     pub stream: String,
     pub scheduler: String,
+    /// How the file of the stream is taken, where it does not say it.
+    pub note: Option<&'static str>,
     pub channels: Vec<ChannelOutcome>,
 }
 

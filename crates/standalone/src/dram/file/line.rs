@@ -1,6 +1,6 @@
 //! A line of a file of accesses.
 
-use super::Access;
+use super::{Access, Levels, Target};
 use warpmem_sim::DramCycle;
 
 /// What a line should contain, and what it contains.
@@ -55,31 +55,56 @@ pub enum Format {
     Words(&'static [Field]),
     /// DRAMsim3 (`0x1234 READ 17`): addresses are hexadecimal with and without a prefix.
     DramSim3,
+    /// Ramulator 2's read-write traces (`R 0,0,1,2,100,3`): this many levels of the DRAM.
+    Levels(usize),
+    /// Ramulator's instruction traces (`3 20734016 20734080`): instructions before a load, its address, and perhaps
+    /// that of a write-back.
+    Instructions,
+    /// DRAMSys (`8: (64) read 0x100`): cycle, perhaps bytes, operation, address, and perhaps data.
+    Stl,
+}
+
+/// The accesses of a line, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accesses {
+    pub first: Access,
+    pub second: Option<Access>,
 }
 
 impl Format {
-    /// The format of a file whose first line is `text`, and the access if the line holds one.
-    pub fn of(text: &[u8]) -> Result<(Format, Option<Access>), Problem> {
-        if text.contains(&b',') {
-            return Ok((Format::Csv(heading(text)?), None));
-        }
-        let format = match words(text).map(is_op).collect::<Vec<bool>>()[..] {
-            [false, true] => Format::Words(&[Field::Address, Field::Op]),
-            [true, false] => Format::Words(&[Field::Op, Field::Address]),
-            [false, true, false] => Format::DramSim3,
+    /// The format of a file whose first line is `text`, and the line's accesses if it has any.
+    pub fn of(text: &[u8]) -> Result<(Format, Option<Accesses>), Problem> {
+        let words: Vec<&[u8]> = words(text).collect();
+        let format = match words[..] {
+            [operation, levels] if is_op(operation) && levels.contains(&b',') => {
+                Format::Levels(levels.split(|&byte| byte == b',').count())
+            }
+            [first, ..] if first.ends_with(b":") => Format::Stl,
+            _ if text.contains(&b',') => return Ok((Format::Csv(heading(text)?), None)),
+            [address, operation] if !is_op(address) && is_op(operation) => {
+                Format::Words(&[Field::Address, Field::Op])
+            }
+            [operation, address] if is_op(operation) && !is_op(address) => {
+                Format::Words(&[Field::Op, Field::Address])
+            }
+            [address, operation, cycle] if !is_op(address) && is_op(operation) && !is_op(cycle) => {
+                Format::DramSim3
+            }
+            [_, _] | [_, _, _] if words.iter().all(|word| is_number(word)) => Format::Instructions,
             _ => {
                 let expected = "a CSV heading with `op` and `address`, or a line like `0x1234 R`, \
-                                `LD 0x1234` or `0x1234 READ 17`";
+                                `LD 0x1234`, `R 0,0,1,2,100,3`, `3 20734016`, `0x1234 READ 17` or \
+                                `8: read 0x1234`";
                 return Err(Problem::new(expected, text));
             }
         };
-        let access = format.read(text)?;
-        Ok((format, Some(access)))
+        let accesses = format.read(text)?;
+        Ok((format, Some(accesses)))
     }
 
-    /// The access in a line.
-    pub fn read(&self, text: &[u8]) -> Result<Access, Problem> {
-        match self {
+    /// The accesses in a line.
+    pub fn read(&self, text: &[u8]) -> Result<Accesses, Problem> {
+        let first = match self {
             Format::Csv(fields) => {
                 let values = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
                 access(text, values, fields, Base::ByPrefix)
@@ -89,8 +114,93 @@ impl Format {
                 let fields = [Field::Address, Field::Op, Field::Cycle];
                 access(text, words(text), &fields, Base::Hexadecimal)
             }
+            Format::Levels(count) => of_levels(text, *count),
+            Format::Instructions => return of_instruction(text),
+            Format::Stl => of_stl(text),
+        };
+        first.map(|first| Accesses { first, second: None })
+    }
+
+    /// How a file of this format is taken, where its lines do not say it.
+    pub fn note(&self) -> Option<&'static str> {
+        match self {
+            Format::Csv(_) | Format::Words(_) | Format::DramSim3 => None,
+            Format::Levels(_) => {
+                Some("indices of levels: taken as they are, without the address map and its hashes")
+            }
+            Format::Instructions => Some(
+                "an instruction trace: loads and write-backs, without caches and the time of other instructions",
+            ),
+            Format::Stl => Some("times of the trace: cycles of the command clock"),
         }
     }
+}
+
+/// `R 0,0,1,2,100,3`
+fn of_levels(text: &[u8], count: usize) -> Result<Access, Problem> {
+    let (least, most) = (Levels::FEWEST, Levels::MOST);
+    if !(least..=most).contains(&count) {
+        let expected =
+            format!("{least} to {most} indices, from the channel down to row and column");
+        return Err(Problem::new(expected, text));
+    }
+    let expected =
+        || Problem::new(format!("an operation and {count} indices, as in the first line"), text);
+    let mut words = words(text);
+    let write = op(words.next().ok_or_else(expected)?)?;
+    let mut levels = Levels { indices: [0; Levels::MOST], count };
+    let mut values = words.next().ok_or_else(expected)?.split(|&byte| byte == b',');
+    for index in &mut levels.indices[..count] {
+        *index = number(values.next().ok_or_else(expected)?, "an index of 32 bits")?;
+    }
+    match (values.next(), words.next()) {
+        (None, None) => Ok(Access { write, target: Target::Levels(levels), ..Access::default() }),
+        _ => Err(expected()),
+    }
+}
+
+/// `3 20734016 20734080`
+fn of_instruction(text: &[u8]) -> Result<Accesses, Problem> {
+    const EXPECTED: &str =
+        "a number of instructions, the address of a load, and perhaps that of a write-back";
+    let mut words = words(text);
+    let mut next = || words.next().ok_or_else(|| Problem::new(EXPECTED, text));
+    number::<u64>(next()?, "a number of instructions")?;
+    let first = at(address(next()?, Base::ByPrefix)?, false);
+    let second = words.next().map(|word| address(word, Base::ByPrefix)).transpose()?;
+    match words.next() {
+        None => Ok(Accesses { first, second: second.map(|address| at(address, true)) }),
+        Some(_) => Err(Problem::new(EXPECTED, text)),
+    }
+}
+
+/// `8: (64) read 0x100`
+fn of_stl(text: &[u8]) -> Result<Access, Problem> {
+    let expected =
+        || Problem::new("a line like `8: read 0x100` or `8: (64) write 0x100 0x…`", text);
+    let mut words = words(text);
+    let mut next = || words.next().ok_or_else(expected);
+    let cycle = next()?.strip_suffix(b":").ok_or_else(expected)?;
+    let cycle = DramCycle::new(number(cycle, "a cycle")?);
+    let (mut word, mut bytes) = (next()?, None);
+    if let Some(length) = word.strip_prefix(b"(").and_then(|word| word.strip_suffix(b")")) {
+        bytes = Some(number(length, "a number of bytes")?);
+        word = next()?;
+    }
+    let write = op(word)?;
+    let target = Target::Address(address(next()?, Base::Hexadecimal)?);
+    // The data to be written, which a channel's timing does not depend on.
+    let data = words.next();
+    match (data.is_none() || write, words.next()) {
+        (true, None) => {
+            Ok(Access { write, target, cycle: Some(cycle), bytes, ..Access::default() })
+        }
+        _ => Err(expected()),
+    }
+}
+
+fn at(address: u64, write: bool) -> Access {
+    Access { target: Target::Address(address), write, ..Access::default() }
 }
 
 /// Base of the digits of an address.
@@ -143,7 +253,7 @@ fn access<'a>(
 fn set(access: &mut Access, field: Field, value: &[u8], base: Base) -> Result<(), Problem> {
     match field {
         Field::Op => access.write = op(value)?,
-        Field::Address => access.address = address(value, base)?,
+        Field::Address => access.target = Target::Address(address(value, base)?),
         Field::Cycle => access.cycle = Some(DramCycle::new(number(value, "a cycle")?)),
         Field::Bytes => access.bytes = Some(number(value, "a number of bytes")?),
         Field::Sm => access.sm = Some(number(value, "the number of an SM")?),
@@ -186,6 +296,10 @@ fn number<T: TryFrom<u64>>(word: &[u8], expected: &str) -> Result<T, Problem> {
     value.ok_or_else(|| Problem::new(expected, word))
 }
 
+fn is_number(word: &[u8]) -> bool {
+    address(word, Base::ByPrefix).is_ok()
+}
+
 fn parse(digits: &[u8], radix: u32) -> Option<u64> {
     // `from_str_radix` takes a sign.
     let plain = digits.first().is_some_and(u8::is_ascii_alphanumeric);
@@ -198,24 +312,59 @@ mod tests {
     use super::*;
 
     fn read(first: &str, line: &str) -> Result<Access, Problem> {
-        Format::of(first.as_bytes()).and_then(|(format, _)| format.read(line.as_bytes()))
-    }
-
-    fn at(address: u64, write: bool) -> Access {
-        Access { address, write, ..Access::default() }
+        let read =
+            Format::of(first.as_bytes()).and_then(|(format, _)| format.read(line.as_bytes()));
+        read.map(|accesses| accesses.first)
     }
 
     #[test]
     fn formats_are_told_by_their_first_line() {
-        let of = |text: &str| Format::of(text.as_bytes()).unwrap();
-        assert_eq!(of("op,address").1, None);
-        assert_eq!(of("0x1f40 R").1, Some(at(0x1f40, false)));
-        assert_eq!(of("8000 W").1, Some(at(8000, true)));
-        assert_eq!(of("ST 0x40").1, Some(at(0x40, true)));
+        let of = |text: &str| Format::of(text.as_bytes()).unwrap().1.map(|accesses| accesses.first);
+        assert_eq!(of("op,address"), None);
+        assert_eq!(of("0x1f40 R"), Some(at(0x1f40, false)));
+        assert_eq!(of("8000 W"), Some(at(8000, true)));
+        assert_eq!(of("ST 0x40"), Some(at(0x40, true)));
         let with_cycle = Access { cycle: Some(DramCycle::new(17)), ..at(0x40, false) };
-        assert_eq!(of("0x40 READ 17").1, Some(with_cycle));
+        assert_eq!(of("0x40 READ 17"), Some(with_cycle));
         // DRAMsim3 reads addresses as hexadecimal without the prefix too.
-        assert_eq!(of("40\tREAD   17").1, Some(with_cycle));
+        assert_eq!(of("40\tREAD   17"), Some(with_cycle));
+        assert_eq!(of("17:\tread\t0x40"), Some(with_cycle));
+        let with_bytes = Access { bytes: Some(64), write: true, ..with_cycle };
+        assert_eq!(of("17: (64) write 40 0x00ff"), Some(with_bytes));
+    }
+
+    #[test]
+    fn indices_of_levels_are_read_as_they_are() {
+        let indices = |text: &str| match read(text, text).unwrap() {
+            Access { target: Target::Levels(levels), write, .. } => {
+                (levels.indices().to_vec(), write)
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(indices("R 0,1,2,100,32"), (vec![0, 1, 2, 100, 32], false));
+        assert_eq!(indices("W 1,0,3,2,4294967295,0"), (vec![1, 0, 3, 2, u32::MAX, 0], true));
+        for (line, expected) in [
+            ("R 0,1,2", "4 to 6 indices"),
+            ("R 0,1,2,3,4,5,6", "4 to 6 indices"),
+            ("R 0,1,2,x,4", "an index"),
+            ("R 0,1,2,-1,4", "an index"),
+            ("R 0,1,2,4294967296,4", "an index"),
+        ] {
+            assert!(read(line, line).unwrap_err().expected.contains(expected), "{line}");
+        }
+        for line in ["R 0,1,2,3", "R 0,1,2,3,4,5", "R", "R 0,1,2,3,4 5"] {
+            let problem = read("R 0,1,2,3,4", line).unwrap_err();
+            assert!(problem.expected.contains("5 indices, as in the first line"), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_instruction_is_a_load_and_perhaps_a_write_back() {
+        let of = |text: &str| Format::of(text.as_bytes()).unwrap().1.unwrap();
+        let load = Accesses { first: at(20_734_016, false), second: None };
+        assert_eq!(of("3 20734016"), load);
+        let both = Accesses { second: Some(at(64, true)), ..load };
+        assert_eq!(of("0 20734016 0x40"), both);
     }
 
     #[test]
@@ -235,7 +384,7 @@ mod tests {
         let heading = "Address, op ,cycle,bytes,sm,warp,load,pc";
         let expected = Access {
             write: true,
-            address: 256,
+            target: Target::Address(256),
             cycle: Some(DramCycle::new(9)),
             bytes: Some(128),
             sm: Some(3),
@@ -256,6 +405,7 @@ mod tests {
             ("R,0x40", "`R`"),
             ("hello", "CSV heading"),
             ("1 2 3 4", "CSV heading"),
+            ("1 x", "CSV heading"),
             ("R W", "CSV heading"),
         ] {
             let problem = Format::of(text.as_bytes()).unwrap_err();
@@ -282,6 +432,16 @@ mod tests {
             ("0x10 R", "0x10 R 3", "2 values"),
             ("0x10 READ 1", "0x10 READ", "3 values"),
             ("0x10 READ 1", "0x10 READ x", "a cycle"),
+            ("3 64", "3", "a number of instructions"),
+            ("3 64", "-1 64", "a number of instructions"),
+            ("3 64", "3 64 128 256", "a number of instructions"),
+            ("0: read 0x0", "1 read 0x0", "a line like"),
+            ("0: read 0x0", "1: read", "a line like"),
+            ("0: read 0x0", "1: load 0x0", "an operation"),
+            ("0: read 0x0", "1: (x) read 0x0", "a number of bytes"),
+            ("0: read 0x0", "1: read 0x0 0x11", "a line like"),
+            ("0: read 0x0", "1: write 0x0 0x11 0x22", "a line like"),
+            ("0: read 0x0", "x: read 0x0", "a cycle"),
         ] {
             let problem = read(first, line).unwrap_err();
             assert!(problem.expected.contains(expected), "{line}: {problem:?}");

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use warpmem_sim::{BankId, Location, RowId};
 
 /// A directory with a file in it.
 pub struct Written {
@@ -55,6 +56,92 @@ fn the_same_accesses_in_any_format_are_the_same_run() {
     assert_eq!(counts(&lines(|a, w| format!("{} {a:#x}", if w { "ST" } else { "LD" }))), csv);
     let dramsim3 = |a, w| format!("{a:#x} {} 0", if w { "WRITE" } else { "READ" });
     assert_eq!(counts(&lines(dramsim3)), csv);
+}
+
+/// Where addresses go by their map, and where the indices of levels go.
+#[test]
+fn indices_of_levels_lead_to_the_place_of_the_address_with_the_same_fields() {
+    for (standard, levels) in [
+        ("gddr5", &["R 0,3,2,77,5", "W 0,1,0,77,9"][..]),
+        ("gddr6", &["R 0,0,3,2,77,5", "W 0,0,1,0,77,9"]),
+        ("hbm2", &["R 0,1,3,2,77,5", "W 0,0,1,0,77,9"]),
+        ("gddr3", &["R 0,0,3,77,5", "W 0,0,2,77,9"]),
+        ("gddr3", &["R 0,3,77,5"]),
+    ] {
+        let device = Device::load("li2015", Some(standard), &[]).unwrap();
+        let map = device.dram.address_map(1).unwrap();
+        let dram = &device.dram;
+        let (group_bits, stack) = (dram.bank_groups.trailing_zeros(), dram.banks_per_stack());
+        let content: String = levels.iter().map(|line| format!("{line}\n")).collect();
+        let addresses: String = levels
+            .iter()
+            .map(|line| {
+                let (op, indices) = line.split_once(' ').unwrap();
+                let indices: Vec<u32> = indices.split(',').map(|n| n.parse().unwrap()).collect();
+                // Upper level, group, bank of the group.
+                let bank = match indices[1..indices.len() - 2] {
+                    [bank] => bank,
+                    [group, bank] if dram.bank_groups > 1 => bank << group_bits | group,
+                    [upper, bank] => upper * stack + bank,
+                    [upper, group, bank] => upper * stack + (bank << group_bits | group),
+                    _ => unreachable!(),
+                };
+                let row = indices[indices.len() - 2];
+                let (bank, row) = (BankId(bank as u16), RowId(row));
+                let address = map.address(&Location { bank, row, ..Location::default() });
+                format!("{address:#x} {op}\n")
+            })
+            .collect();
+        let places = |content: &str| {
+            let file = write("a.trace", content);
+            let mut feed =
+                super::super::feed::Feed::all(&from(&file.path), &device).unwrap().remove(0);
+            let mut places = Vec::new();
+            while let Some(front) = feed.front() {
+                places.push((front.request.bank, front.request.row, front.request.write));
+                feed.advance().unwrap();
+            }
+            places
+        };
+        assert_eq!(places(&content), places(&addresses), "{standard}");
+        assert_eq!(places(&content).len(), levels.len());
+    }
+}
+
+#[test]
+fn an_instruction_trace_is_its_loads_and_write_backs() {
+    assert_eq!(counts("3 128\n0 256 1024\n"), counts("128 R\n256 R\n1024 W\n"));
+    let outcome = read("3 128\n").unwrap();
+    assert!(outcome.note.unwrap().contains("instruction trace"), "{:?}", outcome.note);
+    assert_eq!(read("128 R\n").unwrap().note, None);
+}
+
+#[test]
+fn a_trace_of_dramsys_has_its_cycles_and_sizes() {
+    let text = "# comment\n0:\twrite\t0x0\n1:\twrite\t0x80\n8:\t(64) read\t0x100\n";
+    let same = "op,address,cycle,bytes\nW,0,0,32\nW,0x80,1,32\nR,0x100,8,64\n";
+    assert_eq!(counts(text), counts(same));
+    assert!(read(text).unwrap().note.unwrap().contains("command clock"));
+    let back = read("8: read 0x0\n1: read 0x0\n").err().unwrap().to_string();
+    assert!(back.contains("a.txt:2: expected a cycle of at least 8"), "{back}");
+}
+
+/// The files that people bring, where they lie.
+#[test]
+fn files_as_people_have_them_are_served() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/streams");
+    if !folder.is_dir() {
+        eprintln!("skipped: no {}", folder.display());
+        return;
+    }
+    for (name, requests) in [("dramsys.stl", 3), ("ramulator2_readwrite.trace", 2)] {
+        let outcome = run_with(&li2015(&[]), "fr-fcfs", &from(&folder.join(name))).unwrap();
+        let served = outcome
+            .channels
+            .iter()
+            .map(|channel| channel.counts.read_requests + channel.counts.write_requests);
+        assert_eq!(served.sum::<u64>(), requests, "{name}");
+    }
 }
 
 #[test]

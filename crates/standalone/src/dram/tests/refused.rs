@@ -24,6 +24,12 @@ fn a_bad_line_is_named_with_its_file() {
         ("op,address,sm\nR,0,1\n", ["a.csv:2:", "an SM below 1", "`1`"]),
         ("op,address,warp\nR,0,0\nR,0,1\n", ["a.csv:3:", "a warp below 1", "`1`"]),
         ("op,address,bytes\nR,0,512\n", ["a.csv:2:", "power of two up to 256", "`512`"]),
+        ("R 6,0,0,0,0\n", ["a.csv:1:", "a channel below 6", "`6`"]),
+        ("R 0,0,0,0\nR 0,16,0,0\n", ["a.csv:2:", "a bank below 16", "`16`"]),
+        ("R 0,0,1,0,0,0\nR 0,1,0,0,0,0\n", ["a.csv:2:", "a rank below 1", "`1`"]),
+        ("R 0,0,4,0,0,0\n", ["a.csv:1:", "a bank group below 4", "`4`"]),
+        ("R 0,0,0,4,0,0\n", ["a.csv:1:", "a bank of a group below 4", "`4`"]),
+        ("R 0,0,0,4294967295,0\n", ["a.csv:1:", "a row below", "`4294967295`"]),
     ] {
         refuses(&from(&write("a.csv", content).path), &parts);
     }
