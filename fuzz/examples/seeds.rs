@@ -94,6 +94,7 @@ fn main() -> Failable<()> {
     }
     plans(&corpus)?;
     streams(&corpus)?;
+    inputs(&corpus)?;
     command_log(&corpus)?;
     let log = manifest.join("../crates/study/src/correlate/accel_sim_log/two_kernels.log");
     corpus.put("reference", "log", fs::read(log)?)?;
@@ -217,9 +218,50 @@ fn streams(corpus: &Corpus) -> Failable<()> {
     corpus.put("dram_stream", "ramulator", "0x1234 R\n8000 W\n")?;
     corpus.put("dram_stream", "load-store", "# c\nLD 0x40\nST 0x80\n")?;
     corpus.put("dram_stream", "dramsim3", "0x1234 READ 17\n40 WRITE 18\n")?;
+    corpus.put("dram_stream", "levels", "R 0,0,1,2,100,3\nW 0,0,0,3,200,16\n")?;
+    corpus.put("dram_stream", "instructions", "3 20734016 20734080\n0 64\n")?;
+    corpus.put("dram_stream", "dramsys", "0: write 0x0 0xff\n8:\t(64)\tread\t0x100\n")?;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(csv.as_bytes())?;
     corpus.put("dram_stream", "gzip", gzip.finish()?)
+}
+
+/// Graphs and matrices.
+fn inputs(corpus: &Corpus) -> Failable<()> {
+    let banner = "%%MatrixMarket matrix coordinate";
+    for (name, text) in [
+        ("real", "real general\n3 3 2\n1 1 1.0D+00\n3 2 -2.5e-1\n"),
+        ("symmetric", "integer symmetric\n3 3 2\n1 2 4\n1 3 5\n"),
+        ("no-size", "pattern symmetric\n2 1\n3 1\n"),
+        ("complex", "complex hermitian\n2 2 1\n2 1 0 1\n"),
+    ] {
+        corpus.put("input_files", name, format!("{banner} {text}"))?;
+    }
+    for (name, text) in [
+        ("edges", "# c\n0 1\n18446744073709551615 7\n"),
+        ("konect", "% bip weighted\n% 2 2 3\n1 2\n2 3 1 1082008561\n"),
+        ("paths", "c\np sp 3 2\na 1 3 803\na 3 1 0\n"),
+        ("flow", "p max 3 1\nn 1 s\na 1 3 5\n"),
+        ("colouring", "p edge 4 2\ne 1 2\ne 2 3\n"),
+        ("metis", "% c\n4 2 011\n9 2 5\n9 1 5 3 6\n9 2 6\n9\n"),
+        ("rodinia", "3\n0 2\n2 1\n3 0\n\n0\n\n3\n1 7\n2 1\n0 7\n"),
+    ] {
+        corpus.put("input_files", name, text)?;
+    }
+    let words = |numbers: &[u64]| -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    };
+    let ends: Vec<u8> = [1u32, 2, 0, 5].iter().flat_map(|number| number.to_le_bytes()).collect();
+    for version in [1, 2] {
+        let to = if version == 1 { ends[..8].to_vec() } else { words(&[1, 2]) };
+        let file = [words(&[version, 4, 3, 2, 1, 2, 2]), to, ends[8..].to_vec()].concat();
+        corpus.put("input_files", &format!("galois-{version}"), file)?;
+    }
+    let offsets = words(&[0, 1, 2, 2]);
+    let graph = [words(&[2, 3]), offsets.clone()].concat();
+    corpus.put("input_files", "gapbs", [&[0][..], &graph, &ends[..8]].concat())?;
+    let directed = [&[1][..], &graph, &ends, &offsets, &ends].concat();
+    corpus.put("input_files", "gapbs-weighted", directed)
 }
 
 fn command_log(corpus: &Corpus) -> Failable<()> {
