@@ -55,10 +55,15 @@ def generate(
     Parameters are those of ``warpmem generate KERNEL --help``, with underscores for dashes; see
     ``warpmem.generators()``. The same parameters and seed give the same file.
     """
-    given = {name.replace("_", "-"): str(value) for name, value in parameters.items()}
+    given = {name.replace("_", "-"): _typed(value) for name, value in parameters.items()}
     with bar(f"generate {kernel}", "CTAs", progress) as report:
         _warpmem.generate(kernel, os.fspath(output), given, seed, launches, report)
     return Trace(output)
+
+
+def _typed(value: Any) -> str:
+    """A parameter's value as one would type it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def import_accel_sim(

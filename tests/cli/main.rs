@@ -17,6 +17,7 @@ mod help;
 mod hostile;
 mod import_export;
 mod info;
+mod inputs;
 mod interrupt;
 mod kernels;
 mod machine;

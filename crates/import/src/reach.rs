@@ -11,7 +11,7 @@ pub fn strided(base: u64, stride: i64, steps: u32) -> Option<u64> {
     u64::try_from(address).ok()
 }
 
-/// What is expected of a lane that `begins` where its bytes do not fit.
+/// Describes lanes whose bytes fit, and names one of `width` bytes that `begins` elsewhere.
 pub fn expected(lane: usize, width: u32, begins: impl std::fmt::Display) -> String {
     format!(
         "lanes whose bytes have addresses from 0 to 2^64 - 1; the {width} of lane {lane} begin at {begins}"

@@ -73,6 +73,11 @@ impl Parameter {
         Parameter::always(name, Kind::Text("a path"), Value::Text(NONE), "-", summary)
     }
 
+    /// Whether something is so; not by default.
+    pub const fn flag(name: &'static str, summary: &'static str) -> Parameter {
+        Parameter::always(name, Kind::Flag, Value::Flag(false), "-", summary)
+    }
+
     const fn always(
         name: &'static str,
         kind: Kind,
@@ -127,6 +132,7 @@ impl Parameter {
                 format!("{} to {}", show_count(min), show_count(max))
             }
             Kind::Choice(names) => names().join("|"),
+            Kind::Flag => "false|true".to_owned(),
             kind => kind.to_string(),
         }
     }
@@ -144,6 +150,11 @@ impl Parameter {
     /// Whether its value is the path of a file.
     pub fn is_path(&self) -> bool {
         matches!(self.param.kind, Kind::Text(_))
+    }
+
+    /// Whether it is so or not.
+    pub fn is_flag(&self) -> bool {
+        matches!(self.param.kind, Kind::Flag)
     }
 
     /// What it is and when it may be given, one line.
@@ -295,6 +306,14 @@ impl Arguments {
     pub fn choice<C: Choice>(&self, name: &str) -> C {
         C::named(&self.argument(name).text)
             .unwrap_or_else(|| panic!("parameter `{name}` is not this choice"))
+    }
+
+    /// The value of the flag `name`, which the generator must have declared.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.argument(name).value() {
+            Value::Flag(flag) => flag,
+            _ => panic!("parameter `{name}` is not a flag"),
+        }
     }
 
     /// The path `name`, which the generator must have declared, if it is given.

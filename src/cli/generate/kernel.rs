@@ -81,6 +81,11 @@ fn option(parameter: &Parameter) -> Arg {
         .help(parameter.description());
     match parameter.choices() {
         choices if !choices.is_empty() => arg.value_name("NAME").value_parser(choices),
+        _ if parameter.is_flag() => arg
+            .value_name("BOOL")
+            .value_parser(["false", "true"])
+            .num_args(0..=1)
+            .default_missing_value("true"),
         _ if parameter.is_path() => arg.value_name("FILE").value_hint(ValueHint::FilePath),
         _ => {
             arg.value_name("N").help(format!("{} ({})", parameter.description(), parameter.range()))
@@ -103,7 +108,7 @@ pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
     };
     let Kernel { request, output } = kernel;
     let Generated { trace, notes } = request
-        .generate(output, &mut progress)
+        .generate_until(&interrupt.stop(), output, &mut progress)
         .with_context(|| format!("failed to generate {}", output.display()))?;
     bar.finish_and_clear();
     notes.iter().for_each(|line| note(line));

@@ -167,7 +167,7 @@ mod tests {
         for (text, mask, part) in [
             ("1 0x8 -4".to_owned(), 0xf0, "the 4 of lane 7 begin at an address that needs"),
             (format!("1 {last:#x} 4"), 0b11, "the 4 of lane 1 begin at an address that needs"),
-            (format!("1 {:#x} 1", last), 0b11, "the 4 of lane 1 begin at 0xfffffffffffffffd"),
+            (format!("1 {last:#x} 1"), 0b11, "the 4 of lane 1 begin at 0xfffffffffffffffd"),
             ("2 0x8 -4 -8".to_owned(), 0b10101, "the 4 of lane 4 begin at an address that needs"),
             (format!("2 {last:#x} 4"), 0b11, "lane 1"),
             ("0 0x8 0xfffffffffffffffe".to_owned(), 0b11, "lane 1 begin at 0xfffffffffffffffe"),

@@ -187,7 +187,10 @@ fn json_lines() {
             "{\"base\": 64}\n{\"base\": 64, \"op\": \"store\", \"base\": 128}",
             ["t.jsonl:2: expected a JSON object on one line; column", "key `base` occurs twice"],
         ),
-        ("{\"base\": 0, \"stride\": -1}", ["t.jsonl:1: column base:", "the 4 of lane 1 begin at -1"]),
+        (
+            "{\"base\": 0, \"stride\": -1}",
+            ["t.jsonl:1: column base:", "the 4 of lane 1 begin at -1"],
+        ),
     ] {
         let error = of_jsonl(text);
         assert!(parts.iter().all(|part| error.contains(part)), "{text}: {error}");
@@ -208,7 +211,10 @@ fn logs() {
                 "CTA 0,0,0 - warp 0 - LDG.E - 0x10 0xfffffffffffffffd {}\n",
                 "0x0 ".repeat(30)
             ),
-            ["app.log:1: expected lanes whose bytes", "the 4 of lane 1 begin at 0xfffffffffffffffd"],
+            [
+                "app.log:1: expected lanes whose bytes",
+                "the 4 of lane 1 begin at 0xfffffffffffffffd",
+            ],
         ),
     ] {
         let error = of_log(text);

@@ -48,11 +48,12 @@ fn default_seed() -> u64 {
     1
 }
 
-/// A parameter's value; numbers need no quotes.
+/// A parameter's value; numbers and flags need no quotes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Value {
     Text(String),
+    Flag(bool),
     Whole(u64),
     Decimal(f64),
 }
@@ -61,6 +62,7 @@ impl Value {
     fn text(&self) -> String {
         match self {
             Value::Text(text) => text.clone(),
+            Value::Flag(flag) => flag.to_string(),
             Value::Whole(number) => number.to_string(),
             Value::Decimal(number) => number.to_string(),
         }

@@ -1,4 +1,4 @@
-//! Undirected graphs.
+//! Graphs, undirected unless a file is asked to keep its directions.
 
 mod grid;
 mod power_law;
@@ -10,12 +10,12 @@ mod tests;
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::file::{self, InputError, Listing};
+use super::file::{self, InputError, Listing, Symmetry};
 use super::{
     Csr, FILE, FILE_FORMAT, MAX_ENTRIES, MAX_NODES, ORDER, Ordering, Random, check_entries,
 };
-use crate::WorkloadError;
 use crate::parameters::{Arguments, Choice, Parameter, show_count};
+use crate::{WorkloadError, stop};
 pub use rmat::rmat_pair;
 use warpmem_random::mixed;
 
@@ -71,7 +71,21 @@ pub const GRAPH: &[Parameter] = &[
     ORDER,
 ];
 
-/// An undirected graph without loops or parallel edges.
+/// Of kernels that follow edges in one direction.
+pub const DIRECTED: Parameter =
+    Parameter::flag("directed", "Edges keep the directions that the file gives them")
+        .only_given("file");
+
+/// The directions in which a kernel needs the edges of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directions {
+    /// Every edge goes both ways.
+    Both,
+    /// As the parameter [`DIRECTED`] asks.
+    AsAsked,
+}
+
+/// A graph without loops or parallel edges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub structure: Csr,
@@ -80,12 +94,29 @@ pub struct Graph {
     pub weights: Vec<u32>,
     /// What a vertex is called that was drawn or read under a number, where `--order` has renamed them.
     pub labels: Option<Vec<u32>>,
+    /// Whether an entry is an edge from row to column only; otherwise every edge has two entries.
+    pub directed: bool,
+}
+
+impl Graph {
+    /// The incoming edges of each vertex, if they differ from the outgoing ones.
+    pub fn incoming(&self) -> Option<Csr> {
+        self.directed.then(|| {
+            let edges = self.structure.entries().map(|(from, to)| (to, from, ()));
+            Csr::from_entries(self.structure.rows(), edges, |(), ()| ()).0
+        })
+    }
 }
 
 /// The graph that the parameters of [`GRAPH`] ask for.
-pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, WorkloadError> {
+pub fn graph_of(
+    arguments: &Arguments,
+    directions: Directions,
+    random: &mut Random,
+) -> Result<Graph, WorkloadError> {
+    let directed = directions == Directions::AsAsked && arguments.flag("directed");
     let (structure, weights) = match arguments.path("file") {
-        Some(path) => from_file(path, arguments)?,
+        Some(path) => from_file(path, arguments, directions)?,
         None => (drawn(arguments, random)?, None),
     };
     let key = random.bits();
@@ -94,12 +125,20 @@ pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, Wor
     });
     let order: Ordering = arguments.choice("order");
     let nodes = structure.rows();
-    let labels = order.labels(nodes, || Cow::Borrowed(&structure), random);
+    let both_ways = || match directed {
+        true => Cow::Owned(undirected(nodes, with_nothing(&structure)).0),
+        false => Cow::Borrowed(&structure),
+    };
+    let labels = order.labels(nodes, both_ways, random);
     let (structure, weights) = match &labels {
         Some(labels) => structure.relabelled(&weights, labels),
         None => (structure, weights),
     };
-    Ok(Graph { structure, weights, labels })
+    Ok(Graph { structure, weights, labels, directed })
+}
+
+fn with_nothing(graph: &Csr) -> impl Iterator<Item = (u32, u32, ())> + Clone {
+    graph.entries().map(|(from, to)| (from, to, ()))
 }
 
 fn drawn(arguments: &Arguments, random: &mut Random) -> Result<Csr, WorkloadError> {
@@ -113,30 +152,72 @@ fn drawn(arguments: &Arguments, random: &mut Random) -> Result<Csr, WorkloadErro
     Ok(graph)
 }
 
-fn from_file(path: &Path, arguments: &Arguments) -> Result<(Csr, Option<Vec<u32>>), WorkloadError> {
+/// The structure of the file at `path`, and the weights if it has some.
+fn from_file(
+    path: &Path,
+    arguments: &Arguments,
+    directions: Directions,
+) -> Result<(Csr, Option<Vec<u32>>), WorkloadError> {
+    let directed = directions == Directions::AsAsked && arguments.flag("directed");
     let listing: Listing<u32> = file::read(path, arguments.choice("file-format"))?;
-    let Listing { rows, columns, valued, .. } = listing;
+    let listing = listing.with_one_kind_of_vertices();
+    let Listing { rows, columns, symmetry, valued, entries, notes, .. } = listing;
     let unfit = |message| InputError::Unfit { path: path.to_path_buf(), message };
     if rows != columns {
         let message = format!("{rows} rows and {columns} columns; a graph needs a square matrix");
         return Err(unfit(message).into());
     }
-    let listed = listing.entries.len();
-    let loops = listing.entries.iter().filter(|(from, to, _)| from == to).count();
-    let (structure, weights) = undirected(rows, listing.entries.iter().copied());
-    drop(listing);
-    let edges = structure.columns.len() / 2;
-    if structure.columns.len() as u64 > MAX_ENTRIES {
+    let edges = entries.iter().copied().filter(|(from, to, _)| from != to);
+    let (listed, between) = (entries.len(), edges.clone().count());
+    let keeps_directions = directed && symmetry == Symmetry::General;
+    let (structure, weights, one_way) = match keeps_directions {
+        true => {
+            let (structure, weights) = Csr::from_entries(rows, edges, u32::min);
+            (structure, weights, 0)
+        }
+        false => both_ways(rows, edges),
+    };
+    drop(entries);
+    let arcs = structure.columns.len();
+    if arcs as u64 > MAX_ENTRIES {
         let most = show_count(MAX_ENTRIES / 2);
-        return Err(unfit(format!("{edges} edges are more than {most}")).into());
+        return Err(unfit(format!("{} edges are more than {most}", arcs / 2)).into());
     }
-    let repeats = listed - loops - edges;
+    let (kept, what, repeats) = match keeps_directions {
+        true => (arcs, "directed edges", "repeats"),
+        false => (arcs / 2, "edges", "repeats and other directions"),
+    };
+    let name = path.display();
     arguments.note(format!(
-        "{}: vertices {rows}, edges {edges}; dropped: loops {loops}, repeats and other directions {repeats}; weights {}",
-        path.display(),
+        "{name}: vertices {rows}, {what} {kept}; dropped: loops {}, {repeats} {}; weights {}",
+        listed - between,
+        between - kept,
         if valued { "of the file" } else { "drawn" }
     ));
+    notes.iter().for_each(|note| arguments.note(format!("{name}: {note}")));
+    if one_way > 0 && symmetry == Symmetry::General {
+        let other = match directions {
+            Directions::AsAsked => " (--directed keeps their directions)",
+            Directions::Both => "",
+        };
+        arguments.note(format!(
+            "{name}: the graph is undirected: edges that the file lists in one direction, {one_way} of {kept}, go both \
+             ways{other}"
+        ));
+    }
     Ok((structure, valued.then_some(weights)))
+}
+
+/// As [`undirected`], of edges without loops; and how many of them are listed in one direction only.
+fn both_ways(
+    nodes: u32,
+    edges: impl Iterator<Item = (u32, u32, u32)> + Clone,
+) -> (Csr, Vec<u32>, usize) {
+    let arcs = edges.flat_map(|(a, b, weight)| [(a, b, (weight, true)), (b, a, (weight, false))]);
+    let lighter = |(a, in_a): (u32, bool), (b, in_b): (u32, bool)| (a.min(b), in_a | in_b);
+    let (structure, arcs) = Csr::from_entries(nodes, arcs, lighter);
+    let one_way = arcs.iter().filter(|(_, is_listed)| !is_listed).count();
+    (structure, arcs.into_iter().map(|(weight, _)| weight).collect(), one_way)
 }
 
 /// Both directions of every edge, without loops; of parallel edges the one with the lowest weight.
@@ -187,7 +268,10 @@ impl Drawing {
         let (nodes, edges) = match kind {
             GraphKind::Rmat => (nodes, rmat::rmat(nodes, drawn, random)),
             GraphKind::Uniform => {
-                let edge = |_| (random.index(nodes), random.index(nodes));
+                let edge = |_| {
+                    stop::check();
+                    (random.index(nodes), random.index(nodes))
+                };
                 (nodes, (0..drawn).map(edge).collect())
             }
             GraphKind::Grid => grid::grid(nodes, 2),

@@ -12,8 +12,8 @@ use super::graph::{rmat_pair, undirected};
 use super::{
     Csr, FILE, FILE_FORMAT, MAX_ENTRIES, MAX_NODES, ORDER, Ordering, Random, check_entries,
 };
-use crate::WorkloadError;
 use crate::parameters::{Arguments, Choice, Parameter, show_count};
+use crate::{WorkloadError, stop};
 use stencil::Stencil;
 
 /// Where a matrix has its entries.
@@ -110,7 +110,8 @@ fn from_file(path: &Path, arguments: &Arguments) -> Result<Matrix, WorkloadError
     let (rows, columns, valued) = (listing.rows, listing.columns, listing.valued);
     let entries = entries_of(&listing);
     let listed = entries.clone().count();
-    let (structure, values) = Csr::from_entries(rows, entries, |a, b| a + b);
+    let merge = |a, b| if valued { a + b } else { a };
+    let (structure, values) = Csr::from_entries(rows, entries, merge);
     let kept = values.len();
     let unfit = |message| Err(InputError::Unfit { path: path.to_path_buf(), message }.into());
     if kept as u64 > MAX_ENTRIES {
@@ -119,12 +120,16 @@ fn from_file(path: &Path, arguments: &Arguments) -> Result<Matrix, WorkloadError
     if !values.iter().all(|value| value.is_finite()) {
         return unfit("the sum of entries in the same place is not finite (32-bit)".to_owned());
     }
+    let (repeats, origin) = match valued {
+        true => ("added up", "of the file"),
+        false => ("dropped", "all 1"),
+    };
+    let name = path.display();
     arguments.note(format!(
-        "{}: rows {rows}, columns {columns}, entries {kept}; repeats added up {}; values {}",
-        path.display(),
+        "{name}: rows {rows}, columns {columns}, entries {kept}; repeats {repeats} {}; values {origin}",
         listed - kept,
-        if valued { "of the file" } else { "all 1" }
     ));
+    listing.notes.iter().for_each(|note| arguments.note(format!("{name}: {note}")));
     Ok(Matrix { structure, columns, values })
 }
 
@@ -157,7 +162,10 @@ pub fn matrix(kind: MatrixKind, rows: u32, per_row: u32, random: &mut Random) ->
         MatrixKind::Banded => banded(rows, per_row),
         MatrixKind::Uniform => (0..rows)
             .flat_map(|row| std::iter::repeat_n(row, per_row as usize))
-            .map(|row| (row, random.index(rows)))
+            .map(|row| {
+                stop::check();
+                (row, random.index(rows))
+            })
             .collect(),
         MatrixKind::PowerLaw => (0..entries).map(|_| rmat_pair(rows, random)).collect(),
         MatrixKind::Stencil(stencil) => stencil.entries(rows),

@@ -15,7 +15,7 @@ pub use csr::Csr;
 pub use file::InputError;
 #[cfg(fuzzing)]
 pub use file::read_as_every_format;
-pub use graph::{GRAPH, Graph, graph_of};
+pub use graph::{DIRECTED, Directions, GRAPH, Graph, graph_of};
 #[cfg(test)]
 pub use graph::{GraphKind, graph};
 pub use indices::{IndexPattern, indices};
@@ -32,6 +32,8 @@ use order::Ordering;
 
 /// Most vertices of a graph, rows or columns of a matrix.
 const MAX_NODES: u64 = 1 << 24;
+/// Most vertices, rows or columns of a file.
+const MAX_FILE_NODES: u64 = 1 << 26;
 /// Most entries of a matrix; an edge of a graph is two.
 const MAX_ENTRIES: u64 = 1 << 28;
 

@@ -43,7 +43,7 @@ pub const GENERATOR: Generator = Generator {
     source: "Afforest (Sutton et al., IPDPS 2018), GAP benchmark suite, cc",
     parameters: &[GRAPH, &[BLOCK]],
     run: |gpu, arguments, random| {
-        let graph = graph_of(arguments, random)?.structure;
+        let graph = graph_of(arguments, Directions::Both, random)?.structure;
         components(gpu, &graph, arguments.count32("block"), random).map(drop)
     },
 };

@@ -1,5 +1,6 @@
 //! PageRank, by vertices that gather from their neighbours (`pull`) or scatter to them (`push`), one thread each.
-//! What vertices without neighbours have goes to all; the host stops when the ranks hardly change.
+//! The rank of vertices without neighbours goes to all vertices; the host stops when the ranks hardly change. In a
+//! directed graph, `pull` reads the incoming edges from arrays of their own.
 //!
 //! `pull` is the GAP benchmark suite's `pr.cc` as kernels, `push` Pannotia's `pagerank`, both with the sums that
 //! the host reads (`warp_add` is one atomic per warp):
@@ -68,6 +69,7 @@ pub const GENERATOR: Generator = Generator {
         )],
         GRAPH,
         &[
+            DIRECTED,
             Parameter::count(
                 "iterations",
                 4,
@@ -79,7 +81,7 @@ pub const GENERATOR: Generator = Generator {
         ],
     ],
     run: |gpu, arguments, random| {
-        let graph = graph_of(arguments, random)?.structure;
+        let graph = graph_of(arguments, Directions::AsAsked, random)?;
         let (variant, block) = (arguments.choice("variant"), arguments.count32("block"));
         pagerank(gpu, variant, &graph, arguments.count32("iterations"), block).map(drop)
     },
@@ -105,6 +107,8 @@ const SETTLED: f32 = 1e-4;
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
+    /// Incoming edges, along which vertices gather; in an undirected graph those of `graph`.
+    incoming: DeviceGraph,
     rank: Array<f32>,
     /// Pull: the contribution of a vertex to each neighbour. Push: the sum that a vertex received.
     scratch: Array<f32>,
@@ -117,14 +121,20 @@ struct Device {
 fn pagerank(
     gpu: &mut Gpu,
     variant: Variant,
-    graph: &Csr,
+    graph: &Graph,
     iterations: u32,
     block: u32,
 ) -> Result<Array<f32>, WorkloadError> {
     check_full_warps(block)?;
-    let n = graph.rows();
+    let n = graph.structure.rows();
+    let outgoing = DeviceGraph::upload(gpu, &graph.structure);
+    let incoming = match variant {
+        Variant::Pull => graph.incoming().map(|edges| DeviceGraph::upload(gpu, &edges)),
+        Variant::Push => None,
+    };
     let device = Device {
-        graph: DeviceGraph::upload(gpu, graph),
+        graph: outgoing,
+        incoming: incoming.unwrap_or(outgoing),
         rank: gpu.upload(&vec![1.0 / n as f32; n as usize]),
         scratch: gpu.zeros(u64::from(n)),
         totals: gpu.zeros(1),
@@ -173,7 +183,7 @@ impl Device {
         let moved = w.var(0.0);
         w.when(v.lt(self.n), || {
             let sum = w.var(0.0);
-            self.graph.each_neighbour(v, |u| sum.set(self.scratch.load(u) + &sum));
+            self.incoming.each_neighbour(v, |u| sum.set(self.scratch.load(u) + &sum));
             self.replace_rank(w, v, sum.get(), &moved);
         });
         warp_add(self.change(w), moved.get());
@@ -265,6 +275,10 @@ mod tests {
     }
 
     fn ranks(variant: Variant, graph: &Csr, iterations: u32) -> Run<Vec<f32>> {
+        ranks_in(variant, &unweighted(graph, false), iterations)
+    }
+
+    fn ranks_in(variant: Variant, graph: &Graph, iterations: u32) -> Run<Vec<f32>> {
         run(|gpu| {
             let rank = pagerank(gpu, variant, graph, iterations, 64)?;
             Ok(gpu.download(rank))
@@ -285,6 +299,20 @@ mod tests {
                 }
                 let all: f64 = result.iter().copied().map(f64::from).sum();
                 assert!((all - 1.0).abs() < TOLERANCE, "{name} {kind}: all ranks are {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn rank_follows_directed_edges() {
+        // 0 and 1 lead to 2, which leads nowhere.
+        let graph = unweighted(&Csr::from_pairs(3, vec![(0, 2), (1, 2)]), true);
+        for &(name, variant) in Variant::NAMES {
+            let result = ranks_in(variant, &graph, 1).result;
+            let lost = 0.85 / 9.0 + 0.05;
+            let expected = [lost, lost, 0.85 * 2.0 / 3.0 + lost];
+            for (rank, plain) in result.iter().zip(expected) {
+                assert!((f64::from(*rank) - plain).abs() < TOLERANCE, "{name}: {result:?}");
             }
         }
     }

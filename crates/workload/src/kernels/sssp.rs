@@ -29,13 +29,14 @@ pub const GENERATOR: Generator = Generator {
     parameters: &[
         GRAPH,
         &[
+            DIRECTED,
             SOURCE,
             Parameter::count("rounds", 1 << 20, (1, 1 << 20), "rounds", "Stop after this many"),
             BLOCK,
         ],
     ],
     run: |gpu, arguments, random| {
-        let graph = graph_of(arguments, random)?;
+        let graph = graph_of(arguments, Directions::AsAsked, random)?;
         let search = Search {
             source: by_rank(
                 &graph.structure,
@@ -148,7 +149,7 @@ mod tests {
 
     fn weighted(structure: Csr, weight: impl FnMut(u32) -> u32) -> Graph {
         let weights = structure.columns.iter().copied().map(weight).collect();
-        Graph { structure, weights, labels: None }
+        Graph { structure, weights, labels: None, directed: false }
     }
 
     fn search(graph: &Graph, search: &Search) -> Run<Vec<u32>> {

@@ -59,7 +59,7 @@ pub const GENERATOR: Generator = Generator {
         &[BLOCK],
     ],
     run: |gpu, arguments, random| {
-        let graph = graph_of(arguments, random)?.structure;
+        let graph = graph_of(arguments, Directions::Both, random)?.structure;
         let (variant, block) = (arguments.choice("variant"), arguments.count32("block"));
         triangles(gpu, variant, &graph, block).map(drop)
     },

@@ -9,7 +9,7 @@ pub use warpmem_trace::{Kind, Space};
 
 use crate::WorkloadError;
 use crate::gpu::{Gpu, Progress};
-use crate::input::{Csr, GraphKind, Random, graph};
+use crate::input::{Csr, Graph, GraphKind, Random, graph};
 use crate::parameters::Choice;
 use warpmem_trace::Ranges;
 
@@ -44,6 +44,12 @@ pub fn graphs(nodes: u32, degree: u32) -> Vec<(&'static str, Csr)> {
     graphs.push(("one vertex", Csr::from_pairs(1, Vec::new())));
     graphs.push(("no edges", Csr::from_pairs(40, Vec::new())));
     graphs
+}
+
+/// A graph whose edges all have weight 1.
+pub fn unweighted(structure: &Csr, directed: bool) -> Graph {
+    let weights = vec![1; structure.columns.len()];
+    Graph { structure: structure.clone(), weights, labels: None, directed }
 }
 
 /// Calls `visit` with every record of `trace` and its instruction, in the order kernel, CTA, warp; `warp` counts

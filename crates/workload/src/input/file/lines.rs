@@ -1,20 +1,58 @@
 //! The lines of a text and the fields of a line, one at a time, for all readers of files.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, BufRead, Read};
 
 use crate::parameters::show_count;
+use crate::stop;
 
 /// Longest line, bytes: in METIS files a line holds all neighbours of a vertex.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Why a text was not read; [`super::InputError`] once the file is known.
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Of a text; lines and columns (bytes) count from 1.
+    Line { line: u64, column: usize },
+    /// Of a binary file, from 0.
+    Byte(u64),
+}
+
+impl Place {
+    /// Its line or byte.
+    pub fn unit(self) -> String {
+        match self {
+            Place::Line { line, .. } => format!("line {line}"),
+            Place::Byte(byte) => format!("byte {byte}"),
+        }
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line { line, column } => write!(f, ":{line}:{column}"),
+            Place::Byte(byte) => write!(f, ": byte {byte}"),
+        }
+    }
+}
+
+/// Why a file was not read; [`super::InputError`] once its name is known.
 #[derive(Debug)]
 pub enum Failure {
-    /// After line `line`.
-    Read { line: u64, source: io::Error },
-    /// Lines and columns (bytes) count from 1.
-    Malformed { line: u64, column: usize, message: String },
+    /// Reading failed behind a place.
+    Read {
+        after: Place,
+        source: io::Error,
+    },
+    Malformed {
+        at: Place,
+        message: String,
+    },
+}
+
+fn malformed(line: u64, column: usize, message: String) -> Failure {
+    Failure::Malformed { at: Place::Line { line, column }, message }
 }
 
 /// A text's lines. The text of one is kept at a time.
@@ -57,18 +95,27 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is neither a comment nor blank.
     pub fn next_filled(&mut self) -> Result<Option<Fields<'_>>, Failure> {
+        Ok(self.skip_to_filled()?.then(|| self.fields()))
+    }
+
+    /// Goes to the next line that is neither a comment nor blank; false if there is none.
+    pub fn skip_to_filled(&mut self) -> Result<bool, Failure> {
         while let Some(fields) = self.next()? {
             if fields.peek().is_some() {
-                return Ok(Some(self.fields()));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     fn advance(&mut self) -> Result<bool, Failure> {
+        stop::check();
         self.line.clear();
         let read = (&mut self.reader).take(MAX_LINE + 1).read_until(b'\n', &mut self.line);
-        let bytes = read.map_err(|source| Failure::Read { line: self.number, source })? as u64;
+        let bytes = read.map_err(|source| {
+            let after = Place::Line { line: self.number, column: 1 };
+            Failure::Read { after, source }
+        })? as u64;
         if bytes == 0 {
             return Ok(false);
         }
@@ -80,13 +127,14 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    fn fields(&self) -> Fields<'_> {
+    /// The fields of the line last read.
+    pub fn fields(&self) -> Fields<'_> {
         Fields { line: &self.line, at: 0, number: self.number, separator: self.separator }
     }
 
     /// The text, as far as it was read, is not as it should be.
     pub fn refusal(&self, message: impl Into<String>) -> Failure {
-        Failure::Malformed { line: self.number.max(1), column: 1, message: message.into() }
+        malformed(self.number.max(1), 1, message.into())
     }
 
     /// The text ended early.
@@ -113,7 +161,7 @@ impl Field<'_> {
     }
 
     pub fn refusal(&self, message: impl Display) -> Failure {
-        Failure::Malformed { line: self.line, column: self.column, message: message.to_string() }
+        malformed(self.line, self.column, message.to_string())
     }
 
     /// An error that the field is not `what`.
@@ -143,13 +191,25 @@ impl Field<'_> {
         parsed.ok_or_else(|| self.refusal(format_args!("{} is not a whole number", self.shown())))
     }
 
-    /// A finite number.
+    /// A finite number, perhaps as Fortran writes it.
     pub fn real(&self) -> Result<f32, Failure> {
-        let parsed = std::str::from_utf8(self.text).ok().and_then(|text| text.parse().ok());
+        let text = std::str::from_utf8(self.text).ok();
+        let parsed = text.and_then(|text| text.parse().ok().or_else(|| fortran(text)));
         parsed.filter(|number: &f32| number.is_finite()).ok_or_else(|| {
             self.refusal(format_args!("{} is not a finite number (32-bit)", self.shown()))
         })
     }
+}
+
+/// Parses a number of Fortran's: `1.0D+00` in double precision, `1.0-100` with an exponent of three digits.
+fn fortran(text: &str) -> Option<f32> {
+    let at = text.rfind(['d', 'D', '+', '-']).filter(|&at| at > 0)?;
+    let (mantissa, exponent) = text.split_at(at);
+    let (mantissa, exponent) = match exponent.strip_prefix(['d', 'D']) {
+        Some(exponent) => (mantissa, exponent),
+        None => (mantissa.strip_suffix(['d', 'D']).unwrap_or(mantissa), exponent),
+    };
+    format!("{mantissa}e{exponent}").parse().ok()
 }
 
 /// The fields of one line.
@@ -179,10 +239,9 @@ impl<'a> Fields<'a> {
 
     /// The next field, which must exist and be `what`.
     pub fn expect(&mut self, what: &str) -> Result<Field<'a>, Failure> {
-        self.next().ok_or_else(|| Failure::Malformed {
-            line: self.number,
-            column: self.line.trim_ascii_end().len() + 1,
-            message: format!("the line ends where {what} should be"),
+        self.next().ok_or_else(|| {
+            let column = self.line.trim_ascii_end().len() + 1;
+            malformed(self.number, column, format!("the line ends where {what} should be"))
         })
     }
 
@@ -215,7 +274,7 @@ impl<'a> Fields<'a> {
     fn nothing(&self, at: usize) -> Failure {
         let message =
             format!("nothing where a value should be beside `{}`", self.separator as char);
-        Failure::Malformed { line: self.number, column: at + 1, message }
+        malformed(self.number, at + 1, message)
     }
 
     /// Refuses further fields after those that the line should have.
@@ -236,8 +295,10 @@ mod tests {
 
     fn malformed(failure: Failure) -> (u64, usize, String) {
         match failure {
-            Failure::Malformed { line, column, message } => (line, column, message),
-            Failure::Read { source, .. } => panic!("{source}"),
+            Failure::Malformed { at: Place::Line { line, column }, message } => {
+                (line, column, message)
+            }
+            other => panic!("{other:?}"),
         }
     }
 
@@ -289,6 +350,14 @@ mod tests {
             field.real().map_err(|failure| malformed(failure).2)
         };
         assert_eq!(real("-2.5e-1"), Ok(-0.25));
+        for (text, number) in
+            [("1.0D+00", 1.0), ("-2.5d-1", -0.25), ("2D2", 200.0), ("1.5-100", 0.0), ("5+1", 50.0)]
+        {
+            assert_eq!(real(text), Ok(number), "{text}");
+        }
+        for text in ["D1", "1D", "1-", "-", "1DD1", "1.0D+-1", "1D39", "1.5+100"] {
+            assert!(real(text).is_err(), "{text}");
+        }
         for text in ["nan", "inf", "-inf", "1e39", "1,5", "0x1", "\u{fe}"] {
             assert_eq!(real(text), Err(format!("`{text}` is not a finite number (32-bit)")));
         }

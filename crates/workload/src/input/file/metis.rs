@@ -43,8 +43,7 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
             2 * edges
         )));
     }
-    let symmetry = Symmetry::General;
-    Ok(Listing { rows: nodes, columns: nodes, symmetry, valued: header.weighted, entries })
+    Ok(Listing::of_graph(nodes, Symmetry::General, header.weighted, entries))
 }
 
 fn header_of(fields: &mut Fields) -> Result<Header, Failure> {

@@ -1,33 +1,45 @@
-//! Graphs and matrices from files. Readers take a text line by line and keep its entries; no memory
-//! is reserved for sizes that a header only declares.
+//! Graphs and matrices from files, a module per format. Readers take a text line by line, or a binary file
+//! number by number, and keep its entries; no memory is reserved for sizes that a header only declares.
 
+mod bytes;
+mod detect;
 mod dimacs;
 mod edge_list;
+mod galois;
+mod gapbs;
+mod ids;
+mod konect;
 mod lines;
 mod matrix_market;
 mod metis;
+mod rodinia;
 #[cfg(test)]
 mod tests;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::parameters::Choice;
-use lines::{Failure, Field};
+use detect::{ENDINGS, HEAD, format_of};
+use lines::{Failure, Field, Place};
 use warpmem_files::inflate::inflated;
 
 /// Fewest and most vertices, rows or columns of a file.
-const NODES: (u64, u64) = (1, super::MAX_NODES);
+const NODES: (u64, u64) = (1, super::MAX_FILE_NODES);
 /// Fewest and most entries of a file.
 const ENTRIES: (u64, u64) = (0, super::MAX_ENTRIES);
 
-/// Reads `text` as each kind of file, for the fuzzer.
+/// Reads `content` as each kind of file and as the one that it is taken for, for the fuzzer.
 #[cfg(any(test, fuzzing))]
-pub fn read_as_every_format(text: &[u8]) {
-    for format in [Format::MatrixMarket, Format::EdgeList, Format::Dimacs, Format::Metis] {
-        let _ = format.read::<u32>(text);
-        let _ = format.read::<f32>(text);
+pub fn read_as_every_format(content: &[u8]) {
+    let given = FormatChoice::NAMES.iter().filter_map(|&(_, choice)| match choice {
+        FormatChoice::ByEnding => format_of(Path::new("any"), content),
+        FormatChoice::Given(format) => Some(format),
+    });
+    for format in given {
+        let _ = format.read::<u32>(content);
+        let _ = format.read::<f32>(content);
     }
 }
 
@@ -36,45 +48,30 @@ pub fn read_as_every_format(text: &[u8]) {
 pub enum Format {
     MatrixMarket,
     EdgeList,
+    Konect,
     Dimacs,
     Metis,
+    Rodinia,
+    Galois,
+    Gapbs,
+    WeightedGapbs,
 }
 
 impl Format {
-    /// Ending of a file's name (without that of its compression) and the format that it indicates.
-    const ENDINGS: &'static [(&'static str, Format)] = &[
-        ("mtx", Format::MatrixMarket),
-        ("el", Format::EdgeList),
-        ("wel", Format::EdgeList),
-        ("edges", Format::EdgeList),
-        ("txt", Format::EdgeList),
-        ("tsv", Format::EdgeList),
-        ("csv", Format::EdgeList),
-        ("gr", Format::Dimacs),
-        ("graph", Format::Metis),
-        ("metis", Format::Metis),
-    ];
-
-    /// By the ending of `path`.
-    fn of(path: &Path) -> Option<Format> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = ["gz", "xz", "zst"].iter().find_map(|e| strip(&name, e)).unwrap_or(&name);
-        Format::ENDINGS.iter().find(|(ending, _)| strip(name, ending).is_some()).map(|&(_, f)| f)
-    }
-
-    /// Reads a text of this format.
-    pub fn read<V: Value>(self, text: impl BufRead) -> Result<Listing<V>, Failure> {
+    /// Reads a file of this format.
+    pub fn read<V: Value>(self, file: impl BufRead) -> Result<Listing<V>, Failure> {
         match self {
-            Format::MatrixMarket => matrix_market::read(text),
-            Format::EdgeList => edge_list::read(text),
-            Format::Dimacs => dimacs::read(text),
-            Format::Metis => metis::read(text),
+            Format::MatrixMarket => matrix_market::read(file),
+            Format::EdgeList => edge_list::read(file),
+            Format::Konect => konect::read(file),
+            Format::Dimacs => dimacs::read(file),
+            Format::Metis => metis::read(file),
+            Format::Rodinia => rodinia::read(file),
+            Format::Galois => galois::read(file),
+            Format::Gapbs => gapbs::read(file, false),
+            Format::WeightedGapbs => gapbs::read(file, true),
         }
     }
-}
-
-fn strip<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
-    name.strip_suffix(ending)?.strip_suffix('.')
 }
 
 /// What is to be taken for the format of a file.
@@ -89,8 +86,13 @@ impl Choice for FormatChoice {
         ("by-ending", FormatChoice::ByEnding),
         ("matrix-market", FormatChoice::Given(Format::MatrixMarket)),
         ("edge-list", FormatChoice::Given(Format::EdgeList)),
+        ("konect", FormatChoice::Given(Format::Konect)),
         ("dimacs", FormatChoice::Given(Format::Dimacs)),
         ("metis", FormatChoice::Given(Format::Metis)),
+        ("rodinia", FormatChoice::Given(Format::Rodinia)),
+        ("galois", FormatChoice::Given(Format::Galois)),
+        ("gapbs", FormatChoice::Given(Format::Gapbs)),
+        ("gapbs-weighted", FormatChoice::Given(Format::WeightedGapbs)),
     ];
 }
 
@@ -100,22 +102,30 @@ pub trait Value: Copy + Default {
     const REAL: bool;
     /// Value of entries without one.
     const ONE: Self;
+    /// The counts that [`Value::of_count`] takes.
+    const COUNTS: (u64, u64);
     /// Of a field that holds a whole number.
     fn whole(field: &Field) -> Result<Self, Failure>;
     fn from_real(real: f32) -> Self;
+    fn of_count(count: u64) -> Self;
 }
 
 /// Weights of edges: nonnegative signed 32-bit integers.
 impl Value for u32 {
     const REAL: bool = false;
     const ONE: u32 = 1;
+    const COUNTS: (u64, u64) = (0, i32::MAX as u64);
 
     fn whole(field: &Field) -> Result<u32, Failure> {
-        Ok(field.count("a weight (whole, not negative)", (0, i32::MAX as u64))? as u32)
+        Ok(field.count("a weight (whole, not negative)", Self::COUNTS)? as u32)
     }
 
     fn from_real(_: f32) -> u32 {
         Self::ONE
+    }
+
+    fn of_count(count: u64) -> u32 {
+        count as u32
     }
 }
 
@@ -123,6 +133,7 @@ impl Value for u32 {
 impl Value for f32 {
     const REAL: bool = true;
     const ONE: f32 = 1.0;
+    const COUNTS: (u64, u64) = (0, u64::MAX);
 
     fn whole(field: &Field) -> Result<f32, Failure> {
         Ok(field.whole()? as f32)
@@ -130,6 +141,10 @@ impl Value for f32 {
 
     fn from_real(real: f32) -> f32 {
         real
+    }
+
+    fn of_count(count: u64) -> f32 {
+        count as f32
     }
 }
 
@@ -150,9 +165,37 @@ pub struct Listing<V> {
     pub rows: u32,
     pub columns: u32,
     pub symmetry: Symmetry,
+    /// Whether rows and columns number vertices of two kinds.
+    pub bipartite: bool,
     /// Whether the file says the values of the entries; if not, all are [`Value::ONE`].
     pub valued: bool,
     pub entries: Vec<(u32, u32, V)>,
+    /// Notes for people: where the file was not taken as it is written.
+    pub notes: Vec<String>,
+}
+
+impl<V> Listing<V> {
+    /// The same with vertices of two kinds numbered one after the other.
+    pub fn with_one_kind_of_vertices(mut self) -> Listing<V> {
+        if self.bipartite {
+            let rows = self.rows;
+            self.entries.iter_mut().for_each(|(_, column, _)| *column += rows);
+            self.rows += self.columns;
+            (self.columns, self.bipartite) = (self.rows, false);
+        }
+        self
+    }
+
+    /// The edges of a graph between vertices of one kind.
+    fn of_graph(
+        nodes: u32,
+        symmetry: Symmetry,
+        valued: bool,
+        entries: Vec<(u32, u32, V)>,
+    ) -> Listing<V> {
+        let (rows, columns, bipartite, notes) = (nodes, nodes, false, Vec::new());
+        Listing { rows, columns, symmetry, bipartite, valued, entries, notes }
+    }
 }
 
 /// Why a file was not read.
@@ -161,23 +204,23 @@ pub enum InputError {
     #[error("failed to open {path}")]
     Open { path: PathBuf, source: io::Error },
     /// For compressed files also: the data are damaged or end too early.
-    #[error("failed to read {path} after line {line}")]
-    Read { path: PathBuf, line: u64, source: io::Error },
+    #[error("failed to read {path} after {}", after.unit())]
+    Read { path: PathBuf, after: Place, source: io::Error },
     #[error(
-        "{path}: the ending does not say how the file is written; valid: {} (also .gz, .xz, .zst), or --file-format",
+        "{path}: neither the ending nor the first bytes say how the file is written; valid: {} (also .gz, .xz, \
+         .zst), or --file-format",
         endings()
     )]
     UnknownFormat { path: PathBuf },
-    /// Lines and columns (bytes) count from 1.
-    #[error("{path}:{line}:{column}: {message}")]
-    Malformed { path: PathBuf, line: u64, column: usize, message: String },
+    #[error("{path}{at}: {message}")]
+    Malformed { path: PathBuf, at: Place, message: String },
     /// Valid, but not usable by the kernel.
     #[error("{path}: {message}")]
     Unfit { path: PathBuf, message: String },
 }
 
 fn endings() -> String {
-    let endings: Vec<String> = Format::ENDINGS.iter().map(|(e, _)| format!(".{e}")).collect();
+    let endings: Vec<String> = ENDINGS.iter().map(|(e, _)| format!(".{e}")).collect();
     endings.join(", ")
 }
 
@@ -185,20 +228,21 @@ fn endings() -> String {
 pub fn read<V: Value>(path: &Path, format: FormatChoice) -> Result<Listing<V>, InputError> {
     const BUFFER: usize = 64 << 10;
     let named = || path.to_path_buf();
-    let format = match format {
-        FormatChoice::Given(format) => format,
-        FormatChoice::ByEnding => {
-            Format::of(path).ok_or_else(|| InputError::UnknownFormat { path: named() })?
-        }
-    };
     let open = |source| InputError::Open { path: named(), source };
     let file = BufReader::with_capacity(BUFFER, File::open(path).map_err(open)?);
-    let (_, text) = inflated(file).map_err(open)?;
-    let listing = format.read(BufReader::with_capacity(BUFFER, text));
+    let (_, mut content) = inflated(file).map_err(open)?;
+    let mut head = Vec::new();
+    let begun = content.by_ref().take(HEAD).read_to_end(&mut head);
+    begun.map_err(|source| InputError::Read { path: named(), after: Place::Byte(0), source })?;
+    let format = match format {
+        FormatChoice::Given(format) => Some(format),
+        FormatChoice::ByEnding => format_of(path, &head),
+    };
+    let format = format.ok_or_else(|| InputError::UnknownFormat { path: named() })?;
+    let listing =
+        format.read(BufReader::with_capacity(BUFFER, io::Cursor::new(head).chain(content)));
     listing.map_err(|failure| match failure {
-        Failure::Read { line, source } => InputError::Read { path: named(), line, source },
-        Failure::Malformed { line, column, message } => {
-            InputError::Malformed { path: named(), line, column, message }
-        }
+        Failure::Read { after, source } => InputError::Read { path: named(), after, source },
+        Failure::Malformed { at, message } => InputError::Malformed { path: named(), at, message },
     })
 }

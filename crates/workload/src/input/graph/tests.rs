@@ -8,17 +8,26 @@ use crate::input::testing;
 use crate::input::testing::checksum;
 
 fn graph_with(given: &[(&str, &str)]) -> Result<Graph, WorkloadError> {
-    graph_of(&testing::arguments(GRAPH, given)?, &mut Random::new(1))
+    graph_of(&testing::arguments(GRAPH, given)?, Directions::Both, &mut Random::new(1))
 }
 
 fn file_of(text: &str) -> Result<(Graph, Vec<String>), String> {
+    file_named("g.el", text, "false")
+}
+
+fn file_named(
+    file: &str,
+    content: impl AsRef<[u8]>,
+    directed: &str,
+) -> Result<(Graph, Vec<String>), String> {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("g.el");
-    std::fs::write(&path, text).unwrap();
-    let given = [("file", path.to_str().unwrap())];
-    let arguments = testing::arguments(GRAPH, &given).unwrap();
-    let name = |text: String| text.replace(path.to_str().unwrap(), "g.el");
-    match graph_of(&arguments, &mut Random::new(1)) {
+    let path = folder.path().join(file);
+    std::fs::write(&path, content).unwrap();
+    let given = [("file", path.to_str().unwrap()), ("directed", directed)];
+    let parameters = [GRAPH, &[DIRECTED]].concat();
+    let arguments = testing::arguments(&parameters, &given).unwrap();
+    let name = |text: String| text.replace(path.to_str().unwrap(), file);
+    match graph_of(&arguments, Directions::AsAsked, &mut Random::new(1)) {
         Ok(graph) => Ok((graph, arguments.into_notes().into_iter().map(name).collect())),
         Err(error) => Err(name(error.to_string())),
     }
@@ -210,7 +219,8 @@ fn drawn_weights_are_spread_over_their_range_and_go_with_their_edges() {
     assert_undirected(&ordered);
     assert_ne!(ordered.structure, graph.structure);
     assert_eq!(sorted(ordered.weights), sorted(graph.weights.clone()));
-    let other = graph_of(&testing::arguments(GRAPH, &given).unwrap(), &mut Random::new(2)).unwrap();
+    let other = testing::arguments(GRAPH, &given).unwrap();
+    let other = graph_of(&other, Directions::Both, &mut Random::new(2)).unwrap();
     assert_ne!(other.weights, graph.weights);
 }
 
@@ -223,12 +233,81 @@ fn files_lose_loops_and_keep_the_lightest_of_parallel_edges() {
     assert_eq!(
         notes,
         [
-            "g.el: vertices 5, edges 2; dropped: loops 1, repeats and other directions 2; weights of the file"
+            "g.el: vertices 5, edges 2; dropped: loops 1, repeats and other directions 2; weights of the file",
+            "g.el: the graph is undirected: edges that the file lists in one direction, 1 of 2, go both ways \
+             (--directed keeps their directions)"
         ]
     );
     let (graph, notes) = file_of("0 1\n").unwrap();
     assert_undirected(&graph);
     assert!(notes[0].ends_with("weights drawn"), "{notes:?}");
+}
+
+#[test]
+fn edges_of_a_general_matrix_go_both_ways_and_it_is_said_unless_directions_are_asked_for() {
+    let file = |kind: &str, directed| {
+        let text =
+            format!("%%MatrixMarket matrix coordinate pattern {kind}\n3 3 3\n2 1\n3 1\n3 3\n");
+        file_named("g.mtx", text, directed).unwrap()
+    };
+    let (graph, notes) = file("general", "false");
+    assert_undirected(&graph);
+    assert!(!graph.directed);
+    assert!(notes[1].contains("undirected: edges that the file lists in one direction, 2 of 2"));
+    let (graph, notes) = file("general", "true");
+    assert!(graph.directed);
+    assert_eq!(graph.structure.entries().collect::<Vec<_>>(), [(1, 0), (2, 0)]);
+    let incoming = graph.incoming().unwrap();
+    assert_eq!(incoming.entries().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+    let expected =
+        "g.mtx: vertices 3, directed edges 2; dropped: loops 1, repeats 0; weights drawn";
+    assert_eq!(notes, [expected]);
+    // A symmetric matrix needs no note.
+    for directed in ["false", "true"] {
+        let (graph, notes) = file("symmetric", directed);
+        assert_undirected(&graph);
+        assert_eq!(notes.len(), 1, "{notes:?}");
+    }
+    let (_, notes) = file_named("g.el", "0 1\n1 0\n", "false").unwrap();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+}
+
+#[test]
+fn directed_graphs_are_ordered_by_their_edges_in_both_directions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.el");
+    std::fs::write(&path, "3 0\n2 3\n1 2\n").unwrap();
+    let given = [("file", path.to_str().unwrap()), ("directed", "true"), ("order", "rcm")];
+    let arguments = testing::arguments(&[GRAPH, &[DIRECTED]].concat(), &given).unwrap();
+    let graph = graph_of(&arguments, Directions::AsAsked, &mut Random::new(1)).unwrap();
+    // A path, which reverse Cuthill-McKee numbers along.
+    assert!(graph.structure.entries().all(|(from, to)| from.abs_diff(to) == 1));
+    assert_eq!(graph.structure.columns.len(), 3);
+}
+
+#[test]
+fn vertices_of_two_kinds_are_numbered_one_after_the_other() {
+    let (graph, notes) =
+        file_named("out.actors", "% bip unweighted\n1 2\n2 3 1 1082008561\n", "false").unwrap();
+    assert_eq!(graph.structure.rows(), 5);
+    let edges = [(0, 3), (1, 4), (3, 0), (4, 1)];
+    assert_eq!(graph.structure.entries().collect::<Vec<_>>(), edges);
+    assert!(notes[0].starts_with("out.actors: vertices 5, edges 2;"), "{notes:?}");
+}
+
+#[test]
+fn numbers_that_are_too_high_are_renumbered_and_it_is_said() {
+    // In tests numbers from 2^12 on are high.
+    let text = "18446744073709551615 7\n7 4096\n4000000000 4095\n";
+    let (graph, notes) = file_of(text).unwrap();
+    assert_eq!(graph.structure.rows(), 5);
+    // 7, 4095, 4096, 4000000000, 18446744073709551615.
+    let edges = [(0, 2), (0, 4), (1, 3), (2, 0), (3, 1), (4, 0)];
+    assert_eq!(graph.structure.entries().collect::<Vec<_>>(), edges);
+    let expected = "g.el: vertices renumbered in the order of their numbers, as the highest, 18446744073709551615, is \
+                    not below 2^12: 5";
+    assert_eq!(notes[1], expected);
+    assert_eq!(file_of("0 4095\n").unwrap().0.structure.rows(), 1 << 12);
 }
 
 #[test]
@@ -266,7 +345,9 @@ proptest! {
         edges in prop::collection::vec((0u32..12, 0u32..12, 0u32..5), 0..50)
     ) {
         let (structure, weights) = undirected(12, edges.iter().copied());
-        assert_undirected(&Graph { structure: structure.clone(), weights: weights.clone(), labels: None });
+        let graph = Graph { structure, weights, labels: None, directed: false };
+        assert_undirected(&graph);
+        let Graph { structure, weights, .. } = graph;
         for (from, to, weight) in edges {
             if from != to {
                 let place = structure.row(from).binary_search(&to);

@@ -129,6 +129,14 @@ fn what_symmetry_leaves_out_is_there() {
 }
 
 #[test]
+fn a_general_matrix_stays_as_it_is_and_repeats_of_a_pattern_are_one_entry() {
+    let (matrix, notes) = file_of("pattern general\n2 2 3\n2 1\n2 1\n1 1\n", &[]).unwrap();
+    assert_eq!(entries(&matrix), [((0, 0), 1.0), ((1, 0), 1.0)]);
+    let expected = "m.mtx: rows 2, columns 2, entries 2; repeats dropped 1; values all 1";
+    assert_eq!(notes, [expected]);
+}
+
+#[test]
 fn rows_and_columns_are_numbered_alike_and_only_if_square() {
     // Row 2 has two neighbours: by degree it comes first.
     let text = "real general\n3 3 3\n3 1 1\n2 3 2\n3 3 9\n";

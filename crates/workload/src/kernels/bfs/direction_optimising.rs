@@ -3,7 +3,8 @@
 //!
 //! The direction changes by the rule of the GAP benchmark suite's `bfs.cc`, with its alpha and
 //! beta; the host evaluates it between the launches. As there, `level` holds -degree of a vertex
-//! until it is reached, so that its degree is known without reading its edges.
+//! until it is reached, so that its degree is known without reading its edges. In a directed graph, `bottom_up` reads
+//! the incoming edges from arrays of their own.
 //!
 //! ```cuda
 //! __global__ void top_down(const int *row, const int *col, int *level, const int *in, int size,
@@ -57,11 +58,11 @@ const BETA: u32 = 18;
 /// The largest `int`: what is above, as unsigned, is negative.
 const INT_MAX: u32 = i32::MAX as u32;
 
-pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, WorkloadError> {
+pub fn bfs(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Result<Array<u32>, WorkloadError> {
     check_full_warps(search.block)?;
     let mut device = Device::upload(gpu, graph, search);
-    let mut scout = graph.degree(search.source);
-    let mut unseen = graph.columns.len() as u64;
+    let mut scout = graph.structure.degree(search.source);
+    let mut unseen = graph.structure.columns.len() as u64;
     let mut size = 1;
     let mut depth = 0;
     while size > 0 && depth < search.levels {
@@ -92,6 +93,8 @@ pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, Wo
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
+    /// Incoming edges; in an undirected graph those of `graph`.
+    incoming: DeviceGraph,
     /// Distance, or minus the degree of vertices that were not reached (at least 1).
     level: Array<u32>,
     frontier: Queue,
@@ -108,13 +111,18 @@ struct Device {
 
 /// What the host does.
 impl Device {
-    fn upload(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Device {
-        let n = graph.rows();
+    fn upload(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Device {
+        let outgoing = &graph.structure;
+        let n = outgoing.rows();
         let words = u64::from(n.div_ceil(32));
-        let mut level: Vec<u32> = (0..n).map(|v| graph.degree(v).max(1).wrapping_neg()).collect();
+        let mut level: Vec<u32> =
+            (0..n).map(|v| outgoing.degree(v).max(1).wrapping_neg()).collect();
         level[search.source as usize] = 0;
+        let on_device = DeviceGraph::upload(gpu, outgoing);
+        let incoming = graph.incoming().map(|edges| DeviceGraph::upload(gpu, &edges));
         let device = Device {
-            graph: DeviceGraph::upload(gpu, graph),
+            graph: on_device,
+            incoming: incoming.unwrap_or(on_device),
             level: gpu.upload(&level),
             frontier: Queue::new(gpu, n),
             next: Queue::new(gpu, n),
@@ -215,12 +223,12 @@ impl Device {
 
     /// Goes through the neighbours of `v` up to the first on the frontier.
     fn find_parent<'w>(&self, w: &'w Warp, v: Lanes<'w, u32>, found: &Var<'w, u32>) {
-        let (first, end) = self.graph.edges(v);
+        let (first, end) = self.incoming.edges(v);
         let e = w.var(first);
         w.while_loop(
             || e.get().lt(end) & found.get().eq(0),
             || {
-                found.set(self.bit(self.graph.col.load(e.get())));
+                found.set(self.bit(self.incoming.col.load(e.get())));
                 e.set(e.get() + 1);
             },
         );

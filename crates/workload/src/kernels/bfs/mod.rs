@@ -18,15 +18,17 @@ pub const GENERATOR: Generator = Generator {
         &[Parameter::choice::<Variant>("variant", "topology", "How a level is searched")],
         GRAPH,
         &[
+            DIRECTED,
             SOURCE,
             Parameter::count("levels", 1 << 20, (1, 1 << 20), "levels", "Stop after this many"),
             BLOCK,
         ],
     ],
     run: |gpu, arguments, random| {
-        let Graph { structure: graph, labels, .. } = graph_of(arguments, random)?;
+        let graph = graph_of(arguments, Directions::AsAsked, random)?;
+        let rank = arguments.count32("source");
         let search = Search {
-            source: by_rank(&graph, labels.as_deref(), arguments.count32("source"))?,
+            source: by_rank(&graph.structure, graph.labels.as_deref(), rank)?,
             levels: arguments.count32("levels"),
             block: arguments.count32("block"),
         };
@@ -66,13 +68,13 @@ const UNREACHED: u32 = u32::MAX;
 fn bfs(
     gpu: &mut Gpu,
     variant: Variant,
-    graph: &Csr,
+    graph: &Graph,
     search: &Search,
 ) -> Result<Array<u32>, WorkloadError> {
     match variant {
-        Variant::Topology => topology::bfs(gpu, graph, search),
-        Variant::Frontier => frontier::bfs(gpu, graph, search),
-        Variant::WarpCentric => warp_centric::bfs(gpu, graph, search),
+        Variant::Topology => topology::bfs(gpu, &graph.structure, search),
+        Variant::Frontier => frontier::bfs(gpu, &graph.structure, search),
+        Variant::WarpCentric => warp_centric::bfs(gpu, &graph.structure, search),
         Variant::DirectionOptimising => direction_optimising::bfs(gpu, graph, search),
     }
 }
@@ -110,6 +112,10 @@ mod tests {
 
     /// Runs one variant; the result is its distances and the array that holds them.
     pub fn search(variant: Variant, graph: &Csr, search: &Search) -> Run<(Vec<u32>, Array<u32>)> {
+        search_in(variant, &unweighted(graph, false), search)
+    }
+
+    fn search_in(variant: Variant, graph: &Graph, search: &Search) -> Run<(Vec<u32>, Array<u32>)> {
         run(|gpu| {
             let array = bfs(gpu, variant, graph, search)?;
             let signed = gpu.download(array).into_iter();
@@ -134,6 +140,22 @@ mod tests {
                     .filter(|&v| v != source && distances[v as usize] != UNREACHED)
                     .map(|v| array.address(u64::from(v)));
                 assert_eq!(written, reached.collect(), "{variant_name} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn directed_edges_are_followed_in_their_direction() {
+        for (name, graph) in graphs(300, 4) {
+            // Of every edge one direction, by a rule that leaves vertices with either kind only.
+            let arcs = graph.entries().filter(|(from, to)| (from < to) == ((from + to) % 3 > 0));
+            let directed = Csr::from_pairs(graph.rows(), arcs.collect());
+            let source = by_rank(&directed, None, 0).unwrap();
+            let expected = plain_bfs(&directed, source);
+            for &(variant_name, variant) in Variant::NAMES {
+                let task = Search { source, levels: u32::MAX, block: 128 };
+                let run = search_in(variant, &unweighted(&directed, true), &task);
+                assert_eq!(run.result.0, expected, "{variant_name} {name}");
             }
         }
     }
