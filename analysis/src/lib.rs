@@ -52,6 +52,7 @@ pub use parameters::parameters;
 pub use read::read_table;
 pub use results::{Results, SLOTS, TABLES};
 pub use runs::{STAGES, bank_map, interval_series, latency_breakdown, row_locality_vs_blp};
+pub use sql::with_expression;
 pub use tail::tail;
 pub use text::{column_to_strings, record_to_string, table_to_string};
 pub use write::{table_to_csv, table_to_json, write_csv, write_ipc, write_json, write_parquet};

@@ -1,11 +1,19 @@
 //! The documents keep up with the program.
 
-use super::support::repository;
+use super::help::commands;
+use super::support::{Bench, repository};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use warpmem::study::reproduce::Paper;
 use warpmem::study::suite::Suite;
 use warpmem::study::sweep::Plan;
+
+/// Folders of the repository that pages name.
+const SOURCES: [&str; 10] = [
+    ".ci", "analysis", "benches", "crates", "docs", "fuzz", "python", "src", "tests", "trace-format",
+];
 
 fn read(path: &str) -> String {
     let path = repository().join(path);
@@ -51,9 +59,9 @@ fn the_check_runs_the_test_command_of_the_readme() {
     assert!(read("README.md").contains(&format!("\n{command}\n")), "{command}");
 }
 
-#[test]
-fn links_between_documents_lead_somewhere() {
-    let mut pages = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
+/// The README and the pages below `docs/`.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned()];
     let mut folders = vec!["docs".to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(repository().join(&folder)).unwrap() {
@@ -66,7 +74,12 @@ fn links_between_documents_lead_somewhere() {
             }
         }
     }
-    for page in pages {
+    pages
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for page in pages().into_iter().chain(["CHANGELOG.md".to_owned()]) {
         for link in read(&page).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap();
             let here = repository().join(&page);
@@ -74,4 +87,106 @@ fn links_between_documents_lead_somewhere() {
             assert!(is_outside || here.with_file_name(target).exists(), "{page} leads to {link}");
         }
     }
+}
+
+/// The code of a page: its fenced blocks and the spans of its text.
+fn code(text: &str) -> (Vec<String>, Vec<String>) {
+    let fence = Regex::new(r"(?ms)^ *```(\w*)\n(.*?)^ *```").unwrap();
+    let is_shell = |language: &str| ["", "sh", "bash", "console"].contains(&language);
+    let blocks = fence.captures_iter(text).filter(|block| is_shell(&block[1]));
+    let blocks = blocks.map(|block| block[2].to_owned()).collect();
+    let span = Regex::new(r"`([^`]+)`").unwrap();
+    let prose = fence.replace_all(text, "");
+    let spans = span.captures_iter(&prose).map(|span| span[1].replace('\n', " ")).collect();
+    (blocks, spans)
+}
+
+/// The calls of the program in a piece of code, each as its words, without quoted text and comments.
+fn calls(code: &str) -> Vec<Vec<String>> {
+    let quoted = Regex::new(r#"'[^']*'|"[^"]*"|(?m)(^|\s)#.*$"#).unwrap();
+    let code = quoted.replace_all(code, " Q ").replace("\\\n", " ");
+    let commands = code.split(['\n', '|', ';', '(', ')', '&', '`']);
+    let calls = commands.filter_map(|command| {
+        let mut words = command.split_whitespace().skip_while(|word| {
+            word.contains('=') || ["do", "then", "time", "$"].contains(word)
+        });
+        (words.next()? == "warpmem").then(|| words.map(str::to_owned).collect())
+    });
+    calls.collect()
+}
+
+/// The options in a text.
+fn options(text: &str) -> BTreeSet<String> {
+    let option = Regex::new(r"--[a-z][a-z0-9-]*").unwrap();
+    option.find_iter(text).map(|option| option.as_str().to_owned()).collect()
+}
+
+#[test]
+fn commands_and_options_that_pages_name_exist() {
+    let bench = Bench::new();
+    let commands: BTreeMap<Vec<String>, BTreeSet<String>> = commands(&bench)
+        .into_iter()
+        .map(|(command, help)| (command, options(&help)))
+        .collect();
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for page in pages() {
+        let (blocks, spans) = code(&read(&page));
+        for words in blocks.iter().chain(&spans).flat_map(|code| calls(code)) {
+            let lengths = (0..=words.len().min(3)).rev();
+            let mut prefixes = lengths.map(|length| &words[..length]);
+            let command = prefixes.find(|prefix| commands.contains_key(*prefix)).unwrap();
+            let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            if command.is_empty() && words.first().is_some_and(|word| is_name(word) && !word.starts_with('-')) {
+                wrong.push(format!("{page}: there is no command `{}`", words.join(" ")));
+            }
+            // What follows `--` are words of another program.
+            let own = words.iter().take_while(|word| *word != "--");
+            for option in own.flat_map(|word| options(word)) {
+                checked += 1;
+                if !commands[command].contains(&option) {
+                    wrong.push(format!("{page}: `{}` has no option {option}", words.join(" ")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 300, "{checked}");
+}
+
+#[test]
+fn files_that_pages_name_exist() {
+    let mut files = Vec::new();
+    let mut folders = vec![repository()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && !["target", ".git"].contains(&name.as_str()) {
+                folders.push(path);
+            } else {
+                let path = path.strip_prefix(repository()).unwrap();
+                files.push(format!("/{}", path.to_str().unwrap()));
+            }
+        }
+    }
+    let path = Regex::new(r"^[\w.-]+(/[\w.-]+)*/?$").unwrap();
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for page in pages() {
+        for span in code(&read(&page)).1.iter().filter(|span| path.is_match(span)) {
+            let first = span.split('/').next().unwrap();
+            let is_here = span.contains('/') && SOURCES.contains(&first);
+            // A source file may be named without the folders that the text is about.
+            let is_named = span.ends_with(".rs");
+            checked += usize::from(is_here || is_named);
+            let exists = repository().join(span).exists()
+                || is_named && files.iter().any(|file| file.ends_with(&format!("/{span}")));
+            if (is_here || is_named) && !exists {
+                wrong.push(format!("{page} names {span}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 100, "{checked}");
 }

@@ -40,7 +40,7 @@ fn subcommands(help: &str) -> Vec<String> {
 }
 
 /// Every command and subcommand of the program, with its help.
-fn commands(bench: &Bench) -> Vec<(Vec<String>, String)> {
+pub fn commands(bench: &Bench) -> Vec<(Vec<String>, String)> {
     let mut all = Vec::new();
     let mut next = vec![Vec::new()];
     while let Some(command) = next.pop() {

@@ -3,18 +3,19 @@
 use crate::classes::Classes;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
-use warpmem_analysis::Results;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{
     DataFrame, DataType, Expr, IntoLazy, JoinArgs, JoinType, LazyFrame, MaintainOrderJoin, NULL,
     PlSmallStr, col, lit, when,
 };
-use warpmem_analysis::polars::sql::sql_expr;
+use warpmem_analysis::{Results, with_expression};
 use warpmem_study::reproduce::{Mean, Runs};
 
 /// Columns that identify a run.
 const WORKLOAD: &str = "workload";
 const CONFIGURATION: &str = "configuration";
+/// A metric before it has the name of its configuration.
+const METRIC: &str = "the metric";
 
 /// A run of the experiments.
 #[derive(Clone, Debug)]
@@ -108,14 +109,14 @@ impl Study {
             frame = frame.join(other, [col(WORKLOAD)], [col(WORKLOAD)], join);
         }
         let default = if runs.over.is_some() { "own / base" } else { "own" };
-        let value = expression(runs.value.as_deref().unwrap_or(default))?;
+        let frame = with(frame, runs.value.as_deref().unwrap_or(default), "value")?;
         let base = if runs.over.is_some() { col("base") } else { lit(NULL) };
         let failed = |source| Error::Metric { metric: runs.metric.clone(), source };
         let frame = frame.select([
             col(WORKLOAD),
             col("own"),
             base.cast(DataType::Float64).alias("base"),
-            value.alias("value"),
+            col("value"),
         ]);
         let frame = frame.collect().map_err(failed)?;
         let is_counted = |value: &Value| match runs.mean {
@@ -140,19 +141,18 @@ impl Study {
 
     /// The runs of a configuration, with a metric as `own`.
     fn own(&self, configuration: &str, metric: &str) -> Result<LazyFrame> {
-        Ok(self.under(configuration).with_column(expression(metric)?.alias("own")))
+        with(self.under(configuration), metric, "own")
     }
 
     /// The runs of a configuration, with a metric as `name`, and other columns with `name_` before
     /// their names.
     fn other(&self, name: &str, configuration: &str, metric: &str) -> Result<LazyFrame> {
-        let metric = expression(metric)?.alias(name);
         let is_number =
             |column: &&PlSmallStr| ![WORKLOAD, CONFIGURATION].contains(&column.as_str());
         let columns = self.runs.get_column_names().into_iter().filter(is_number);
         let columns = columns.map(|column| col(column.clone()).alias(format!("{name}_{column}")));
-        let columns: Vec<Expr> = [col(WORKLOAD), metric].into_iter().chain(columns).collect();
-        Ok(self.under(configuration).select(columns))
+        let columns = [col(WORKLOAD), col(METRIC).alias(name)].into_iter().chain(columns);
+        Ok(with(self.under(configuration), metric, METRIC)?.select(columns.collect::<Vec<_>>()))
     }
 
     fn under(&self, configuration: &str) -> LazyFrame {
@@ -160,9 +160,10 @@ impl Study {
     }
 }
 
-fn expression(text: &str) -> Result<Expr> {
+/// The frame with the value of an expression over its columns.
+fn with(frame: LazyFrame, text: &str, name: &str) -> Result<LazyFrame> {
     let failed = |source| Error::Expression { text: text.to_owned(), source };
-    Ok(sql_expr(text).map_err(failed)?.cast(DataType::Float64))
+    with_expression(frame, text, name).map_err(failed)
 }
 
 /// The run's identifier and all its numbers, as floats.

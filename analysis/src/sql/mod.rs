@@ -1,0 +1,255 @@
+//! SQL over the tables of results.
+//!
+//! A statement is parsed by `sqlparser` and planned here, over polars' lazy frames: names become
+//! columns of their own ([`scope`]), FROM becomes joins ([`from`]), and expressions become polars'
+//! ([`expression`]). A statement is answered as the SQL standard says, or refused with a message.
+//!
+//! ```text
+//! FROM, JOIN ── WHERE ── GROUP BY, aggregates ── HAVING ── windows ── QUALIFY ── SELECT
+//!     from               group, aggregate                  window               select
+//! ```
+
+mod aggregate;
+mod expression;
+mod from;
+mod function;
+mod group;
+mod scope;
+mod select;
+mod set;
+mod subquery;
+mod value;
+mod window;
+
+use std::collections::HashMap;
+use std::thread;
+
+use polars::prelude::*;
+use sqlparser::ast::{Query, Statement};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, Tokenizer};
+
+use crate::error::{Error, Result};
+use crate::frame::finite_or_null;
+use crate::results::Results;
+use scope::{Context, Env, Output, Relation, Table};
+
+/// The longest query in words and signs. The stack of a query holds an expression of that height.
+const LONGEST: usize = 20_000;
+const STACK: usize = 256 << 20;
+/// The height of an expression beyond which a part of it becomes a column: polars evaluates
+/// expressions recursively, on threads with small stacks.
+const HIGHEST: usize = 24;
+
+impl Results {
+    /// The result of a `SELECT` over the tables, each under its name. Only the tables that the
+    /// query names are opened, and only the columns that it uses are read. Values of the result
+    /// that are not finite numbers are null, and so is a quotient whose denominator is 0.
+    ///
+    /// ```no_run
+    /// use warpmem_analysis::{Results, table_to_string};
+    ///
+    /// let results = Results::open("results")?;
+    /// let table = results.query("SELECT trace, max(ipc_thread) AS best FROM runs GROUP BY trace ORDER BY best DESC")?;
+    /// print!("{}", table_to_string(&table, 120)?);
+    /// # Ok::<(), warpmem_analysis::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the query is not understood, names a table or a column that does not exist, or cannot be
+    /// evaluated; or as [`Results::table`].
+    pub fn query(&self, sql: &str) -> Result<DataFrame> {
+        on_a_deep_stack(|| {
+            let query = parse(sql)?;
+            let mut planner = Planner::new(Some(self));
+            let answer = planner.query(&query, Env { named: &[], outer: None })?;
+            finite(collect(named(answer))?)
+        })
+    }
+
+    /// Names of the existing tables, in the order of [`TABLES`](crate::TABLES).
+    ///
+    /// # Errors
+    /// If a directory cannot be read.
+    pub fn tables(&self) -> Result<Vec<&'static str>> {
+        let mut present = Vec::new();
+        for table in crate::results::TABLES {
+            if self.has(table)? {
+                present.push(table);
+            }
+        }
+        Ok(present)
+    }
+}
+
+/// The frame with another column: the value of an SQL expression over its columns, as a float.
+///
+/// # Errors
+/// If the expression is not understood, or names a column that the frame lacks.
+pub fn with_expression(mut frame: LazyFrame, sql: &str, name: &str) -> Result<LazyFrame> {
+    on_a_deep_stack(|| {
+        let text = tokens(sql)?;
+        let mut parser = Parser::new(&GenericDialect).with_tokens(text);
+        let ast = parser.parse_expr().map_err(|error| not_parsed(&error))?;
+        if parser.peek_token().token != Token::EOF {
+            return Err(refused(format!("`{sql}` is more than one expression")));
+        }
+        let schema = frame.collect_schema()?;
+        let columns = schema.iter().map(|(name, dtype)| scope::Column {
+            table: None,
+            name: name.to_string(),
+            id: name.clone(),
+            dtype: dtype.clone(),
+            is_bare: true,
+        });
+        let rows = Relation { frame: frame.clone(), columns: columns.collect() };
+        let env = Env { named: &[], outer: None };
+        let mut context = Context::new(rows, env, "an expression");
+        let value = Planner::new(None).expression(&ast, &mut context)?.settled();
+        let kept = schema.iter_names().filter(|kept| kept.as_str() != name);
+        let kept = kept.map(|name| col(name.clone()));
+        let kept: Vec<Expr> = kept.chain([value.float().alias(name)]).collect();
+        Ok(context.rows.frame.select(kept))
+    })
+}
+
+/// Turns a statement into frames.
+pub(super) struct Planner<'r> {
+    results: Option<&'r Results>,
+    /// The tables that the query named so far.
+    tables: HashMap<&'static str, Table>,
+    columns: usize,
+}
+
+impl<'r> Planner<'r> {
+    fn new(results: Option<&'r Results>) -> Planner<'r> {
+        Planner { results, tables: HashMap::new(), columns: 0 }
+    }
+
+    /// An identifier that no other column has.
+    fn fresh(&mut self) -> PlSmallStr {
+        self.columns += 1;
+        format!("#{}", self.columns).into()
+    }
+
+    /// A table of the results.
+    fn table(&mut self, name: &sqlparser::ast::Ident) -> Result<(String, Table)> {
+        let present = self.results.map_or(Ok(Vec::new()), Results::tables)?;
+        let table = present.iter().find(|table| scope::is_name(name, table));
+        let (Some(&table), Some(results)) = (table, self.results) else {
+            let available = present.into_iter().map(str::to_owned).collect();
+            return Err(Error::UnknownTable { table: name.value.clone(), available });
+        };
+        if let Some(known) = self.tables.get(table) {
+            return Ok((table.to_owned(), known.clone()));
+        }
+        let mut frame = results.table(table)?;
+        let schema = frame.collect_schema()?;
+        let column = |(name, dtype): (&PlSmallStr, &DataType)| Output {
+            name: name.to_string(),
+            id: name.clone(),
+            dtype: dtype.clone(),
+        };
+        let opened = Table { columns: schema.iter().map(column).collect(), frame };
+        self.tables.insert(table, opened.clone());
+        Ok((table.to_owned(), opened))
+    }
+}
+
+/// Runs `plan` on a thread whose stack holds the recursion over any query.
+fn on_a_deep_stack<T: Send>(plan: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let failed =
+        || refused("an expression of it cannot be evaluated, or a table is damaged".to_owned());
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, plan);
+        let thread = thread.map_err(|error| refused(format!("no thread for it: {error}")))?;
+        // A damaged value of a table can make polars panic.
+        thread.join().unwrap_or_else(|_| Err(failed()))
+    })
+}
+
+fn tokens(sql: &str) -> Result<Vec<Token>> {
+    let tokens = Tokenizer::new(&GenericDialect, sql).tokenize();
+    let tokens = tokens.map_err(|error| refused(error.to_string()))?;
+    let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_))).count();
+    if words > LONGEST {
+        return Err(refused(format!(
+            "it has {words} words and signs, and may have {LONGEST}: write it as several queries"
+        )));
+    }
+    Ok(tokens)
+}
+
+fn parse(sql: &str) -> Result<Query> {
+    const CHANGES: [&str; 7] =
+        ["alter", "create", "delete", "drop", "insert", "truncate", "update"];
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    if CHANGES.iter().any(|change| first.eq_ignore_ascii_case(change)) {
+        return Err(refused(format!("a query reads tables, and `{first}` would change them")));
+    }
+    tokens(sql)?;
+    let parser = Parser::new(&GenericDialect).try_with_sql(sql);
+    let statements = parser.and_then(|mut parser| parser.parse_statements());
+    let mut statements = statements.map_err(|error| not_parsed(&error))?;
+    match (statements.pop(), statements.len()) {
+        (Some(Statement::Query(query)), 0) => Ok(*query),
+        (None, _) => Err(refused("it is empty: write a SELECT".to_owned())),
+        (Some(_), 0) => Err(refused(format!("`{first}` is no query: write a SELECT"))),
+        (Some(_), _) => Err(refused("it has several statements: give one".to_owned())),
+    }
+}
+
+fn not_parsed(error: &ParserError) -> Error {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            refused("its parentheses are nested too deeply: write parts of it as WITH".to_owned())
+        }
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => refused(text.clone()),
+    }
+}
+
+/// The columns of an answer under their names, each name once.
+fn named(answer: Table) -> LazyFrame {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let column = |column: &Output| {
+        let count = taken.entry(column.name.clone()).or_insert(0);
+        *count += 1;
+        let name = match *count {
+            1 => column.name.clone(),
+            count => format!("{}_{}", column.name, count - 1),
+        };
+        col(column.id.clone()).alias(name)
+    };
+    let columns: Vec<Expr> = answer.columns.iter().map(column).collect();
+    answer.frame.select(columns)
+}
+
+/// Null for each value that is no finite number.
+fn finite(answer: DataFrame) -> Result<DataFrame> {
+    let floats = answer.columns().iter().filter(|column| column.dtype().is_float());
+    let floats = floats.map(|column| column.name().clone());
+    let floats = floats.map(|name| finite_or_null(col(name.clone())).alias(name));
+    let floats: Vec<Expr> = floats.collect();
+    Ok(answer.lazy().with_columns(floats).collect()?)
+}
+
+/// The rows of a frame.
+fn collect(frame: LazyFrame) -> Result<DataFrame> {
+    // The rest of the message is polars' query plan.
+    let first_line = |error: PolarsError| {
+        refused(error.to_string().lines().next().unwrap_or_default().to_owned())
+    };
+    frame.collect().map_err(first_line)
+}
+
+fn refused(why: String) -> Error {
+    Error::Query(why)
+}
+
+fn unknown_column(column: &str, available: impl Iterator<Item = String>) -> Error {
+    let mut available: Vec<String> = available.collect();
+    available.sort();
+    available.dedup();
+    Error::UnknownColumn { column: column.to_owned(), available }
+}

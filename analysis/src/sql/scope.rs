@@ -1,0 +1,196 @@
+//! Names and the columns that they stand for.
+//!
+//! Within a plan every column has an identifier of its own, so that two tables with columns of one
+//! name, or one table twice, never share a column. Only this module turns names into identifiers.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use polars::prelude::*;
+use sqlparser::ast::{Expr as Ast, Ident, NamedWindowDefinition};
+
+use super::group::Groups;
+use super::value::Value;
+use super::{refused, unknown_column};
+use crate::error::Result;
+
+/// The answer to a query: columns of a frame with their names, which may repeat.
+#[derive(Clone)]
+pub(super) struct Table {
+    pub frame: LazyFrame,
+    pub columns: Vec<Output>,
+}
+
+#[derive(Clone)]
+pub(super) struct Output {
+    pub name: String,
+    pub id: PlSmallStr,
+    pub dtype: DataType,
+}
+
+/// A column of a table in `FROM`.
+#[derive(Clone)]
+pub(super) struct Column {
+    /// The alias or name of the table; none of a column that `USING` merges.
+    pub table: Option<String>,
+    pub name: String,
+    pub id: PlSmallStr,
+    pub dtype: DataType,
+    /// Whether its name without the table's stands for it, as it does for all but merged columns.
+    pub is_bare: bool,
+}
+
+impl Column {
+    pub fn value(&self) -> Value {
+        Value::new(col(self.id.clone()), self.dtype.clone())
+    }
+}
+
+/// The rows of `FROM`, or of a later step.
+#[derive(Clone)]
+pub(super) struct Relation {
+    pub frame: LazyFrame,
+    pub columns: Vec<Column>,
+}
+
+/// Whether a name of a query stands for `name`: in any case, unless it is quoted.
+pub(super) fn is_name(ident: &Ident, name: &str) -> bool {
+    match ident.quote_style {
+        Some(_) => ident.value == name,
+        None => ident.value.eq_ignore_ascii_case(name),
+    }
+}
+
+/// The column that a name stands for, if there is one.
+pub(super) fn find<'c>(
+    columns: &'c [Column],
+    table: Option<&Ident>,
+    name: &Ident,
+) -> Result<Option<&'c Column>> {
+    let is_of_table = |column: &&Column| match table {
+        None => column.is_bare,
+        Some(table) => column.table.as_ref().is_some_and(|own| is_name(table, own)),
+    };
+    let named = columns.iter().filter(is_of_table).filter(|column| is_name(name, &column.name));
+    let mut found: Vec<&Column> = named.collect();
+    if found.iter().any(|column| column.name == name.value) {
+        found.retain(|column| column.name == name.value);
+    }
+    match found.as_slice() {
+        [] => Ok(None),
+        [column] => Ok(Some(column)),
+        [first, second, ..] => {
+            let written = |column: &Column| match &column.table {
+                Some(table) => format!("`{table}.{}`", column.name),
+                None => format!("`{}`", column.name),
+            };
+            Err(refused(format!(
+                "`{name}` is ambiguous: write {} or {}",
+                written(first),
+                written(second)
+            )))
+        }
+    }
+}
+
+/// An error about a column of `table` that does not exist.
+pub(super) fn absent(
+    columns: &[Column],
+    table: Option<&Ident>,
+    name: &Ident,
+) -> crate::error::Error {
+    let of_table = |column: &&Column| {
+        table.is_none_or(|table| column.table.as_ref().is_some_and(|own| is_name(table, own)))
+    };
+    if let Some(table) = table
+        && !columns.iter().any(|column| of_table(&column))
+    {
+        return refused(format!("`{table}.{name}` names no table of the FROM clause around it"));
+    }
+    unknown_column(&name.value, columns.iter().filter(of_table).map(|column| column.name.clone()))
+}
+
+/// The surroundings of a query: tables that `WITH` named, and the query that it is part of.
+#[derive(Clone, Copy)]
+pub(super) struct Env<'e> {
+    pub named: &'e [(String, Table)],
+    pub outer: Option<&'e Outer<'e>>,
+}
+
+/// A row of the query around a subquery.
+pub(super) struct Outer<'e> {
+    pub columns: &'e [Column],
+    /// The values of the row; none while the columns that the subquery uses are looked for.
+    pub row: Option<&'e HashMap<PlSmallStr, Value>>,
+    /// Columns that the subquery used.
+    pub used: RefCell<Vec<Column>>,
+    pub outer: Option<&'e Outer<'e>>,
+}
+
+impl<'e> Outer<'e> {
+    pub fn new(
+        columns: &'e [Column],
+        row: Option<&'e HashMap<PlSmallStr, Value>>,
+        outer: Option<&'e Outer<'e>>,
+    ) -> Outer<'e> {
+        Outer { columns, row, used: RefCell::new(Vec::new()), outer }
+    }
+
+    /// The value of a column of this row, or of a query farther out.
+    pub fn value(&self, table: Option<&Ident>, name: &Ident) -> Result<Option<Value>> {
+        let Some(column) = find(self.columns, table, name)? else {
+            return self.outer.map_or(Ok(None), |outer| outer.value(table, name));
+        };
+        let mut used = self.used.borrow_mut();
+        if !used.iter().any(|other| other.id == column.id) {
+            used.push(column.clone());
+        }
+        let value = self.row.and_then(|row| row.get(&column.id).cloned());
+        let probe = || Value::new(lit(NULL).cast(column.dtype.clone()), column.dtype.clone());
+        Ok(Some(value.unwrap_or_else(probe)))
+    }
+}
+
+/// What an expression may refer to.
+pub(super) struct Context<'c> {
+    pub rows: Relation,
+    pub env: Env<'c>,
+    /// Expressions of the SELECT list by their aliases.
+    pub aliases: Vec<(&'c Ident, &'c Ast)>,
+    pub windows: &'c [NamedWindowDefinition],
+    /// After grouping, the keys and aggregates.
+    pub groups: Option<Groups>,
+    /// The clause that is being evaluated if window functions are not allowed in it.
+    pub without_windows: Option<&'static str>,
+}
+
+impl<'c> Context<'c> {
+    pub fn new(rows: Relation, env: Env<'c>, clause: &'static str) -> Context<'c> {
+        Context {
+            rows,
+            env,
+            aliases: Vec::new(),
+            windows: &[],
+            groups: None,
+            without_windows: Some(clause),
+        }
+    }
+
+    /// Adds a column to the rows.
+    pub fn add(&mut self, expr: Expr, id: &PlSmallStr) {
+        let frame = self.rows.frame.clone();
+        self.rows.frame = frame.with_column(expr.alias(id.clone()));
+    }
+
+    /// The columns that a subquery may refer to: after grouping, the keys.
+    pub fn visible(&self) -> Vec<Column> {
+        let Some(groups) = &self.groups else { return self.rows.columns.clone() };
+        let key = |column: &Column| {
+            let Expr::Column(id) = &groups.values.get(column.id.as_str())?.expr else {
+                return None;
+            };
+            Some(Column { id: id.clone(), ..column.clone() })
+        };
+        self.rows.columns.iter().filter_map(key).collect()
+    }
+}

@@ -1,0 +1,379 @@
+//! UNION, EXCEPT and INTERSECT, VALUES, and what follows a whole query: ORDER BY and LIMIT.
+
+use polars::prelude::*;
+use sqlparser::ast::{
+    Expr as Ast, LimitClause, OrderBy, OrderByKind, OrderByOptions, Query, SetExpr, SetOperator,
+    SetQuantifier, TableAlias, Value as Literal, Values,
+};
+
+use super::scope::{Column, Context, Env, Output, Relation, Table, is_name};
+use super::value::{Value, common, kind};
+use super::{Planner, refused};
+use crate::error::Result;
+use crate::read::countable;
+
+/// Columns to sort by, with their directions.
+#[derive(Default)]
+pub(super) struct Order {
+    pub by: Vec<PlSmallStr>,
+    descending: Vec<bool>,
+    nulls_last: Vec<bool>,
+}
+
+impl Order {
+    /// Ascending unless said otherwise, nulls last unless said otherwise.
+    pub fn push(&mut self, id: PlSmallStr, options: &OrderByOptions) {
+        self.by.push(id);
+        self.descending.push(options.asc == Some(false));
+        self.nulls_last.push(options.nulls_first != Some(true));
+    }
+
+    pub fn options(&self) -> SortMultipleOptions {
+        SortMultipleOptions::default()
+            .with_order_descending_multi(self.descending.iter().copied())
+            .with_nulls_last_multi(self.nulls_last.iter().copied())
+            .with_maintain_order(true)
+    }
+
+    pub fn columns(&self) -> Vec<Expr> {
+        self.by.iter().map(|id| col(id.clone())).collect()
+    }
+
+    pub fn sorted(&self, frame: LazyFrame) -> LazyFrame {
+        if self.by.is_empty() { frame } else { frame.sort_by_exprs(self.columns(), self.options()) }
+    }
+}
+
+impl Planner<'_> {
+    /// The answer to a query and to all that it consists of.
+    pub(super) fn query(&mut self, query: &Query, env: Env) -> Result<Table> {
+        let is_plain = query.for_clause.is_none()
+            && query.locks.is_empty()
+            && query.settings.is_none()
+            && query.format_clause.is_none()
+            && query.pipe_operators.is_empty();
+        if !is_plain {
+            return Err(refused("a clause after its SELECT is not supported".to_owned()));
+        }
+        let mut named = env.named.to_vec();
+        if let Some(with) = &query.with {
+            if with.recursive {
+                return Err(refused("WITH RECURSIVE is not supported".to_owned()));
+            }
+            for cte in &with.cte_tables {
+                let mut table = self.query(&cte.query, Env { named: &named, ..env })?;
+                rename(&mut table, &cte.alias)?;
+                named.insert(0, (cte.alias.name.value.clone(), table));
+            }
+        }
+        let env = Env { named: &named, ..env };
+        let answer = match (&*query.body, &query.order_by) {
+            (SetExpr::Select(select), order) => self.select(select, order.as_ref(), env)?,
+            (body, None) => self.set(body, env)?,
+            (body, Some(order)) => {
+                let table = self.set(body, env)?;
+                self.sorted(table, order, env)?
+            }
+        };
+        limited(answer, query)
+    }
+
+    /// The rows of set operations. A chain of them is a loop here, and a UNION of many parts one step.
+    fn set(&mut self, body: &SetExpr, env: Env) -> Result<Table> {
+        let mut first = body;
+        let mut steps = Vec::new();
+        while let SetExpr::SetOperation { op, set_quantifier, left, right } = first {
+            steps.push((op, set_quantifier, right));
+            first = left;
+        }
+        let mut union = Union { parts: vec![self.part(first, env)?], is_distinct: false };
+        for (op, quantifier, right) in steps.into_iter().rev() {
+            let right = self.set(right, env)?;
+            let is_all = match quantifier {
+                SetQuantifier::All => true,
+                SetQuantifier::Distinct | SetQuantifier::None => false,
+                _ => return Err(refused(format!("{op} {quantifier} is not supported"))),
+            };
+            match op {
+                SetOperator::Union => {
+                    if is_all && union.is_distinct {
+                        union = Union { parts: vec![self.united(union)?], is_distinct: false };
+                    }
+                    union.is_distinct = !is_all;
+                    union.parts.push(right);
+                }
+                _ if is_all => {
+                    return Err(refused(format!("{op} ALL is not supported: leave out ALL")));
+                }
+                SetOperator::Except | SetOperator::Minus | SetOperator::Intersect => {
+                    let left = self.united(union)?;
+                    let rows = self.compared(left, right, *op == SetOperator::Intersect)?;
+                    union = Union { parts: vec![rows], is_distinct: false };
+                }
+            }
+        }
+        self.united(union)
+    }
+
+    fn part(&mut self, body: &SetExpr, env: Env) -> Result<Table> {
+        match body {
+            SetExpr::Select(select) => self.select(select, None, env),
+            SetExpr::Query(query) => self.query(query, env),
+            SetExpr::Values(values) => self.values(values, env),
+            SetExpr::SetOperation { .. } => self.set(body, env),
+            _ => Err(refused(format!("`{body}` is not supported: write a SELECT"))),
+        }
+    }
+
+    fn values(&mut self, values: &Values, env: Env) -> Result<Table> {
+        let mut parts = Vec::new();
+        for row in &values.rows {
+            let mut context = Context::new(one_row(), env, "VALUES");
+            let mut columns = Vec::new();
+            for (position, ast) in row.content.iter().enumerate() {
+                let value = self.expression(ast, &mut context)?.settled();
+                let id = self.fresh();
+                context.add(value.expr, &id);
+                columns.push(Output { name: format!("col{position}"), id, dtype: value.dtype });
+            }
+            parts.push(Table { frame: context.rows.frame, columns });
+        }
+        self.united(Union { parts, is_distinct: false })
+    }
+
+    /// The rows of all parts, one after the other, in columns of common types.
+    fn united(&mut self, union: Union) -> Result<Table> {
+        let Union { mut parts, is_distinct } = union;
+        let aligned = self.aligned(&mut parts)?;
+        let frame = match parts.len() {
+            1 => aligned.frame,
+            _ => {
+                let frames: Vec<LazyFrame> = parts.into_iter().map(|part| part.frame).collect();
+                countable(concat(frames, UnionArgs::default())?)
+            }
+        };
+        let frame = if is_distinct { distinct(frame) } else { frame };
+        Ok(Table { frame, columns: aligned.columns })
+    }
+
+    /// Gives the parts the same columns, and returns the first.
+    fn aligned(&mut self, parts: &mut [Table]) -> Result<Table> {
+        let mut columns: Vec<Output> = parts[0].columns.clone();
+        for part in &parts[1..] {
+            if part.columns.len() != columns.len() {
+                return Err(refused(format!(
+                    "SELECTs of {} and {} columns cannot be one table",
+                    columns.len(),
+                    part.columns.len()
+                )));
+            }
+            for (column, other) in columns.iter_mut().zip(&part.columns) {
+                column.dtype = common(&column.dtype, &other.dtype).ok_or_else(|| {
+                    let kinds = [&column.dtype, &other.dtype].map(kind);
+                    refused(format!("column `{}` is {} and {}", column.name, kinds[0], kinds[1]))
+                })?;
+            }
+        }
+        for column in &mut columns {
+            column.id = self.fresh();
+        }
+        for part in parts.iter_mut() {
+            let pairs = part.columns.iter().zip(&columns);
+            let cast = pairs.map(|(own, column)| {
+                let value = Value::new(col(own.id.clone()), own.dtype.clone());
+                value.to(&column.dtype).expr.alias(column.id.clone())
+            });
+            part.frame = part.frame.clone().select(cast.collect::<Vec<_>>());
+            part.columns = columns.clone();
+        }
+        Ok(parts[0].clone())
+    }
+
+    /// Distinct rows of `left` that are in `right` too, or that are not. Nulls are equal here.
+    fn compared(&mut self, left: Table, right: Table, in_both: bool) -> Result<Table> {
+        let mut sides = [left, right];
+        let Table { columns, .. } = self.aligned(&mut sides)?;
+        let side = self.fresh();
+        let mark = |table: Table, is_right: bool| {
+            table.frame.with_column(lit(is_right).alias(side.clone()))
+        };
+        let [left, right] = sides;
+        let both = countable(concat([mark(left, false), mark(right, true)], UnionArgs::default())?);
+        let ids: Vec<Expr> = columns.iter().map(|column| col(column.id.clone())).collect();
+        let (is_left, is_right) = (self.fresh(), self.fresh());
+        let grouped = both.group_by_stable(&ids).agg([
+            col(side.clone()).not().any(true).alias(is_left.clone()),
+            col(side).any(true).alias(is_right.clone()),
+        ]);
+        let is_right = if in_both { col(is_right) } else { col(is_right).not() };
+        Ok(Table { frame: grouped.filter(col(is_left).and(is_right)).select(ids), columns })
+    }
+
+    /// The rows of a set operation in the order of their own columns.
+    fn sorted(&mut self, table: Table, order: &OrderBy, env: Env) -> Result<Table> {
+        let column = |column: &Output| Column {
+            table: None,
+            name: column.name.clone(),
+            id: column.id.clone(),
+            dtype: column.dtype.clone(),
+            is_bare: true,
+        };
+        let columns = table.columns.iter().map(column).collect();
+        let mut context =
+            Context::new(Relation { frame: table.frame, columns }, env, "this ORDER BY");
+        let order = self.order(order, &table.columns, &mut context)?;
+        Ok(Table { frame: order.sorted(context.rows.frame), columns: table.columns })
+    }
+
+    /// The columns to sort by, of which those that are not in the answer are added to the rows.
+    pub(super) fn order(
+        &mut self,
+        order: &OrderBy,
+        outputs: &[Output],
+        context: &mut Context,
+    ) -> Result<Order> {
+        if order.interpolate.is_some() {
+            return Err(refused("INTERPOLATE is not supported".to_owned()));
+        }
+        let mut sorted = Order::default();
+        let expressions = match &order.kind {
+            OrderByKind::Expressions(expressions) => expressions.as_slice(),
+            OrderByKind::All(_) => &[],
+        };
+        if let Some(options) = by_all(order, outputs) {
+            outputs.iter().for_each(|column| sorted.push(column.id.clone(), options));
+            return Ok(sorted);
+        }
+        for key in expressions {
+            if key.with_fill.is_some() {
+                return Err(refused("WITH FILL is not supported".to_owned()));
+            }
+            let id = match output(&key.expr, outputs, "ORDER BY")? {
+                Some(column) => column.id.clone(),
+                None => {
+                    let value = self.expression(&key.expr, context)?.settled();
+                    let id = self.fresh();
+                    context.add(value.expr, &id);
+                    id
+                }
+            };
+            sorted.push(id, &key.options);
+        }
+        Ok(sorted)
+    }
+}
+
+/// Parts of a UNION, and whether equal rows count once.
+struct Union {
+    parts: Vec<Table>,
+    is_distinct: bool,
+}
+
+/// The direction of ORDER BY ALL.
+fn by_all<'o>(order: &'o OrderBy, outputs: &[Output]) -> Option<&'o OrderByOptions> {
+    match &order.kind {
+        OrderByKind::All(options) => Some(options),
+        OrderByKind::Expressions(keys) => {
+            let [key] = keys.as_slice() else { return None };
+            let Ast::Identifier(name) = &key.expr else { return None };
+            let is_column = outputs.iter().any(|column| is_name(name, &column.name));
+            (name.quote_style.is_none() && is_name(name, "ALL") && !is_column)
+                .then_some(&key.options)
+        }
+    }
+}
+
+/// The column of the answer that a name or a position stands for.
+fn output<'o>(ast: &Ast, outputs: &'o [Output], clause: &str) -> Result<Option<&'o Output>> {
+    match ast {
+        Ast::Identifier(name) => {
+            let mut named = outputs.iter().filter(|column| is_name(name, &column.name));
+            let first = named.next();
+            match named.next() {
+                Some(other) if first.is_some_and(|first| first.id != other.id) => {
+                    Err(refused(format!("`{name}` in {clause} names two columns of the answer")))
+                }
+                _ => Ok(first),
+            }
+        }
+        Ast::Value(value) => match &value.value {
+            Literal::Number(text, _) => Ok(Some(&outputs[position(text, outputs.len(), clause)?])),
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The index that the position `text`, counted from 1, stands for.
+pub(super) fn position(text: &str, columns: usize, clause: &str) -> Result<usize> {
+    match text.parse::<usize>() {
+        Ok(position) if (1..=columns).contains(&position) => Ok(position - 1),
+        _ => Err(refused(format!("{clause} {text}: the answer has columns 1 to {columns}"))),
+    }
+}
+
+fn limited(answer: Table, query: &Query) -> Result<Table> {
+    let (limit, offset) = match (&query.limit_clause, &query.fetch) {
+        (None, None) => return Ok(answer),
+        (Some(LimitClause::LimitOffset { limit, offset, limit_by }), None)
+            if limit_by.is_empty() =>
+        {
+            (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
+        }
+        (Some(LimitClause::OffsetCommaLimit { offset, limit }), None) => {
+            (Some(limit), Some(offset))
+        }
+        (None, Some(fetch)) if !fetch.percent && !fetch.with_ties => {
+            (fetch.quantity.as_ref(), None)
+        }
+        _ => {
+            return Err(refused(
+                "only LIMIT and OFFSET with a number each are supported".to_owned(),
+            ));
+        }
+    };
+    let count = |ast: &Ast| match ast {
+        Ast::Value(value) => match &value.value {
+            Literal::Number(text, _) => text.parse::<u32>().ok(),
+            Literal::Null => Some(IdxSize::MAX),
+            _ => None,
+        },
+        _ => None,
+    };
+    let count = |ast: Option<&Ast>, default: u32| match ast {
+        None => Ok(default),
+        Some(ast) => count(ast)
+            .ok_or_else(|| refused(format!("LIMIT or OFFSET {ast}: give a number of rows"))),
+    };
+    let (limit, offset) = (count(limit, IdxSize::MAX)?, count(offset, 0)?);
+    Ok(Table { frame: answer.frame.slice(offset.into(), limit), ..answer })
+}
+
+/// Equal rows once, each where it is first.
+pub(super) fn distinct(frame: LazyFrame) -> LazyFrame {
+    frame.unique_stable(None, UniqueKeepStrategy::First)
+}
+
+/// A row of no columns that are of interest.
+pub(super) fn one_row() -> Relation {
+    let row = DataFrame::empty_with_height(1).lazy().with_column(lit(0).alias("#0"));
+    Relation { frame: row, columns: Vec::new() }
+}
+
+/// Gives a table the column names of its alias.
+pub(super) fn rename(table: &mut Table, alias: &TableAlias) -> Result<()> {
+    if alias.columns.is_empty() {
+        return Ok(());
+    }
+    if alias.columns.len() != table.columns.len() {
+        return Err(refused(format!(
+            "`{alias}` names {} columns of {}",
+            alias.columns.len(),
+            table.columns.len()
+        )));
+    }
+    for (column, named) in table.columns.iter_mut().zip(&alias.columns) {
+        column.name.clone_from(&named.name.value);
+    }
+    Ok(())
+}

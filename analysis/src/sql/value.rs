@@ -1,0 +1,209 @@
+//! Expressions with their types, and the arithmetic of SQL on them.
+//!
+//! Integers are 64 bits wide and signed in every computation. A result beyond that range is an
+//! error, never a wrapped number. A quotient without a value is null.
+
+use polars::prelude::*;
+
+use super::refused;
+use crate::error::Result;
+
+/// An expression over the columns of a frame, with the type of its values.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub expr: Expr,
+    pub dtype: DataType,
+    /// The same integer as a float, which shows whether it left the range of 64 bits.
+    approximate: Option<Expr>,
+    /// Height of the expression's tree.
+    pub depth: usize,
+}
+
+/// The largest magnitude below which a float says for sure that an integer is in range.
+const SAFE: f64 = 9.2e18;
+
+impl Value {
+    pub fn new(expr: Expr, dtype: DataType) -> Value {
+        Value { expr, dtype, approximate: None, depth: 0 }
+    }
+
+    /// An expression over `parts`.
+    pub fn over(expr: Expr, dtype: DataType, parts: &[&Value]) -> Value {
+        let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
+        Value { expr, dtype, approximate: None, depth }
+    }
+
+    pub fn null() -> Value {
+        Value::new(lit(NULL), DataType::Null)
+    }
+
+    pub fn is_number(&self) -> bool {
+        self.dtype.is_primitive_numeric() || self.dtype == DataType::Null
+    }
+
+    pub fn is_integer(&self) -> bool {
+        self.dtype.is_integer()
+    }
+
+    pub fn is_text(&self) -> bool {
+        matches!(self.dtype, DataType::String | DataType::Null)
+    }
+
+    /// The expression, which fails where an integer left its range.
+    pub fn settled(self) -> Value {
+        let Some(approximate) = self.approximate else { return self };
+        let is_safe = approximate.clone().abs().lt(lit(SAFE));
+        let expr = when(is_safe.or(approximate.clone().is_null()))
+            .then(self.expr)
+            .otherwise(approximate.strict_cast(DataType::Int64));
+        Value { expr, dtype: self.dtype, approximate: None, depth: self.depth + 2 }
+    }
+
+    /// The value as another type; unchanged if it is of this type.
+    pub fn to(self, dtype: &DataType) -> Value {
+        let value = self.settled();
+        if value.dtype == *dtype {
+            return value;
+        }
+        let depth = value.depth + 1;
+        Value {
+            expr: value.expr.strict_cast(dtype.clone()),
+            depth,
+            ..Value::new(lit(NULL), dtype.clone())
+        }
+    }
+
+    fn integer(&self) -> Expr {
+        match self.dtype {
+            DataType::Int64 => self.expr.clone(),
+            _ => self.expr.clone().strict_cast(DataType::Int64),
+        }
+    }
+
+    pub fn float(&self) -> Expr {
+        match (&self.approximate, &self.dtype) {
+            (Some(approximate), _) => approximate.clone(),
+            (None, DataType::Float64) => self.expr.clone(),
+            (None, _) => self.expr.clone().cast(DataType::Float64),
+        }
+    }
+}
+
+/// A literal of the type of `value`. Those of `lit` take the least type that holds them.
+pub(super) fn typed(value: impl Into<Scalar>) -> Expr {
+    lit(value.into())
+}
+
+/// The type that two values have in common.
+pub(super) fn common(left: &DataType, right: &DataType) -> Option<DataType> {
+    match (left, right) {
+        (left, right) if left == right => Some(left.clone()),
+        (DataType::Null, other) | (other, DataType::Null) => Some(other.clone()),
+        (left, right) if left.is_integer() && right.is_integer() => Some(DataType::Int64),
+        (left, right) if left.is_primitive_numeric() && right.is_primitive_numeric() => {
+            Some(DataType::Float64)
+        }
+        _ => None,
+    }
+}
+
+/// The word for a type in a message.
+pub(super) fn kind(dtype: &DataType) -> &'static str {
+    match dtype {
+        DataType::Null => "null",
+        DataType::Boolean => "a truth value",
+        DataType::String => "text",
+        DataType::List(_) => "a list",
+        _ => "a number",
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    DivideWhole,
+    Remainder,
+}
+
+impl Arithmetic {
+    fn of(self, left: Expr, right: Expr) -> Expr {
+        match self {
+            Arithmetic::Add => left + right,
+            Arithmetic::Subtract => left - right,
+            Arithmetic::Multiply => left * right,
+            Arithmetic::Divide => left / nonzero(right),
+            Arithmetic::DivideWhole => {
+                let rest = remainder(left.clone(), right.clone());
+                (left - rest).floor_div(nonzero(right))
+            }
+            Arithmetic::Remainder => remainder(left, right),
+        }
+    }
+}
+
+/// `left op right`; `text` is what the query says, for a message.
+pub(super) fn arithmetic(
+    op: Arithmetic,
+    left: &Value,
+    right: &Value,
+    text: &dyn Fn() -> String,
+) -> Result<Value> {
+    if let Some(other) = [left, right].into_iter().find(|value| !value.is_number()) {
+        return Err(refused(format!("`{}` calculates with {}", text(), kind(&other.dtype))));
+    }
+    let are_integers = [left, right].iter().all(|value| value.is_integer());
+    if !are_integers || op == Arithmetic::Divide {
+        let (left_of, right_of) = (left.clone().settled(), right.clone().settled());
+        let expr = op.of(left_of.float(), right_of.float());
+        return Ok(Value::over(expr, DataType::Float64, &[left, right]));
+    }
+    let is_exact = matches!(op, Arithmetic::DivideWhole | Arithmetic::Remainder);
+    if is_exact {
+        let (left, right) = (left.clone().settled(), right.clone().settled());
+        let expr = op.of(left.integer(), right.integer());
+        return Ok(Value::over(expr, DataType::Int64, &[&left, &right]));
+    }
+    let expr = op.of(left.integer(), right.integer());
+    let approximate = Some(op.of(left.float(), right.float()));
+    Ok(Value { approximate, ..Value::over(expr, DataType::Int64, &[left, right]) })
+}
+
+/// The sum of an integer as it stands, which fails if it leaves its range.
+pub(super) fn checked(exact: Expr, approximate: Expr) -> Expr {
+    let value = Value { approximate: Some(approximate), ..Value::new(exact, DataType::Int64) };
+    value.settled().expr
+}
+
+fn nonzero(divisor: Expr) -> Expr {
+    when(divisor.clone().neq(lit(0))).then(divisor).otherwise(lit(NULL))
+}
+
+/// The remainder with the sign of the dividend; null of a division by zero.
+fn remainder(left: Expr, right: Expr) -> Expr {
+    // That of polars has the sign of the divisor.
+    let rest = left.clone() % nonzero(right.clone());
+    let is_other = rest.clone().neq(lit(0)).and(left.lt(lit(0)).neq(rest.clone().lt(lit(0))));
+    when(is_other).then(rest.clone() - right).otherwise(rest)
+}
+
+/// All conditions joined by AND, or any by OR, as a tree of the least height.
+pub(super) fn joined(mut values: Vec<Value>, join: fn(Expr, Expr) -> Expr) -> Value {
+    while values.len() > 1 {
+        let mut next = Vec::with_capacity(values.len().div_ceil(2));
+        let mut pairs = values.into_iter();
+        while let Some(left) = pairs.next() {
+            next.push(match pairs.next() {
+                Some(right) => {
+                    let expr = join(left.expr.clone(), right.expr.clone());
+                    Value::over(expr, DataType::Boolean, &[&left, &right])
+                }
+                None => left,
+            });
+        }
+        values = next;
+    }
+    values.pop().unwrap_or_else(|| Value::new(lit(true), DataType::Boolean))
+}
