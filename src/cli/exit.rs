@@ -73,6 +73,11 @@ pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(remember));
 }
 
+/// Keeps polars from printing warnings, which are for its own callers.
+pub fn keep_libraries_quiet() {
+    warpmem_analysis::polars::error::set_warning_function(|_, _| {});
+}
+
 fn remember(panic: &PanicHookInfo<'_>) {
     let what = panic.payload_as_str().unwrap_or("a panic without a message");
     let place = panic.location().map(|place| format!(", at {place}")).unwrap_or_default();

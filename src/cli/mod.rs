@@ -40,7 +40,7 @@ mod sweep;
 
 use clap::{Parser, Subcommand};
 
-pub use exit::{keep_panics_quiet, run};
+pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
 
 /// Trace-driven, event-driven simulator of GPU memory systems.
 ///

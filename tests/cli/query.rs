@@ -194,6 +194,51 @@ fn python() -> Option<String> {
 }
 
 #[test]
+fn statements_are_answered_as_duckdb_does_or_refused() {
+    let Some(python) = python() else {
+        eprintln!("skipped: no Python with duckdb; name one in WARPMEM_PYTHON");
+        return;
+    };
+    let bench = Bench::new();
+    let mut command = Command::new(&python);
+    command.args(["-c", include_str!("../python/queries.py"), env!("CARGO_BIN_EXE_warpmem")]);
+    let ran = Ran::from(command.current_dir(bench.path("")).output().unwrap());
+    assert_eq!(ran.status, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn long_statements_are_answered_and_longer_ones_refused() {
+    let bench = bench();
+    let repeated = |part: &str, between: &str, times| vec![part; times].join(between);
+    let answer = |sql: String| {
+        bench.write("long.sql", &sql);
+        let csv = bench.output(&["query", "results", "--file", "long.sql", "--format", "csv"]);
+        csv.lines().count() - 1
+    };
+    let ors = repeated("cycles > 0", " OR ", 400);
+    assert_eq!(answer(format!("SELECT trace FROM runs WHERE {ors}")), 2);
+    let ands = repeated("cycles > 0", " AND ", 400);
+    assert_eq!(answer(format!("SELECT trace FROM runs WHERE {ands}")), 2);
+    assert_eq!(answer(format!("SELECT {} AS n FROM runs", repeated("ipc_thread", " + ", 600))), 2);
+    assert_eq!(answer(repeated("SELECT trace FROM runs", " UNION ALL ", 1000)), 2000);
+    let refused = |sql: String, part: &str| {
+        bench.write("long.sql", &sql);
+        bench.refuses(&["query", "results", "--file", "long.sql"], &[part]);
+    };
+    refused(format!("SELECT {}", repeated("1", " + ", 20_000)), "write it as several queries");
+    let (open, close) = (repeated("(", "", 5000), repeated(")", "", 5000));
+    refused(format!("SELECT {open}1{close}"), "nested too deeply");
+}
+
+#[test]
+fn libraries_say_nothing_on_standard_error() {
+    let bench = bench();
+    let mut command = bench.command(&["query", "results", RATES]);
+    let ran = Ran::from(command.env("POLARS_VERBOSE", "perhaps").output().unwrap());
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn python_reads_what_we_write() {
     let Some(python) = python() else {
         eprintln!(

@@ -7,3 +7,4 @@ mod loads;
 mod output;
 mod parameters;
 mod read;
+mod sql;

@@ -61,10 +61,11 @@ pub(crate) fn loads() -> Vec<Column<FinishedRun>> {
             "in_mc_fraction",
             "fraction",
             "(Time in the memory controller of the slowest minus of the fastest request of a load), \
-             summed over loads, over the sum of divergence [WMC Fig 6].",
+             summed over loads, over the sum of divergence [WMC Fig 6]. Below 0 where the slowest \
+             requests spent less time there than the fastest; above 1 where they spent less time elsewhere.",
             in_mc_fraction,
         ),
-        ratio("ex_mc_fraction", "fraction", "1 - in_mc_fraction [WMC Fig 6].", |run| {
+        ratio("ex_mc_fraction", "fraction", "1 - in_mc_fraction [WMC Fig 6]; like it, below 0 or above 1 where the two parts have opposite signs.", |run| {
             in_mc_fraction(run).map(|fraction| 1.0 - fraction)
         }),
     ]);
