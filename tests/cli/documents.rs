@@ -159,7 +159,7 @@ fn commands_and_options_that_pages_name_exist() {
             if command.is_empty() && is_name && next != "help" {
                 wrong.push(format!("{page}: there is no command `{}`", words.join(" ")));
             }
-            // What follows `--` are words of another program.
+            // Words after `--` belong to another program.
             let own = words.iter().take_while(|word| *word != "--");
             for option in own.flat_map(|word| options(word)) {
                 checked += 1;

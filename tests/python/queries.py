@@ -151,7 +151,7 @@ VALUES = {
     "SELECT ARRAY_AGG(dram_scheduler ORDER BY cycles) AS a FROM runs WHERE trace = 'bfs'": [[["warped-mc", "fr-fcfs", "fcfs"]]],
 }
 
-# What is refused, with a part of the message.
+# Refused statements, each with a part of its message.
 REFUSED = {
     "SELECT trace, cycles FROM runs a JOIN runs b ON a.trace = b.trace": "`trace` is ambiguous",
     "SELECT trace FROM runs a JOIN runs b ON trace = b.trace": "is a column of both tables",

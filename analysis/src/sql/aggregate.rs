@@ -180,7 +180,7 @@ impl Planner<'_> {
                 let yes = when(self.predicate(arg, context)?).then(lit(true)).otherwise(lit(NULL));
                 value = Value::over(yes, DataType::Boolean, &[&value]);
             }
-            // An aggregate of a literal is over as many rows as there are.
+            // As a column, a literal has a value in each row of its group.
             aggregate.values.push(self.as_column(masked(value), context));
         }
         if aggregate.values.is_empty() {

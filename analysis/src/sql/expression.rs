@@ -18,7 +18,7 @@ use crate::error::Result;
 const LONG_CONDITION: usize = 8;
 
 impl Planner<'_> {
-    /// An expression over the rows of `context`, to which it may add columns of its own.
+    /// Compiles an expression over the rows of `context`. It may add columns to them.
     pub(super) fn expression(&mut self, ast: &Ast, context: &mut Context) -> Result<Value> {
         if let Some(value) = context.groups.as_ref().and_then(|groups| groups.value(ast, context)) {
             return Ok(value);

@@ -151,7 +151,7 @@ impl<'e> Outer<'e> {
     }
 }
 
-/// What an expression may refer to.
+/// The rows and names in the scope of an expression.
 pub(super) struct Context<'c> {
     pub rows: Relation,
     pub env: Env<'c>,

@@ -225,7 +225,7 @@ impl Planner<'_> {
         Ok(Table { frame: order.sorted(context.rows.frame), columns: table.columns })
     }
 
-    /// The columns to sort by, of which those that are not in the answer are added to the rows.
+    /// The columns to sort by. Keys that the answer lacks are added to the rows.
     pub(super) fn order(
         &mut self,
         order: &OrderBy,

@@ -89,7 +89,7 @@ impl Value {
     }
 }
 
-/// A literal of the type of `value`. Those of `lit` take the least type that holds them.
+/// A literal of the type of `value`. The function `lit` takes the smallest type that holds it.
 pub(super) fn typed(value: impl Into<Scalar>) -> Expr {
     lit(value.into())
 }
@@ -183,7 +183,7 @@ fn nonzero(divisor: Expr) -> Expr {
 
 /// The remainder with the sign of the dividend; null of a division by zero.
 fn remainder(left: Expr, right: Expr) -> Expr {
-    // That of polars has the sign of the divisor.
+    // In polars the remainder has the sign of the divisor.
     let rest = left.clone() % nonzero(right.clone());
     let is_other = rest.clone().neq(lit(0)).and(left.lt(lit(0)).neq(rest.clone().lt(lit(0))));
     when(is_other).then(rest.clone() - right).otherwise(rest)

@@ -86,13 +86,13 @@ impl<'r> Planner<'r> {
             None => window.function(&name, &args, &values, ast)?,
         };
         let value = self.as_column(value, context);
-        // Rows return to the order in which they came.
+        // Back to the order before the window.
         context.rows.frame =
             context.rows.frame.clone().sort_by_exprs([index], SortMultipleOptions::default());
         Ok(value)
     }
 
-    /// Sorts the rows for a window. The second value is the column of the order in which they came.
+    /// Sorts the rows for a window, and returns the column of their order before it.
     fn windowed<'w, 'c>(
         &'w mut self,
         spec: &WindowSpec,
