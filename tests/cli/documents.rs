@@ -176,7 +176,7 @@ fn commands_and_options_that_pages_name_exist() {
 #[test]
 fn files_that_pages_name_exist() {
     let mut files = Vec::new();
-    let mut folders = vec![repository()];
+    let mut folders = vec![repository().to_path_buf()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

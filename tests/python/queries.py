@@ -179,6 +179,7 @@ REFUSED = {
     "SELECT MEDIAN(cycles) OVER (ORDER BY cycles) FROM runs": "only over whole partitions",
     "SELECT SUM(cycles) OVER (ORDER BY cycles RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) FROM runs": "use ROWS",
     "SELECT cycles * cycles * cycles * cycles * cycles * cycles FROM runs": "conversion",
+    "SELECT SUM(load) OVER (ORDER BY load ROWS BETWEEN 2 FOLLOWING AND 1 FOLLOWING) FROM loads": "ends before it begins",
     "SELECT 2 ^ 3": "POWER(2, 3)",
     "SELECT CAST(trace AS DATE) FROM runs": "cast to BIGINT",
     "SELECT nonsense(trace) FROM runs": "no function `NONSENSE`",

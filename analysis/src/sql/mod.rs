@@ -10,6 +10,7 @@
 //! ```
 
 mod aggregate;
+mod cast;
 mod expression;
 mod from;
 mod function;

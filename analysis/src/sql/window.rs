@@ -212,6 +212,9 @@ fn frame_of(frame: Option<&WindowFrame>, is_ordered: bool, ast: &Ast) -> Result<
         (Preceding(None), CurrentRow) if is_ordered => Ok(Frame::Peers),
         (Preceding(None), CurrentRow) => Ok(Frame::Partition),
         (start, end) if is_rows => match (offset(start), offset(end)) {
+            (Some(start), Some(end)) if start > end => {
+                Err(refused(format!("`{ast}`: the frame ends before it begins")))
+            }
             (Some(start), Some(end)) if end - start < WIDEST => Ok(Frame::Around(start, end)),
             (Some(_), Some(_)) => {
                 Err(refused(format!("`{ast}`: a frame has at most {WIDEST} rows")))
