@@ -187,8 +187,8 @@ impl Call<'_> {
             "LEFT" => self.part(|text, count| text.str().slice(lit(0), count)),
             "SUBSTR" | "SUBSTRING" => self.substring(),
             _ => Err(refused(format!(
-                "there is no function `{}`; docs/analysis.md lists the functions",
-                self.name
+                "`{}`: there is no such function; docs/analysis.md lists them",
+                self.ast
             ))),
         }
     }

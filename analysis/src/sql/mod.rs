@@ -237,11 +237,17 @@ fn finite(answer: DataFrame) -> Result<DataFrame> {
 
 /// The rows of a frame.
 fn collect(frame: LazyFrame) -> Result<DataFrame> {
-    // The rest of the message is polars' query plan.
-    let first_line = |error: PolarsError| {
-        refused(error.to_string().lines().next().unwrap_or_default().to_owned())
+    let explained = |error: PolarsError| {
+        let text = error.to_string();
+        if text.contains("conversion from `f64` to `i64` failed") {
+            return refused(
+                "a number exceeds the integers of 64 bits: calculate with x::DOUBLE".to_owned(),
+            );
+        }
+        // The rest of the message is polars' query plan.
+        refused(text.lines().next().unwrap_or_default().to_owned())
     };
-    frame.collect().map_err(first_line)
+    frame.collect().map_err(explained)
 }
 
 fn refused(why: String) -> Error {
