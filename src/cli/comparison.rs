@@ -1,5 +1,6 @@
 //! Comparisons of runs with a baseline, as text.
 
+use super::convoy;
 use super::format::Format;
 use super::output::width;
 use super::run_row::check_name;
@@ -30,6 +31,7 @@ pub fn comparison(
     shown: Option<&[String]>,
     format: Format,
 ) -> anyhow::Result<Comparison> {
+    convoy::warn_of_runs(&runs)?;
     let mut options = CompareOptions::new(baseline.name());
     options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
     if let Some(shown) = shown {

@@ -9,6 +9,7 @@ mod compare;
 mod comparison;
 mod completions;
 mod complexity;
+mod convoy;
 mod correlate;
 mod descriptors;
 mod dram;

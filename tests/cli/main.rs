@@ -21,6 +21,7 @@ mod inputs;
 mod interrupt;
 mod kernels;
 mod machine;
+mod mutated;
 mod network;
 mod numbers;
 mod own_trace;

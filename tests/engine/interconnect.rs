@@ -8,7 +8,9 @@ use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::network::arbiter::ARBITERS;
+use warpmem::record::request_convoy;
 use warpmem::sim::RowId;
+use warpmem_trace::Kind;
 
 /// Rules that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
@@ -107,6 +109,44 @@ fn rows_of_streams_stay_together_where_grants_are_held() {
         assert_eq!(same, requests, "{rule}");
         assert!(held < parted, "{rule}: {held} rows, {parted} under round-robin");
     }
+}
+
+/// A warp for each SM of `rtx2060s` that copies tiles of 32 rows of 128 bytes, one behind the other. The rows
+/// of a tile, and the tiles that the warps copy at a time, differ by multiples of 4 KiB.
+fn tiles() -> TraceFile {
+    let tile = |sm: u64, tile: u64| Access {
+        kind: Kind::AsyncCopy,
+        ..Access::load(128, (0..32).map(|row| sm << 17 | row << 12 | tile << 7).collect())
+    };
+    let warp = |sm: u64| (0..16).map(|n| Step::Memory(tile(sm, n))).chain([Step::WaitAsync]);
+    let ctas = (0..34).map(|sm| vec![warp(sm).collect()]).collect();
+    write(&[Kernel { ctas, ..Kernel::default() }])
+}
+
+#[test]
+fn sms_that_walk_the_channels_in_step_form_a_convoy_that_a_hash_of_the_slices_breaks_up() {
+    let file = tiles();
+    let ideal = |hash: &str| {
+        let hash = format!("dram.address.partition_hash={hash}");
+        let result = run(&machine("rtx2060s", &["policy.ideal=perfect-l2", &hash]), &file.trace);
+        (request_convoy(&result).unwrap(), result.core_cycles)
+    };
+    let (in_step, cycles) = ideal("linear");
+    assert!(in_step > 0.5, "{in_step}");
+    let (hashed, hashed_cycles) = ideal("ipoly");
+    assert!(hashed < 0.1 && hashed_cycles * 4 < cycles, "{hashed}: {hashed_cycles}, {cycles}");
+}
+
+#[test]
+fn a_hot_spot_is_no_convoy() {
+    let atomics = (0..30).map(|_| {
+        let atomic = Access { kind: Kind::Atomic, ..Access::load(4, vec![0; 32]) };
+        vec![vec![Step::Memory(atomic); 8]]
+    });
+    let file = write(&[Kernel { ctas: atomics.collect(), ..Kernel::default() }]);
+    let result = run(&machine("rtx2060s", &[]), &file.trace);
+    assert!(result.networks[0].crowded.iter().sum::<u64>() > 100, "all want one slice");
+    assert!(request_convoy(&result).unwrap() < 0.1);
 }
 
 /// A run between ports of one place.

@@ -63,6 +63,10 @@ pub struct NetworkResult {
     pub sources: Vec<NodeResult>,
     pub destinations: Vec<NodeResult>,
     pub links: Vec<LinkResult>,
+    /// By receiving node, packets that were sent to it while a crowd of sources had their next packet
+    /// for it: a quarter of the sources, and four times its even share of them. Empty where packets
+    /// do not meet in one switch.
+    pub crowded: Vec<u64>,
     /// Requests of each SM as they enter the network, and of each channel as they leave it (Yuan
     /// 2009, Figures 1 and 6); empty for the reply network.
     pub before: Vec<StreamResult>,
@@ -106,6 +110,7 @@ weigh_fields!(NetworkResult {
     sources,
     destinations,
     links,
+    crowded,
     before,
     after,
 });

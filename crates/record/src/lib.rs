@@ -31,7 +31,7 @@ pub use column::{Column, Values, count, maybe_count, ratio, text};
 pub use error::ResultsError;
 pub use key::{ENGINE_VERSION, RunKey};
 pub use memory::{MemoryRecorder, MemoryTable, tables_of};
-pub use metrics::{energy, key as key_columns};
+pub use metrics::{energy, key as key_columns, request_convoy};
 pub use outputs::RunOutputs;
 pub use run::FinishedRun;
 pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names};

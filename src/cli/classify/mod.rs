@@ -2,6 +2,7 @@
 
 mod table;
 
+use super::convoy;
 use super::exit::Interrupted;
 use super::format::{self, Format};
 use super::interrupt::Interrupt;
@@ -17,6 +18,7 @@ use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
+use warpmem::record::request_convoy;
 use warpmem::study::cells::{Cell, side_by_side};
 use warpmem::study::classify::{Classified, RUNS, cells, classified, columns, machines};
 use warpmem::study::traces::NamedTrace;
@@ -64,6 +66,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let Args { machine, policies, overrides, .. } = args;
     let cells = cells(&traces, &machines, machine, &policies.0, &overrides.overrides)?;
     let results = run(args, &cells)?;
+    convoy::warn_of(results.iter().map(request_convoy));
     let classified = classified(&cells, results);
     let text = match args.format {
         Format::Table => table::text(&setting(args, &machines[0]), &classified),

@@ -5,6 +5,7 @@ mod numbers;
 mod summary;
 mod timeline;
 
+use crate::cli::convoy;
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::{MACHINE_HELP, RunOverrides};
@@ -22,7 +23,7 @@ use timeline::TimelineOptions;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem::record::command_log::CommandLogWriter;
-use warpmem::record::{ResultsWriter, RunOutputs, kernel_rows_json, run_row_json};
+use warpmem::record::{ResultsWriter, RunOutputs, kernel_rows_json, request_convoy, run_row_json};
 use warpmem::study::cells::{Cell, command};
 use warpmem::study::traces::NamedTrace;
 
@@ -113,6 +114,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         args.timeline.finish(timeline, result.core_cycles)?;
     }
     approximation(&result).iter().for_each(|text| note(text));
+    convoy::warn_of([request_convoy(&result)]);
     if args.kernels {
         return print_kernels(
             args.format,

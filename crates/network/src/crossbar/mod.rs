@@ -167,8 +167,8 @@ impl Topology for Crossbar {
     }
 
     fn so_far(&self, cycles: u64) -> NetworkResult {
-        let links = self.links();
-        NetworkResult { links, ..self.ports.tally.so_far(cycles) }
+        let (links, crowded) = (self.links(), self.switch.crowded().collect());
+        NetworkResult { links, crowded, ..self.ports.tally.so_far(cycles) }
     }
 
     fn links(&self) -> Vec<LinkResult> {

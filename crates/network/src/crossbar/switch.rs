@@ -51,12 +51,16 @@ struct Output {
     blocked: bool,
     /// Round-robin pointer, for choices that the arbitration rule leaves open.
     next: u32,
+    /// Packets that it has taken while a crowd of inputs wanted it.
+    crowded: u64,
 }
 
 /// A switch of up to 256 inputs and outputs.
 pub(crate) struct Switch {
     clock: NetworkClock,
     input_speedup: u32,
+    /// Inputs that are a crowd when all of them want the same output.
+    crowd: u32,
     /// Its number among the switches of the network.
     number: usize,
     /// The number of its first output among those of all switches.
@@ -67,6 +71,12 @@ pub(crate) struct Switch {
     unknown: Inputs,
     /// Outputs that some input wants.
     wanted: Inputs,
+}
+
+/// Inputs that are a crowd when all of them want the same output: a quarter of the inputs, and four
+/// times as many as want each output when they are spread evenly.
+fn crowd(inputs: usize, outputs: usize) -> u32 {
+    inputs.div_ceil(4).max((4 * inputs).div_ceil(outputs)) as u32
 }
 
 /// The arbitration rule of a network; none if it never decides.
@@ -82,10 +92,12 @@ impl Switch {
             free: NetworkCycle::ZERO,
             blocked: false,
             next: 0,
+            crowded: 0,
         };
         Switch {
             clock,
             input_speedup,
+            crowd: crowd(inputs, outputs),
             number: 0,
             first_output: 0,
             inputs: Table::from_fn(inputs, |_| input.clone()),
@@ -99,6 +111,11 @@ impl Switch {
     /// `first_output` outputs.
     pub fn numbered(self, number: usize, first_output: usize) -> Switch {
         Switch { number, first_output, ..self }
+    }
+
+    /// By output, the packets that it took while a [crowd](crowd) of inputs wanted it.
+    pub fn crowded(&self) -> impl Iterator<Item = u64> {
+        self.outputs.iter().map(|output| output.crowded)
     }
 
     /// Its inputs and outputs.
@@ -215,6 +232,7 @@ impl Switch {
         let source = self.choose(index, cycle, rule, ends, ctx);
         let output = &mut self.outputs[index];
         bits::remove(&mut output.wanted_by, source.index());
+        output.crowded += u64::from(output.waiting >= self.crowd);
         output.waiting -= 1;
         (output.next, output.blocked) = (u32::from(source.0) + 1, false);
         let is_wanted = output.waiting > 0;

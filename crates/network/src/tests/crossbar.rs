@@ -1,6 +1,6 @@
 //! The crossbar of one stage, and the sizes of packets.
 
-use super::rig::{Packet, Readers, Rig, read, write};
+use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use crate::Direction::{Reply, Request as Down};
 use crate::NetworkSpec;
 use crate::PacketSizes;
@@ -139,6 +139,39 @@ fn inputs_that_want_one_output_are_served_round_robin() {
     let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();
     let back_to_back: Vec<u64> = (0..30).map(|n| n + HEADER + LATENCY).collect();
     assert_eq!(cycles, back_to_back);
+}
+
+/// Sixteen inputs that each send a run of four packets to each of sixteen outputs, one output after the
+/// other from `first` on.
+fn walks(first: impl Fn(usize) -> usize) -> Vec<Packet> {
+    let walk = |input: usize| {
+        let output = move |step: usize| ((first(input) + step / 4) % 16) as u16;
+        (0..64).map(move |step| (input, output(step)))
+    };
+    (0..16).flat_map(walk).map(|(input, output)| read(input, 0, output)).collect()
+}
+
+/// Cycles until the last packet has arrived, and the packets that a crowd of inputs waited to send.
+fn walked(packets: &[Packet], arbiter: &str) -> (u64, Vec<u64>) {
+    let spec = crossbar(&[&format!("arbiter={arbiter}")]);
+    let Outcome { arrived, result } = Rig::new(&spec, Down).run(packets);
+    (arrived.last().unwrap().0 - LATENCY, result.crowded)
+}
+
+#[test]
+fn round_robin_keeps_inputs_in_step_that_walk_the_outputs_in_step() {
+    let (in_step, crowded) = walked(&walks(|_| 0), "round-robin");
+    assert!(in_step > 16 * 48, "an output after the other: {in_step}");
+    assert!(crowded.iter().all(|&packets| packets > 48), "{crowded:?}");
+}
+
+#[test]
+fn a_held_grant_and_a_start_of_their_own_take_inputs_out_of_step() {
+    let (held, crowded) = walked(&walks(|_| 0), "hold-grant");
+    assert_eq!(held, 15 * 4 + 64, "each input follows the one before it by a run");
+    assert_eq!(crowded.iter().skip(1).sum::<u64>(), 0, "{crowded:?}");
+    let (skewed, crowded) = walked(&walks(|input| input), "round-robin");
+    assert_eq!((skewed, crowded.iter().sum::<u64>()), (64, 0));
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(crate) use gpu_energy::gpu_energy;
 pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};
 pub(crate) use machine::{caches, channels, stalls};
+pub use network::request_convoy;
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
 pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};

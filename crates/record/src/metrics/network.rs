@@ -3,6 +3,7 @@
 use super::{distribution, flit_rate, jain_index, quotient};
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
+use warpmem_gpu::results::RunResult;
 use warpmem_network::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 use warpmem_sim::total;
 
@@ -207,7 +208,25 @@ pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
             ),
         ]);
     }
+    let convoy = |run: &FinishedRun| request_convoy(&run.result);
+    columns.push(ratio("request_convoy", "fraction", CONVOY, convoy));
     columns
+}
+
+const CONVOY: &str = "Requests sent to a slice while at least a quarter of the SMs, and four times its even share \
+    of them, had their next request for it, over all requests. The three slices with the most such requests \
+    are left out, as they may be hot spots. Null where requests do not meet in one switch.";
+
+/// Slices that may be hot spots: no more than these and one can have a quarter of the SMs each.
+const HOT_SPOTS: usize = 3;
+
+/// Share of the requests that were sent in a convoy: `request_convoy` of `runs`.
+pub fn request_convoy(result: &RunResult) -> Option<f64> {
+    let requests = result.networks.first()?;
+    let mut crowded = requests.crowded.clone();
+    crowded.sort_unstable();
+    let (others, _) = crowded.split_last_chunk::<HOT_SPOTS>()?;
+    quotient(others.iter().sum(), packets(requests))
 }
 
 const LOCALITY: &str = "requests / row";

@@ -145,6 +145,7 @@ fn request_network() -> NetworkResult {
             link(Router(1), Destination(0), 12, 0, 0),
             link(Router(0), Destination(1), 8, 0, 0),
         ],
+        crowded: vec![1, 2, 3, 0, 1],
         before: vec![stream(12, 3), stream(8, 5)],
         after: vec![stream(12, 4), stream(8, 6)],
     }
