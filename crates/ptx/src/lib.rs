@@ -42,7 +42,9 @@ pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};
 pub use instruction::{Guard, Instruction, Register, Value};
 pub use liveness::{MOST_WORDS, live_words};
-pub use matrix::{Element, Factor, GroupProduct, Mma, Wgmma};
+pub use matrix::{
+    Combine, Element, Factor, GroupProduct, Layout, Mma, MmaForm, Wgmma, WmmaAccess, WmmaOperand,
+};
 pub use mbarrier::{Arrival, Mbarrier};
 pub use module::{
     Argument, Body, Call, Callee, Function, Module, Reference, Relocation, Target, ThreadLimit,

@@ -5,7 +5,7 @@
 
 use crate::cache_policy::CachePolicy;
 use crate::cluster::ClusterBarrier;
-use crate::matrix::{Mma, Wgmma};
+use crate::matrix::{Mma, Wgmma, WmmaAccess};
 use crate::mbarrier::Mbarrier;
 use crate::tensor_map::TensorMapField;
 use crate::types::{Space, Type};
@@ -163,6 +163,8 @@ pub enum Op {
         coordinates: Type,
     },
     Mma(Mma),
+    WmmaLoad(WmmaAccess),
+    WmmaStore(WmmaAccess),
     Wgmma(Wgmma),
 
     /// Branch to an instruction.

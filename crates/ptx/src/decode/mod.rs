@@ -11,6 +11,7 @@ mod convert;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod mma;
 mod modifiers;
 mod operands;
 mod synchronize;
@@ -18,6 +19,7 @@ mod tensor;
 mod tensor_map;
 mod texture;
 mod warpgroup;
+mod wmma;
 
 use crate::instruction::{Register, Value};
 use crate::module::Call;
@@ -143,7 +145,7 @@ const OPCODES: [(Group, &[&str]); 10] = [
             "setmaxnreg",
         ],
     ),
-    (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma"]),
+    (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma"]),
     (Group::Texture, &["tex"]),
     (Group::Control, &["bra", "brx", "call", "ret", "exit", "trap", "brkpt"]),
 ];

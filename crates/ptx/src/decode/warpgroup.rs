@@ -1,7 +1,7 @@
 //! Products of matrices by warpgroups (ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
 //! Instructions"), and the registers that warpgroups give each other.
 
-use super::matrix::shape;
+use super::mma::{of_registers, shape};
 use super::{Decoder, Result};
 use crate::instruction::Value;
 use crate::matrix::{Element, Factor, GroupProduct, Wgmma};
@@ -37,7 +37,7 @@ impl Decoder<'_> {
     /// Behind `wgmma.mma_async.sync.aligned`: `.m64n64k16.f32.f16.f16 {…}, a, b, p, 1, -1, 0, 1`, where
     /// a is a descriptor or registers.
     fn group_product(&mut self) -> Result<GroupProduct> {
-        let (m, n, k) = self.modifiers.require("a shape", shape::<u16>)?;
+        let [m, n, k]: [u16; 3] = self.modifiers.require("a shape", shape)?;
         // The ISA writes it before the types, CUTLASS behind them; ptxas takes it between them, too.
         let mut saturate = self.modifiers.accept("satfinite");
         let d = self.modifiers.one_of(&[F16, F32, S32])?;
@@ -125,13 +125,6 @@ impl Decoder<'_> {
 /// Registers of A in a lane, of every shape.
 const A_REGISTERS: usize = 4;
 
-fn of_registers(found: usize, expected: usize) -> Result<()> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("a matrix of {found} registers where {expected} are expected")),
-    }
-}
-
 /// Whether the ISA has a product of so many columns and these types.
 fn is_known(product: &GroupProduct) -> bool {
     let GroupProduct { n, d, a, b, saturate, .. } = *product;
@@ -139,7 +132,8 @@ fn is_known(product: &GroupProduct) -> bool {
         (Element::F16, Element::F16) => matches!(d, F16 | F32),
         (Element::Bf16, Element::Bf16) | (Element::Tf32, Element::Tf32) => d == F32,
         (Element::E4m3 | Element::E5m2, Element::E4m3 | Element::E5m2) => matches!(d, F16 | F32),
-        (a, b) => a.is_integer() && b.is_integer() && d == S32,
+        (Element::U8 | Element::S8, Element::U8 | Element::S8) => d == S32,
+        _ => false,
     };
     known && has_columns(n, d) && (!saturate || a.element.is_integer())
 }

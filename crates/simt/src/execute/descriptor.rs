@@ -15,7 +15,7 @@
 
 use warpmem_ptx::{Factor, GroupProduct};
 
-use super::matrix::value;
+use super::mma::value;
 use crate::tensor::{CHUNK, LINE, Swizzle};
 
 /// Rows whose chunks lie together, and those of a k where it is transposed.

@@ -87,7 +87,7 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
 }
 
 /// Up to 8 bytes of each lane, `at` bytes behind its address.
-fn read<W: WarpRecorder>(
+pub(super) fn read<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
     group: &Group,
@@ -164,7 +164,7 @@ fn gather<const N: usize>(
 }
 
 /// Up to 8 bytes to the address of each lane, `at` bytes behind it.
-fn write<W: WarpRecorder>(
+pub(super) fn write<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
     group: &Group,

@@ -12,20 +12,25 @@ mod destination;
 mod eight_bits;
 mod exchange;
 mod float;
+mod fragment;
 mod half;
 mod integer;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod mma;
 mod operand;
 mod peer;
+mod quad_pairs;
 mod record;
 mod spaces;
+mod sparse;
 mod system;
 mod tensor;
 mod tensor_map;
 mod texture;
 mod warpgroup;
+mod wmma;
 
 use warpmem_ptx::{Op, TextureShape, Type};
 
@@ -205,7 +210,9 @@ fn data<W: WarpRecorder>(
         }
         Op::PublishMap { offsets } => tensor_map::publish(warp, ctx, step, mask, offsets)?,
         Op::Cluster(op) => cluster::execute(warp, ctx, step, mask, op)?,
-        Op::Mma(mma) => matrix::mma(warp, step, mask, mma),
+        Op::Mma(mma) => mma::mma(warp, ctx, step, mask, mma),
+        Op::WmmaLoad(access) => wmma::load(warp, ctx, step, mask, access)?,
+        Op::WmmaStore(access) => wmma::store(warp, ctx, step, mask, access)?,
         Op::Wgmma(f) => warpgroup::execute(warp, ctx, step, mask, f)?,
         Op::LoadMatrix { matrices: count, transposed, offset } => {
             matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;

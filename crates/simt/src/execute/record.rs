@@ -1,6 +1,6 @@
 //! What an instruction leaves in the trace: its class, and how many machine instructions it is.
 
-use warpmem_ptx::{Binary, ClusterOp, Op, Type, Unary, Wgmma};
+use warpmem_ptx::{Binary, ClusterOp, Mma, MmaForm, Op, Type, Unary, Wgmma};
 use warpmem_trace::{OpClass, Reg, Registers};
 
 use super::Context;
@@ -68,14 +68,15 @@ pub(super) fn several<W: WarpRecorder>(
     }
 }
 
-/// Records the parts of a warp's product by a warpgroup, each as a product of `mma` with the same k: it
-/// writes its registers of D, reads them if D is added, and reads A's. The first reads the descriptors
-/// and predicates.
+/// Records the parts of a product by a warpgroup or of `wmma`, each as a product of `mma` with the same k:
+/// it writes its registers of D, reads them if D is added, and reads those of A and B. The first reads
+/// the descriptors and predicates.
 pub(super) fn product<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
     step: &Step,
     parts: usize,
+    mask: u32,
     is_added: bool,
 ) {
     if !W::KEEPS {
@@ -85,12 +86,12 @@ pub(super) fn product<W: WarpRecorder>(
     let is_other = |register: &&Reg| !step.writes.contains(register);
     let mut others: Vec<Reg> = step.reads.iter().filter(is_other).copied().collect();
     for writes in step.writes.chunks(step.writes.len().div_ceil(parts)) {
-        let of_d = writes.iter().filter(|_| is_added);
+        let of_d = writes.iter().filter(|register| is_added && step.reads.contains(register));
         let reads: Vec<Reg> = others.iter().chain(of_d).map(|&at| warp.register(at)).collect();
         let writes: Vec<Reg> = writes.iter().map(|&at| warp.register(at)).collect();
         let ports = Registers::new(&[], &reads).operands;
         let operands = Operands { writes: &writes, reads: &reads, ports };
-        warp.recorder.compute(Tensor, 1, u32::MAX, operands);
+        warp.recorder.compute(Tensor, 1, mask, operands);
         others.retain(|&Reg(number)| u32::from(number) < narrow);
     }
 }
@@ -144,8 +145,9 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
         | Op::Texture { .. } => &[],
+        Op::WmmaLoad(_) | Op::WmmaStore(_) => &[],
         Op::Fence | Op::Wgmma(Wgmma::Product(_)) => &[],
-        Op::Mma(_) => &[(Tensor, 1)],
+        Op::Mma(mma) => product_steps(mma),
         Op::Shuffle(_) | Op::Vote(_) | Op::Match { .. } | Op::ReduceLanes(..) => &[(Other, 1)],
         Op::WarpBarrier
         | Op::CopyAsyncCommit
@@ -154,6 +156,17 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::Wgmma(_)
         | Op::ProxyFence => &[(Control, 1)],
         _ => &[(Integer, 1)],
+    }
+}
+
+/// The machine instructions of a product, unless [`product`] records its parts. Products by quad pairs
+/// take a step for each two rows of D, or four of half precision.
+fn product_steps(mma: Mma) -> &'static [(OpClass, u32)] {
+    match mma.form {
+        _ if mma.parts() > 1 => &[],
+        MmaForm::QuadPairs { .. } if mma.d == Type::F16 => &[(Tensor, 2)],
+        MmaForm::QuadPairs { .. } => &[(Tensor, 4)],
+        _ => &[(Tensor, 1)],
     }
 }
 

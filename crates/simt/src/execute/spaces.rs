@@ -86,8 +86,17 @@ pub(super) fn groups<R>(
     space: Space,
     mask: u32,
 ) -> impl Iterator<Item = Group> + use<R> {
-    let addresses = addresses(warp, source, offset);
-    let own = u64::from(warp.place.rank);
+    groups_at(warp.place.rank.into(), addresses(warp, source, offset), space, mask)
+}
+
+/// As [`groups`], of given addresses, by lanes of the CTA with this rank.
+#[inline(always)]
+pub(super) fn groups_at(
+    own: u64,
+    addresses: Lanes<u64>,
+    space: Space,
+    mask: u32,
+) -> impl Iterator<Item = Group> {
     let space = match space {
         Space::Cluster => shared_or_cluster(own, mask, &addresses, 0),
         space => space,

@@ -11,7 +11,8 @@ use warpmem_ptx::{Factor, GroupProduct, Type, Wgmma};
 use warpmem_trace::OpClass;
 
 use super::descriptor::Descriptor;
-use super::matrix::{element_of, left, place_of_result, put, rounded};
+use super::fragment::Fragment;
+use super::mma::{element_of, put, rounded};
 use super::{Context, Event, Outcome, Trap, record};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP};
@@ -104,7 +105,7 @@ fn multiply<W: WarpRecorder>(
         false => vec![0.0; ROWS * n],
     };
     add_products(&mut sums, &a, &b, k, n);
-    record::product(warp, ctx, step, n / COLUMNS, is_added);
+    record::product(warp, ctx, step, n / COLUMNS, u32::MAX, is_added);
     write(warp, step, product, &sums);
     Ok(())
 }
@@ -144,7 +145,8 @@ impl Sources<'_> {
 /// A's rows of a warp from its registers.
 fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
-    let mut matrix = left(&registers, factor.element, k);
+    let fragment = Fragment::of_a(ROWS, k, factor.element.bits());
+    let mut matrix = fragment.values(&registers, factor.element);
     if factor.negated {
         matrix.iter_mut().for_each(|value| *value = -*value);
     }
@@ -177,10 +179,10 @@ fn of_shared<R>(
 fn sums_of<R>(warp: &Warp<R>, sources: &[Source], ty: Type, n: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
     let mut sums = vec![0.0; ROWS * n];
-    for lane in 0..WARP {
-        for at in 0..ROWS * n / WARP {
-            let (row, column) = place_of_result(lane, at);
-            sums[row * n + column] = element_of(&registers, ty, lane, at);
+    let fragment = Fragment::of_c(ROWS, n);
+    for at in 0..fragment.elements() {
+        for (lane, index) in fragment.indices(at).into_iter().enumerate() {
+            sums[index] = element_of(&registers, ty, lane, at);
         }
     }
     sums
@@ -212,10 +214,10 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64], k: usize, n: usize) {
 fn write<R>(warp: &mut Warp<R>, step: &Step, product: GroupProduct, sums: &[f64]) {
     let n = usize::from(product.n);
     let mut d = vec![[0u64; WARP]; step.dests.len()];
-    for lane in 0..WARP {
-        for at in 0..ROWS * n / WARP {
-            let (row, column) = place_of_result(lane, at);
-            let bits = rounded(sums[row * n + column], product.d, product.saturate);
+    let fragment = Fragment::of_c(ROWS, n);
+    for at in 0..fragment.elements() {
+        for (lane, index) in fragment.indices(at).into_iter().enumerate() {
+            let bits = rounded(sums[index], product.d, product.saturate);
             put(&mut d, product.d, lane, at, bits);
         }
     }

@@ -31,9 +31,10 @@ pub(super) const BEGIN: &str = "// test";
 /// Behind it.
 pub(super) const END: &str = "// end of test";
 
-/// Modifiers that make another instruction of an opcode: bulk copies are unlike the other ones, and
-/// these types have no registers.
-const FORMS: [&str; 5] = ["bulk", "reduce", "tensor", "e4m3", "e5m2"];
+/// Modifiers that make another instruction of an opcode: bulk copies and products of sparse matrices are
+/// unlike the other ones, and these types have no registers.
+const FORMS: [&str; 10] =
+    ["bulk", "reduce", "tensor", "sp", "sp::ordered_metadata", "e4m3", "e5m2", "s4", "u4", "b1"];
 
 /// Notes an instruction: opcode with modifiers.
 pub(super) fn note(instruction: &str) {
@@ -46,7 +47,10 @@ pub(super) fn note(instruction: &str) {
 
 /// The opcode, with a modifier that makes another instruction of it.
 fn opcode_of(instruction: &str) -> &str {
-    const OPCODES: [&str; 5] = [
+    const OPCODES: [&str; 8] = [
+        "wmma.load",
+        "wmma.mma",
+        "wmma.store",
         "st.async",
         "red.async",
         "barrier.cluster",
@@ -101,7 +105,10 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::control::TESTS,
         super::warps::TESTS,
         super::matrices::TESTS,
-        super::fragments::TESTS,
+        super::products::dense::TESTS,
+        super::products::quad_pairs::TESTS,
+        super::products::sparse::TESTS,
+        super::products::wmma::TESTS,
         super::warpgroup::layouts::TESTS,
         super::warpgroup::values::TESTS,
         super::mbarriers::TESTS,

@@ -6,13 +6,18 @@ use super::{Machine, recorded};
 use crate::{AddressMode, Filter, Limits, ReadMode, TexelFormat, TexelKind, Texture};
 
 /// What one record says: kind, space, width, mask, addresses relative to the arrays.
-type Access = (Kind, Space, u32, u32, Vec<u64>);
+pub(super) type Access = (Kind, Space, u32, u32, Vec<u64>);
 
 fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
     trace_in(&mut Machine::new(256), code, grid, block)
 }
 
-fn trace_in(machine: &mut Machine, code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
+pub(super) fn trace_in(
+    machine: &mut Machine,
+    code: &str,
+    grid: u32,
+    block: u32,
+) -> Vec<(u32, Vec<Access>)> {
     let launch = machine.launch(grid, block);
     let (_, bytes) = recorded(machine, code, &launch, Limits::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();

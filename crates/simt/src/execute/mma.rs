@@ -1,0 +1,148 @@
+//! Products of matrices that the lanes of a warp hold: `mma`, `mma.sp` and `wmma.mma`.
+//!
+//! Products are exact and summed in double precision, then rounded once; of double precision, each is
+//! added with one rounding.
+
+use half::{bf16, f16};
+use warpmem_ptx::{Combine, Element, Mma, MmaForm, Type};
+
+use super::float::Float;
+use super::fragment::Fragment;
+use super::{Context, eight_bits, quad_pairs, record, sparse};
+use crate::lanes::{Lanes, WARP};
+use crate::program::Step;
+use crate::recorder::WarpRecorder;
+use crate::warp::Warp;
+
+/// The registers of the operands in each lane.
+pub(super) struct Registers<'r> {
+    pub a: &'r [Lanes<u64>],
+    pub b: &'r [Lanes<u64>],
+    pub c: &'r [Lanes<u64>],
+    /// Of a sparse A.
+    pub metadata: &'r [Lanes<u64>],
+}
+
+pub(super) fn mma<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    mask: u32,
+    mma: Mma,
+) {
+    if mma.parts() > 1 {
+        record::product(warp, ctx, step, mma.parts(), mask, true);
+    }
+    let sources: Vec<Lanes<u64>> = step.sources.iter().map(|&source| warp.wide(source)).collect();
+    let [of_a, of_b, of_c, _] = mma.registers();
+    let (a, rest) = sources.split_at(of_a);
+    let (b, rest) = rest.split_at(of_b);
+    let (c, metadata) = rest.split_at(of_c);
+    let registers = Registers { a, b, c, metadata };
+    let mut d = vec![[0u64; WARP]; step.dests.len()];
+    match mma.form {
+        MmaForm::QuadPairs { a, b } => quad_pairs::multiply(mma, [a, b], &registers, &mut d),
+        _ => multiply(mma, &registers, &mut d),
+    }
+    for (&dest, values) in step.dests.iter().zip(&d) {
+        warp.set_wide(dest, values, mask);
+    }
+}
+
+fn multiply(mma: Mma, registers: &Registers<'_>, d: &mut [Lanes<u64>]) {
+    let [m, n, k] = mma.shape.map(usize::from);
+    let positions = match mma.form {
+        MmaForm::Sparse { selector } => Some(sparse::positions(mma, selector, registers.metadata)),
+        _ => None,
+    };
+    let stored = if positions.is_some() { k / 2 } else { k };
+    // The larger side lies as A does: here columns of B, rows of A otherwise.
+    let is_turned = mma.form == MmaForm::Wmma && n > m;
+    let (rows, columns) = if is_turned { (n, m) } else { (m, n) };
+    let sides = [(registers.a, mma.a), (registers.b, mma.b)];
+    let [(a, of_a), (b, of_b)] = if is_turned { [sides[1], sides[0]] } else { sides };
+    let a = Fragment::of_a(rows, stored, of_a.bits()).values(a, of_a);
+    let b = Fragment::of_b(columns, k, of_b.bits()).values(b, of_b);
+    let of_d = Fragment::of_c(rows, columns);
+    for at in 0..of_d.elements() {
+        for (lane, index) in of_d.indices(at).into_iter().enumerate() {
+            let (row, column) = (index / columns, index % columns);
+            let (a, b) = (&a[row * stored..][..stored], &b[column * k..][..k]);
+            let c = element_of(registers.c, mma.c, lane, at);
+            let bits = match &positions {
+                None => sum(mma, a.iter().copied().zip(b.iter().copied()), c),
+                Some(positions) => {
+                    let positions = &positions[row * stored..][..stored];
+                    sum(mma, a.iter().copied().zip(positions.iter().map(|&at| b[at])), c)
+                }
+            };
+            put(d, mma.d, lane, at, bits);
+        }
+    }
+}
+
+/// An element of a register; every type is exact in double precision.
+#[inline(always)]
+pub(super) fn value(bits: u64, element: Element, at: usize) -> f64 {
+    let part = bits >> (at as u32 * element.bits());
+    match element {
+        Element::F16 => f16::from_bits(part as u16).to_f64(),
+        Element::Bf16 => bf16::from_bits(part as u16).to_f64(),
+        // The hardware ignores the low bits.
+        Element::Tf32 => f32::from_bits(part as u32 & 0xffff_e000).into(),
+        Element::F64 => f64::from_bits(part),
+        Element::U8 => f64::from(part as u8),
+        Element::S8 => f64::from(part as i8),
+        Element::U4 => f64::from(part as u8 & 0xf),
+        Element::S4 => f64::from((part as i8) << 4 >> 4),
+        Element::B1 => f64::from(part as u8 & 1),
+        Element::E4m3 => eight_bits::value_of_e4m3(part as u8),
+        Element::E5m2 => eight_bits::value_of_e5m2(part as u8),
+    }
+}
+
+/// An element of C.
+pub(super) fn element_of(c: &[Lanes<u64>], ty: Type, lane: usize, at: usize) -> f64 {
+    match ty {
+        Type::F16 => f16::from_bits((c[at / 2][lane] >> (at % 2 * 16)) as u16).to_f64(),
+        Type::F64 => f64::from_bits(c[at][lane]),
+        Type::S32 => f64::from(c[at][lane] as i32),
+        _ => f32::from_bits(c[at][lane] as u32).into(),
+    }
+}
+
+/// The bits of an element of D: of pairs of A and B, and C.
+pub(super) fn sum(mma: Mma, pairs: impl Iterator<Item = (f64, f64)>, c: f64) -> u64 {
+    if mma.d == Type::F64 {
+        let sum = pairs.fold(c, |sum, (a, b)| a.fused(b, sum, mma.rounding));
+        return sum.canonical().to_bits();
+    }
+    let sum = match mma.combine {
+        // A product of two bits is 1 if both are set.
+        Combine::Multiply | Combine::CountCommon => pairs.fold(c, |sum, (a, b)| sum + a * b),
+        Combine::CountDifferent => pairs.fold(c, |sum, (a, b)| sum + (a - b).abs()),
+    };
+    rounded(sum, mma.d, mma.saturate)
+}
+
+/// The bits of a sum of products in the type of D.
+pub(super) fn rounded(sum: f64, ty: Type, saturate: bool) -> u64 {
+    match ty {
+        Type::S32 => {
+            // Integers of this size are exact.
+            let sum = sum as i64;
+            let sum = if saturate { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
+            u64::from(sum as u32)
+        }
+        Type::F16 => f16::from_f64(sum).canonical().to_bits().into(),
+        _ => (sum as f32).canonical().to_bits().into(),
+    }
+}
+
+/// Puts an element of D into the registers.
+pub(super) fn put(d: &mut [Lanes<u64>], ty: Type, lane: usize, at: usize, bits: u64) {
+    match ty {
+        Type::F16 => d[at / 2][lane] |= bits << (at % 2 * 16),
+        _ => d[at][lane] = bits,
+    }
+}

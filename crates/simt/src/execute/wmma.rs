@@ -1,0 +1,217 @@
+//! `wmma.load` and `wmma.store`: matrices in memory, from and to the registers of a warp.
+//!
+//! The ISA leaves open which elements a lane holds. Here they are those of the `mma` into which ptxas
+//! translates `wmma` for GPUs from compute capability 8.0 on, and each instruction is recorded as the
+//! loads and stores that it becomes there:
+//!
+//! ```text
+//!  A and B of up to 16 bits in `.shared`          `ldmatrix` of up to four registers, `.trans` if turned
+//!  turned elements of 16 bits elsewhere           a register of neighbours, then `movmatrix`
+//!  other turned elements                          one by one
+//!  all others                                     a register of neighbours; of C and D two
+//! ```
+//!
+//! A matrix is turned if its lines, of [`Fragment`], do not follow each other in memory. With 32 columns
+//! and 8 rows, B lies as A does, A as B, and C and D by columns.
+
+use warpmem_ptx::{Cache, Layout, Space, WmmaAccess, WmmaOperand};
+use warpmem_trace::Kind;
+
+use super::fragment::Fragment;
+use super::matrix::transposed;
+use super::memory::{check_alignment, read, record, write};
+use super::spaces::{Group, addresses, groups_at};
+use super::{Context, Outcome};
+use crate::lanes::{Lanes, WARP};
+use crate::program::Step;
+use crate::recorder::WarpRecorder;
+use crate::warp::Warp;
+
+/// How an instruction moves its matrix.
+struct Plan {
+    fragment: Fragment,
+    is_turned: bool,
+    /// Bits of an element, and of a register.
+    bits: usize,
+    register_bits: usize,
+    /// Elements of a lane that an access moves.
+    run: usize,
+    /// Accesses that one `ldmatrix` stands for.
+    together: usize,
+}
+
+impl Plan {
+    fn of(access: WmmaAccess) -> Plan {
+        let [m, n, k] = access.shape.map(usize::from);
+        let is_wide = n > m;
+        let bits = u32::from(access.bits);
+        let (fragment, is_natural) = match access.operand {
+            WmmaOperand::A if is_wide => (Fragment::of_b(m, k, bits), access.layout == Layout::Row),
+            WmmaOperand::A => (Fragment::of_a(m, k, bits), access.layout == Layout::Row),
+            WmmaOperand::B if is_wide => {
+                (Fragment::of_a(n, k, bits), access.layout == Layout::Column)
+            }
+            WmmaOperand::B => (Fragment::of_b(n, k, bits), access.layout == Layout::Column),
+            WmmaOperand::C if is_wide => (Fragment::of_c(n, m), access.layout == Layout::Column),
+            WmmaOperand::C => (Fragment::of_c(m, n), access.layout == Layout::Row),
+        };
+        let (bits, is_turned) = (usize::from(access.bits), !is_natural);
+        let run = if is_turned && bits != 16 { 1 } else { fragment.run };
+        let is_matrix = access.space == Space::Shared && access.operand != WmmaOperand::C;
+        let together =
+            if is_matrix && bits <= 16 && run == fragment.run { MOST_MATRICES } else { 1 };
+        Plan { fragment, is_turned, bits, register_bits: bits.max(32), run, together }
+    }
+
+    /// Registers that hold the fragment.
+    fn registers(&self) -> usize {
+        self.fragment.elements() * self.bits / self.register_bits
+    }
+
+    /// Elements of a register.
+    fn elements(&self) -> usize {
+        self.register_bits / self.bits
+    }
+
+    /// Bytes of an access of a lane, and of the part of a register that it moves.
+    fn bytes(&self) -> [u64; 2] {
+        let bits = self.run * self.bits;
+        [bits, bits.min(self.register_bits)].map(|bits| bits as u64 / 8)
+    }
+
+    /// Whether an access brings the elements of other lanes, which `movmatrix` moves.
+    fn is_moved(&self) -> bool {
+        self.is_turned && self.bits == 16
+    }
+
+    /// The first elements of the accesses.
+    fn accesses(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.fragment.elements()).step_by(self.run)
+    }
+
+    /// Addresses of an access, from the lanes' addresses and strides of the matrix.
+    fn addresses(&self, at: usize, base: &Lanes<u64>, strides: &Lanes<u32>) -> Lanes<u64> {
+        let (line, first) = self.fragment.origin(at);
+        std::array::from_fn(|lane| {
+            let (lines, elements) = self.fragment.apart(lane);
+            let (line, at) = match (self.is_turned, self.is_moved()) {
+                (false, _) => (line + lines, first + elements),
+                (_, false) => (first + elements, line + lines),
+                (_, true) => (first + lines, line + elements),
+            };
+            let element = line as u64 * u64::from(strides[lane]) + at as u64;
+            base[lane].wrapping_add(element.wrapping_mul(self.bits as u64) / 8)
+        })
+    }
+}
+
+/// Most matrices of `ldmatrix`, and rows of one.
+const MOST_MATRICES: usize = 4;
+const ROWS: usize = 8;
+/// Bytes of a row.
+const ROW_BYTES: u64 = 16;
+
+pub(super) fn load<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    access: WmmaAccess,
+) -> Outcome {
+    let plan = Plan::of(access);
+    let base = addresses(warp, step.sources[0], access.offset);
+    let strides = warp.narrow(step.sources[1]);
+    let [bytes, width] = plan.bytes();
+    let mut registers = vec![[0u64; WARP]; plan.registers()];
+    let firsts: Vec<usize> = plan.accesses().collect();
+    for firsts in firsts.chunks(plan.together) {
+        let places: Vec<Lanes<u64>> =
+            firsts.iter().map(|&at| plan.addresses(at, &base, &strides)).collect();
+        let part = W::KEEPS.then(|| part_of(step, &plan, firsts));
+        let part = part.as_ref().unwrap_or(step);
+        if plan.together > 1 {
+            let group = rows_of(&places, mask);
+            record(warp, ctx, part, Kind::Load, Cache::Default, ROW_BYTES, &group);
+            check_alignment(&group, ROW_BYTES)?;
+        }
+        for (&first, places) in firsts.iter().zip(&places) {
+            for group in groups_at(warp.place.rank.into(), *places, access.space, mask) {
+                if plan.together == 1 {
+                    record(warp, ctx, part, Kind::Load, Cache::Default, bytes, &group);
+                }
+                check_alignment(&group, bytes)?;
+                for at in 0..bytes / width {
+                    let values = read(warp, ctx, &group, at * width, width)?;
+                    let element = first + at as usize * plan.elements();
+                    let shift = element % plan.elements() * plan.bits;
+                    let register = &mut registers[element / plan.elements()];
+                    for (to, value) in register.iter_mut().zip(values) {
+                        *to |= value << shift;
+                    }
+                }
+            }
+        }
+    }
+    for (at, &dest) in step.dests.iter().enumerate() {
+        let values = &registers[at % registers.len()];
+        let values = if plan.is_moved() { moved(values) } else { *values };
+        warp.set_wide(dest, &values, mask);
+    }
+    Ok(())
+}
+
+pub(super) fn store<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &mut Context<'_>,
+    step: &Step,
+    mask: u32,
+    access: WmmaAccess,
+) -> Outcome {
+    let plan = Plan::of(access);
+    let base = addresses(warp, step.sources[0], access.offset);
+    let registers = 1..step.sources.len() - 1;
+    let strides = warp.narrow(step.sources[registers.end]);
+    let sources = &step.sources[registers];
+    let [bytes, width] = plan.bytes();
+    for first in plan.accesses() {
+        let places = plan.addresses(first, &base, &strides);
+        for group in groups_at(warp.place.rank.into(), places, access.space, mask) {
+            record(warp, ctx, step, Kind::Store, Cache::Default, bytes, &group);
+            check_alignment(&group, bytes)?;
+            for at in 0..bytes / width {
+                let register = first / plan.elements() + at as usize;
+                let values = warp.wide(sources[register]);
+                let values = if plan.is_moved() { moved(&values) } else { values };
+                write(warp, ctx, &group, at * width, width, &values)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The transposed matrix of 16-bit elements.
+fn moved(values: &Lanes<u64>) -> Lanes<u64> {
+    transposed(&values.map(|value| value as u32)).map(u64::from)
+}
+
+/// The rows that an `ldmatrix` reads for these accesses: lane l has the address of row l % 8 of matrix
+/// l / 8.
+fn rows_of(places: &[Lanes<u64>], mask: u32) -> Group {
+    let count = places.len() * ROWS;
+    let mut addresses = [0; WARP];
+    for (lane, address) in addresses.iter_mut().enumerate().take(count) {
+        *address = places[lane / ROWS][lane % ROWS * (WARP / ROWS)];
+    }
+    let lanes = if mask == 0 { 0 } else { u32::MAX >> (WARP - count) };
+    Group { space: Space::Shared, lanes, addresses }
+}
+
+/// The instruction with the registers that some accesses write.
+fn part_of(step: &Step, plan: &Plan, firsts: &[usize]) -> Step {
+    let registers = plan.registers();
+    let last = firsts.last().copied().unwrap_or_default() + plan.run - 1;
+    let written = firsts[0] / plan.elements()..=last / plan.elements();
+    let of_part =
+        step.writes.iter().enumerate().filter(|(at, _)| written.contains(&(at % registers)));
+    Step { writes: of_part.map(|(_, &register)| register).collect(), ..step.clone() }
+}

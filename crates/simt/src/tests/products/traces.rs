@@ -1,0 +1,78 @@
+//! The records that `wmma` leaves: the accesses of the instructions that it becomes on GPUs.
+
+use warpmem_trace::{Kind, Space};
+
+use crate::tests::Machine;
+use crate::tests::recorded::{Access, trace_in};
+
+/// The memory accesses of code in which %rd50 is the first array.
+fn accesses(code: &str) -> Vec<Access> {
+    let code = format!("ld.param.u64 %rd50, [a];\n{code}");
+    let mut warps = trace_in(&mut Machine::new(256), &code, 1, 32);
+    let records = warps.remove(0).1;
+    records.into_iter().filter(|access| matches!(access.0, Kind::Load | Kind::Store)).collect()
+}
+
+/// Addresses of a lane's words in rows of so many bytes, with a first row and byte.
+fn words(stride: u64, row: u64, byte: u64, width: u64) -> Vec<u64> {
+    (0..32).map(|lane| stride * (lane / 4 + row) + byte + lane % 4 * width).collect()
+}
+
+const REGISTERS: &str = "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}";
+
+#[test]
+fn a_matrix_of_half_precision_is_four_loads_of_words() {
+    for layout in ["row", "col"] {
+        let code = format!(
+            "wmma.load.a.sync.aligned.{layout}.m16n16k16.global.f16 {REGISTERS}, [%rd50], 24;"
+        );
+        // By columns, the second register has the rows below, which are the next words of a column.
+        let places = match layout {
+            "row" => [(0, 0), (8, 0), (0, 16), (8, 16)],
+            _ => [(0, 0), (0, 16), (8, 0), (8, 16)],
+        };
+        let load = |(row, byte)| (Kind::Load, Space::Global, 4, u32::MAX, words(48, row, byte, 4));
+        assert_eq!(accesses(&code), places.map(load), "{layout}");
+    }
+}
+
+#[test]
+fn a_matrix_in_shared_memory_is_loaded_as_by_ldmatrix() {
+    let rows = |addresses: Vec<u64>| {
+        let mask = ((1u64 << addresses.len()) - 1) as u32;
+        (Kind::Load, Space::Shared, 16, mask, addresses)
+    };
+    let code =
+        format!("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {REGISTERS}, [tile], 16;");
+    let four: Vec<u64> = (0..32).map(|lane| 32 * (lane % 16) + lane / 16 * 16).collect();
+    assert_eq!(accesses(&code), [rows(four.clone())]);
+    let code = format!("wmma.load.b.sync.aligned.row.m8n32k16.shared.f16 {REGISTERS}, [tile], 32;");
+    // Rows are 64 bytes: of eight columns and k, of the next eight columns, of the next eight k.
+    let of = |columns: u64| {
+        (0..32)
+            .map(move |lane| 64 * (lane % 8 + lane / 16 * 8) + columns + lane / 8 % 2 * 16)
+            .collect()
+    };
+    assert_eq!(accesses(&code), [rows(of(0)), rows(of(32))]);
+    let code = "wmma.load.a.sync.aligned.row.m16n16k16.shared.s8 {%r1, %r2}, [tile], 16;";
+    assert_eq!(accesses(code), [rows((0..16).map(|row| 16 * row).collect())]);
+}
+
+#[test]
+fn sums_are_pairs_by_rows_and_single_words_by_columns() {
+    let code = format!("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd50], {REGISTERS};");
+    let store = |(row, byte)| (Kind::Store, Space::Global, 8, u32::MAX, words(64, row, byte, 8));
+    assert_eq!(accesses(&code), [(0, 0), (8, 0), (0, 32), (8, 32)].map(store));
+    let code = format!("wmma.load.c.sync.aligned.col.m16n16k16.f32 {REGISTERS}, [%rd50];");
+    let found = accesses(&code);
+    assert_eq!(found.len(), 8);
+    let column = |at: u64, row: u64| {
+        (0..32).map(move |lane| 64 * (lane % 4 * 2 + at) + 4 * (lane / 4 + row))
+    };
+    for (access, (at, row)) in
+        found.iter().zip([(0, 0), (1, 0), (0, 8), (1, 8), (8, 0), (9, 0), (8, 8), (9, 8)])
+    {
+        let expected = (Kind::Load, Space::Global, 4, u32::MAX, column(at, row).collect());
+        assert_eq!(*access, expected);
+    }
+}
