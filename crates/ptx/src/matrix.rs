@@ -41,7 +41,7 @@ pub enum Layout {
     Column,
 }
 
-/// What is summed over k.
+/// The terms of the sum over k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// Products.
@@ -175,7 +175,7 @@ impl MmaForm {
             .any(|element| self.shapes(element).contains(&shape) && element.results().contains(&ty))
     }
 
-    /// Registers of a lane that hold so many elements of A or B.
+    /// Registers of a lane that hold a number of elements of A or B.
     pub(crate) fn registers_of(self, elements: u32, element: Element) -> usize {
         match (self, element) {
             // Of every shape: a smaller fragment repeats.
@@ -237,7 +237,7 @@ impl Mma {
     }
 }
 
-/// Registers of a lane that hold so many values of a warp.
+/// Registers of a lane if a warp holds a number of values.
 pub(crate) fn registers_of(values: u32, bits: u32) -> usize {
     (values * bits / bits.max(32) / 32) as usize
 }

@@ -11,7 +11,7 @@ use crate::types::Type::{self, *};
 /// Types of C and D.
 pub(super) const RESULTS: [Type; 4] = [F16, F32, F64, S32];
 
-/// What the modifiers between the opcode and the types say of a product.
+/// The modifiers of a product between the opcode and the types.
 #[derive(Default)]
 struct Said {
     shape: Option<[u16; 3]>,

@@ -140,6 +140,65 @@ fn products_of_matrices_know_their_registers() {
     assert!(shape[0].contains("`mma` of shape m32n8k16"), "{shape:?}");
 }
 
+/// Products, and matrices of `wmma`, that are close to instructions but none.
+#[test]
+fn products_that_the_isa_does_not_have_are_refused() {
+    let (one, two, four) = ("{%r1}", "{%r1, %r2}", "{%r1, %r2, %r3, %r4}");
+    let mma = |modifiers: &str, d: &str, a: &str, b: &str| {
+        format!("mma.sync.aligned.{modifiers} {d}, {a}, {b}, {d};")
+    };
+    let sparse = |selector: &str| {
+        format!(
+            "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {four}, {four}, {four}, {four}, %r9, \
+             {selector};"
+        )
+    };
+    for (code, reason) in [
+        (mma("m16n8k64.row.col.s32.s8.s8.s32", four, four, two), "`mma` of shape m16n8k64"),
+        (mma("m16n8k32.row.col.s32.s8.s4.s32", four, four, two), "`mma` of shape m16n8k32"),
+        (mma("m16n8k16.col.col.f32.f16.f16.f32", four, four, two), "layouts is not an instruction"),
+        (mma("m16n8k16.row.f32.f16.f16.f32", four, four, two), "lacks `.row` or `.col`"),
+        (mma("m16n8k8.row.col.f32.f16.f16.f16", four, two, one), "`mma` of shape m16n8k8"),
+        (mma("m16n8k256.row.col.s32.b1.b1.s32", four, four, two), "`mma` of shape m16n8k256"),
+        (mma("m8n8k4.row.col.f16.f16.f16.f32", four, two, two), "`mma` of shape m8n8k4"),
+        (mma("m16n8k8.row.col.satfinite.f32.tf32.tf32.f32", four, four, two), "m16n8k8"),
+        (mma("row.col.s32.s8.s8.s32", four, four, two), "lacks a shape"),
+        (sparse("1"), "a sparsity selector of 1, where 0 to 0 select"),
+        (sparse("%r1"), "expected a constant"),
+        (
+            format!(
+                "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.u8.s32 {four}, {two}, {two}, {four};"
+            ),
+            "`wmma.mma` of shape m16n16k16",
+        ),
+        (
+            format!("wmma.load.a.sync.aligned.col.m8n8k32.s4 {one}, [%rd1];"),
+            "A by rows and B by columns",
+        ),
+        (
+            format!("wmma.load.a.sync.aligned.row.m16n16k16.local.bf16 {four}, [%rd1];"),
+            "`wmma` of `.local` memory",
+        ),
+        (
+            format!("wmma.load.a.sync.aligned.row.m16n16k16.f16 {four}, [%rd1];"),
+            "a matrix of 4 registers where 8 are expected",
+        ),
+        (
+            format!("wmma.load.c.sync.aligned.row.m8n8k32.f32 {two}, [%rd1];"),
+            "`wmma` of shape m8n8k32",
+        ),
+        (format!("wmma.load.a.sync.aligned.m16n16k16.bf16 {four}, [%rd1];"), "`.row` or `.col`"),
+        (
+            format!("wmma.load.d.sync.aligned.row.m16n16k16.f32 {four}, [%rd1];"),
+            "`.a`, `.b` or `.c`",
+        ),
+        ("wmma.fill.sync.aligned;".into(), "`wmma.fill` is not an instruction"),
+    ] {
+        let refused = unsupported(&code);
+        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+    }
+}
+
 #[test]
 fn the_shape_of_matrices_may_stand_behind_their_number() {
     for (code, transposed) in [

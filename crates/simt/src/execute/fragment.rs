@@ -37,7 +37,7 @@ pub(super) fn place(lane: usize) -> (usize, usize) {
 }
 
 impl Fragment {
-    /// A by rows, with elements of so many bits.
+    /// A by rows. `bits`: of an element.
     pub fn of_a(rows: usize, k: usize, bits: u32) -> Fragment {
         Fragment { stripes: stripes(rows), ..Fragment::of_b(rows, k, bits) }
     }

@@ -21,7 +21,7 @@ const PRODUCTS: usize = 4;
 const GROUP: usize = 4;
 /// Rows of A and C, and columns of B and C.
 const SIZE: usize = 8;
-/// Columns of A and rows of B, which are as many elements of a lane.
+/// Columns of A and rows of B, and elements of A or B in a lane.
 const K: usize = 4;
 
 pub(super) fn multiply(

@@ -1,18 +1,19 @@
 //! `wmma.load` and `wmma.store`: matrices in memory, from and to the registers of a warp.
 //!
 //! The ISA leaves open which elements a lane holds. Here they are those of the `mma` into which ptxas
-//! translates `wmma` for GPUs from compute capability 8.0 on, and each instruction is recorded as the
-//! loads and stores that it becomes there:
+//! translates `wmma` for GPUs of compute capability 8.0 and later. Each instruction is recorded as the
+//! loads or stores that it becomes there. A matrix is turned if its lines, of [`Fragment`], do not follow
+//! each other in memory:
 //!
 //! ```text
-//!  A and B of up to 16 bits in `.shared`          `ldmatrix` of up to four registers, `.trans` if turned
-//!  turned elements of 16 bits elsewhere           a register of neighbours, then `movmatrix`
-//!  other turned elements                          one by one
-//!  all others                                     a register of neighbours; of C and D two
+//!  A and B in `.shared`: elements of 16 bits,
+//!    or of fewer, not turned                       `ldmatrix` of up to four registers, `.trans` if turned
+//!  turned elements of 16 bits, otherwise           a register of neighbours, then `movmatrix`
+//!  other turned elements                           one by one
+//!  all others                                      a register of neighbours, two of C and D
 //! ```
 //!
-//! A matrix is turned if its lines, of [`Fragment`], do not follow each other in memory. With 32 columns
-//! and 8 rows, B lies as A does, A as B, and C and D by columns.
+//! With 8 rows and 32 columns, B lies as A does otherwise, A as B, and C and D by columns.
 
 use warpmem_ptx::{Cache, Layout, Space, WmmaAccess, WmmaOperand};
 use warpmem_trace::Kind;
@@ -43,19 +44,19 @@ struct Plan {
 impl Plan {
     fn of(access: WmmaAccess) -> Plan {
         let [m, n, k] = access.shape.map(usize::from);
-        let is_wide = n > m;
-        let bits = u32::from(access.bits);
-        let (fragment, is_natural) = match access.operand {
-            WmmaOperand::A if is_wide => (Fragment::of_b(m, k, bits), access.layout == Layout::Row),
-            WmmaOperand::A => (Fragment::of_a(m, k, bits), access.layout == Layout::Row),
-            WmmaOperand::B if is_wide => {
-                (Fragment::of_a(n, k, bits), access.layout == Layout::Column)
-            }
-            WmmaOperand::B => (Fragment::of_b(n, k, bits), access.layout == Layout::Column),
-            WmmaOperand::C if is_wide => (Fragment::of_c(n, m), access.layout == Layout::Column),
-            WmmaOperand::C => (Fragment::of_c(m, n), access.layout == Layout::Row),
+        let (is_wide, bits) = (n > m, access.bits.into());
+        let (lines, natural) = match access.operand {
+            WmmaOperand::A => (m, Layout::Row),
+            WmmaOperand::B => (n, Layout::Column),
+            WmmaOperand::C if is_wide => (n, Layout::Column),
+            WmmaOperand::C => (m, Layout::Row),
         };
-        let (bits, is_turned) = (usize::from(access.bits), !is_natural);
+        let fragment = match access.operand {
+            WmmaOperand::C => Fragment::of_c(lines, if is_wide { m } else { n }),
+            operand if (operand == WmmaOperand::A) == is_wide => Fragment::of_b(lines, k, bits),
+            _ => Fragment::of_a(lines, k, bits),
+        };
+        let (bits, is_turned) = (usize::from(access.bits), access.layout != natural);
         let run = if is_turned && bits != 16 { 1 } else { fragment.run };
         let is_matrix = access.space == Space::Shared && access.operand != WmmaOperand::C;
         let together =

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpmem_ptx::Type;
 use warpmem_testing::documents::assert_document;
 
+use super::isa;
+
 /// A test and its name.
 pub(super) type Test = (&'static str, fn());
 
@@ -149,6 +151,7 @@ fn every_instruction_is_executed_by_a_test_that_knows_its_result() {
     for (instruction, test) in &executed {
         page += &format!("| `{instruction}` | `{test}` |\n");
     }
+    page += &isa::refused();
     assert_document("docs/ptx.md", &page);
 }
 
@@ -158,10 +161,10 @@ const PAGE: &str = "\
 `warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
 (rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
 `cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
-for copies by tensor maps, which know the types; `st.async`, `red.async`, `barrier.cluster`,
-`tensormap.replace` and `tensormap.cp_fenceproxy` are instructions of their own. Each is executed by a
-test in `crates/simt/src/tests/` that compares its result with a plain computation; the first such test
-is named. This page is written by a test, which fails if an instruction has none.
+for copies by tensor maps, which know the types; `st.async`, `red.async`, `barrier.cluster`, `wmma.load`,
+`wmma.mma`, `wmma.store`, `tensormap.replace` and `tensormap.cp_fenceproxy` are instructions of their own.
+Each is executed by a test in `crates/simt/src/tests/` that compares its result with a plain computation;
+the first such test is named. This page is written by a test, which fails if an opcode has none.
 
 ## Modules
 A module is text, with or without a byte order mark, or in a fat binary, or in a listing of

@@ -10,6 +10,7 @@ mod errors;
 mod events;
 mod forms;
 mod instructions;
+mod isa;
 mod l2_policies;
 mod matrices;
 mod mbarriers;

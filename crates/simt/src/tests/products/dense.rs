@@ -135,7 +135,7 @@ const SHAPES: [Shape; 15] = [
     },
 ];
 
-/// What is summed over k.
+/// The term of the sum over k.
 type Combine = fn(i32, i32) -> i32;
 
 fn multiply_and_check(shape: &Shape, types: &'static str, operation: &str, combine: Combine) {

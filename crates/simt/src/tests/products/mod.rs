@@ -133,7 +133,9 @@ fn check(instruction: &str, operands: &[Operand], tail: &str, d: &Operand) {
             words.extend(operand.lanes.iter().map(|registers| registers[register]));
         }
         first += names.len();
-        lists.push(format!("{{{}}}", names.join(", ")));
+        let is_metadata = operand.ty == "b32";
+        let list = names.join(", ");
+        lists.push(if is_metadata { list } else { format!("{{{list}}}") });
     }
     let results = list(d, first + 4);
     code += &format!("{instruction} {{{}}}, {}{tail};\n", results.join(", "), lists.join(", "));

@@ -99,7 +99,7 @@ fn metadata(sparse: &Sparse, ty: &str, holders: usize, selector: usize) -> Opera
     Operand { ty: "b32", lanes: lanes.into_iter().map(|bits| vec![bits.into()]).collect() }
 }
 
-/// Elements of A in a register of a lane: those of a dense A of half as many columns.
+/// Row and place of element `i` of a lane in the elements that A holds.
 fn place_in_row(ty: &str, lane: usize, i: usize) -> (usize, usize) {
     let each = (32 / bits_of(ty)).max(1);
     let (register, at) = (i / each, i % each);
@@ -116,8 +116,7 @@ fn multiply_and_check(k: usize, types: &'static str, holders: usize, selector: u
     let [of_d, of_a, of_b, of_c] = types_of(types);
     let a = sparse(of_a, k, 10 * k as u64 + selector as u64);
     let (b, c) = (Matrix::random(of_b, k, 8, 2), Matrix::random(of_c, 16, 8, 3));
-    let mut metadata = metadata(&a, of_a, holders, selector);
-    metadata.ty = "s32";
+    let metadata = metadata(&a, of_a, holders, selector);
     let operands = [
         Operand::new(of_a, &a.held, |lane, i| place_in_row(of_a, lane, i), 16 * k / 2 / 32),
         Operand::new(of_b, &b, |lane, i| place_in_column(of_b, lane, i), k * 8 / 32),

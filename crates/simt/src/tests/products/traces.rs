@@ -13,7 +13,7 @@ fn accesses(code: &str) -> Vec<Access> {
     records.into_iter().filter(|access| matches!(access.0, Kind::Load | Kind::Store)).collect()
 }
 
-/// Addresses of a lane's words in rows of so many bytes, with a first row and byte.
+/// Addresses of the lanes' words: the bytes of a row, the first row and byte, the bytes of a word.
 fn words(stride: u64, row: u64, byte: u64, width: u64) -> Vec<u64> {
     (0..32).map(|lane| stride * (lane / 4 + row) + byte + lane % 4 * width).collect()
 }
