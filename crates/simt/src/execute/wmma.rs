@@ -122,7 +122,6 @@ pub(super) fn load<W: WarpRecorder>(
     let plan = Plan::of(access);
     let base = addresses(warp, step.sources[0], access.offset);
     let strides = warp.narrow(step.sources[1]);
-    let [bytes, width] = plan.bytes();
     let mut registers = vec![[0u64; WARP]; plan.registers()];
     let firsts: Vec<usize> = plan.accesses().collect();
     for firsts in firsts.chunks(plan.together) {
@@ -131,32 +130,48 @@ pub(super) fn load<W: WarpRecorder>(
         let part = W::KEEPS.then(|| part_of(step, &plan, firsts));
         let part = part.as_ref().unwrap_or(step);
         if plan.together > 1 {
-            let group = rows_of(&places, mask);
-            record(warp, ctx, part, Kind::Load, Cache::Default, ROW_BYTES, &group);
-            check_alignment(&group, ROW_BYTES)?;
+            let rows = rows_of(&places, mask);
+            record(warp, ctx, part, Kind::Load, Cache::Default, ROW_BYTES, &rows);
+            check_alignment(&rows, ROW_BYTES)?;
         }
-        for (&first, places) in firsts.iter().zip(&places) {
-            for group in groups_at(warp.place.rank.into(), *places, access.space, mask) {
+        for (&first, places) in firsts.iter().zip(places) {
+            for group in groups_at(warp.place.rank.into(), places, access.space, mask) {
                 if plan.together == 1 {
+                    let [bytes, _] = plan.bytes();
                     record(warp, ctx, part, Kind::Load, Cache::Default, bytes, &group);
+                    check_alignment(&group, bytes)?;
                 }
-                check_alignment(&group, bytes)?;
-                for at in 0..bytes / width {
-                    let values = read(warp, ctx, &group, at * width, width)?;
-                    let element = first + at as usize * plan.elements();
-                    let shift = element % plan.elements() * plan.bits;
-                    let register = &mut registers[element / plan.elements()];
-                    for (to, value) in register.iter_mut().zip(values) {
-                        *to |= value << shift;
-                    }
-                }
+                gather(warp, ctx, &plan, first, &group, &mut registers)?;
             }
         }
     }
     for (at, &dest) in step.dests.iter().enumerate() {
+        // Half precision has more registers than a small fragment fills.
         let values = &registers[at % registers.len()];
         let values = if plan.is_moved() { moved(values) } else { *values };
         warp.set_wide(dest, &values, mask);
+    }
+    Ok(())
+}
+
+/// Reads what an access brings into the registers.
+fn gather<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &mut Context<'_>,
+    plan: &Plan,
+    first: usize,
+    group: &Group,
+    registers: &mut [Lanes<u64>],
+) -> Outcome {
+    let [bytes, width] = plan.bytes();
+    for at in 0..bytes / width {
+        let values = read(warp, ctx, group, at * width, width)?;
+        let element = first + at as usize * plan.elements();
+        let shift = element % plan.elements() * plan.bits;
+        let register = &mut registers[element / plan.elements()];
+        for (to, value) in register.iter_mut().zip(values) {
+            *to |= value << shift;
+        }
     }
     Ok(())
 }

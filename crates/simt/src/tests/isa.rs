@@ -115,7 +115,7 @@ fn refusal(section: &Section, form: &Form) -> Option<String> {
     run.err().map(|error| error.to_string())
 }
 
-/// What `docs/ptx.md` says of the forms.
+/// The part of `docs/ptx.md` about the forms.
 pub(super) fn refused() -> String {
     let sections = sections();
     let forms = || sections.iter().flat_map(|section| &section.forms);

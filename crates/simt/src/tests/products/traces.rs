@@ -1,9 +1,11 @@
 //! The records that `wmma` leaves: the accesses of the instructions that it becomes on GPUs.
 
-use warpmem_trace::{Kind, Space};
+use warpmem_trace::{Kind, OpClass, Space, Trace};
 
-use crate::tests::Machine;
+use crate::Limits;
+use crate::tests::events::{Event, of_first_warp};
 use crate::tests::recorded::{Access, trace_in};
+use crate::tests::{Machine, kernel, recorded};
 
 /// The memory accesses of code in which %rd50 is the first array.
 fn accesses(code: &str) -> Vec<Access> {
@@ -75,4 +77,42 @@ fn sums_are_pairs_by_rows_and_single_words_by_columns() {
         let expected = (Kind::Load, Space::Global, 4, u32::MAX, column(at, row).collect());
         assert_eq!(*access, expected);
     }
+}
+
+/// Registers 1 to 4 are loaded one after the other, and 5 to 8 with them.
+#[test]
+fn a_load_writes_the_registers_of_its_part() {
+    let mut machine = Machine::new(256);
+    let launch = machine.launch(1, 32);
+    let code = format!(
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {REGISTERS}, [%rd1];\n\
+         add.u32 %r9, %r5, %r4;\nadd.u32 %r9, %r9, %r2;\nst.global.u32 [%rd3], %r9;"
+    );
+    let code = format!("sub.u64 %rd1, %rd1, %rd0;\n{code}");
+    let (_, bytes) = recorded(&mut machine, &code, &launch, Limits::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.wmt");
+    std::fs::write(&path, bytes).unwrap();
+    let instructions = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let loads = instructions.iter().filter(|instruction| instruction.kind == Kind::Load);
+    let uses: Vec<Option<u32>> = loads.map(|load| load.use_distance).collect();
+    assert_eq!(uses, [Some(3), Some(3), None, Some(0)]);
+}
+
+#[test]
+fn a_product_is_the_products_of_its_parts() {
+    let (b, c) = ("{%r9, %r10, %r11, %r12}", "{%r13, %r14, %r15, %r16, %r17, %r18, %r19, %r20}");
+    let code = format!(
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {REGISTERS}, {b}, {b}, {c};\n\
+         wmma.mma.sync.aligned.row.col.m8n8k128.xor.popc.s32.b1.b1.s32 {{%r1, %r2}}, {{%r9}}, {{%r9}}, \
+         {{%r1, %r2}};"
+    );
+    let mut machine = Machine::new(256);
+    let launch = machine.launch(1, 32);
+    let events = of_first_warp(&mut machine, &kernel(&code), &launch);
+    let tensor = events.into_iter().filter_map(|event| match event {
+        Event::Compute(OpClass::Tensor, 1, writes, reads) => Some((writes.len(), reads.len())),
+        _ => None,
+    });
+    assert_eq!(tensor.collect::<Vec<_>>(), [(4, 12), (4, 12), (2, 3)]);
 }
