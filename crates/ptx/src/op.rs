@@ -200,6 +200,7 @@ impl Op {
         let space = match self {
             Op::Load(access) | Op::Store(access) => &mut access.space,
             Op::Atomic(atomic) | Op::Reduce(atomic) => &mut atomic.space,
+            Op::WmmaLoad(access) | Op::WmmaStore(access) => &mut access.space,
             Op::Prefetch { space, .. } | Op::Mbarrier { space, .. } => space,
             _ => return None,
         };

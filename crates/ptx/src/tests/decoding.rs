@@ -140,6 +140,31 @@ fn products_of_matrices_know_their_registers() {
     assert!(shape[0].contains("`mma` of shape m32n8k16"), "{shape:?}");
 }
 
+#[test]
+fn matrices_of_wmma_know_their_stride_and_space() {
+    let access = |code: &str| {
+        let instruction = first(&format!("wmma.load.b.sync.aligned.{code}"));
+        let Op::WmmaLoad(access) = instruction.op else { panic!("{instruction:?}") };
+        (access, instruction.sources[1])
+    };
+    let four = "{%r1, %r2, %r3, %r4}";
+    let expected = WmmaAccess {
+        operand: WmmaOperand::B,
+        shape: [16, 16, 8],
+        bits: 32,
+        layout: Layout::Column,
+        space: Space::Generic,
+        offset: 32,
+    };
+    let (found, stride) = access(&format!("col.m16n16k8.tf32 {four}, [%rd1+32];"));
+    assert_eq!((found, stride), (expected, Value::Bits(8)), "a column");
+    let row = WmmaAccess { layout: Layout::Row, space: Space::Shared, offset: 0, ..expected };
+    let (found, stride) = access(&format!("m16n16k8.row.tf32 {four}, [tile];"));
+    assert_eq!((found, stride), (row, Value::Bits(16)), "the space of the variable");
+    let (_, stride) = access(&format!("row.m16n16k8.shared::cta.tf32 {four}, [%r5], 20;"));
+    assert_eq!(stride, Value::Bits(20));
+}
+
 /// Products, and matrices of `wmma`, that are close to instructions but none.
 #[test]
 fn products_that_the_isa_does_not_have_are_refused() {
