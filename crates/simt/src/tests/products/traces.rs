@@ -101,10 +101,11 @@ fn a_load_writes_the_registers_of_its_part() {
 
 #[test]
 fn a_product_is_the_products_of_its_parts() {
-    let (b, c) = ("{%r9, %r10, %r11, %r12}", "{%r13, %r14, %r15, %r16, %r17, %r18, %r19, %r20}");
+    let [a, b] = ["{%r9, %r10, %r11, %r12}", "{%r21, %r22, %r23, %r24}"];
+    let c = "{%r13, %r14, %r15, %r16, %r17, %r18, %r19, %r20}";
     let code = format!(
-        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {REGISTERS}, {b}, {b}, {c};\n\
-         wmma.mma.sync.aligned.row.col.m8n8k128.xor.popc.s32.b1.b1.s32 {{%r1, %r2}}, {{%r9}}, {{%r9}}, \
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {REGISTERS}, {a}, {b}, {c};\n\
+         wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {{%r1, %r2}}, {{%r9}}, {{%r10}}, \
          {{%r1, %r2}};"
     );
     let mut machine = Machine::new(256);
@@ -114,5 +115,5 @@ fn a_product_is_the_products_of_its_parts() {
         Event::Compute(OpClass::Tensor, 1, writes, reads) => Some((writes.len(), reads.len())),
         _ => None,
     });
-    assert_eq!(tensor.collect::<Vec<_>>(), [(4, 12), (4, 12), (2, 3)]);
+    assert_eq!(tensor.collect::<Vec<_>>(), [(4, 16), (4, 16), (2, 4)]);
 }
