@@ -33,6 +33,7 @@ mod tensor_map;
 #[cfg(test)]
 mod tests;
 mod types;
+mod video;
 
 pub use cache_policy::{BlockRange, CachePolicy, EvictionPriority, PrimaryLines};
 pub use cluster::{ClusterBarrier, ClusterLimit};
@@ -55,3 +56,4 @@ pub use parse::parse;
 pub use special::{Axis, Special};
 pub use tensor_map::TensorMapField;
 pub use types::{RegisterClass, Space, Type};
+pub use video::{Finish, Video, VideoMultiplyAdd, VideoOp, VideoPart, VideoVector};

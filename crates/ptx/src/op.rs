@@ -9,6 +9,7 @@ use crate::matrix::{Mma, Wgmma, WmmaAccess};
 use crate::mbarrier::Mbarrier;
 use crate::tensor_map::TensorMapField;
 use crate::types::{Space, Type};
+use crate::video::{Video, VideoMultiplyAdd, VideoVector};
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,10 +20,16 @@ pub enum Op {
     Binary(Binary, Type, Modes),
     /// d = f(a, b, c)
     Ternary(Ternary, Type, Modes),
+    Video(Video),
+    VideoMultiplyAdd(VideoMultiplyAdd),
+    VideoVector(VideoVector),
     /// d = f(a, b, c, d) for `bfi`: insert a into b, at c, so many bits
     BitFieldInsert(Type),
-    /// `lop3` with its table.
-    Lop3(u8),
+    /// `lop3` with its table, and how the result's predicate is combined with another one.
+    Lop3 {
+        table: u8,
+        combine: Option<Logic>,
+    },
     /// `prmt` with its mode.
     Permute(PermuteMode),
     /// Funnel shift of a and b by c.
@@ -74,6 +81,8 @@ pub enum Op {
     Pack(Type),
     /// `mov` of one register into a vector of destinations.
     Unpack(Type),
+    /// `mov.b128`: the bits of the sources, the first lowest, become those of the destinations.
+    Repack,
     Convert(Convert),
     /// `cvta`: an address of a space from a generic one, or to one.
     ConvertAddress {
@@ -146,16 +155,8 @@ pub enum Op {
         offset: i64,
     },
     Cluster(ClusterOp),
-    LoadMatrix {
-        matrices: u8,
-        transposed: bool,
-        offset: i64,
-    },
-    StoreMatrix {
-        matrices: u8,
-        transposed: bool,
-        offset: i64,
-    },
+    LoadMatrix(Matrices),
+    StoreMatrix(Matrices),
     MoveMatrix,
     Texture {
         dimensions: TextureShape,
@@ -202,6 +203,7 @@ impl Op {
             Op::Atomic(atomic) | Op::Reduce(atomic) => &mut atomic.space,
             Op::WmmaLoad(access) | Op::WmmaStore(access) => &mut access.space,
             Op::Prefetch { space, .. } | Op::Mbarrier { space, .. } => space,
+            Op::LoadMatrix(matrices) | Op::StoreMatrix(matrices) => &mut matrices.space,
             _ => return None,
         };
         (*space == Space::Generic).then_some(space)
@@ -371,6 +373,17 @@ pub enum Logic {
     Xor,
 }
 
+impl Logic {
+    /// Combines two sets of lanes.
+    pub fn of(self, a: u32, b: u32) -> u32 {
+        match self {
+            Logic::And => a & b,
+            Logic::Or => a | b,
+            Logic::Xor => a ^ b,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatTest {
     Finite,
@@ -432,7 +445,10 @@ pub enum Cache {
 pub struct Atomic {
     pub space: Space,
     pub op: AtomicOp,
+    /// The type of an element.
     pub ty: Type,
+    /// Elements: 1, 2, 4 or 8. A `CompareAndSwap` compares and exchanges all of them.
+    pub elements: u8,
     pub ftz: bool,
     pub offset: i64,
 }
@@ -497,6 +513,17 @@ pub enum ClusterOp {
     Store { access: Access, mbarrier: i64 },
     /// `red.async`, likewise
     Reduce { atomic: Atomic, mbarrier: i64 },
+}
+
+/// `ldmatrix` and `stmatrix`: matrices of 8 × 8 elements of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Matrices {
+    /// The space of the addresses: shared, or generic.
+    pub space: Space,
+    /// Number of matrices: 1, 2 or 4.
+    pub count: u8,
+    pub transposed: bool,
+    pub offset: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

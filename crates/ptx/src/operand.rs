@@ -8,6 +8,10 @@ pub(crate) enum Operand<'a> {
     Value(Value),
     /// `%r1+4`: a register and what is added to it.
     Sum(Register, i64),
+    /// `%r1.b0`: parts of a register that a video instruction selects
+    Part(Box<Operand<'a>>, &'a str),
+    /// `-%r1`, of a video instruction
+    Negative(Box<Operand<'a>>),
     Integer(u64),
     Single(u32),
     Double(u64),

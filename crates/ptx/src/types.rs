@@ -27,12 +27,14 @@ pub enum Type {
     E5m2x2,
     U16x2,
     S16x2,
+    /// Two 64-bit registers hold it.
+    B128,
 }
 
 use Type::*;
 
 /// Every type with its name, without the dot, and its size in bits.
-const TYPES: [(Type, &str, u32); 24] = [
+const TYPES: [(Type, &str, u32); 25] = [
     (Pred, "pred", 1),
     (B8, "b8", 8),
     (B16, "b16", 16),
@@ -57,6 +59,7 @@ const TYPES: [(Type, &str, u32); 24] = [
     (E5m2x2, "e5m2x2", 16),
     (U16x2, "u16x2", 32),
     (S16x2, "s16x2", 32),
+    (B128, "b128", 128),
 ];
 
 impl Type {
@@ -103,11 +106,16 @@ impl Type {
         matches!(self, F16 | Bf16 | Tf32 | F32 | F64)
     }
 
+    /// Its parts in registers: the type of each, and how many.
+    pub fn parts(self) -> (Type, u8) {
+        if self == B128 { (B64, 2) } else { (self, 1) }
+    }
+
     /// Registers that hold a value of it.
     pub fn class(self) -> RegisterClass {
         match self.bits() {
             1 => RegisterClass::Predicate,
-            64 => RegisterClass::Wide,
+            64 | 128 => RegisterClass::Wide,
             _ => RegisterClass::Narrow,
         }
     }

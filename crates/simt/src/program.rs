@@ -1,11 +1,13 @@
 //! A kernel and the functions that it can call, ready to be executed: operands are rows of the
 //! register file or constants, and variables are addresses.
 
+mod variables;
+
 use std::collections::{BTreeMap, HashSet};
 
 use warpmem_ptx::{
-    Argument, Body, Bulk, Cache, Callee, Flow, Function, FunctionId, Instruction, Module, Op,
-    PtxError, Register, RegisterClass, Space, Special, TensorCopy, Value, Variable, VariableId,
+    Argument, Body, Bulk, Cache, Callee, Flow, FunctionId, Instruction, Module, Op, PtxError,
+    Register, RegisterClass, Space, Special, TensorCopy, Value, VariableId,
 };
 
 use warpmem_trace::{Operands, Reg, Registers};
@@ -14,6 +16,9 @@ use crate::error::LaunchError;
 use crate::image::{Image, function_address};
 use crate::registers::estimated_registers;
 use crate::system::SystemCall;
+use variables::{FrameLayout, Shared};
+
+pub(crate) use variables::{Private, Slot};
 
 /// Bytes from one instruction to the next in program counters.
 pub(crate) const PC_STEP: u64 = 16;
@@ -114,18 +119,17 @@ pub(crate) enum CallTarget {
 /// An argument or result of the caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Passed {
-    /// Bytes of the caller's parameter memory.
-    Param { offset: u64, bytes: u64 },
+    /// A variable of the caller's frame.
+    Slot(Slot),
     /// A register or constant: which source, or which destination of the call.
     Value(usize),
 }
 
-/// A function's parameters as places in its parameter memory.
+/// A function's parameters and results in its frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signature {
-    /// Offset and bytes.
-    pub params: Vec<(u64, u64)>,
-    pub results: Vec<(u64, u64)>,
+    pub params: Vec<Slot>,
+    pub results: Vec<Slot>,
 }
 
 /// A kernel with all that it can call.
@@ -172,15 +176,20 @@ impl Program {
         for &id in &functions {
             let function = module.function(id);
             let Some(body) = &function.body else { continue };
-            let frame = Frame::of(module, function, body);
-            let read = registers_read(body);
-            let lowering =
-                Lowering { image, shared: &shared, in_clusters, frame: &frame, body, read };
+            let frame = FrameLayout::of(module, function, body);
+            let lowering = Lowering {
+                image,
+                shared: &shared,
+                in_clusters,
+                frame: &frame,
+                body,
+                read: registers_read(body),
+            };
             let steps: Vec<Step> = body.instructions.iter().map(|i| lowering.step(i)).collect();
             let instructions = steps.len() as u64;
             signatures.push(Signature {
-                params: function.params.iter().map(|&id| frame.place(module, id)).collect(),
-                results: function.results.iter().map(|&id| frame.place(module, id)).collect(),
+                params: function.params.iter().map(|id| frame.slots[id]).collect(),
+                results: function.results.iter().map(|id| frame.slots[id]).collect(),
             });
             routines.push(Routine {
                 steps,
@@ -310,77 +319,12 @@ fn is_shared(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Cluster)
 }
 
-/// Addresses of the shared variables of a program.
-struct Shared {
-    addresses: BTreeMap<VariableId, u64>,
-    bytes: u32,
-}
-
-impl Shared {
-    /// Those of the module that the functions name, then those without a size, which all begin where
-    /// dynamic shared memory does.
-    fn of(module: &Module, functions: &[FunctionId]) -> Shared {
-        let bodies = functions.iter().filter_map(|&id| module.function(id).body.as_ref());
-        let values = bodies.flat_map(|body| &body.instructions).flat_map(|i| &i.sources);
-        let mut named: Vec<VariableId> = values
-            .filter_map(|value| match value {
-                Value::Variable(id, _) if module.variable(*id).space == Space::Shared => Some(*id),
-                _ => None,
-            })
-            .collect();
-        named.sort_unstable();
-        named.dedup();
-        let (mut addresses, mut end) = (BTreeMap::new(), 0u64);
-        let is_sized = |id: &&VariableId| module.variable(**id).bytes > 0;
-        for &id in named.iter().filter(is_sized) {
-            let Variable { align, bytes, .. } = *module.variable(id);
-            let address = end.next_multiple_of(align.max(1));
-            addresses.insert(id, address);
-            end = address + bytes;
-        }
-        let unsized_ones = named.iter().filter(|id| module.variable(**id).bytes == 0);
-        let align = unsized_ones.clone().map(|&id| module.variable(id).align.max(1)).max();
-        let dynamic = end.next_multiple_of(align.unwrap_or(1));
-        addresses.extend(unsized_ones.map(|&id| (id, dynamic)));
-        Shared { addresses, bytes: u32::try_from(dynamic).unwrap_or(u32::MAX) }
-    }
-}
-
-/// Where a function's parameters and local variables are in its frame.
-struct Frame {
-    places: BTreeMap<VariableId, u64>,
-    local_bytes: u64,
-    param_bytes: u64,
-}
-
-impl Frame {
-    fn of(module: &Module, function: &Function, body: &Body) -> Frame {
-        let mut frame = Frame { places: BTreeMap::new(), local_bytes: 0, param_bytes: 0 };
-        for &id in function.params.iter().chain(&function.results).chain(&body.locals) {
-            let variable = module.variable(id);
-            let end = match variable.space {
-                Space::Local => &mut frame.local_bytes,
-                _ => &mut frame.param_bytes,
-            };
-            let offset = end.next_multiple_of(variable.align.max(1));
-            *end = offset + variable.bytes;
-            frame.places.insert(id, offset);
-        }
-        frame.local_bytes = frame.local_bytes.next_multiple_of(16);
-        frame
-    }
-
-    fn place(&self, module: &Module, id: VariableId) -> (u64, u64) {
-        (self.places[&id], module.variable(id).bytes)
-    }
-}
-
 /// Converts the instructions of one function.
 struct Lowering<'a> {
     image: &'a Image,
     shared: &'a Shared,
     in_clusters: bool,
-    frame: &'a Frame,
+    frame: &'a FrameLayout,
     body: &'a Body,
     read: HashSet<Register>,
 }
@@ -411,7 +355,7 @@ impl Lowering<'_> {
         let is_atomic = matches!(instruction.op, Op::Atomic(_));
         let is_used = |register: &Register| !is_atomic || self.read.contains(register);
         Step {
-            op: instruction.op,
+            op: self.frame.accessed(instruction),
             guard,
             dests: instruction.dests.iter().map(|dest| dest_of(dest.filter(is_used))).collect(),
             sources: instruction.sources.iter().map(|&value| self.source(value)).collect(),
@@ -459,8 +403,13 @@ impl Lowering<'_> {
         match variable.space {
             Space::Shared if self.in_clusters => Source::Shared(at(self.shared.addresses[&id])),
             Space::Shared => Source::Constant(at(self.shared.addresses[&id])),
-            Space::Local => Source::Local(at(self.frame.places[&id])),
-            Space::Param => Source::Param(at(self.frame.places[&id])),
+            Space::Local | Space::Param => {
+                let Slot { memory, offset, .. } = self.frame.slots[&id];
+                match memory {
+                    Private::Local => Source::Local(at(offset)),
+                    Private::Param => Source::Param(at(offset)),
+                }
+            }
             _ => Source::Constant(at(self.image.address(id).unwrap_or_default())),
         }
     }
@@ -487,13 +436,9 @@ impl Lowering<'_> {
 
     /// `first` is the number of the first register or constant among the call's operands.
     fn passed(&self, arguments: &[Argument], first: usize) -> Vec<Passed> {
-        let module = self.image.module();
         let mut values = first..;
         let passed = |argument: &Argument| match *argument {
-            Argument::Param(id) => {
-                let (offset, bytes) = self.frame.place(module, id);
-                Passed::Param { offset, bytes }
-            }
+            Argument::Param(id) => Passed::Slot(self.frame.slots[&id]),
             Argument::Value(_) | Argument::Sink => Passed::Value(values.next().unwrap_or(first)),
         };
         arguments.iter().map(passed).collect()

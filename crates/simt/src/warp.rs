@@ -9,7 +9,7 @@ use crate::cluster_shape::ClusterShape;
 use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::peers::address_in;
-use crate::program::{Dest, Program, Source};
+use crate::program::{Dest, Private, Program, Slot, Source};
 use crate::stack::PathStack;
 
 /// What a warp does next.
@@ -82,6 +82,16 @@ pub(crate) struct Frame {
     pub param: u64,
     /// The call of the function below that it came from.
     pub call: u32,
+}
+
+impl Frame {
+    /// Its first byte in a memory.
+    fn begin(&self, memory: Private) -> u64 {
+        match memory {
+            Private::Local => self.local,
+            Private::Param => self.param,
+        }
+    }
 }
 
 /// Where a warp is in its grid, and the grid itself.
@@ -227,6 +237,32 @@ impl<R> Warp<R> {
     #[inline]
     pub fn frame(&self) -> &Frame {
         self.frames.last().expect("a warp has a frame until it ends")
+    }
+
+    /// Up to 8 bytes of a lane, `at` bytes into a slot of a frame.
+    pub fn read_slot(&self, frame: &Frame, slot: Slot, lane: usize, at: u64, length: u64) -> u64 {
+        let address = frame.begin(slot.memory) + slot.offset + at;
+        match slot.memory {
+            Private::Local => self.local.read(lane, address, length),
+            Private::Param => self.params.read(lane, address, length),
+        }
+    }
+
+    /// As [`Warp::read_slot`], the other way.
+    pub fn write_slot(
+        &mut self,
+        frame: &Frame,
+        slot: Slot,
+        lane: usize,
+        at: u64,
+        length: u64,
+        value: u64,
+    ) {
+        let address = frame.begin(slot.memory) + slot.offset + at;
+        match slot.memory {
+            Private::Local => self.local.write(lane, address, length, value),
+            Private::Param => self.params.write(lane, address, length, value),
+        }
     }
 
     /// The lanes in which a predicate holds.

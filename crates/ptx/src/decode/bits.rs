@@ -1,7 +1,8 @@
 //! Logic, shifts, and bit fields.
 
 use super::{Decoder, Result};
-use crate::op::{Binary, Modes, Op, PermuteMode, Ternary, Unary};
+use crate::op::{Binary, Logic, Modes, Op, PermuteMode, Ternary, Unary};
+use crate::operand::Operand;
 use crate::types::Type::{self, *};
 
 const BITS: [Type; 3] = [B16, B32, B64];
@@ -91,13 +92,29 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// `lop3.b32 d, a, b, c, table`, `lop3.or.b32 d|p, a, b, c, table, q`
     fn lop3(&mut self) -> Result<Op> {
+        let combine = self.modifiers.choose(|name| match name {
+            "and" => Some(Logic::And),
+            "or" => Some(Logic::Or),
+            _ => None,
+        });
         self.modifiers.one_of(&[B32])?;
-        self.three_words()?;
+        let has_predicate = matches!(self.operands.peek(), Some(Operand::Pair(_)));
+        if has_predicate != combine.is_some() {
+            return Err("a predicate of `lop3` is written with `.and` or `.or`".into());
+        }
+        self.operands.dest_pair(B32, Pred)?;
+        for _ in 0..3 {
+            self.operands.source(B32)?;
+        }
         let table = self.operands.constant()?;
         let table =
             u8::try_from(table).map_err(|_| format!("table {table} of `lop3` is above 255"))?;
-        Ok(Op::Lop3(table))
+        if has_predicate {
+            self.operands.source(Pred)?;
+        }
+        Ok(Op::Lop3 { table, combine })
     }
 
     fn permute(&mut self) -> Result<Op> {

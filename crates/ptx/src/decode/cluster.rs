@@ -83,7 +83,7 @@ impl Decoder<'_> {
         let offset = self.operands.address()?;
         self.operands.source(ty)?;
         let mbarrier = self.operands.address()?;
-        let atomic = Atomic { space, op, ty, ftz: false, offset };
+        let atomic = Atomic { space, op, ty, elements: 1, ftz: false, offset };
         Ok(Op::Cluster(ClusterOp::Reduce { atomic, mbarrier }))
     }
 

@@ -101,7 +101,7 @@ impl Decoder<'_> {
     }
 }
 
-fn comparison(name: &str) -> Option<Compare> {
+pub(super) fn comparison(name: &str) -> Option<Compare> {
     Some(match name {
         "eq" => Compare::Equal,
         "ne" => Compare::NotEqual,

@@ -27,6 +27,9 @@ impl Decoder<'_> {
 
     fn mov(&mut self) -> Result<Op> {
         let ty = self.modifiers.any_type()?;
+        if ty == B128 {
+            return self.repack();
+        }
         let (dest, source) = (self.operands.take()?, self.operands.take()?);
         match (dest, source) {
             (dest @ Operand::Vector(_), source) => {
@@ -43,6 +46,21 @@ impl Decoder<'_> {
                 self.operands.source(ty)?;
                 Ok(Op::Move(ty))
             }
+        }
+    }
+
+    /// `mov.b128 a, {b, c}`, `mov.b128 {b, c}, a`, `mov.b128 a, b`
+    fn repack(&mut self) -> Result<Op> {
+        let class = self.operands.class_of_first().unwrap_or(RegisterClass::Wide);
+        let dests = self.operands.dest_vector(class)?;
+        let (class, source) = (self.operands.class_of_first(), self.operands.peek());
+        let element = if class == Some(RegisterClass::Narrow) { B32 } else { B64 };
+        let is_constant = matches!(source, Some(Operand::Integer(_)));
+        let sources = self.operands.source_vector(element)?;
+        match (dests, sources) {
+            (2 | 4, 2 | 4) => Ok(Op::Repack),
+            (2, 1) if is_constant => Ok(Op::Repack),
+            _ => Err(format!("`mov.b128` of {sources} into {dests} registers")),
         }
     }
 

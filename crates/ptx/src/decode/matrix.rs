@@ -1,7 +1,8 @@
 //! Moves of 8 × 8 matrices between shared memory and the registers of a warp.
 
 use super::{Decoder, Result};
-use crate::op::Op;
+use crate::op::{Matrices, Op};
+use crate::types::Space;
 use crate::types::Type::*;
 
 impl Decoder<'_> {
@@ -33,7 +34,7 @@ impl Decoder<'_> {
     /// `.trans`, which ptxas takes, too.
     fn load_or_store_matrix(&mut self) -> Result<Op> {
         let is_first = self.modifiers.accept("m8n8");
-        let matrices = self.modifiers.require("`.x1`, `.x2` or `.x4`", |name| match name {
+        let count = self.modifiers.require("`.x1`, `.x2` or `.x4`", |name| match name {
             "x1" => Some(1u8),
             "x2" => Some(2),
             "x4" => Some(4),
@@ -43,18 +44,20 @@ impl Decoder<'_> {
         if !is_first {
             self.expect_modifiers(&["m8n8"])?;
         }
-        let _ = self.modifiers.accept("shared") || self.modifiers.accept("shared::cta");
+        let shared = |name| Space::named(name).filter(|&space| space == Space::Shared);
+        let space = self.modifiers.choose(shared).unwrap_or(Space::Generic);
         self.modifiers.one_of(&[B16])?;
+        let mut matrices = Matrices { space, count, transposed, offset: 0 };
         if self.opcode == "ldmatrix" {
-            let count = self.operands.dest_vector(B32.class())?;
-            let offset = self.operands.address()?;
-            of_matrices(count, matrices)?;
-            return Ok(Op::LoadMatrix { matrices, transposed, offset });
+            let registers = self.operands.dest_vector(B32.class())?;
+            matrices.offset = self.operands.address()?;
+            of_matrices(registers, count)?;
+            return Ok(Op::LoadMatrix(matrices));
         }
-        let offset = self.operands.address()?;
-        let count = self.operands.source_vector(B32)?;
-        of_matrices(count, matrices)?;
-        Ok(Op::StoreMatrix { matrices, transposed, offset })
+        matrices.offset = self.operands.address()?;
+        let registers = self.operands.source_vector(B32)?;
+        of_matrices(registers, count)?;
+        Ok(Op::StoreMatrix(matrices))
     }
 }
 

@@ -8,8 +8,8 @@ use crate::types::Space;
 use crate::types::Type::{self, *};
 
 /// Types that an access may have.
-const ACCESSIBLE: [Type; 15] =
-    [B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16];
+const ACCESSIBLE: [Type; 16] =
+    [B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16, B128];
 
 impl Decoder<'_> {
     pub(super) fn memory(&mut self) -> Result<Op> {
@@ -45,15 +45,23 @@ impl Decoder<'_> {
             }
             self.modifiers.next();
         }
-        let vector = self.modifiers.choose(|name| match name {
+        let vector = self.vector();
+        let (ty, parts) = self.modifiers.one_of(&ACCESSIBLE)?.parts();
+        if vector.is_some() && parts > 1 {
+            return Err("there are no vectors of `.b128`".into());
+        }
+        (access.ty, access.elements) = (ty, vector.unwrap_or(parts));
+        Ok((access, has_policy))
+    }
+
+    /// Elements of a vector, if a modifier says it.
+    pub(super) fn vector(&mut self) -> Option<u8> {
+        self.modifiers.choose(|name| match name {
             "v2" => Some(2),
             "v4" => Some(4),
             "v8" => Some(8),
             _ => None,
-        });
-        access.elements = vector.unwrap_or(1);
-        access.ty = self.modifiers.one_of(&ACCESSIBLE)?;
-        Ok((access, has_policy))
+        })
     }
 
     fn load(&mut self) -> Result<Op> {
@@ -61,7 +69,7 @@ impl Decoder<'_> {
         let count = self.operands.dest_vector_wider(access.ty)?;
         access.offset = self.operands.address()?;
         self.policy(has_policy)?;
-        self.of_size(count, access)?;
+        self.of_size(count, access.elements)?;
         Ok(Op::Load(access))
     }
 
@@ -70,14 +78,14 @@ impl Decoder<'_> {
         access.offset = self.operands.address()?;
         let count = self.operands.source_vector_wider(access.ty)?;
         self.policy(has_policy)?;
-        self.of_size(count, access)?;
+        self.of_size(count, access.elements)?;
         Ok(Op::Store(access))
     }
 
-    fn of_size(&self, count: usize, access: Access) -> Result<()> {
-        match count == usize::from(access.elements) {
+    pub(super) fn of_size(&self, count: usize, elements: u8) -> Result<()> {
+        match count == usize::from(elements) {
             true => Ok(()),
-            false => Err(format!("{count} registers for {} elements", access.elements)),
+            false => Err(format!("{count} registers for {elements} elements")),
         }
     }
 
@@ -98,11 +106,19 @@ impl Decoder<'_> {
     /// `atom.relaxed.gpu.global.add.u32 d, [a], b`
     fn atomic(&mut self) -> Result<Op> {
         let (mut atomic, has_policy) = self.read_modify_write()?;
-        self.operands.dest(atomic.ty)?;
+        let Atomic { op, ty, elements, .. } = atomic;
+        let dests = match self.operands.accept_sink() {
+            true => {
+                self.operands.push_dest(None);
+                usize::from(elements)
+            }
+            false => self.operands.dest_vector(ty.class())?,
+        };
+        self.of_size(dests, elements)?;
         atomic.offset = self.operands.address()?;
-        self.operands.source(atomic.ty)?;
-        if atomic.op == AtomicOp::CompareAndSwap {
-            self.operands.source(atomic.ty)?;
+        self.values(atomic)?;
+        if op == AtomicOp::CompareAndSwap {
+            self.values(atomic)?;
         }
         self.policy(has_policy)?;
         Ok(Op::Atomic(atomic))
@@ -114,9 +130,15 @@ impl Decoder<'_> {
             return Err("`red` of `.exch` or `.cas` is not an instruction".into());
         }
         atomic.offset = self.operands.address()?;
-        self.operands.source(atomic.ty)?;
+        self.values(atomic)?;
         self.policy(has_policy)?;
         Ok(Op::Reduce(atomic))
+    }
+
+    /// The values of the elements of an atomic operation.
+    fn values(&mut self, atomic: Atomic) -> Result<()> {
+        let count = self.operands.source_vector(atomic.ty)?;
+        self.of_size(count, atomic.elements)
     }
 
     fn read_modify_write(&mut self) -> Result<(Atomic, bool)> {
@@ -139,8 +161,33 @@ impl Decoder<'_> {
             has_policy |= name == "L2::cache_hint";
             self.modifiers.next();
         }
-        let ty = self.modifiers.one_of(types_of(op))?;
-        Ok((Atomic { space, op, ty, ftz: ftz && ty == F32, offset: 0 }, has_policy))
+        let (ty, elements) = match self.vector() {
+            None => self.modifiers.one_of(types_of(op))?.parts(),
+            Some(_) if !matches!(space, Space::Generic | Space::Global) => {
+                return Err("vectors of atomics are in global memory".into());
+            }
+            Some(elements) => (self.element_of(op, elements)?, elements),
+        };
+        let ftz = ftz && ty == F32;
+        Ok((Atomic { space, op, ty, elements, ftz, offset: 0 }, has_policy))
+    }
+
+    /// The type of an element of a vector.
+    fn element_of(&mut self, op: AtomicOp, elements: u8) -> Result<Type> {
+        /// Most bytes of a vector (ISA, "atom").
+        const MOST: u32 = 16;
+        let types: &[Type] = match op {
+            AtomicOp::Add => &[F32, F16, F16x2, Bf16, Bf16x2],
+            AtomicOp::Min | AtomicOp::Max => &[F16, F16x2, Bf16, Bf16x2],
+            _ => &[],
+        };
+        let ty = self.modifiers.one_of(types)?;
+        match u32::from(elements) * ty.bytes() <= MOST {
+            true => Ok(ty),
+            false => {
+                Err(format!("a vector of {elements} `.{}` has more than {MOST} bytes", ty.name()))
+            }
+        }
     }
 
     /// `prefetch.global.L2 [a]`, `prefetchu.L1 [a]`
@@ -273,8 +320,9 @@ pub(super) fn atomic_op(name: &str) -> Option<AtomicOp> {
 
 pub(super) fn types_of(op: AtomicOp) -> &'static [Type] {
     match op {
-        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
-        AtomicOp::CompareAndSwap => &[B16, B32, B64],
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => &[B32, B64],
+        AtomicOp::Exchange => &[B32, B64, B128],
+        AtomicOp::CompareAndSwap => &[B16, B32, B64, B128],
         AtomicOp::Add => &[U32, S32, U64, S64, F32, F64, F16, F16x2, Bf16, Bf16x2],
         AtomicOp::Increment | AtomicOp::Decrement => &[U32],
         AtomicOp::Min | AtomicOp::Max => &[U32, S32, U64, S64],

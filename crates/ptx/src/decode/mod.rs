@@ -18,6 +18,7 @@ mod synchronize;
 mod tensor;
 mod tensor_map;
 mod texture;
+mod video;
 mod warpgroup;
 mod wmma;
 
@@ -79,6 +80,7 @@ pub(crate) fn decode<'a>(
 enum Group {
     Arithmetic,
     Bits,
+    Video,
     Compare,
     Convert,
     Memory,
@@ -90,7 +92,7 @@ enum Group {
 }
 
 /// Every opcode.
-const OPCODES: [(Group, &[&str]); 10] = [
+const OPCODES: [(Group, &[&str]); 11] = [
     (
         Group::Arithmetic,
         &[
@@ -104,6 +106,34 @@ const OPCODES: [(Group, &[&str]); 10] = [
         &[
             "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "lop3", "prmt", "bfe", "bfi",
             "bfind", "brev", "clz", "popc", "bmsk", "szext",
+        ],
+    ),
+    (
+        Group::Video,
+        &[
+            "vadd",
+            "vsub",
+            "vabsdiff",
+            "vmin",
+            "vmax",
+            "vshl",
+            "vshr",
+            "vset",
+            "vmad",
+            "vadd2",
+            "vsub2",
+            "vavrg2",
+            "vabsdiff2",
+            "vmin2",
+            "vmax2",
+            "vset2",
+            "vadd4",
+            "vsub4",
+            "vavrg4",
+            "vabsdiff4",
+            "vmin4",
+            "vmax4",
+            "vset4",
         ],
     ),
     (Group::Compare, &["setp", "set", "selp", "slct", "testp"]),
@@ -164,6 +194,7 @@ impl<'a> Decoder<'a> {
         match group {
             Group::Arithmetic => self.arithmetic(),
             Group::Bits => self.bits(),
+            Group::Video => self.video(),
             Group::Compare => self.compare(),
             Group::Convert => self.convert(),
             Group::Memory => self.memory(),

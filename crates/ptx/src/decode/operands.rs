@@ -34,6 +34,31 @@ impl<'a> Operands<'a> {
         self.rest.front()
     }
 
+    /// Takes `_` if it is next.
+    pub fn accept_sink(&mut self) -> bool {
+        let found = matches!(self.peek(), Some(Operand::Sink));
+        if found {
+            self.rest.pop_front();
+        }
+        found
+    }
+
+    /// Takes the minus of the next operand, if it has one.
+    pub fn accept_minus(&mut self) -> bool {
+        let minus = self.rest.pop_front_if(|operand| matches!(operand, Operand::Negative(_)));
+        let Some(Operand::Negative(operand)) = minus else { return false };
+        self.rest.push_front(*operand);
+        true
+    }
+
+    /// Takes the selector of the next operand, if it has one: `b0` of `%r1.b0`.
+    pub fn selector(&mut self) -> Option<&'a str> {
+        let selected = self.rest.pop_front_if(|operand| matches!(operand, Operand::Part(..)));
+        let Some(Operand::Part(operand, selector)) = selected else { return None };
+        self.rest.push_front(*operand);
+        Some(selector)
+    }
+
     /// Puts two operands back that were taken last.
     pub fn put_back(&mut self, [first, second]: [Operand<'a>; 2]) {
         self.rest.push_front(second);
@@ -212,8 +237,14 @@ fn as_dest(operand: &Operand<'_>, class: RegisterClass) -> Result<Option<Registe
         Operand::Sink => Ok(None),
         Operand::Value(Value::Register(register)) if register.class == class => Ok(Some(register)),
         Operand::Value(Value::Register(_)) => Err(format!("expected a {} register", named(class))),
+        Operand::Part(_, part) => Err(selected(part)),
         _ => Err("expected a register to write".into()),
     }
+}
+
+/// The error that an instruction takes no part of a register.
+fn selected(part: &str) -> String {
+    format!("`.{part}` selects a part of a register, which no operand of this instruction is")
 }
 
 /// A source of a type, with constants converted to its bits.
@@ -234,6 +265,7 @@ fn as_value(operand: &Operand<'_>, ty: Type) -> Result<Value> {
         Operand::Double(bits) => Ok(Value::Bits(bits)),
         Operand::Label(name) => Err(format!("`{name}` is not declared")),
         Operand::Sink => Err("`_` is only written to".into()),
+        Operand::Part(_, part) => Err(selected(part)),
         _ => Err("expected a register or constant".into()),
     }
 }

@@ -196,10 +196,11 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
         let Some(name) = cursor.dotted() else { return Err(cursor.expected("a type")) };
         let ty = Type::named(name)
-            .filter(|&ty| elements == 1 || ty != Type::Pred)
+            .filter(|&ty| elements == 1 || !matches!(ty, Type::Pred | Type::B128))
             .ok_or_else(|| cursor.error(format!("registers of type `.{name}` are not known")))?;
+        let (ty, parts) = ty.parts();
         loop {
-            self.register(ty.class(), elements)?;
+            self.register(ty.class(), elements * u16::from(parts))?;
             if !self.parser.cursor.accept(',') {
                 return self.parser.cursor.expect(';');
             }

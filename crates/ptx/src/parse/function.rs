@@ -135,12 +135,13 @@ impl<'a> Parser<'a> {
     /// `.reg .b32 x`, `.reg .v2 .b32 x`
     fn register_param(&mut self, is_result: bool) -> Parsed<RegisterParam<'a>> {
         let (name, vector, elements) = self.vector_param()?;
-        let ty = vector.ty;
+        let (ty, parts) = vector.ty.parts();
+        let elements = elements * u64::from(parts);
         if vector.bytes != u64::from(ty.bytes()) * elements {
             return Err(self.cursor.error(format!("`{name}` is an array of registers")));
         }
         let bytes = u64::from(ty.bytes());
-        let element = Variable { bytes, align: bytes, ..vector };
+        let element = Variable { ty, bytes, align: bytes, ..vector };
         let variables = (0..elements).map(|_| self.add_variable(element.clone())).collect();
         Ok(RegisterParam { name, ty, variables, is_result })
     }

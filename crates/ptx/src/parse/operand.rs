@@ -65,6 +65,10 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
                 self.cursor.next();
                 Ok(Operand::Value(Value::Not(self.predicate(name)?)))
             }
+            (Some(Token::Symbol('-')), Some(Token::Word(name))) if name != "WARP_SZ" => {
+                self.cursor.next();
+                Ok(Operand::Negative(Box::new(self.simple(depth + 1)?)))
+            }
             (Some(Token::Word(name)), _) if name != "WARP_SZ" => {
                 self.cursor.next();
                 self.name(name)
@@ -132,11 +136,16 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         })
     }
 
-    /// A register, or its sum with a constant.
+    /// A register, parts of it, or its sum with a constant.
     fn register(&mut self, register: Register) -> Parsed<Operand<'a>> {
+        let whole = Operand::Value(Value::Register(register));
         match self.cursor.peek() {
             Some(Token::Symbol('+')) => Ok(Operand::Sum(register, self.cursor.offset()?)),
-            _ => Ok(Operand::Value(Value::Register(register))),
+            Some(Token::Dotted(parts)) => {
+                self.cursor.next();
+                Ok(Operand::Part(Box::new(whole), parts))
+            }
+            _ => Ok(whole),
         }
     }
 

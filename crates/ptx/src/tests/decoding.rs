@@ -33,7 +33,7 @@ fn modifiers_are_part_of_the_operation() {
     );
     assert_eq!(op("vote.sync.ballot.b32 %r1, %p1, -1;"), Op::Vote(Vote::Ballot));
     assert_eq!(op("vote.ballot.sync.b32 %r1, %p1, -1;"), Op::Vote(Vote::Ballot));
-    assert_eq!(op("lop3.b32 %r1, %r2, %r3, %r4, 0x96;"), Op::Lop3(0x96));
+    assert_eq!(op("lop3.b32 %r1, %r2, %r3, %r4, 0x96;"), Op::Lop3 { table: 0x96, combine: None });
 }
 
 #[test]
@@ -232,9 +232,10 @@ fn the_shape_of_matrices_may_stand_behind_their_number() {
         ("x4.m8n8.shared::cta", false),
     ] {
         let load = format!("ldmatrix.sync.aligned.{code}.b16 {{%r1, %r2, %r3, %r4}}, [%r5+16];");
-        assert_eq!(op(&load), Op::LoadMatrix { matrices: 4, transposed, offset: 16 });
+        let matrices = |offset| Matrices { space: Space::Shared, count: 4, transposed, offset };
+        assert_eq!(op(&load), Op::LoadMatrix(matrices(16)));
         let store = format!("stmatrix.sync.aligned.{code}.b16 [%r5], {{%r1, %r2, %r3, %r4}};");
-        assert_eq!(op(&store), Op::StoreMatrix { matrices: 4, transposed, offset: 0 });
+        assert_eq!(op(&store), Op::StoreMatrix(matrices(0)));
     }
     let without = unsupported("ldmatrix.sync.aligned.x1.trans.shared.b16 {%r1}, [%r5];");
     assert!(without[0].contains("expected `.m8n8` of `ldmatrix`, found `.shared`"), "{without:?}");

@@ -120,7 +120,7 @@ fn an_expression_stands_wherever_a_constant_does() {
     assert_eq!(value(4, 0), Value::Variable(VariableId(0), 8));
     assert_eq!(value(5, 0), Value::Bits(0.25f64.to_bits()));
     assert_eq!((value(6, 1), value(7, 0)), (Value::Bits(33), Value::Bits(1)));
-    assert_eq!(body.instructions[8].op, Op::Lop3(0xC0));
+    assert_eq!(body.instructions[8].op, Op::Lop3 { table: 0xC0, combine: None });
     assert_eq!((value(9, 0), value(9, 1)), (Value::Bits(2), Value::Bits(2)));
     assert_eq!(value(10, 1), Value::Bits(u64::from((-4i32) as u32)));
 }

@@ -1,5 +1,6 @@
 //! Whole modules, from text.
 
+mod assembler;
 mod clusters;
 mod damage;
 mod decoding;

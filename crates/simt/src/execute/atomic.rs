@@ -8,10 +8,13 @@ use super::float::{Float, binary_value};
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::groups;
 use super::{Context, Outcome};
-use crate::lanes::{WARP, lanes_of};
+use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
+
+/// Most elements of a vector.
+const MOST_ELEMENTS: usize = 8;
 
 /// `atom` and `red`: lane after lane.
 pub(super) fn atomic<W: WarpRecorder>(
@@ -23,33 +26,60 @@ pub(super) fn atomic<W: WarpRecorder>(
     returns: bool,
 ) -> Outcome {
     let width = u64::from(atomic.ty.bytes());
+    let elements = usize::from(atomic.elements);
+    let total = width * elements as u64;
     // Assemblers make a reduction of it where nothing reads the old value, if there is one.
     let returns = returns && step.dests.iter().any(|dest| *dest != Dest::Sink);
     let is_reduction =
         !matches!(atomic.op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) && !returns;
     let kind = if is_reduction { Kind::Reduction } else { Kind::Atomic };
-    let operand = |at: usize| step.sources.get(at).map_or([0; WARP], |&source| warp.wide(source));
-    let (b, c) = (operand(1), operand(2));
+    let operands: Vec<Lanes<u64>> =
+        step.sources[1..].iter().map(|&source| warp.wide(source)).collect();
+    let (b, c) = operands.split_at(elements);
     for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
-        record(warp, ctx, step, kind, Cache::Default, width, &group);
-        check_alignment(&group, width)?;
-        let mut olds = [0; WARP];
+        record(warp, ctx, step, kind, Cache::Default, total, &group);
+        check_alignment(&group, total)?;
+        let mut olds = [[0; WARP]; MOST_ELEMENTS];
         for lane in lanes_of(group.lanes) {
-            let address = group.addresses[lane];
-            let old = read_lane(warp, ctx, group.space, lane, address, width)?;
-            let new = modified(atomic, old, b[lane], c[lane]);
-            write_lane(warp, ctx, group.space, lane, address, width, new)?;
-            olds[lane] = old;
+            let place = |at: usize| group.addresses[lane] + width * at as u64;
+            for (at, old) in olds.iter_mut().enumerate().take(elements) {
+                old[lane] = read_lane(warp, ctx, group.space, lane, place(at), width)?;
+            }
+            if atomic.op == AtomicOp::CompareAndSwap
+                && (0..elements).any(|at| differ(atomic.ty, olds[at][lane], b[at][lane]))
+            {
+                continue;
+            }
+            for at in 0..elements {
+                let c = c.get(at).map_or(0, |c| c[lane]);
+                let new = modified(atomic, olds[at][lane], b[at][lane], c);
+                write_lane(warp, ctx, group.space, lane, place(at), width, new)?;
+            }
         }
-        if returns {
-            warp.set_wide(step.dests[0], &olds, group.lanes);
+        for (&dest, olds) in step.dests.iter().zip(&olds).filter(|_| returns) {
+            warp.set_wide(dest, olds, group.lanes);
         }
     }
     Ok(())
 }
 
-/// What an atomic leaves in memory.
+/// Whether the bits of two values of a type differ.
+fn differ(ty: Type, a: u64, b: u64) -> bool {
+    (a ^ b) << (u64::BITS - ty.bits()) != 0
+}
+
+/// The value that an atomic operation writes to an element.
 pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
+    let half = match atomic.ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        _ => None,
+    };
+    if let Some(ty) = half {
+        let each = Atomic { ty, ..atomic };
+        let of = |shift: u32| modified(each, old >> shift, b >> shift, c >> shift) << shift;
+        return of(0) | of(16);
+    }
     let bits = atomic.ty.bits();
     let low = |value: u64| value & (u64::MAX >> (u64::BITS - bits));
     let (old, b, c) = (low(old), low(b), low(c));
@@ -59,8 +89,8 @@ pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
         AtomicOp::Or => old | b,
         AtomicOp::Xor => old ^ b,
         AtomicOp::Exchange => b,
-        AtomicOp::CompareAndSwap if old == b => c,
-        AtomicOp::CompareAndSwap => old,
+        // Its comparison is over all elements.
+        AtomicOp::CompareAndSwap => c,
         AtomicOp::Increment => {
             if old >= b {
                 0
@@ -114,8 +144,6 @@ fn added(atomic: Atomic, old: u64, b: u64) -> u64 {
         Type::F64 => (f64::from_bits(old) + f64::from_bits(b)).canonical().to_bits(),
         Type::F16 => half(old, b),
         Type::Bf16 => brain(old, b),
-        Type::F16x2 => half(old, b) | half(old >> 16, b >> 16) << 16,
-        Type::Bf16x2 => brain(old, b) | brain(old >> 16, b >> 16) << 16,
         _ => old.wrapping_add(b),
     }
 }

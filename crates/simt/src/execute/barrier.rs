@@ -5,6 +5,7 @@
 //! until they come to the same barrier or end; if they cannot, the warp is divided for ever. Before
 //! sm_70, the first lanes that come to a barrier arrive for their whole warp.
 
+use super::control::{Site, set_pc};
 use super::{Context, Event, Trap};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -20,20 +21,21 @@ pub(super) fn arrive<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
     step: &Step,
-    mask: u32,
+    site: Site,
     barrier: Barrier,
 ) -> Result<Event, Trap> {
-    meet(warp, ctx, mask, |warp| arrival(warp, step, mask, barrier))
+    meet(warp, ctx, site, |warp| arrival(warp, step, site.mask, barrier))
 }
 
 /// `barrier.cluster`. The threads of a warp wait for each other here, too (ISA, "barrier.cluster").
 pub(super) fn meet_cluster<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
-    mask: u32,
+    site: Site,
     half: ClusterBarrier,
 ) -> Result<Event, Trap> {
-    meet(warp, ctx, mask, |warp| {
+    let mask = site.mask;
+    meet(warp, ctx, site, |warp| {
         check_phase(warp.cluster_phase, half)
             .map_err(|reason| Trap::new(mask.trailing_zeros() as usize, reason))?;
         let at = Meeting::Cluster(half);
@@ -57,9 +59,13 @@ fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static
 fn meet<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
-    mask: u32,
+    Site { pc, mask, .. }: Site,
     arrival: impl FnOnce(&Warp<W>) -> Result<Arrival, Trap>,
 ) -> Result<Event, Trap> {
+    if mask == 0 {
+        set_pc(warp, pc + 1);
+        return Ok(Event::None);
+    }
     let top = warp.stack.paths().last();
     let (path, waits_already) = top.map_or((0, false), |top| (top.lanes, top.waits));
     if !waits_already {

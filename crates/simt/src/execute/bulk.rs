@@ -120,7 +120,7 @@ pub(super) fn execute<W: WarpRecorder>(
             }
             Bulk::Reduce { op, ty } => {
                 let ftz = ty == warpmem_ptx::Type::F32;
-                let atomic = Atomic { space: Space::Global, op, ty, ftz, offset: 0 };
+                let atomic = Atomic { space: Space::Global, op, ty, elements: 1, ftz, offset: 0 };
                 reduce(warp, ctx, lane, atomic, to, from, bytes)?;
             }
             Bulk::Prefetch => {}

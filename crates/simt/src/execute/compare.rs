@@ -66,12 +66,7 @@ fn half_holds<R>(
 
 fn combined<R>(warp: &Warp<R>, step: &Step, holds: u32, combine: Option<Logic>) -> u32 {
     let Some(combine) = combine else { return holds };
-    let other = warp.predicate_of(step.sources[2]);
-    match combine {
-        Logic::And => holds & other,
-        Logic::Or => holds | other,
-        Logic::Xor => holds ^ other,
-    }
+    combine.of(holds, warp.predicate_of(step.sources[2]))
 }
 
 /// The lanes in which a comparison holds.

@@ -3,16 +3,25 @@
 use warpmem_ptx::{Op, Wgmma};
 use warpmem_trace::OpClass;
 
-use super::mbarrier::{self, Operation};
-use super::{Context, Event, Trap, barrier, record, system, warpgroup};
+use super::{Context, Outcome, Trap, record, system};
 use crate::bounds::MOST_LOCAL;
 use crate::image::function_at;
 use crate::lanes::lanes_of;
-use crate::program::{CallPlan, CallTarget, Passed, Source, Step};
+use crate::program::{CallPlan, CallTarget, Passed, Slot, Source, Step};
 use crate::recorder::WarpRecorder;
-use crate::warp::Warp;
+use crate::warp::{Frame, Warp};
 
-/// Whether an operation decides where its path goes on, or whether it does.
+/// Where a control instruction executes.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    pub pc: u32,
+    /// The lanes of the path.
+    pub lanes: u32,
+    /// The lanes that pass the guard.
+    pub mask: u32,
+}
+
+/// Whether an operation itself says where its path continues.
 pub(super) fn is_control(op: Op) -> bool {
     matches!(
         op,
@@ -29,84 +38,48 @@ pub(super) fn is_control(op: Op) -> bool {
     )
 }
 
-/// Executes a control instruction of the path with these lanes, of which `mask` pass its guard.
-pub(super) fn step<W: WarpRecorder>(
+/// `bra`
+pub(super) fn branch<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &Context<'_>,
     step: &Step,
-    pc: u32,
-    lanes: u32,
-    mask: u32,
-) -> Result<Event, Trap> {
-    match step.op {
-        Op::Branch(target) => {
-            record::one(warp, step, OpClass::Control, lanes);
-            let meets = reconvergence(warp, ctx, pc);
-            split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
-        }
-        Op::BranchIndexed(table) => {
-            record::one(warp, step, OpClass::Control, lanes);
-            branch_indexed(warp, ctx, step, pc, lanes, mask, table)?;
-        }
-        Op::Call(number) => {
-            record::one(warp, step, OpClass::Control, lanes);
-            set_pc(warp, pc + 1);
-            if mask != 0 {
-                call(warp, ctx, step, mask, number)?;
-            }
-        }
-        Op::Return => {
-            set_pc(warp, pc + 1);
-            if warp.frames.len() > 1 {
-                record::one(warp, step, OpClass::Control, lanes);
-            } else {
-                record_exit(warp, ctx, mask);
-            }
-            leave(warp, ctx, mask);
-        }
-        Op::Exit => {
-            set_pc(warp, pc + 1);
-            record_exit(warp, ctx, mask);
-            warp.stack.exit(mask);
-        }
-        Op::Trap => {
-            set_pc(warp, pc + 1);
-            if let Some(lane) = lanes_of(mask).next() {
-                return Err(Trap::new(lane, "the kernel trapped"));
-            }
-        }
-        Op::Barrier(of) => {
-            if mask != 0 {
-                return barrier::arrive(warp, ctx, step, mask, of);
-            }
-            set_pc(warp, pc + 1);
-        }
-        Op::ClusterBarrier(half) => {
-            if mask != 0 {
-                return barrier::meet_cluster(warp, ctx, mask, half);
-            }
-            set_pc(warp, pc + 1);
-        }
-        Op::Mbarrier { f, space, offset } => {
-            set_pc(warp, pc + 1);
-            return mbarrier::execute(warp, ctx, step, mask, Operation { f, space, offset });
-        }
-        Op::Wgmma(Wgmma::Wait(pending)) => {
-            let event = match mask {
-                0 => Event::None,
-                _ => warpgroup::wait(warp, ctx, step, mask, pending)?,
-            };
-            if matches!(event, Event::None) {
-                set_pc(warp, pc + 1);
-            }
-            return Ok(event);
-        }
-        _ => {}
-    }
-    Ok(Event::None)
+    site: Site,
+    target: u32,
+) {
+    let Site { pc, lanes, mask } = site;
+    record::one(warp, step, OpClass::Control, lanes);
+    let meets = reconvergence(warp, ctx, pc);
+    split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
 }
 
-fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
+/// `ret`
+pub(super) fn ret<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: &Step, site: Site) {
+    set_pc(warp, site.pc + 1);
+    if warp.frames.len() > 1 {
+        record::one(warp, step, OpClass::Control, site.lanes);
+    } else {
+        record_exit(warp, ctx, site.mask);
+    }
+    leave(warp, ctx, site.mask);
+}
+
+/// `exit`
+pub(super) fn exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, site: Site) {
+    set_pc(warp, site.pc + 1);
+    record_exit(warp, ctx, site.mask);
+    warp.stack.exit(site.mask);
+}
+
+/// `trap`
+pub(super) fn trap<R>(warp: &mut Warp<R>, site: Site) -> Outcome {
+    set_pc(warp, site.pc + 1);
+    match lanes_of(site.mask).next() {
+        Some(lane) => Err(Trap::new(lane, "the kernel trapped")),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
     if let Some(top) = warp.stack.top_unchecked() {
         top.pc = pc;
     }
@@ -122,15 +95,16 @@ fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
     warp.stack.split(&taken, meets);
 }
 
-fn branch_indexed<W: WarpRecorder>(
+/// `brx.idx`
+pub(super) fn branch_indexed<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
     step: &Step,
-    pc: u32,
-    lanes: u32,
-    mask: u32,
+    site: Site,
     table: u32,
-) -> Result<(), Trap> {
+) -> Outcome {
+    let Site { pc, lanes, mask } = site;
+    record::one(warp, step, OpClass::Control, lanes);
     let targets = &ctx.program.routines[warp.frame().routine].branch_tables[table as usize];
     let indices = warp.narrow(step.sources[0]);
     let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -150,46 +124,66 @@ fn branch_indexed<W: WarpRecorder>(
     Ok(())
 }
 
-/// Lanes enter a function. Where it is named by a register, lanes that call another one call it
-/// next: the instruction is executed again for them.
-fn call<W: WarpRecorder>(
+/// `call`: lanes enter a function. Where a register names it, the lanes that call another function
+/// execute the instruction again, before all lanes meet behind it.
+pub(super) fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
     step: &Step,
-    mask: u32,
+    site: Site,
     number: u32,
-) -> Result<(), Trap> {
-    const DEEPEST: usize = 1000;
+) -> Outcome {
+    let Site { pc, lanes, mask } = site;
+    record::one(warp, step, OpClass::Control, lanes);
     let program = ctx.program;
     let plan: &CallPlan = &program.routines[warp.frame().routine].calls[number as usize];
-    let Some(first) = lanes_of(mask).next() else { return Ok(()) };
-    let (callee, lanes) = match plan.target {
+    let Some(first) = lanes_of(mask).next() else {
+        set_pc(warp, pc + 1);
+        return Ok(());
+    };
+    let (callee, entering) = match plan.target {
         CallTarget::Routine(callee) => (callee, mask),
         CallTarget::Register => indirect(warp, ctx, step.sources[0], first, mask)?,
-        CallTarget::System(system) => return system::call(warp, ctx, step, mask, plan, system),
+        CallTarget::System(system) => {
+            set_pc(warp, pc + 1);
+            return system::call(warp, ctx, step, mask, plan, system);
+        }
     };
-    if lanes != mask {
-        return Err(Trap::new(first, "lanes of a warp call different functions"));
-    }
+    let others = mask & !entering;
+    split(warp, &[(pc, others), (pc + 1, lanes & !others)], Some(pc + 1));
+    enter(warp, ctx, step, (plan, number), callee, entering)
+}
+
+/// Lanes enter a routine with the arguments of a call.
+fn enter<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &Context<'_>,
+    step: &Step,
+    (plan, number): (&CallPlan, u32),
+    callee: usize,
+    lanes: u32,
+) -> Outcome {
+    const DEEPEST: usize = 1000;
+    let lane = lanes.trailing_zeros() as usize;
     if warp.frames.len() >= DEEPEST {
-        return Err(Trap::new(first, format!("calls are nested more than {DEEPEST} deep")));
+        return Err(Trap::new(lane, format!("calls are nested more than {DEEPEST} deep")));
     }
-    let private = warp.private_bytes_with(program, callee);
+    let private = warp.private_bytes_with(ctx.program, callee);
     if private > MOST_LOCAL {
         let why = format!("nested calls need {private} bytes of local memory, of {MOST_LOCAL}");
-        return Err(Trap::new(first, why));
+        return Err(Trap::new(lane, why));
     }
     let signature = &ctx.program.signatures[callee];
     let caller = *warp.frame();
     let pairs = plan.arguments.iter().zip(&signature.params);
     let values: Vec<LaneWords> = pairs
         .clone()
-        .map(|(passed, &(_, bytes))| words_of(warp, step, caller.param, *passed, bytes, lanes))
+        .map(|(passed, slot)| words_of(warp, step, &caller, *passed, slot.bytes, lanes))
         .collect();
     warp.push_frame(ctx.program, callee, number);
-    let base = warp.frame().param;
-    for ((_, &(to, bytes)), values) in pairs.zip(values) {
-        write_words(warp, base + to, bytes, &values);
+    let entered = *warp.frame();
+    for ((_, &slot), values) in pairs.zip(values) {
+        write_words(warp, &entered, slot, &values);
     }
     warp.stack.call(lanes);
     Ok(())
@@ -222,18 +216,18 @@ pub(super) type LaneWords = Vec<(usize, u64)>;
 pub(super) fn words_of<R>(
     warp: &Warp<R>,
     step: &Step,
-    base: u64,
+    frame: &Frame,
     passed: Passed,
     bytes: u64,
     lanes: u32,
 ) -> LaneWords {
     let starts = || (0..bytes).step_by(8);
     match passed {
-        Passed::Param { offset, bytes: held } => starts()
+        Passed::Slot(slot) => starts()
             .flat_map(|at| {
-                let length = (bytes.min(held).saturating_sub(at)).min(8);
+                let length = bytes.min(slot.bytes).saturating_sub(at).min(8);
                 lanes_of(lanes)
-                    .map(move |lane| (lane, warp.params.read(lane, base + offset + at, length)))
+                    .map(move |lane| (lane, warp.read_slot(frame, slot, lane, at, length)))
             })
             .collect(),
         Passed::Value(at) => {
@@ -243,14 +237,19 @@ pub(super) fn words_of<R>(
     }
 }
 
-/// Writes what [`words_of`] has read.
-pub(super) fn write_words<R>(warp: &mut Warp<R>, base: u64, bytes: u64, values: &[(usize, u64)]) {
-    let words = bytes.div_ceil(8).max(1) as usize;
+/// Writes the words that [`words_of`] has read to a slot of a frame.
+pub(super) fn write_words<R>(
+    warp: &mut Warp<R>,
+    frame: &Frame,
+    slot: Slot,
+    values: &[(usize, u64)],
+) {
+    let words = slot.bytes.div_ceil(8).max(1) as usize;
     let lanes = values.len() / words;
     for (word, values) in (0..).zip(values.chunks(lanes.max(1))) {
-        let length = bytes.saturating_sub(word * 8).min(8);
+        let length = slot.bytes.saturating_sub(word * 8).min(8);
         for &(lane, value) in values {
-            warp.params.write(lane, base + word * 8, length, value);
+            warp.write_slot(frame, slot, lane, word * 8, length, value);
         }
     }
 }
@@ -264,20 +263,20 @@ pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lane
         let plan = &routine.calls[frame.call as usize];
         let signature = &ctx.program.signatures[frame.routine];
         let call = routine.steps.iter().find(|step| step.op == Op::Call(frame.call));
-        for (passed, &(from, bytes)) in plan.results.iter().zip(&signature.results) {
-            let source = Passed::Param { offset: from, bytes };
+        for (passed, &result) in plan.results.iter().zip(&signature.results) {
             match *passed {
-                Passed::Param { offset, bytes: held } => {
-                    let bytes = bytes.min(held);
+                Passed::Slot(slot) => {
+                    let slot = slot.at_most(result.bytes);
                     let Some(call) = call else { continue };
-                    let values = words_of(warp, call, frame.param, source, bytes, lanes);
-                    write_words(warp, caller.param + offset, bytes, &values);
+                    let source = Passed::Slot(result);
+                    let values = words_of(warp, call, &frame, source, slot.bytes, lanes);
+                    write_words(warp, &caller, slot, &values);
                 }
                 Passed::Value(at) => {
                     let Some(&dest) = call.and_then(|call| call.dests.get(at)) else { continue };
                     let mut values = [0; 32];
                     for lane in lanes_of(lanes) {
-                        values[lane] = warp.params.read(lane, frame.param + from, bytes.min(8));
+                        values[lane] = warp.read_slot(&frame, result, lane, 0, result.bytes.min(8));
                     }
                     warp.in_caller(|warp| warp.set_wide(dest, &values, lanes));
                 }

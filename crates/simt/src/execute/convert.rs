@@ -47,6 +47,22 @@ pub(super) fn unpack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     }
 }
 
+/// 128 bits in some registers, as those of others; a constant source has all of them.
+pub(super) fn repack<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
+    let bits = |registers: usize| 128 / registers;
+    let mut packed = [0u128; WARP];
+    for (at, &source) in step.sources.iter().enumerate() {
+        let element = warp.wide(source);
+        for (packed, element) in packed.iter_mut().zip(element) {
+            *packed |= u128::from(element) << (at * bits(step.sources.len()));
+        }
+    }
+    for (at, &dest) in step.dests.iter().enumerate() {
+        let element = packed.map(|packed| (packed >> (at * bits(step.dests.len()))) as u64);
+        warp.set_wide(dest, &element, mask);
+    }
+}
+
 /// A number that is converted.
 #[derive(Clone, Copy)]
 enum Number {

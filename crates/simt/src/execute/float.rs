@@ -351,7 +351,17 @@ fn special(f: Unary, a: f64) -> f64 {
         Unary::Log2 => libm::log2(a),
         Unary::Exp2 => libm::exp2(a),
         Unary::Tanh => libm::tanh(a),
-        _ => a,
+        // `unary_value` computes the first four; the others are of integers.
+        Unary::Abs
+        | Unary::Negate
+        | Unary::SquareRoot
+        | Unary::Reciprocal
+        | Unary::Not
+        | Unary::Cnot
+        | Unary::CountLeadingZeros
+        | Unary::CountOnes
+        | Unary::Reverse
+        | Unary::FindBit { .. } => a,
     }
 }
 
@@ -395,7 +405,16 @@ pub(super) fn binary_value<T: Float>(a: T, b: T, f: Binary, modes: Modes) -> T {
         Binary::CopySign => return b.copysign(a),
         Binary::Min => smaller(a, b, modes),
         Binary::Max => larger(a, b, modes),
-        _ => a,
+        // The others are of integers.
+        Binary::Multiply24 { .. }
+        | Binary::Remainder
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
+        | Binary::ShiftLeft
+        | Binary::ShiftRight
+        | Binary::BitMask { .. }
+        | Binary::SignExtend { .. } => a,
     };
     finished(value, modes)
 }
@@ -463,7 +482,12 @@ pub(super) fn ternary_value<T: Float>(a: T, b: T, c: T, f: Ternary, modes: Modes
     let value = match f {
         Ternary::Min3 => smaller(smaller(a, b, modes), c, modes),
         Ternary::Max3 => larger(larger(a, b, modes), c, modes),
-        _ => a.fused(b, c, modes.rounding),
+        Ternary::FusedMultiplyAdd => a.fused(b, c, modes.rounding),
+        // The others are of integers.
+        Ternary::MultiplyAdd(_)
+        | Ternary::Multiply24Add { .. }
+        | Ternary::SumOfDifferences
+        | Ternary::BitFieldExtract => a,
     };
     finished(value, modes)
 }

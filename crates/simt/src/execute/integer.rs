@@ -1,9 +1,9 @@
 //! Integers and bits.
 
-use warpmem_ptx::{Binary, CarryOp, Half, Part, PermuteMode, Ternary, Type, Unary};
+use warpmem_ptx::{Binary, CarryOp, Half, Logic, Part, PermuteMode, Ternary, Type, Unary};
 
 use super::operand::{Operand, map1, map2, map3, predicates};
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, mask_of};
 use crate::program::Step;
 use crate::warp::Warp;
 
@@ -99,7 +99,14 @@ fn unary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary)
         }
         Unary::FindBit { shift_amount } => map1(warp, step, mask, |a: T| find_bit(a, shift_amount)),
         // The others are of floating-point numbers.
-        _ => {}
+        Unary::Reciprocal
+        | Unary::SquareRoot
+        | Unary::ReciprocalRoot
+        | Unary::Sine
+        | Unary::Cosine
+        | Unary::Log2
+        | Unary::Exp2
+        | Unary::Tanh => {}
     }
 }
 
@@ -202,6 +209,7 @@ fn binary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binar
         Binary::SignExtend { wrap } => {
             map2(warp, step, mask, move |a: T, b: u32| sign_extend(a, b, wrap));
         }
+        // It is of floating-point numbers.
         Binary::CopySign => {}
     }
 }
@@ -338,7 +346,8 @@ fn ternary_of<T: Integer, R>(
         Ternary::BitFieldExtract => {
             map3(warp, step, mask, |a: T, start: u32, length: u32| extract(a, start, length));
         }
-        _ => {}
+        // The others are of floating-point numbers.
+        Ternary::FusedMultiplyAdd | Ternary::Min3 | Ternary::Max3 => {}
     }
 }
 
@@ -384,14 +393,32 @@ pub(super) fn insert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     warp.set_narrow(step.dests[0], &d, mask);
 }
 
+/// `lop3`; where `combine` says how, the second destination is whether the result is not 0, combined
+/// with the predicate of the fourth source.
+pub(super) fn lop3<R>(
+    warp: &mut Warp<R>,
+    step: &Step,
+    mask: u32,
+    table: u8,
+    combine: Option<Logic>,
+) {
+    let Some(combine) = combine else {
+        return map3(warp, step, mask, |a: u32, b: u32, c: u32| looked_up(table, [a, b, c]));
+    };
+    let [a, b, c] = [0, 1, 2].map(|source| warp.narrow(step.sources[source]));
+    let d: Lanes<u32> = std::array::from_fn(|lane| looked_up(table, [a[lane], b[lane], c[lane]]));
+    let holds = mask_of(|lane| d[lane] != 0);
+    let holds = combine.of(holds, warp.predicate_of(step.sources[3]));
+    warp.set_narrow(step.dests[0], &d, mask);
+    warp.set_predicate(step.dests[1], holds, mask);
+}
+
 /// Bit n of the table is the result for the bits a, b, c of n.
-pub(super) fn lop3<R>(warp: &mut Warp<R>, step: &Step, mask: u32, table: u8) {
-    map3(warp, step, mask, |a: u32, b: u32, c: u32| {
-        (0..8u32).filter(|&n| table >> n & 1 == 1).fold(0, |result, n| {
-            let pick = |value: u32, bit: u32| if n >> bit & 1 == 1 { value } else { !value };
-            result | pick(a, 2) & pick(b, 1) & pick(c, 0)
-        })
-    });
+fn looked_up(table: u8, [a, b, c]: [u32; 3]) -> u32 {
+    (0..8u32).filter(|&n| table >> n & 1 == 1).fold(0, |result, n| {
+        let pick = |value: u32, bit: u32| if n >> bit & 1 == 1 { value } else { !value };
+        result | pick(a, 2) & pick(b, 1) & pick(c, 0)
+    })
 }
 
 /// `prmt`: four bytes chosen out of the eight of a and b.
@@ -458,7 +485,8 @@ pub(super) fn dot<R>(
     });
 }
 
-/// Addition and subtraction with the carry flag of each lane. A borrow is a carry of 1.
+/// Addition and subtraction with the carry flag of each lane. A subtraction adds the complement, so
+/// that a set flag means "no borrow".
 pub(super) fn carry<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -469,22 +497,27 @@ pub(super) fn carry<R>(
     writes: bool,
 ) {
     let bits = ty.bits();
-    let flags = if reads { warp.carry } else { 0 };
+    let flags = match op {
+        _ if reads => warp.carry,
+        CarryOp::Subtract => u32::MAX,
+        CarryOp::Add | CarryOp::MultiplyAdd(_) => 0,
+    };
+    let ones = (1u128 << bits) - 1;
     let (mut carries, mut d) = (0u32, [0u64; 32]);
     let sources: Vec<Lanes<u64>> = step.sources.iter().map(|&source| warp.wide(source)).collect();
     for (lane, d) in d.iter_mut().enumerate() {
-        let of = |at: usize| u128::from(sources[at][lane]) & ((1 << bits) - 1);
+        let of = |at: usize| u128::from(sources[at][lane]) & ones;
         let flag = u128::from(flags >> lane & 1);
         let sum = match op {
             CarryOp::Add => of(0) + of(1) + flag,
-            CarryOp::Subtract => of(0).wrapping_sub(of(1)).wrapping_sub(flag),
+            CarryOp::Subtract => of(0) + (of(1) ^ ones) + flag,
             CarryOp::MultiplyAdd(part) => {
                 let product = match ty.is_signed() {
                     true => signed(of(0), bits).wrapping_mul(signed(of(1), bits)) as u128,
                     false => of(0) * of(1),
                 };
                 let part = if part == Part::High { product >> bits } else { product };
-                (part & ((1 << bits) - 1)) + of(2) + flag
+                (part & ones) + of(2) + flag
             }
         };
         *d = sum as u64;

@@ -1,35 +1,42 @@
 //! Moves of 8 × 8 matrices of 16-bit elements: lane l holds the elements 2 (l % 4) and 2 (l % 4) + 1 of
 //! row l / 4.
 
-use warpmem_ptx::{Cache, Space};
+use warpmem_ptx::{Cache, Matrices, Space};
 use warpmem_trace::Kind;
 
 use super::fragment::place;
 use super::memory::{check_alignment, read_lane, record, write_lane};
-use super::spaces::{Group, addresses};
-use super::{Context, Outcome};
-use crate::lanes::{Lanes, WARP};
+use super::spaces::{Group, addresses, generic_address};
+use super::{Context, Outcome, Trap};
+use crate::error::TrapKind;
+use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
-
-/// What `ldmatrix` and `stmatrix` move.
-#[derive(Clone, Copy)]
-pub(super) struct Matrices {
-    pub count: u8,
-    pub transposed: bool,
-    pub offset: i64,
-}
 
 /// Rows of a matrix that is loaded or stored, and bytes of each.
 const ROWS: usize = 8;
 const ROW_BYTES: u64 = 16;
 
-/// The rows of the matrices: lane l has the address of row l % 8 of matrix l / 8.
-fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Group {
-    let addresses = addresses(warp, step.sources[0], matrices.offset);
+/// The rows of the matrices, in shared memory of the CTA: lane l has the address of row l % 8 of
+/// matrix l / 8.
+fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Result<Group, Trap> {
     let lanes = u32::MAX >> (WARP - ROWS * usize::from(matrices.count));
-    Group { space: Space::Shared, lanes, addresses }
+    let mut addresses = addresses(warp, step.sources[0], matrices.offset);
+    if matrices.space == Space::Generic {
+        for lane in lanes_of(lanes) {
+            let (space, address) = generic_address(addresses[lane]);
+            if space != Space::Shared {
+                let reason = format!(
+                    "a row of a matrix at {address:#x} of {} memory: rows are in shared memory",
+                    space.name()
+                );
+                return Err(Trap { lane, reason, kind: TrapKind::Memory });
+            }
+            addresses[lane] = address;
+        }
+    }
+    Ok(Group { space: Space::Shared, lanes, addresses })
 }
 
 /// Row and column of the first element that a lane has of a matrix, and the step to the second.
@@ -47,7 +54,7 @@ pub(super) fn load<W: WarpRecorder>(
     mask: u32,
     matrices: Matrices,
 ) -> Outcome {
-    let group = rows(warp, step, matrices);
+    let group = rows(warp, step, matrices)?;
     record(warp, ctx, step, Kind::Load, Cache::Default, ROW_BYTES, &group);
     check_alignment(&group, ROW_BYTES)?;
     for (matrix, &dest) in step.dests.iter().enumerate() {
@@ -71,7 +78,7 @@ pub(super) fn store<W: WarpRecorder>(
     step: &Step,
     matrices: Matrices,
 ) -> Outcome {
-    let group = rows(warp, step, matrices);
+    let group = rows(warp, step, matrices)?;
     record(warp, ctx, step, Kind::Store, Cache::Default, ROW_BYTES, &group);
     check_alignment(&group, ROW_BYTES)?;
     for (matrix, &source) in step.sources[1..].iter().enumerate() {

@@ -29,12 +29,14 @@ mod system;
 mod tensor;
 mod tensor_map;
 mod texture;
+mod video;
 mod warpgroup;
 mod wmma;
 
-use warpmem_ptx::{Op, TextureShape, Type};
+use warpmem_ptx::{Op, TextureShape, Type, Wgmma};
 
-use self::matrix::Matrices;
+use self::control::Site;
+use self::mbarrier::Operation;
 use crate::access_window::AccessWindow;
 use crate::error::TrapKind;
 use crate::global::Global;
@@ -120,24 +122,21 @@ pub(crate) fn step<W: WarpRecorder>(
     };
     warp.executed += 1;
     ctx.pc = record::address(warp, program, pc);
-    if control::is_control(step.op) {
-        return control::step(warp, ctx, step, pc, lanes, mask);
+    if !control::is_control(step.op) {
+        control::set_pc(warp, pc + 1);
+        record::compute(warp, step, mask);
     }
-    if let Some(top) = warp.stack.top_unchecked() {
-        top.pc = pc + 1;
-    }
-    record::compute(warp, step, mask);
-    data(warp, ctx, step, mask)?;
-    Ok(Event::None)
+    execute(warp, ctx, step, Site { pc, lanes, mask })
 }
 
-/// Instructions that leave the path as it is.
-fn data<W: WarpRecorder>(
+/// Executes an instruction. It lists every operation, so that none is left out.
+fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
     step: &Step,
-    mask: u32,
-) -> Outcome {
+    site: Site,
+) -> Result<Event, Trap> {
+    let mask = site.mask;
     match step.op {
         Op::Unary(f, ty, modes) => {
             if ty.is_float() {
@@ -166,8 +165,11 @@ fn data<W: WarpRecorder>(
                 integer::ternary(warp, step, mask, f, ty, modes.saturate);
             }
         }
+        Op::Video(video) => video::scalar(warp, step, mask, video),
+        Op::VideoMultiplyAdd(video) => video::multiply_add(warp, step, mask, video),
+        Op::VideoVector(video) => video::vector(warp, step, mask, video),
         Op::BitFieldInsert(ty) => integer::insert(warp, step, mask, ty),
-        Op::Lop3(table) => integer::lop3(warp, step, mask, table),
+        Op::Lop3 { table, combine } => integer::lop3(warp, step, mask, table, combine),
         Op::Permute(mode) => integer::permute(warp, step, mask, mode),
         Op::Funnel { left, clamp } => integer::funnel(warp, step, mask, left, clamp),
         Op::Dot { a_signed, b_signed, halves } => {
@@ -188,6 +190,7 @@ fn data<W: WarpRecorder>(
         Op::Move(ty) => convert::mov(warp, step, mask, ty),
         Op::Pack(ty) => convert::pack(warp, step, mask, ty),
         Op::Unpack(ty) => convert::unpack(warp, step, mask, ty),
+        Op::Repack => convert::repack(warp, step, mask),
         Op::Convert(conversion) => convert::convert(warp, step, mask, conversion),
         Op::ConvertAddress { space, to_space } => {
             spaces::convert_address(warp, step, mask, space, to_space);
@@ -213,13 +216,10 @@ fn data<W: WarpRecorder>(
         Op::Mma(mma) => mma::mma(warp, ctx, step, mask, mma),
         Op::WmmaLoad(access) => wmma::load(warp, ctx, step, mask, access)?,
         Op::WmmaStore(access) => wmma::store(warp, ctx, step, mask, access)?,
+        Op::Wgmma(Wgmma::Wait(pending)) => return warpgroup::wait(warp, ctx, step, site, pending),
         Op::Wgmma(f) => warpgroup::execute(warp, ctx, step, mask, f)?,
-        Op::LoadMatrix { matrices: count, transposed, offset } => {
-            matrix::load(warp, ctx, step, mask, Matrices { count, transposed, offset })?;
-        }
-        Op::StoreMatrix { matrices: count, transposed, offset } => {
-            matrix::store(warp, ctx, step, Matrices { count, transposed, offset })?;
-        }
+        Op::LoadMatrix(matrices) => matrix::load(warp, ctx, step, mask, matrices)?,
+        Op::StoreMatrix(matrices) => matrix::store(warp, ctx, step, matrices)?,
         Op::Texture { dimensions, coordinates, .. } => {
             texture::fetch(warp, ctx, step, mask, dimensions, coordinates)?;
         }
@@ -248,9 +248,23 @@ fn data<W: WarpRecorder>(
                 |lane: usize| policy.of_range(addresses[lane], primary[lane], total[lane]).bits();
             warp.set_wide(step.dests[0], &std::array::from_fn(bits), mask);
         }
-        _ => {}
+        // The lanes of a warp execute together, all copies are complete at once, and accesses are in
+        // the order of the program: these change nothing.
+        Op::Hint | Op::Nop | Op::ProxyFence | Op::BulkGroup | Op::WarpBarrier => {}
+        Op::Branch(target) => control::branch(warp, ctx, step, site, target),
+        Op::BranchIndexed(table) => control::branch_indexed(warp, ctx, step, site, table)?,
+        Op::Call(number) => control::call(warp, ctx, step, site, number)?,
+        Op::Return => control::ret(warp, ctx, step, site),
+        Op::Exit => control::exit(warp, ctx, site),
+        Op::Trap => control::trap(warp, site)?,
+        Op::Barrier(barrier) => return barrier::arrive(warp, ctx, step, site, barrier),
+        Op::ClusterBarrier(half) => return barrier::meet_cluster(warp, ctx, site, half),
+        Op::Mbarrier { f, space, offset } => {
+            control::set_pc(warp, site.pc + 1);
+            return mbarrier::execute(warp, ctx, step, mask, Operation { f, space, offset });
+        }
     }
-    Ok(())
+    Ok(Event::None)
 }
 
 fn is_packed_half(ty: Type) -> bool {

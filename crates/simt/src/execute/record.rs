@@ -142,8 +142,8 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::ReplaceInMap { .. }
         | Op::PublishMap { .. }
         | Op::Cluster(ClusterOp::Store { .. } | ClusterOp::Reduce { .. })
-        | Op::LoadMatrix { .. }
-        | Op::StoreMatrix { .. }
+        | Op::LoadMatrix(_)
+        | Op::StoreMatrix(_)
         | Op::Texture { .. } => &[],
         Op::WmmaLoad(_) | Op::WmmaStore(_) => &[],
         Op::Fence | Op::Wgmma(Wgmma::Product(_)) => &[],
@@ -155,7 +155,40 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::BulkGroup
         | Op::Wgmma(_)
         | Op::ProxyFence => &[(Control, 1)],
-        _ => &[(Integer, 1)],
+        // `control` records them.
+        Op::Branch(_)
+        | Op::BranchIndexed(_)
+        | Op::Call(_)
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::Barrier(_)
+        | Op::ClusterBarrier(_)
+        | Op::Mbarrier { .. } => &[],
+        Op::BitFieldInsert(_)
+        | Op::Lop3 { .. }
+        | Op::Permute(_)
+        | Op::Funnel { .. }
+        | Op::Dot { .. }
+        | Op::Carry { .. }
+        | Op::Video(_)
+        | Op::VideoMultiplyAdd(_)
+        | Op::VideoVector(_)
+        | Op::Select(_)
+        | Op::SelectBySign { .. }
+        | Op::Test(..)
+        | Op::Move(_)
+        | Op::Pack(_)
+        | Op::Unpack(_)
+        | Op::Repack
+        | Op::Convert(_)
+        | Op::IsSpace(_)
+        | Op::CreatePolicy(_)
+        | Op::CreateRangePolicy { .. }
+        | Op::Cluster(ClusterOp::Map(_) | ClusterOp::Rank(_))
+        | Op::MoveMatrix
+        | Op::ActiveMask
+        | Op::Elect => &[(Integer, 1)],
     }
 }
 

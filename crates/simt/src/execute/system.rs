@@ -22,12 +22,12 @@ pub(super) fn call<W: WarpRecorder>(
     plan: &CallPlan,
     call: SystemCall,
 ) -> Result<(), Trap> {
-    let base = warp.frame().param;
+    let frame = *warp.frame();
     let arguments: Vec<LaneWords> = plan
         .arguments
         .iter()
         .zip(call.arguments())
-        .map(|(&passed, &bytes)| words_of(warp, step, base, passed, bytes, lanes))
+        .map(|(&passed, &bytes)| words_of(warp, step, &frame, passed, bytes, lanes))
         .collect();
     let results: Result<LaneWords, Trap> = crate::lanes::lanes_of(lanes)
         .enumerate()
@@ -38,8 +38,8 @@ pub(super) fn call<W: WarpRecorder>(
         .collect();
     let (results, bytes) = (results?, call.result());
     match plan.results.first() {
-        Some(&Passed::Param { offset, bytes: held }) if bytes > 0 => {
-            write_words(warp, base + offset, bytes.min(held), &results);
+        Some(&Passed::Slot(slot)) if bytes > 0 => {
+            write_words(warp, &frame, slot.at_most(bytes), &results);
         }
         Some(&Passed::Value(at)) if bytes > 0 => {
             let mut values = [0; 32];

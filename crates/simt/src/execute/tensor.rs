@@ -237,7 +237,7 @@ fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
         );
         return Err(Trap::new(lane, reason));
     }
-    Ok(Atomic { space: Space::Global, op, ty, ftz: ty == F32, offset: 0 })
+    Ok(Atomic { space: Space::Global, op, ty, elements: 1, ftz: ty == F32, offset: 0 })
 }
 
 /// The bits that a load leaves of an element.

@@ -10,6 +10,7 @@
 use warpmem_ptx::{Factor, GroupProduct, Type, Wgmma};
 use warpmem_trace::OpClass;
 
+use super::control::{Site, set_pc};
 use super::descriptor::Descriptor;
 use super::fragment::Fragment;
 use super::mma::{element_of, put, rounded};
@@ -47,15 +48,19 @@ pub(super) fn execute<W: WarpRecorder>(
     }
 }
 
-/// Waits until at most so many groups that the warp has committed are pending in some warp of its
-/// warpgroup; whether it need not wait longer.
+/// `wgmma.wait_group`: stays at the instruction while more than `pending` of the groups that the warp
+/// has committed are pending in a warp of its warpgroup.
 pub(super) fn wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
     step: &Step,
-    mask: u32,
+    Site { pc, mask, .. }: Site,
     pending: u32,
 ) -> Result<Event, Trap> {
+    if mask == 0 {
+        set_pc(warp, pc + 1);
+        return Ok(Event::None);
+    }
     check_group(warp, ctx, mask)?;
     let complete = ctx.committed[warp.place.warp_in_cta as usize].saturating_sub(pending.into());
     let mut group = ctx.committed.chunks(WARPS).skip(group_of(warp)).take(1).flatten();
@@ -65,6 +70,7 @@ pub(super) fn wait<W: WarpRecorder>(
         return Ok(Event::Yield);
     }
     record::one(warp, step, OpClass::Control, mask);
+    set_pc(warp, pc + 1);
     Ok(Event::None)
 }
 

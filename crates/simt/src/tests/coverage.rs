@@ -97,6 +97,7 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::sweep::integers::TESTS,
         super::sweep::bits::TESTS,
         super::sweep::floats::TESTS,
+        super::sweep::video::TESTS,
         super::sweep::comparisons::TESTS,
         super::sweep::conversions::TESTS,
         super::sweep::accesses::TESTS,
@@ -121,6 +122,8 @@ fn executed() -> BTreeMap<String, &'static str> {
         super::tensor::made::maps::TESTS,
         super::textures::TESTS,
         super::instructions::TESTS,
+        super::wide_numbers::TESTS,
+        super::calls::TESTS,
         &clusters,
     ];
     let mut executed = BTreeMap::new();

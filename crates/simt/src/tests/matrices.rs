@@ -3,11 +3,12 @@
 use super::coverage::tests;
 use half::f16;
 
-use super::result;
+use super::{Machine, kernel, result};
 
 tests!(
     a_product_of_half_precision,
     a_product_of_bytes,
+    matrices_have_generic_addresses,
     matrices_are_loaded_by_rows_or_transposed,
     a_stored_matrix_is_the_loaded_one_and_a_moved_one_is_transposed
 );
@@ -106,6 +107,30 @@ const FILL: &str = "shl.b32 %r1, %r0, 4;\nmov.u32 %r2, tile;\nadd.u32 %r2, %r2, 
     and.b32 %r4, %r0, 7;\nshl.b32 %r4, %r4, 3;\nadd.u32 %r3, %r3, %r4;\nmul.lo.u32 %r3, %r3, 0x10001;\nadd.u32 %r4, %r3, 0x10000;\n\
     st.shared.u32 [%r2], %r4;\nadd.u32 %r4, %r4, 0x20002;\nst.shared.u32 [%r2+4], %r4;\nadd.u32 %r4, %r4, 0x20002;\n\
     st.shared.u32 [%r2+8], %r4;\nadd.u32 %r4, %r4, 0x20002;\nst.shared.u32 [%r2+12], %r4;\nbar.sync 0;\n";
+
+/// Without `.shared`, addresses are generic: loads and stores reach the same rows as with it.
+#[test]
+fn matrices_have_generic_addresses() {
+    let code = format!(
+        "{FILL}cvt.u64.u32 %rd4, %r2;\ncvta.shared.u64 %rd5, %rd4;\n\
+         ldmatrix.sync.aligned.m8n8.x2.shared.b16 {{%r10, %r11}}, [%r2+16];\n\
+         ldmatrix.sync.aligned.m8n8.x2.b16 {{%r12, %r13}}, [%rd5+16];\n\
+         setp.ne.u32 %p1, %r10, %r12;\nsetp.ne.or.u32 %p1, %r11, %r13, %p1;\n@%p1 trap;\n\
+         stmatrix.sync.aligned.m8n8.x1.trans.b16 [%rd5+1024], {{%r11}};\n\
+         ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {{%r14}}, [%r2+1024];\n\
+         setp.ne.u32 %p1, %r11, %r14;\n@%p1 trap;"
+    );
+    result(&code, &[], &[]);
+}
+
+#[test]
+fn rows_of_matrices_are_in_shared_memory() {
+    let mut machine = Machine::new(32);
+    let code = "ldmatrix.sync.aligned.m8n8.x1.b16 {%r10}, [%rd1];";
+    let error = machine.run(&kernel(code), 1, 32).unwrap_err().to_string();
+    assert!(error.contains("a row of a matrix at 0x7f"), "{error}");
+    assert!(error.contains("of global memory: rows are in shared memory"), "{error}");
+}
 
 #[test]
 fn matrices_are_loaded_by_rows_or_transposed() {

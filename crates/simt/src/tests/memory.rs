@@ -8,8 +8,67 @@ tests!(
     generic_addresses_reach_every_space,
     atomics_are_carried_out_lane_after_lane,
     copies_fill_shared_memory_and_zero_what_they_do_not_read,
-    addresses_in_narrow_registers_wrap
+    addresses_in_narrow_registers_wrap,
+    words_of_128_bits,
+    words_of_128_bits_are_exchanged_whole,
+    vectors_of_16_bytes_are_added
 );
+
+/// Each thread has 16 bytes of its own at [%rd4], in global or shared memory, or the same in local memory.
+const SIXTEEN_BYTES: [&str; 3] = [
+    "add.u64 %rd4, %rd1, %rd0;\n",
+    "mov.u64 %rd4, tile;\nadd.u64 %rd4, %rd4, %rd0;\nadd.u64 %rd4, %rd4, %rd0;\ncvta.shared.u64 %rd4, %rd4;\n",
+    ".local .align 16 .b8 word[16];\nmov.u64 %rd4, word;\ncvta.local.u64 %rd4, %rd4;\n",
+];
+
+fn words_after(code: &str) -> Vec<u64> {
+    let mut machine = Machine::new(64);
+    machine.run(&kernel(code), 1, 32).unwrap_or_else(|error| panic!("{error}\n{code}"));
+    machine.get(2)
+}
+
+#[test]
+fn words_of_128_bits() {
+    for place in SIXTEEN_BYTES {
+        let code = format!(
+            ".reg .b128 %q<4>;\n{place}add.u64 %rd5, %rd0, 3;\nmov.b128 %q0, {{%rd0, %rd5}};\n\
+             st.b128 [%rd4], %q0;\nld.b128 %q1, [%rd4];\nmov.b128 %q2, %q1;\n\
+             mov.b128 {{%r1, %r2, %r3, %r4}}, %q2;\nmov.b128 %q3, {{%r3, %r2, %r1, %r4}};\n\
+             add.u64 %rd3, %rd3, %rd0;\nst.global.b128 [%rd3], %q3;\n"
+        );
+        let expected = (0..32).flat_map(|t| [8 * t + 3, 8 * t]).collect::<Vec<u64>>();
+        assert_eq!(words_after(&code), expected, "{place}");
+    }
+}
+
+/// Thread t swaps (7, t) for (t, t + 1), if the word is (7, t % 2): both halves decide.
+#[test]
+fn words_of_128_bits_are_exchanged_whole() {
+    for place in &SIXTEEN_BYTES[..2] {
+        let code = format!(
+            ".reg .b128 %q<5>;\n{place}cvt.u64.u32 %rd5, %r0;\nadd.u64 %rd6, %rd5, 1;\nand.b64 %rd7, %rd5, 1;\n\
+             mov.b128 %q0, {{7, %rd5}};\natom.exch.b128 %q1, [%rd4], %q0;\n\
+             mov.b128 %q2, {{7, %rd7}};\nmov.b128 %q3, {{%rd5, %rd6}};\natom.cas.b128 %q4, [%rd4], %q2, %q3;\n\
+             mov.b128 {{%rd8, %rd9}}, %q4;\nsetp.ne.u64 %p1, %rd8, 7;\nsetp.ne.or.u64 %p1, %rd9, %rd5, %p1;\n@%p1 trap;\n\
+             ld.b128 %q1, [%rd4];\nadd.u64 %rd3, %rd3, %rd0;\nst.global.b128 [%rd3], %q1;\n"
+        );
+        let left = |t: u64| if t < 2 { [t, t + 1] } else { [7, t] };
+        assert_eq!(words_after(&code), (0..32).flat_map(left).collect::<Vec<u64>>(), "{place}");
+    }
+}
+
+#[test]
+fn vectors_of_16_bytes_are_added() {
+    let code = "add.u64 %rd3, %rd3, %rd0;\ncvt.rn.f32.u32 %f1, %r0;\nmov.f32 %f2, 0f40000000;\n\
+                st.global.v4.f32 [%rd3], {%f2, %f1, %f2, %f1};\n\
+                red.global.add.v4.f32 [%rd3], {%f1, %f2, %f2, %f1};\n\
+                atom.global.add.v4.f32 {%f3, %f4, %f5, %f6}, [%rd3], {%f2, %f2, %f2, %f2};\n\
+                setp.neu.f32 %p1, %f5, 0f40800000;\nsetp.neu.or.f32 %p1, %f3, %f4, %p1;\n@%p1 trap;";
+    let pair = |low: f32, high: f32| u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
+    let expected =
+        (0..32).map(|t| t as f32).flat_map(|t| [pair(t + 4.0, t + 4.0), pair(6.0, 2.0 * t + 2.0)]);
+    assert_eq!(words_after(code), expected.collect::<Vec<u64>>());
+}
 
 /// As compilers write `tile[tid - 16 + 17]`.
 #[test]

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod barriers;
 mod bulk;
+mod calls;
 mod clusters;
 mod control;
 mod coverage;
@@ -26,6 +27,7 @@ mod textures;
 mod threads;
 mod warpgroup;
 mod warps;
+mod wide_numbers;
 
 use warpmem_trace::{KernelInfo, Provenance, TraceWriter, WriterOptions};
 

@@ -193,3 +193,14 @@ fn an_atomic_whose_old_value_nobody_reads_is_a_reduction() {
     let exchange = "atom.global.exch.b32 %r2, [%rd1], 1;\n";
     assert_eq!(kinds(exchange), [Kind::Atomic], "there is no reduction that exchanges");
 }
+
+#[test]
+fn an_atomic_of_a_vector_is_one_access() {
+    let code = "add.u64 %rd1, %rd1, %rd0;\nmov.f32 %f1, 0f3f800000;\n\
+                red.global.add.v4.f32 [%rd1], {%f1, %f1, %f1, %f1};";
+    let warps = trace_of(code, 1, 32);
+    let (kind, space, width, mask, addresses) = &warps[0].1[0];
+    assert_eq!((*kind, *space, *width, *mask), (Kind::Reduction, Space::Global, 16, u32::MAX));
+    assert_eq!(*addresses, (0..32).map(|t| 16 * t).collect::<Vec<_>>());
+    assert_eq!(warps[0].1.len(), 2, "and the exit");
+}

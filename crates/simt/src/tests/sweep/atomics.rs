@@ -1,12 +1,12 @@
 //! Atomics and reductions, each thread on a word of its own.
 
-use half::f16;
+use half::{bf16, f16};
 use warpmem_ptx::Type::{self, *};
 
 use super::{Code, integer, mask, named, register};
 use crate::tests::coverage::{note, tests};
 
-tests!(integers, bits, counters, exchanges, floats);
+tests!(integers, bits, counters, exchanges, floats, vectors);
 
 /// `atom` returns the old value, and `atom` and `red` leave the new one.
 fn check(opcode: &str, ty: Type, new: impl Fn(u64, u64, u64) -> u64) {
@@ -88,4 +88,83 @@ fn floats() {
         };
         sum(0) | sum(16)
     });
+}
+
+/// An element of a vector: its type, bits, how a 64-bit register is unpacked into such elements, and
+/// the value of each operation.
+struct Element {
+    name: &'static str,
+    bits: u32,
+    registers: &'static str,
+    olds: &'static str,
+    of: fn(&str, u64, u64) -> u64,
+}
+
+/// The result of an operation on numbers that are exact in double precision, before it is rounded.
+fn exact(operation: &str, a: f64, b: f64) -> f64 {
+    match operation {
+        "add" => a + b,
+        // -0 is below 0.
+        "min" if a == b => f64::from_bits(a.to_bits() | b.to_bits()),
+        "max" if a == b => f64::from_bits(a.to_bits() & b.to_bits()),
+        "min" => a.min(b),
+        _ => a.max(b),
+    }
+}
+
+fn single(operation: &str, a: u64, b: u64) -> u64 {
+    let flushed = |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a };
+    let [a, b] = [a, b].map(|bits| f64::from(flushed(f32::from_bits(bits as u32))));
+    let value = flushed(exact(operation, a, b) as f32);
+    u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() })
+}
+
+fn half(operation: &str, a: u64, b: u64) -> u64 {
+    let [a, b] = [a, b].map(|bits| f16::from_bits(bits as u16).to_f64());
+    let value = f16::from_f64(exact(operation, a, b));
+    u64::from(if value.is_nan() { 0x7fff } else { value.to_bits() })
+}
+
+fn brain(operation: &str, a: u64, b: u64) -> u64 {
+    let [a, b] = [a, b].map(|bits| bf16::from_bits(bits as u16).to_f64());
+    let value = bf16::from_f64(exact(operation, a, b));
+    u64::from(if value.is_nan() { 0x7fff } else { value.to_bits() })
+}
+
+#[test]
+fn vectors() {
+    let (words, old_words) = ("{%r40, %r41}", "{%r42, %r43}");
+    let (halves, old_halves) = ("{%h1, %h2, %h3, %h4}", "{%h5, %h6, %h7, %h8}");
+    let of = |name, bits, registers, olds, of| Element { name, bits, registers, olds, of };
+    let elements = [
+        of("v2.f32", 32, words, old_words, single),
+        of("noftz.v4.f16", 16, halves, old_halves, half),
+        of("noftz.v4.bf16", 16, halves, old_halves, brain),
+        of("noftz.v2.f16x2", 16, words, old_words, half),
+        of("noftz.v2.bf16x2", 16, words, old_words, brain),
+    ];
+    for Element { name, bits, registers, olds, of } in elements {
+        for operation in ["add", "min", "max"] {
+            if operation != "add" && bits == 32 {
+                continue;
+            }
+            let each = |a: u64, b: u64| {
+                (0..64).step_by(bits as usize).fold(0, |all, at| {
+                    let ones = (1u64 << bits) - 1;
+                    all | (of(operation, a >> at & ones, b >> at & ones) & ones) << at
+                })
+            };
+            let sources = &[B64; 2];
+            let begin = format!("st.global.b64 [%rd3], %rd20;\nmov.b64 {registers}, %rd21;\n");
+            let red = format!("red.relaxed.gpu.global.{operation}.{name}");
+            let text = format!("{begin}{red} [%rd3], {registers};\nld.global.b64 %rd24, [%rd3];\n");
+            Code { name: &red, text: &text, dest: B64, sources }.check(|[a, b, _]| each(a, b));
+            let atom = format!("atom.global.{operation}.{name}");
+            let text =
+                format!("{begin}{atom} {olds}, [%rd3], {registers};\nmov.b64 %rd24, {olds};\n");
+            Code { name: &atom, text: &text, dest: B64, sources }.check(|[a, ..]| a);
+            let text = format!("{text}ld.global.b64 %rd24, [%rd3];\n");
+            Code { name: &atom, text: &text, dest: B64, sources }.check(|[a, b, _]| each(a, b));
+        }
+    }
 }

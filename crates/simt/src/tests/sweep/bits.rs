@@ -2,7 +2,7 @@
 
 use warpmem_ptx::Type::{self, *};
 
-use super::{Case, check_same, integer, mask, named};
+use super::{Case, Code, check_same, integer, mask, named};
 use crate::tests::coverage::tests;
 
 tests!(
@@ -13,7 +13,8 @@ tests!(
     fields,
     masks_and_extensions,
     chosen_bytes,
-    tables_of_three_operands
+    tables_of_three_operands,
+    tables_with_a_predicate
 );
 
 /// The word of two words and a selector.
@@ -177,13 +178,38 @@ fn chosen_bytes() {
 fn tables_of_three_operands() {
     for table in [0u64, 0x80, 0xfe, 0x96, 0xca, 0x17, 0xff] {
         let constants = format!(", {table}");
-        Case { name: "lop3.b32", dest: B32, sources: &[B32; 3], constants: &constants }.check(
-            |[a, b, c]| {
-                (0..32).fold(0, |word, bit| {
-                    let row = (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1;
-                    word | (table >> row & 1) << bit
-                })
-            },
-        );
+        Case { name: "lop3.b32", dest: B32, sources: &[B32; 3], constants: &constants }
+            .check(|words| looked_up(table, words));
+    }
+}
+
+fn looked_up(table: u64, [a, b, c]: [u64; 3]) -> u64 {
+    (0..32).fold(0, |word, bit| {
+        let row = (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1;
+        word | (table >> row & 1) << bit
+    })
+}
+
+/// The word and the predicate of a table, which is combined with a predicate that holds if a is odd.
+#[test]
+fn tables_with_a_predicate() {
+    let odd = "and.b32 %r30, %r20, 1;\nsetp.ne.u32 %p1, %r30, 0;\nmov.pred %p2, !%p1;\n";
+    let of: [(&str, &str, fn(bool, bool) -> bool); 4] = [
+        ("or", "%p1", |not_zero, is_odd| not_zero || is_odd),
+        ("and", "%p1", |not_zero, is_odd| not_zero && is_odd),
+        ("and", "!%p1", |not_zero, is_odd| not_zero && !is_odd),
+        ("or", "0", |not_zero, _| not_zero),
+    ];
+    for (combine, predicate, expected) in of {
+        for (table, d) in [(0xc0, "%r24"), (0x96, "%r24"), (0x80, "_")] {
+            let name = format!("lop3.{combine}.b32");
+            let operands = format!("%r20, %r21, %r22, {table}, {predicate}");
+            let text = format!("{odd}mov.u32 %r24, 0;\n{name} {d}|%p12, {operands};\n");
+            Code { name: &name, text: &text, dest: Pred, sources: &[B32; 3] }.check(|words| {
+                u64::from(expected(looked_up(table, words) != 0, words[0] & 1 == 1))
+            });
+            Code { name: &name, text: &text, dest: B32, sources: &[B32; 3] }
+                .check(|words| if d == "_" { 0 } else { looked_up(table, words) });
+        }
     }
 }

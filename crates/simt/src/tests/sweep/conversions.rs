@@ -14,6 +14,7 @@ tests!(
     to_eight_bits,
     from_eight_bits,
     moves,
+    moves_of_vectors,
     packing
 );
 
@@ -202,6 +203,15 @@ fn moves() {
         Case { name: &named("mov", ty), dest: ty, sources: &[ty], constants: "" }
             .check(|[a, ..]| a);
     }
+}
+
+/// A vector is read before it is written.
+#[test]
+fn moves_of_vectors() {
+    let text = "mov.v2.b32 {%r21, %r24}, {%r20, %r21};\n";
+    Code { name: "mov.v2.b32", text, dest: B32, sources: &[B32; 2] }.check(|[_, b, _]| b);
+    let text = "mov.v4.u64 {%rd24, %rd25, %rd26, %rd27}, {%rd22, %rd24, 7, %rd20};\n";
+    Code { name: "mov.v4.u64", text, dest: U64, sources: &[U64; 3] }.check(|[.., c]| c);
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn carry_of(ty: Type, value: i128) -> u64 {
 fn carries() {
     let of: [(&str, usize, WithCarry); 4] = [
         ("add", 2, |_, [a, b, _], flag| a + b + flag),
-        ("sub", 2, |_, [a, b, _], flag| a - b - flag),
+        // The complement is added: the flag says that nothing is borrowed.
+        ("sub", 2, |ty, [a, b, _], flag| a + low_part(ty, !b) + flag),
         ("mad.lo", 3, |ty, [a, b, c], flag| low_part(ty, a.wrapping_mul(b)) + c + flag),
         ("mad.hi", 3, |ty, [a, b, c], flag| low_part(ty, high_of(ty, a, b)) + c + flag),
     ];
@@ -135,7 +136,7 @@ fn high_of(ty: Type, a: i128, b: i128) -> i128 {
     high(ty, integer(ty, a as u64), integer(ty, b as u64))
 }
 
-/// The carry flag is set by an instruction of the same kind before, and read by one behind.
+/// The carry flag is set or cleared by an instruction before, and read by one behind.
 fn check_carry(name: &str, ty: Type, sources: usize, exact: WithCarry) {
     let unsigned = |bits: [u64; 3]| bits.map(|bits| i128::from(bits & mask(ty)));
     let (opcode, part) = name.split_once('.').map_or((name, ""), |(opcode, part)| (opcode, part));
@@ -144,19 +145,24 @@ fn check_carry(name: &str, ty: Type, sources: usize, exact: WithCarry) {
     let reads = format!("{opcode}c{part}.{}", ty.name());
     let both = format!("{opcode}c{part}.cc.{}", ty.name());
     let same = &[ty; 3][..sources];
-    check_same(&writes, ty, sources, |bits| exact(ty, unsigned(bits), 0) as u64);
+    // The flag with which an instruction begins that does not read it.
+    let begin = i128::from(opcode == "sub");
+    check_same(&writes, ty, sources, |bits| exact(ty, unsigned(bits), begin) as u64);
     let operands: Vec<String> = (0..sources).map(|at| register(ty, at)).collect();
     let operands = operands.join(", ");
     let unused = if ty.bits() == 64 { "%rd31" } else { "%r31" };
-    let set = "add.cc.u32 %r30, -1, 1;\n";
-    // With the flag set before; and the flag behind, brought into a register.
-    let text = format!("{set}{reads} {}, {operands};\n", register(ty, 4));
-    Code { name: &reads, text: &text, dest: ty, sources: same }
-        .check(|bits| exact(ty, unsigned(bits), 1) as u64);
-    for (name, before, flag) in [(&writes, "", 0), (&both, set, 1)] {
+    let behind = |name: &str, before: &str, flag: i128| {
         let text = format!("{before}{name} {unused}, {operands};\naddc.u32 %r24, 0, 0;\n");
         Code { name, text: &text, dest: U32, sources: same }
             .check(|bits| carry_of(ty, exact(ty, unsigned(bits), flag)));
+    };
+    for flag in [0, 1] {
+        let set = format!("add.cc.u32 %r30, -1, {flag};\n");
+        let text = format!("{set}{reads} {}, {operands};\n", register(ty, 4));
+        Code { name: &reads, text: &text, dest: ty, sources: same }
+            .check(|bits| exact(ty, unsigned(bits), flag) as u64);
+        behind(&both, &set, flag);
+        behind(&writes, &set, begin);
     }
 }
 

@@ -7,6 +7,7 @@ pub(super) mod comparisons;
 pub(super) mod conversions;
 pub(super) mod floats;
 pub(super) mod integers;
+pub(super) mod video;
 
 use warpmem_ptx::{RegisterClass, Type};
 
