@@ -84,6 +84,11 @@ pub enum Op {
     /// `mov.b128`: the bits of the sources, the first lowest, become those of the destinations.
     Repack,
     Convert(Convert),
+    /// `cvt.pack`: a and b, clamped to numbers of these bits, above the low bits of c.
+    PackClamped {
+        bits: u8,
+        signed: bool,
+    },
     /// `cvta`: an address of a space from a generic one, or to one.
     ConvertAddress {
         space: Space,
@@ -274,6 +279,8 @@ pub enum Ternary {
     /// c + |a - b|
     SumOfDifferences,
     BitFieldExtract,
+    /// `fns`: the c-th bit that is set in a, counted from bit b on
+    FindNthBit,
     /// `min` and `max` of three values
     Min3,
     Max3,
@@ -405,8 +412,6 @@ pub struct Convert {
     pub ftz: bool,
     pub saturate: bool,
     pub relu: bool,
-    /// `cvt.pack`: a and b are converted to `to` with saturation and packed above c.
-    pub pack: bool,
 }
 
 /// A load or store.

@@ -37,6 +37,11 @@ impl Decoder<'_> {
             }
             "clz" => self.count(Unary::CountLeadingZeros),
             "popc" => self.count(Unary::CountOnes),
+            "fns" => {
+                let ty = self.modifiers.one_of(&[B32])?;
+                self.three_words()?;
+                Ok(Op::Ternary(Ternary::FindNthBit, ty, Modes::default()))
+            }
             "bmsk" => {
                 let wrap = self.wraps()?;
                 let ty = self.modifiers.one_of(&[B32])?;

@@ -94,7 +94,6 @@ impl Decoder<'_> {
             ftz: false,
             saturate: false,
             relu: false,
-            pack: false,
         };
         while let Some(name) = self.modifiers.peek() {
             match name {
@@ -131,7 +130,7 @@ impl Decoder<'_> {
     /// `cvt.pack.sat.u8.s32.b32 d, a, b, c`
     fn cvt_pack(&mut self) -> Result<Op> {
         let saturate = self.modifiers.accept("sat");
-        let to = self.modifiers.one_of(&[U8, S8, U16, S16])?;
+        let (bits, signed) = self.modifiers.require("a type", packable)?;
         let from = self.modifiers.one_of(&[S32])?;
         let onto = self.modifiers.accept("b32");
         if !saturate {
@@ -143,18 +142,10 @@ impl Decoder<'_> {
         if onto {
             self.operands.source(B32)?;
         }
-        let (ftz, relu, to_integral) = (false, false, false);
-        let pack = true;
-        Ok(Op::Convert(Convert {
-            to,
-            from,
-            rounding: None,
-            to_integral,
-            ftz,
-            saturate,
-            relu,
-            pack,
-        }))
+        if bits < 8 && !onto {
+            return Err("`cvt.pack` of less than 8 bits lacks `.b32`".into());
+        }
+        Ok(Op::PackClamped { bits, signed })
     }
 
     /// `cvta.global.u64` to a generic address, `cvta.to.global.u64` from one.
@@ -166,6 +157,13 @@ impl Decoder<'_> {
         self.operands.source(ty)?;
         Ok(Op::ConvertAddress { space, to_space })
     }
+}
+
+/// The bits of a type that `cvt.pack` packs, and whether it is signed.
+fn packable(name: &str) -> Option<(u8, bool)> {
+    let (sign, bits) = name.split_at_checked(1)?;
+    let bits = bits.parse().ok().filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
+    matches!(sign, "u" | "s").then_some((bits, sign == "s"))
 }
 
 /// The rounding of a conversion, and whether its result is integral.

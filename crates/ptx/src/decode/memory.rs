@@ -151,6 +151,11 @@ impl Decoder<'_> {
             }
             self.modifiers.next();
         }
+        // Examples of the ISA have the type before the operation: `red.global.v2.f32.add`.
+        let vector_first = match self.vector() {
+            Some(elements) => Some((self.modifiers.any_type()?, elements)),
+            None => None,
+        };
         let op = self.modifiers.require("an operation", atomic_op)?;
         let (mut ftz, mut has_policy) = (true, false);
         // Inline assembly has semantics and scope behind the operation, which ptxas takes too.
@@ -161,33 +166,22 @@ impl Decoder<'_> {
             has_policy |= name == "L2::cache_hint";
             self.modifiers.next();
         }
-        let (ty, elements) = match self.vector() {
+        let vector = match (vector_first, self.vector()) {
+            (None, Some(elements)) => Some((self.modifiers.any_type()?, elements)),
+            (vector, _) => vector,
+        };
+        let (ty, elements) = match vector {
             None => self.modifiers.one_of(types_of(op))?.parts(),
             Some(_) if !matches!(space, Space::Generic | Space::Global) => {
                 return Err("vectors of atomics are in global memory".into());
             }
-            Some(elements) => (self.element_of(op, elements)?, elements),
+            Some((ty, elements)) => {
+                check_vector(op, ty, elements)?;
+                (ty, elements)
+            }
         };
         let ftz = ftz && ty == F32;
         Ok((Atomic { space, op, ty, elements, ftz, offset: 0 }, has_policy))
-    }
-
-    /// The type of an element of a vector.
-    fn element_of(&mut self, op: AtomicOp, elements: u8) -> Result<Type> {
-        /// Most bytes of a vector (ISA, "atom").
-        const MOST: u32 = 16;
-        let types: &[Type] = match op {
-            AtomicOp::Add => &[F32, F16, F16x2, Bf16, Bf16x2],
-            AtomicOp::Min | AtomicOp::Max => &[F16, F16x2, Bf16, Bf16x2],
-            _ => &[],
-        };
-        let ty = self.modifiers.one_of(types)?;
-        match u32::from(elements) * ty.bytes() <= MOST {
-            true => Ok(ty),
-            false => {
-                Err(format!("a vector of {elements} `.{}` has more than {MOST} bytes", ty.name()))
-            }
-        }
     }
 
     /// `prefetch.global.L2 [a]`, `prefetchu.L1 [a]`
@@ -300,6 +294,21 @@ fn is_semantics(name: &str) -> bool {
 
 fn is_scope(name: &str) -> bool {
     matches!(name, "cta" | "cluster" | "gpu" | "sys")
+}
+
+/// Refuses vectors that an atomic operation does not have.
+fn check_vector(op: AtomicOp, ty: Type, elements: u8) -> Result<()> {
+    /// Most bytes of a vector (ISA, "atom").
+    const MOST: u32 = 16;
+    let is_known = match op {
+        AtomicOp::Add => matches!(ty, F32 | F16 | F16x2 | Bf16 | Bf16x2),
+        AtomicOp::Min | AtomicOp::Max => matches!(ty, F16 | F16x2 | Bf16 | Bf16x2),
+        _ => false,
+    };
+    match is_known && u32::from(elements) * ty.bytes() <= MOST {
+        true => Ok(()),
+        false => Err(format!("a vector of {elements} `.{}` has no such operation", ty.name())),
+    }
 }
 
 pub(super) fn atomic_op(name: &str) -> Option<AtomicOp> {

@@ -105,7 +105,7 @@ const OPCODES: [(Group, &[&str]); 11] = [
         Group::Bits,
         &[
             "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "lop3", "prmt", "bfe", "bfi",
-            "bfind", "brev", "clz", "popc", "bmsk", "szext",
+            "bfind", "brev", "clz", "popc", "bmsk", "szext", "fns",
         ],
     ),
     (
@@ -173,6 +173,7 @@ const OPCODES: [(Group, &[&str]); 11] = [
             "nanosleep",
             "griddepcontrol",
             "setmaxnreg",
+            "pmevent",
         ],
     ),
     (Group::Matrix, &["ldmatrix", "stmatrix", "movmatrix", "mma", "wmma", "wgmma"]),

@@ -29,6 +29,11 @@ impl Decoder<'_> {
                 Ok(Op::Elect)
             }
             "setmaxnreg" => self.register_limit(),
+            "pmevent" => {
+                self.modifiers.accept("mask");
+                self.operands.constant()?;
+                Ok(Op::Nop)
+            }
             "nanosleep" => {
                 self.modifiers.one_of(&[U32])?;
                 self.operands.source(U32)?;
@@ -155,7 +160,7 @@ impl Decoder<'_> {
         }
         self.operands.push_source(Value::Bits(bytes));
         match self.operands.len() > usize::from(has_policy) {
-            true => self.read_size(bytes)?,
+            true => self.read_size()?,
             false => self.operands.push_source(Value::Bits(bytes)),
         }
         self.policy(has_policy)?;
@@ -163,12 +168,12 @@ impl Decoder<'_> {
     }
 
     /// Bytes to be read, the others being 0. A predicate means none of them, if it is true.
-    fn read_size(&mut self, bytes: u64) -> Result<()> {
+    fn read_size(&mut self) -> Result<()> {
         match self.operands.peek() {
             Some(Operand::Value(value @ (Value::Register(_) | Value::Not(_))))
                 if value.register().is_some_and(|r| r.class == Pred.class()) =>
             {
-                Err(format!("`cp.async` of {bytes} bytes with a predicate is not supported"))
+                self.operands.source(Pred)
             }
             _ => self.operands.source(U32),
         }

@@ -6,7 +6,7 @@ use crate::op::{Compare, Op};
 use crate::types::Type::*;
 use crate::video::{Finish, Video, VideoMultiplyAdd, VideoOp, VideoPart, VideoVector};
 
-/// What stands behind the types, in any order.
+/// Modifiers behind the types, in any order.
 #[derive(Default)]
 struct Tail {
     saturate: bool,

@@ -38,6 +38,14 @@ red.global.add.v2.f32 [%rd1],{%f1,%f2};
 red.relaxed.gpu.global.add.v4.f32 [%rd1],{%f1,%f2,%f3,%f4};
 red.global.max.noftz.v8.bf16 [%rd1],{%rs1,%rs2,%rs3,%rs4,%rs1,%rs2,%rs3,%rs4};
 atom.global.min.noftz.v4.f16x2 {%r1,%r2,%r3,%r4},[%rd1],{%r5,%r6,%r7,%r8};
+red.global.v8.f16.max.noftz [%rd1],{%rs1,%rs2,%rs3,%rs4,%rs1,%rs2,%rs3,%rs4};
+red.global.v2.f32.add [%rd1],{%f1,%f2};
+fns.b32 %r1,%r2,%r3,%r4;
+pmevent 1;
+pmevent.mask 3;
+cvt.pack.sat.s4.s32.b32 %r1,%r2,%r3,%r4;
+cvt.pack.sat.u2.s32.b32 %r1,%r2,%r3,%r4;
+cp.async.ca.shared.global [%r1],[%rd1],8,%p1;
 atom.add.noftz.v2.f16 _,[%rd1],{%rs1,%rs2};
 .reg .b128 %q<4>; mov.b128 %q1, {%rd1,%rd2};
 mov.b128 {%rd3,%rd4}, %q1;
@@ -80,15 +88,15 @@ add.u32 %r1,%r2.b0,%r3; | `.b0` selects a part of a register
 lop3.xor.b32 %r1|%p1,%r2,%r3,%r4,0x3f,%p2; | expected a type of `lop3`, found `.xor`
 lop3.b32 %r1|%p1,%r2,%r3,%r4,0x3f,%p2; | a predicate of `lop3`
 mov.v4.u16 {%rs1,%rs2,%rs3},{%rs5,%rs6,%rs7,%rs1}; | moves vectors of 4 elements
-red.global.add.v8.f32 [%rd1],{%f1,%f2,%f3,%f4,%f1,%f2,%f3,%f4}; | has more than 16 bytes
-red.global.add.v2.f64 [%rd1],{%fd1,%fd2}; | of type `.f64` is not supported
+red.global.add.v8.f32 [%rd1],{%f1,%f2,%f3,%f4,%f1,%f2,%f3,%f4}; | a vector of 8 `.f32` has no such operation
+red.global.add.v2.f64 [%rd1],{%fd1,%fd2}; | a vector of 2 `.f64` has no such operation
 red.shared.add.v2.f32 [%rd1],{%f1,%f2}; | vectors of atomics are in global memory
 .reg .b128 %q<4>; ld.global.v2.b128 {%q1,%q2},[%rd1]; | there are no vectors of `.b128`
 .reg .b128 %q<4>; mov.b128 {%rd3,%rd4}, {%rd1}; | `mov.b128` of 1 into 2 registers
 .reg .b128 %q<4>; selp.b128 %q1,%q2,%q3,%p1; | of type `.b128` is not supported
 .reg .b128 %q<4>; atom.add.b128 %q1,[%rd1],%q2; | of type `.b128` is not supported
 .reg .b128 %q<4>; ld.global.b64 %q1,[%rd1]; | 2 registers for 1 elements
-red.global.min.v2.f32 [%rd1],{%f1,%f2}; | of type `.f32` is not supported
+red.global.min.v2.f32 [%rd1],{%f1,%f2}; | a vector of 2 `.f32` has no such operation
 ";
 
 #[test]

@@ -73,9 +73,6 @@ enum Number {
 
 /// `cvt`
 pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
-    if conversion.pack {
-        return saturating_pack(warp, step, mask, conversion.to);
-    }
     if [conversion.to, conversion.from].into_iter().any(eight_bits::is_pair) {
         return eight_bits::convert(warp, step, mask, conversion);
     }
@@ -253,9 +250,8 @@ fn packed_halves<R>(
 }
 
 /// `cvt.pack`: a above b, saturated, above what is left of c.
-fn saturating_pack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, to: Type) {
-    let bits = to.bits();
-    let (least, most): (i64, i64) = match to.is_signed() {
+pub(super) fn pack_clamped<R>(warp: &mut Warp<R>, step: &Step, mask: u32, bits: u8, signed: bool) {
+    let (least, most): (i64, i64) = match signed {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         false => (0, (1 << bits) - 1),
     };

@@ -487,7 +487,8 @@ pub(super) fn ternary_value<T: Float>(a: T, b: T, c: T, f: Ternary, modes: Modes
         Ternary::MultiplyAdd(_)
         | Ternary::Multiply24Add { .. }
         | Ternary::SumOfDifferences
-        | Ternary::BitFieldExtract => a,
+        | Ternary::BitFieldExtract
+        | Ternary::FindNthBit => a,
     };
     finished(value, modes)
 }

@@ -9,7 +9,7 @@ use super::{Context, Outcome, Trap, peer};
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
-use crate::program::{Dest, Step};
+use crate::program::{Dest, Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Place, Warp};
 
@@ -372,7 +372,14 @@ pub(super) fn copy_async<W: WarpRecorder>(
 ) -> Outcome {
     let to = addresses(warp, step.sources[0], to_offset);
     let bytes = warp.wide(step.sources[2])[0];
-    let read_bytes = warp.narrow(step.sources[3]);
+    let read_bytes = match step.sources[3] {
+        // The source is ignored where the predicate holds.
+        source @ Source::Predicate { .. } => {
+            let ignored = warp.predicate_of(source);
+            std::array::from_fn(|lane| if ignored >> lane & 1 == 1 { 0 } else { bytes as u32 })
+        }
+        source => warp.narrow(source),
+    };
     let cache = if bypass { Cache::Global } else { Cache::All };
     for group in groups(warp, step.sources[1], from_offset, Space::Global, mask) {
         // A copy that reads nothing makes no request.

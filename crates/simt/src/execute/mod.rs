@@ -2,6 +2,7 @@
 
 mod atomic;
 mod barrier;
+mod bits;
 mod bulk;
 mod cluster;
 mod compare;
@@ -168,10 +169,10 @@ fn execute<W: WarpRecorder>(
         Op::Video(video) => video::scalar(warp, step, mask, video),
         Op::VideoMultiplyAdd(video) => video::multiply_add(warp, step, mask, video),
         Op::VideoVector(video) => video::vector(warp, step, mask, video),
-        Op::BitFieldInsert(ty) => integer::insert(warp, step, mask, ty),
-        Op::Lop3 { table, combine } => integer::lop3(warp, step, mask, table, combine),
-        Op::Permute(mode) => integer::permute(warp, step, mask, mode),
-        Op::Funnel { left, clamp } => integer::funnel(warp, step, mask, left, clamp),
+        Op::BitFieldInsert(ty) => bits::insert(warp, step, mask, ty),
+        Op::Lop3 { table, combine } => bits::lop3(warp, step, mask, table, combine),
+        Op::Permute(mode) => bits::permute(warp, step, mask, mode),
+        Op::Funnel { left, clamp } => bits::funnel(warp, step, mask, left, clamp),
         Op::Dot { a_signed, b_signed, halves } => {
             integer::dot(warp, step, mask, a_signed, b_signed, halves);
         }
@@ -191,6 +192,9 @@ fn execute<W: WarpRecorder>(
         Op::Pack(ty) => convert::pack(warp, step, mask, ty),
         Op::Unpack(ty) => convert::unpack(warp, step, mask, ty),
         Op::Repack => convert::repack(warp, step, mask),
+        Op::PackClamped { bits, signed } => {
+            convert::pack_clamped(warp, step, mask, bits, signed);
+        }
         Op::Convert(conversion) => convert::convert(warp, step, mask, conversion),
         Op::ConvertAddress { space, to_space } => {
             spaces::convert_address(warp, step, mask, space, to_space);

@@ -181,6 +181,7 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::Pack(_)
         | Op::Unpack(_)
         | Op::Repack
+        | Op::PackClamped { .. }
         | Op::Convert(_)
         | Op::IsSpace(_)
         | Op::CreatePolicy(_)

@@ -12,7 +12,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Those of the module that the functions name, then those without a size, which all begin where
+    /// Places the variables that the functions name, then those without a size, which all begin where
     /// dynamic shared memory does.
     pub fn of(module: &Module, functions: &[FunctionId]) -> Shared {
         let bodies = functions.iter().filter_map(|&id| module.function(id).body.as_ref());
@@ -57,7 +57,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// At most so many of its first bytes.
+    /// Its first bytes, `bytes` or fewer.
     pub fn at_most(self, bytes: u64) -> Slot {
         Slot { bytes: self.bytes.min(bytes), ..self }
     }

@@ -62,7 +62,7 @@ fn the_address_of_a_parameter_is_one_of_local_memory() {
         // A pointer to a part of the structure, in local memory.
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; st.local.b64 [before], %rd1;
          ld.local.b64 %rd3, [before]; ld.local.b32 %r2, [%rd3];",
-        // What is written through the address is read by its name.
+        // A store through the address changes the parameter of that name.
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; ld.local.b32 %r2, [%rd1];
          st.local.b32 [%rd1], 7; mov.b64 %rd2, s; st.local.b32 [%rd2+16], %r2;
          ld.param.b32 %r2, [s+16];",

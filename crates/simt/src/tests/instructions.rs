@@ -10,7 +10,7 @@ tests!(hints_leave_everything_as_it_is, one_lane_is_elected, time_goes_on, ways_
 fn hints_leave_everything_as_it_is() {
     let code = "ldu.global.u64 %rd4, [%rd1];\ndiscard.global.L2 [%rd2], 128;\nprefetch.global.L2 [%rd1];\nprefetchu.L1 [%rd1];\n\
                 applypriority.global.L2::evict_normal [%rd1], 128;\n\
-                createpolicy.fractional.L2::evict_last.b64 %rd5, 1.0;\nnanosleep.u32 20;\n\
+                createpolicy.fractional.L2::evict_last.b64 %rd5, 1.0;\nnanosleep.u32 20;\npmevent 3;\npmevent.mask 0xff;\n\
                 griddepcontrol.wait;\nsetmaxnreg.dec.sync.aligned.u32 40;\nfence.acq_rel.gpu;\nmembar.gl;\nst.global.u64 [%rd3], %rd4;\n";
     assert_eq!(result(code, &tids(), &[]), tids());
 }

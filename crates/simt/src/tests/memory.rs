@@ -9,6 +9,7 @@ tests!(
     atomics_are_carried_out_lane_after_lane,
     copies_fill_shared_memory_and_zero_what_they_do_not_read,
     addresses_in_narrow_registers_wrap,
+    a_copy_ignores_its_source_where_its_predicate_holds,
     words_of_128_bits,
     words_of_128_bits_are_exchanged_whole,
     vectors_of_16_bytes_are_added
@@ -146,5 +147,20 @@ fn copies_fill_shared_memory_and_zero_what_they_do_not_read() {
     );
     for (t, &got) in got.iter().enumerate() {
         assert_eq!(got, if t & 4 == 4 { a[t] & 0xffff_ffff } else { 0 });
+    }
+}
+
+#[test]
+fn a_copy_ignores_its_source_where_its_predicate_holds() {
+    let a: Vec<u64> = (0..32).map(|n| n + 7).collect();
+    for (predicate, ignored) in [("%p1", 1), ("!%p1", 0)] {
+        let code = format!(
+            "shl.b32 %r1, %r0, 3;\nmov.u32 %r2, tile;\nadd.u32 %r2, %r2, %r1;\nst.shared.u64 [%r2], -1;\n\
+             and.b32 %r4, %r0, 1;\nsetp.ne.u32 %p1, %r4, 0;\n\
+             cp.async.ca.shared.global [%r2], [%rd1], 8, {predicate};\ncp.async.wait_all;\n\
+             ld.shared.u64 %rd4, [%r2];\nst.global.u64 [%rd3], %rd4;"
+        );
+        let expected = a.iter().enumerate().map(|(t, &a)| if t % 2 == ignored { 0 } else { a });
+        assert_eq!(result(&code, &a, &[]), expected.collect::<Vec<_>>());
     }
 }

@@ -14,7 +14,8 @@ tests!(
     masks_and_extensions,
     chosen_bytes,
     tables_of_three_operands,
-    tables_with_a_predicate
+    tables_with_a_predicate,
+    bits_by_their_number
 );
 
 /// The word of two words and a selector.
@@ -181,6 +182,43 @@ fn tables_of_three_operands() {
         Case { name: "lop3.b32", dest: B32, sources: &[B32; 3], constants: &constants }
             .check(|words| looked_up(table, words));
     }
+}
+
+/// `fns` as the ISA defines it.
+fn find_nth_bit(mask: u64, base: i64, offset: i64) -> u64 {
+    let is_set = |at: i64| mask >> at & 1 == 1;
+    if offset == 0 {
+        return if (0..32).contains(&base) && is_set(base) {
+            base as u64
+        } else {
+            u64::from(u32::MAX)
+        };
+    }
+    let (mut at, mut count) = (base, offset.abs() - 1);
+    while (0..32).contains(&at) {
+        if is_set(at) {
+            if count == 0 {
+                return at as u64;
+            }
+            count -= 1;
+        }
+        at += offset.signum();
+    }
+    u64::from(u32::MAX)
+}
+
+#[test]
+fn bits_by_their_number() {
+    for (first, count) in [(0, 1), (5, 3), (31, -4), (20, -1), (9, 0), (31, 1), (32, 1), (3, -9)] {
+        let name = "fns.b32";
+        let text = format!("{name} %r24, %r20, {first}, {count};\n");
+        Code { name, text: &text, dest: B32, sources: &[B32] }
+            .check(|[mask, ..]| find_nth_bit(mask, first, count));
+    }
+    let text =
+        "rem.u32 %r21, %r21, 40;\nrem.s32 %r22, %r22, 12;\nfns.b32 %r24, %r20, %r21, %r22;\n";
+    Code { name: "fns.b32", text, dest: B32, sources: &[B32, U32, S32] }
+        .check(|[a, b, c]| find_nth_bit(a, (b % 40) as i64, (integer(S32, c) % 12) as i64));
 }
 
 fn looked_up(table: u64, [a, b, c]: [u64; 3]) -> u64 {

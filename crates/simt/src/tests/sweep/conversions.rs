@@ -15,7 +15,8 @@ tests!(
     from_eight_bits,
     moves,
     moves_of_vectors,
-    packing
+    packing,
+    clamped_numbers_are_packed
 );
 
 /// A number as a whole one.
@@ -212,6 +213,27 @@ fn moves_of_vectors() {
     Code { name: "mov.v2.b32", text, dest: B32, sources: &[B32; 2] }.check(|[_, b, _]| b);
     let text = "mov.v4.u64 {%rd24, %rd25, %rd26, %rd27}, {%rd22, %rd24, 7, %rd20};\n";
     Code { name: "mov.v4.u64", text, dest: U64, sources: &[U64; 3] }.check(|[.., c]| c);
+}
+
+#[test]
+fn clamped_numbers_are_packed() {
+    for bits in [2, 4, 8, 16] {
+        for (sign, least) in [('u', 0), ('s', -(1i128 << (bits - 1)))] {
+            let clamped = |word: u64| {
+                let value = integer(S32, word).clamp(least, least + (1 << bits) - 1);
+                value as u64 & ((1 << bits) - 1)
+            };
+            let pair = |a, b| clamped(a) << bits | clamped(b);
+            let name = format!("cvt.pack.sat.{sign}{bits}.s32.b32");
+            Case { name: &name, dest: B32, sources: &[S32, S32, B32], constants: "" }
+                .check(|[a, b, c]| c << (2 * bits) | pair(a, b));
+            if bits >= 8 {
+                let name = format!("cvt.pack.sat.{sign}{bits}.s32");
+                Case { name: &name, dest: B32, sources: &[S32, S32], constants: "" }
+                    .check(|[a, b, _]| pair(a, b));
+            }
+        }
+    }
 }
 
 #[test]
