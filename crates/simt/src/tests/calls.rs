@@ -175,10 +175,10 @@ fn functions_call_by_tables_themselves() {
         "and.b32 %r2, %r0, 1;\n{}st.global.v2.u32 [%rd3], {{%r3, %r4}};",
         call_entry("outer", "")
     );
-    let is_even = |t: u64| t % 2 == 0;
+    let is_even = |t: u64| t.is_multiple_of(2);
     let stays = lanes(|t| is_even(t) || t >= 8) << 32;
     let expected = |t: u64| match t {
-        _ if is_even(t) => 1000 + expected_of_table(t, is_even) | stays,
+        _ if is_even(t) => (1000 + expected_of_table(t, is_even)) | stays,
         0..8 => 0,
         _ => t | stays,
     };

@@ -228,11 +228,14 @@ fn looked_up(table: u64, [a, b, c]: [u64; 3]) -> u64 {
     })
 }
 
+/// The predicate of a word that is not 0, and of another predicate.
+type Combine = fn(bool, bool) -> bool;
+
 /// The word and the predicate of a table, which is combined with a predicate that holds if a is odd.
 #[test]
 fn tables_with_a_predicate() {
     let odd = "and.b32 %r30, %r20, 1;\nsetp.ne.u32 %p1, %r30, 0;\nmov.pred %p2, !%p1;\n";
-    let of: [(&str, &str, fn(bool, bool) -> bool); 4] = [
+    let of: [(&str, &str, Combine); 4] = [
         ("or", "%p1", |not_zero, is_odd| not_zero || is_odd),
         ("and", "%p1", |not_zero, is_odd| not_zero && is_odd),
         ("and", "!%p1", |not_zero, is_odd| not_zero && !is_odd),

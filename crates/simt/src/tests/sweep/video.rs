@@ -109,9 +109,11 @@ fn scalars() {
     }
 }
 
+type Holds = fn(&i128, &i128) -> bool;
+
 #[test]
 fn comparisons() {
-    let of: [(&str, fn(&i128, &i128) -> bool); 6] = [
+    let of: [(&str, Holds); 6] = [
         ("eq", i128::eq),
         ("ne", i128::ne),
         ("lt", i128::lt),
