@@ -1,46 +1,86 @@
 //! Hashes the source of the engine, so that runs of different engines have different run ids.
 //!
-//! The hash covers the code of the crates that decide a result, without comments and tests.
+//! The hash covers the code of the crates that decide a result, without comments and tests: this one
+//! and those of the workspace that it depends on, directly or not. Their manifests say which these
+//! are.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Folders of the crates that decide a result, relative to this one.
-const DECIDING: [&str; 10] = [
-    "../../trace-format",
-    "../cache",
-    "../dram",
-    "../gpu",
-    "../machine",
-    "../network",
-    "../params",
-    "../random",
-    "../record",
-    "../sim",
+/// Crates that this one depends on and that decide no result.
+const OTHERS: [&str; 3] = [
+    // Guards the bytes of tables against damage.
+    "checksum",
+    // Lists the TOML files of other crates, which are hashed there.
+    "embed",
+    // Opens and names files; says nothing of what is in them.
+    "files",
 ];
 
 fn main() {
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package");
+    let crates = Path::new(&package).parent().expect("it is in the folder of the crates");
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {
         for byte in bytes {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     };
-    for folder in DECIDING {
-        let src = Path::new(&package).join(folder).join("src");
+    let deciding = deciding(crates);
+    for name in &deciding {
+        let src = folder(crates, name).join("src");
         println!("cargo::rerun-if-changed={}", src.display());
         let mut files = Vec::new();
         collect(src.clone(), &mut files);
         for file in files {
-            let name = file.strip_prefix(&src).expect("it lies there").to_string_lossy();
+            let path = file.strip_prefix(&src).expect("it lies there").to_string_lossy();
             let text = fs::read_to_string(&file).expect("a source can be read");
-            add(folder.as_bytes());
-            add(name.replace('\\', "/").as_bytes());
+            add(name.as_bytes());
+            add(path.replace('\\', "/").as_bytes());
             code(&text).for_each(|line| add(line.as_bytes()));
         }
     }
     println!("cargo::rustc-env=WARPMEM_ENGINE_SOURCE={:08x}", hash >> 32);
+    let names: Vec<&str> = deciding.iter().map(String::as_str).collect();
+    println!("cargo::rustc-env=WARPMEM_ENGINE_CRATES={}", names.join(","));
+}
+
+/// The crates that decide a result, by their names without `warpmem-`.
+fn deciding(crates: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut left = vec!["record".to_owned()];
+    while let Some(name) = left.pop() {
+        if !OTHERS.contains(&&*name) && found.insert(name.clone()) {
+            left.extend(dependencies(&folder(crates, &name).join("Cargo.toml")));
+        }
+    }
+    found
+}
+
+fn folder(crates: &Path, name: &str) -> PathBuf {
+    match name {
+        "trace" => crates.join("../trace-format"),
+        _ => crates.join(name),
+    }
+}
+
+/// The crates of the workspace that a manifest depends on, tests excepted.
+fn dependencies(manifest: &Path) -> Vec<String> {
+    println!("cargo::rerun-if-changed={}", manifest.display());
+    let text = fs::read_to_string(manifest).expect("a manifest can be read");
+    let mut is_dependency = false;
+    let mut names = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            is_dependency = matches!(line, "[dependencies]" | "[build-dependencies]");
+        }
+        if let Some(name) = line.strip_prefix("warpmem-").filter(|_| is_dependency) {
+            let end = name.find(['.', ' ', '=']).expect("a dependency has a value");
+            names.push(name[..end].to_owned());
+        }
+    }
+    names
 }
 
 /// The lines of a source that are not comments and come before the tests at its end.

@@ -1,22 +1,74 @@
-//! The path at which a file is to appear once it is complete.
+//! Where a path leads, and where a finished file takes its name.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The file that `path` names, with links followed, so that a rename to it replaces the file and
-/// keeps the link.
-///
-/// # Errors
-/// If the path names something other than a regular file, such as a device or a pipe, which a
-/// rename would replace.
-pub fn destination(path: &Path) -> io::Result<PathBuf> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is not a regular file"))
+/// Links followed in a row, as in Linux.
+const MAX_LINKS: u32 = 40;
+
+/// Where an output goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A regular file, existing or not, with links followed: a rename to it keeps the link.
+    File(PathBuf),
+    /// A pipe, a terminal or another device, which takes bytes and has no name to replace.
+    Stream(PathBuf),
+}
+
+impl Destination {
+    /// The destination that `path` names.
+    ///
+    /// # Errors
+    /// If it is a folder, a disk, or another kind of file that cannot be written from beginning to end.
+    pub fn of(path: &Path) -> io::Result<Destination> {
+        match fs::metadata(path) {
+            _ if is_descriptor(path) => Ok(Destination::Stream(path.to_owned())),
+            Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if is_stream(&found) => Ok(Destination::Stream(path.to_owned())),
+            Ok(found) if !found.is_file() => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it exists and is no regular file, pipe or character device",
+            )),
+            _ => Ok(Destination::File(resolved(path))),
         }
-        Ok(_) => fs::canonicalize(path),
-        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+/// Whether a path names an open file of this process, such as `/dev/stdout`.
+fn is_descriptor(path: &Path) -> bool {
+    let named = ["/dev/stdout", "/dev/stderr"].map(Path::new);
+    named.contains(&path) || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
+}
+
+#[cfg(unix)]
+fn is_stream(found: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = found.file_type();
+    kind.is_fifo() || kind.is_char_device() || kind.is_socket()
+}
+
+#[cfg(not(unix))]
+fn is_stream(_: &Metadata) -> bool {
+    false
+}
+
+/// The path without links and dots. Of a file that does not exist yet, the folder is resolved.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    resolve(path, MAX_LINKS)
+}
+
+fn resolve(path: &Path, links: u32) -> PathBuf {
+    if let Ok(whole) = fs::canonicalize(path) {
+        return whole;
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match fs::read_link(path) {
+        Ok(target) if links > 0 => resolve(&folder.join(target), links - 1),
+        _ => resolve(folder, links).join(name),
     }
 }
 
@@ -25,14 +77,6 @@ pub fn is_file_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..")
         && !name.contains(['/', '\\'])
         && !name.contains(char::is_control)
-}
-
-/// Whether both paths lead to the same existing file.
-pub fn is_same(a: &Path, b: &Path) -> bool {
-    match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }
 
 #[cfg(all(test, unix))]
@@ -51,16 +95,32 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_to_its_file_and_devices_are_refused() {
+    fn a_link_leads_to_its_file_even_before_the_file_exists() {
         let folder = tempfile::tempdir().unwrap();
+        let whole = fs::canonicalize(folder.path()).unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        symlink(&file, &link).unwrap();
-        assert_eq!(destination(&file).unwrap(), file, "a file to come");
+        symlink("file", &link).unwrap();
+        let expected = Destination::File(whole.join("file"));
+        assert_eq!(Destination::of(&file).unwrap(), expected);
+        assert_eq!(Destination::of(&link).unwrap(), expected);
         fs::write(&file, "").unwrap();
-        assert_eq!(destination(&link).unwrap(), fs::canonicalize(&file).unwrap());
-        assert!(destination(Path::new("/dev/null")).is_err());
-        assert!(destination(folder.path()).is_err());
-        assert!(is_same(&file, &link) && !is_same(&file, folder.path()));
-        assert!(!is_same(&folder.path().join("none"), &folder.path().join("none")));
+        assert_eq!(Destination::of(&link).unwrap(), expected);
+        assert!(Destination::of(folder.path()).is_err());
+    }
+
+    #[test]
+    fn links_in_a_circle_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+        symlink(&one, &two).unwrap();
+        symlink(&two, &one).unwrap();
+        assert!(resolved(&one).starts_with(fs::canonicalize(folder.path()).unwrap()));
+    }
+
+    #[test]
+    fn devices_and_open_files_are_streams() {
+        for path in ["/dev/null", "/dev/stdout", "/dev/fd/1"].map(Path::new) {
+            assert_eq!(Destination::of(path).unwrap(), Destination::Stream(path.to_owned()));
+        }
     }
 }

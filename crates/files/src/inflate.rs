@@ -1,6 +1,7 @@
 //! Reading files that may be compressed.
 
-use std::io::{self, BufRead, Read};
+use crate::input::{peeked, unmarked};
+use std::io::{self, BufRead, Cursor, Read};
 
 /// Compression of a file, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,21 +36,31 @@ impl Codec {
 /// for 4 GiB.
 const XZ_MEMORY: u64 = 256 << 20;
 
-/// The compression of `file`, and a reader of its inflated content. Concatenated streams are read
-/// as one.
+/// Bytes that tell the compression.
+const MAGIC: u64 = 6;
+
+/// The compression of `file`, and a reader of its inflated text, without a byte order mark. Concatenated
+/// streams are read as one.
+///
+/// # Errors
+/// If the file cannot be read or inflated, or is UTF-16 or UTF-32.
 pub fn inflated<'a>(
-    mut file: impl BufRead + Send + 'a,
+    file: impl BufRead + Send + 'a,
 ) -> io::Result<(Codec, Box<dyn Read + Send + 'a>)> {
-    let codec = Codec::of(file.fill_buf()?);
-    let reader: Box<dyn Read + Send + 'a> = match codec {
-        Codec::Plain => Box::new(file),
-        Codec::Xz => {
-            let several = liblzma::stream::CONCATENATED;
-            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, several)?;
-            Box::new(liblzma::bufread::XzDecoder::new_stream(file, stream))
-        }
-        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-        Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
-    };
-    Ok((codec, reader))
+    let (head, rest) = peeked(file, MAGIC)?;
+    let codec = Codec::of(&head);
+    let file = Cursor::new(head).chain(rest);
+    Ok((
+        codec,
+        match codec {
+            Codec::Plain => Box::new(unmarked(file)?),
+            Codec::Xz => {
+                let several = liblzma::stream::CONCATENATED;
+                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, several)?;
+                Box::new(unmarked(liblzma::bufread::XzDecoder::new_stream(file, stream))?)
+            }
+            Codec::Gzip => Box::new(unmarked(flate2::bufread::MultiGzDecoder::new(file))?),
+            Codec::Zstd => Box::new(unmarked(zstd::stream::read::Decoder::with_buffer(file)?)?),
+        },
+    ))
 }

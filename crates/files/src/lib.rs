@@ -1,7 +1,9 @@
-//! Reading text of bounded length, decompression, and writing files that appear only when they are
-//! complete.
+//! Opening text, pipes and compressed files; bounded reads; the rule that no output destroys an input;
+//! and outputs that appear only when they are complete.
 
+pub mod claims;
 pub mod destination;
 pub mod inflate;
+pub mod input;
 pub mod staged;
 pub mod text;

@@ -1,6 +1,7 @@
 //! Text files of bounded length. A device, a pipe or a wrong file may have no line ends and no end
 //! at all, so every read has a limit.
 
+use crate::input::unmarked;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::path::Path;
 /// written by people and are much shorter.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The text of a file that is written by people.
+/// The text of a file that is written by people, without a byte order mark.
 ///
 /// # Errors
 /// If it cannot be read, is not UTF-8, or is longer than 16 MiB.
@@ -23,7 +24,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 /// As [`read`].
 pub fn read_from(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    if input.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 <= MAX_FILE {
+    if unmarked(input)?.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 <= MAX_FILE {
         return Ok(text);
     }
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))

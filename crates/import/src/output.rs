@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use warpmem_files::destination::is_same;
+use warpmem_files::claims::is_same;
 use warpmem_trace::{Provenance, TraceWriter, WriterOptions};
 
 use crate::error::ImportError;

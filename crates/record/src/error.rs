@@ -32,6 +32,12 @@ pub enum ResultsError {
     )]
     InUse { dir: PathBuf },
 
+    #[error(
+        "{} was removed or replaced while results were being written to it: run the command again",
+        dir.display()
+    )]
+    Gone { dir: PathBuf },
+
     #[error("failed to read {}; remove its directory, and its run will be made again", path.display())]
     Unreadable { path: PathBuf, source: parquet::errors::ParquetError },
 

@@ -105,6 +105,8 @@ mod tests {
     use super::*;
     use crate::tests::fixture;
     use serde_json::{Map, Value};
+    use std::collections::BTreeSet;
+    use std::path::Path;
 
     fn id(trace_hash: u64, machine: Machine, seed: Option<u64>) -> String {
         RunKey::new("t", trace_hash, machine, "warpmem run", seed).run_id().to_owned()
@@ -149,6 +151,37 @@ mod tests {
         let key = RunKey::new("other name", 1, described, "another command", None);
         assert_eq!(key.run_id(), id(1, fixture::machine(), None));
         assert_eq!(key.run_id().len(), 16);
+    }
+
+    /// The crates of the workspace that a manifest depends on, tests excepted.
+    fn dependencies(manifest: &toml::Table) -> Vec<String> {
+        let targets = manifest.get("target").and_then(toml::Value::as_table);
+        let targets = targets.into_iter().flat_map(toml::Table::values);
+        let all = targets.filter_map(toml::Value::as_table).chain([manifest]);
+        let tables = all.flat_map(|table| {
+            ["dependencies", "build-dependencies"].map(|kind| table.get(kind)?.as_table())
+        });
+        let names = tables.flatten().flat_map(toml::Table::keys);
+        names.filter_map(|name| name.strip_prefix("warpmem-")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_engine_version_covers_every_crate_that_decides_a_result() {
+        // Their reasons are in build.rs.
+        let decide_nothing = ["checksum", "embed", "files"];
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let hashed: Vec<&str> = env!("WARPMEM_ENGINE_CRATES").split(',').collect();
+        let (mut known, mut left) = (BTreeSet::new(), vec!["record".to_owned()]);
+        while let Some(name) = left.pop() {
+            let folder = if name == "trace" { "../trace-format" } else { &name };
+            let manifest = std::fs::read_to_string(crates.join(folder).join("Cargo.toml")).unwrap();
+            if known.insert(name) {
+                left.extend(dependencies(&manifest.parse().unwrap()));
+            }
+        }
+        known.retain(|name| !decide_nothing.contains(&&**name));
+        assert_eq!(hashed, known.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(hashed.contains(&"energy"));
     }
 
     #[test]

@@ -34,5 +34,7 @@ pub use memory::{MemoryRecorder, MemoryTable, tables_of};
 pub use metrics::{energy, key as key_columns, request_convoy};
 pub use outputs::RunOutputs;
 pub use run::FinishedRun;
-pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names};
+pub use store::{
+    CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder, cell_names, is_part_of_results,
+};
 pub use tables::{ColumnInfo, Table, kernel_rows_json, run_columns, run_row_json, schema};

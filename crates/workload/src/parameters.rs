@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::WorkloadError;
 use crate::shell::quoted;
-use warpmem_files::destination::is_same;
+use warpmem_files::claims::is_same;
 use warpmem_params::{DefaultValue, Kind, Param, Value, Whole, nearest};
 
 pub use warpmem_params::Choice;

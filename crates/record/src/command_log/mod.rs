@@ -13,11 +13,11 @@ mod tests;
 
 use crate::Column;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use tempfile::TempPath;
 use warpmem_dram::standard::Place;
 use warpmem_dram::{Command, CommandSink, Dram};
-use warpmem_files::destination::destination;
+use warpmem_files::staged::Staged;
 
 pub use error::LogError;
 
@@ -82,7 +82,7 @@ enum Sheet {
 /// before that leaves nothing.
 pub struct CommandLogWriter {
     path: PathBuf,
-    partial: TempPath,
+    staged: Staged,
     sheet: Sheet,
     dram: Dram,
     /// First error as a [`CommandSink`], whose calls cannot return it.
@@ -95,28 +95,17 @@ impl CommandLogWriter {
     /// # Errors
     /// If no file can be written beside `path`.
     pub fn create(path: &Path, dram: &Dram) -> Result<CommandLogWriter, LogError> {
-        let path = &destination(path).map_err(LogError::io(path, "create"))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".partial-");
-        // With the permissions of a new file; temporary files are private.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let partial = builder
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
-            .map_err(LogError::io(path, "create"))?;
+        let staged = Staged::create(path).map_err(LogError::io(path, "create"))?;
         let configuration = Configuration::to_toml(dram);
         let (path, dram, failure) = (path.to_owned(), dram.clone(), None);
-        let (sheet, partial) = if is_binary(&path) {
-            let partial = partial.into_temp_path();
-            let writer = binary::Writer::create(&partial, &configuration)?;
-            (Sheet::Binary(Box::new(writer)), partial)
+        let sheet = if is_binary(&path) {
+            Sheet::Binary(Box::new(binary::Writer::create(staged.partial(), &configuration)?))
         } else {
-            let (file, partial) = partial.into_parts();
+            let file = File::create(staged.partial()).map_err(LogError::io(&path, "create"))?;
             let writer = text::Writer::create(file, &configuration);
-            (Sheet::Text(writer.map_err(LogError::io(&path, "write"))?), partial)
+            Sheet::Text(writer.map_err(LogError::io(&path, "write"))?)
         };
-        Ok(CommandLogWriter { path, partial, sheet, dram, failure })
+        Ok(CommandLogWriter { path, staged, sheet, dram, failure })
     }
 
     /// Adds commands of a channel.
@@ -152,8 +141,7 @@ impl CommandLogWriter {
             Sheet::Text(writer) => writer.finish().map_err(LogError::io(&self.path, "write"))?,
             Sheet::Binary(writer) => writer.finish()?,
         }
-        let named = self.partial.persist(&self.path);
-        named.map_err(|error| LogError::io(&self.path, "create")(error.error))
+        self.staged.finish().map_err(LogError::io(&self.path, "create"))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use warpmem_dram::standard::Place;
 use warpmem_dram::{Command, CommandKind, Dram};
+use warpmem_files::input::{self, Unmarked};
 use warpmem_files::text;
 
 const TITLE: &str = "# warpmem command log, version 1";
@@ -55,8 +56,8 @@ impl Writer {
 }
 
 pub(super) fn open(path: &Path) -> Result<CommandLogReader, LogError> {
-    let file = File::open(path).map_err(LogError::io(path, "open"))?;
-    let mut lines = Lines { path: path.to_owned(), file: BufReader::new(file), number: 0 };
+    let file = input::open(path).map_err(LogError::io(path, "open"))?;
+    let mut lines = Lines { path: path.to_owned(), file, number: 0 };
     if lines.next()?.as_deref() != Some(TITLE) {
         return Err(lines.not_a_log(TITLE));
     }
@@ -80,7 +81,7 @@ pub(super) fn open(path: &Path) -> Result<CommandLogReader, LogError> {
 
 struct Lines {
     path: PathBuf,
-    file: BufReader<File>,
+    file: Unmarked<BufReader<File>>,
     /// Of the line last read.
     number: u64,
 }

@@ -28,6 +28,9 @@
 //!   `superseded/`, so a finished run is never missing from both folders.
 //! - A cell that was found damaged has lost its label and no longer counts as a cell.
 //! - Whatever else is left has no final name. The next opening removes it.
+//!
+//! If the directory is removed or replaced under way, the next step fails, and tables that have their
+//! names already lose them: what is left may be cells, but no table that lacks some.
 
 use super::files::{at, names, remove_file, write_file};
 use super::finished::{
@@ -49,9 +52,9 @@ use warpmem_checksum::with_checksum;
 use warpmem_gpu::results::RunResult;
 
 /// Exists as long as the assembled tables are not those of the cells.
-const UNFINISHED: &str = "unfinished";
+pub(super) const UNFINISHED: &str = "unfinished";
 /// The same list, beside tables that lack some of these runs.
-const INCOMPLETE: &str = "incomplete";
+pub(super) const INCOMPLETE: &str = "incomplete";
 
 /// A directory of runs, open for writing by one process.
 pub struct CellStore {
@@ -116,7 +119,7 @@ impl CellStore {
                 None => self.supersede(run_id)?,
             }
         }
-        mark(&self.dir, self.staging.path(), plan)?;
+        self.mark(UNFINISHED, plan)?;
         for (run_id, _) in places.iter().filter(|(_, place)| *place == Some(SUPERSEDED)) {
             let (superseded, cell) = (self.cell(SUPERSEDED, run_id), self.cell(CELLS, run_id));
             fs::rename(&superseded, &cell).map_err(at(&cell, "create"))?;
@@ -155,20 +158,22 @@ impl CellStore {
     /// Begins a run that records `recorded`.
     ///
     /// # Errors
-    /// If its files cannot be created.
+    /// If the directory is gone, or its files cannot be created.
     pub fn begin(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
+        self.staging.check()?;
         RunRecorder::create(self.staging.path().join(key.run_id()), key, recorded)
     }
 
     /// Makes a finished run a cell. If its recorder is dropped instead, the run leaves nothing.
     ///
     /// # Errors
-    /// If its tables cannot be written.
+    /// If the directory is gone, or its tables cannot be written.
     pub fn finish(
         &self,
         mut recorder: RunRecorder,
         result: &RunResult,
     ) -> Result<(), ResultsError> {
+        self.staging.check()?;
         recorder.close()?;
         let RunRecorder { key, folder, recorded, .. } = recorder;
         let label = Label::new(&key, recorded);
@@ -211,17 +216,34 @@ impl CellStore {
     /// everything that is `asked` for. Returns how many these are.
     ///
     /// # Errors
-    /// If a cell cannot be read or a table cannot be written. The cells are not changed.
+    /// If the directory is gone, a cell cannot be read or a table cannot be written. The cells are
+    /// not changed.
     pub fn assemble<'a>(
         self,
         runs: impl IntoIterator<Item = &'a RunKey>,
         asked: Recorded,
     ) -> Result<usize, ResultsError> {
+        self.staging.check()?;
         let finished = FinishedCells::read(&self.dir)?;
         let plan: Vec<&RunKey> = runs.into_iter().collect();
         let is_there = |key: &&&RunKey| finished.folder(key, asked) == Some(CELLS);
         let runs: Vec<&RunKey> = plan.iter().filter(is_there).copied().collect();
         let cells: Vec<PathBuf> = runs.iter().map(|key| self.cell(CELLS, key.run_id())).collect();
+        self.concatenate_cells(&runs, &cells)?;
+        for table in asked.tables() {
+            self.move_stream_out(&cells, table)?;
+        }
+        if let Err(error) = self.name_tables(&plan, cells.len()) {
+            self.remove_tables()?;
+            return Err(error);
+        }
+        // Removes it only if it is empty.
+        let _ = fs::remove_dir(self.dir.join(SUPERSEDED));
+        Ok(cells.len())
+    }
+
+    /// Writes the tables of these runs, from their cells, in the hidden directory.
+    fn concatenate_cells(&self, runs: &[&RunKey], cells: &[PathBuf]) -> Result<(), ResultsError> {
         // The command names the trace's file, which may have moved since the cell was written.
         let texts = runs.iter().map(|key| key.command.as_str()).collect();
         let commands = ColumnRewrite { column: COMMAND, texts };
@@ -231,28 +253,36 @@ impl CellStore {
             let rewrite = (*table == "runs").then_some(&commands);
             concatenate(&sources, &self.staging.path().join(&name), table, rewrite)?;
         }
-        for table in asked.tables() {
-            self.move_stream_out(&cells, table)?;
+        Ok(())
+    }
+
+    /// Gives the tables, of so many `runs` of the plan, their names. Beside tables that lack runs,
+    /// `incomplete` is there before them.
+    fn name_tables(&self, plan: &[&RunKey], runs: usize) -> Result<(), ResultsError> {
+        // Somebody may have removed it.
+        self.mark(UNFINISHED, plan)?;
+        if runs == 0 {
+            self.remove_tables()?;
+        }
+        if runs < plan.len() {
+            self.mark(INCOMPLETE, plan)?;
         }
         // `runs` is the first table and takes its name last: where it is, everything is.
-        for table in TABLES.iter().rev() {
+        for table in TABLES.iter().rev().filter(|_| runs > 0) {
             let name = format!("{table}.parquet");
-            let (whole, last) = (self.staging.path().join(&name), self.dir.join(&name));
-            match cells.is_empty() {
-                true => remove_file(&last)?,
-                false => fs::rename(&whole, &last).map_err(at(&last, "create"))?,
-            }
+            let last = self.dir.join(&name);
+            fs::rename(self.staging.path().join(&name), &last).map_err(at(&last, "create"))?;
         }
-        let (unfinished, incomplete) = (self.dir.join(UNFINISHED), self.dir.join(INCOMPLETE));
-        if cells.len() < plan.len() {
-            fs::rename(&unfinished, &incomplete).map_err(at(&incomplete, "create"))?;
-        } else {
-            remove_file(&incomplete)?;
-            remove_file(&unfinished)?;
+        self.staging.check()?;
+        if runs == plan.len() {
+            remove_file(&self.dir.join(INCOMPLETE))?;
         }
-        // Removes it only if it is empty.
-        let _ = fs::remove_dir(self.dir.join(SUPERSEDED));
-        Ok(cells.len())
+        remove_file(&self.dir.join(UNFINISHED))
+    }
+
+    /// Removes the assembled tables, `runs` first.
+    fn remove_tables(&self) -> Result<(), ResultsError> {
+        TABLES.iter().try_for_each(|table| remove_file(&self.dir.join(format!("{table}.parquet"))))
     }
 
     /// Moves a streamed table out of the cells, to the folder of this table.
@@ -291,24 +321,24 @@ impl CellStore {
         fs::remove_dir_all(&gone).map_err(at(&gone, "remove"))
     }
 
+    /// Writes the run ids of the plan under this name. While it is [`UNFINISHED`], the tables are not
+    /// those of the cells, and readers take only the cells of these runs.
+    fn mark(&self, name: &str, plan: &[&RunKey]) -> Result<(), ResultsError> {
+        let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
+                        Run it again to go on.\n"
+            .to_owned();
+        for key in plan {
+            text.push_str(key.run_id());
+            text.push('\n');
+        }
+        let (whole, last) = (self.staging.path().join(name), self.dir.join(name));
+        write_file(&whole, &with_checksum(text))?;
+        fs::rename(&whole, &last).map_err(at(&last, "create"))
+    }
+
     fn cell(&self, folder: &str, run_id: &str) -> PathBuf {
         self.dir.join(folder).join(run_id)
     }
-}
-
-/// Writes `unfinished`: the tables are not those of the cells, and until they are, readers take
-/// only the cells of these runs.
-fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError> {
-    let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
-                    Run it again to go on.\n"
-        .to_owned();
-    for key in plan {
-        text.push_str(key.run_id());
-        text.push('\n');
-    }
-    let (whole, last) = (partial.join(UNFINISHED), dir.join(UNFINISHED));
-    write_file(&whole, &with_checksum(text))?;
-    fs::rename(&whole, &last).map_err(at(&last, "create"))
 }
 
 /// Moves the streams back to their cells. A stream whose cell somebody has removed goes to

@@ -3,22 +3,23 @@
 
 use super::files::at;
 use crate::ResultsError;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Locked by the process that writes the directory.
-const LOCK: &str = ".lock";
+pub(super) const LOCK: &str = ".lock";
 /// Prefix of the hidden directory. Other temporary files in a results directory have other names.
-const PREFIX: &str = ".partial-results-";
+pub(super) const PREFIX: &str = ".partial-results-";
 
 /// A hidden directory in a results directory. The results directory is locked as long as this value
 /// lives; what is left in the hidden directory is removed with it.
 pub(super) struct Staging {
     // Dropped before the lock.
     folder: TempDir,
-    _lock: Lock,
+    lock: Lock,
+    dir: PathBuf,
 }
 
 impl Staging {
@@ -30,7 +31,19 @@ impl Staging {
         let lock = Lock::take(dir)?;
         clear(dir)?;
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(dir);
-        Ok(Staging { folder: folder.map_err(at(dir, "write in directory"))?, _lock: lock })
+        let folder = folder.map_err(at(dir, "write in directory"))?;
+        Ok(Staging { folder, lock, dir: dir.to_owned() })
+    }
+
+    /// Fails if the results directory is no longer the one that was locked.
+    ///
+    /// # Errors
+    /// [`ResultsError::Gone`].
+    pub fn check(&self) -> Result<(), ResultsError> {
+        match has_its_name(&self.lock.file, &self.lock.path) {
+            true => Ok(()),
+            false => Err(ResultsError::Gone { dir: self.dir.clone() }),
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -41,15 +54,15 @@ impl Staging {
 /// A locked file, removed with the lock.
 struct Lock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Lock {
     fn take(dir: &Path) -> Result<Lock, ResultsError> {
         let path = dir.join(LOCK);
         let file = File::create(&path).map_err(at(&path, "create"))?;
-        match is_locked_by_us(&file) {
-            Ok(true) => Ok(Lock { path, _file: file }),
+        match is_locked_by_us(&file, &path) {
+            Ok(true) => Ok(Lock { path, file }),
             Ok(false) => Err(ResultsError::InUse { dir: dir.to_owned() }),
             Err(error) => Err(at(&path, "lock")(error)),
         }
@@ -58,14 +71,17 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A file that stays is not locked, and the next process can lock it.
-        let _ = fs::remove_file(&self.path);
+        // A file that stays is not locked, and the next process can lock it. In a directory that has
+        // been replaced, the file is another process's.
+        if has_its_name(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
-fn is_locked_by_us(file: &File) -> io::Result<bool> {
+fn is_locked_by_us(file: &File, path: &Path) -> io::Result<bool> {
     match file.try_lock() {
-        Ok(()) => is_there(file),
+        Ok(()) => Ok(has_its_name(file, path)),
         Err(TryLockError::WouldBlock) => Ok(false),
         // Some network file systems have no locks: there the user must not start two processes.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
@@ -73,18 +89,23 @@ fn is_locked_by_us(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether the file still has its name. Its last holder may have removed it since it was opened,
-/// and others may have locked a new file of that name.
+/// Whether `path` still names the open file. Another process may have removed the file since it was
+/// opened and created a new one of that name.
+fn has_its_name(file: &File, path: &Path) -> bool {
+    let [open, named] = [file.metadata(), fs::metadata(path)].map(|found| found.ok());
+    open.zip(named).is_some_and(|(open, named)| is_same(&open, &named))
+}
+
 #[cfg(unix)]
-fn is_there(file: &File) -> io::Result<bool> {
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    Ok(file.metadata()?.nlink() > 0)
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// An open file keeps its name.
 #[cfg(not(unix))]
-fn is_there(_: &File) -> io::Result<bool> {
-    Ok(true)
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 /// Removes the incomplete files of a killed process.
@@ -141,8 +162,27 @@ mod tests {
         let dir = tempdir().unwrap();
         let path = dir.path().join(LOCK);
         let file = File::create(&path).unwrap();
-        assert!(is_locked_by_us(&file).unwrap());
+        assert!(is_locked_by_us(&file, &path).unwrap());
         fs::remove_file(&path).unwrap();
-        assert!(!is_locked_by_us(&file).unwrap());
+        assert!(!is_locked_by_us(&file, &path).unwrap());
+        File::create(&path).unwrap();
+        assert!(!is_locked_by_us(&file, &path).unwrap(), "another file of that name");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_that_was_replaced_is_another() {
+        let parent = tempdir().unwrap();
+        let [dir, away] = ["dir", "away"].map(|name| parent.path().join(name));
+        fs::create_dir(&dir).unwrap();
+        let staging = Staging::open(&dir).unwrap();
+        assert!(staging.check().is_ok());
+        fs::rename(&dir, &away).unwrap();
+        assert!(matches!(staging.check(), Err(ResultsError::Gone { .. })));
+        fs::create_dir(&dir).unwrap();
+        let other = Staging::open(&dir).unwrap();
+        assert!(staging.check().is_err() && other.check().is_ok());
+        drop(staging);
+        assert!(other.check().is_ok(), "its lock is left alone");
     }
 }

@@ -84,8 +84,10 @@ impl ResultsWriter {
     /// Begins a run that records `recorded`.
     ///
     /// # Errors
-    /// If a run of the same [`RunKey::run_id`] has begun before, or its files cannot be created.
+    /// If the directory is gone, a run of the same [`RunKey::run_id`] has begun before, or its files
+    /// cannot be created.
     pub fn begin_run(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
+        self.staging.check()?;
         if !self.runs().begun.insert(key.run_id().to_owned()) {
             let (run_id, trace) = (key.run_id().to_owned(), key.trace);
             return Err(ResultsError::DuplicateRun { run_id, trace });
@@ -98,13 +100,14 @@ impl ResultsWriter {
     /// dropped instead, the run leaves nothing.
     ///
     /// # Errors
-    /// If its rows could not be written.
+    /// If the directory is gone, or its rows could not be written.
     pub fn finish_run(
         &self,
         index: usize,
         mut recorder: RunRecorder,
         result: &RunResult,
     ) -> Result<(), ResultsError> {
+        self.staging.check()?;
         recorder.close()?;
         let RunRecorder { key, folder: unfinished, recorded, .. } = recorder;
         for table in recorded.tables() {
@@ -123,26 +126,41 @@ impl ResultsWriter {
     /// finished run it leaves nothing.
     ///
     /// # Errors
-    /// If a file cannot be written or named.
+    /// If the directory is gone, or a file cannot be written or named. Nothing keeps its name then.
     pub fn finish(self) -> Result<(), ResultsError> {
         let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner).finished;
         if runs.is_empty() {
             return Ok(());
         }
+        self.staging.check()?;
         let folder = self.staging.path();
         write_tables(folder, &runs.into_values().collect::<Vec<_>>())?;
         let left_out = |name: &&str| STREAMED.contains(name) && !folder.join(name).exists();
-        for name in CONTENTS.into_iter().filter(|name| !left_out(name)) {
-            let last = self.dir.join(name);
-            fs::rename(folder.join(name), &last).map_err(at(&last, "create"))?;
+        let mut named = Vec::new();
+        let mut name_all = || {
+            for name in CONTENTS.into_iter().filter(|name| !left_out(name)) {
+                let last = self.dir.join(name);
+                fs::rename(folder.join(name), &last).map_err(at(&last, "create"))?;
+                named.push(last);
+            }
+            self.staging.check()
+        };
+        let result = name_all();
+        if result.is_err() {
+            named.iter().rev().for_each(|path| remove(path));
         }
-        Ok(())
+        result
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
         // Each run is added by one call, so a panic elsewhere cannot leave it half added.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Removes a table that has its name, as far as possible.
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 /// Refuses a directory that holds results.

@@ -3,5 +3,6 @@
 mod cells;
 mod energy;
 pub(crate) mod fixture;
+mod gone;
 mod tables;
 mod writer;

@@ -3,7 +3,7 @@
 use super::{KernelPart, Part, ProgressCallback, SampleError, Watch};
 use std::path::Path;
 use std::sync::Arc;
-use warpmem_files::destination::is_same;
+use warpmem_files::claims::is_same;
 use warpmem_trace::{
     Chunk, CtaBuilder, InstructionId, Provenance, Record, Trace, TraceSummary, TraceWriter,
     WriterOptions,
