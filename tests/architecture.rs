@@ -27,7 +27,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
-    ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
+    ("standalone", &["dram", "files", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),
     ("import", &["files", "params", "text", "trace"]),
     ("ptx", &[]),

@@ -11,10 +11,8 @@ use std::{env, fs};
 /// Crates that this one depends on and that decide no result.
 const OTHERS: [&str; 3] = [
     // Guards the bytes of tables against damage.
-    "checksum",
-    // Lists the TOML files of other crates, which are hashed there.
-    "embed",
-    // Opens and names files; says nothing of what is in them.
+    "checksum", // Lists the TOML files of other crates, which are hashed there.
+    "embed",    // Opens and names files; says nothing of what is in them.
     "files",
 ];
 

@@ -13,6 +13,7 @@ use warpmem::capture::{
     Registers, Selection, Settings, Watch, capture, capture_program as capture_whole,
 };
 use warpmem::device::device_of;
+use warpmem::files::claims::Claims;
 use warpmem::simt::Limits;
 
 /// Watches a capture.
@@ -54,6 +55,12 @@ pub fn capture_launches(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let plan = Plan::read(&launch).or_raise()?;
+    let mut files = Claims::default();
+    files.read("launch file", &launch);
+    plan.claim_inputs(&mut files);
+    plan.claim_outputs(&mut files);
+    files.write("trace", &output);
+    files.check().or_raise()?;
     let options = Options {
         output: Some(output),
         selection: Selection::all(),

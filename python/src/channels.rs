@@ -49,7 +49,7 @@ impl Requests {
     fn origin(self) -> PyResult<Origin> {
         let mix = Mix { requests: self.requests, reads: self.reads, seed: self.seed };
         if let Some(trace) = self.trace {
-            return Ok(Origin::File(trace));
+            return Origin::file(&trace).or_raise();
         }
         if let Some(stride) = self.stride {
             return Ok(Origin::Strided { stride, mix });

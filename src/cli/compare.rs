@@ -4,17 +4,19 @@ use super::comparison::{self, parse_metrics};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
-use super::machines::{MACHINE_HELP, RunOverrides};
+use super::machines::{MACHINE_HELP, RunOverrides, claim_machine};
 use super::output::{complain, note, print};
 use super::policies::PolicyLists;
 use super::progress::Board;
 use super::recording::RecordingOptions;
+use crate::cli::files::{InputFile, NamesFiles, OutputResults};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::available_parallelism;
+use warpmem::files::claims::Claims;
 use warpmem::machine::Machine;
 use warpmem::record::ResultsWriter;
 use warpmem::slots::{Baseline, combinations, split_list};
@@ -30,7 +32,7 @@ use warpmem::study::traces::NamedTrace;
 pub struct Args {
     /// Traces to replay, or lists of them (.toml) as `generate suite` writes them
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
-    traces: Vec<PathBuf>,
+    traces: Vec<InputFile>,
     #[arg(
         long = "machine", value_name = "NAME|FILE,…", default_value = "li2015", help = MACHINE_HELP,
         value_parser = Machines::parse, value_hint = ValueHint::FilePath
@@ -50,7 +52,7 @@ pub struct Args {
     /// Directory for the tables of all runs, with a row for every load; created if it does not
     /// exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: Option<PathBuf>,
+    output: Option<OutputResults>,
     #[command(flatten)]
     recording: RecordingOptions,
     /// What to print
@@ -74,11 +76,17 @@ Examples:
 
 /// Names and files of machines.
 #[derive(Clone, Debug)]
-struct Machines(Vec<String>);
+pub struct Machines(Vec<String>);
 
 impl Machines {
     fn parse(text: &str) -> Result<Machines, String> {
         split_list(text).map(Machines)
+    }
+}
+
+impl NamesFiles for Machines {
+    fn claim(&self, option: &str, claims: &mut Claims) {
+        self.0.iter().for_each(|machine| claim_machine(machine, option, claims));
     }
 }
 

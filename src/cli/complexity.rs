@@ -1,7 +1,7 @@
 //! `warpmem list --complexity`: the hardware cost of the schedulers and arbiters of a machine.
 
 use super::format::{TextFormat, json};
-use super::machines::MACHINE_HELP;
+use super::machines::{MACHINE_HELP, MachineName};
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem::dram::scheduler::SCHEDULERS;
@@ -23,7 +23,7 @@ pub struct Costed {
         long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP,
         value_hint = ValueHint::FilePath, requires = "complexity"
     )]
-    machine: String,
+    machine: MachineName,
     /// Override a machine parameter, as in `dram.read_queue=128`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "complexity")]
     overrides: Vec<String>,

@@ -4,9 +4,9 @@ use super::format::TextFormat;
 use super::import::Watch;
 use super::interrupt::Interrupt;
 use super::output::print;
+use crate::cli::files::{InputFile, OutputFolder};
 use anyhow::Context;
 use clap::{Subcommand, ValueHint, value_parser};
-use std::path::PathBuf;
 use warpmem::import::{ExportOptions, ExportSummary, export_accel_sim};
 use warpmem_text::aligned;
 use warpmem_trace::Trace;
@@ -29,10 +29,10 @@ enum Target {
 struct AccelSim {
     /// Trace to export
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
+    trace: InputFile,
     /// Folder to create
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: PathBuf,
+    output: OutputFolder,
     /// Compress the kernel files with xz at this level, 0 to 9
     #[arg(long, value_name = "LEVEL", value_parser = value_parser!(u32).range(0..=9))]
     xz: Option<u32>,

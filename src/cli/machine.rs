@@ -1,7 +1,7 @@
 //! `warpmem machine`: a machine's parameters, and what distinguishes two machines.
 
 use super::format::{self, Format};
-use super::machines::{MACHINE_HELP, Overrides};
+use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ enum Command {
 #[command(after_help = AFTER_SHOW)]
 struct Show {
     #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
 }
@@ -37,9 +37,9 @@ struct Show {
 #[command(after_help = AFTER_DIFF)]
 struct Diff {
     #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    one: String,
+    one: MachineName,
     #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    other: String,
+    other: MachineName,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -101,7 +101,7 @@ fn diff(Diff { one, other, format }: &Diff) -> anyhow::Result<()> {
             format!("no difference: {one} and {other} have the same parameters\n")
         }
         Format::Table => {
-            let heading = vec!["parameter".to_owned(), one.clone(), other.clone()];
+            let heading = vec!["parameter".to_owned(), one.to_string(), other.to_string()];
             let lines = rows.iter().map(Difference::to_line);
             aligned(&std::iter::once(heading).chain(lines).collect::<Vec<_>>(), &[])
         }

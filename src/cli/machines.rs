@@ -1,12 +1,68 @@
 //! Options that select the machine.
 
+use super::files::NamesFiles;
 use super::output::warn;
 use clap::Args;
-use warpmem::machine::{Machine, MachineError, conversion, load};
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use warpmem::dram::Dram;
+use warpmem::dram::standard::is_file;
+use warpmem::files::claims::{Claims, Clash};
+use warpmem::machine::{Machine, MachineError, conversion, load, preset_names};
 
 /// Help of `--machine`, shared by the commands that take one or several.
 pub const MACHINE_HELP: &str =
     "Name of a machine (see `warpmem list machines`), a TOML file or a gpgpusim.config";
+
+/// Name of a machine, or a TOML file.
+#[derive(Clone, Debug)]
+pub struct MachineName(String);
+
+impl From<String> for MachineName {
+    fn from(name: String) -> MachineName {
+        MachineName(name)
+    }
+}
+
+impl fmt::Display for MachineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Deref for MachineName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl NamesFiles for MachineName {
+    fn claim(&self, option: &str, claims: &mut Claims) {
+        claim_machine(&self.0, option, claims);
+    }
+}
+
+/// Adds the file of a machine that is no preset.
+pub fn claim_machine(name_or_path: &str, option: &str, claims: &mut Claims) {
+    if preset_names().all(|preset| preset != name_or_path) {
+        claims.read(option, Path::new(name_or_path));
+    }
+}
+
+/// Refuses outputs, each with its option, that would overwrite the file of a DRAM standard.
+pub fn check_standard(dram: &Dram, outputs: &[(&str, Option<&Path>)]) -> Result<(), Clash> {
+    let mut files = Claims::default();
+    if is_file(&dram.standard) {
+        files.read("DRAM standard", Path::new(&dram.standard));
+    }
+    for (option, path) in outputs {
+        path.iter().for_each(|path| files.write(option, path));
+    }
+    files.check()
+}
 
 /// Overrides of machine parameters.
 #[derive(Args, Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use super::Cli;
 use super::output::{note, print};
+use crate::cli::files::OutputFolder;
 use anyhow::{Context, bail};
 use clap::{Command, CommandFactory, ValueHint};
 use clap_mangen::Man;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warpmem::files::staged;
 
 /// Print a manual page, or write those of all commands
@@ -18,7 +19,7 @@ pub struct Args {
     command: Vec<String>,
     /// Directory for the pages of all commands; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: Option<PathBuf>,
+    output: Option<OutputFolder>,
 }
 
 const AFTER_HELP: &str = "\

@@ -15,6 +15,7 @@ mod descriptors;
 mod dram;
 mod exit;
 mod export;
+mod files;
 mod format;
 mod generate;
 mod hardware;
@@ -39,7 +40,9 @@ mod run_row;
 mod sample;
 mod sweep;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use std::env;
 
 pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
 
@@ -115,10 +118,20 @@ commands! {
 }
 
 impl Cli {
-    /// Carries out the command of the command line.
+    /// Carries out the command of the command line. Refuses one whose outputs would destroy its other
+    /// files.
     pub fn main() -> anyhow::Result<()> {
-        match Cli::try_parse() {
-            Ok(cli) => cli.execute(),
+        let mut command = Cli::command();
+        let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|matches| {
+            let cli =
+                Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+            Ok((cli, files::claims(&command, &matches)))
+        });
+        match parsed {
+            Ok((cli, files)) => {
+                files.check()?;
+                cli.execute()
+            }
             Err(error) if error.use_stderr() => error.exit(),
             Err(help) => output::written(|| help.print()),
         }
@@ -135,7 +148,6 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,15 +1,18 @@
 //! Files that commands draw charts to.
 
 use super::output::note;
+use crate::cli::files::OutputFile;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A file to draw to; its name determines the format.
-pub fn parse_path(text: &str) -> Result<PathBuf, String> {
+pub fn parse_path(text: &str) -> Result<OutputFile, String> {
     let path = PathBuf::from(text);
     let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     let is_drawn = is_svg || warpmem_chart::is_png(&path);
-    is_drawn.then_some(path).ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
+    is_drawn
+        .then(|| path.into())
+        .ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
 }
 
 /// Writes a drawing, and names on standard error the characters that a PNG cannot show.

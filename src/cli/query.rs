@@ -1,12 +1,15 @@
 //! `warpmem query`: SQL over the tables of results.
 
 use super::output::{note, note_without_checksum, print, width};
+use crate::cli::files::{InputFile, NamesFiles, OutputFile};
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
+use warpmem::files::claims::Claims;
 use warpmem::files::{staged, text};
 use warpmem::params::nearest;
+use warpmem::record::is_part_of_results;
 use warpmem_analysis::polars::prelude::{DataFrame, col};
 use warpmem_analysis::{
     Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,
@@ -24,10 +27,10 @@ pub struct Args {
     /// Directories of results, several are read as one, and then the query; `-` reads the query
     /// from standard input
     #[arg(value_name = "DIR… SQL", required = true, value_hint = ValueHint::AnyPath)]
-    words: Vec<String>,
+    words: Vec<Word>,
     /// Read the query from a file; all other arguments are directories
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    file: Option<PathBuf>,
+    file: Option<InputFile>,
     /// List the tables with their rows and columns
     #[arg(long, conflicts_with = "file")]
     tables: bool,
@@ -36,7 +39,33 @@ pub struct Args {
     format: Option<QueryFormat>,
     /// File to write instead of printing
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    output: Option<OutputFile>,
+}
+
+/// A directory of results, or the query.
+#[derive(Clone, Debug)]
+pub struct Word(String);
+
+impl From<String> for Word {
+    fn from(word: String) -> Word {
+        Word(word)
+    }
+}
+
+impl AsRef<Path> for Word {
+    fn as_ref(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl NamesFiles for Word {
+    fn claim(&self, option: &str, claims: &mut Claims) {
+        let path = Path::new(&self.0);
+        match path.is_dir() {
+            true => claims.read_folder(option, path, is_part_of_results),
+            false => claims.read(option, path),
+        }
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -68,14 +97,6 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         staged::check(output)?;
     }
     let results = Results::open_all(directories)?;
-    if let Some(output) = &args.output
-        && results.reads(output)?
-    {
-        bail!(
-            "{} is a file of the tables that are queried, or would be one: name another output",
-            output.display()
-        );
-    }
     match sql {
         None => print(&tables(&results)?),
         Some(sql) => {
@@ -90,15 +111,13 @@ fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyh
     let Some(output) = output else {
         return print(&rendered(frame, format)?);
     };
-    match format {
-        QueryFormat::Table => {
-            staged::write(output, |path| Ok(fs::write(path, rendered(frame, format)?)?))?;
-        }
-        QueryFormat::Csv => write_csv(frame, output)?,
-        QueryFormat::Json => write_json(frame, output)?,
-        QueryFormat::Parquet => write_parquet(frame, output)?,
-        QueryFormat::Ipc => write_ipc(frame, output)?,
-    }
+    staged::write(output, |partial| match format {
+        QueryFormat::Table => Ok(fs::write(partial, rendered(frame, format)?)?),
+        QueryFormat::Csv => Ok(write_csv(frame, partial)?),
+        QueryFormat::Json => Ok(write_json(frame, partial)?),
+        QueryFormat::Parquet => Ok(write_parquet(frame, partial)?),
+        QueryFormat::Ipc => Ok(write_ipc(frame, partial)?),
+    })?;
     let (rows, columns) = frame.shape();
     note(&format!("{rows} rows of {columns} columns in {}", output.display()));
     Ok(())
@@ -144,7 +163,7 @@ fn format_of(output: &Path) -> anyhow::Result<QueryFormat> {
 }
 
 /// No query if the tables are to be listed.
-fn directories_and_query(args: &Args) -> anyhow::Result<(&[String], Option<String>)> {
+fn directories_and_query(args: &Args) -> anyhow::Result<(&[Word], Option<String>)> {
     if args.tables {
         return Ok((&args.words, None));
     }
@@ -152,7 +171,7 @@ fn directories_and_query(args: &Args) -> anyhow::Result<(&[String], Option<Strin
         return Ok((&args.words, Some(read(file)?)));
     }
     match args.words.split_last() {
-        Some((sql, directories)) if !directories.is_empty() && !Path::new(sql).is_dir() => {
+        Some((Word(sql), directories)) if !directories.is_empty() && !Path::new(sql).is_dir() => {
             let sql = if sql == "-" { read(Path::new("-"))? } else { sql.clone() };
             Ok((directories, Some(sql)))
         }

@@ -5,6 +5,7 @@ use super::interrupt::Interrupt;
 use super::output::{note, note_without_checksum};
 use super::plot_file::note_boxes;
 use super::progress::bar;
+use crate::cli::files::{InputResults, OutputCharts, OutputFile};
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -27,18 +28,18 @@ use warpmem_text::counted;
 pub struct Args {
     /// Directories of results; several, such as the shards of a sweep, are read as one
     #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
-    directories: Vec<PathBuf>,
+    directories: Vec<InputResults>,
     /// HTML page to write: a single file, which needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    html: Option<PathBuf>,
+    html: Option<OutputFile>,
     /// Markdown file to write; its pictures go to `--plots`, or to a folder named after FILE with
     /// `-plots` appended
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    markdown: Option<PathBuf>,
+    markdown: Option<OutputFile>,
     /// Folder for every chart as SVG, PNG and CSV, and every table as CSV; created if it does not
     /// exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    plots: Option<PathBuf>,
+    plots: Option<OutputCharts>,
     /// Policy to compare with: one that the runs have, or several of different slots with slashes
     /// between; by default the machine's own if there are runs of it, otherwise the first
     #[arg(long, value_name = "POLICY")]
@@ -83,7 +84,7 @@ fn parse_mean() -> impl TypedValueParser<Value = Mean> {
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let interrupt = Interrupt::install()?;
     let study = Study::open(&Question {
-        directories: args.directories.clone(),
+        directories: args.directories.iter().map(|directory| directory.to_path_buf()).collect(),
         baseline: args.baseline.clone(),
         metrics: args.metrics.as_ref().map(|metrics| metrics.0.clone()),
         mean: args.mean,
@@ -135,13 +136,14 @@ struct Outputs {
 
 impl Outputs {
     fn of(args: &Args) -> Outputs {
-        let Args { html, markdown, plots, .. } = args;
+        let [html, markdown] = [&args.html, &args.markdown].map(|path| path.as_deref());
+        let plots = args.plots.as_deref();
         let is_told = html.is_some() || markdown.is_some() || plots.is_some();
         let usual = args.directories.first().filter(|_| !is_told);
         Outputs {
-            html: html.clone().or(usual.map(|directory| directory.join("report.html"))),
-            plots: plots.clone().or(markdown.as_deref().map(plots_beside)),
-            markdown: markdown.clone(),
+            html: html.map(Path::to_owned).or(usual.map(|directory| directory.join("report.html"))),
+            plots: plots.map(Path::to_owned).or(markdown.map(plots_beside)),
+            markdown: markdown.map(Path::to_owned),
         }
     }
 

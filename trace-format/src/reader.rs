@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,6 +58,17 @@ impl Bytes {
     }
 }
 
+/// The bytes of a pipe or device, which cannot be mapped; of one that does not begin as a trace, only
+/// the first.
+fn read_stream(mut stream: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    (&mut stream).take(Head::BYTES as u64).read_to_end(&mut bytes)?;
+    if bytes.first_chunk().is_some_and(|head: &[u8; 8]| Head::has_magic(head)) {
+        stream.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 /// Positions of a kernel's blocks.
 struct KernelPlaces {
     chunks: Vec<ChunkPlace>,
@@ -75,6 +87,8 @@ struct Place {
 }
 
 impl Trace {
+    /// Maps a trace into memory, or reads it from a pipe.
+    ///
     /// # Errors
     /// When the file cannot be read, is not a trace, has a newer version, or is truncated or
     /// damaged.
@@ -86,6 +100,10 @@ impl Trace {
         if metadata.is_dir() {
             let reason = "it is a folder".to_owned();
             return Err(TraceError::NotATrace { path: path.to_owned(), reason });
+        }
+        if !metadata.is_file() {
+            let bytes = read_stream(file).map_err(failed("read"))?;
+            return Trace::from_bytes(path, bytes);
         }
         if metadata.len() == 0 {
             return Trace::from_bytes(path, Vec::new());

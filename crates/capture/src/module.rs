@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use warpmem_files::{input, text};
 use warpmem_ptx::{Function, FunctionId, Module, fatbin, listing};
 use warpmem_simt::estimated_registers;
 
 use crate::error::CaptureError;
 
-/// Longest file of PTX or fat binary, bytes: more than any compiler has written.
-const MOST_BYTES: u64 = 1 << 30;
+/// Longest module, bytes. A device has no end.
+const MAX_MODULE: u64 = 1 << 30;
 
 /// A parsed module and where it is from.
 #[derive(Clone, Debug)]
@@ -40,11 +41,11 @@ impl PtxModule {
     /// When it cannot be read, or is neither.
     pub fn read(path: &Path) -> Result<PtxModule, CaptureError> {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
-        let bytes = warpmem_files::text::read_bytes(path, MOST_BYTES).map_err(failed)?;
+        let bytes = input::read(path, MAX_MODULE).map_err(failed)?;
         let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
         let text = match fatbin::is_container(&bytes) {
             true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
-            false => String::from_utf8(bytes).map_err(|error| {
+            false => text::decode(bytes).map_err(failed)?.map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
                 unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
             })?,

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use warpmem_files::claims::Claims;
 use warpmem_params::parse_whole;
 
 use crate::argument::Argument;
 use crate::buffer::BufferSpec;
 use crate::expectation::Expectation;
+use crate::fill::Fill;
 use crate::texture::TextureSpec;
 
 /// A capture.
@@ -23,6 +25,40 @@ pub struct Plan {
     /// By name.
     pub textures: Vec<(String, TextureSpec)>,
     pub launches: Vec<PlannedLaunch>,
+}
+
+impl Plan {
+    /// Adds the files that the plan reads.
+    pub fn claim_inputs(&self, claims: &mut Claims) {
+        claims.read("module", &self.module);
+        for planned in &self.buffers {
+            self.claim_fill(&planned.spec, claims);
+            if let Some(expectation) = &planned.expectation {
+                claims.read("expected array", &self.folder.join(&expectation.file));
+            }
+        }
+        let arguments = self.launches.iter().flat_map(|launch| &launch.arguments);
+        for argument in arguments.flat_map(Argument::addresses) {
+            if let Argument::Buffer(spec) = argument {
+                self.claim_fill(spec, claims);
+            }
+        }
+    }
+
+    fn claim_fill(&self, spec: &BufferSpec, claims: &mut Claims) {
+        if let Fill::File(file) = &spec.fill {
+            claims.read("array", &self.folder.join(file));
+        }
+    }
+
+    /// Adds the files that buffers are written to.
+    pub fn claim_outputs(&self, claims: &mut Claims) {
+        for planned in &self.buffers {
+            if let Some(output) = &planned.output {
+                claims.write("output of a buffer", &self.folder.join(output));
+            }
+        }
+    }
 }
 
 /// A buffer with a name.

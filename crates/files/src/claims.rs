@@ -170,7 +170,9 @@ impl Place {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             match is_folder {
                 true => holds(&within) && self.is_linked_from(folder, &within, holds),
-                false => holds(&within) && Place::of(&entry.path()).is_some_and(|p| p.is_same(self)),
+                false => {
+                    holds(&within) && Place::of(&entry.path()).is_some_and(|p| p.is_same(self))
+                }
             }
         })
     }

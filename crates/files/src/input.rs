@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempPath;
 
-/// A reader whose first bytes have been looked at.
-pub(crate) type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
-
-/// Text after its byte order mark, if it has one.
-pub type Unmarked<R> = Peeked<R>;
+/// Text without a byte order mark: its first bytes, which have been looked at, and the rest.
+pub type Unmarked<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// Opens a text file, a pipe or a device.
 ///
@@ -53,7 +50,10 @@ pub fn unmarked<R: Read>(text: R) -> io::Result<Unmarked<R>> {
 
 /// The first bytes of a reader, `most` unless it ends before, and the rest. A pipe may give fewer
 /// bytes in one read.
-pub(crate) fn peeked<R: Read>(mut reader: R, most: u64) -> io::Result<(Vec<u8>, R)> {
+///
+/// # Errors
+/// If it cannot be read.
+pub fn peeked<R: Read>(mut reader: R, most: u64) -> io::Result<(Vec<u8>, R)> {
     let mut head = Vec::new();
     reader.by_ref().take(most).read_to_end(&mut head)?;
     Ok((head, reader))
@@ -81,6 +81,11 @@ impl Rereadable {
     /// The path as given, for messages.
     pub fn given(&self) -> &Path {
         &self.given
+    }
+
+    /// Whether it was a pipe.
+    pub fn is_copy(&self) -> bool {
+        self.copy.is_some()
     }
 
     /// The path to open.

@@ -5,6 +5,7 @@ use crate::input::unmarked;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 /// Longest file that is read as a whole, bytes. Machines, plans, suites, standards and queries are
 /// written by people and are much shorter.
@@ -30,16 +31,14 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
 }
 
-/// The bytes of a file of at most `most` bytes.
+/// The text of bytes that are read already, without a byte order mark.
 ///
 /// # Errors
-/// If it cannot be read or is longer.
-pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if File::open(path)?.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
-        return Ok(bytes);
-    }
-    Err(too_large(format!("it is longer than {most} bytes, which no such file is")))
+/// If they are UTF-16 or UTF-32; in the inner result, if they are no text.
+pub fn decode(bytes: Vec<u8>) -> io::Result<Result<String, FromUtf8Error>> {
+    let mut text = Vec::with_capacity(bytes.len());
+    unmarked(&bytes[..])?.read_to_end(&mut text)?;
+    Ok(String::from_utf8(text))
 }
 
 /// Appends the next line, including its line end, to `line`; returns its length in bytes, 0 at the
@@ -77,7 +76,7 @@ mod tests {
         let mut zeros = io::BufReader::new(io::repeat(0));
         let error = read_line(&mut zeros, &mut Vec::new(), 100).unwrap_err();
         assert!(error.to_string().contains("longer than 100 bytes"), "{error}");
-        let error = read_bytes(Path::new("/dev/zero"), 100).unwrap_err();
+        let error = crate::input::read(Path::new("/dev/zero"), 100).unwrap_err();
         assert!(error.to_string().contains("longer than 100 bytes"), "{error}");
     }
 

@@ -65,6 +65,34 @@ impl ImportError {
     }
 }
 
+impl ImportError {
+    /// The same error about `original` if it is about its copy.
+    pub(super) fn of_original(mut self, copy: &Path, original: &Path) -> ImportError {
+        if let Some(path) = self.path_mut().filter(|path| *path == copy) {
+            original.clone_into(path);
+        }
+        self
+    }
+
+    fn path_mut(&mut self) -> Option<&mut PathBuf> {
+        use ImportError::{
+            AmbiguousKernel, Binary, Cancelled, File, Inflate, Io, KernelRange, Line,
+            MissingKernel, Place, Trace,
+        };
+        match self {
+            Io { path, .. }
+            | Inflate { path, .. }
+            | Line { path, .. }
+            | Place { path, .. }
+            | File { path, .. }
+            | Binary { path, .. }
+            | KernelRange { path, .. } => Some(path),
+            MissingKernel { list, .. } | AmbiguousKernel { list, .. } => Some(list),
+            Cancelled | Trace(_) => None,
+        }
+    }
+}
+
 /// What a line should have held; becomes [`ImportError::Line`] where the file and line are known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expected(pub Cow<'static, str>);

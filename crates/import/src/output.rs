@@ -7,6 +7,17 @@ use warpmem_trace::{Provenance, TraceWriter, WriterOptions};
 
 use crate::error::ImportError;
 
+/// Refuses an output that is one of these inputs.
+///
+/// # Errors
+/// Names the output.
+pub fn check(output: &Path, inputs: &[&Path]) -> Result<(), ImportError> {
+    match inputs.iter().any(|input| is_same(input, output)) {
+        true => Err(ImportError::file(output, "it is the input; the trace needs another name")),
+        false => Ok(()),
+    }
+}
+
 /// Creates the trace of an import; `what` says what kind of thing the input is.
 ///
 /// # Errors
@@ -17,9 +28,7 @@ pub fn create(
     command: &str,
     options: &WriterOptions,
 ) -> Result<TraceWriter, ImportError> {
-    if is_same(input, output) {
-        return Err(ImportError::file(output, "it is the input; the trace needs another name"));
-    }
+    check(output, &[input])?;
     let provenance = Provenance {
         tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
         source: format!("{what} {}", input.display()),

@@ -47,8 +47,8 @@ impl NamedTrace {
     ///
     /// # Errors
     /// If one of them cannot be opened.
-    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<NamedTrace>, OpenError> {
-        let opened = paths.iter().map(|path| NamedTrace::open_listed(path));
+    pub fn open_all<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<NamedTrace>, OpenError> {
+        let opened = paths.iter().map(|path| NamedTrace::open_listed(path.as_ref()));
         let opened = opened.collect::<Result<Vec<_>, _>>()?;
         Ok(NamedTrace::told_apart(opened.into_iter().flatten().collect(), Path::to_owned))
     }

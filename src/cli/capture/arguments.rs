@@ -1,15 +1,18 @@
 //! The launch of the command line.
 
 use super::Args;
+use crate::cli::files::NamesFiles;
+use crate::cli::files::OutputFile;
 use std::path::{Path, PathBuf};
 use warpmem::capture::{Argument, Dimensions, Plan, PlannedBuffer, PlannedLaunch};
+use warpmem::files::claims::Claims;
 
 /// An argument's buffer that is written to a file.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// From 1.
     argument: usize,
-    file: PathBuf,
+    file: OutputFile,
 }
 
 impl Saved {
@@ -17,9 +20,15 @@ impl Saved {
     pub fn parse(text: &str) -> Result<Saved, String> {
         let parsed = text.split_once('=').and_then(|(argument, file)| {
             let argument = argument.parse().ok().filter(|&argument: &usize| argument > 0)?;
-            Some(Saved { argument, file: file.into() })
+            Some(Saved { argument, file: PathBuf::from(file).into() })
         });
         parsed.ok_or_else(|| "valid: the number of an argument and a file, as 3=y.npy".into())
+    }
+}
+
+impl NamesFiles for Saved {
+    fn claim(&self, option: &str, claims: &mut Claims) {
+        claims.write(option, &self.file);
     }
 }
 
@@ -61,7 +70,12 @@ fn saved(
         let Argument::Buffer(spec) = given else {
             anyhow::bail!("--save {number}: the argument is no buffer, or is saved twice");
         };
-        buffers.push(PlannedBuffer { name, spec, output: Some(file.clone()), expectation: None });
+        buffers.push(PlannedBuffer {
+            name,
+            spec,
+            output: Some(file.to_path_buf()),
+            expectation: None,
+        });
     }
     Ok((arguments, buffers))
 }

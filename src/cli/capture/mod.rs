@@ -10,22 +10,24 @@ use super::exit::Interrupted;
 use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
+use crate::cli::files::{InputFile, OutputFile};
+use crate::cli::machines::MachineName;
 use anyhow::Context;
 use clap::ValueHint;
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::Path;
 use std::thread::available_parallelism;
 use warpmem::capture::{
     Argument, CaptureError, Captured, Dimensions, Options, Plan, PtxModule, Registers, Selection,
     capture_module,
 };
+use warpmem::files::claims::{Claims, Clash};
 use warpmem::params::parse_whole;
 use warpmem::simt::Limits;
 use warpmem::trace::Ranges;
 
-use arguments::Saved;
-pub use arguments::command_line;
+pub use arguments::{Saved, command_line};
 use program::Capability;
 pub use watch::Bar;
 
@@ -35,10 +37,10 @@ pub use watch::Bar;
 pub struct Args {
     /// PTX, or a fat binary that holds PTX
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["launch", "program"])]
-    ptx: Option<PathBuf>,
+    ptx: Option<InputFile>,
     /// Launch file (TOML): several launches, and buffers from and to files
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["ptx", "kernel", "grid", "block", "cluster", "shared", "arguments", "saves", "seed"])]
-    launch: Option<PathBuf>,
+    launch: Option<InputFile>,
     /// Kernel to launch, as PTX names it
     #[arg(long, value_name = "NAME", requires_all = ["grid", "block"])]
     kernel: Option<String>,
@@ -65,7 +67,7 @@ pub struct Args {
     seed: u64,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["list", "check"], conflicts_with_all = ["list", "check"])]
-    output: Option<PathBuf>,
+    output: Option<OutputFile>,
     /// Write nothing: list the launches with their instructions, or, without a launch, the kernels
     /// of the PTX
     #[arg(long)]
@@ -97,10 +99,10 @@ pub struct Args {
     threads: Option<NonZeroUsize>,
     /// Take registers per thread from this `ptxas` instead of estimating them
     #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::CommandName)]
-    ptxas: Option<PathBuf>,
+    ptxas: Option<InputFile>,
     /// Machine whose device the program sees: name (see `warpmem list machines`) or TOML file
     #[arg(long, value_name = "MACHINE", default_value = "rtx2060s", requires = "program")]
-    machine: String,
+    machine: MachineName,
     /// Compute capability of the device, which decides which of its PTX a program's kernels are
     /// taken from
     #[arg(long, value_name = "X.Y", default_value = "7.5", value_parser = Capability::parse, requires = "program")]
@@ -110,7 +112,7 @@ pub struct Args {
     format: TextFormat,
     /// Program, unmodified, and its arguments
     #[arg(last = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments, conflicts_with_all = ["ptx", "launch"])]
-    program: Vec<OsString>,
+    program: Vec<InputFile>,
 }
 
 const AFTER_HELP: &str = "\
@@ -139,7 +141,9 @@ fn parse_number(text: &str) -> Result<u64, String> {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     if !args.program.is_empty() {
-        return program::run(args, &args.program);
+        let command: Vec<OsString> =
+            args.program.iter().map(|word| word.as_os_str().into()).collect();
+        return program::run(args, &command);
     }
     match (&args.launch, &args.ptx, &args.kernel) {
         (Some(path), ..) => run(args, &Plan::read(path)?),
@@ -152,6 +156,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
+    check_files(args, plan)?;
     let failed = || format!("failed to capture {}", plan.module.display());
     // Until there is something to keep, Ctrl-C ends the program.
     let module = PtxModule::read(&plan.module).with_context(failed)?;
@@ -164,9 +169,19 @@ fn run(args: &Args, plan: &Plan) -> anyhow::Result<()> {
     check(&captured)
 }
 
+/// Refuses an output that would overwrite a file of the launch.
+fn check_files(args: &Args, plan: &Plan) -> Result<(), Clash> {
+    let mut files = Claims::default();
+    args.launch.iter().for_each(|launch| files.read("--launch", launch));
+    plan.claim_inputs(&mut files);
+    plan.claim_outputs(&mut files);
+    args.output.iter().for_each(|output| files.write("--output", output));
+    files.check()
+}
+
 fn options(args: &Args) -> Options {
     Options {
-        output: args.output.clone(),
+        output: args.output.as_deref().map(Path::to_owned),
         selection: selection(args),
         limits: Limits {
             instructions: args.max_instructions,
@@ -189,7 +204,8 @@ fn selection(args: &Args) -> Selection {
 }
 
 fn registers(args: &Args) -> Registers {
-    args.ptxas.clone().map_or(Registers::Estimated, Registers::Ptxas)
+    let ptxas = args.ptxas.as_deref().map(Path::to_owned);
+    ptxas.map_or(Registers::Estimated, Registers::Ptxas)
 }
 
 fn threads(args: &Args) -> usize {

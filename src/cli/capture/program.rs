@@ -9,7 +9,7 @@ use super::{Args, arguments, summary};
 use anyhow::Context;
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use warpmem::capture::{
     Program, ProgramCapture, ProgramOptions, ProgramStatus, Settings, capture_program,
 };
@@ -38,7 +38,7 @@ pub fn run(args: &Args, command: &[OsString]) -> anyhow::Result<()> {
     let program = Program { command: command.to_vec(), runtime: runtime()? };
     let machine = load(&args.machine, &[])?;
     let options = ProgramOptions {
-        output: args.output.clone(),
+        output: args.output.as_deref().map(Path::to_owned),
         selection: super::selection(args),
         registers: super::registers(args),
         settings: Settings {

@@ -6,15 +6,16 @@ use super::convoy;
 use super::exit::Interrupted;
 use super::format::{self, Format};
 use super::interrupt::Interrupt;
-use super::machines::{MACHINE_HELP, Overrides};
+use super::machines::{MACHINE_HELP, MachineName, Overrides, check_standard};
 use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
+use crate::cli::files::{InputFile, OutputFile};
 use clap::ValueHint;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
+use warpmem::files::claims::Claims;
 use warpmem::files::staged;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
@@ -33,14 +34,14 @@ use warpmem::study::traces::NamedTrace;
 pub struct Args {
     /// Traces to classify, or lists of them (.toml) as `generate suite` writes them
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
-    traces: Vec<PathBuf>,
+    traces: Vec<InputFile>,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    output: Option<OutputFile>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -63,6 +64,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machines = machines_of(args)?;
     args.output.as_deref().map_or(Ok(()), staged::check)?;
     let traces = NamedTrace::open_all(&args.traces)?;
+    check_files(args, &machines[0], &traces)?;
     let Args { machine, policies, overrides, .. } = args;
     let cells = cells(&traces, &machines, machine, &policies.0, &overrides.overrides)?;
     let results = run(args, &cells)?;
@@ -77,6 +79,15 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         None => print(&text),
         Some(path) => staged::write(path, |partial| Ok(fs::write(partial, &text)?)),
     }
+}
+
+/// Refuses an output that would overwrite a listed trace or the machine's DRAM standard.
+fn check_files(args: &Args, machine: &Machine, traces: &[NamedTrace]) -> anyhow::Result<()> {
+    let mut files = Claims::default();
+    traces.iter().for_each(|trace| files.read("trace", trace.trace.path()));
+    args.output.iter().for_each(|output| files.write("--output", output));
+    files.check()?;
+    Ok(check_standard(&machine.dram, &[("--output", args.output.as_deref())])?)
 }
 
 /// The machine and its overrides.

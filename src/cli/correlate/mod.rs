@@ -11,9 +11,11 @@ use super::format::{self, Format};
 use super::machines::Overrides;
 use super::output::{complain, note, print};
 use super::plot_file;
+use crate::cli::files::{InputFile, InputResults, OutputFile, OutputTraces};
+use crate::cli::machines::MachineName;
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::Path;
 use warpmem::files::staged;
 use warpmem::slots::List;
 use warpmem::study::correlate::{self, Reference, Skipped, choose, object, rows};
@@ -30,7 +32,7 @@ use warpmem::study::correlate::{self, Reference, Skipped, choose, object, rows};
 pub struct Args {
     /// Results in JSON, or logs of Accel-Sim
     #[arg(value_name = "REFERENCE", required_unless_present = "hardware", value_hint = ValueHint::FilePath)]
-    references: Vec<PathBuf>,
+    references: Vec<InputFile>,
     #[command(flatten)]
     hardware: hardware::Hardware,
     #[command(flatten)]
@@ -58,7 +60,7 @@ pub struct Args {
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<PathBuf>,
+    plot: Option<OutputFile>,
     /// What to print; JSON is an object of `runs`, `kernels` if asked for, and `summary`
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -86,7 +88,7 @@ struct Choice {
     map: Vec<(String, String)>,
     /// Machine of a log, or of a GPU: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
-    machine: Option<String>,
+    machine: Option<MachineName>,
 }
 
 /// Where traces, imports and results are.
@@ -95,16 +97,16 @@ struct Places {
     /// Folder of the traces, instead of the paths in the reference: TRACE.wmt, or a folder with a
     /// kernel list
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    traces: Option<PathBuf>,
+    traces: Option<InputFile>,
     /// Trace of a log: .wmt, kernel list, or a folder that contains one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    trace: Option<PathBuf>,
+    trace: Option<InputFile>,
     /// Folder where imported traces are kept for later; created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    cache: Option<PathBuf>,
+    cache: Option<OutputTraces>,
     /// Take our results from these tables, written by `run` or `compare`, instead of running
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["traces", "cache"])]
-    results: Option<PathBuf>,
+    results: Option<InputResults>,
 }
 
 const AFTER_HELP: &str = "\
@@ -129,7 +131,9 @@ Examples:
 impl Args {
     fn chosen(&self) -> correlate::Choice {
         let Choice { only, exclude, machines, dram_schedulers, map, machine } = self.choice.clone();
-        let Places { traces, trace, .. } = self.places.clone();
+        let [traces, trace] = [&self.places.traces, &self.places.trace]
+            .map(|path| path.as_deref().map(Path::to_owned));
+        let machine = machine.map(|machine| machine.to_string());
         let overrides = self.overrides.overrides.clone();
         correlate::Choice {
             only,

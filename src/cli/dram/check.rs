@@ -2,13 +2,13 @@
 
 use super::super::exit::IllegalCommands;
 use super::super::format::{self, TextFormat};
-use super::super::machines::MACHINE_HELP;
+use super::super::machines::{MACHINE_HELP, MachineName};
 use super::super::output::{note, print};
+use crate::cli::files::InputFile;
 use anyhow::Context;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use warpmem::dram::Dram;
 use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
 use warpmem::dram::standard::Standard;
@@ -23,12 +23,12 @@ pub struct Args {
     /// Log of `warpmem run --command-log` or `warpmem dram --command-log`; Parquet if its name ends
     /// in .parquet
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
-    log: PathBuf,
+    log: InputFile,
     /// Check against this standard instead of the log's own: a name or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
-    standard: Option<String>,
+    standard: Option<InputFile>,
     #[arg(long, value_name = "NAME|FILE", help = format!("Check against the channels of this machine. {MACHINE_HELP}"), value_hint = ValueHint::FilePath)]
-    machine: Option<String>,
+    machine: Option<MachineName>,
     /// Override a parameter of the channels, as in `dram.timing.trp=14`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
@@ -73,7 +73,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 /// The channels to check against.
 fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
-    let standard = args.standard.iter().map(|standard| format!("dram.standard={standard}"));
+    let standard =
+        args.standard.iter().map(|standard| format!("dram.standard={}", standard.display()));
     let overrides: Vec<String> = standard.chain(args.overrides.iter().cloned()).collect();
     // A log identifies only its channels; any machine may have them.
     let machine = args.machine.as_deref().unwrap_or("li2015");

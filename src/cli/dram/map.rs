@@ -1,7 +1,7 @@
 //! `warpmem dram map`: explains address maps.
 
 use super::super::format::{self, TextFormat};
-use super::super::machines::{MACHINE_HELP, Overrides};
+use super::super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(value_name = "ADDRESS", required = true, value_parser = parse_address)]
     addresses: Vec<u64>,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
     /// What to print

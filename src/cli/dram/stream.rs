@@ -2,10 +2,11 @@
 
 use super::super::format::Format;
 use super::super::interrupt::Interrupt;
-use super::super::machines::{MACHINE_HELP, Overrides};
+use super::super::machines::{MACHINE_HELP, MachineName, Overrides, check_standard};
 use super::super::output::{note, print, warn};
 use super::super::progress::bar;
 use super::rows;
+use crate::cli::files::{InputFile, OutputFile};
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, ValueHint};
@@ -13,7 +14,6 @@ use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 use warpmem::dram::{CommandSink, Dram};
@@ -34,7 +34,7 @@ pub struct StreamArgs {
     /// `3 8000 9024`), DRAMsim3 (`0x1f40 READ 17`) and DRAMSys (`8: read 0x1f40`); may be compressed
     /// with gzip
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ORIGIN)]
-    trace: Option<PathBuf>,
+    trace: Option<InputFile>,
     /// Requests of the stream, to all channels together
     #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = GENERATED, conflicts_with = "trace")]
     requests: u64,
@@ -71,7 +71,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = REQUESTS)]
     group: u32,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
-    machine: String,
+    machine: MachineName,
     /// Channel of a DRAM standard instead of the machine's, such as `gddr5` or
     /// `hbm2:HBM2_8Gb:HBM2_2000Mbps`, or of a TOML file
     #[arg(long, value_name = "NAME[:ORGANISATION[:SPEED]]", help_heading = CHANNELS)]
@@ -88,7 +88,7 @@ pub struct StreamArgs {
     /// Log every command of the only scheduler, for `warpmem dram check`; Parquet if the name ends
     /// in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    command_log: Option<PathBuf>,
+    command_log: Option<OutputFile>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -122,6 +122,7 @@ fn streams() -> PossibleValuesParser {
 
 pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let device = args.device()?;
+    check_standard(&device.dram, &[("--command-log", args.command_log.as_deref())])?;
     let stream = args.stream(&device)?;
     let slot = Slot::find("dram_scheduler").context("no slot for DRAM schedulers")?;
     let schedulers = args.dram_scheduler.as_ref().map(|list| list.of(slot));
@@ -183,7 +184,7 @@ impl StreamArgs {
 
     fn origin(&self) -> anyhow::Result<Origin> {
         if let Some(path) = &self.trace {
-            return Ok(Origin::File(path.clone()));
+            return Ok(Origin::file(path)?);
         }
         let name = self.stream.as_deref().unwrap_or(STRIDED);
         let mix = Mix { requests: self.requests, reads: self.reads, seed: self.seed };

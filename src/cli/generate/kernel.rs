@@ -3,12 +3,12 @@
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::progress::{bar, style};
+use crate::cli::files::{InputFile, OutputFile};
 use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::time::Duration;
 use warpmem::params::parse_whole;
 use warpmem::trace::Ranges;
@@ -19,7 +19,7 @@ use warpmem_text::capitalised;
 #[derive(Clone, Debug)]
 pub struct Kernel {
     request: Request,
-    output: PathBuf,
+    output: OutputFile,
 }
 
 // No parameter of a generator has one of these names; a test of the command line checks this.
@@ -32,8 +32,8 @@ impl Kernel {
         // Only what was typed: some parameters exclude others, even with their default values.
         let value = |parameter: &Parameter| {
             let typed = matches.value_source(parameter.name()) == Some(ValueSource::CommandLine);
-            let text = matches.get_one::<String>(parameter.name()).filter(|_| typed)?;
-            Some((parameter.name().to_owned(), text.clone()))
+            let text = text_of(parameter, matches).filter(|_| typed)?;
+            Some((parameter.name().to_owned(), text))
         };
         let request = Request {
             kernel: generator.name.to_owned(),
@@ -41,7 +41,18 @@ impl Kernel {
             seed: matches.get_one(SEED).copied().unwrap_or_default(),
             launches: matches.get_one(KERNELS).cloned().unwrap_or_else(Ranges::all),
         };
-        Kernel { request, output: matches.get_one(OUTPUT).cloned().unwrap_or_default() }
+        Kernel { request, output: matches.get_one(OUTPUT).cloned().expect("it is required") }
+    }
+}
+
+/// The value of a parameter.
+fn text_of(parameter: &Parameter, matches: &ArgMatches) -> Option<String> {
+    match parameter.is_path() {
+        true => {
+            let file = matches.get_one::<InputFile>(parameter.name())?;
+            Some(file.to_string_lossy().into_owned())
+        }
+        false => matches.get_one(parameter.name()).cloned(),
     }
 }
 
@@ -61,7 +72,7 @@ pub fn command(generator: &Generator) -> Command {
         .long(OUTPUT)
         .short('o')
         .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
+        .value_parser(value_parser!(OutputFile))
         .value_hint(ValueHint::FilePath)
         .required(true)
         .help("Trace to write (.wmt)");
@@ -86,7 +97,10 @@ fn option(parameter: &Parameter) -> Arg {
             .value_parser(["false", "true"])
             .num_args(0..=1)
             .default_missing_value("true"),
-        _ if parameter.is_path() => arg.value_name("FILE").value_hint(ValueHint::FilePath),
+        _ if parameter.is_path() => {
+            let arg = arg.value_name("FILE").value_hint(ValueHint::FilePath);
+            arg.value_parser(value_parser!(InputFile))
+        }
         _ => {
             arg.value_name("N").help(format!("{} ({})", parameter.description(), parameter.range()))
         }

@@ -3,11 +3,12 @@
 use super::super::interrupt::Interrupt;
 use super::super::output::{note, print};
 use super::super::progress::bar;
+use crate::cli::files::{InputFile, OutputTraces};
 use clap::{Args as _, Command, ValueHint};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use warpmem::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
 use warpmem::workload::{Progress, Stop};
@@ -26,7 +27,7 @@ pub struct Args {
     size: Option<String>,
     /// Another suite: `llm`, of LLM inference, which also comes with the program, or a file (.toml) of your own
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
-    from: Option<PathBuf>,
+    from: Option<InputFile>,
     /// Workloads to generate; all by default. The manifest keeps the other workloads that it lists
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
@@ -39,7 +40,7 @@ pub struct Args {
     list: bool,
     /// Folder for the traces and their manifest; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "list")]
-    output: Option<PathBuf>,
+    output: Option<OutputTraces>,
 }
 
 const AFTER_HELP: &str = "\

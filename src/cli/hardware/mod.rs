@@ -8,12 +8,14 @@ use super::format::{self, Format};
 use super::interrupt::Interrupt;
 use super::output::{complain, note, print};
 use super::progress::bar;
+use crate::cli::files::{InputFile, OutputFile};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use indicatif::ProgressBar;
-use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use warpmem::capture::Plan;
+use warpmem::files::claims::Claims;
 use warpmem::files::staged;
 use warpmem::hardware::{
     DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Parameters,
@@ -37,7 +39,7 @@ pub struct Args {
     only: Option<List>,
     /// Measure your own kernels: a launch file as `warpmem capture --launch` takes it; may be repeated
     #[arg(long = "launch", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    launches: Vec<PathBuf>,
+    launches: Vec<InputFile>,
     /// Repetitions that count; one more before them does not
     #[arg(long, value_name = "N", default_value = "7")]
     repeat: NonZeroU32,
@@ -46,10 +48,10 @@ pub struct Args {
     device: u32,
     /// The driver's library
     #[arg(long, value_name = "FILE", default_value = DEFAULT_DRIVER, value_hint = ValueHint::FilePath)]
-    driver: OsString,
+    driver: InputFile,
     /// File to write the results to, in JSON
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "list")]
-    output: Option<PathBuf>,
+    output: Option<OutputFile>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -82,8 +84,9 @@ enum Chosen {
 
 fn measure(args: &Args, output: &Path) -> anyhow::Result<()> {
     let chosen = chosen(args)?;
+    check_files(&chosen, output)?;
     staged::check(output)?;
-    let gpu = Gpu::open(&args.driver, args.device)?;
+    let gpu = Gpu::open(args.driver.as_os_str(), args.device)?;
     let session = Session::new(&gpu).context("failed to prepare the device")?;
     note(&table::device(&session.device));
     let repeat = args.repeat.get();
@@ -102,6 +105,18 @@ fn measure(args: &Args, output: &Path) -> anyhow::Result<()> {
     }
     bar.bar.finish_and_clear();
     finish(args, output, &results, failed, bar.interrupt.is_asked())
+}
+
+/// Refuses an output that would overwrite a file of a launch.
+fn check_files(chosen: &[Chosen], output: &Path) -> anyhow::Result<()> {
+    let mut files = Claims::default();
+    for one in chosen {
+        if let Chosen::Own { path, .. } = one {
+            Plan::read(path)?.claim_inputs(&mut files);
+        }
+    }
+    files.write("--output", output);
+    Ok(files.check()?)
 }
 
 /// Writes and prints what was measured, and says what was not.
@@ -149,7 +164,7 @@ fn chosen(args: &Args) -> anyhow::Result<Vec<Chosen>> {
     }
     for path in &args.launches {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        chosen.push(Chosen::Own { name, path: path.clone() });
+        chosen.push(Chosen::Own { name, path: path.to_path_buf() });
     }
     for (at, one) in chosen.iter().enumerate() {
         if chosen[..at].iter().any(|other| other.name() == one.name()) {

@@ -1,11 +1,11 @@
 //! `warpmem import accel-sim`.
 
 use super::parse_kernels;
+use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
 use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use warpmem::import::{
     EmptyMasks, ImportError, ImportOptions, ImportSummary, Progress, import_accel_sim,
 };
@@ -15,10 +15,10 @@ use warpmem::import::{
 pub struct Args {
     /// Kernel list (kernelslist.g), a folder that contains one, or a single kernel file
     #[arg(value_name = "LIST", value_hint = ValueHint::AnyPath)]
-    pub list: PathBuf,
+    pub list: InputFile,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: PathBuf,
+    output: OutputFile,
     /// Only these kernels, by their position in the list from 1
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_kernels)]
     kernels: Option<RangeInclusive<usize>>,

@@ -2,10 +2,10 @@
 
 use super::assumptions::Assumptions;
 use super::parse_kernels;
+use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
 use clap::ValueHint;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use warpmem::import::{ImportError, ImportSummary, MemTraceOptions, Progress, import_mem_trace};
 use warpmem_trace::WriterOptions;
 
@@ -14,10 +14,10 @@ use warpmem_trace::WriterOptions;
 pub struct Args {
     /// Output of a program run with mem_trace.so, by itself or among the program's own
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
-    pub log: PathBuf,
+    pub log: InputFile,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: PathBuf,
+    output: OutputFile,
     /// Only these kernels, by the order of their launches from 1
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_kernels)]
     kernels: Option<RangeInclusive<usize>>,

@@ -1,9 +1,10 @@
 //! `warpmem import csv`, `jsonl` and `parquet`.
 
 use super::assumptions::Assumptions;
+use crate::cli::files::{InputFile, OutputFile};
 use crate::cli::format::TextFormat;
 use clap::ValueHint;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warpmem::import::{ImportError, ImportSummary, Progress, TableOptions};
 use warpmem_trace::WriterOptions;
 
@@ -11,10 +12,10 @@ use warpmem_trace::WriterOptions;
 pub struct Args {
     /// Table to import
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
-    pub table: PathBuf,
+    pub table: InputFile,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: PathBuf,
+    output: OutputFile,
     /// Columns that are not read; others must be known
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ignore_columns: Vec<String>,

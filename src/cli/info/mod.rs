@@ -7,14 +7,14 @@ mod text;
 
 use super::format::TextFormat;
 use super::interrupt::Interrupt;
-use super::machines::{MACHINE_HELP, Overrides};
+use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::print;
 use super::plot_file;
 use super::progress::bar;
+use crate::cli::files::{InputFile, OutputFile};
 use clap::ValueHint;
 use serde_json::json;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use warpmem::files::staged;
 use warpmem::study::profile::{Options, Profile, Progress};
 use warpmem::study::traces::NamedTrace;
@@ -31,12 +31,12 @@ use warpmem_trace::Kernel;
 pub struct Args {
     /// Trace to describe
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
+    trace: InputFile,
     /// Print only what the index contains, without reading the records
     #[arg(long, conflicts_with_all = ["plot", "machine", "overrides", "line", "sector", "top"])]
     brief: bool,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
     /// Bytes of a line, the unit of requests, footprint, reuse and sharing
@@ -50,7 +50,7 @@ pub struct Args {
     top: usize,
     /// Draw the figures, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<PathBuf>,
+    plot: Option<OutputFile>,
     /// What to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,

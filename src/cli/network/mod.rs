@@ -6,15 +6,15 @@ mod rows;
 mod run;
 
 use super::format::Format;
-use super::machines::{MACHINE_HELP, Overrides};
+use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::{note, print};
 use super::plot_file;
+use crate::cli::files::OutputFile;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
 use run::Plan;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::machine::{Machine, MachineError};
@@ -35,7 +35,7 @@ pub struct Args {
     networks: Networks,
     /// Draw the curves, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
-    plot: Option<PathBuf>,
+    plot: Option<OutputFile>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -77,7 +77,7 @@ struct Traffic {
 #[command(next_help_heading = "Networks")]
 struct Networks {
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
     /// How the network connects its terminals: one topology, or several to compare (`warpmem list topologies`); the

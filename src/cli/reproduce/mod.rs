@@ -7,10 +7,11 @@ mod runs;
 use self::runs::Place;
 use super::interrupt::Interrupt;
 use super::output::{note, print, width};
+use crate::cli::files::{InputFile, OutputResults};
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::available_parallelism;
 use warpmem::study::reproduce::{self, Factorial, Paper, Survey, find, names};
 use warpmem::study::traces::NamedTrace;
@@ -37,11 +38,11 @@ pub struct Args {
     name: Option<String>,
     /// Traces to replay in place of the workloads that go with the paper, or lists of them (.toml)
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    traces: Vec<PathBuf>,
+    traces: Vec<InputFile>,
     /// Folder of the paper's own programs, captured as SIZE/NAME.wmt (see NAME --list); missing
     /// ones are named
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "traces")]
-    programs: Option<PathBuf>,
+    programs: Option<InputFile>,
     /// Size of the programs, by default medium, or small with --quick; of generated workloads, by
     /// default small
     #[arg(long, value_enum)]
@@ -63,7 +64,7 @@ pub struct Args {
     /// Directory for the tables, figures and a report; continued if it exists. A temporary one by
     /// default
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: Option<PathBuf>,
+    output: Option<OutputResults>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Printed::Table)]
     format: Printed,

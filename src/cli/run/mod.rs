@@ -6,9 +6,10 @@ mod summary;
 mod timeline;
 
 use crate::cli::convoy;
+use crate::cli::files::{InputFile, OutputFile, OutputResults};
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::machines::{MACHINE_HELP, RunOverrides};
+use crate::cli::machines::{MACHINE_HELP, MachineName, RunOverrides, check_standard};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
@@ -17,7 +18,6 @@ use crate::cli::run_row;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use timeline::TimelineOptions;
 use warpmem::gpu::results::RunResult;
@@ -33,19 +33,19 @@ use warpmem::study::traces::NamedTrace;
 pub struct Args {
     /// Trace to replay
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
+    trace: InputFile,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: RunOverrides,
     /// Directory for the tables of the run, with a row for every load; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: Option<PathBuf>,
+    output: Option<OutputResults>,
     #[command(flatten)]
     recording: RecordingOptions,
     /// Log every DRAM command, for `warpmem dram check`; Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    command_log: Option<PathBuf>,
+    command_log: Option<OutputFile>,
     /// Print every metric, not only ten lines
     #[arg(long)]
     all: bool,
@@ -84,6 +84,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let overrides = args.overrides.all();
     let mut machine = overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut machine);
+    let outputs =
+        [("--command-log", args.command_log.as_deref()), ("--timeline", args.timeline.path())];
+    check_standard(&machine.dram, &outputs)?;
     run_row::check(&args.metrics)?;
     let trace = NamedTrace::open(&args.trace)?;
     let command = command(&args.trace, &args.machine, &args.policies.0, &overrides.overrides);

@@ -1,5 +1,6 @@
 //! `--timeline`: a run over time as a file for Perfetto.
 
+use crate::cli::files::OutputFile;
 use crate::cli::output::note;
 use anyhow::bail;
 use clap::ValueHint;
@@ -21,7 +22,7 @@ use warpmem::record::timeline::{Options, Timeline, Window, Written};
 pub struct TimelineOptions {
     /// Write warps, loads, queues, banks and DRAM commands over time for Perfetto; .json, or .json.gz
     #[arg(long, value_name = "FILE", value_parser = parse_path, value_hint = ValueHint::FilePath)]
-    timeline: Option<PathBuf>,
+    timeline: Option<OutputFile>,
     /// Core cycles to show, as in `1000..5000`; either end may be left out
     #[arg(
         long,
@@ -43,6 +44,11 @@ pub struct TimelineOptions {
 const INTERVAL: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
 impl TimelineOptions {
+    /// The file to write, if a timeline is wanted.
+    pub fn path(&self) -> Option<&Path> {
+        self.timeline.as_deref()
+    }
+
     /// The timeline to fill, if one is wanted in addition to what is `recorded`. Fails if it could
     /// not be written.
     pub fn start(
@@ -122,9 +128,9 @@ fn is_compressed(path: &Path) -> bool {
 }
 
 /// A file whose kind Perfetto recognizes.
-fn parse_path(text: &str) -> Result<PathBuf, String> {
+fn parse_path(text: &str) -> Result<OutputFile, String> {
     let is_known = text.ends_with(".json") || text.ends_with(".json.gz");
     is_known
-        .then(|| text.into())
+        .then(|| PathBuf::from(text).into())
         .ok_or_else(|| "expected a name that ends in .json or .json.gz".to_owned())
 }

@@ -5,9 +5,10 @@ use super::Watch;
 use super::options::{PartOptions, SizeOptions};
 use super::report::{error, interval, number, percent, signed_percent};
 use crate::cli::exit::Interrupted;
+use crate::cli::files::InputFile;
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::machines::{MACHINE_HELP, Overrides};
+use crate::cli::machines::{MACHINE_HELP, MachineName, Overrides};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
@@ -17,7 +18,6 @@ use clap::builder::RangedU64ValueParser;
 use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::record::RunKey;
@@ -42,7 +42,7 @@ use warpmem_text::aligned;
 pub struct Args {
     /// Trace to estimate
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
+    trace: InputFile,
     #[command(flatten)]
     part: PartOptions,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long)]
     full: bool,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
-    machine: String,
+    machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
     /// What to print

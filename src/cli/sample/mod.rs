@@ -8,12 +8,13 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
 use super::progress::bar;
+use crate::cli::files::{InputFile, OutputFile};
 use anyhow::Context;
 use clap::{Subcommand, ValueHint};
 use indicatif::{HumanCount, ProgressBar};
 use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warpmem::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
 use warpmem::workload::shell::quoted;
 use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
@@ -30,10 +31,10 @@ pub struct Args {
     command: Option<Command>,
     /// Trace to sample
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath, required = true)]
-    trace: Option<PathBuf>,
+    trace: Option<InputFile>,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required = true)]
-    output: Option<PathBuf>,
+    output: Option<OutputFile>,
     #[command(flatten)]
     part: PartOptions,
     #[command(flatten)]

@@ -11,6 +11,7 @@ use self::slurm::SlurmOptions;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
+use crate::cli::files::{InputFile, OutputResults, OutputTraces};
 use clap::ValueHint;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -27,11 +28,11 @@ use warpmem::study::sweep::{Outcome, Plan, Shard};
 pub struct Args {
     /// Plan to run
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
-    plan: PathBuf,
+    plan: InputFile,
     /// Directory for the tables of all runs; created if it does not exist, continued if it does. By
     /// default NAME-results, where NAME is the plan's name
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    output: Option<PathBuf>,
+    output: Option<OutputResults>,
     /// Run one of several parts with about the same amount of work; each part has its own machine
     /// and directory
     #[arg(long, value_name = "NUMBER/OF")]
@@ -41,7 +42,7 @@ pub struct Args {
     jobs: Option<NonZeroUsize>,
     /// Folder for the traces of suites; by default DIR/traces
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    cache: Option<PathBuf>,
+    cache: Option<OutputTraces>,
     /// List the cells and run none, or with --slurm print the batch script; the traces of suites are
     /// generated anyway
     #[arg(long)]
@@ -69,9 +70,11 @@ Examples:
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let plan = Plan::load(&args.plan)?;
-    let directory = args.output.clone().unwrap_or_else(|| default_directory(&plan, args.shard));
+    let directory = args.output.as_deref().map(Path::to_owned);
+    let directory = directory.unwrap_or_else(|| default_directory(&plan, args.shard));
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let options = Options { jobs, shard: args.shard, cache: args.cache.clone(), prune: args.prune };
+    let cache = args.cache.as_deref().map(Path::to_owned);
+    let options = Options { jobs, shard: args.shard, cache, prune: args.prune };
     let interrupt = Interrupt::install()?;
     let request = slurm::Request {
         plan: &plan,

@@ -39,9 +39,10 @@ use super::options::ImportOptions;
 use super::output;
 use super::progress::Progress;
 use super::summary::ImportSummary;
+use warpmem_files::input::Rereadable;
 
 /// Imports a kernel list, a folder that holds one, or a single kernel file, grouped or raw, compressed
-/// or not, into the trace `output`.
+/// or not, into the trace `output`. A kernel file may come through a pipe.
 ///
 /// # Errors
 /// When a file is missing, damaged or not what it should be, naming file and line; when the trace
@@ -52,12 +53,29 @@ pub fn import_accel_sim(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<ImportSummary, ImportError> {
-    let list = list::read(input)?;
+    let source = Rereadable::of(input).map_err(ImportError::io("read", input))?;
+    let imported = import(&source, output, options, progress);
+    imported.map_err(|error| error.of_original(source.place(), input))
+}
+
+fn import(
+    source: &Rereadable,
+    output: &Path,
+    options: &ImportOptions,
+    progress: &dyn Progress,
+) -> Result<ImportSummary, ImportError> {
+    let (input, place) = (source.given(), source.place());
+    let list = list::read(place)?;
+    if source.is_copy() && list.commands != [Command::Kernel(place.to_path_buf())] {
+        let what = "a kernel list from a pipe has no folder with its kernel files; name its file";
+        return Err(ImportError::file(input, what));
+    }
     let commands = selected(&list, options.kernels.as_ref())?;
     let files: Vec<&Path> = commands.iter().filter_map(|command| kernel_path(command)).collect();
     let bytes_in = total_bytes(&files)?;
     progress.total(bytes_in);
 
+    output::check(output, &files)?;
     let source = ("Accel-Sim trace", input);
     let mut writer = output::create(output, source, &options.command, &options.writer)?;
     let mut assembler = Assembler::new(options.empty_masks);

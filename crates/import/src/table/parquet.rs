@@ -11,6 +11,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 
+use warpmem_files::input::Rereadable;
+
 use super::Table;
 use super::column::{Cell, Cells, Column};
 use crate::error::{ImportError, Place};
@@ -30,9 +32,10 @@ pub fn import_parquet(
     options: &TableOptions,
     progress: &dyn Progress,
 ) -> Result<ImportSummary, ImportError> {
-    let bytes_in = bytes_of(input)?;
+    let source = Rereadable::of(input).map_err(ImportError::io("read", input))?;
+    let bytes_in = bytes_of(source.place())?;
     progress.total(bytes_in);
-    let file = File::open(input).map_err(ImportError::io("open", input))?;
+    let file = File::open(source.place()).map_err(ImportError::io("open", input))?;
     let reader = guarded(input, || SerializedFileReader::new(file))?;
     check_codecs(input, reader.metadata())?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema();

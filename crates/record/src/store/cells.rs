@@ -324,9 +324,10 @@ impl CellStore {
     /// Writes the run ids of the plan under this name. While it is [`UNFINISHED`], the tables are not
     /// those of the cells, and readers take only the cells of these runs.
     fn mark(&self, name: &str, plan: &[&RunKey]) -> Result<(), ResultsError> {
-        let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
+        let mut text =
+            "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
                         Run it again to go on.\n"
-            .to_owned();
+                .to_owned();
         for key in plan {
             text.push_str(key.run_id());
             text.push('\n');

@@ -197,8 +197,8 @@ fn origin(
             ops: Ops::new(*mix, channel.into()),
             window,
         }),
-        stream::Origin::File(path) => {
-            let file = AccessFile::open(path)?;
+        stream::Origin::File(file) => {
+            let file = AccessFile::of(file)?;
             Box::new(Filed { file, size, sources: stream.sources, window })
         }
     })

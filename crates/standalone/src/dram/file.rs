@@ -3,11 +3,12 @@
 mod line;
 
 use super::StandaloneError;
-use flate2::bufread::MultiGzDecoder;
 use line::{Format, Problem};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use warpmem_files::inflate::inflated;
+use warpmem_files::input::Rereadable;
 use warpmem_sim::DramCycle;
 
 /// One access of a file; fields that the file leaves out are none.
@@ -74,21 +75,26 @@ pub struct AccessFile {
 }
 
 impl AccessFile {
-    /// Opens a text file, or one compressed with gzip.
+    /// Opens a text file or a pipe, compressed or not.
     ///
     /// # Errors
     /// [`StandaloneError::Io`].
     pub fn open(path: &Path) -> Result<AccessFile, StandaloneError> {
-        let file = File::open(path).map_err(StandaloneError::io("open", path))?;
-        let mut file = BufReader::with_capacity(64 << 10, file);
-        let head = file.fill_buf().map_err(StandaloneError::io("read", path))?;
-        let reader: Box<dyn BufRead + Send> = match head {
-            [0x1f, 0x8b, ..] => Box::new(BufReader::new(MultiGzDecoder::new(file))),
-            _ => Box::new(file),
-        };
+        AccessFile::of(&Rereadable::of(path).map_err(StandaloneError::io("read", path))?)
+    }
+
+    /// As [`AccessFile::open`], of a file that is read several times.
+    ///
+    /// # Errors
+    /// [`StandaloneError::Io`].
+    pub fn of(input: &Rereadable) -> Result<AccessFile, StandaloneError> {
+        let path = input.given();
+        let file = File::open(input.place()).map_err(StandaloneError::io("open", path))?;
+        let file = BufReader::with_capacity(64 << 10, file);
+        let (_, text) = inflated(file).map_err(StandaloneError::io("read", path))?;
         Ok(AccessFile {
             path: path.to_path_buf(),
-            reader,
+            reader: Box::new(BufReader::with_capacity(64 << 10, text)),
             text: Vec::new(),
             line: 0,
             format: None,

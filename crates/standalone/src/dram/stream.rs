@@ -3,8 +3,9 @@
 use super::pattern::Pattern;
 use super::{RateText, StandaloneError};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 use warpmem_dram::{Dram, Request};
+use warpmem_files::input::Rereadable;
 
 /// A stream of requests.
 #[derive(Clone, Debug)]
@@ -26,7 +27,17 @@ pub enum Origin {
     /// By addresses from 0 on, `stride` bytes apart, wrapping around at the end of the map.
     Strided { stride: u64, mix: Mix },
     /// From a file: see [`AccessFile`](super::AccessFile).
-    File(PathBuf),
+    File(Rereadable),
+}
+
+impl Origin {
+    /// The accesses of a file or pipe.
+    ///
+    /// # Errors
+    /// [`StandaloneError::Io`].
+    pub fn file(path: &Path) -> Result<Origin, StandaloneError> {
+        Rereadable::of(path).map(Origin::File).map_err(StandaloneError::io("read", path))
+    }
 }
 
 /// What generated streams have in common.
@@ -125,7 +136,7 @@ impl fmt::Display for Stream {
                 write!(f, "{}(locality={locality},{mix}", pattern.name())?;
             }
             Origin::Strided { stride, mix } => write!(f, "strided(stride={stride},{mix}")?,
-            Origin::File(path) => write!(f, "{}(", path.display())?,
+            Origin::File(file) => write!(f, "{}(", file.given().display())?,
         }
         let Sources { sms, warps, group } = self.sources;
         write!(f, "bytes={},sources={sms},warps={warps},group={group}", self.bytes)?;

@@ -1,12 +1,15 @@
 //! A reference: runs of another simulator, in any file format.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::ReferenceError;
 use super::reference_run::ReferenceRun;
 use super::{accel_sim_log, results_json};
+use warpmem_files::input::{self, peeked};
+
+/// Bytes that tell the format; JSON may begin with as much space.
+const HEAD: u64 = 4096;
 
 /// Runs of another simulator.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +25,9 @@ impl Reference {
     /// If the file cannot be read, contains an invalid value, or contains no run.
     pub fn read(path: &Path) -> Result<Reference, ReferenceError> {
         let io = |source| ReferenceError::Io { path: path.to_owned(), source };
-        let mut file = BufReader::new(File::open(path).map_err(io)?);
-        let head = file.fill_buf().map_err(io)?.trim_ascii_start();
-        let runs = if matches!(head.first(), Some(b'{' | b'[')) {
+        let (head, rest) = peeked(input::open(path).map_err(io)?, HEAD).map_err(io)?;
+        let file = BufReader::new(Cursor::new(&head).chain(rest));
+        let runs = if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) {
             results_json::read(path, file)?
         } else {
             vec![accel_sim_log::read(path, file)?]

@@ -80,6 +80,11 @@ pub enum SweepError {
     /// The results of a cell cannot be written; `kept` says what is kept.
     #[error("{kept}")]
     Unwritten { kept: String, source: ResultsError },
+    #[error(
+        "{} has {left} of {cells} cells, although all have been run: something removed the others; run it again to go on",
+        directory.display()
+    )]
+    Lost { directory: PathBuf, left: usize, cells: usize },
 }
 
 impl SweepError {

@@ -186,7 +186,25 @@ impl Run<'_> {
             return Err(SweepError::Unwritten { kept, source });
         }
         outcome.is_whole = assembled? == cells.len();
+        check_kept(&outcome, &directory, |directory| left(directory, &cells, &mine, recorded))?;
         Ok(outcome)
+    }
+}
+
+/// Fails if finished cells are no longer in the directory.
+fn check_kept(
+    outcome: &Outcome,
+    directory: &Path,
+    left: impl FnOnce(&Path) -> usize,
+) -> Result<(), SweepError> {
+    if outcome.is_whole || outcome.finished < outcome.cells {
+        return Ok(());
+    }
+    match left(directory) {
+        left if left == outcome.cells => Ok(()),
+        left => {
+            Err(SweepError::Lost { directory: directory.to_owned(), left, cells: outcome.cells })
+        }
     }
 }
 

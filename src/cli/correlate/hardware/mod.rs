@@ -4,11 +4,12 @@ mod ours;
 mod table;
 
 use super::Args;
+use crate::cli::files::InputFile;
 use crate::cli::format::{self, Format};
 use crate::cli::output::{note, print};
 use anyhow::{bail, ensure};
 use clap::ValueHint;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warpmem::device::device_of;
 use warpmem::hardware::{
     Difference, Measured, ResultsFile, Row, differences, measurement, preset_of, rows, summary,
@@ -21,7 +22,7 @@ use warpmem::slots::List;
 pub struct Hardware {
     /// Measurements on a GPU, as `warpmem hardware` writes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["references", "machines", "dram_schedulers", "traces", "trace", "cache", "results", "speed", "orders", "kernels", "plot"])]
-    pub hardware: Option<PathBuf>,
+    pub hardware: Option<InputFile>,
     /// Compare although the machine has other SMs, L2 or DRAM than the GPU
     #[arg(long, requires = "hardware")]
     other_machine: bool,

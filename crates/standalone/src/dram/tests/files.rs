@@ -23,7 +23,7 @@ pub fn write(name: &str, content: impl AsRef<[u8]>) -> Written {
 }
 
 pub fn from(path: &Path) -> Stream {
-    stream(Origin::File(path.to_path_buf()))
+    stream(Origin::file(path).unwrap())
 }
 
 fn read(content: &str) -> Result<Outcome, StandaloneError> {

@@ -1,0 +1,288 @@
+//! Options that name files, and the check that no output of a command destroys another of its files.
+//!
+//! An option's type says what becomes of its file. [`claims`] finds all of them on a command line, so a
+//! command checks only the files that its inputs name in turn.
+
+use clap::{ArgMatches, Command};
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use warpmem::files::claims::Claims;
+use warpmem::record::is_part_of_results;
+use warpmem::study::suite::MANIFEST;
+
+/// The value of an option that names files.
+pub trait NamesFiles: Clone + Send + Sync + 'static {
+    /// Adds its files; `option` names them in messages.
+    fn claim(&self, option: &str, claims: &mut Claims);
+}
+
+/// What becomes of a file or folder.
+pub trait Role: Clone + fmt::Debug + Send + Sync + 'static {
+    fn claim(path: &Path, option: &str, claims: &mut Claims);
+}
+
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident = $name:ident: |$path:ident, $option:ident, $claims:ident| $claim:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug)]
+            pub struct $role;
+
+            impl Role for $role {
+                fn claim($path: &Path, $option: &str, $claims: &mut Claims) {
+                    $claim;
+                }
+            }
+
+            $(#[$doc])*
+            pub type $name = Named<$role>;
+        )*
+    };
+}
+
+roles! {
+    /// A file that is read.
+    Read = InputFile: |path, option, claims| claims.read(option, path);
+    /// A directory of results that is read.
+    ReadResults = InputResults: |path, option, claims| {
+        claims.read_folder(option, path, is_part_of_results)
+    };
+    /// A file that is written.
+    Write = OutputFile: |path, option, claims| claims.write(option, path);
+    /// A directory that results are written to.
+    WriteResults = OutputResults: |path, option, claims| {
+        claims.write_folder(option, path, is_part_of_results)
+    };
+    /// A folder that traces and their manifest are written to.
+    WriteTraces = OutputTraces: |path, option, claims| claims.write_folder(option, path, is_trace);
+    /// A folder that charts and their numbers are written to.
+    WriteCharts = OutputCharts: |path, option, claims| claims.write_folder(option, path, is_chart);
+    /// A folder of which every file is written.
+    WriteAll = OutputFolder: |path, option, claims| claims.write_folder(option, path, |_| true);
+}
+
+/// Whether a generated suite may have this file.
+fn is_trace(within: &Path) -> bool {
+    within == Path::new(MANIFEST) || has_extension(within, &["wmt"])
+}
+
+fn is_chart(within: &Path) -> bool {
+    has_extension(within, &["svg", "png", "csv"])
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|found| extensions.contains(&found))
+}
+
+/// A path, and what becomes of the file.
+#[derive(Clone, Debug)]
+pub struct Named<R> {
+    path: PathBuf,
+    role: PhantomData<R>,
+}
+
+impl<R> From<PathBuf> for Named<R> {
+    fn from(path: PathBuf) -> Self {
+        Named { path, role: PhantomData }
+    }
+}
+
+impl<R> From<OsString> for Named<R> {
+    fn from(path: OsString) -> Self {
+        PathBuf::from(path).into()
+    }
+}
+
+impl<R> Deref for Named<R> {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<R> AsRef<Path> for Named<R> {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+impl<R: Role> NamesFiles for Named<R> {
+    fn claim(&self, option: &str, claims: &mut Claims) {
+        R::claim(self, option, claims);
+    }
+}
+
+/// The files of a command line.
+pub fn claims(command: &Command, matches: &ArgMatches) -> Claims {
+    let mut claims = Claims::default();
+    add_files(command, matches, &mut claims);
+    claims
+}
+
+fn add_files(command: &Command, matches: &ArgMatches, claims: &mut Claims) {
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let option = argument.get_long().map(|long| format!("--{long}"));
+        let value = || argument.get_value_names().map(|names| names[0].to_string());
+        let option = option.or_else(value).unwrap_or_default();
+        for add in KINDS {
+            add(matches, id, &option, claims);
+        }
+    }
+    let Some((name, matches)) = matches.subcommand() else { return };
+    if let Some(command) = command.find_subcommand(name) {
+        add_files(command, matches, claims);
+    }
+}
+
+/// Adds the values of an option that are of one type; whether they are.
+type Add = fn(&ArgMatches, &str, &str, &mut Claims) -> bool;
+
+fn add<T: NamesFiles>(matches: &ArgMatches, id: &str, option: &str, claims: &mut Claims) -> bool {
+    let Ok(values) = matches.try_get_many::<T>(id) else { return false };
+    values.into_iter().flatten().for_each(|value| value.claim(option, claims));
+    true
+}
+
+/// The types of all options that name files.
+const KINDS: [Add; 11] = [
+    add::<InputFile>,
+    add::<InputResults>,
+    add::<OutputFile>,
+    add::<OutputResults>,
+    add::<OutputTraces>,
+    add::<OutputCharts>,
+    add::<OutputFolder>,
+    add::<super::machines::MachineName>,
+    add::<super::compare::Machines>,
+    add::<super::query::Word>,
+    add::<super::capture::Saved>,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::{Arg, ArgAction, CommandFactory, ValueHint};
+    use std::fs;
+
+    /// Every argument of every command, with the command's name.
+    fn arguments(command: &Command) -> Vec<(String, Arg)> {
+        let own = command.get_arguments().map(|arg| (command.get_name().to_owned(), arg.clone()));
+        own.chain(command.get_subcommands().flat_map(arguments)).collect()
+    }
+
+    /// Whether the help of an argument says that it names a file or folder.
+    fn says_file(argument: &Arg) -> bool {
+        use ValueHint::{AnyPath, DirPath, FilePath};
+        let names = argument.get_value_names().unwrap_or_default();
+        let mut words = names.iter().flat_map(|name| name.split(['|', '=', ',', '…', ' ']));
+        matches!(argument.get_value_hint(), AnyPath | DirPath | FilePath)
+            || words.any(|word| ["FILE", "DIR"].contains(&word))
+    }
+
+    /// The option alone, in a command of its own.
+    fn alone(argument: &Arg, id: &'static str) -> Arg {
+        let parser = argument.get_value_parser().clone();
+        Arg::new(id).long(id).value_parser(parser).action(ArgAction::Append)
+    }
+
+    /// The files of the argument with this value; none if its type names no files.
+    fn files_of(argument: &Arg, value: &OsStr) -> Option<Claims> {
+        let command = Command::new("one").no_binary_name(true).arg(alone(argument, "it"));
+        let matches = command.try_get_matches_from([OsStr::new("--it"), value]).ok()?;
+        let mut claims = Claims::default();
+        let is_known = KINDS.iter().any(|add| add(&matches, "it", "--it", &mut claims));
+        is_known.then_some(claims)
+    }
+
+    /// A value that the argument takes for a file, by an ending or form that its parser wants.
+    fn values_for(argument: &Arg, folder: &Path) -> Vec<OsString> {
+        let path = |name: &str| folder.join(name).into_os_string();
+        let names = ["a.wmt", "a.svg", "a.json", "a.toml", "results"];
+        let plain = names.map(path).into_iter();
+        let prefixed = names.map(|name| format!("1={}", folder.join(name).display()).into());
+        plain.chain(prefixed).filter(|value| files_of(argument, value).is_some()).collect()
+    }
+
+    fn tree() -> Vec<(String, Arg)> {
+        let mut program = Cli::command();
+        program.build();
+        arguments(&program)
+    }
+
+    #[test]
+    fn every_option_that_names_a_file_says_what_becomes_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let named: Vec<_> = tree().into_iter().filter(|(_, arg)| says_file(arg)).collect();
+        assert!(named.len() > 60, "{}", named.len());
+        for (command, argument) in named {
+            let id = argument.get_id();
+            let has_role = !values_for(&argument, folder.path()).is_empty();
+            assert!(has_role, "{command} {id}: its type is none of `KINDS`");
+        }
+    }
+
+    /// The outputs of a command against its inputs and its other outputs, all naming one file.
+    #[test]
+    fn no_option_for_an_output_takes_the_file_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut refused = 0;
+        let mut program = Cli::command();
+        program.build();
+        for command in with_subcommands(&program) {
+            let named: Vec<&Arg> = command.get_arguments().filter(|arg| says_file(arg)).collect();
+            for output in &named {
+                for other in named.iter().filter(|other| other.get_id() != output.get_id()) {
+                    refused += usize::from(clash(output, other, folder.path()));
+                }
+            }
+        }
+        assert!(refused > 40, "{refused}");
+    }
+
+    fn with_subcommands(command: &Command) -> Vec<&Command> {
+        let below = command.get_subcommands().flat_map(with_subcommands);
+        std::iter::once(command).chain(below).collect()
+    }
+
+    /// Whether an output and another option can name one file; if so, that must be refused.
+    fn clash(output: &Arg, other: &Arg, folder: &Path) -> bool {
+        let command = Command::new("two").no_binary_name(true);
+        let mut command = command.arg(alone(output, "output")).arg(alone(other, "other"));
+        let values = values_for(output, folder);
+        let common = values.iter().find(|value| files_of(other, value).is_some());
+        let Some(value) = common.filter(|value| is_output(output, value)) else { return false };
+        let path = value.to_string_lossy();
+        let path = Path::new(path.strip_prefix("1=").unwrap_or(&path));
+        fs::write(path, "content").unwrap();
+        let value = value.as_os_str();
+        let line = [OsStr::new("--output"), value, OsStr::new("--other"), value];
+        let matches = command.try_get_matches_from_mut(line).unwrap();
+        let claims = claims(&command, &matches);
+        fs::remove_file(path).unwrap();
+        // Two folders may be one, where their files are others.
+        let are_folders =
+            [output, other].iter().all(|arg| arg.get_value_hint() == ValueHint::DirPath);
+        let (output, other) = (output.get_id(), other.get_id());
+        assert!(are_folders || claims.check().is_err(), "{output} {other} {}", path.display());
+        !are_folders
+    }
+
+    /// Whether the argument would write the file: it clashes with an input of that name.
+    fn is_output(argument: &Arg, value: &OsStr) -> bool {
+        let path = value.to_string_lossy();
+        let path = Path::new(path.strip_prefix("1=").unwrap_or(&path)).to_owned();
+        fs::write(&path, "content").unwrap();
+        let claims = files_of(argument, value).map(|mut claims| {
+            claims.read("IN", &path);
+            claims
+        });
+        fs::remove_file(&path).unwrap();
+        claims.is_some_and(|claims| claims.check().is_err())
+    }
+}
