@@ -19,7 +19,7 @@ pub trait NamesFiles: Clone + Send + Sync + 'static {
     fn claim(&self, option: &str, claims: &mut Claims);
 }
 
-/// What becomes of a file or folder.
+/// The role of a file or folder: read or written, alone or with its content.
 pub trait Role: Clone + fmt::Debug + Send + Sync + 'static {
     fn claim(path: &Path, option: &str, claims: &mut Claims);
 }
@@ -200,13 +200,15 @@ mod tests {
         is_known.then_some(claims)
     }
 
-    /// A value that the argument takes for a file, by an ending or form that its parser wants.
-    fn values_for(argument: &Arg, folder: &Path) -> Vec<OsString> {
-        let path = |name: &str| folder.join(name).into_os_string();
-        let names = ["a.wmt", "a.svg", "a.json", "a.toml", "results"];
-        let plain = names.map(path).into_iter();
-        let prefixed = names.map(|name| format!("1={}", folder.join(name).display()).into());
-        plain.chain(prefixed).filter(|value| files_of(argument, value).is_some()).collect()
+    /// Values that the argument takes for a file, as its parser wants them, and their paths.
+    fn values_for(argument: &Arg, folder: &Path) -> Vec<(OsString, PathBuf)> {
+        let paths = ["a.wmt", "a.svg", "a.json", "results"].map(|name| folder.join(name));
+        let value = |path: PathBuf| {
+            let forms = [path.clone().into_os_string(), format!("1={}", path.display()).into()];
+            let taken = forms.into_iter().find(|value| files_of(argument, value).is_some())?;
+            Some((taken, path))
+        };
+        paths.into_iter().filter_map(value).collect()
     }
 
     fn tree() -> Vec<(String, Arg)> {
@@ -252,37 +254,36 @@ mod tests {
 
     /// Whether an output and another option can name one file; if so, that must be refused.
     fn clash(output: &Arg, other: &Arg, folder: &Path) -> bool {
-        let command = Command::new("two").no_binary_name(true);
-        let mut command = command.arg(alone(output, "output")).arg(alone(other, "other"));
-        let values = values_for(output, folder);
-        let common = values.iter().find(|value| files_of(other, value).is_some());
-        let Some(value) = common.filter(|value| is_output(output, value)) else { return false };
-        let path = value.to_string_lossy();
-        let path = Path::new(path.strip_prefix("1=").unwrap_or(&path));
-        fs::write(path, "content").unwrap();
-        let value = value.as_os_str();
-        let line = [OsStr::new("--output"), value, OsStr::new("--other"), value];
-        let matches = command.try_get_matches_from_mut(line).unwrap();
-        let claims = claims(&command, &matches);
-        fs::remove_file(path).unwrap();
+        let others = values_for(other, folder);
+        let common = values_for(output, folder).into_iter().find_map(|(value, path)| {
+            let (same, _) = others.iter().find(|(_, other)| *other == path)?;
+            Some((value, same, path))
+        });
+        let Some((value, same, path)) = common else { return false };
         // Two folders may be one, where their files are others.
         let are_folders =
             [output, other].iter().all(|arg| arg.get_value_hint() == ValueHint::DirPath);
+        if are_folders || !is_output(output, &value, &path) {
+            return false;
+        }
+        let command = Command::new("two").no_binary_name(true);
+        let mut command = command.arg(alone(output, "output")).arg(alone(other, "other"));
+        fs::write(&path, "content").unwrap();
+        let line = ["--output".as_ref(), value.as_os_str(), "--other".as_ref(), same];
+        let matches = command.try_get_matches_from_mut(line).unwrap();
+        let claims = claims(&command, &matches);
+        fs::remove_file(&path).unwrap();
         let (output, other) = (output.get_id(), other.get_id());
-        assert!(are_folders || claims.check().is_err(), "{output} {other} {}", path.display());
-        !are_folders
+        assert!(claims.check().is_err(), "{output} {other} {}", path.display());
+        true
     }
 
     /// Whether the argument would write the file: it clashes with an input of that name.
-    fn is_output(argument: &Arg, value: &OsStr) -> bool {
-        let path = value.to_string_lossy();
-        let path = Path::new(path.strip_prefix("1=").unwrap_or(&path)).to_owned();
-        fs::write(&path, "content").unwrap();
-        let claims = files_of(argument, value).map(|mut claims| {
-            claims.read("IN", &path);
-            claims
-        });
-        fs::remove_file(&path).unwrap();
-        claims.is_some_and(|claims| claims.check().is_err())
+    fn is_output(argument: &Arg, value: &OsStr, path: &Path) -> bool {
+        fs::write(path, "content").unwrap();
+        let mut claims = files_of(argument, value).unwrap_or_default();
+        claims.read("IN", path);
+        fs::remove_file(path).unwrap();
+        claims.check().is_err()
     }
 }

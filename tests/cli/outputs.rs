@@ -80,7 +80,6 @@ fn no_output_takes_the_place_of_another_file_of_the_command() {
         run small.wmt --set dram.standard=standard.toml --command-log standard.toml
         run small.wmt -o od --command-log od/runs.parquet
         run small.wmt -o od --command-log od
-        run small.wmt -o r/cells
         compare small.wmt --machine m.toml,li2015 -o m.toml
         dram --trace a.csv --command-log a.csv
         dram --stream random --requests 10 --machine m.toml --command-log m.toml

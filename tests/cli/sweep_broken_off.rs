@@ -122,6 +122,62 @@ fn run_ids_of(table: LazyFrame) -> BTreeSet<String> {
     ids.iter().map(|id| id.unwrap().to_owned()).collect()
 }
 
+/// Starts a sweep, waits for three of its cells, and lets `disturb` change the directory of the results.
+fn disturbed(disturb: impl Fn(&Path)) -> (Bench, Ran) {
+    let bench = bench();
+    bench.write("plan.toml", PLAN);
+    let mut command = bench.command(&ARGUMENTS);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let results = bench.path("results");
+    while cells(&results).len() < 3 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be disturbed");
+        sleep(Duration::from_millis(1));
+    }
+    disturb(&results);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    (bench, ran)
+}
+
+/// Tables that lack runs have the mark beside them.
+fn assert_nothing_looks_whole(bench: &Bench) {
+    let exists = |name: &str| bench.path("results").join(name).exists();
+    assert!(!exists("runs.parquet") || exists("incomplete"));
+}
+
+#[test]
+fn a_directory_that_vanishes_or_is_replaced_ends_the_sweep_with_an_error() {
+    for is_replaced in [false, true] {
+        let (bench, ran) = disturbed(|results| {
+            fs::rename(results, results.with_file_name("away")).unwrap();
+            if is_replaced {
+                fs::create_dir(results).unwrap();
+            }
+        });
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains("results was removed or replaced"), "{ran:?}");
+        assert_nothing_looks_whole(&bench);
+        assert!(!bench.path("away/runs.parquet").exists());
+        assert!(!is_replaced || names_in(&bench.path("results")).is_empty());
+    }
+}
+
+#[test]
+fn a_sweep_whose_cells_are_removed_fails_and_marks_its_tables() {
+    let (bench, ran) = disturbed(|results| {
+        let first = names_in(&results.join("cells")).remove(0);
+        fs::remove_dir_all(results.join("cells").join(first)).unwrap();
+        fs::remove_file(results.join("unfinished")).unwrap();
+    });
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(
+        ran.stderr.contains("results has 23 of 24 cells, although all have been run"),
+        "{ran:?}"
+    );
+    assert_nothing_looks_whole(&bench);
+    assert!(bench.path("results/incomplete").exists());
+    assert_eq!(bench.run(&ARGUMENTS).status, Some(0), "it goes on");
+}
+
 /// `results` in a directory of its own, with the cells of a shard.
 fn with_a_shard() -> Bench {
     let bench = bench();

@@ -32,7 +32,6 @@ pub struct StreamArgs {
     /// Accesses to read: CSV with a heading (`op`, `address`, and if known `cycle`, `bytes`, `sm`,
     /// `warp`, `load`, `pc`), or the formats of Ramulator (`0x1f40 R`, `LD 0x1f40`, `R 0,0,1,2,100,3`,
     /// `3 8000 9024`), DRAMsim3 (`0x1f40 READ 17`) and DRAMSys (`8: read 0x1f40`); may be compressed
-    /// with gzip
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ORIGIN)]
     trace: Option<InputFile>,
     /// Requests of the stream, to all channels together

@@ -161,7 +161,8 @@ impl CellStore {
     /// If the directory is gone, or its files cannot be created.
     pub fn begin(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
         self.staging.check()?;
-        RunRecorder::create(self.staging.path().join(key.run_id()), key, recorded)
+        let folder = self.staging.path().join(key.run_id());
+        RunRecorder::create(folder, key, recorded).map_err(|error| self.staging.reason(error))
     }
 
     /// Makes a finished run a cell. If its recorder is dropped instead, the run leaves nothing.
@@ -178,9 +179,10 @@ impl CellStore {
         let RunRecorder { key, folder, recorded, .. } = recorder;
         let label = Label::new(&key, recorded);
         let run_id = key.run_id().to_owned();
-        write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])?;
-        write_label(&folder, &label)?;
-        self.name_cell(&folder, &run_id)
+        write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])
+            .and_then(|()| write_label(&folder, &label))
+            .and_then(|()| self.name_cell(&folder, &run_id))
+            .map_err(|error| self.staging.reason(error))
     }
 
     /// Moves finished runs here from another directory on the same file system: those of `runs`
@@ -256,7 +258,7 @@ impl CellStore {
         Ok(())
     }
 
-    /// Gives the tables, of so many `runs` of the plan, their names. Beside tables that lack runs,
+    /// Gives the tables, which hold `runs` runs of the plan, their names. Beside tables that lack runs,
     /// `incomplete` is there before them.
     fn name_tables(&self, plan: &[&RunKey], runs: usize) -> Result<(), ResultsError> {
         // Somebody may have removed it.

@@ -46,6 +46,11 @@ impl Staging {
         }
     }
 
+    /// The reason of a failure to write: the directory is gone, or else `error`.
+    pub fn reason(&self, error: ResultsError) -> ResultsError {
+        self.check().err().unwrap_or(error)
+    }
+
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -81,7 +81,7 @@ pub enum SweepError {
     #[error("{kept}")]
     Unwritten { kept: String, source: ResultsError },
     #[error(
-        "{} has {left} of {cells} cells, although all have been run: something removed the others; run it again to go on",
+        "{} has {left} of {cells} cells, although all have been run: something removed the others; run it again to make them",
         directory.display()
     )]
     Lost { directory: PathBuf, left: usize, cells: usize },
