@@ -47,8 +47,14 @@ impl NamesFiles for MachineName {
 
 /// Adds the file of a machine that is no preset.
 pub fn claim_machine(name_or_path: &str, option: &str, claims: &mut Claims) {
-    if preset_names().all(|preset| preset != name_or_path) {
-        claims.read(option, Path::new(name_or_path));
+    if preset_names().any(|preset| preset == name_or_path) {
+        return;
+    }
+    let path = Path::new(name_or_path);
+    claims.read(option, path);
+    // A configuration of GPGPU-Sim is read together with `trace.config` of its folder.
+    if path.extension().is_some_and(|extension| extension == "config") {
+        claims.read(option, &path.with_file_name("trace.config"));
     }
 }
 
