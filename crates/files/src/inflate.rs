@@ -1,6 +1,6 @@
 //! Reading files that may be compressed.
 
-use crate::input::{peeked, unmarked};
+use crate::input::{Unmarked, peeked};
 use std::io::{self, BufRead, Cursor, Read};
 
 /// Compression of a file, recognised by its first bytes.
@@ -43,24 +43,22 @@ const MAGIC: u64 = 6;
 /// streams are read as one.
 ///
 /// # Errors
-/// If the file cannot be read or inflated, or is UTF-16 or UTF-32.
+/// If the file cannot be read. Reading the text fails if it is damaged, or is UTF-16 or UTF-32.
 pub fn inflated<'a>(
     file: impl BufRead + Send + 'a,
 ) -> io::Result<(Codec, Box<dyn Read + Send + 'a>)> {
     let (head, rest) = peeked(file, MAGIC)?;
     let codec = Codec::of(&head);
     let file = Cursor::new(head).chain(rest);
-    Ok((
-        codec,
-        match codec {
-            Codec::Plain => Box::new(unmarked(file)?),
-            Codec::Xz => {
-                let several = liblzma::stream::CONCATENATED;
-                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, several)?;
-                Box::new(unmarked(liblzma::bufread::XzDecoder::new_stream(file, stream))?)
-            }
-            Codec::Gzip => Box::new(unmarked(flate2::bufread::MultiGzDecoder::new(file))?),
-            Codec::Zstd => Box::new(unmarked(zstd::stream::read::Decoder::with_buffer(file)?)?),
-        },
-    ))
+    let text: Box<dyn Read + Send + 'a> = match codec {
+        Codec::Plain => Box::new(Unmarked::new(file)),
+        Codec::Xz => {
+            let several = liblzma::stream::CONCATENATED;
+            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, several)?;
+            Box::new(Unmarked::new(liblzma::bufread::XzDecoder::new_stream(file, stream)))
+        }
+        Codec::Gzip => Box::new(Unmarked::new(flate2::bufread::MultiGzDecoder::new(file))),
+        Codec::Zstd => Box::new(Unmarked::new(zstd::stream::read::Decoder::with_buffer(file)?)),
+    };
+    Ok((codec, text))
 }

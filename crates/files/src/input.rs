@@ -1,20 +1,61 @@
 //! Opening inputs: files, pipes and devices, and text that may begin with a byte order mark.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempPath;
 
-/// Text without a byte order mark: its first bytes, which have been looked at, and the rest.
-pub type Unmarked<R> = Chain<Cursor<Vec<u8>>, R>;
-
 /// Opens a text file, a pipe or a device.
 ///
 /// # Errors
-/// If it cannot be read, or is UTF-16 or UTF-32.
-pub fn open(path: &Path) -> io::Result<Unmarked<BufReader<File>>> {
-    unmarked(BufReader::with_capacity(64 << 10, File::open(path)?))
+/// If it cannot be opened. Reading fails if it is UTF-16 or UTF-32.
+pub fn open(path: &Path) -> io::Result<BufReader<Unmarked<File>>> {
+    Ok(BufReader::with_capacity(64 << 10, Unmarked::new(File::open(path)?)))
+}
+
+/// A reader of text that skips the byte order mark of UTF-8. It refuses text with the mark of UTF-16 or
+/// UTF-32.
+pub struct Unmarked<R> {
+    /// The first bytes, after the mark; none before the first read.
+    head: Option<Cursor<Vec<u8>>>,
+    rest: R,
+}
+
+impl<R: Read> Unmarked<R> {
+    pub fn new(text: R) -> Unmarked<R> {
+        Unmarked { head: None, rest: text }
+    }
+
+    fn read_head(&mut self) -> io::Result<Cursor<Vec<u8>>> {
+        let mut head = Vec::new();
+        self.rest.by_ref().take(4).read_to_end(&mut head)?;
+        match head[..] {
+            [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 0, 0xfe, 0xff] => {
+                let what = "it is UTF-16 or UTF-32; save it as UTF-8";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            _ => {}
+        }
+        Ok(Cursor::new(head))
+    }
+}
+
+impl<R: Read> Read for Unmarked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let head = match &mut self.head {
+            Some(head) => head,
+            None => {
+                let head = self.read_head()?;
+                self.head.insert(head)
+            }
+        };
+        match head.read(buffer)? {
+            0 => self.rest.read(buffer),
+            bytes => Ok(bytes),
+        }
+    }
 }
 
 /// The content of a file that is no longer than `most` bytes.
@@ -29,23 +70,6 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     }
     let what = format!("it is longer than {most} bytes, which no such file is");
     Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
-}
-
-/// Skips the byte order mark of UTF-8.
-///
-/// # Errors
-/// If the text cannot be read, or has the mark of UTF-16 or UTF-32.
-pub fn unmarked<R: Read>(text: R) -> io::Result<Unmarked<R>> {
-    let (mut head, rest) = peeked(text, 4)?;
-    match head[..] {
-        [0xef, 0xbb, 0xbf, ..] => drop(head.drain(..3)),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 0, 0xfe, 0xff] => {
-            let what = "it is UTF-16 or UTF-32; save it as UTF-8";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        _ => {}
-    }
-    Ok(Cursor::new(head).chain(rest))
 }
 
 /// The first bytes of a reader, `most` unless it ends before, and the rest. A pipe may give fewer
@@ -118,7 +142,7 @@ mod tests {
 
     fn text_of(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        unmarked(bytes)?.read_to_string(&mut text).map(|_| text)
+        Unmarked::new(bytes).read_to_string(&mut text).map(|_| text)
     }
 
     #[test]
@@ -143,7 +167,7 @@ mod tests {
     fn a_head_is_whole_even_if_reads_are_short() {
         let short = Cursor::new(b"\xef").chain(Cursor::new(b"\xbb")).chain(Cursor::new(b"\xbfab"));
         let mut text = String::new();
-        unmarked(short).unwrap().read_to_string(&mut text).unwrap();
+        Unmarked::new(short).read_to_string(&mut text).unwrap();
         assert_eq!(text, "ab");
     }
 

@@ -1,7 +1,7 @@
 //! Text files of bounded length. A device, a pipe or a wrong file may have no line ends and no end
 //! at all, so every read has a limit.
 
-use crate::input::unmarked;
+use crate::input::Unmarked;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 /// As [`read`].
 pub fn read_from(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    if unmarked(input)?.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 <= MAX_FILE {
+    if Unmarked::new(input).take(MAX_FILE + 1).read_to_string(&mut text)? as u64 <= MAX_FILE {
         return Ok(text);
     }
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
@@ -37,7 +37,7 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
 /// If they are UTF-16 or UTF-32; in the inner result, if they are no text.
 pub fn decode(bytes: Vec<u8>) -> io::Result<Result<String, FromUtf8Error>> {
     let mut text = Vec::with_capacity(bytes.len());
-    unmarked(&bytes[..])?.read_to_end(&mut text)?;
+    Unmarked::new(&bytes[..]).read_to_end(&mut text)?;
     Ok(String::from_utf8(text))
 }
 

@@ -81,7 +81,7 @@ pub(super) fn open(path: &Path) -> Result<CommandLogReader, LogError> {
 
 struct Lines {
     path: PathBuf,
-    file: Unmarked<BufReader<File>>,
+    file: BufReader<Unmarked<File>>,
     /// Of the line last read.
     number: u64,
 }
