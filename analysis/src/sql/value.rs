@@ -21,8 +21,8 @@ pub(super) struct Value {
 
 /// The magnitude below 2^63 up to which a float says for sure that an integer is in range.
 const SAFE: f64 = 9.223_372e18;
-/// A number beyond the range, whose conversion fails.
-const BEYOND: f64 = 1e19;
+/// A factor that takes a number that is not safe beyond the range, so that its conversion fails.
+const BEYOND: f64 = 1e10;
 
 impl Value {
     pub fn new(expr: Expr, dtype: DataType) -> Value {
@@ -54,8 +54,8 @@ impl Value {
     /// The expression, which fails where an integer left its range.
     pub fn settled(self) -> Value {
         let Some(approximate) = self.approximate else { return self };
-        let is_safe = approximate.clone().abs().lt(lit(SAFE)).or(approximate.is_null());
-        let failure = when(is_safe).then(lit(0.0)).otherwise(lit(BEYOND));
+        let is_safe = approximate.clone().abs().lt(lit(SAFE)).or(approximate.clone().is_null());
+        let failure = when(is_safe).then(lit(0.0)).otherwise(approximate * lit(BEYOND));
         let expr = self.expr + failure.strict_cast(DataType::Int64);
         Value { expr, dtype: self.dtype, approximate: None, depth: self.depth + 2 }
     }
