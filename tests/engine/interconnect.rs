@@ -118,8 +118,9 @@ fn tiles() -> TraceFile {
         kind: Kind::AsyncCopy,
         ..Access::load(128, (0..32).map(|row| sm << 17 | row << 12 | tile << 7).collect())
     };
-    let warp = |sm: u64| (0..16).map(|n| Step::Memory(tile(sm, n))).chain([Step::WaitAsync]);
-    let ctas = (0..34).map(|sm| vec![warp(sm).collect()]).collect();
+    let copies = |sm: u64| (0..16).map(move |n| Step::Memory(tile(sm, n)));
+    let warp = |sm: u64| copies(sm).chain([Step::WaitAsync]).collect();
+    let ctas = (0..34).map(|sm| vec![warp(sm)]).collect();
     write(&[Kernel { ctas, ..Kernel::default() }])
 }
 
