@@ -16,6 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
@@ -152,11 +153,17 @@ fn text(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The status that a shell reports: 128 more than the signal that ended a process.
+fn status(end: &End) -> Option<i32> {
+    end.status.code().or_else(|| Some(128 + end.status.signal()?))
+}
+
 /// The fault that a run shows: another status than 0, 2, 130 of an interrupted run, or 1 of a log of
 /// commands that breaks rules; a panic; a file that is not whole.
 fn fault(bench: &Bench, end: &End) -> Option<String> {
-    let is_expected = match end.status.code() {
+    let is_expected = match status(end) {
         Some(0 | 2) => true,
+        // A command that has nothing to clean up yet leaves the signal to the system.
         Some(130) => end.was_interrupted,
         Some(1) => end.stderr.contains(" violations in "),
         _ => false,
