@@ -47,13 +47,13 @@ impl<'p, 'a> BodyParser<'p, 'a> {
 
     /// Reads the body, `{` to `}`, of a function with these parameters that are registers. `repeated` has
     /// the positions of the module's declarations that every kernel repeats.
-    pub fn parse(mut self, registers: Vec<RegisterParam<'a>>, repeated: &[usize]) -> Parsed<Body> {
+    pub fn parse(mut self, registers: &[RegisterParam<'a>], repeated: &[usize]) -> Parsed<Body> {
         let line = self.parser.cursor.line();
         self.parser.cursor.expect('{')?;
         let outside = self.scopes.len();
         self.enter_block();
         self.repeat_declarations(repeated)?;
-        self.declare_parameters(line, &registers)?;
+        self.declare_parameters(line, registers)?;
         while self.scopes.len() > outside {
             if self.parser.cursor.peek().is_none() {
                 return Err(self.parser.cursor.expected("`}`"));

@@ -63,8 +63,9 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.error_at(line, reason));
         }
         let repeated = if is_kernel { self.per_thread.clone() } else { Vec::new() };
-        let registers = [results.registers, params.registers].into_iter().flatten().collect();
-        let body = BodyParser::new(self, scope).parse(registers, &repeated)?;
+        let mut registers = results.registers;
+        registers.extend(params.registers);
+        let body = BodyParser::new(self, scope).parse(&registers, &repeated)?;
         self.module.functions[id.0 as usize].body = Some(body);
         Ok(())
     }
