@@ -51,7 +51,8 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
 /// Where the edges of the next vertex end, if they begin where those of the last ended.
 fn vertex(lines: &mut Lines<impl BufRead>, before: u64) -> Result<u64, Failure> {
     let mut fields = filled(lines, "a vertex")?;
-    fields.count("the number of the vertex's first edge, as in Rodinia's `bfs`", (before, before))?;
+    fields
+        .count("the number of the vertex's first edge, as in Rodinia's `bfs`", (before, before))?;
     let edges = fields.count("the number of the vertex's edges", (0, ENTRIES.1 - before))?;
     fields.end("the number of the first edge and of the edges")?;
     Ok(before + edges)
