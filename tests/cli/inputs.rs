@@ -168,9 +168,9 @@ fn traces_and_tables_are_read_from_pipes() {
     let ran = piped(&bench, &run("/dev/stdin"), &trace);
     assert_eq!((ran.status, &ran.stdout), (Some(0), &expected), "{ran:?}");
     let ran = piped(&bench, &run("/dev/stdin"), &[b'x'; 100]);
-    assert!(ran.stderr.contains("/dev/stdin is not a trace"), "{ran:?}");
+    assert!(ran.stderr.contains("/dev/stdin is not a .wmt trace"), "{ran:?}");
     let ran = bench.run(&run("/dev/zero"));
-    assert!(ran.stderr.contains("/dev/zero is not a trace"), "{ran:?}");
+    assert!(ran.stderr.contains("/dev/zero is not a .wmt trace"), "{ran:?}");
     bench.output(&["run", "small.wmt", "-o", "results"]);
     let table = fs::read(bench.path("results/runs.parquet")).unwrap();
     let ran = piped(&bench, &["import", "parquet", "/dev/stdin", "-o", "out.wmt"], &table);
