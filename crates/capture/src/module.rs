@@ -45,7 +45,7 @@ impl PtxModule {
         let unreadable = |what: String| CaptureError::FatBinary { path: path.to_owned(), what };
         let text = match fatbin::is_container(&bytes) {
             true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
-            false => text::decode(bytes).map_err(failed)?.map_err(|error| {
+            false => text::decode(&bytes).map_err(failed)?.map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
                 unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
             })?,

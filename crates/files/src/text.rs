@@ -35,9 +35,9 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
 ///
 /// # Errors
 /// If they are UTF-16 or UTF-32; in the inner result, if they are no text.
-pub fn decode(bytes: Vec<u8>) -> io::Result<Result<String, FromUtf8Error>> {
+pub fn decode(bytes: &[u8]) -> io::Result<Result<String, FromUtf8Error>> {
     let mut text = Vec::with_capacity(bytes.len());
-    Unmarked::new(&bytes[..]).read_to_end(&mut text)?;
+    Unmarked::new(bytes).read_to_end(&mut text)?;
     Ok(String::from_utf8(text))
 }
 

@@ -339,7 +339,7 @@ fn converted(conversion: Conversion) -> Result<Draft, MachineError> {
     let mut draft = Draft::new(Machine { name, description, ..base });
     let given = values.into_iter().map(|mapped| {
         let (key, value) = (mapped.key.to_owned(), mapped.value);
-        let origin = mapped.origin.unwrap_or_else(|| Origin::Override(mapped.source));
+        let origin = mapped.origin.unwrap_or(Origin::Override(mapped.source));
         Given { key, value, origin }
     });
     draft.set_each(given.collect())?;
