@@ -36,7 +36,7 @@ pub fn generate(
                 false => ControlFlow::Continue(()),
             }
         };
-        request.generate(&output, &mut tell)
+        request.generate_until(&board.generator_stop(), &output, &mut tell)
     })?;
     Ok(generated.or_raise()?.notes)
 }

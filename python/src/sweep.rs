@@ -162,6 +162,10 @@ impl suite::Watcher for Generating<'_> {
         }
     }
 
+    fn stop(&self) -> workload::Stop {
+        self.0.generator_stop()
+    }
+
     fn made(&self) {}
 }
 

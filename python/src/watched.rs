@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::study::cells;
+use warpmem::workload::Stop;
 
 /// Between two looks.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -19,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub struct Board {
     done: AtomicU64,
     total: AtomicU64,
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Board {
@@ -50,6 +52,11 @@ impl Board {
 
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Relaxed)
+    }
+
+    /// Stops a generator when the work is to stop.
+    pub fn generator_stop(&self) -> Stop {
+        Stop::when(Arc::clone(&self.stopped))
     }
 }
 

@@ -48,13 +48,13 @@ roles! {
     Read = InputFile: |path, option, claims| claims.read(option, path);
     /// A directory of results that is read.
     ReadResults = InputResults: |path, option, claims| {
-        claims.read_folder(option, path, is_part_of_results)
+        claims.read_folder(option, path, is_part_of_results);
     };
     /// A file that is written.
     Write = OutputFile: |path, option, claims| claims.write(option, path);
     /// A directory that results are written to.
     WriteResults = OutputResults: |path, option, claims| {
-        claims.write_folder(option, path, is_part_of_results)
+        claims.write_folder(option, path, is_part_of_results);
     };
     /// A folder that traces and their manifest are written to.
     WriteTraces = OutputTraces: |path, option, claims| claims.write_folder(option, path, is_trace);

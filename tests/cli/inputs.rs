@@ -107,7 +107,7 @@ fn readers(bench: &Bench) -> Vec<Reader> {
 
 /// The output of a command, without the name of its input, and the contents of the trace that it
 /// leaves. Byte order marks count as bytes that were read.
-fn outcome(bench: &Bench, ran: Ran, path: &str) -> (Vec<String>, Option<String>) {
+fn outcome(bench: &Bench, ran: &Ran, path: &str) -> (Vec<String>, Option<String>) {
     assert_eq!(ran.status, Some(0), "{path}: {ran:?}");
     let trace = bench.path("out.wmt");
     let hash = Trace::open(&trace).ok().map(|trace| format!("{:x}", trace.header().content_hash));
@@ -146,11 +146,11 @@ fn every_reader_takes_pipes_and_byte_order_marks() {
                 command.split(' ').map(|word| word.replace("{}", path)).collect();
             piped(&bench, &words.iter().map(String::as_str).collect::<Vec<_>>(), stdin)
         };
-        let expected = outcome(&bench, run(&path, b""), &path);
+        let expected = outcome(&bench, &run(&path, b""), &path);
         let from_pipe = run("/dev/stdin", content.as_bytes());
-        assert_eq!(outcome(&bench, from_pipe, "/dev/stdin"), expected, "{command}");
+        assert_eq!(outcome(&bench, &from_pipe, "/dev/stdin"), expected, "{command}");
         bench.write(&path, [MARK, content.as_bytes()].concat());
-        assert_eq!(outcome(&bench, run(&path, b""), &path), expected, "{command}");
+        assert_eq!(outcome(&bench, &run(&path, b""), &path), expected, "{command}");
         let wide: Vec<u8> = content.encode_utf16().flat_map(u16::to_le_bytes).collect();
         bench.write(&path, [&b"\xff\xfe"[..], &wide].concat());
         let ran = run(&path, b"");

@@ -346,7 +346,7 @@ fn conjuncts(on: &Ast) -> Vec<&Ast> {
     while let Some(ast) = open.pop() {
         match ast {
             Ast::BinaryOp { left, op: BinaryOperator::And, right } => {
-                open.extend([&**right, &**left])
+                open.extend([&**right, &**left]);
             }
             Ast::Nested(inner) => open.push(inner),
             _ => parts.push(ast),

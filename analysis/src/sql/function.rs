@@ -127,8 +127,8 @@ impl Call<'_> {
                 Ok(Value::new(typed(std::f64::consts::PI), DataType::Float64))
             }
             "COALESCE" | "IFNULL" => self.joined(|values| Ok(coalesce(&values))),
-            "GREATEST" => self.joined(|values| max_horizontal(values)),
-            "LEAST" => self.joined(|values| min_horizontal(values)),
+            "GREATEST" => self.joined(max_horizontal),
+            "LEAST" => self.joined(min_horizontal),
             "NULLIF" => {
                 let [left, right] = self.some()?;
                 let equal = compared([left.clone(), right.clone()], self.ast, Expr::eq::<Expr>)?;

@@ -183,7 +183,7 @@ fn items<'a>(select: &'a Select, columns: &[Column]) -> Result<Vec<Item<'a>>> {
     for item in &select.projection {
         match item {
             SelectItem::UnnamedExpr(ast) => {
-                items.push(Item::Expression { ast, name: name_of(ast) })
+                items.push(Item::Expression { ast, name: name_of(ast) });
             }
             SelectItem::ExprWithAlias { expr: ast, alias } => {
                 items.push(Item::Expression { ast, name: alias.value.clone() });

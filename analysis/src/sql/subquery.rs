@@ -64,7 +64,7 @@ impl Planner<'_> {
     ) -> Result<Value> {
         let own = self.expression(expr, context)?;
         let own = self.as_column(own, context);
-        let is_in = self.subquery(query, Some(own), context, &|rows, types, own| {
+        let is_in = self.subquery(query, Some(&own), context, &|rows, types, own| {
             let ([dtype], Some(own)) = (types, own) else {
                 return Err(refused(format!(
                     "the subquery of `{ast}` has one column, not {}",
@@ -80,7 +80,7 @@ impl Planner<'_> {
     fn subquery(
         &mut self,
         query: &Query,
-        own: Option<Value>,
+        own: Option<&Value>,
         context: &mut Context,
         reduce: Reduce,
     ) -> Result<Value> {
@@ -91,9 +91,9 @@ impl Planner<'_> {
             probe.used.into_inner().into_iter().map(|column| (column.id, column.dtype)).collect();
         if used.is_empty() {
             let (rows, types) = self.rows(answer)?;
-            return reduce(&rows, &types, own.as_ref());
+            return reduce(&rows, &types, own);
         }
-        if let Some(Value { expr: Expr::Column(id), dtype, .. }) = &own {
+        if let Some(Value { expr: Expr::Column(id), dtype, .. }) = own {
             used.push((id.clone(), dtype.clone()));
         }
         let ids: Vec<Expr> = used.iter().map(|(id, _)| col(id.clone())).collect();
@@ -110,7 +110,7 @@ impl Planner<'_> {
             for (column, (id, dtype)) in keys.columns().iter().zip(&used) {
                 values.insert(id.clone(), value(column, row, dtype)?);
             }
-            let own = own.as_ref().and_then(|own| match &own.expr {
+            let own = own.and_then(|own| match &own.expr {
                 Expr::Column(id) => values.get(id),
                 _ => None,
             });

@@ -365,8 +365,8 @@ impl Window<'_, '_, '_> {
                 let mean = sum.float() / count.cast(DataType::Float64);
                 Ok(Value::new(or_null(mean), DataType::Float64))
             }
-            "MIN" => Ok(Value::new(self.extreme(of.expr.clone(), false)?, of.dtype.clone())),
-            "MAX" => Ok(Value::new(self.extreme(of.expr.clone(), true)?, of.dtype.clone())),
+            "MIN" => Ok(Value::new(self.extreme(&of.expr, false)?, of.dtype.clone())),
+            "MAX" => Ok(Value::new(self.extreme(&of.expr, true)?, of.dtype.clone())),
             name => Err(refused(format!(
                 "`{ast}`: {name} is supported only over whole partitions: leave out ORDER BY and the frame"
             ))),
@@ -409,7 +409,7 @@ impl Window<'_, '_, '_> {
         }
     }
 
-    fn extreme(&mut self, own: Expr, greatest: bool) -> Result<Expr> {
+    fn extreme(&mut self, own: &Expr, greatest: bool) -> Result<Expr> {
         let running = |reverse: bool| match greatest {
             true => own.clone().cum_max(reverse),
             false => own.clone().cum_min(reverse),

@@ -21,7 +21,7 @@ pub enum Error {
     #[error("figure `{figure}`")]
     Figure { figure: String, source: Box<Error> },
     #[error("`{text}` is not an expression")]
-    Expression { text: String, source: warpmem_analysis::Error },
+    Expression { text: String, source: Box<warpmem_analysis::Error> },
     #[error("`{metric}`")]
     Metric { metric: String, source: PolarsError },
     #[error("`{text}` is not a number")]

@@ -162,8 +162,8 @@ impl Study {
 
 /// The frame with the value of an expression over its columns.
 fn with(frame: LazyFrame, text: &str, name: &str) -> Result<LazyFrame> {
-    let failed = |source| Error::Expression { text: text.to_owned(), source };
-    with_expression(frame, text, name).map_err(failed)
+    with_expression(frame, text, name)
+        .map_err(|source| Error::Expression { text: text.to_owned(), source: Box::new(source) })
 }
 
 /// The run's identifier and all its numbers, as floats.

@@ -145,8 +145,8 @@ fn inputs_that_want_one_output_are_served_round_robin() {
 /// other from `first` on.
 fn walks(first: impl Fn(usize) -> usize) -> Vec<Packet> {
     let walk = |input: usize| {
-        let output = move |step: usize| ((first(input) + step / 4) % 16) as u16;
-        (0..64).map(move |step| (input, output(step)))
+        let first = first(input);
+        (0..64).map(move |step| (input, ((first + step / 4) % 16) as u16))
     };
     (0..16).flat_map(walk).map(|(input, output)| read(input, 0, output)).collect()
 }
