@@ -111,26 +111,6 @@ impl Results {
         Ok(false)
     }
 
-    /// Whether a file at `path` is or would be one that these tables are read from.
-    ///
-    /// # Errors
-    /// If a directory cannot be read.
-    pub fn reads(&self, path: &Path) -> Result<bool> {
-        let place = whole(path);
-        if self.directories.iter().any(|directory| directory.would_read(&place)) {
-            return Ok(true);
-        }
-        // Tables may be links to files elsewhere.
-        for table in TABLES {
-            for directory in &self.directories {
-                if directory.files(table)?.iter().any(|file| whole(file) == place) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
     /// The table `name` (one of [`TABLES`] or any other): of each directory `name.parquet` or, if there
     /// is no such file, all of `name/*.parquet` in the order of their names. A directory without it adds no
     /// rows, and a column that only some files have is null in the others.
@@ -279,23 +259,6 @@ impl Directory {
         Ok(Directory { path: path.to_owned(), plan, cells, repeated: None })
     }
 
-    /// Whether a file at the complete path `place` would be part of a table, or of a cell that the
-    /// table is made of.
-    fn would_read(&self, place: &Path) -> bool {
-        let Ok(within) = place.strip_prefix(whole(&self.path)) else { return false };
-        let mut parts = within.iter().map(|part| part.to_string_lossy());
-        let (Some(first), deeper) = (parts.next(), parts.next().is_some()) else { return false };
-        let is_table = |name: &str| TABLES.contains(&name);
-        match deeper {
-            true => is_table(&first) || first == CELLS,
-            false => {
-                first.strip_suffix(".parquet").is_some_and(is_table)
-                    || first == UNFINISHED
-                    || first == INCOMPLETE
-            }
-        }
-    }
-
     /// The files of the table `name`; none if it does not exist.
     fn files(&self, name: &str) -> Result<Vec<PathBuf>> {
         let Some(cells) = &self.cells else {
@@ -334,20 +297,6 @@ impl Directory {
             }
             None => frame,
         }
-    }
-}
-
-/// The path of a file, which may not exist yet, without links; unchanged if its folder does not
-/// exist.
-fn whole(path: &Path) -> PathBuf {
-    if let Ok(whole) = path.canonicalize() {
-        return whole;
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-    match (folder, path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
     }
 }
 

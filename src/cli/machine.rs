@@ -2,10 +2,10 @@
 
 use super::format::{self, Format};
 use super::machines::{MACHINE_HELP, MachineName, Overrides};
-use super::output::print;
+use super::output::{print, warn};
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::machine::{Machine, conversion, flatten, load, preset_text};
+use warpmem::machine::{Machine, flatten, load, load_with_conversion, preset_text};
 use warpmem_text::aligned;
 
 /// Show a machine's parameters, or those in which two machines differ
@@ -76,17 +76,16 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn show(Show { machine, overrides }: &Show) -> anyhow::Result<()> {
-    let with_origins = match (overrides.overrides.is_empty(), preset_text(machine)) {
-        (false, _) => None,
-        (true, Some(preset)) => Some(preset.to_owned()),
-        (true, None) => conversion(machine)?.map(|converted| converted.to_toml()),
-    };
-    match with_origins {
-        Some(text) => {
-            load(machine, &[])?;
-            print(&text)
+    if let Some(preset) = preset_text(machine).filter(|_| overrides.overrides.is_empty()) {
+        return print(preset);
+    }
+    let (shown, conversion) = load_with_conversion(machine, &overrides.overrides)?;
+    match conversion.filter(|_| overrides.overrides.is_empty()) {
+        Some(conversion) => print(&conversion.to_toml()),
+        None => {
+            shown.clock_warnings().iter().for_each(|warning| warn(warning));
+            print(&shown.to_toml_as_given())
         }
-        None => print(&overrides.apply(machine)?.to_toml_as_given()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use warpmem::dram::Dram;
 use warpmem::dram::standard::is_file;
 use warpmem::files::claims::{Claims, Clash};
-use warpmem::machine::{Machine, MachineError, conversion, load, preset_names};
+use warpmem::machine::{Machine, MachineError, load_with_conversion, preset_names};
 
 /// Help of `--machine`, shared by the commands that take one or several.
 pub const MACHINE_HELP: &str =
@@ -109,8 +109,8 @@ impl Overrides {
     /// The machine with this name or file, and the overrides. Warns of a clock without its times, and
     /// of options that it does not have.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
-        let machine = load(name_or_path, &self.overrides)?;
-        if let Some(left_out) = conversion(name_or_path)?.map(|of| of.options_left_out()) {
+        let (machine, conversion) = load_with_conversion(name_or_path, &self.overrides)?;
+        if let Some(left_out) = conversion.map(|of| of.options_left_out()) {
             warn(&format!(
                 "{name_or_path}: {left_out} options have no counterpart; `warpmem machine show {name_or_path}` lists them"
             ));

@@ -16,7 +16,7 @@ pub use clocks::Periods;
 pub use config::*;
 pub use error::{MachineError, Origin};
 pub use gpgpusim::Conversion;
-pub use load::{conversion, flatten, load, load_channels};
+pub use load::{flatten, load, load_channels, load_with_conversion};
 pub use presets::{preset_names, preset_text};
 pub use times::clock_warnings;
 pub use warpmem_cache::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};

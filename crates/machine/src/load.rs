@@ -21,15 +21,28 @@ use warpmem_dram::standard::is_file;
 use warpmem_files::text::position;
 use warpmem_params::{Declared, Field, Key, nearest};
 
-/// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim (see
-/// [`conversion`]). A TOML file may name a preset (`base = "li2015"`) and give only what differs;
+/// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim or
+/// Accel-Sim. A TOML file may name a preset (`base = "li2015"`) and give only what differs;
 /// without `name` it is then called after its file.
 /// `overrides` are `key=value`, applied in order.
 ///
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
 pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
-    draft(name_or_path)?.checked_with(overrides, Path::new(""))
+    load_with_conversion(name_or_path, overrides).map(|(machine, _)| machine)
+}
+
+/// As [`load`], with how the machine follows from the options of a configuration of GPGPU-Sim or
+/// Accel-Sim, if it comes from one. Reads the file once.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_conversion(
+    name_or_path: &str,
+    overrides: &[String],
+) -> Result<(Machine, Option<Conversion>), MachineError> {
+    let (draft, conversion) = draft(name_or_path)?;
+    Ok((draft.checked_with(overrides, Path::new(""))?, conversion))
 }
 
 /// As [`load`], for the DRAM channels of the machine alone: `change` modifies them before the
@@ -42,36 +55,24 @@ pub fn load_channels(
     change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
     overrides: &[String],
 ) -> Result<Machine, MachineError> {
-    let mut draft = draft(name_or_path)?;
+    let (mut draft, _) = draft(name_or_path)?;
     change(&mut draft.machine)?;
     draft.table = to_table(&draft.machine);
     draft.overridden(overrides, Path::new(""))?.checked(Machine::validate_channels)
 }
 
-/// How the machine follows from the options of a configuration of GPGPU-Sim or Accel-Sim; none if
-/// `name_or_path` is no such file.
-///
-/// # Errors
-/// If a file cannot be read, or an option cannot have its value.
-pub fn conversion(name_or_path: &str) -> Result<Option<Conversion>, MachineError> {
-    if names_preset(name_or_path) {
-        return Ok(None);
+fn draft(name_or_path: &str) -> Result<(Draft, Option<Conversion>), MachineError> {
+    if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
+        return Ok((Draft::new(preset(name_or_path)?), None));
     }
     let path = Path::new(name_or_path);
-    let text = read_text(path)?;
-    gpgpusim::is_configuration(&text).then(|| gpgpusim::convert(path, &text)).transpose()
-}
-
-fn draft(name_or_path: &str) -> Result<Draft, MachineError> {
-    if names_preset(name_or_path) {
-        return Ok(Draft::new(preset(name_or_path)?));
+    let text = warpmem_files::text::read(path)
+        .map_err(|source| MachineError::Read { path: path.to_owned(), source })?;
+    if !gpgpusim::is_configuration(&text) {
+        return Ok((of_toml(path, &text)?, None));
     }
-    read_file(Path::new(name_or_path))
-}
-
-/// Whether an argument is meant for the name of a preset, not for a file.
-fn names_preset(name_or_path: &str) -> bool {
-    preset_text(name_or_path).is_some() || !is_path(name_or_path)
+    let conversion = gpgpusim::convert(path, &text)?;
+    Ok((of_conversion(&conversion)?, Some(conversion)))
 }
 
 /// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
@@ -327,17 +328,13 @@ fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> 
     Ok(Given { key: key.to_owned(), value, origin: Origin::Override(text.to_owned()) })
 }
 
-fn read_text(path: &Path) -> Result<String, MachineError> {
-    warpmem_files::text::read(path)
-        .map_err(|source| MachineError::Read { path: path.to_owned(), source })
-}
-
 /// A preset with the values of a configuration of GPGPU-Sim.
-fn converted(conversion: Conversion) -> Result<Draft, MachineError> {
-    let Conversion { base, name, description, values, .. } = conversion;
-    let base = preset(base)?;
-    let mut draft = Draft::new(Machine { name, description, ..base });
-    let given = values.into_iter().map(|mapped| {
+fn of_conversion(conversion: &Conversion) -> Result<Draft, MachineError> {
+    let mut base = preset(conversion.base)?;
+    base.name.clone_from(&conversion.name);
+    base.description.clone_from(&conversion.description);
+    let mut draft = Draft::new(base);
+    let given = conversion.values.iter().cloned().map(|mapped| {
         let (key, value) = (mapped.key.to_owned(), mapped.value);
         let origin = mapped.origin.unwrap_or(Origin::Override(mapped.source));
         Given { key, value, origin }
@@ -348,12 +345,8 @@ fn converted(conversion: Conversion) -> Result<Draft, MachineError> {
     Ok(draft)
 }
 
-fn read_file(path: &Path) -> Result<Draft, MachineError> {
-    let text = read_text(path)?;
-    if gpgpusim::is_configuration(&text) {
-        return converted(gpgpusim::convert(path, &text)?);
-    }
-    let mut given = parse_file(path, &text)?;
+fn of_toml(path: &Path, text: &str) -> Result<Draft, MachineError> {
+    let mut given = parse_file(path, text)?;
     let base = given.iter().position(|g| g.key == "base").map(|at| given.remove(at));
     let mut draft = match &base {
         Some(base) => Draft::new(named_after(path, base_preset(base)?)),

@@ -1,7 +1,7 @@
 //! Configurations written after the documented format, with the numbers of the presets that mirror
 //! the simulator.
 
-use crate::{Machine, conversion, flatten, load};
+use crate::{Machine, flatten, load, load_with_conversion};
 use std::path::Path;
 use toml::Value;
 
@@ -116,6 +116,11 @@ fn machine(folder: &Path, options: &str, units: &str) -> Machine {
     load(file.to_str().unwrap(), &[]).unwrap()
 }
 
+fn toml_of(file: &Path) -> String {
+    let (_, conversion) = load_with_conversion(file.to_str().unwrap(), &[]).unwrap();
+    conversion.unwrap().to_toml()
+}
+
 /// Keys but the texts, the address map as fields.
 fn keys(machine: &Machine) -> Vec<(String, Value)> {
     let mut keys = flatten(machine);
@@ -143,7 +148,7 @@ fn the_machine_is_called_after_its_folder_and_its_file_loads_as_the_same_machine
     let direct = machine(&folder, &format!("{COMMON}{V100}"), V100_UNITS);
     assert_eq!(direct.name, "SM7_MINE");
     let config = folder.join("gpgpusim.config");
-    let text = conversion(config.to_str().unwrap()).unwrap().unwrap().to_toml();
+    let text = toml_of(&config);
     let toml = dir.path().join("mine.toml");
     std::fs::write(&toml, &text).unwrap();
     let again = load(toml.to_str().unwrap(), &[]).unwrap();
@@ -185,7 +190,7 @@ fn sectors_are_those_of_l2_and_at_least_a_burst() {
     assert_eq!(machine.llc.cache.sector_bytes, 64);
     assert_eq!(machine.l1.cache.sector_bytes, 64);
     let file = dir.path().join("gpgpusim.config");
-    let text = conversion(file.to_str().unwrap()).unwrap().unwrap().to_toml();
+    let text = toml_of(&file);
     assert!(text.contains("sectors are not smaller than a burst of DRAM"), "{text}");
 }
 

@@ -327,11 +327,21 @@ impl<'a> Parser<'a> {
             self.cursor.expect(')')?;
         }
         let target = match self.names.get(name) {
+            Some(Named::Variable(id)) if self.is_per_cta(id) => {
+                let what = "an initial value is the address of a variable in `.global` or `.const`";
+                return Err(self.cursor.error(format!("`{name}`: {what}")));
+            }
             Some(Named::Variable(id)) => Target::Variable(id),
             Some(Named::Function(id)) => Target::Function(id),
             _ => return Err(self.cursor.error(format!("`{name}` has no address"))),
         };
         Ok(Address { target, offset: self.cursor.offset()?, generic })
+    }
+
+    /// Whether each CTA or thread has a variable of its own, so that no address holds for all.
+    fn is_per_cta(&self, id: VariableId) -> bool {
+        let variable = self.module.variables.get(id.0 as usize);
+        variable.is_some_and(|variable| !matches!(variable.space, Space::Global | Space::Constant))
     }
 
     /// Adds an element that is an address, or a byte of it.

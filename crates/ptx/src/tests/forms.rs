@@ -96,6 +96,11 @@ fn initial_values_are_expressions_of_their_type() {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
         assert!(error.contains("an initial value of `x`, which has none"), "{error}");
     }
+    for value in ["s", "generic(s)", "s+4"] {
+        let text = format!("{HEAD}.shared .b32 s;\n.global .u64 p = {value};");
+        let error = parse(&text).unwrap_err().to_string();
+        assert!(error.contains("`s`: an initial value is the address of a variable in"), "{error}");
+    }
 }
 
 #[test]
