@@ -58,7 +58,7 @@ struct Section<'a> {
     is_ptx: bool,
     architecture: u32,
     kernels: Vec<&'a str>,
-    /// Those of the listing that are PTX.
+    /// Lines of the listing that hold its PTX.
     lines: Range<usize>,
 }
 

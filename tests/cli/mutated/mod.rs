@@ -192,7 +192,7 @@ fn unfinished(folder: &Path) -> Option<OsString> {
 }
 
 /// Keeps the files and the command line of a run that shows a fault in the folder that [`KEEP`] names.
-/// Those of a simpler run with a fault take their place.
+/// A simpler run with a fault replaces them.
 fn keep(bench: &Bench, arguments: &[OsString]) {
     let Some(folder) = std::env::var_os(KEEP) else { return };
     let folder = Path::new(&folder).join(format!("fault-{}", std::process::id()));

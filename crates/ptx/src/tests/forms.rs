@@ -13,7 +13,7 @@ fn module(text: &str) -> Module {
     module
 }
 
-/// What is not understood of a module of one kernel or function, or of the last.
+/// Unsupported statements of the last function of a module.
 fn listed(text: &str) -> Vec<String> {
     let module = parse(&format!("{HEAD}{text}")).unwrap_or_else(|error| panic!("{error}"));
     let body = module.functions.last().and_then(|function| function.body.as_ref()).unwrap();
