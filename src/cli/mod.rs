@@ -4,6 +4,7 @@
 //! standard error.
 
 mod capture;
+mod claims;
 mod classify;
 mod compare;
 mod comparison;
@@ -125,7 +126,7 @@ impl Cli {
         let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|matches| {
             let cli =
                 Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-            Ok((cli, files::claims(&command, &matches)))
+            Ok((cli, claims::of(&command, &matches)))
         });
         match parsed {
             Ok((cli, files)) => {

@@ -9,14 +9,14 @@ fn a_general_matrix_is_an_undirected_graph_with_a_note_or_a_directed_one() {
     let bench = Bench::new();
     bench.write("g.mtx", GENERAL);
     let generate = ["generate", "bfs", "--file", "g.mtx", "-o", "t.wmt"];
-    let note = "note: g.mtx: the graph is undirected: edges that the file lists in one direction, 2 of 2, go both ways \
+    let note = "g.mtx: the graph is undirected: edges that the file lists in one direction, 2 of 2, go both ways \
                 (--directed keeps their directions)\n";
     let ran = bench.run(&generate);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains(note), "{ran:?}");
     let ran = bench.run(&[&generate[..], &["--directed"]].concat());
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("note: g.mtx: vertices 3, directed edges 2;"), "{ran:?}");
+    assert!(ran.stderr.contains("g.mtx: vertices 3, directed edges 2;"), "{ran:?}");
     assert!(!ran.stderr.contains("undirected"), "{ran:?}");
     let info = bench.output(&["info", "t.wmt"]);
     assert!(info.contains("--directed true"), "{info}");
@@ -36,7 +36,7 @@ fn a_complex_matrix_is_a_graph_but_no_matrix_of_numbers() {
     );
     let ran = bench.run(&["generate", "bfs", "--file", "c.mtx", "-o", "t.wmt"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("note: c.mtx: vertices 3, edges 2; dropped: loops 1,"), "{ran:?}");
+    assert!(ran.stderr.contains("c.mtx: vertices 3, edges 2; dropped: loops 1,"), "{ran:?}");
     let spmv = ["generate", "spmv", "--file", "c.mtx", "-o", "s.wmt"];
     bench.refuses(&spmv, &["c.mtx:1:34: `complex`", "valid: real, integer, pattern"]);
 }
@@ -47,7 +47,7 @@ fn an_instruction_trace_of_ramulator_says_what_it_leaves_out() {
     bench.write("a.trace", "3 1024 2048\n0 64\n");
     let ran = bench.run(&["dram", "--trace", "a.trace", "--format", "json"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("note: an instruction trace: loads and write-backs"), "{ran:?}");
+    assert!(ran.stderr.contains("an instruction trace: loads and write-backs"), "{ran:?}");
     bench.write("b.trace", "R 0,1,2,100,32\nW 9,0,3,200,16\n");
     bench.refuses(&["dram", "--trace", "b.trace"], &["b.trace:2:", "a channel below", "`9`"]);
 }

@@ -27,3 +27,19 @@ impl PtxError {
         PtxError { line, text: shown.escape_debug().to_string(), reason: reason.into() }
     }
 }
+
+/// Why a container gives no PTX.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FatBinaryError {
+    #[error("byte {at}: {reason}")]
+    Damaged { at: usize, reason: String },
+    #[error("it holds machine code only, for {}: compile with `-gencode arch=compute_75,code=compute_75`", listed(.architectures))]
+    NoPtx { architectures: Vec<u32> },
+    #[error("its PTX is for {}, above sm_{highest}", listed(.architectures))]
+    TooNew { architectures: Vec<u32>, highest: u32 },
+}
+
+fn listed(numbers: &[u32]) -> String {
+    let names: Vec<String> = numbers.iter().map(|number| format!("sm_{number}")).collect();
+    if names.is_empty() { "no architecture".into() } else { names.join(", ") }
+}

@@ -7,8 +7,7 @@
 //! ```
 //! The layout is not documented by its maker; it is what compilers of CUDA 11 to 13 write.
 
-use thiserror::Error;
-
+pub use crate::error::FatBinaryError;
 use crate::listing;
 
 const MAGIC: u32 = 0xBA55_ED50;
@@ -19,22 +18,6 @@ const FLAG_ZSTD: u64 = 0x8000;
 
 /// Most bytes of PTX that are decompressed, so that a damaged size does not allocate without end.
 const MAX_TEXT: u64 = 1 << 30;
-
-/// Why a container gives no PTX.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FatBinaryError {
-    #[error("byte {at}: {reason}")]
-    Damaged { at: usize, reason: String },
-    #[error("it holds machine code only, for {}: compile with `-gencode arch=compute_75,code=compute_75`", listed(.architectures))]
-    NoPtx { architectures: Vec<u32> },
-    #[error("its PTX is for {}, above sm_{highest}", listed(.architectures))]
-    TooNew { architectures: Vec<u32>, highest: u32 },
-}
-
-fn listed(numbers: &[u32]) -> String {
-    let names: Vec<String> = numbers.iter().map(|number| format!("sm_{number}")).collect();
-    if names.is_empty() { "no architecture".into() } else { names.join(", ") }
-}
 
 /// The PTX of a container, of a listing of `cuobjdump -ptx`, or of bytes that are PTX themselves: that
 /// for the highest architecture not above `highest`.

@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::fatbin::FatBinaryError;
+use crate::error::FatBinaryError;
 
 const PTX: &str = "Fatbin ptx code:";
 const CODE: &str = "Fatbin elf code:";

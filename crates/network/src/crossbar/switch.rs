@@ -73,10 +73,10 @@ pub(crate) struct Switch {
     wanted: Inputs,
 }
 
-/// Inputs that are a crowd when all of them want the same output: a quarter of the inputs, and four
-/// times as many as want each output when they are spread evenly.
+/// Inputs that are a crowd when all of them want the same output: a quarter of the inputs, four times
+/// as many as want each output when they are spread evenly, and at least four.
 fn crowd(inputs: usize, outputs: usize) -> u32 {
-    inputs.div_ceil(4).max((4 * inputs).div_ceil(outputs)) as u32
+    inputs.div_ceil(4).max((4 * inputs).div_ceil(outputs)).max(4) as u32
 }
 
 /// The arbitration rule of a network; none if it never decides.
@@ -296,5 +296,17 @@ impl Switch {
         }
         self.register(index, target);
         NetworkCycle::NEVER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::crowd;
+
+    #[test]
+    fn a_crowd_is_a_quarter_of_the_inputs_and_more_than_meet_by_chance() {
+        assert_eq!((crowd(34, 32), crowd(80, 64)), (9, 20));
+        assert_eq!(crowd(16, 4), 16, "four times the even share");
+        assert_eq!(crowd(2, 64), 4, "two inputs are no crowd");
     }
 }

@@ -213,8 +213,8 @@ pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
     columns
 }
 
-const CONVOY: &str = "Requests sent to a slice while at least a quarter of the SMs, and four times its even share \
-    of them, had their next request for it, over all requests. The three slices with the most such requests \
+const CONVOY: &str = "Requests sent to a slice while at least a quarter of the SMs, four times its even share \
+    of them and four, had their next request for it, over all requests. The three slices with the most such requests \
     are left out, as they may be hot spots. Null where requests do not meet in one switch.";
 
 /// Slices that may be hot spots: no more than these and one can have a quarter of the SMs each.
