@@ -1,6 +1,7 @@
 //! Machines on the command line: their times, and what two differ in.
 
-use super::support::Bench;
+use super::support::{Bench, Ran};
+use serde_json::Value;
 
 const WARNING: &str =
     "warning: `clocks.dram_mhz` = 1000, but times of `dram.timing` are cycles of 850 MHz";
@@ -39,4 +40,42 @@ fn a_clock_without_its_times_is_warned_of_by_every_command_that_runs() {
     }
     let without = bench.run(&["run", "small.wmt", "--machine", "v100"]);
     assert!(!without.stderr.contains("warning"), "{without:?}");
+}
+
+/// Options of a small machine; those that are left out have the simulator's defaults.
+const CONFIGURATION: &str = "\
+-gpgpu_n_clusters 2
+-gpgpu_n_cores_per_cluster 2
+-gpgpu_n_mem 2
+-gpgpu_clock_domains 1000.0:1000.0:1000.0:1000.0
+-gpgpu_num_sched_per_core 2
+-gpgpu_num_reg_banks 4
+-gpgpu_shader_registers 65536
+-gpgpu_cache:dl1 S:4:128:16,L:L:s:N:L,A:64:8,16:0,32
+-gpgpu_cache:dl2 S:64:128:16,L:B:m:L:P,A:192:4,32:0,32
+-gpgpu_dram_buswidth 2
+-gpgpu_dram_burst_length 16
+-dram_data_command_freq_ratio 4
+-gpgpu_mem_addr_mapping dramid@8;00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS
+-gpgpu_dram_timing_opt nbk=16:CCD=4:RRD=10:RCD=20:RAS=50:RP=20:RC=62:CL=20:WL=8:CDLR=9:WR=20:nbkgrp=4:CCDL=4:RTPL=4
+-gpgpu_kernel_launch_latency 5000
+";
+
+#[test]
+fn a_configuration_of_gpgpu_sim_runs_as_the_file_that_is_made_of_it() {
+    let bench = Bench::with_trace();
+    bench.write("gpgpusim.config", CONFIGURATION);
+    bench.write("mine.toml", bench.output(&["machine", "show", "gpgpusim.config"]));
+    let run =
+        |machine: &str| bench.run(&["run", "small.wmt", "--machine", machine, "--format", "json"]);
+    let (direct, made) = (run("gpgpusim.config"), run("mine.toml"));
+    assert_eq!((direct.status, made.status), (Some(0), Some(0)), "{direct:?} {made:?}");
+    assert!(direct.stderr.contains("options have no counterpart"), "{direct:?}");
+    let cycles = |ran: &Ran| {
+        let rows: Value = serde_json::from_str(&ran.stdout).unwrap();
+        rows[0]["cycles"].as_u64().unwrap()
+    };
+    assert_eq!(cycles(&direct), cycles(&made));
+    let shown = bench.output(&["machine", "show", "mine.toml"]);
+    assert!(shown.contains("\ncount = 4\n"), "{shown}");
 }

@@ -85,12 +85,15 @@ fn clocks(mapping: &mut Mapping) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// Clusters share a port of the network.
+/// Clusters of cores are SMs, each with a port of its own.
 fn count(mapping: &mut Mapping) -> Result<(), MachineError> {
     let clusters = mapping.take_or("-gpgpu_n_clusters", "10");
-    let cores = mapping.whole("-gpgpu_n_cores_per_cluster", "3", "network.sms_per_node")?;
-    let sms = clusters.number()?.checked_mul(cores);
+    let cores = mapping.take_or("-gpgpu_n_cores_per_cluster", "3");
+    let sms = clusters.number()?.checked_mul(cores.number()?);
     mapping.set("sm.count", sms.ok_or_else(|| clusters.wrong("fewer clusters"))?, &clusters);
+    if cores.number()? > 1 {
+        mapping.leave(&cores, "every SM has a port of its own; see network.sms_per_node");
+    }
     Ok(())
 }
 
