@@ -330,7 +330,7 @@ fn instruction(widths: &'static [u32]) -> impl Strategy<Value = Random> {
             .prop_map(|(class, dest, srcs, mask)| Random::Compute(class, dest, srcs, mask)),
         3 => (prop::sample::select(widths), reg(), regs())
             .prop_map(|(width, dest, srcs)| Random::Load(width, dest, srcs)),
-        1 => (regs(), prop::collection::vec(any::<u64>(), 1..5))
+        1 => (regs(), prop::collection::vec(0..u64::MAX - 4, 1..5))
             .prop_map(|(srcs, addresses)| Random::Store(srcs, addresses)),
         1 => Just(Random::Barrier),
     ]

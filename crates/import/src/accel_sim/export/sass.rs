@@ -83,16 +83,22 @@ fn append_registers(text: &mut String, registers: &[u8]) {
 /// The shortest mode that holds the addresses.
 fn append_addresses(text: &mut String, mask: u32, addresses: &[u64]) {
     let Some((&base, rest)) = addresses.split_first() else { return text.push_str("1 0x0 0 ") };
-    let deltas = rest.iter().zip(addresses).map(|(to, from)| to.wrapping_sub(*from) as i64);
-    let stride = deltas.clone().next().unwrap_or(0);
-    if is_one_run(mask) && deltas.clone().all(|delta| delta == stride) {
-        append(text, format_args!("1 {base:#x} {stride} "));
-    } else if deltas.clone().all(|delta| i32::try_from(delta).is_ok()) {
-        append(text, format_args!("2 {base:#x} "));
-        deltas.for_each(|delta| append(text, format_args!("{delta} ")));
-    } else {
-        text.push_str("0 ");
-        addresses.iter().for_each(|address| append(text, format_args!("{address:#018x} ")));
+    // A difference beyond 64 bits with a sign has no place in either short mode.
+    let deltas = rest.iter().zip(addresses).map(|(to, from)| to.checked_signed_diff(*from));
+    let stride = deltas.clone().next().unwrap_or(Some(0));
+    let is_short = |delta: Option<i64>| delta.is_some_and(|delta| i32::try_from(delta).is_ok());
+    match stride {
+        Some(stride) if is_one_run(mask) && deltas.clone().all(|delta| delta == Some(stride)) => {
+            append(text, format_args!("1 {base:#x} {stride} "));
+        }
+        _ if deltas.clone().all(is_short) => {
+            append(text, format_args!("2 {base:#x} "));
+            deltas.flatten().for_each(|delta| append(text, format_args!("{delta} ")));
+        }
+        _ => {
+            text.push_str("0 ");
+            addresses.iter().for_each(|address| append(text, format_args!("{address:#018x} ")));
+        }
     }
 }
 
