@@ -168,7 +168,7 @@ mod tests {
         fs::write(&path, "content").unwrap();
         let line = ["--output".as_ref(), value.as_os_str(), "--other".as_ref(), same];
         let matches = command.try_get_matches_from_mut(line).unwrap();
-        let claims = claims(&command, &matches);
+        let claims = of(&command, &matches);
         fs::remove_file(&path).unwrap();
         let (output, other) = (output.get_id(), other.get_id());
         assert!(claims.check().is_err(), "{output} {other} {}", path.display());
