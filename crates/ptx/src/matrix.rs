@@ -1,7 +1,6 @@
 //! Products of matrices.
 
-use crate::op::Rounding;
-use crate::types::{Space, Type};
+use crate::types::{Rounding, Space, Type};
 
 /// `mma.sync`, `mma.sp` and `wmma.mma`: the product of A (m × k) and B (k × n), added to C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use crate::cluster::ClusterBarrier;
 use crate::matrix::{Mma, Wgmma, WmmaAccess};
 use crate::mbarrier::Mbarrier;
 use crate::tensor_map::TensorMapField;
-use crate::types::{Space, Type};
+use crate::types::{Rounding, Space, Type};
 use crate::video::{Video, VideoMultiplyAdd, VideoVector};
 
 /// An operation.
@@ -313,18 +313,6 @@ pub struct Modes {
     pub relu: bool,
     /// `.xorsign` of `min` and `max` with `.abs`: of the magnitudes, with the product's sign.
     pub xorsign: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    /// To the nearest, ties to even.
-    #[default]
-    Nearest,
-    /// To the nearest, ties away from zero.
-    NearestAway,
-    Zero,
-    Down,
-    Up,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -174,6 +174,18 @@ impl Space {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To the nearest, ties to even.
+    #[default]
+    Nearest,
+    /// To the nearest, ties away from zero.
+    NearestAway,
+    Zero,
+    Down,
+    Up,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

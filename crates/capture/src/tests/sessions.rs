@@ -272,7 +272,7 @@ fn modules_that_are_none_are_refused() {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         format!("{error}: {}", cause.unwrap_or_default())
     };
-    let error = read(b"\xff\xfe");
+    let error = read(b"\xc3\x28");
     assert!(
         error.contains("k.ptx: byte 0 is no text: it is neither PTX nor a fat binary"),
         "{error}"

@@ -106,7 +106,9 @@ fn one_partition_is_a_crossbar() {
             rig.run(&traffic(seed, 9, 9))
         });
         assert_eq!(whole.arrived, parted.arrived, "{arbiter}");
-        assert_eq!(whole.result, parted.result, "{arbiter}");
+        // Crowds are counted in one switch only.
+        let whole = NetworkResult { crowded: Vec::new(), ..whole.result };
+        assert_eq!(whole, parted.result, "{arbiter}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Arithmetic of integers and floating-point numbers.
 
 use super::{Decoder, Result};
-use crate::op::{Binary, CarryOp, Half, Modes, Op, Part, Rounding, Ternary, Unary};
+use crate::op::{Binary, CarryOp, Half, Modes, Op, Part, Ternary, Unary};
+use crate::types::Rounding;
 use crate::types::Type::{self, *};
 
 const INTEGERS: [Type; 6] = [U16, U32, U64, S16, S32, S64];

@@ -1,10 +1,10 @@
 //! Moves and conversions.
 
 use super::{Decoder, Result};
-use crate::op::{Convert, Op, Rounding};
+use crate::op::{Convert, Op};
 use crate::operand::Operand;
 use crate::types::Type::{self, *};
-use crate::types::{RegisterClass, Space};
+use crate::types::{RegisterClass, Rounding, Space};
 
 const CONVERTIBLE: [Type; 13] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64, Tf32];
 const PACKED: [Type; 4] = [F16x2, Bf16x2, E4m3x2, E5m2x2];

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::{Decoder, Result};
 use crate::matrix::{Combine, Element, Layout, Mma, MmaForm};
-use crate::op::{Op, Rounding};
+use crate::op::Op;
+use crate::types::Rounding;
 use crate::types::Type::{self, *};
 
 /// Types of C and D.

@@ -1,8 +1,8 @@
 //! The modifiers of an opcode, taken one by one in the order in which the ISA writes them.
 
 use super::Result;
-use crate::op::{Modes, Rounding};
-use crate::types::Type;
+use crate::op::Modes;
+use crate::types::{Rounding, Type};
 
 pub(super) struct Modifiers<'a> {
     opcode: &'a str,
