@@ -55,5 +55,5 @@ pub use op::*;
 pub use parse::parse;
 pub use special::{Axis, Special};
 pub use tensor_map::TensorMapField;
-pub use types::{RegisterClass, Rounding, Space, Type};
+pub use types::{Compare, RegisterClass, Rounding, Space, Type};
 pub use video::{Finish, Video, VideoMultiplyAdd, VideoOp, VideoPart, VideoVector};

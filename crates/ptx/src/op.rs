@@ -8,7 +8,7 @@ use crate::cluster::ClusterBarrier;
 use crate::matrix::{Mma, Wgmma, WmmaAccess};
 use crate::mbarrier::Mbarrier;
 use crate::tensor_map::TensorMapField;
-use crate::types::{Rounding, Space, Type};
+use crate::types::{Compare, Rounding, Space, Type};
 use crate::video::{Video, VideoMultiplyAdd, VideoVector};
 
 /// An operation.
@@ -337,28 +337,6 @@ pub enum CarryOp {
     Add,
     Subtract,
     MultiplyAdd(Part),
-}
-
-/// A comparison. The unsigned names (`lo`, `ls`, `hi`, `hs`) are those of an unsigned type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Compare {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    /// As the above, and true if an operand is NaN.
-    EqualUnordered,
-    NotEqualUnordered,
-    LessUnordered,
-    LessOrEqualUnordered,
-    GreaterUnordered,
-    GreaterOrEqualUnordered,
-    /// Neither is NaN.
-    Number,
-    /// One is NaN.
-    NotANumber,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

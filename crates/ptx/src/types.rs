@@ -186,6 +186,28 @@ pub enum Rounding {
     Up,
 }
 
+/// A comparison. The unsigned names (`lo`, `ls`, `hi`, `hs`) are those of an unsigned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    /// As the above, and true if an operand is NaN.
+    EqualUnordered,
+    NotEqualUnordered,
+    LessUnordered,
+    LessOrEqualUnordered,
+    GreaterUnordered,
+    GreaterOrEqualUnordered,
+    /// Neither is NaN.
+    Number,
+    /// One is NaN.
+    NotANumber,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Video instructions: arithmetic on bytes and halves of registers (ISA, "Video Instructions").
 
-use crate::op::Compare;
+use crate::types::Compare;
 
 /// The arithmetic of a video instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

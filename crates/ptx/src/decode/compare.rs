@@ -1,7 +1,8 @@
 //! Comparison and selection.
 
 use super::{Decoder, Result};
-use crate::op::{Compare, FloatTest, Logic, Op};
+use crate::op::{FloatTest, Logic, Op};
+use crate::types::Compare;
 use crate::types::Type::{self, *};
 
 const COMPARABLE: [Type; 15] =

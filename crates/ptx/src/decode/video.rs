@@ -2,7 +2,8 @@
 
 use super::compare::comparison;
 use super::{Decoder, Result};
-use crate::op::{Compare, Op};
+use crate::op::Op;
+use crate::types::Compare;
 use crate::types::Type::*;
 use crate::video::{Finish, Video, VideoMultiplyAdd, VideoOp, VideoPart, VideoVector};
 

@@ -6,8 +6,9 @@ use crate::decode::{self, Decoded, Statement};
 use crate::ids::VariableId;
 use crate::instruction::{Guard, Instruction, Register, Value};
 use crate::module::{Argument, Call};
-use crate::op::{Access, Binary, Cache, Compare, Modes, Op};
+use crate::op::{Access, Binary, Cache, Modes, Op};
 use crate::operand::Operand;
+use crate::types::Compare;
 use crate::types::{RegisterClass, Space, Type};
 
 /// Where instructions are from, and the guard under which they are executed.
