@@ -64,8 +64,8 @@ pub struct NetworkResult {
     pub destinations: Vec<NodeResult>,
     pub links: Vec<LinkResult>,
     /// By receiving node, packets that were sent to it while a crowd of sources had their next packet
-    /// for it: a quarter of the sources, four times its even share of them, and at least four. Empty where packets
-    /// do not meet in one switch.
+    /// for it: a quarter of the sources, four times its even share of them, and at least four. Empty
+    /// where packets do not meet in one switch.
     pub crowded: Vec<u64>,
     /// Requests of each SM as they enter the network, and of each channel as they leave it (Yuan
     /// 2009, Figures 1 and 6); empty for the reply network.

@@ -8,8 +8,7 @@ use crate::instruction::{Guard, Instruction, Register, Value};
 use crate::module::{Argument, Call};
 use crate::op::{Access, Binary, Cache, Modes, Op};
 use crate::operand::Operand;
-use crate::types::Compare;
-use crate::types::{RegisterClass, Space, Type};
+use crate::types::{Compare, RegisterClass, Space, Type};
 
 /// Where instructions are from, and the guard under which they are executed.
 #[derive(Clone, Copy, Debug)]
