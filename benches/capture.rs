@@ -92,7 +92,7 @@ fn rate(case: &Case, threads: usize, recorded: bool) -> f64 {
 }
 
 fn plan(case: &Case) -> Plan {
-    let cuda = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/workload/cuda");
+    let cuda = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/traces/workload/cuda");
     let parse = |text: &&str| Argument::parse(text).expect("an argument");
     let size = |text: &str| text.parse::<Dimensions>().expect("dimensions");
     let launch = PlannedLaunch {

@@ -12,7 +12,7 @@ use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::ideal::IDEALS;
-use warpmem::gpu::llc::queue::LLC_QUEUES;
+use warpmem::gpu::l2::queue::L2_QUEUES;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::{Machine, Policies, load, preset_names};
@@ -47,7 +47,7 @@ fn slots() -> [Slot; 8] {
         slot!(SCHEDULERS, dram_scheduler),
         slot!(WARP_SCHEDULERS, warp_scheduler),
         slot!(CTA_SCHEDULERS, cta_scheduler),
-        slot!(LLC_QUEUES, llc_queue),
+        slot!(L2_QUEUES, l2_queue),
         slot!(TOPOLOGIES, topology),
         slot!(ARBITERS, arbiter),
         slot!(PREFETCHERS, prefetcher),

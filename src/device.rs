@@ -5,7 +5,7 @@ use warpmem_machine::Machine;
 
 /// The device of `machine`, with a compute capability as in `(7, 5)`.
 pub fn device_of(machine: &Machine, capability: (u32, u32)) -> Device {
-    let Machine { sm, dram, clocks, llc, .. } = machine;
+    let Machine { sm, dram, clocks, l2, .. } = machine;
     Device {
         name: format!("warpmem {}", machine.name),
         capability,
@@ -13,7 +13,7 @@ pub fn device_of(machine: &Machine, capability: (u32, u32)) -> Device {
         clock_khz: clocks.core_mhz * 1000,
         memory_clock_khz: clocks.dram_mhz * 1000 * dram.transfers_per_clock / 2,
         bus_bits: dram.channels * dram.pseudo_channels * dram.bus_bytes * 8,
-        l2_bytes: if llc.enabled { machine.slices() * llc.cache.size_bytes } else { 0 },
+        l2_bytes: if l2.enabled { machine.slices() * l2.cache.size_bytes } else { 0 },
         registers: sm.registers,
         shared_bytes: sm.shared_bytes,
         threads: sm.max_threads,

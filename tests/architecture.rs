@@ -4,55 +4,61 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each crate may depend on of the others, from below up: nothing that is not named.
-const MAY_KNOW: &[(&str, &[&str])] = &[
-    ("checksum", &[]),
-    ("embed", &[]),
-    ("files", &[]),
-    ("params", &[]),
-    ("random", &[]),
-    ("text", &[]),
-    ("trace", &[]),
-    ("sim", &["params"]),
-    ("cache", &["params", "sim"]),
-    ("dram", &["embed", "files", "params", "random", "sim"]),
-    ("network", &["params", "random", "sim"]),
-    ("energy", &["params", "trace"]),
-    ("machine", &["cache", "dram", "embed", "energy", "files", "network", "params", "sim"]),
-    ("gpu", &["cache", "dram", "machine", "network", "params", "random", "sim", "trace"]),
+/// The crates from the lowest layer up, each with its group and the crates that it may depend on.
+const LAYERS: &[(&str, &str, &[&str])] = &[
+    ("base", "params", &[]),
+    ("base", "support", &[]),
+    ("", "trace-format", &[]),
+    ("engine", "sim", &["params"]),
+    ("engine", "cache", &["params", "sim"]),
+    ("engine", "dram", &["params", "sim", "support"]),
+    ("engine", "network", &["params", "sim", "support"]),
+    ("engine", "energy", &["params", "trace-format"]),
+    ("engine", "machine", &["cache", "dram", "energy", "network", "params", "sim", "support"]),
+    ("base", "testing", &["machine", "trace-format"]),
     (
-        "record",
-        &[
-            "cache", "checksum", "dram", "energy", "files", "gpu", "machine", "network", "sim",
-            "trace",
-        ],
+        "engine",
+        "gpu",
+        &["cache", "dram", "machine", "network", "params", "sim", "support", "trace-format"],
     ),
-    ("standalone", &["dram", "files", "machine", "network", "params", "random", "record", "sim"]),
-    ("workload", &["files", "params", "random", "trace"]),
-    ("import", &["files", "params", "text", "trace"]),
-    ("ptx", &[]),
-    ("simt", &["ptx", "trace"]),
-    ("relay", &["trace"]),
-    ("cudart", &["ptx", "relay", "simt", "trace"]),
-    ("capture", &["files", "params", "ptx", "random", "relay", "simt", "trace"]),
-    ("hardware", &["capture", "files", "params", "ptx", "simt"]),
-    ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
+    (
+        "engine",
+        "record",
+        &["cache", "dram", "energy", "gpu", "machine", "network", "sim", "support", "trace-format"],
+    ),
+    ("engine", "standalone", &["dram", "machine", "network", "params", "record", "sim", "support"]),
+    ("traces", "workload", &["params", "support", "trace-format"]),
+    ("traces", "import", &["params", "support", "trace-format"]),
+    ("traces", "ptx", &[]),
+    ("traces", "simt", &["ptx", "trace-format"]),
+    ("traces", "capture", &["params", "ptx", "simt", "support", "trace-format"]),
+    ("traces", "cudart", &["capture", "ptx", "simt", "trace-format"]),
+    ("study", "hardware", &["capture", "params", "ptx", "simt", "support"]),
     (
         "study",
+        "study",
         &[
-            "cache", "dram", "files", "gpu", "machine", "params", "random", "record", "sim",
-            "slots", "text", "trace", "workload",
+            "cache",
+            "dram",
+            "gpu",
+            "machine",
+            "params",
+            "record",
+            "sim",
+            "support",
+            "trace-format",
+            "workload",
         ],
     ),
-    ("analysis", &["checksum", "text"]),
-    ("chart", &["analysis", "files", "params"]),
-    ("report", &["analysis", "chart", "machine", "record", "slots", "text"]),
+    ("", "analysis", &["support"]),
+    ("study", "chart", &["analysis", "params", "support"]),
+    ("study", "report", &["analysis", "chart", "gpu", "machine", "record", "support"]),
     (
+        "study",
         "reproduce",
         &[
             "analysis",
             "chart",
-            "files",
             "gpu",
             "machine",
             "params",
@@ -60,47 +66,67 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "report",
             "standalone",
             "study",
+            "support",
         ],
     ),
-    ("testing", &["machine", "trace"]),
 ];
 
-/// The folder of a crate.
-fn folder(name: &str) -> PathBuf {
+/// Returns the folder of a crate; a crate outside all groups lies at the top.
+fn folder(group: &str, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match name {
-        "trace" => root.join("trace-format"),
-        "analysis" => root.join("analysis"),
-        _ => root.join("crates").join(name),
-    }
+    if group.is_empty() { root.join(name) } else { root.join("crates").join(group).join(name) }
 }
 
-fn known_by(name: &str) -> BTreeSet<String> {
-    let manifest = fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();
+/// Returns the crates of the workspace that a manifest depends on, tests excepted.
+fn dependencies(folder: &Path) -> BTreeSet<String> {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     let tables = ["dependencies", "build-dependencies"];
     let dependencies = tables.into_iter().filter_map(|table| manifest.get(table)?.as_table());
     let names = dependencies.flat_map(toml::Table::keys);
-    names.filter_map(|name| name.strip_prefix("warpmem-")).map(str::to_owned).collect()
+    let names = names.filter_map(|name| name.strip_prefix("warpmem-"));
+    names.map(|name| if name == "trace" { "trace-format" } else { name }.to_owned()).collect()
 }
 
 #[test]
-fn crates_know_only_those_below_them() {
-    for (at, (name, may)) in MAY_KNOW.iter().enumerate() {
-        for known in known_by(name) {
-            assert!(may.contains(&known.as_str()), "{name} must not know {known}");
-            let below = MAY_KNOW[..at].iter().any(|(below, _)| *below == known);
-            assert!(below, "{known} is not below {name}");
+fn crates_depend_only_on_lower_layers() {
+    for (at, (group, name, allowed)) in LAYERS.iter().enumerate() {
+        for dependency in dependencies(&folder(group, name)) {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "{name} must not depend on {dependency}"
+            );
+            let is_below = LAYERS[..at].iter().any(|(_, below, _)| *below == dependency);
+            assert!(is_below, "{dependency} is not below {name}");
+        }
+    }
+}
+
+/// The engine never names a trace's producer, and no producer names the engine: they meet in the trace format.
+#[test]
+fn engine_and_traces_share_only_the_trace_format_and_the_base() {
+    let group = |group| move |layer: &&(&str, &str, &[&str])| layer.0 == group;
+    for (a, b) in [("engine", "traces"), ("traces", "engine")] {
+        let others: Vec<_> = LAYERS.iter().filter(group(b)).map(|(_, name, _)| *name).collect();
+        for (_, name, _) in LAYERS.iter().filter(group(a)) {
+            let known = dependencies(&folder(a, name));
+            assert!(!others.iter().any(|other| known.contains(*other)), "{name} depends on {b}");
         }
     }
 }
 
 #[test]
-fn every_crate_has_its_place() {
-    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
-    for entry in crates {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(MAY_KNOW.iter().any(|(known, _)| *known == name), "{name} is in no layer");
+fn every_crate_has_a_layer() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    for group in names(&crates) {
+        for name in names(&crates.join(&group)) {
+            let is_known = LAYERS.iter().any(|(of, known, _)| *of == group && *known == name);
+            assert!(is_known, "{group}/{name} is in no layer");
+        }
     }
 }
 
@@ -272,8 +298,8 @@ fn heads(path: &str) -> Vec<&str> {
 #[test]
 fn no_circle_leads_through_the_modules_of_a_crate() {
     let mut circles = Vec::new();
-    for (name, _) in MAY_KNOW {
-        let modules = Modules::of(&folder(name).join("src"), "crate::", "lib.rs");
+    for (group, name, _) in LAYERS {
+        let modules = Modules::of(&folder(group, name).join("src"), "crate::", "lib.rs");
         circles.extend(modules.circle().map(|way| format!("{name}: {}", way.join(" -> "))));
     }
     let cli = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");

@@ -2,7 +2,7 @@
 
 use polars::prelude::*;
 use std::collections::HashSet;
-use warpmem_text::known_parts;
+use warpmem_support::text::known_parts;
 
 use crate::error::{Error, Result};
 use crate::frame::{NONE, labels, strings};

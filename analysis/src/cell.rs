@@ -4,7 +4,7 @@ use polars::prelude::{AnyValue, Column, DataFrame};
 
 use crate::error::Result;
 use crate::metric::Digits;
-use warpmem_text::csv_text;
+use warpmem_support::text::csv_text;
 
 /// A value of one of the types that tables hold, or that a query makes of these. There is no "not a number": it is null.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use polars::error::PolarsError;
-use warpmem_checksum::CheckError;
+use warpmem_support::checksum::CheckError;
 
 /// What can go wrong between a results directory and a written comparison.
 #[derive(Debug, thiserror::Error)]

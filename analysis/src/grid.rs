@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-use warpmem_text::printable_cell;
+use warpmem_support::text::printable_cell;
 
 const GAP: usize = 2;
 

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use polars::prelude::*;
 use polars_io::prelude::{ParquetReader, SerReader};
-use warpmem_checksum::{CheckError, Checksum, check};
+use warpmem_support::checksum::{CheckError, Checksum, check};
 
 use crate::error::{Error, Result};
 
 /// The table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that only some of
 /// these have is null in the others.
 ///
-/// A file that carries a [checksum](warpmem_checksum) is read whole now and compared with it, of others the footer;
+/// A file that carries a [checksum](warpmem_support::checksum) is read whole now and compared with it, of others the footer;
 /// collecting the frame reads the columns that it uses.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
-use warpmem_checksum::check_text;
+use warpmem_support::checksum::check_text;
 
 use crate::error::{Error, Result};
 use crate::read::{Checked, TableFile, countable, parquet_files, together};
@@ -34,7 +34,7 @@ pub const SLOTS: [&str; 8] = [
     "dram_scheduler",
     "warp_scheduler",
     "cta_scheduler",
-    "llc_queue",
+    "l2_queue",
     "topology",
     "arbiter",
     "prefetcher",

@@ -10,9 +10,9 @@ use crate::frame::{keys_of, quotient, require, require_numeric};
 pub const STAGES: [&str; 8] = [
     "l1",
     "request_network",
-    "llc_queue",
-    "llc",
-    "llc_to_dram",
+    "l2_queue",
+    "l2",
+    "l2_to_dram",
     "dram_queue",
     "dram_service",
     "reply_network",
@@ -25,7 +25,7 @@ pub const STAGES: [&str; 8] = [
 /// ```
 /// use warpmem_analysis::{STAGES, latency_breakdown, polars::{df, prelude::*}};
 ///
-/// let stages = STAGES.map(|stage| lit(if stage == "llc" { 30.0 } else { 10.0 }).alias(format!("latency_{stage}")));
+/// let stages = STAGES.map(|stage| lit(if stage == "l2" { 30.0 } else { 10.0 }).alias(format!("latency_{stage}")));
 /// let runs = df!("run_id" => ["a", "b"])?.lazy().with_columns(stages);
 /// let table = latency_breakdown(runs)?.collect()?;
 /// assert_eq!(table.height(), 2 * STAGES.len());

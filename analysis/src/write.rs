@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cell::rows;
 use crate::error::{Error, Result};
 use crate::frame::names;
-use warpmem_text::csv_text;
+use warpmem_support::text::csv_text;
 
 /// A frame as CSV: a heading with the columns' names, empty fields for null. Text that begins as a formula does in spreadsheets
 /// (`=`, `+`, `-`, `@`) has an apostrophe before it.

@@ -108,7 +108,7 @@ fn warp_instructions(result: &RunResult) -> f64 {
     result.sms.iter().map(|sm| sm.warp_instructions as f64).sum()
 }
 
-/// Requests that arrived at the LLC.
+/// Requests that arrived at the L2.
 fn requests(result: &RunResult) -> f64 {
     let counts = result.slices.iter().map(|slice| &slice.cache);
     let of = |c: &warpmem::cache::CacheCounts| {
@@ -127,7 +127,7 @@ fn replay(traces: &[(&str, PathBuf)]) {
     println!("\nreplay, one thread: millions per second and ratio to the target");
     println!(
         "{:10} {:10} {:>14} {:>7} {:>14} {:>7} {:>10}",
-        "machine", "workload", "warp instr/s", "ratio", "LLC requests/s", "ratio", "ns/step"
+        "machine", "workload", "warp instr/s", "ratio", "L2 requests/s", "ratio", "ns/step"
     );
     for name in MACHINES {
         let machine = load(name, &[]).expect("a preset");

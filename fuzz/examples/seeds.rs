@@ -96,7 +96,7 @@ fn main() -> Failable<()> {
     streams(&corpus)?;
     inputs(&corpus)?;
     command_log(&corpus)?;
-    let log = manifest.join("../crates/study/src/correlate/accel_sim_log/two_kernels.log");
+    let log = manifest.join("../crates/study/study/src/correlate/accel_sim_log/two_kernels.log");
     corpus.put("reference", "log", fs::read(log)?)?;
     corpus.put("reference", "json", RESULTS)?;
     for entry in fs::read_dir(manifest.join("../trace-format/tests/golden"))? {
@@ -197,10 +197,10 @@ fn plans(corpus: &Corpus) -> Failable<()> {
                 suites = [{ size = \"small\", workloads = [\"bfs-rmat\"], from = \"s.toml\" }]\n\
                 baseline = \"fr-fcfs\"\nskip_unfit = true\nloads = true\nintervals = 100\nrequests = \"1/16\"\n";
     let factors = "[policies]\ndram_scheduler = [\"fr-fcfs\", \"fcfs\"]\nwarp_scheduler = \"all\"\n\
-                   [parameters]\n\"dram.read_queue\" = [16, 32]\n\"llc.to_dram_latency\" = { from = 0, to = 40, step = 20 }\n\
-                   \"llc.cache.mshr_entries\" = { from = 8, to = 128, count = 5, scale = \"log\" }\n";
+                   [parameters]\n\"dram.read_queue\" = [16, 32]\n\"l2.to_dram_latency\" = { from = 0, to = 40, step = 20 }\n\
+                   \"l2.cache.mshr_entries\" = { from = 8, to = 128, count = 5, scale = \"log\" }\n";
     let cases = "[[cases]]\nname = \"plain\"\n[[cases]]\nname = \"both\"\n\
-                 policies = { llc_queue = \"calrs\" }\nparameters = { \"llc.queue\" = 32 }\n";
+                 policies = { l2_queue = \"calrs\" }\nparameters = { \"l2.queue\" = 32 }\n";
     corpus.put("sweep_plan", "full", format!("{plan}design = \"full\"\n{factors}"))?;
     corpus.put(
         "sweep_plan",

@@ -322,10 +322,10 @@ class Machines(InTemporaryFolder):
             machine["nothing"]
 
     def test_a_saved_machine_is_the_same(self):
-        machine = warpmem.Machine("rtx2060s", set={"llc.queue": 16})
+        machine = warpmem.Machine("rtx2060s", set={"l2.queue": 16})
         machine.save(self.folder / "mine.toml")
         self.assertEqual(warpmem.Machine(self.folder / "mine.toml"), machine)
-        self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["llc.queue"])
+        self.assertEqual(list(machine.diff(warpmem.Machine("rtx2060s"))), ["l2.queue"])
 
     def test_a_clock_without_its_times_is_warned_of(self):
         with self.assertWarnsRegex(UserWarning, "cycles of 850 MHz"):
@@ -394,7 +394,7 @@ class Traces(InTemporaryFolder):
                 for line in [*range(8), *range(100, 1000), *range(8)]:
                     kept = l2 if line < 8 else None
                     trace.load([128 * line], dest=1, srcs=[1], l2=kept)
-            keys = {"llc.cache.size_bytes": 2048, "llc.kept_ways": 12, "l1.enabled": False}
+            keys = {"l2.cache.size_bytes": 2048, "l2.kept_ways": 12, "l1.enabled": False}
             run = warpmem.run(path, set=keys)
             return run["l2_read_hits"]
 
@@ -415,7 +415,7 @@ class Traces(InTemporaryFolder):
                         trace.load([128 * line], dest=1, srcs=[1], l2=kept)
                     if resets:
                         trace.reset_l2()
-            keys = {"llc.cache.size_bytes": 2048, "llc.kept_ways": 12, "l1.enabled": False}
+            keys = {"l2.cache.size_bytes": 2048, "l2.kept_ways": 12, "l1.enabled": False}
             return warpmem.run(path, set=keys)["l2_read_hits"]
 
         self.assertGreater(hits(False), hits(True))

@@ -87,7 +87,7 @@ class DramScheduler:
         """``rank`` let another bank issue a command than the round robin would have."""
 
     def on_merged(self, request: Request | None, merges: int, age: int, now: int) -> None:
-        """More requests wait in the LLC for the data of a request: ``merges`` in all."""
+        """More requests wait in the L2 for the data of a request: ``merges`` in all."""
 
     def on_load_complete(self, load: int, now: int) -> None:
         """No more requests of this load, ``request.load``, will come to the channel."""

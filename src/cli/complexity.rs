@@ -10,7 +10,7 @@ use warpmem::machine::{Machine, load};
 use warpmem::network::arbiter::ARBITERS;
 use warpmem::params::{Complexity, PolicyError, Shape};
 use warpmem::slots::check_policies;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// The machine whose costs are counted.
 #[derive(clap::Args, Debug)]

@@ -8,7 +8,7 @@ use crate::cli::files::{InputFile, OutputFolder};
 use anyhow::Context;
 use clap::{Subcommand, ValueHint, value_parser};
 use warpmem::import::{ExportOptions, ExportSummary, export_accel_sim};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 use warpmem_trace::Trace;
 
 /// Write a .wmt trace in the format of another tool

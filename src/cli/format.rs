@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use serde_json::{Map, Value};
-use warpmem_text::csv_text;
+use warpmem_support::text::csv_text;
 
 /// What a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,7 +12,7 @@ use warpmem::network::allocator::ALLOCATORS;
 use warpmem::params::{PolicyInfo, nearest};
 use warpmem::slots::{SLOTS, Slot};
 use warpmem::workload::{Generator, generators};
-use warpmem_text::{aligned, counted};
+use warpmem_support::text::{aligned, counted};
 
 /// List machines, DRAM standards, generators and the policies of each slot
 #[derive(clap::Args, Debug)]

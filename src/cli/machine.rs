@@ -6,7 +6,7 @@ use super::output::{print, warn};
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem::machine::{Machine, flatten, load, load_with_conversion, preset_text};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Show a machine's parameters, or those in which two machines differ
 #[derive(clap::Args, Debug)]

@@ -50,7 +50,7 @@ pub use exit::{keep_libraries_quiet, keep_panics_quiet, run};
 /// Trace-driven, event-driven simulator of GPU memory systems.
 ///
 /// Replays the memory instructions of GPU kernels, captured or generated, through SMs, L1, network,
-/// LLC and DRAM under a choice of scheduling policies, and reports the results.
+/// L2 and DRAM under a choice of scheduling policies, and reports the results.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {

@@ -6,7 +6,7 @@ use indicatif::ProgressDrawTarget;
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use warpmem_analysis::Results;
-use warpmem_text::printable;
+use warpmem_support::text::printable;
 
 /// Writes a command's result, with control characters escaped.
 pub fn print(text: &str) -> anyhow::Result<()> {

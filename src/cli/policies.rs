@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
-use warpmem_text::capitalised;
+use warpmem_support::text::capitalised;
 
 /// Heading of the slots' options in the help.
 const HEADING: &str =

@@ -17,7 +17,7 @@ use warpmem::files::staged;
 use warpmem_analysis::{MEANS, Mean};
 use warpmem_chart::lacking;
 use warpmem_report::{Document, Question, STEPS, Study, compose, html, markdown};
-use warpmem_text::counted;
+use warpmem_support::text::counted;
 
 /// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
 ///

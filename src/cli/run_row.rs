@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use warpmem::params::{did_you_mean, nearest};
 use warpmem::record::run_columns;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Titles of the groups of a run's columns, and the column with which each begins.
 const GROUPS: [(&str, &str); 8] = [
@@ -13,7 +13,7 @@ const GROUPS: [(&str, &str); 8] = [
     ("Loads and their divergence", "loads"),
     ("Latency of reads that L1 did not answer", "read_requests"),
     ("L1", "l1_read_hits"),
-    ("LLC", "l2_read_hits"),
+    ("L2", "l2_read_hits"),
     ("DRAM", "reads"),
 ];
 

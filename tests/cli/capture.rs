@@ -170,7 +170,7 @@ fn bad_launches_are_refused() {
 #[test]
 fn bulk_copies_are_captured_and_run() {
     let bench = Bench::new();
-    let pipeline = repository().join("crates/simt/src/tests/bulk_pipeline.ptx");
+    let pipeline = repository().join("crates/traces/simt/src/tests/bulk_pipeline.ptx");
     fs::copy(pipeline, bench.path("pipeline.ptx")).unwrap();
     let capture = "capture --ptx pipeline.ptx --kernel add_tiles --grid 2 --block 128 \
         --arg=buffer:u32[10240]=sequence --arg=buffer:u32[10240] --arg 5 --arg 100 -o k.wmt --save 2=sums.npy";

@@ -66,7 +66,7 @@ fn the_machine_and_its_policies_are_those_asked_for() {
     let peak =
         |row: &Row| row["ipc_thread"].as_f64().unwrap() / row["ipc_over_peak"].as_f64().unwrap();
     assert!((peak(&other) - 192.0).abs() < 1e-9);
-    let without = row(&["--set", "llc.enabled=false"]);
+    let without = row(&["--set", "l2.enabled=false"]);
     assert!(without["inter_core_locality"].is_null());
     assert!(["insensitive", "sensitive"].contains(&without["li2015_class"].as_str().unwrap()));
 }

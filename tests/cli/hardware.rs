@@ -123,7 +123,7 @@ fn lines_near_and_far_are_found_on_a_machine_with_two_partitions() {
     // lines are near.
     let near = ("l2-near".to_owned(), 177.0, false);
     assert_eq!(ours(&[]), std::slice::from_ref(&near));
-    let without_copies = "base = \"a100\"\n[llc]\ncopies = false\n[policy]\n\
+    let without_copies = "base = \"a100\"\n[l2]\ncopies = false\n[policy]\n\
         topology = \"partitioned-crossbar(link_latency=199,link_width=20)\"\n";
     bench.write("parted.toml", without_copies);
     assert_eq!(ours(&["--machine", "parted.toml"]), [near, ("l2-far".to_owned(), 377.0, true)]);
@@ -162,7 +162,7 @@ fn another_machine_is_refused_unless_asked_for() {
     bench.refuses(&correlate, &["no machine is known for the GPU `warpmem`", "--machine"]);
     let a100 = [&correlate[..], &["--map", "warpmem=a100"]].concat();
     let parts =
-        ["`a100` is another machine", "sm.count: 34 on the GPU, 108 on `a100`", "llc.", "dram."];
+        ["`a100` is another machine", "sm.count: 34 on the GPU, 108 on `a100`", "l2.", "dram."];
     bench.refuses(&a100, &parts);
     let table = bench.output(&[&a100[..], &["--other-machine"]].concat());
     assert!(table.starts_with("warpmem (GPU) and a100 (Warpmem)\n"), "{table}");

@@ -49,8 +49,8 @@ fn counts_of_kernels_add_up_to_those_of_the_run() {
     for policies in [
         &["--machine", "v100"][..],
         &["--dram-scheduler", "warped-mc", "--warp-scheduler", "lrr"],
-        &["--llc-queue", "calrs", "--set", "run.launch_latency=500"],
-        &["--set", "llc.cache.write=write-back", "--set", "llc.cache.size_bytes=8192"],
+        &["--l2-queue", "calrs", "--set", "run.launch_latency=500"],
+        &["--set", "l2.cache.write=write-back", "--set", "l2.cache.size_bytes=8192"],
     ] {
         assert_sums(&bench, &[&[bfs.as_str()], policies].concat());
     }

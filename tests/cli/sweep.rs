@@ -246,7 +246,7 @@ fn cells_that_do_not_fit_are_refused_all_at_once_or_left_out() {
     let bench = bench();
     let plan = PLAN.replace(
         "[policies]",
-        "[policies]\ntopology = ['crossbar', 'ring']\nllc_queue = ['fifo', 'calrs']",
+        "[policies]\ntopology = ['crossbar', 'ring']\nl2_queue = ['fifo', 'calrs']",
     );
     bench.write("plan.toml", &plan);
     let message = bench.refusal(&["sweep", "plan.toml", "-o", "results"]);
@@ -314,8 +314,8 @@ fn slips_in_a_plan_are_refused_with_their_place() {
     );
     refuses(
         "traces = ['*.wmt']\n[[cases]]\nname = 'x'\n\
-         policies = { llc_queue = 'fifo', llc-queue = 'calrs' }",
-        &["case `x`", "`llc-queue` and `llc_queue` are the same slot: give one of them"],
+         policies = { l2_queue = 'fifo', l2-queue = 'calrs' }",
+        &["case `x`", "`l2-queue` and `l2_queue` are the same slot: give one of them"],
     );
     refuses(
         "traces = ['*.wmt']\n[parameters]\n'dram.read_quue' = [1, 2]",

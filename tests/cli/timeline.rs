@@ -170,7 +170,7 @@ fn every_command_on_an_open_row_lies_within_it() {
     // Nearly all is written after the last CTA.
     let deferred = [
         "--set",
-        "llc.cache.write=write-through",
+        "l2.cache.write=write-through",
         "--set",
         "dram.write_queue=2048",
         "--set",

@@ -10,7 +10,7 @@ const STEADY: [&str; 6] = [
     "sm.count=6",
     "clocks.core_mhz=1000",
     "clocks.network_mhz=1000",
-    "clocks.llc_mhz=1000",
+    "clocks.l2_mhz=1000",
     "clocks.dram_mhz=1000",
     "run.launch_latency=2000",
 ];

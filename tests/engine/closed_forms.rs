@@ -18,7 +18,7 @@ use warpmem_trace::CacheOp;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     L1,
-    Llc,
+    L2,
     RowHit,
     RowMiss,
     RowConflict,
@@ -28,7 +28,7 @@ pub enum Place {
 struct Periods {
     core: u64,
     network: u64,
-    llc: u64,
+    l2: u64,
     dram: u64,
 }
 
@@ -39,10 +39,10 @@ fn gcd(a: u64, b: u64) -> u64 {
 impl Periods {
     fn of(machine: &Machine) -> Periods {
         let c = &machine.clocks;
-        let mhz = [c.core_mhz, c.network_mhz, c.llc_mhz, c.dram_mhz].map(u64::from);
+        let mhz = [c.core_mhz, c.network_mhz, c.l2_mhz, c.dram_mhz].map(u64::from);
         let lcm = mhz.iter().fold(1, |lcm, mhz| lcm / gcd(lcm, *mhz) * mhz);
-        let [core, network, llc, dram] = mhz.map(|mhz| lcm / mhz);
-        Periods { core, network, llc, dram }
+        let [core, network, l2, dram] = mhz.map(|mhz| lcm / mhz);
+        Periods { core, network, l2, dram }
     }
 }
 
@@ -83,7 +83,7 @@ fn way(machine: &Machine, slice: SliceId) -> u64 {
 
 /// Whether a slice of a machine of two partitions is in that of SM 0: the first half of the slices.
 pub fn is_near(machine: &Machine, slice: SliceId) -> bool {
-    let slices = machine.dram.channels * machine.llc.slices_per_channel;
+    let slices = machine.dram.channels * machine.l2.slices_per_channel;
     2 * u32::from(slice.0) < slices
 }
 
@@ -96,9 +96,9 @@ pub fn load_time(
     issue: u64,
 ) -> u64 {
     let p = Periods::of(machine);
-    let (network, llc) = (&machine.network, &machine.llc);
+    let (network, l2) = (&machine.network, &machine.l2);
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
-    let packet = network.header_bytes + llc.cache.sector_bytes;
+    let packet = network.header_bytes + l2.cache.sector_bytes;
     let data = u64::from(packet.div_ceil(network.flit_bytes));
     let way = way(machine, slice);
     let flits = |flits: u64| match machine.policy.ideal.as_str() {
@@ -117,7 +117,7 @@ pub fn load_time(
         true => edge_after(begun * p.core, p.network),
         false => edge((at_l1_tags + 1) * p.core, p.network),
     };
-    let arrived = edge(sent + crossing(header), p.llc);
+    let arrived = edge(sent + crossing(header), p.l2);
     let found = data_at_slice(machine, place, arrived, &p);
     let back = edge(edge(found, p.network) + crossing(data), p.core) / p.core;
     back + 2 * u64::from(machine.sm.writeback_latency) - issue
@@ -125,17 +125,17 @@ pub fn load_time(
 
 /// When the slice has the data of a request that came to it at `arrived`.
 fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> u64 {
-    let llc = &machine.llc;
-    let in_queue = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
-    let at_tags = in_queue + u64::from(llc.queue_reserve > 0) * p.llc;
+    let l2 = &machine.l2;
+    let in_queue = edge(arrived + u64::from(l2.input_latency) * p.core, p.l2);
+    let at_tags = in_queue + u64::from(l2.queue_reserve > 0) * p.l2;
     match place {
         // A slice looks for what it can answer before a request reaches the tags.
-        Place::Llc => at_tags + u64::from((llc.latency + llc.reply_latency).max(1)) * p.llc,
+        Place::L2 => at_tags + u64::from((l2.latency + l2.reply_latency).max(1)) * p.l2,
         _ => {
             let on_bus = dram_end(machine, place, at_tags, p);
-            let filled = edge(on_bus + u64::from(machine.dram.return_latency) * p.dram, p.llc);
-            let latency = if llc.enabled { llc.fill_latency } else { 0 };
-            filled + u64::from(latency + llc.reply_latency) * p.llc
+            let filled = edge(on_bus + u64::from(machine.dram.return_latency) * p.dram, p.l2);
+            let latency = if l2.enabled { l2.fill_latency } else { 0 };
+            filled + u64::from(latency + l2.reply_latency) * p.l2
         }
     }
 }
@@ -143,9 +143,9 @@ fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> 
 /// When DRAM is done with a sector that the slice missed at `missed`.
 fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
-    let way = u64::from(machine.llc.to_dram_latency) * p.core;
-    let sent = missed + p.llc;
-    let entered = match machine.llc.to_dram_count {
+    let way = u64::from(machine.l2.to_dram_latency) * p.core;
+    let sent = missed + p.l2;
+    let entered = match machine.l2.to_dram_count {
         LatencyCount::Elapsed => edge(edge(sent, p.dram) + way, p.dram),
         LatencyCount::Numbers => {
             let taken = edge_after(sent, p.dram);
@@ -153,7 +153,7 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
         }
     };
     let burst = dram.burst_length / dram.transfers_per_clock;
-    let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
+    let columns = machine.l2.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
     let standard = Standard::of(dram).unwrap();
     let ticks = |kind| standard.command_ticks(kind);
     let on_grid = |kind, at: u64| at.next_multiple_of(u64::from(standard.command_grid(kind)));
@@ -187,7 +187,7 @@ fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
     let bank = |address: u64| (map.locate(address).channel, map.locate(address).bank);
     let in_bank = |address: &u64| bank(*address) == (home.channel, home.bank);
     match place {
-        Place::L1 | Place::Llc => vec![0; count],
+        Place::L1 | Place::L2 => vec![0; count],
         Place::RowHit => lines
             .filter(|&line| map.locate(line).row == home.row)
             .filter(in_bank)
@@ -216,7 +216,7 @@ impl RunSink for Rows {
 
 /// Where what is in L1 is not to be found there.
 pub fn cache_op(place: Place) -> CacheOp {
-    if place == Place::Llc { CacheOp::Global } else { CacheOp::Default }
+    if place == Place::L2 { CacheOp::Global } else { CacheOp::Default }
 }
 
 /// One warp, one lane, each load's address out of the load before.
@@ -237,11 +237,11 @@ pub const HOPS: usize = 8;
 
 /// Where a machine may have data.
 fn places(machine: &Machine) -> impl Iterator<Item = Place> {
-    let (l1, llc) = (machine.l1.enabled, machine.llc.enabled);
-    [Place::L1, Place::Llc, Place::RowHit, Place::RowMiss, Place::RowConflict].into_iter().filter(
+    let (l1, l2) = (machine.l1.enabled, machine.l2.enabled);
+    [Place::L1, Place::L2, Place::RowHit, Place::RowMiss, Place::RowConflict].into_iter().filter(
         move |place| match place {
             Place::L1 => l1,
-            Place::Llc => llc,
+            Place::L2 => l2,
             _ => true,
         },
     )
@@ -290,7 +290,7 @@ fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
 #[test]
 fn without_caches_every_load_costs_the_way_to_dram_and_back() {
     for preset in preset_names() {
-        for off in [&["llc.enabled=false"][..], &["llc.enabled=false", "l1.enabled=false"]] {
+        for off in [&["l2.enabled=false"][..], &["l2.enabled=false", "l1.enabled=false"]] {
             let machine = machine(preset, &[&NO_REFRESH, off].concat());
             check_chases(&machine, &format!("{preset}, {off:?}"));
         }
@@ -301,9 +301,9 @@ fn without_caches_every_load_costs_the_way_to_dram_and_back() {
 #[test]
 fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
     let file = write(&[loads([4, 8, 1], |_, _, _| 0)]);
-    let machine = machine("li2015", &["llc.enabled=false", "l1.enabled=false"]);
+    let machine = machine("li2015", &["l2.enabled=false", "l1.enabled=false"]);
     let result = run(&machine, &file.trace);
-    let columns = machine.llc.cache.sector_bytes / machine.dram.burst_bytes();
+    let columns = machine.l2.cache.sector_bytes / machine.dram.burst_bytes();
     let reads: u64 = result.channels.iter().flat_map(|c| &c.banks).map(|bank| bank.reads).sum();
     assert_eq!(reads, 32 * u64::from(columns));
     assert_eq!(result.loads.offchip_requests.sum(), 32);
@@ -320,9 +320,9 @@ fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
 fn without_a_cache_dram_reads_and_writes_what_the_sms_ask() {
     let file = write(&[mixed(6, 10, 1 << 18)]);
     for preset in preset_names() {
-        let machine = machine(preset, &["llc.enabled=false", "l1.enabled=false"]);
+        let machine = machine(preset, &["l2.enabled=false", "l1.enabled=false"]);
         let result = run(&machine, &file.trace);
-        let columns = u64::from(machine.llc.cache.sector_bytes / machine.dram.burst_bytes());
+        let columns = u64::from(machine.l2.cache.sector_bytes / machine.dram.burst_bytes());
         let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
         let (down, up) = (&result.networks[0], &result.networks[1]);
         let packets = |network: &NetworkResult| network.latency.count();
@@ -340,7 +340,7 @@ fn assert_counts(result: &RunResult, place: Place) {
     let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
     let found = match place {
         Place::L1 => result.sms.iter().map(|sm| sm.l1.read_hits).sum(),
-        Place::Llc => result.slices.iter().map(|slice| slice.cache.read_hits).sum(),
+        Place::L2 => result.slices.iter().map(|slice| slice.cache.read_hits).sum(),
         Place::RowHit => banks().map(|bank| bank.row_hits).sum(),
         Place::RowMiss => banks().map(|bank| bank.row_misses).sum::<u64>() - 1,
         Place::RowConflict => banks().map(|bank| bank.row_conflicts).sum(),
@@ -355,19 +355,19 @@ fn least(machine: &Machine, place: Place) -> u64 {
     slices.flat_map(|slice| (0..machine.clocks.core_mhz.into()).map(time(slice))).min().unwrap()
 }
 
-/// "Min. LLC latency 120 cycles", "Min. DRAM latency 460 cycles".
+/// "Min. L2 latency 120 cycles", "Min. DRAM latency 460 cycles".
 #[test]
 fn the_least_latencies_of_calrs2015_are_those_of_table_1() {
     let machine = machine("calrs2015", &[]);
-    assert_eq!([Place::Llc, Place::RowHit].map(|place| least(&machine, place)), [120, 460]);
+    assert_eq!([Place::L2, Place::RowHit].map(|place| least(&machine, place)), [120, 460]);
 }
 
-/// An LLC miss of at least 120 core cycles: from the slice to DRAM and back.
+/// An L2 miss of at least 120 core cycles: from the slice to DRAM and back.
 #[test]
 fn the_least_latency_of_a_miss_of_owl2013_is_120_core_cycles() {
     let machine = machine("owl2013", &[]);
     let p = Periods::of(&machine);
-    let arrivals = (0..u64::from(machine.clocks.llc_mhz)).map(|cycle| cycle * p.llc);
+    let arrivals = (0..u64::from(machine.clocks.l2_mhz)).map(|cycle| cycle * p.l2);
     let time = |arrived| data_at_slice(&machine, Place::RowHit, arrived, &p) - arrived;
     assert_eq!(arrivals.map(time).min(), Some(120 * p.core));
 }

@@ -11,7 +11,7 @@ use warpmem::gpu::engine::{
     NoProgress, simulate_every_cycle, simulate_with_commands, simulate_with_threads,
 };
 use warpmem::gpu::ideal::IDEALS;
-use warpmem::gpu::llc::queue::LLC_QUEUES;
+use warpmem::gpu::l2::queue::L2_QUEUES;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
@@ -117,7 +117,7 @@ fn slots() -> Vec<(&'static str, Vec<&'static str>)> {
         SCHEDULERS,
         WARP_SCHEDULERS,
         CTA_SCHEDULERS,
-        LLC_QUEUES,
+        L2_QUEUES,
         TOPOLOGIES,
         ARBITERS,
         PREFETCHERS,
@@ -133,9 +133,9 @@ const SMALL: &[&str] = &[
     "l1.cache.mshr_entries=4",
     "network.memory_nodes=[]",
     "network.virtual_channels=2",
-    "llc.cache.size_bytes=4096",
-    "llc.cache.mshr_entries=4",
-    "llc.queue=10",
+    "l2.cache.size_bytes=4096",
+    "l2.cache.mshr_entries=4",
+    "l2.queue=10",
     "dram.channels=2",
     "dram.read_queue=16",
 ];

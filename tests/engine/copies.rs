@@ -14,9 +14,9 @@ const LINK: u64 = 40;
 fn two_sms(overrides: &[&str]) -> Machine {
     let keys = [
         "sm.count=2",
-        "llc.copies=true",
-        "llc.copy_link_latency=40",
-        "llc.copy_link_interval=3",
+        "l2.copies=true",
+        "l2.copy_link_latency=40",
+        "l2.copy_link_interval=3",
         "network.flit_bytes=40",
         "l1.flush_between_kernels=true",
     ];
@@ -151,7 +151,7 @@ fn a_sector_that_a_store_overtakes_is_not_kept() {
 #[test]
 fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
     // A set of two lines in each slice.
-    let machine = two_sms(&["llc.cache.size_bytes=256", "llc.cache.ways=2"]);
+    let machine = two_sms(&["l2.cache.size_bytes=256", "l2.cache.ways=2"]);
     let map = machine.address_map().unwrap();
     let all = lines(&machine, false, 4096);
     let slice = map.locate(all[0]).slice;
@@ -167,8 +167,8 @@ fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
 fn a_copy_is_not_kept_where_all_lines_of_its_set_wait_for_dram() {
     let misses = |ways: u64| {
         let (size, ways) =
-            (format!("llc.cache.size_bytes={}", 128 * ways), format!("llc.cache.ways={ways}"));
-        let machine = two_sms(&[&size, &ways, "llc.to_dram_latency=2000"]);
+            (format!("l2.cache.size_bytes={}", 128 * ways), format!("l2.cache.ways={ways}"));
+        let machine = two_sms(&[&size, &ways, "l2.to_dram_latency=2000"]);
         let (map, twins) = (machine.address_map().unwrap(), machine.twins().unwrap());
         let far = lines(&machine, false, 1)[0];
         let twin = twins.twin(map.locate(far).slice);
@@ -192,7 +192,7 @@ fn a_copy_is_not_kept_where_all_lines_of_its_set_wait_for_dram() {
 
 #[test]
 fn twins_take_turns_at_the_tags() {
-    let machine = two_sms(&["llc.atomic_cycles=50", "sm.atomics_stall=false"]);
+    let machine = two_sms(&["l2.atomic_cycles=50", "sm.atomics_stall=false"]);
     let far = lines(&machine, false, 1)[0];
     let atomic = Access { kind: Atomic, ..Access::load(4, vec![far]) };
     let cta = vec![vec![Step::Memory(atomic); 8]; 8];
@@ -219,7 +219,7 @@ fn load_time(machine: &Machine, before: &[Turn], address: u64) -> u64 {
 fn a_load_without_a_copy_costs_both_links() {
     let clocks = [
         "clocks.core_mhz=1000",
-        "clocks.llc_mhz=1000",
+        "clocks.l2_mhz=1000",
         "clocks.network_mhz=1000",
         "clocks.dram_mhz=1000",
     ];
@@ -232,7 +232,7 @@ fn a_load_without_a_copy_costs_both_links() {
     assert_eq!(with, at_home, "a copy is as near as a line that is at home");
     let (interval, header, data) = (3, 1, 1);
     let way = |flits: u64| flits * interval + LINK;
-    let (fill, reply) = (machine.llc.fill_latency, machine.llc.reply_latency);
+    let (fill, reply) = (machine.l2.fill_latency, machine.l2.reply_latency);
     assert_eq!(without - with, 1 + way(header) + way(data) + u64::from(fill + reply));
 }
 
@@ -256,7 +256,7 @@ fn links_of_one_flit_in_many_cycles_hold_far_reads_back() {
         Kernel { ctas: vec![vec![far.iter().map(load).collect()]], ..Kernel::default() }
     };
     let cycles = |ideal: &str, interval: &str| {
-        let key = format!("llc.copy_link_interval={interval}");
+        let key = format!("l2.copy_link_interval={interval}");
         let machine = two_sms(&[ideal, &key]);
         let trace = write(&[kernel(&machine)]).trace;
         (run(&machine, &trace).core_cycles, machine)

@@ -56,7 +56,7 @@ fn the_number_of_threads_does_not_matter() {
         (result.unwrap(), rows)
     };
     for preset in preset_names() {
-        for overrides in [&[][..], &["llc.enabled=false"]] {
+        for overrides in [&[][..], &["l2.enabled=false"]] {
             let machine = machine(preset, overrides);
             let (alone, rows) = on_threads(&machine, 1);
             for threads in [2, 5] {

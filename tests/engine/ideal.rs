@@ -20,7 +20,7 @@ fn dram_commands(result: &RunResult) -> u64 {
 /// Every load of a chase whose data lie in a row of their own each is found at `found`.
 fn check_found(ideal: &str, found: Place) {
     for preset in preset_names() {
-        for off in ["", "l1.enabled=false", "llc.enabled=false"] {
+        for off in ["", "l1.enabled=false", "l2.enabled=false"] {
             let overrides: Vec<&str> =
                 [ideal].into_iter().chain(off.split_terminator(' ')).collect();
             let machine = machine(preset, &overrides);
@@ -41,7 +41,7 @@ fn with_a_perfect_l1_every_load_costs_the_latency_of_l1() {
 
 #[test]
 fn with_a_perfect_l2_every_load_costs_the_way_to_a_slice_and_back() {
-    check_found("policy.ideal=perfect-l2", Place::Llc);
+    check_found("policy.ideal=perfect-l2", Place::L2);
 }
 
 #[test]

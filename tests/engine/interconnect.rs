@@ -23,7 +23,7 @@ const ROUTER: &str = "policy.topology=crossbar(form=router)";
 fn two_sms(topology: &str, scheduler: &str, arbiter: &str) -> Machine {
     let scheduler = format!("policy.dram_scheduler={scheduler}");
     let arbiter = format!("policy.arbiter={arbiter}");
-    let shape = ["sm.count=2", "dram.channels=1", "llc.slices_per_channel=1", "l1.enabled=false"];
+    let shape = ["sm.count=2", "dram.channels=1", "l2.slices_per_channel=1", "l1.enabled=false"];
     let wires = ["network.header_bytes=8", "network.flit_bytes=4"];
     machine("li2015", &[&shape[..], &wires, &[topology, &scheduler, &arbiter]].concat())
 }

@@ -33,7 +33,7 @@ fn reads(policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
 
 /// Misses of reads in an L2 of one slice that keeps at most so many lines, without an L1.
 fn misses(kept_ways: u32, parts: &[Warp]) -> u64 {
-    let kept = format!("llc.kept_ways={kept_ways}");
+    let kept = format!("l2.kept_ways={kept_ways}");
     read_misses(&["dram.channels=1", &kept], parts)
 }
 
@@ -53,11 +53,11 @@ fn outcome(overrides: &[&str], parts: &[Warp]) -> RunResult {
 fn outcome_of(overrides: &[&str], kernels: &[Kernel]) -> RunResult {
     let keys = [
         "sm.count=1",
-        "llc.slices_per_channel=1",
+        "l2.slices_per_channel=1",
         "l1.enabled=false",
-        "llc.cache.size_bytes=2048",
-        "llc.cache.ways=0",
-        "llc.cache.index=linear",
+        "l2.cache.size_bytes=2048",
+        "l2.cache.ways=0",
+        "l2.cache.index=linear",
     ];
     let file = write(kernels);
     run(&machine("li2015", &[&keys, overrides].concat()), &file.trace)
@@ -135,7 +135,7 @@ fn kept_lines_are_as_others_after_a_reset() {
             ..Kernel::default()
         };
         let kernels: Vec<Kernel> = parts.into_iter().enumerate().map(kernel).collect();
-        misses_of(&outcome_of(&["dram.channels=1", "llc.kept_ways=12"], &kernels))
+        misses_of(&outcome_of(&["dram.channels=1", "l2.kept_ways=12"], &kernels))
     };
     let first = 8 + 3 * LINES;
     assert_eq!(misses(None), first);
@@ -162,7 +162,7 @@ fn a_reset_comes_with_the_first_request_of_any_kind() {
     });
     for (kind, kernels) in kernels {
         let misses = |kernels: &[Kernel]| {
-            misses_of(&outcome_of(&["dram.channels=1", "llc.kept_ways=12"], kernels))
+            misses_of(&outcome_of(&["dram.channels=1", "l2.kept_ways=12"], kernels))
         };
         let [begin, second] = kernels;
         let without = Kernel { resets_l2: false, ..second.clone() };
@@ -173,7 +173,7 @@ fn a_reset_comes_with_the_first_request_of_any_kind() {
 #[test]
 fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
     let again = |policy| {
-        let keys = ["dram.channels=1", "llc.kept_ways=12", "llc.cache.read_allocate=on-fill"];
+        let keys = ["dram.channels=1", "l2.kept_ways=12", "l2.cache.read_allocate=on-fill"];
         read_misses(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])
     };
     assert_eq!(again(None), again(all(Eviction::Last)) + 8);
@@ -183,7 +183,7 @@ fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
 #[test]
 fn copies_of_far_lines_are_kept() {
     let hits = |policy, resets_l2| {
-        let keys = ["sm.count=2", "dram.channels=2", "llc.copies=true", "llc.kept_ways=12"];
+        let keys = ["sm.count=2", "dram.channels=2", "l2.copies=true", "l2.kept_ways=12"];
         let kernel = |resets_l2, parts: &[Warp]| Kernel {
             ctas: vec![vec![parts.concat()], vec![vec![]]],
             resets_l2,

@@ -29,7 +29,7 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
         let l1 = &machine.l1.cache;
         let waits_for = u64::from(machine.sm.count * l1.mshr_entries * l1.sector_bytes);
         // The 512 of an L1 of b200 are enough for 70 % of the peak.
-        let is_one_part = machine.policy.topology == "crossbar" && !machine.llc.copies;
+        let is_one_part = machine.policy.topology == "crossbar" && !machine.l2.copies;
         is_one_part && waits_for >= bytes_of_a_load_time(&machine)
     })
 }
@@ -38,7 +38,7 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
 fn commands_behind_a_whole_machine_break_no_rule() {
     let file = write(&[mixed(8, 16, 1 << 22)]);
     // Slices so small that dirty lines leave them all the time.
-    let small = ["llc.cache.size_bytes=1024", "llc.cache.ways=1"];
+    let small = ["l2.cache.size_bytes=1024", "l2.cache.ways=1"];
     for preset in preset_names() {
         // One is enough where only what lies above DRAM is another.
         let schedulers = match bound_by_dram().any(|other| other == preset) {
@@ -84,7 +84,7 @@ fn assert_log_is_whole(
 
 /// Bytes that DRAM gives in the time of one load.
 fn bytes_of_a_load_time(machine: &Machine) -> u64 {
-    let latency = machine.l1.latency + machine.llc.input_latency + machine.llc.to_dram_latency;
+    let latency = machine.l1.latency + machine.l2.input_latency + machine.l2.to_dram_latency;
     machine.peak_bytes_per_second() * u64::from(latency + 100)
         / (u64::from(machine.clocks.core_mhz) * 1_000_000)
 }
@@ -102,7 +102,7 @@ fn loads_in_flight(machine: &Machine) -> u64 {
 /// Reads `lines` times 128 bytes, each time by a warp of its own, in pieces of a sector: `order` says which. Where more
 /// loads must be in flight, each warp of a CTA reads as many lines, one for every warp of the CTA after the other.
 fn read_lines(machine: &Machine, lines: u64, order: impl Fn(u64) -> u64) -> RunResult {
-    let sector = u64::from(machine.llc.cache.sector_bytes);
+    let sector = u64::from(machine.l2.cache.sector_bytes);
     let steps = loads_in_flight(machine);
     let kernel = loads([(lines / 8 / steps) as usize, 8, steps as usize], |warp, step, lane| {
         let line = (warp / 8 * steps + step) * 8 + warp % 8;
@@ -132,7 +132,7 @@ fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
         // Of as many channels as HBM3 has, each would get too few lines; where the way to DRAM takes long, its ends
         // weigh more (warped-mc on `rtx3070`: 0.947, 0.954 and 0.976 of 1 << 14, 15 and 16 lines).
         let any = machine(preset, &[]);
-        let way = u64::from(any.llc.to_dram_latency) * u64::from(any.clocks.dram_mhz)
+        let way = u64::from(any.l2.to_dram_latency) * u64::from(any.clocks.dram_mhz)
             / u64::from(any.clocks.core_mhz);
         let lines = if any.dram.channels > 64 || way > 500 { 1 << 16 } else { 1 << 14 };
         for scheduler in schedulers() {
@@ -199,7 +199,7 @@ fn fr_fcfs_beats_fcfs_and_a_fifo_per_bank_lies_between() {
 /// Command cycles between two rows of a bank that gives one sector of each.
 fn row_cycle(machine: &Machine) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
-    let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
+    let columns = machine.l2.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
     let burst = dram.burst_length / dram.transfers_per_clock;
     let last_read = t.trcd + (columns - 1) * t.tccdl.max(burst);
     t.trc.max(t.tras.max(last_read + t.trtp) + t.trp).into()
@@ -224,7 +224,7 @@ fn one_bank_with_a_new_row_per_request_takes_a_row_cycle_each() {
             };
             let expected = (128 * row_cycle(&machine)) as f64 / f64::from(machine.clocks.dram_mhz);
             // Runs end with a cycle of the slices, which are no faster than the cores.
-            let tolerance = 1.0 / f64::from(machine.clocks.llc_mhz);
+            let tolerance = 1.0 / f64::from(machine.clocks.l2_mhz);
             let difference = time(256) - time(128);
             assert!(
                 (difference - expected).abs() <= tolerance,

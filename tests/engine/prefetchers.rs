@@ -31,7 +31,7 @@ fn every_line_prefetched_is_accounted_for_once() {
     for preset in warpmem::machine::preset_names() {
         for prefetcher in PREFETCHERS {
             let policy = format!("policy.prefetcher={prefetcher}");
-            let few_sms = ["sm.count=4", "network.memory_nodes=[]", "llc.enabled=true"];
+            let few_sms = ["sm.count=4", "network.memory_nodes=[]", "l2.enabled=true"];
             let machine = machine(preset, &[&few_sms[..], &[&policy]].concat());
             let result = run(&machine, &write(&[rows_in_pieces()]).trace);
             for (slice, result) in result.slices.iter().enumerate() {
@@ -52,7 +52,7 @@ fn every_line_prefetched_is_accounted_for_once() {
                 [lines + bank.prefetched_lines, reads + bank.prefetch_reads]
             });
             assert_eq!(sum(&result, |p| p.lines), lines, "{preset}, {prefetcher}");
-            let bursts = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
+            let bursts = machine.l2.cache.line_bytes / machine.dram.burst_bytes();
             assert_eq!(lines * u64::from(bursts), reads);
             assert!(sum(&result, |p| p.used) > 0, "{preset}, {prefetcher}: {lines} lines");
         }
@@ -80,9 +80,9 @@ fn lines_prefetched_are_found_by_those_who_come_later() {
     }
 }
 
-/// The channel would read the same lines over and over if it did not leave out what the LLC has.
+/// The channel would read the same lines over and over if it did not leave out what the L2 has.
 #[test]
-fn lines_that_the_llc_has_are_left_out() {
+fn lines_that_the_l2_has_are_left_out() {
     // Lines here and there: rows are opened again and again.
     let kernel = loads([16, 4, 12], |warp, step, lane| {
         (warp * 7919 + step * 104_729 + lane * 31_337) % 4096 * 128
@@ -129,7 +129,7 @@ fn under_every_scheduler_commands_are_legal_and_events_say_all() {
                 format!("policy.dram_scheduler={scheduler}"),
                 format!("policy.prefetcher={prefetcher}"),
             ];
-            let overrides = ["sm.count=3", &policies[0], &policies[1], "llc.cache.size_bytes=8192"];
+            let overrides = ["sm.count=3", &policies[0], &policies[1], "l2.cache.size_bytes=8192"];
             let machine = machine("li2015", &overrides);
             let (result, logs) = simulate_with_commands(&machine, &file.trace).unwrap();
             for log in &logs {

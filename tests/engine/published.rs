@@ -204,7 +204,7 @@ fn loads_take_what_they_are_set_to_take() {
         if machine.gpcs().is_some() {
             assert_eq!(load_from_other_sm(&machine), OTHER_SM, "{name}");
         }
-        if !machine.llc.copies {
+        if !machine.l2.copies {
             assert_eq!(found[1], l2, "{name}");
             continue;
         }
@@ -224,7 +224,7 @@ fn the_page_has_what_the_machines_do() {
         let peak = format!("{:.0}", machine.peak_bytes_per_second() as f64 / 1e9);
         let [triad, copy] = ["triad", "copy"].map(|op| format!("{:.1}", of_peak(&machine, op)));
         let read = format!("{:.0}", bytes_of_l2(&machine));
-        let if_parted = |of: &dyn Fn() -> f64| match machine.llc.copies {
+        let if_parted = |of: &dyn Fn() -> f64| match machine.l2.copies {
             true => format!("{:.0}", of()),
             false => String::new(),
         };

@@ -173,17 +173,17 @@ fn without_retries(mut counts: IntervalCounts) -> IntervalCounts {
 fn stages_of(row: &RequestRow) -> Vec<(Stage, u64)> {
     let mut boundaries = vec![
         (Stage::L1, row.l1_missed),
-        (Stage::RequestNetwork, row.llc_arrived),
-        (Stage::LlcQueue, row.llc_served),
+        (Stage::RequestNetwork, row.l2_arrived),
+        (Stage::L2Queue, row.l2_served),
     ];
     if let Some(dram) = row.dram {
         boundaries.extend([
-            (Stage::LlcToDram, dram.entered),
+            (Stage::L2ToDram, dram.entered),
             (Stage::DramQueue, dram.started),
             (Stage::DramService, dram.finished),
         ]);
     }
-    boundaries.extend([(Stage::Llc, row.replied), (Stage::ReplyNetwork, row.returned)]);
+    boundaries.extend([(Stage::L2, row.replied), (Stage::ReplyNetwork, row.returned)]);
     let mut from = row.created;
     let stage = |(stage, to): (Stage, u64)| {
         assert!(from <= to, "{stage:?} of {row:?}");
@@ -232,7 +232,7 @@ fn no_more_is_written_in_a_time_than_the_data_buses_move_however_late() {
         "dram.write_queue=2048",
         "dram.write_high_watermark=2048",
         "dram.write_low_watermark=0",
-        "llc.cache.write=write-through",
+        "l2.cache.write=write-through",
     ];
     let machine = machine("li2015", &overrides);
     let mut everything = Everything::of(100);

@@ -59,7 +59,7 @@ fn what_caches_answer_is_not_counted() {
     let lines = lines(&counted(&[]), 0);
     let file = write(&[kernel(&lines[..1]), kernel(&lines[..1])]);
     assert_eq!(run(&counted(&[]), &file.trace).row_sharing, rows(1, 1, 0));
-    let without = counted(&["llc.enabled=false"]);
+    let without = counted(&["l2.enabled=false"]);
     assert_eq!(run(&without, &file.trace).row_sharing, rows(2, 1, 0));
 }
 

@@ -58,7 +58,7 @@ fn schedulers_that_ask_for_nothing_and_count_nothing_leave_no_counters() {
 #[test]
 fn news_of_merges_comes_too_late_the_longer_its_way_is() {
     let merged = |latency: u32| {
-        let latency = format!("llc.to_dram_latency={latency}");
+        let latency = format!("l2.to_dram_latency={latency}");
         let result = with(&["policy.dram_scheduler=mshr-s", &latency], shared_lines());
         let sent = counter(&result, "mshr-s", "dummy_requests_sent");
         (counter(&result, "mshr-s", "dummy_requests"), sent)
@@ -90,14 +90,14 @@ fn waiting_warps_make_requests_critical() {
 }
 
 #[test]
-fn warps_that_miss_pass_the_llc_by() {
+fn warps_that_miss_pass_the_l2_by() {
     let scheduler = "policy.dram_scheduler=medic(warm_up=4,bypass=";
     let result = |bypass: &str| with(&[&format!("{scheduler}{bypass})")], divergent());
     let evictions = |r: &RunResult| r.slices.iter().map(|s| s.cache.evictions).sum::<u64>();
     let (passing, kept) = (result("true"), result("false"));
-    assert!(counter(&passing, "medic", "llc_bypasses") > 0);
-    assert_eq!(counter(&kept, "medic", "llc_bypasses"), 0);
-    assert!(counter(&kept, "medic", "llc_oldest_insertions") > 0);
+    assert!(counter(&passing, "medic", "l2_bypasses") > 0);
+    assert_eq!(counter(&kept, "medic", "l2_bypasses"), 0);
+    assert!(counter(&kept, "medic", "l2_oldest_insertions") > 0);
     assert!(evictions(&passing) <= evictions(&kept));
 }
 
@@ -112,7 +112,7 @@ fn no_scheduler_is_faster_than_perfect_dram() {
     assert_eq!(activations.sum::<u64>(), 0);
 }
 
-/// In every LLC cycle the machine is in the state of its busiest slice.
+/// In every L2 cycle the machine is in the state of its busiest slice.
 #[test]
 fn one_slice_whose_misses_are_shared_is_enough_for_the_machine() {
     let result = with(&["sm.max_requests=2"], shared_lines());
@@ -122,5 +122,5 @@ fn one_slice_whose_misses_are_shared_is_enough_for_the_machine() {
     assert!(slices().all(|[of_slice, ..]| idle <= of_slice));
     assert!(slices().all(|[.., of_slice]| shared > of_slice), "{shared}: some other shares too");
     assert!(shared <= slices().map(|[.., of_slice]| of_slice).sum());
-    assert_eq!(with(&["llc.enabled=false"], shared_lines()).mshr_cycles, [0; 3]);
+    assert_eq!(with(&["l2.enabled=false"], shared_lines()).mshr_cycles, [0; 3]);
 }

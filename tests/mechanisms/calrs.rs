@@ -1,4 +1,4 @@
-//! CaLRS 2015: queues of LLC slices that know how many requests of an instruction are under way.
+//! CaLRS 2015: queues of L2 slices that know how many requests of an instruction are under way.
 
 use super::{Mechanism, gain};
 use warpmem::gpu::results::RunResult;
@@ -6,7 +6,7 @@ use warpmem::gpu::results::RunResult;
 /// Runs of `fifo`, `calrs` and `calrs-ideal`; none where the traces are not there.
 fn runs(name: &str) -> Option<[RunResult; 3]> {
     let trace = Mechanism::open(name, "calrs2015")?;
-    let run = |queue| trace.run(&[&format!("policy.llc_queue={queue}")]);
+    let run = |queue| trace.run(&[&format!("policy.l2_queue={queue}")]);
     Some(["fifo", "calrs", "calrs-ideal"].map(run))
 }
 
@@ -15,7 +15,7 @@ fn gains([fifo, calrs, ideal]: &[RunResult; 3]) -> [f64; 2] {
     [gain(fifo, calrs), gain(fifo, ideal)]
 }
 
-/// Warps that load one line and compute, of which a share loads 16 lines at a time instead, from what the LLC has.
+/// Warps that load one line and compute, of which a share loads 16 lines at a time instead, from what the L2 has.
 fn mixture(parameters: &str) -> Mechanism {
     let regime = "--ctas 180 --sectors 16 --footprint 2^19 --loads 12 --heavy-loads 5 --compute 80 \
                   --heavy-compute 2";
@@ -24,8 +24,8 @@ fn mixture(parameters: &str) -> Mechanism {
 
 /// What the policies gain with queues of that length.
 fn mixture_gains(parameters: &str, queue: u32) -> [f64; 2] {
-    let mixture = mixture(parameters).with(&[&format!("llc.queue={queue}")]);
-    mixture.gains("llc_queue", "fifo", ["calrs", "calrs-ideal"])
+    let mixture = mixture(parameters).with(&[&format!("l2.queue={queue}")]);
+    mixture.gains("l2_queue", "fifo", ["calrs", "calrs-ideal"])
 }
 
 /// A sixth of the warps makes half the requests and is served last: the others, which have most to compute, wait less.
@@ -82,7 +82,7 @@ fn nothing_is_gained_where_every_warp_has_the_same_mixture() {
     assert!(calrs.abs() <= 0.5 && ideal.abs() <= 0.5, "{calrs} {ideal}");
 }
 
-/// Requests of few siblings are served earlier as the paper has it, but the slices' data ports, at four LLC cycles to a
+/// Requests of few siblings are served earlier as the paper has it, but the slices' data ports, at four L2 cycles to a
 /// line, are busy for 94 % of the run under `fifo` already, and all of the time but at its ends. What is left to schedule is
 /// the order in which warps finish, and those with many requests finish last, when too few are left to keep the ports busy.
 #[test]
@@ -97,14 +97,14 @@ fn critical_requests_wait_less_but_ports_that_are_always_busy_pass_no_more() {
     }
 }
 
-/// Mean LLC cycles in the queue of requests of Critical Field 1.
+/// Mean L2 cycles in the queue of requests of Critical Field 1.
 fn class_0_wait(run: &RunResult) -> f64 {
     let cycles: u64 = run.slices.iter().map(|slice| slice.queue.wait_cycles[0]).sum();
     let requests: u64 = run.slices.iter().map(|slice| slice.queue.arrivals[0]).sum();
     cycles as f64 / requests as f64
 }
 
-/// The part of LLC cycles in which hits have the data ports: four for each, of two core cycles.
+/// The part of L2 cycles in which hits have the data ports: four for each, of two core cycles.
 fn port_busy(run: &RunResult) -> f64 {
     let hits: u64 = run.slices.iter().map(|slice| slice.cache.read_hits).sum();
     (hits * 4 * 2) as f64 / (run.core_cycles * run.slices.len() as u64) as f64

@@ -1,4 +1,4 @@
-//! Li 2015: DRAM schedulers that know the merges of LLC misses.
+//! Li 2015: DRAM schedulers that know the merges of L2 misses.
 
 use super::{Mechanism, gain, over_irrelevant};
 use warpmem::cache::ReservationFail;
@@ -52,7 +52,7 @@ fn ctas_that_share_nothing_hide_what_the_others_gain() {
 }
 
 /// Nothing is merged, and of equal rows the one with the oldest request goes first: `mshr-m` is FR-FCFS behind the same
-/// path from the LLC, so it delays no request longer. S counts how many wait for a row, and leaves the fewest waiting; age
+/// path from the L2, so it delays no request longer. S counts how many wait for a row, and leaves the fewest waiting; age
 /// takes most of that back.
 #[test]
 fn without_merges_only_sums_delay_requests_longer() {

@@ -61,7 +61,7 @@ fn tiles_that_are_read_once_gain_nothing() {
 }
 
 /// A CTA with whole rows of its own sends to one channel at a time, as channels are whole rows (Table 4). The warps of the
-/// first group wait there so long that those of the others take its place in the L1. With an LLC that has all lines, they
+/// first group wait there so long that those of the others take its place in the L1. With an L2 that has all lines, they
 /// do not.
 #[test]
 fn groups_that_wait_at_one_channel_lose_their_tiles() {
@@ -134,7 +134,7 @@ fn rows_of_which_the_rest_is_needed_later_gain_from_prefetching() {
     assert!((3.5..5.0).contains(&gain), "{gain}");
 }
 
-/// A stream of the same lines: what the LLC has is not read again. Knowing of the open row alone costs 39 %.
+/// A stream of the same lines: what the L2 has is not read again. Knowing of the open row alone costs 39 %.
 ///
 /// With whole rows the bus is 94 % busy without prefetching: the 6 % of prefetches that come too late or are not used cost
 /// 1 %.

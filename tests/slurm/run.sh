@@ -108,7 +108,7 @@ loads = true
 [policies]
 dram_scheduler = ["fr-fcfs", "fcfs"]
 [parameters]
-"llc.to_dram_latency" = { from = 0, to = $((runs / 4 - 1)), step = 1 }
+"l2.to_dram_latency" = { from = 0, to = $((runs / 4 - 1)), step = 1 }
 END
 }
 

@@ -293,13 +293,13 @@ fn units_of_other_columns_are_shown_and_fractions_in_percent() {
     let frame = runs()
         .lazy()
         .with_columns([lit(0.125).alias("waiting_ratio"), lit(20.0).alias("queue_latency")]);
-    let units = [("waiting_ratio", "fraction"), ("queue_latency", "LLC cycles")];
+    let units = [("waiting_ratio", "fraction"), ("queue_latency", "L2 cycles")];
     let units = units.map(|(column, unit)| (column.to_owned(), unit.to_owned()));
     let metrics = ["waiting_ratio", "queue_latency"].map(str::to_owned).to_vec();
     let baseline = CompareOptions::new("fr-fcfs");
     let options = CompareOptions { metrics, units: units.into(), ..baseline };
     let text = compare(frame, &options).unwrap().to_text(100).unwrap();
-    assert!(text.contains("LLC cycles\n") && text.contains("  12.5 "), "{text}");
+    assert!(text.contains("L2 cycles\n") && text.contains("  12.5 "), "{text}");
 }
 
 #[test]

@@ -291,7 +291,7 @@ fn runs_that_no_directory_of_a_sweep_has_are_missing() {
 fn a_plan_that_is_damaged_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("incomplete");
-    let text = warpmem_checksum::with_checksum("# words\na\nb\n".to_owned());
+    let text = warpmem_support::checksum::with_checksum("# words\na\nb\n".to_owned());
     fs::write(&path, &text).unwrap();
     assert_eq!(Results::open(directory.path()).unwrap().planned().unwrap(), (2, 2));
     fs::write(&path, text.replace("\na\n", "\nc\n")).unwrap();

@@ -29,7 +29,7 @@ pub struct Request {
     load: Option<u32>,
     /// So many warps of its SM waited for memory that the SM counts as critical.
     critical: bool,
-    /// Requests that waited for its data in the LLC when it was sent.
+    /// Requests that waited for its data in the L2 when it was sent.
     merges: u8,
     /// DRAM cycles that those had waited together.
     age: u32,

@@ -4,7 +4,7 @@ use indicatif::HumanCount;
 use serde_json::{Value, json};
 use warpmem::capture::{Captured, Launched, ProgramCapture, PtxModule};
 use warpmem::trace::TraceSummary;
-use warpmem_text::{aligned, counted, shortened};
+use warpmem_support::text::{aligned, counted, shortened};
 
 use super::super::format::TextFormat;
 

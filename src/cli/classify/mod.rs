@@ -27,7 +27,7 @@ use warpmem::study::traces::NamedTrace;
 /// Classify traces by the workload classes of the papers
 ///
 /// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and
-/// a perfect LLC. Prints what the classes depend on: speedups, inter-core locality, off-chip
+/// a perfect L2. Prints what the classes depend on: speedups, inter-core locality, off-chip
 /// accesses, DRAM use.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]

@@ -2,7 +2,7 @@
 
 use super::super::run_row::shown;
 use warpmem::study::classify::{Classified, Ideal};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// A column: its heading, in three lines, and its cells.
 struct Column {
@@ -23,7 +23,7 @@ const COLUMNS: [Column; 16] = [
     column(["", "", "Li"], |t| name(t.li2015().map(|class| class.name()))),
     column(["ideal", "L1", "×"], |t| number(t.speedup(Ideal::L1), 2)),
     column(["", "", "OWL"], |t| name(t.owl2013().map(|class| class.name()))),
-    column(["ideal", "LLC", "×"], |t| number(t.speedup(Ideal::L2), 2)),
+    column(["ideal", "L2", "×"], |t| number(t.speedup(Ideal::L2), 2)),
     column(["off-", "chip/", "load"], |t| number(t.metric("offchip_per_load"), 3)),
     column(["", "", "WMC"], |t| name(t.warpedmc2023().map(|class| class.name()))),
     column(["of", "peak", "%"], |t| percent(Some(t.ipc_over_peak()))),
@@ -35,9 +35,9 @@ const COLUMNS: [Column; 16] = [
 ];
 
 const LEGEND: &str = "
-×     cycles on the machine over those with DRAM, L1 or LLC perfect
+×     cycles on the machine over those with DRAM, L1 or L2 perfect
 Li    insensitive: less than 1.2 × with perfect DRAM; else HIL (high inter-core locality) above 10 % of
-      cycles with requests of several SMs in an LLC MSHR entry, or LIL; sensitive without an LLC
+      cycles with requests of several SMs in an L2 MSHR entry, or LIL; sensitive without an L2
 OWL   Type-1: at least 1.4 × with a perfect L1; else Type-2
 WMC   off-chip requests per load: LOA below 1, MOA 1 to 8, HOA above (the paper names none between 1 and 2)
 Yuan  bound: IPC below 75 % of its peak, DRAM used above 20 % and DRAM efficiency below 90 %

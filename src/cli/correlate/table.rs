@@ -4,7 +4,7 @@ use warpmem::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
     cycle_summary, groups, kernel_summary, metric, metric_summary, pairs, speed,
 };
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 type Line = Vec<String>;
 

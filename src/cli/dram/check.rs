@@ -14,7 +14,7 @@ use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
 use warpmem::dram::standard::Standard;
 use warpmem::machine::{Machine, MachineError, load_channels};
 use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Check a command log against the rules of its standard
 #[derive(clap::Args, Debug)]

@@ -7,7 +7,7 @@ use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use warpmem::machine::Machine;
 use warpmem::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Explain where addresses map to, which bits decide, and what hashes change
 #[derive(clap::Args, Debug)]
@@ -163,7 +163,7 @@ impl Explained {
 }
 
 fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
-    let (dram, slices) = (&machine.dram, machine.llc.slices_per_channel as u16);
+    let (dram, slices) = (&machine.dram, machine.l2.slices_per_channel as u16);
     let (place, before) = (map.locate(address), map.unhashed(address));
     let hashed = map.hashed();
     let bits = match *hashed.end() == u64::BITS - 1 {
@@ -223,7 +223,7 @@ fn partition_hashes(machine: &Machine, map: &AddressMap, bits: &str) -> [Option<
     let Some(bit) = map.layout().turns else { return [of_bits.clone(), of_bits] };
     let rotation = hash(kind, &format!("bits {bit} and up"));
     let rotation = rotation.map(|hash| format!("{hash}, modulo {}", machine.dram.channels));
-    let of_slice = match machine.llc.slices_per_channel {
+    let of_slice = match machine.l2.slices_per_channel {
         1 => rotation.clone(),
         _ => of_bits.map(|of_bits| format!("that of the channel; {of_bits}")),
     };

@@ -5,7 +5,7 @@ use super::super::output::width;
 use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::standalone::dram::{Outcome, Row, columns, rows};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// The results of one stream under several schedulers.
 pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use warpmem::params::parse_whole;
 use warpmem::trace::Ranges;
 use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
-use warpmem_text::capitalised;
+use warpmem_support::text::capitalised;
 
 /// A kernel and its options.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use warpmem::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
 use warpmem::workload::{Progress, Stop};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 use warpmem_trace::TraceSummary;
 
 /// Generate a suite of workloads and the manifest that lists them

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use warpmem::hardware::{DeviceInfo, MEASUREMENTS, Measured, MeasuredFigure, ResultsFile};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// The built-in measurements, a line each.
 pub fn list() -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use warpmem::import::{ImportSummary, KernelCounts};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 pub fn text(summary: &ImportSummary) -> String {
     let mut rows = Vec::new();

@@ -4,7 +4,7 @@ use super::text::{kernel as label, words};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use warpmem::study::traces::NamedTrace;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 use warpmem_trace::{Header, Kernel, Kind, KindCount, OpClass, Space};
 
 /// Sizes of a trace as a whole.

@@ -6,7 +6,7 @@ use warpmem::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
     Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Most kernels in the columns of the instruction mix.
 const COLUMNS: usize = 4;

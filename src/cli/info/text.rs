@@ -1,6 +1,6 @@
 //! Cells of tables for people.
 
-use warpmem_text::shortened;
+use warpmem_support::text::shortened;
 
 /// Shown where nothing was counted.
 const NOTHING: &str = "–";

@@ -4,7 +4,7 @@ use super::super::format::{self, Format};
 use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::standalone::network::{Point, columns, summary};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// The points of each curve.
 pub fn print(curves: &[Vec<Point>], format: Format) -> String {

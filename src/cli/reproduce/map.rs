@@ -11,7 +11,7 @@ use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{MapResults, check_different, mapped, open, placed, write_map};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Runs the kernels of the paper's map, and the workloads that are to be placed on it; returns the
 /// text to print.

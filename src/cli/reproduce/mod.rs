@@ -23,7 +23,7 @@ use warpmem_reproduce::{
     check_different, draw, findings, frame, open, shown, summary, survey_frame, survey_shown,
     write, write_survey,
 };
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Run the experiments of a paper and compare its published results with ours
 ///

@@ -6,7 +6,7 @@ use crate::cli::output::note;
 use std::path::Path;
 use warpmem::study::reproduce::{NamedProgram, Paper, Size, library};
 use warpmem::study::traces::NamedTrace;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// The programs of `paper` in `folder`; our own workloads stand in for missing ones if asked for.
 ///

@@ -3,7 +3,7 @@
 use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};
 use warpmem::machine::Machine;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 const HEAD: [&str; 10] = [
     "",

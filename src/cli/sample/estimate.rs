@@ -28,7 +28,7 @@ use warpmem::study::sample::{
     metric_estimates, whole_kernels, write_parts,
 };
 use warpmem::study::traces::NamedTrace;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Simulate independent samples of a trace and estimate the results of the whole
 ///

@@ -3,7 +3,7 @@
 use crate::cli::run_row::shown;
 use serde_json::{Value, json};
 use warpmem::study::sample::{Estimate, Part, QuantityEstimate};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 use warpmem_trace::{Trace, TraceSummary};
 
 /// A part of a trace.

@@ -4,7 +4,7 @@ use super::super::format::{Format, csv, json};
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
 use warpmem::study::sweep::Listed;
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 fn row(listed: &Listed<'_, '_>) -> Map<String, Value> {
     let key = &listed.planned.cell.key;

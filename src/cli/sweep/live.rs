@@ -11,7 +11,7 @@ use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::gpu::results::RunResult;
 use warpmem::study::cells::{Watch as _, Watcher as _};
 use warpmem::study::sweep::{Planned, Watcher};
-use warpmem_text::printable_cell;
+use warpmem_support::text::printable_cell;
 
 /// Results that are shown at a time.
 const LATEST: usize = 5;

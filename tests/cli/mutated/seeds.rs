@@ -82,7 +82,7 @@ requests = "1/16"
 dram_scheduler = ["fr-fcfs", "fcfs"]
 [parameters]
 "dram.read_queue" = [16, 32]
-"llc.to_dram_latency" = { from = 0, to = 40, step = 40 }
+"l2.to_dram_latency" = { from = 0, to = 40, step = 40 }
 "#;
 
 const KERNEL: &str = "-kernel name = k
@@ -219,7 +219,7 @@ const RESULTS: &str = r#"{"simulator": "s", "runs": [{"trace": "small", "trace_d
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let addresses: String = (1..=32u64).map(|lane| format!("{:#x} ", lane << 7)).collect();
     let log = format!("{LOG}{addresses}\n");
-    let pipeline = repository().join("crates/simt/src/tests/bulk_pipeline.ptx");
+    let pipeline = repository().join("crates/traces/simt/src/tests/bulk_pipeline.ptx");
     let pipeline = fs::read_to_string(pipeline).unwrap();
     let texts = [
         ("mine.toml", MACHINE),

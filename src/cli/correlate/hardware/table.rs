@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use warpmem::hardware::{Row, Summary, Unit};
-use warpmem_text::aligned;
+use warpmem_support::text::aligned;
 
 /// Both sides of all figures.
 pub struct Compared<'a> {

@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use warpmem::record::ResultsError;
 use warpmem::study::sweep::{Shard, Sweep, SweepError};
-use warpmem_text::counted;
+use warpmem_support::text::counted;
 
 pub struct Array<'s, 'p> {
     sweep: &'s mut Sweep<'p>,

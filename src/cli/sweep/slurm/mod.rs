@@ -39,7 +39,7 @@ use warpmem::record::cell_names;
 use warpmem::study::sweep::{
     Expansion, Listed, Outcome, Plan, Planned, Shard, Sweep, expand, listed,
 };
-use warpmem_text::counted;
+use warpmem_support::text::counted;
 
 /// What is to be run, and how.
 pub struct Request<'a> {

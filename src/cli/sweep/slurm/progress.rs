@@ -5,7 +5,7 @@ use crate::cli::output::note;
 use crate::cli::progress::bar;
 use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
-use warpmem_text::counted;
+use warpmem_support::text::counted;
 
 /// A bar on standard error if that is a terminal, and notes.
 pub struct Progress {

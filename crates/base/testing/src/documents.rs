@@ -1,0 +1,100 @@
+//! Documents that are generated from the code. Tests compare them with what the code says; with `UPDATE_DOCS=1` in the
+//! environment they write them instead.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What to do about a document that is out of date.
+const UPDATE: &str =
+    "UPDATE_DOCS=1 cargo test -p warpmem-gpu -p warpmem-record -p warpmem-study document";
+
+/// A path below the root of the repository.
+fn path_of(document: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(document)
+}
+
+fn is_updating() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// The text of a document, named by its path in the repository.
+pub fn read(document: &str) -> String {
+    fs::read_to_string(path_of(document)).unwrap_or_else(|error| {
+        panic!("{document}: {error}; if it is generated, run\n  {UPDATE}");
+    })
+}
+
+/// The whole document is `expected`.
+pub fn assert_document(document: &str, expected: &str) {
+    if is_updating() {
+        fs::write(path_of(document), expected).unwrap();
+    }
+    let found = read(document);
+    assert!(found == expected, "{document} is out of date: run\n  {UPDATE}\n{expected}");
+}
+
+/// Begins a document that is not there with `text`. From then on it is written by hand.
+pub fn start_document(document: &str, text: &str) {
+    if is_updating() && !path_of(document).exists() {
+        fs::write(path_of(document), text).unwrap();
+    }
+}
+
+/// A part that is generated, with the comments that enclose it.
+pub fn part(name: &str, content: &str) -> String {
+    let (begin, end) = marks(name);
+    format!("{begin}\n{content}{end}\n")
+}
+
+/// Every one of these parts, given by name and content, is in the document as it should be.
+pub fn assert_parts(document: &str, parts: &[(&str, String)]) {
+    let mut expected = read(document);
+    for (name, content) in parts {
+        expected = with_part(&expected, name, content)
+            .unwrap_or_else(|| panic!("{document} has no part `{name}`"));
+    }
+    assert_document(document, &expected);
+}
+
+/// The text with other content in the part called `name`; none if it has no such part.
+fn with_part(text: &str, name: &str, content: &str) -> Option<String> {
+    let (begin, end) = marks(name);
+    let (before, rest) = text.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n{content}{end}{after}"))
+}
+
+fn marks(name: &str) -> (String, String) {
+    (format!("<!-- generated: {name} -->"), format!("<!-- end of generated: {name} -->"))
+}
+
+/// A table in Markdown.
+pub fn table(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
+    let rule: Vec<String> = heading.iter().map(|_| "---".to_owned()).collect();
+    let mut text = line(&heading) + &line(&rule);
+    for row in rows {
+        text += &line(&row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_replaced_and_the_rest_stays() {
+        let text = format!("before\n{}after\n", part("names", "old\n"));
+        let changed = format!("before\n{}after\n", part("names", "new\n"));
+        assert_eq!(with_part(&text, "names", "new\n").unwrap(), changed);
+        assert_eq!(with_part(&text, "others", ""), None);
+    }
+
+    #[test]
+    fn cells_do_not_end_at_their_bars() {
+        let rows = [vec!["a|b".to_owned(), "1".to_owned()]];
+        assert_eq!(table(&["x", "y"], rows), "| x | y |\n| --- | --- |\n| a\\|b | 1 |\n");
+    }
+}

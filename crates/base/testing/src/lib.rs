@@ -1,0 +1,229 @@
+//! Hand-made traces and machines for the tests of the units, and documents that are generated from the code.
+
+pub mod documents;
+
+use std::path::Path;
+use warpmem_trace::{
+    Barrier, CacheOp, Compute, CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Operands,
+    Provenance, Space, Trace, TraceWriter, WriterOptions,
+};
+
+/// A small machine: one SM of li2015 and two channels, with equal clocks of one tick per cycle.
+/// Stores that miss in the L2 fetch the bytes that they do not write.
+pub fn machine(overrides: &[&str]) -> warpmem_machine::Machine {
+    let small = [
+        "clocks.core_mhz=1000",
+        "clocks.network_mhz=1000",
+        "clocks.l2_mhz=1000",
+        "clocks.dram_mhz=1000",
+        "sm.count=1",
+        "sm.schedulers=1",
+        "dram.channels=2",
+        "l1.cache.index=linear",
+        "l2.cache.write_allocate=fetch-on-write",
+        "l2.port_bytes=0",
+    ];
+    let overrides: Vec<String> = small.iter().chain(overrides).map(|&o| o.to_owned()).collect();
+    warpmem_machine::load("li2015", &overrides).unwrap()
+}
+
+/// One instruction of a hand-made warp.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Compute(Compute),
+    Record { instruction: Instruction, addresses: Vec<u64> },
+}
+
+/// A compute instruction that needs the results of earlier ones; `deps` are their distances back.
+pub fn compute(class: OpClass, deps: &[u8]) -> Step {
+    let operands = Operands::spread(deps.len());
+    Step::Compute(Compute { class, deps: deps.to_vec(), operands })
+}
+
+/// A memory instruction with one active lane per address, four bytes wide, whose result is not
+/// used.
+pub fn memory(kind: Kind, space: Space, addresses: &[u64]) -> Step {
+    let instruction = Instruction { space, width: 4, ..blank(kind) };
+    Step::Record { instruction, addresses: addresses.to_vec() }
+}
+
+pub fn load(addresses: &[u64]) -> Step {
+    memory(Kind::Load, Space::Global, addresses)
+}
+
+pub fn store(addresses: &[u64]) -> Step {
+    memory(Kind::Store, Space::Global, addresses)
+}
+
+pub fn fence() -> Step {
+    Step::Record { instruction: blank(Kind::Fence), addresses: Vec::new() }
+}
+
+/// Waits at a barrier for all warps of the CTA.
+pub fn barrier(id: u8) -> Step {
+    at_barrier(Kind::Barrier, Barrier::of_cta(id))
+}
+
+/// Waits at a barrier for so many warps.
+pub fn barrier_of_warps(id: u8, warps: u8) -> Step {
+    at_barrier(Kind::Barrier, Barrier::of_warps(id, warps))
+}
+
+/// Arrives at a barrier for so many warps, and goes on.
+pub fn barrier_arrive(id: u8, warps: u8) -> Step {
+    at_barrier(Kind::BarrierArrive, Barrier::of_warps(id, warps))
+}
+
+fn at_barrier(kind: Kind, barrier: Barrier) -> Step {
+    let instruction = Instruction { barrier: Some(barrier), ..blank(kind) };
+    Step::Record { instruction, addresses: Vec::new() }
+}
+
+/// Arrives at the barrier of the cluster.
+pub fn cluster_arrive() -> Step {
+    Step::Record { instruction: blank(Kind::ClusterArrive), addresses: Vec::new() }
+}
+
+/// Waits at the barrier of the cluster.
+pub fn cluster_wait() -> Step {
+    Step::Record { instruction: blank(Kind::ClusterWait), addresses: Vec::new() }
+}
+
+pub fn exit() -> Step {
+    Step::Record { instruction: blank(Kind::Exit), addresses: Vec::new() }
+}
+
+fn blank(kind: Kind) -> Instruction {
+    Instruction {
+        pc: 0,
+        kind,
+        space: Space::None,
+        cache_op: CacheOp::Default,
+        width: 0,
+        barrier: None,
+        destinations: 0,
+        mbarrier: None,
+        l2_policy: None,
+        deps: Vec::new(),
+        operands: Operands::NONE,
+        use_distance: None,
+        address_from: None,
+        compute: Vec::new(),
+    }
+}
+
+impl Step {
+    /// The result is needed after `distance` more instructions (0: by the next).
+    pub fn used_after(self, distance: u32) -> Step {
+        self.with(|instruction| instruction.use_distance = Some(distance))
+    }
+
+    /// The same step, which also needs the results of the compute instructions at distances `deps`
+    /// back.
+    pub fn needing(self, deps: &[u8]) -> Step {
+        self.with(|instruction| instruction.deps = deps.to_vec())
+    }
+
+    pub fn with(mut self, change: impl FnOnce(&mut Instruction)) -> Step {
+        let Step::Record { instruction, .. } = &mut self else { panic!("not a record") };
+        change(instruction);
+        self
+    }
+}
+
+/// The instructions of one warp, in order.
+pub type WarpSteps = Vec<Step>;
+
+/// A kernel: CTAs of warps.
+#[derive(Clone, Debug, Default)]
+pub struct TestKernel {
+    /// By default `kernel-N`, N its number in the trace.
+    pub name: Option<String>,
+    pub stream: u64,
+    pub shared_bytes: u32,
+    /// Threads of a CTA for residency limits; 0 = those of its first CTA's warps.
+    pub threads: u32,
+    pub cluster: Option<[u32; 3]>,
+    pub ctas: Vec<Vec<WarpSteps>>,
+}
+
+impl TestKernel {
+    pub fn new(ctas: impl IntoIterator<Item = Vec<WarpSteps>>) -> TestKernel {
+        TestKernel { ctas: ctas.into_iter().collect(), ..TestKernel::default() }
+    }
+
+    fn info(&self, index: usize) -> KernelInfo {
+        let warps = self.ctas.first().map_or(1, Vec::len) as u32;
+        let threads = if self.threads == 0 { warps * 32 } else { self.threads };
+        KernelInfo {
+            name: self.name.clone().unwrap_or_else(|| format!("kernel-{index}")),
+            stream: self.stream,
+            grid: [self.ctas.len() as u32, 1, 1],
+            block: [threads, 1, 1],
+            shared_bytes: self.shared_bytes,
+            cluster: self.cluster,
+            ..KernelInfo::default()
+        }
+    }
+}
+
+/// A trace of `kernels`, with one chunk per CTA.
+pub fn trace(kernels: &[TestKernel]) -> Trace {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    let options = WriterOptions { chunk_bytes: 1, ..WriterOptions::default() };
+    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    for (index, kernel) in kernels.iter().enumerate() {
+        writer.begin_kernel(kernel.info(index)).unwrap();
+        for (cta, warps) in kernel.ctas.iter().enumerate() {
+            write_cta(&mut writer, cta as u32, warps);
+        }
+        writer.end_kernel().unwrap();
+    }
+    writer.finish().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    Trace::from_bytes(Path::new("t.wmt"), bytes).unwrap()
+}
+
+fn write_cta(writer: &mut TraceWriter, block: u32, warps: &[WarpSteps]) {
+    let mut cta = CtaBuilder::new();
+    cta.begin([block, 0, 0]);
+    for (warp, steps) in warps.iter().enumerate() {
+        cta.begin_warp(warp as u32);
+        let mut before = Vec::new();
+        for step in steps {
+            match step {
+                Step::Compute(compute) => before.push(compute.clone()),
+                Step::Record { instruction, addresses } => {
+                    let full = !instruction.kind.is_memory();
+                    let mask = if full { u32::MAX } else { lanes(addresses.len()) };
+                    let compute = std::mem::take(&mut before);
+                    push(writer, &mut cta, instruction, compute, mask, addresses);
+                }
+            }
+        }
+        if !before.is_empty() {
+            push(writer, &mut cta, &blank(Kind::End), before, 0, &[]);
+        }
+    }
+    writer.cta(&cta).unwrap();
+}
+
+fn push(
+    writer: &mut TraceWriter,
+    cta: &mut CtaBuilder,
+    instruction: &Instruction,
+    compute: Vec<Compute>,
+    mask: u32,
+    addresses: &[u64],
+) {
+    let mut active = [0; OpClass::COUNT];
+    compute.iter().for_each(|c| active[c.class as usize] += 32);
+    let id = writer.intern(&Instruction { compute, ..instruction.clone() });
+    cta.push(id, mask, &active, addresses);
+}
+
+/// A mask of the lowest `count` lanes.
+fn lanes(count: usize) -> u32 {
+    (1u64 << count).wrapping_sub(1) as u32
+}

@@ -1,0 +1,275 @@
+//! `mshr-m`, `mshr-s`, `mshr-s+a`: requests that most requests of other SMs have been merged into
+//! go first.
+//!
+//! The controller's Merge Information Buffer is kept here: one for each entry of the queue, as Li
+//! 2015, Section 4.4 has it. The L2's, and the dummy requests between the two, are the L2's.
+
+use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
+use warpmem_params::{Complexity, Counter, Entry, Params, PolicyError, PolicyInfo, Shape, params};
+use warpmem_sim::{CountedMerges, DramCycle, Needs, RowId};
+
+#[cfg(test)]
+mod tests;
+
+const SOURCE: &str = "Li, Inter-core locality aware memory access scheduling, UBC 2015";
+
+const MAXIMUM: PolicyInfo = PolicyInfo {
+    name: "mshr-m",
+    summary: "most merged requests first; a row counts the maximum over its requests",
+    source: SOURCE,
+    params: Options::params,
+};
+
+const SUM: PolicyInfo = PolicyInfo {
+    name: "mshr-s",
+    summary: "most merged requests first; a row counts the sum over its requests",
+    source: SOURCE,
+    params: Options::params,
+};
+
+const AGE: PolicyInfo = PolicyInfo {
+    name: "mshr-s+a",
+    summary: "highest total age of the merged requests first; a row counts the sum over its requests",
+    source: SOURCE,
+    params: Options::params,
+};
+
+pub const MSHR_M: Entry<dyn Family, SchedulerContext> = Entry {
+    info: MAXIMUM,
+    build: |context, params| family(context, params, Score::Maximum, &MAXIMUM),
+};
+
+pub const MSHR_S: Entry<dyn Family, SchedulerContext> =
+    Entry { info: SUM, build: |context, params| family(context, params, Score::Sum, &SUM) };
+
+pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
+    Entry { info: AGE, build: |context, params| family(context, params, Score::Age, &AGE) };
+
+params! {
+    struct Options {
+        /// which requests merged into an L2 MSHR count: those of SMs that did not yet wait for the
+        /// data (`inter-core`), or all
+        count: CountedMerges = CountedMerges::InterCore;
+    }
+}
+
+/// The score that requests and rows are ordered by.
+#[derive(Clone, Copy, PartialEq)]
+enum Score {
+    /// Merge length; a row has the maximum of its requests'.
+    Maximum,
+    /// Merge length; a row has the sum.
+    Sum,
+    /// Age of all merged requests together; a row has the sum.
+    Age,
+}
+
+/// Bits of the scores (Li 2015, Section 4.5).
+struct Widths {
+    request: Complexity,
+    row: Complexity,
+}
+
+/// Of the block address of a request.
+const BLOCK_ADDRESS_BITS: u64 = 24;
+
+impl Score {
+    fn widths(self, shape: &Shape) -> Widths {
+        let length = Complexity { stored: 4, compared: 4 };
+        let sum = 4 + shape.queue_bits();
+        // An age grows by the merge length, so that both are kept; the thesis counts both for a row
+        // too.
+        let age = Complexity { stored: 4 + 15, compared: 15 };
+        match self {
+            Score::Maximum => Widths { request: length, row: length },
+            Score::Sum => {
+                Widths { request: length, row: Complexity { stored: sum, compared: sum } }
+            }
+            Score::Age => Widths { request: age, row: age },
+        }
+    }
+}
+
+struct Mshr {
+    score: Score,
+    count: CountedMerges,
+    slots: usize,
+}
+
+fn family(
+    context: &SchedulerContext,
+    params: Params,
+    score: Score,
+    info: &PolicyInfo,
+) -> Result<Box<dyn Family>, PolicyError> {
+    let Options { count } = params.parse(info)?;
+    Ok(Box::new(Mshr { score, count, slots: context.slots() }))
+}
+
+impl Family for Mshr {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(MergeAware {
+            score: self.score,
+            merged: vec![Merged::default(); self.slots],
+            lengths: [0; MAX_LENGTH],
+            dummies: 0,
+        })
+    }
+
+    fn share_state(&self) -> bool {
+        false
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            merges: Some(self.count),
+            oldest_merges_first: self.score == Score::Age,
+            ..Needs::default()
+        }
+    }
+
+    /// The L2's Merge Information Buffer: for every MSHR its merges, and whether they have changed
+    /// since the last update.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let entry = self.score.widths(shape).request.stored + 1;
+        Complexity { stored: shape.slices * shape.mshr_entries * entry, compared: 0 }
+    }
+}
+
+/// Requests that an L2 MSHR entry holds (Li 2015, Section 4.5).
+const MAX_LENGTH: usize = 16;
+
+/// Ages, of requests and rows, saturate in the 15-bit adders of Li 2015, Section 4.5.
+const MAX_AGE: u64 = 1 << 15;
+
+/// The requests merged into one that waits, as far as the controller knows: an entry of its Merge
+/// Information Buffer.
+#[derive(Clone, Copy, Default)]
+struct Merged {
+    length: u8,
+    /// Together, at `since`; DRAM cycles.
+    age: u64,
+    since: DramCycle,
+}
+
+impl Merged {
+    fn age(&self, now: DramCycle) -> u64 {
+        let grown = u64::from(self.length) * now.since(self.since);
+        (self.age + grown).min(MAX_AGE)
+    }
+}
+
+struct MergeAware {
+    score: Score,
+    /// By slot.
+    merged: Vec<Merged>,
+    /// Requests scheduled, by merge length less one.
+    lengths: [u64; MAX_LENGTH],
+    dummies: u64,
+}
+
+impl MergeAware {
+    fn request_score(&self, slot: Slot, now: DramCycle) -> u64 {
+        let merged = &self.merged[slot.index()];
+        match self.score {
+            Score::Maximum | Score::Sum => merged.length.into(),
+            Score::Age => merged.age(now),
+        }
+    }
+
+    fn row_score(&self, bank: &BankView, row: RowId) -> u64 {
+        let requests = bank.queue.requests_to(bank.bank, row);
+        let scores = requests.map(|(slot, _)| self.request_score(slot, bank.now));
+        match self.score {
+            Score::Maximum => scores.max().unwrap_or(0),
+            Score::Sum => scores.sum(),
+            Score::Age => scores.sum::<u64>().min(MAX_AGE),
+        }
+    }
+
+    /// The request of a row with the highest score; of equal ones the oldest.
+    fn first_of_row(&self, bank: &BankView, row: RowId) -> Option<Slot> {
+        let requests = bank.queue.requests_to(bank.bank, row).map(|(slot, _)| slot);
+        let best = |best, slot| {
+            let score = |slot| self.request_score(slot, bank.now);
+            if score(slot) > score(best) { slot } else { best }
+        };
+        requests.reduce(best)
+    }
+
+    fn set(&mut self, slot: Slot, merges: u32, age: u64, now: DramCycle) {
+        let length = merges.clamp(1, MAX_LENGTH as u32) as u8;
+        self.merged[slot.index()] = Merged { length, age, since: now };
+    }
+}
+
+impl Scheduler for MergeAware {
+    fn traits(&self) -> Traits {
+        // Ages grow at different rates.
+        let repick_at_issue = self.score == Score::Age;
+        Traits { repick_at_issue, takes_events: true, ..Traits::default() }
+    }
+
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let row = match bank.open_row() {
+            Some(row) if bank.hits() > 0 => row,
+            _ => bank.best_row(|row| self.row_score(bank, row.row)).row,
+        };
+        self.first_of_row(bank, row)
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let request = &queued.request;
+        self.set(slot, request.merges.into(), request.age.into(), queued.arrived);
+    }
+
+    fn on_service(&mut self, _: &BankView, slot: Slot) {
+        self.lengths[usize::from(self.merged[slot.index()].length) - 1] += 1;
+    }
+
+    fn on_event(&mut self, event: Event, now: DramCycle) {
+        let Event::Merged { slot, merges, age } = event else { return };
+        self.dummies += 1;
+        let grown = self.merged[slot.index()].age(now);
+        self.set(slot, merges, grown + age, now);
+    }
+
+    /// Section 4.5 of the thesis, without the adders. Stored are for every request its block
+    /// address, its merges and the score of its row. Compared are the scores of requests and rows.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Widths { request, row } = self.score.widths(shape);
+        let row_entry = shape.row_bits + shape.bank_bits() + row.stored;
+        let entries = Complexity {
+            stored: BLOCK_ADDRESS_BITS + request.stored + row_entry,
+            compared: request.compared + row.compared,
+        };
+        let search = Complexity { stored: 0, compared: shape.row_search() };
+        Some(search + entries * shape.queue)
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let dummies = Counter { name: "dummy_requests", value: self.dummies };
+        let lengths = LENGTHS.iter().zip(self.lengths);
+        let lengths = lengths.map(|(name, value)| Counter { name, value });
+        std::iter::once(dummies).chain(lengths).collect()
+    }
+}
+
+const LENGTHS: [&str; MAX_LENGTH] = [
+    "merge_length_1",
+    "merge_length_2",
+    "merge_length_3",
+    "merge_length_4",
+    "merge_length_5",
+    "merge_length_6",
+    "merge_length_7",
+    "merge_length_8",
+    "merge_length_9",
+    "merge_length_10",
+    "merge_length_11",
+    "merge_length_12",
+    "merge_length_13",
+    "merge_length_14",
+    "merge_length_15",
+    "merge_length_16",
+];

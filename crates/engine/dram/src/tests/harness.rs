@@ -1,0 +1,461 @@
+//! Configurations and drivers.
+
+use crate::GivenTimes;
+use crate::prefetch::PrefetchContext;
+use crate::scheduler::{SCHEDULERS, SchedulerContext};
+use crate::{
+    Channel, ChannelResult, Command, CommandKind, Completion, DoneWith, Dram, Power,
+    QueueOrganisation, Request, Timing, checker,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use warpmem_params::Counter;
+use warpmem_sim::{Address, IndexHash};
+pub use warpmem_sim::{BankId, DramCycle, RowId};
+
+/// Every scheduler with its default parameters, and some with others.
+pub fn policies() -> impl Iterator<Item = &'static str> {
+    SCHEDULERS.names().chain(VARIANTS.iter().copied())
+}
+
+/// Parameters that bring out more of a rule on small queues.
+const VARIANTS: &[&str] = &[
+    "fr-fcfs(row_hit_cap=4)",
+    "fr-fcfs(page=closed)",
+    "fr-fcfs(starvation_limit=300)",
+    "fr-fcfs(banks=stepping,picks_per_cycle=1)",
+    "sms(p=0,bank_fifo=2,bypass=2)",
+    "div-first(wat_bits=3,wet_latency=25)",
+    "warped-mc(wat_bits=3,wet_latency=25,picks_per_cycle=1)",
+    "core-criticality(threshold=dynamic,interval=100)",
+    "wg-w(depth=2,write_margin=90)",
+    "par-bs(marking_cap=1)",
+    "atlas(threshold=150,quantum=200)",
+    "tcm(quantum=300,shuffle_interval=40,cluster_threshold=0.4)",
+    "tcm(quantum=300,shuffle_interval=40,shuffle=random)",
+    "stfm(alpha=1,interval=500)",
+    "delay(requests=100,cycles=60,first=20)",
+];
+
+/// Where the machines' presets lie.
+fn presets() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src/presets")
+}
+
+/// Names of the machines that there are presets of.
+pub fn preset_names() -> Vec<String> {
+    let files = fs::read_dir(presets()).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// The channels of a preset.
+pub fn preset(name: &str) -> Dram {
+    let text = fs::read_to_string(presets().join(format!("{name}.toml"))).unwrap();
+    let machine: toml::Table = text.parse().unwrap();
+    machine["dram"].clone().try_into().unwrap()
+}
+
+/// Of rows of 32 lines.
+pub fn prefetch_context() -> PrefetchContext {
+    PrefetchContext { l2_enabled: true, l2_line_bytes: 128, row_bytes: 4096 }
+}
+
+fn address(map: &str) -> Address {
+    Address {
+        map: map.to_owned(),
+        interleave_bytes: if map.contains("channel") { 0 } else { 256 },
+        partition_hash: IndexHash::Linear,
+        bank_hash: IndexHash::Linear,
+        partition_hash_bits: Vec::new(),
+    }
+}
+
+/// GDDR5 in the manner of Li 2015: separate queues, four bank groups, two data cycles per burst.
+pub fn gddr5() -> Dram {
+    Dram {
+        standard_folder: PathBuf::new(),
+        given: GivenTimes::default(),
+        standard: "gddr5".to_owned(),
+        channels: 6,
+        pseudo_channels: 1,
+        stacks: 1,
+        banks: 16,
+        bank_groups: 4,
+        bus_bytes: 8,
+        burst_length: 8,
+        transfers_per_clock: 4,
+        row_bytes: 2048,
+        devices: 1,
+        dual_command_bus: false,
+        read_queue: 64,
+        write_queue: 128,
+        write_high_watermark: 96,
+        write_low_watermark: 80,
+        write_min_drain: 0,
+        queue_organisation: QueueOrganisation::Channel,
+        page: "open".to_owned(),
+        picks_per_cycle: 0,
+        turnaround_limit: 0,
+        done_with: DoneWith::LastDatum,
+        return_queue: 64,
+        return_latency: 0,
+        timing: Timing {
+            trcd: 12,
+            trcdw: 9,
+            tras: 28,
+            trp: 12,
+            trc: 40,
+            tccds: 2,
+            tccdl: 3,
+            trrds: 6,
+            trrdl: 7,
+            tfaw: 32,
+            tcl: 12,
+            twl: 4,
+            twtrs: 5,
+            twtrl: 6,
+            trtw_gap: 2,
+            twr: 12,
+            trtp: 2,
+            trefi: 0,
+            trfc: 0,
+            ..Timing::default()
+        },
+        power: Power::default(),
+        address: address("row:12 bank:4 column:5 burst:6"),
+    }
+}
+
+/// GDDR3 in the manner of Yuan 2009: two chips, 64 B in two bursts of two cycles, one queue.
+pub fn gddr3() -> Dram {
+    let timing = Timing {
+        trcd: 12,
+        trcdw: 12,
+        tras: 21,
+        trp: 13,
+        trc: 34,
+        tccds: 2,
+        tccdl: 2,
+        trrds: 8,
+        trrdl: 8,
+        tfaw: 0,
+        tcl: 9,
+        twl: 1,
+        twtrs: 6,
+        twtrl: 6,
+        trtw_gap: 2,
+        twr: 11,
+        trtp: 2,
+        trefi: 0,
+        trfc: 0,
+        ..Timing::default()
+    };
+    Dram {
+        standard: "gddr3".to_owned(),
+        channels: 8,
+        banks: 4,
+        bank_groups: 1,
+        bus_bytes: 8,
+        burst_length: 4,
+        transfers_per_clock: 2,
+        read_queue: 32,
+        write_queue: 0,
+        write_high_watermark: 0,
+        write_low_watermark: 0,
+        timing,
+        address: address("row:12 bank:2 column:6 burst:5"),
+        ..gddr5()
+    }
+}
+
+/// HBM2 with refresh and both command buses, one queue: as V100 in the Accel-Sim reference.
+pub fn hbm2() -> Dram {
+    let timing = Timing {
+        trcd: 12,
+        trcdw: 9,
+        tras: 28,
+        trp: 12,
+        trc: 40,
+        tccds: 1,
+        tccdl: 2,
+        trrds: 3,
+        trrdl: 4,
+        tfaw: 16,
+        tcl: 12,
+        twl: 2,
+        twtrs: 3,
+        twtrl: 4,
+        trtw_gap: 2,
+        twr: 10,
+        trtp: 3,
+        trefi: 1500,
+        trfc: 120,
+        ..Timing::default()
+    };
+    Dram {
+        standard: "hbm2-legacy".to_owned(),
+        channels: 32,
+        bus_bytes: 16,
+        burst_length: 2,
+        transfers_per_clock: 2,
+        dual_command_bus: true,
+        read_queue: 64,
+        write_queue: 0,
+        timing,
+        address: Address {
+            partition_hash: IndexHash::Ipoly,
+            ..address("row:13 bank:3 column:3 bank:1 channel:5 column:3 burst:5")
+        },
+        ..gddr5()
+    }
+}
+
+/// A configuration in which no constraint hides another: tRC above tRAS + tRP, tCCD_S above a
+/// burst.
+pub fn sparse() -> Dram {
+    let timing = Timing { trc: 47, tccds: 4, tccdl: 6, trtp: 30, tras: 33, ..gddr5().timing };
+    Dram {
+        read_queue: 32,
+        write_queue: 32,
+        write_high_watermark: 24,
+        write_low_watermark: 8,
+        timing,
+        ..gddr5()
+    }
+}
+
+pub fn machines() -> Vec<Dram> {
+    let mut refreshed = gddr5();
+    refreshed.timing.trefi = 900;
+    refreshed.timing.trfc = 74;
+    vec![gddr5(), gddr3(), hbm2(), sparse(), refreshed]
+}
+
+/// Channels of several pseudo channels and stacks too, and one whose commands begin at whole clocks
+/// only.
+pub fn shapes() -> Vec<Dram> {
+    let of = |standard: &str, pseudo_channels, stacks| {
+        let standard = standard.to_owned();
+        Dram { standard, pseudo_channels, stacks, banks: 32, ..gddr5() }
+    };
+    let stacked = [of("hbm2", 2, 1), of("hbm3", 2, 2), of("gddr5", 1, 2), of("gddr7", 4, 1)];
+    machines().into_iter().chain(stacked).collect()
+}
+
+/// One channel, 16 SMs of 32 warps.
+pub fn context(dram: &Dram) -> SchedulerContext {
+    SchedulerContext { dram: Dram { channels: 1, ..dram.clone() }, sources: 16, warps: 16 * 32 }
+}
+
+pub fn channel(dram: &Dram, policy: &str) -> Channel {
+    let mut channel = Channel::family(&context(dram), policy).unwrap().remove(0);
+    channel.enable_log();
+    channel
+}
+
+/// Runs the first of two channels that share a policy. The second holds requests that are never
+/// served.
+pub fn run_beside(
+    dram: &Dram,
+    policy: &str,
+    requests: &[(u64, Request)],
+    elsewhere: &[Request],
+) -> Run {
+    let context = SchedulerContext { dram: Dram { channels: 2, ..dram.clone() }, ..context(dram) };
+    let mut channels = Channel::family(&context, policy).unwrap();
+    elsewhere.iter().for_each(|&request| channels[1].push(DramCycle::ZERO, request));
+    channels[0].enable_log();
+    drive(&mut channels[0], requests, Stepping::Events, |_| u32::MAX)
+}
+
+/// The cycle in which bank 1 is activated, where its request and one to bank 0 arrive at 20 and
+/// bank 0 has the turn, whose row cannot be closed before 28.
+pub fn activation_beside_a_blocked_bank(policy: &str) -> u64 {
+    let queue = [(0, read(0, 0, 1)), (0, read(1, 5, 1)), (20, read(2, 0, 2)), (20, read(3, 1, 1))];
+    let log = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX).log;
+    log.iter().find(|command| command.bank == 1).unwrap().cycle
+}
+
+/// The cycle of this number.
+pub fn at(cycle: u64) -> DramCycle {
+    DramCycle::new(cycle)
+}
+
+/// A one-burst read; change what differs.
+pub fn read(id: u32, bank: u16, row: u32) -> Request {
+    Request {
+        id,
+        bank: BankId(bank),
+        row: RowId(row),
+        write: false,
+        bursts: 1,
+        line: 0,
+        sm: 0,
+        warp: 0,
+        cta: 0,
+        pc: 0,
+        load: u32::MAX,
+        critical: false,
+        hit_prone: false,
+        merges: 1,
+        age: 0,
+    }
+}
+
+pub fn write(id: u32, bank: u16, row: u32) -> Request {
+    Request { write: true, ..read(id, bank, row) }
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Run {
+    pub completions: Vec<Completion>,
+    pub log: Vec<Command>,
+    pub counts: ChannelResult,
+    pub counters: Vec<Counter>,
+}
+
+impl Run {
+    /// The run's commands, `kind bank row@cycle`.
+    pub fn commands(&self) -> Vec<String> {
+        self.log.iter().map(describe).collect()
+    }
+
+    /// What the policy counted under this name.
+    pub fn counted(&self, name: &str) -> u64 {
+        let counter = self.counters.iter().find(|counter| counter.name == name);
+        counter.unwrap_or_else(|| panic!("no counter {name}")).value
+    }
+
+    /// Order in which requests left.
+    pub fn order(&self) -> Vec<u32> {
+        self.completions.iter().map(|done| done.id).collect()
+    }
+}
+
+pub fn describe(command: &Command) -> String {
+    let Command { cycle, kind, bank, row, .. } = command;
+    match kind {
+        CommandKind::Ref => format!("Ref @{cycle}"),
+        _ => format!("{kind:?} {bank}:{row} @{cycle}"),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Stepping {
+    Events,
+    EveryCycle,
+}
+
+/// Sends requests in order, none before its cycle nor before the channel takes it, until all are
+/// served.
+pub fn run_with(
+    dram: &Dram,
+    policy: &str,
+    requests: &[(u64, Request)],
+    stepping: Stepping,
+    room: impl Fn(u64) -> u32,
+) -> Run {
+    drive(&mut channel(dram, policy), requests, stepping, room)
+}
+
+/// The same to a channel that may be one of several.
+pub fn drive(
+    channel: &mut Channel,
+    requests: &[(u64, Request)],
+    stepping: Stepping,
+    room: impl Fn(u64) -> u32,
+) -> Run {
+    let mut completions = Vec::new();
+    let mut sent = 0;
+    let mut now = DramCycle::ZERO;
+    while sent < requests.len() || !channel.is_empty() || channel.is_prefetching() {
+        let arrival = |sent: usize| requests.get(sent).map(|&(at, _)| DramCycle::new(at));
+        let waits = |channel: &Channel, sent: usize, now: DramCycle| {
+            arrival(sent).is_some_and(|at| at <= now) && channel.accepts(&requests[sent].1)
+        };
+        while waits(channel, sent, now) {
+            channel.push(now, requests[sent].1);
+            sent += 1;
+        }
+        let next = channel.step(now, room(now.number()));
+        completions.extend(channel.take_completions());
+        let arrival = match arrival(sent) {
+            Some(at) if at > now => at,
+            Some(_) if waits(channel, sent, now) => now + 1,
+            _ => DramCycle::NEVER,
+        };
+        let event = next.unwrap_or(DramCycle::NEVER).min(arrival);
+        assert!(event > now, "an event must lie ahead");
+        let ends = event == DramCycle::NEVER;
+        assert!(!ends || channel.is_empty(), "stuck at {now}: {:?}", channel.pending());
+        now = if stepping == Stepping::EveryCycle { now + 1 } else { event.min(now + 1_000_000) };
+    }
+    let end = completions.iter().map(|done| done.end).max().unwrap_or(now);
+    Run {
+        completions,
+        log: channel.log().to_vec(),
+        counts: channel.counts(end),
+        counters: channel.counters(),
+    }
+}
+
+/// All requests as early as possible, with the checker's blessing.
+pub fn run(dram: &Dram, policy: &str, requests: &[Request]) -> Run {
+    let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
+    timed(dram, policy, &requests)
+}
+
+/// All requests at their cycles, as [`run`].
+pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
+    let run = run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX);
+    assert_eq!(checker::check(dram, &run.log), [], "{policy}");
+    run
+}
+
+/// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have
+/// another.
+pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
+    let order = run(&gddr5(), policy, requests).order();
+    assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} is as fr-fcfs");
+    order
+}
+
+/// Policies that cannot be built.
+pub fn assert_refused(policies: &[&str]) {
+    for text in policies {
+        assert!(SCHEDULERS.build(text, &context(&gddr5())).is_err(), "{text}");
+    }
+}
+
+/// A small deterministic generator (SplitMix64), so that streams are the same everywhere.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+/// Uniform random banks and rows, `locality` requests in a row to each.
+pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request> {
+    let mut random = Random(seed);
+    let mut place = (0, 0);
+    (0..count)
+        .map(|id| {
+            if id % locality == 0 {
+                place = (random.below(dram.banks.into()) as u16, random.below(4096) as u32);
+            }
+            read(id, place.0, place.1)
+        })
+        .collect()
+}
+
+/// Whole rows of all banks side by side, the banks in turn.
+pub fn sequential(dram: &Dram, count: u32) -> Vec<Request> {
+    let columns = dram.row_bytes / (dram.bus_bytes * dram.burst_length);
+    (0..count).map(|id| read(id, (id % dram.banks) as u16, id / (dram.banks * columns))).collect()
+}

@@ -1,0 +1,76 @@
+//! What DRAM schedulers and arbitration rules cost on a machine, in bits.
+
+use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_machine::{Machine, MachineError};
+use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
+use warpmem_network::{self as network, Direction, Ports};
+use warpmem_params::{Complexity, Invalid, PolicyError, Routers, Shape};
+use warpmem_sim::Field;
+
+/// Why costs could not be counted.
+#[derive(Debug, thiserror::Error)]
+pub enum ComplexityError {
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+/// The numbers of `machine` that costs depend on.
+///
+/// # Errors
+/// [`ComplexityError`] if the address map is not valid, or there is no such topology.
+pub fn shape_of(machine: &Machine) -> Result<Shape, ComplexityError> {
+    let row_bits = machine.dram.layout()?.bits_of(Field::Row);
+    let mshr_entries = if machine.l2.enabled { machine.l2.cache.mshr_entries } else { 0 };
+    Ok(Shape {
+        sms: machine.sm.count.into(),
+        warps: machine.sm.max_warps.into(),
+        slices: machine.slices().into(),
+        mshr_entries: mshr_entries.into(),
+        controllers: machine.dram.channels.into(),
+        queue: machine.dram.read_queue.into(),
+        banks: machine.dram.banks.into(),
+        row_bits: row_bits.into(),
+        routers: largest_routers(&network::routers(&machine.network_spec())?),
+    })
+}
+
+/// Each router counted as the largest of them.
+fn largest_routers(routers: &[Ports]) -> Routers {
+    let most = |of: fn(&Ports) -> usize| routers.iter().map(of).max().unwrap_or(0) as u64;
+    Routers {
+        count: routers.len() as u64,
+        crossings: most(|ports| ports.inputs * ports.outputs),
+        outputs: most(|ports| ports.outputs),
+    }
+}
+
+/// What the DRAM scheduler that `policy` names costs in all controllers of the machine; nothing if
+/// it does not say.
+///
+/// # Errors
+/// [`PolicyError`] if there is no such policy, or not on this machine.
+pub fn of_scheduler(
+    policy: &str,
+    machine: &Machine,
+    shape: &Shape,
+) -> Result<Option<Complexity>, PolicyError> {
+    Ok(SCHEDULERS.build(policy, &machine.scheduler_context())?.complexity(shape))
+}
+
+/// What the arbitration rule that `policy` names costs in all routers of the request network;
+/// nothing if it does not say.
+///
+/// # Errors
+/// [`PolicyError`] if there is no such policy.
+pub fn of_arbiter(policy: &str, shape: &Shape) -> Result<Option<Complexity>, PolicyError> {
+    let direction = Direction::Request;
+    let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
+    Ok(ARBITERS.build(policy, &context)?.complexity(shape))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! What a unit's step may use of the rest of the machine.
+
+use crate::results::{
+    LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted,
+    WarpProgress, WarpRow,
+};
+use crate::side::{LoadEnds, SideChannels};
+use warpmem_sim::{
+    AddressMap, ChannelId, Domain, Fabric, PortId, Request, RequestId, RequestTable, Stamps, Ticks,
+    Total, UnitId,
+};
+
+/// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
+/// levels for DRAM schedulers.
+pub struct Context<'a> {
+    pub fabric: &'a mut Fabric,
+    pub requests: &'a mut RequestTable,
+    pub map: &'a AddressMap,
+    pub record: &'a mut Recording,
+    pub side: &'a mut SideChannels,
+}
+
+impl Context<'_> {
+    /// [`Fabric::pop`]; the request behind is looked at next.
+    #[inline]
+    pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
+        warpmem_sim::pop(self.fabric, self.requests, port, now)
+    }
+
+    /// The number of a load that has been coalesced into requests for the sectors at `addresses`;
+    /// `u32::MAX` where no DRAM scheduler follows loads.
+    pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {
+        let channels = addresses.map(|address| self.map.locate(address).channel);
+        self.side.loads.as_mut().map_or(u32::MAX, |loads| loads.begin(channels))
+    }
+
+    /// All data of a load are back.
+    pub fn finish_load(&mut self, load: u32) {
+        if let Some(loads) = self.loads_of(load) {
+            loads.finish(load);
+        }
+    }
+
+    /// L1 has answered a request of a load at `now`, or made it wait for another.
+    pub fn answered_in_l1(&mut self, load: u32, address: u64, now: Ticks) {
+        let map = self.map;
+        let Some(loads) = self.loads_of(load) else { return };
+        let channel = map.locate(address).channel;
+        if loads.answered_in_l1(load, channel) {
+            self.fabric.wake(channel_unit(channel), now);
+        }
+    }
+
+    /// The L2 has answered a request of a load, or made it wait for another; its channel knows at
+    /// `due`.
+    pub fn answered_in_l2(&mut self, load: u32, address: u64, due: Ticks) {
+        let map = self.map;
+        let Some(loads) = self.loads_of(load) else { return };
+        let channel = map.locate(address).channel;
+        loads.answered_in_l2(load, channel, due);
+        self.fabric.wake(channel_unit(channel), due);
+    }
+
+    fn loads_of(&mut self, load: u32) -> Option<&mut LoadEnds> {
+        self.side.loads.as_mut().filter(|_| load != u32::MAX)
+    }
+}
+
+fn channel_unit(channel: ChannelId) -> UnitId {
+    UnitId { domain: Domain::Dram, index: channel.0.into() }
+}
+
+/// Rows kept before they are handed on.
+const BATCH: usize = 1024;
+
+/// Aggregates over requests and loads, and the rows since the last [`Recording::flush`].
+pub struct Recording {
+    pub latency: LatencyResult,
+    pub loads: LoadResult,
+    /// By kernel.
+    pub progress: Vec<WarpProgress>,
+    /// Requests that are back, counted where a sample of them is wanted.
+    requests: u64,
+    sample: Option<RequestSample>,
+    wants_warps: bool,
+    load_rows: Vec<LoadRow>,
+    request_rows: Vec<RequestRow>,
+    warp_rows: Vec<WarpRow>,
+}
+
+impl Recording {
+    /// `ticks_per_core_cycle` is the period of the core clock.
+    pub fn new(ticks_per_core_cycle: u64, wanted: &Wanted) -> Recording {
+        Recording {
+            latency: LatencyResult { ticks_per_core_cycle, ..LatencyResult::default() },
+            loads: LoadResult::default(),
+            progress: Vec::new(),
+            requests: 0,
+            sample: wanted.requests,
+            wants_warps: wanted.warps,
+            load_rows: Vec::with_capacity(BATCH),
+            request_rows: Vec::new(),
+            warp_rows: Vec::new(),
+        }
+    }
+
+    /// A read request is back at its SM.
+    pub fn latency(&mut self, request: &Request, stamps: &Stamps, now: Ticks) {
+        let total = now.since(stamps.created);
+        self.latency.total.record(total / self.latency.ticks_per_core_cycle);
+        let mut add = |stage: Stage, from: Ticks, to: Ticks| {
+            self.latency.stage_ticks[stage as usize] += u128::from(to.since(from));
+        };
+        add(Stage::L1, stamps.created, stamps.l1_missed);
+        add(Stage::RequestNetwork, stamps.l1_missed, stamps.l2_arrived);
+        add(Stage::L2Queue, stamps.l2_arrived, stamps.l2_served);
+        if request.offchip {
+            add(Stage::L2ToDram, stamps.l2_served, stamps.dram_entered);
+            add(Stage::DramQueue, stamps.dram_entered, stamps.dram_started);
+            add(Stage::DramService, stamps.dram_started, stamps.dram_finished);
+            add(Stage::L2, stamps.dram_finished, stamps.replied);
+        } else {
+            add(Stage::L2, stamps.l2_served, stamps.replied);
+        }
+        add(Stage::ReplyNetwork, stamps.replied, now);
+    }
+
+    /// A load instruction has its last datum.
+    pub fn load(&mut self, row: &LoadRow) {
+        let loads = &mut self.loads;
+        loads.loads += 1;
+        loads.requests.record(row.requests.into());
+        loads.offchip_requests.record(row.offchip_requests.into());
+        loads.channels.record(row.channels.into());
+        loads.banks.record(row.banks.into());
+        if let (Some(divergence), Some(inside)) = (row.divergence, row.in_mc_divergence) {
+            loads.load_time.record(row.load_time);
+            loads.divergence.record(divergence);
+            loads.in_mc_divergence += i128::from(inside);
+        }
+        self.load_rows.push(*row);
+    }
+
+    /// One more request is back at its SM; whether it is in the sample that is wanted.
+    #[inline]
+    pub fn samples_request(&mut self) -> bool {
+        let Some(sample) = self.sample else { return false };
+        self.requests += 1;
+        sample.has(self.requests)
+    }
+
+    /// A request of the sample is back.
+    pub fn request(&mut self, row: RequestRow) {
+        self.request_rows.push(row);
+    }
+
+    /// Warps have ended.
+    pub fn warps(&mut self, rows: &mut Vec<WarpRow>) {
+        for row in rows.iter() {
+            let kernel = row.kernel as usize;
+            if kernel >= self.progress.len() {
+                self.progress.resize(kernel + 1, WarpProgress::default());
+            }
+            self.progress[kernel].add(row.instructions, row.end_cycle - row.launch_cycle);
+        }
+        if self.wants_warps {
+            self.warp_rows.append(rows);
+        }
+        rows.clear();
+    }
+
+    /// Whether a batch of rows is full.
+    pub(crate) fn is_full(&self) -> bool {
+        self.load_rows.len() + self.request_rows.len() + self.warp_rows.len() >= BATCH
+    }
+
+    /// Takes over the rows of `other`, which are later.
+    pub(crate) fn append_rows(&mut self, other: &mut Recording) {
+        self.load_rows.append(&mut other.load_rows);
+        self.request_rows.append(&mut other.request_rows);
+        self.warp_rows.append(&mut other.warp_rows);
+    }
+
+    /// Adds the aggregates of `other`.
+    pub(crate) fn add(&mut self, other: &Recording) {
+        self.latency.add(&other.latency);
+        self.loads.add(&other.loads);
+        let kernels = self.progress.len().max(other.progress.len());
+        self.progress.resize(kernels, WarpProgress::default());
+        self.progress.iter_mut().zip(&other.progress).for_each(|(mine, theirs)| mine.merge(theirs));
+    }
+
+    /// Hands the rows on.
+    pub(crate) fn flush(&mut self, sink: &mut dyn RunSink) {
+        self.load_rows.drain(..).for_each(|row| sink.load(&row));
+        self.request_rows.drain(..).for_each(|row| sink.request(&row));
+        self.warp_rows.drain(..).for_each(|row| sink.warp(&row));
+    }
+}

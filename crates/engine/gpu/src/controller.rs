@@ -1,0 +1,495 @@
+//! A channel between its slices' ports: requests in, finished reads out.
+
+mod credits;
+#[cfg(test)]
+mod merge_tests;
+mod perfect;
+mod prefetched;
+#[cfg(test)]
+mod tests;
+mod transit;
+
+use crate::context::Context;
+use crate::side::Sent;
+use credits::Credits;
+use perfect::Perfect;
+use prefetched::OpenRows;
+use std::collections::VecDeque;
+use transit::Transit;
+use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
+use warpmem_machine::Machine;
+use warpmem_params::{Counter, PolicyError};
+use warpmem_sim::{
+    BankId, CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind,
+    Ticks, UnitId,
+};
+
+/// The item at the head of a slice's port.
+#[derive(Clone, Copy)]
+struct Head {
+    id: RequestId,
+    /// The cycle from which it may be taken.
+    cycle: DramCycle,
+    item: Item,
+}
+
+#[derive(Clone, Copy)]
+enum Item {
+    Request(Request),
+    /// A dummy request, which reports merges into a request to this bank.
+    MergeUpdate {
+        sent: Sent,
+        bank: BankId,
+    },
+}
+
+/// An item between a slice and the queues. It enters them from `cycle` on, when they have room.
+struct InFlight {
+    cycle: DramCycle,
+    id: RequestId,
+    item: Item,
+}
+
+/// The ports between the controller and one slice.
+struct SlicePort {
+    misses: PortId,
+    fills: PortId,
+    /// The head of `misses`, kept once read: only this controller removes it.
+    head: Option<Head>,
+}
+
+/// Most reads that may start in a cycle: one by each command bus.
+const STARTS: u32 = 2;
+
+/// One channel and where its slices' requests come from and go to.
+pub struct Controller {
+    unit: UnitId,
+    clock: DramClock,
+    channel: Channel,
+    /// By slice of the channel.
+    slices: Vec<SlicePort>,
+    /// Slice that is tried first: the one after the slice served last.
+    first: usize,
+    bursts_per_sector: u16,
+    bursts_per_line: u32,
+    /// With a prefetcher: the addresses of open rows.
+    rows: Option<OpenRows>,
+    /// With a prefetcher that skips lines in the L2: these lines.
+    cached: Option<CachedLines>,
+    /// Between the slices and the queues, oldest first.
+    in_flight: VecDeque<InFlight>,
+    transit: Transit,
+    /// DRAM cycles from the end of a read until its slice can take it.
+    return_latency: u64,
+    /// What the slices' requests take to leave, if their number is limited.
+    credits: Option<Credits>,
+    /// Reads that may finish before the ports to the slices are full: a lower bound, renewed when it
+    /// matters.
+    room: u32,
+    /// Counts of a perfect DRAM, which replaces the channel.
+    perfect: Option<Perfect>,
+    /// Which CTAs use each row, if `run.count_row_sharing` is set.
+    sharing: Option<RowSharing>,
+}
+
+impl Controller {
+    /// Channel `index` of the machine, with its prefetcher. `slices` has a pair of ports for each
+    /// slice: misses in, fills out.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
+    pub fn new(
+        machine: &Machine,
+        index: usize,
+        clock: DramClock,
+        channel: Channel,
+        slices: Vec<(PortId, PortId)>,
+    ) -> Result<Controller, PolicyError> {
+        let (dram, cache) = (&machine.dram, &machine.l2.cache);
+        let line_bursts = cache.line_bytes / dram.burst_bytes();
+        let prefetcher =
+            PREFETCHERS.build(&machine.policy.prefetcher, &machine.prefetch_context())?;
+        let cached = prefetcher.skips_cached().then(CachedLines::default);
+        let rows = prefetcher.prefetches().then(|| OpenRows::new(machine));
+        let lines = dram.row_bytes / cache.line_bytes;
+        let channel = channel.with_prefetcher(
+            prefetcher,
+            lines,
+            line_bursts as u16,
+            cached.clone().unwrap_or_default(),
+        );
+        let credits = Credits::new(machine, slices.len());
+        let port = |(misses, fills)| SlicePort { misses, fills, head: None };
+        Ok(Controller {
+            unit: UnitId { domain: Domain::Dram, index: index as u32 },
+            clock,
+            channel,
+            slices: slices.into_iter().map(port).collect(),
+            first: 0,
+            bursts_per_sector: (cache.sector_bytes / dram.burst_bytes()) as u16,
+            bursts_per_line: line_bursts,
+            rows,
+            cached,
+            credits,
+            room: 0,
+            perfect: None,
+            sharing: machine.run.count_row_sharing.then(RowSharing::default),
+            in_flight: VecDeque::new(),
+            transit: Transit::new(machine, clock),
+            return_latency: dram.return_latency.into(),
+        })
+    }
+
+    /// Where the slices note their lines, if the prefetcher skips lines in the L2.
+    pub fn cached_lines(&self) -> Option<&CachedLines> {
+        self.cached.as_ref()
+    }
+
+    /// This channel as the fabric knows it.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// Steps the channel at `cycle`: merge updates and requests enter, commands issue,
+    /// finished reads leave.
+    pub fn step(&mut self, cycle: DramCycle, ctx: &mut Context) {
+        if self.perfect.is_some() {
+            self.step_perfect(cycle, ctx);
+            return;
+        }
+        self.end_loads(cycle, ctx);
+        self.admit(cycle, ctx);
+        if self.room <= self.channel.reads_in_service() + STARTS {
+            self.room = self.room(ctx);
+        }
+        let next = self.channel.step(cycle, self.room);
+        self.complete(ctx);
+        let next = self.await_room(cycle, next, ctx);
+        self.schedule(cycle, next, ctx);
+    }
+
+    /// Reports to the scheduler the loads whose last request was answered above DRAM.
+    fn end_loads(&mut self, cycle: DramCycle, ctx: &mut Context) {
+        let Some(loads) = &mut ctx.side.loads else { return };
+        while let Some(load) = loads.next_end(self.id(), self.clock.at(cycle)) {
+            if self.perfect.is_none() {
+                self.channel.load_complete(cycle, load);
+            }
+        }
+    }
+
+    /// Takes at most one item from the slices, and lets items that have arrived enter the queues.
+    ///
+    /// An item leaves its slice only while the queues have room and the slice has a credit. Items ahead of it
+    /// may have filled the queues when it arrives; it then waits in front (GPGPU-Sim,
+    /// memory_partition_unit::dram_cycle).
+    fn admit(&mut self, cycle: DramCycle, ctx: &mut Context) {
+        if let Some(credits) = &mut self.credits {
+            credits.settle(cycle);
+        }
+        self.take_next(cycle, ctx);
+        while let Some(item) = self.in_flight.front()
+            && item.cycle <= cycle
+            && self.may_enter(&item.item)
+        {
+            let InFlight { id, item, .. } = *item;
+            self.in_flight.pop_front();
+            if self.enter(id, item, cycle, ctx) {
+                break;
+            }
+        }
+    }
+
+    /// Takes an item from the first slice, round robin, whose head may enter.
+    fn take_next(&mut self, cycle: DramCycle, ctx: &mut Context) {
+        let mut slice = self.first;
+        for _ in 0..self.slices.len() {
+            let next = if slice + 1 < self.slices.len() { slice + 1 } else { 0 };
+            self.look(slice, ctx);
+            let head = self.slices[slice].head.as_ref();
+            if let Some(&Head { id, item, .. }) = head
+                .filter(|head| self.leaves_from(slice, head) <= cycle && self.may_enter(&head.item))
+            {
+                self.take_head(slice, id, cycle, ctx);
+                self.take_credit(slice, &item);
+                let cycle = self.transit.end(cycle);
+                self.in_flight.push_back(InFlight { cycle, id, item });
+                self.first = next;
+                return;
+            }
+            slice = next;
+        }
+    }
+
+    /// An item enters the channel; true if it is a request for the queue.
+    fn enter(&mut self, id: RequestId, item: Item, cycle: DramCycle, ctx: &mut Context) -> bool {
+        match item {
+            Item::MergeUpdate { sent, bank } => {
+                // A dummy request enters no queue: it ends when the scheduler has its update.
+                let (merges, age) = (sent.merges.into(), sent.age.into());
+                self.channel.merge(cycle, bank, sent.about.0, merges, age);
+                ctx.requests.remove(id);
+                false
+            }
+            Item::Request(request) => {
+                if let Some(sharing) = &mut self.sharing {
+                    sharing.note(&request);
+                }
+                self.channel.push(cycle, request);
+                self.end_load(request.load, cycle, ctx);
+                true
+            }
+        }
+    }
+
+    /// Reads the head of a slice's port, unless it is known.
+    #[inline]
+    fn look(&mut self, slice: usize, ctx: &Context) {
+        if self.slices[slice].head.is_none() {
+            self.slices[slice].head = self.fetch(slice, ctx);
+        }
+    }
+
+    #[inline(never)]
+    fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
+        let (ready, id) = ctx.fabric.head(self.slices[slice].misses)?;
+        Some(Head { id, cycle: self.transit.begin(ready), item: self.item(id, ctx) })
+    }
+
+    fn take_head(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
+        let port = &mut self.slices[slice];
+        port.head = None;
+        pop(port.misses, id, self.clock.at(cycle), ctx);
+    }
+
+    /// The cycle from which the head of a slice's port may leave if the queues have room for it.
+    #[inline]
+    fn leaves_from(&self, slice: usize, head: &Head) -> DramCycle {
+        match (&self.credits, &head.item) {
+            (Some(credits), Item::Request(_)) => head.cycle.max(credits.free_from(slice)),
+            _ => head.cycle,
+        }
+    }
+
+    #[inline]
+    fn take_credit(&mut self, slice: usize, item: &Item) {
+        if let (Some(credits), Item::Request(_)) = (&mut self.credits, item) {
+            credits.take(slice);
+        }
+    }
+
+    fn id(&self) -> ChannelId {
+        ChannelId(self.unit.index as u16)
+    }
+
+    /// Reports the end of `load` to the scheduler if its last request has entered the queue.
+    fn end_load(&mut self, load: u32, cycle: DramCycle, ctx: &mut Context) {
+        let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
+        if loads.entered(load, self.id()) && self.perfect.is_none() {
+            self.channel.load_complete(cycle, load);
+        }
+    }
+
+    fn item(&self, id: RequestId, ctx: &Context) -> Item {
+        let row = ctx.requests.get(id);
+        let place = row.place;
+        let update = merge_update(id, ctx);
+        if let Some(sent) = update.filter(|sent| sent.about != id) {
+            return Item::MergeUpdate { sent, bank: place.bank };
+        }
+        Item::Request(Request {
+            id: id.0,
+            bank: place.bank,
+            row: place.row,
+            write: row.kind == RequestKind::Writeback,
+            bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
+            line: (u32::from(place.column) / self.bursts_per_line) as u16,
+            sm: row.sm.0,
+            warp: row.warp.0,
+            cta: row.cta,
+            pc: row.pc,
+            load: row.load,
+            critical: row.critical,
+            hit_prone: row.hit_prone,
+            merges: update.map_or(1, |sent| sent.merges),
+            age: update.map_or(0, |sent| sent.age),
+        })
+    }
+
+    /// Reads that may finish without overflowing any slice's port, as the ports are now.
+    fn room(&self, ctx: &Context) -> u32 {
+        let rooms = self.slices.iter().map(|port| ctx.fabric.room(port.fills));
+        rooms.min().unwrap_or(0) as u32
+    }
+
+    /// Hands finished reads to their slices.
+    fn complete(&mut self, ctx: &mut Context) {
+        let (slices, rows, clock) = (&self.slices, &mut self.rows, self.clock);
+        let first_slice = self.unit.index as usize * slices.len();
+        for done in self.channel.take_completions() {
+            let id = match rows {
+                Some(rows) => rows.request(&done, clock, ctx),
+                None => RequestId(done.id),
+            };
+            let slice = ctx.requests.get(id).place.slice.index() - first_slice;
+            let returned = match done.write {
+                true => done.end,
+                false => done.end + self.return_latency,
+            };
+            if let Some(credits) = self.credits.as_mut().filter(|_| !done.is_prefetch()) {
+                credits.give_back(slice, returned);
+            }
+            if done.write {
+                ctx.requests.remove(id);
+                continue;
+            }
+            let stamps = ctx.requests.stamps_mut(id);
+            stamps.dram_entered = self.clock.at(done.arrived);
+            stamps.dram_started = self.clock.at(done.first_command);
+            stamps.dram_finished = clock.at(done.end);
+            ctx.fabric.push(slices[slice].fills, id, clock.at(returned));
+            self.room -= 1;
+        }
+    }
+
+    /// The channel planned with the known room: asks again where the ports have more, and wakes on the
+    /// next free entry where they do not.
+    fn await_room(
+        &self,
+        cycle: DramCycle,
+        next: Option<DramCycle>,
+        ctx: &mut Context,
+    ) -> Option<DramCycle> {
+        if !self.channel.lacks_room(self.room) {
+            return next;
+        }
+        if !self.channel.lacks_room(self.room(ctx)) {
+            return Some(cycle + 1);
+        }
+        for port in &self.slices {
+            ctx.fabric.wake_writer(port.fills);
+        }
+        next
+    }
+
+    fn schedule(&mut self, cycle: DramCycle, next: Option<DramCycle>, ctx: &mut Context) {
+        let mut wake = next.unwrap_or(DramCycle::NEVER);
+        // If the channel goes on in the next cycle, nothing can be earlier.
+        if wake > cycle + 1 {
+            wake = wake.min(self.next_item(cycle, ctx));
+        }
+        if wake != DramCycle::NEVER {
+            ctx.fabric.wake_at(self.unit.index, wake.max(cycle + 1));
+        }
+    }
+
+    /// When the next item can leave its slice or enter the queues; any cycle up to `cycle` stands for
+    /// the next.
+    fn next_item(&mut self, cycle: DramCycle, ctx: &Context) -> DramCycle {
+        let mut next = DramCycle::NEVER;
+        if let Some(item) = self.in_flight.front()
+            && (item.cycle > cycle || self.may_enter(&item.item))
+        {
+            next = item.cycle;
+        }
+        for slice in 0..self.slices.len() {
+            self.look(slice, ctx);
+            let Some(head) = self.slices[slice].head.as_ref().filter(|head| head.cycle < next)
+            else {
+                continue;
+            };
+            let from = self.leaves_from(slice, head);
+            if from < next && (from > cycle || next > cycle && self.may_enter(&head.item)) {
+                next = from;
+            }
+        }
+        next
+    }
+
+    fn may_enter(&self, item: &Item) -> bool {
+        match item {
+            Item::MergeUpdate { .. } => true,
+            Item::Request(request) => self.channel.accepts(request),
+        }
+    }
+
+    /// What the channel counted until `cycle`, which may be in the middle of the run.
+    pub fn counts(&self, cycle: DramCycle) -> ChannelResult {
+        self.channel.counts(cycle)
+    }
+
+    /// Which CTAs used each row, if `run.count_row_sharing` is set.
+    pub fn row_sharing(&self) -> Option<&RowSharing> {
+        self.sharing.as_ref()
+    }
+
+    /// Keeps a log of the commands, for the checker.
+    pub fn enable_log(&mut self) {
+        self.channel.enable_log();
+    }
+
+    /// Takes the commands logged since the last call.
+    pub fn take_log(&mut self) -> Vec<Command> {
+        self.channel.take_log()
+    }
+
+    /// What the scheduler counted, or perfect DRAM.
+    pub fn counters(&self) -> Vec<Counter> {
+        match &self.perfect {
+            Some(perfect) => perfect.counters(),
+            None => self.channel.counters(),
+        }
+    }
+
+    /// Whether DRAM is perfect: see [`Controller::perfect`].
+    pub fn is_perfect(&self) -> bool {
+        self.perfect.is_some()
+    }
+
+    /// Whether lines are ever prefetched.
+    pub fn has_prefetcher(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Prefetches nothing from `cycle` on. Step the controller then.
+    pub fn end_prefetching(&mut self, cycle: DramCycle) {
+        self.channel.end_prefetching(cycle);
+    }
+
+    /// Whether a prefetched line has not yet left the channel.
+    pub fn is_prefetching(&self) -> bool {
+        self.channel.is_prefetching()
+    }
+
+    /// The channel itself.
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> String {
+        let (pending, in_flight) = (self.channel.pending(), self.in_flight.len());
+        format!("channel {}: {pending} requests pending, {in_flight} on their way", self.unit.index)
+    }
+}
+
+/// The merge update that belongs to the item at the head of the port that holds `id`.
+fn merge_update(id: RequestId, ctx: &Context) -> Option<Sent> {
+    let slice = ctx.requests.get(id).place.slice;
+    ctx.side.merges.as_ref().and_then(|updates| updates.head(slice))
+}
+
+/// The update that a dummy request reports; none if `id` is a request for data.
+fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
+    merge_update(id, ctx).filter(|sent| sent.about != id)
+}
+
+/// Takes the item at the head of a port.
+fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
+    ctx.pop(port, now);
+    let slice = ctx.requests.get(id).place.slice;
+    if let Some(updates) = &mut ctx.side.merges {
+        updates.pop(slice);
+    }
+}

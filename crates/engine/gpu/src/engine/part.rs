@@ -1,0 +1,164 @@
+//! The units of a region, which one thread steps.
+
+use super::idle_steps::{State, StepCounts};
+use crate::context::{Context, Recording};
+use crate::controller::Controller;
+use crate::l2::Slice;
+use crate::side::SideChannels;
+use crate::sm::{ClusterCta, CtaEnd, Sm};
+use std::sync::Arc;
+use warpmem_sim::{AddressMap, ClockDomain, CoreCycle, Cycle, Domain, Region, Ticks, domain};
+use warpmem_trace::TraceError;
+
+/// What units of different regions may do at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// DRAM channels, then slices.
+    Memory,
+    /// SMs.
+    Core,
+}
+
+impl Phase {
+    pub const COUNT: usize = 2;
+
+    /// The clock domains of its units.
+    pub fn domains(self) -> &'static [Domain] {
+        match self {
+            Phase::Memory => &[Domain::Dram, Domain::L2],
+            Phase::Core => &[Domain::Core],
+        }
+    }
+}
+
+/// The SMs, slices and channels of a region, with consecutive numbers each, and what they share.
+pub(super) struct Part {
+    pub first_sm: usize,
+    pub sms: Vec<Sm>,
+    pub first_slice: usize,
+    pub slices: Vec<Slice>,
+    pub first_controller: usize,
+    pub controllers: Vec<Controller>,
+    pub map: Arc<AddressMap>,
+    pub side: SideChannels,
+    pub record: Recording,
+    /// CTAs that have ended in the core cycle that has been stepped, in the order of their SMs.
+    pub ended: Vec<CtaEnd>,
+    /// CTAs whose warps have all arrived at the barrier of their cluster in this cycle.
+    pub arrived: Vec<ClusterCta>,
+    /// The number of the dispatcher in the core domain: behind the last SM of the machine. Its wake-ups
+    /// are in the first region.
+    pub dispatcher: usize,
+    /// It is due in the core cycle that has been stepped.
+    pub dispatcher_due: bool,
+    /// Unit steps so far, by phase.
+    pub steps: [u64; Phase::COUNT],
+    /// What came of the steps, where somebody asked.
+    pub watched: Option<Box<StepCounts>>,
+    /// Why an SM could not go on.
+    pub error: Option<TraceError>,
+}
+
+impl Part {
+    /// Steps the units of a phase that are due at `now`.
+    pub fn step(&mut self, phase: Phase, now: Ticks, region: &mut Region) {
+        match phase {
+            Phase::Memory => self.step_memory(now, region),
+            Phase::Core => self.step_core(now, region),
+        }
+    }
+
+    fn step_memory(&mut self, now: Ticks, region: &mut Region) {
+        if self.watched.is_some() {
+            return self.step_memory_watched(now, region);
+        }
+        let Part { controllers, slices, map, side, record, .. } = self;
+        let (channel, slice) = (self.first_controller, self.first_slice);
+        let Region { fabric, requests } = region;
+        let ctx = &mut Context { fabric, requests, map, record, side };
+        let steps = &mut self.steps[Phase::Memory as usize];
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
+            controllers[unit - channel].step(cycle, ctx);
+        });
+        *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
+    }
+
+    /// As [`Part::step_memory`], and looks at what comes of each step.
+    fn step_memory_watched(&mut self, now: Ticks, region: &mut Region) {
+        let Part { controllers, slices, map, side, record, watched, .. } = self;
+        let (channel, slice) = (self.first_controller, self.first_slice);
+        let watched = watched.as_mut().expect("somebody watches");
+        let Region { fabric, requests } = region;
+        let ctx = &mut Context { fabric, requests, map, record, side };
+        let steps = &mut self.steps[Phase::Memory as usize];
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
+            let channel = &mut controllers[unit - channel];
+            let before = State::of_channel(channel, cycle, ctx.fabric.moves());
+            channel.step(cycle, ctx);
+            watched
+                .channels
+                .add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
+        });
+        *steps += step_due(ctx, now, |unit, cycle, ctx| {
+            let slice = &mut slices[unit - slice];
+            let before = State::of_slice(slice, cycle, ctx.fabric.moves());
+            slice.step(cycle, ctx);
+            watched.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
+        });
+    }
+
+    fn step_core(&mut self, now: Ticks, region: &mut Region) {
+        let Some(cycle) = region.fabric.begin_cycle(Domain::Core, now) else { return };
+        while let Some(unit) = region.fabric.wheel(Domain::Core).take() {
+            if unit == self.dispatcher {
+                self.dispatcher_due = true;
+                continue;
+            }
+            self.steps[Phase::Core as usize] += 1;
+            if let Err(error) = self.step_sm(unit, CoreCycle::new(cycle), region) {
+                self.error = Some(error);
+                return;
+            }
+        }
+        region.fabric.wheel(Domain::Core).end();
+    }
+
+    fn step_sm(
+        &mut self,
+        unit: usize,
+        cycle: Cycle<domain::Core>,
+        region: &mut Region,
+    ) -> Result<(), TraceError> {
+        let Part { map, side, record, watched, .. } = self;
+        let Region { fabric, requests } = region;
+        let sm = &mut self.sms[unit - self.first_sm];
+        let before = watched.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
+        sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
+        if let (Some(watched), Some(before)) = (watched, before) {
+            watched.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
+        }
+        while let Some(end) = sm.take_ended() {
+            self.ended.push(end);
+        }
+        while let Some(arrival) = sm.take_arrival() {
+            self.arrived.push(arrival);
+        }
+        Ok(())
+    }
+}
+
+/// Steps the units of domain `D` that are due at `now`; returns how many.
+fn step_due<D: ClockDomain>(
+    ctx: &mut Context,
+    now: Ticks,
+    mut step: impl FnMut(usize, Cycle<D>, &mut Context),
+) -> u64 {
+    let Some(cycle) = ctx.fabric.begin_cycle(D::DOMAIN, now) else { return 0 };
+    let mut steps = 0;
+    while let Some(unit) = ctx.fabric.wheel(D::DOMAIN).take() {
+        steps += 1;
+        step(unit, Cycle::new(cycle), ctx);
+    }
+    ctx.fabric.wheel(D::DOMAIN).end();
+    steps
+}

@@ -1,0 +1,468 @@
+//! The run loop: from a machine and a trace to results.
+
+use super::feeder::Feeder;
+use super::idle_steps::StepCounts;
+use super::intervals::{FIRST_CYCLE, Intervals};
+use super::periods::Periods;
+use super::system::{BuildError, System};
+use super::team::Team;
+use super::weights::Weights;
+use super::windows::Windows;
+use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
+use warpmem_dram::scheduler::Family;
+use warpmem_dram::{Command, CommandSink};
+use warpmem_machine::Machine;
+use warpmem_sim::{CoreClock, CoreCycle, Ticks};
+use warpmem_trace::{Kernel, Trace, TraceError, WARP_SIZE};
+
+/// Unit steps between two reports of progress.
+const REPORT_STEPS: u64 = 1 << 17;
+/// Unit steps between two times that logged commands are handed over.
+const LOG_STEPS: u64 = 1 << 17;
+/// Unit steps without any progress after which a machine that has events but gets nowhere is given
+/// up, if that has also lasted longer than its units may be at work on one thing.
+const STALL_STEPS: u64 = if cfg!(test) { 1 << 18 } else { 1 << 26 };
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgressReport {
+    pub ctas_ended: u64,
+    pub ctas: u64,
+    /// Core cycles simulated.
+    pub cycles: u64,
+    pub warp_instructions: u64,
+}
+
+/// Watches a run.
+pub trait Progress {
+    /// Called now and then; `false` ends the run early.
+    fn report(&mut self, report: &ProgressReport) -> bool;
+}
+
+/// Nobody watches.
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn report(&mut self, _: &ProgressReport) -> bool {
+        true
+    }
+}
+
+/// Why a run gave no results.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("interrupted")]
+    Interrupted,
+    #[error(
+        "deadlock at core cycle {cycle}: work is left and nothing can move; please report this with the \
+         trace and the machine\n  {}",
+        state.join("\n  ")
+    )]
+    Deadlock { cycle: u64, state: Vec<String> },
+    #[error(
+        "broken invariant at the end of the run: {what}; please report this with the trace and the machine\n  {}",
+        state.join("\n  ")
+    )]
+    Invariant { what: String, state: Vec<String> },
+}
+
+impl RunError {
+    /// Whether it is a fault of the engine, not of its input.
+    pub fn is_fault(&self) -> bool {
+        matches!(self, RunError::Deadlock { .. } | RunError::Invariant { .. })
+    }
+}
+
+/// Replays `trace` on `machine`. The same inputs give the same results, bit for bit.
+pub fn simulate(
+    machine: &Machine,
+    trace: &Trace,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    simulate_with_threads(machine, trace, 1, sink, progress)
+}
+
+/// As [`simulate`], on so many threads, if the machine has as many SMs and channels and nothing forbids
+/// it: DRAM schedulers that share state or tables, or a sample of requests that `sink` wants. The
+/// results are the same, bit for bit.
+pub fn simulate_with_threads(
+    machine: &Machine,
+    trace: &Trace,
+    threads: usize,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    let system = System::new(machine, trace, &sink.wanted(), threads)?;
+    run(system, machine, trace, sink, progress)
+}
+
+/// As [`simulate`], with these DRAM schedulers instead of those that the machine names.
+pub fn simulate_with_schedulers(
+    machine: &Machine,
+    trace: &Trace,
+    schedulers: &dyn Family,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    let system = System::with_schedulers(machine, trace, schedulers, &sink.wanted(), 1)?;
+    run(system, machine, trace, sink, progress)
+}
+
+/// As [`simulate`], but every unit is stepped in every cycle instead of only when it is due. The
+/// results are the same but for [`RunResult::steps`]: a difference shows a unit that slept through
+/// an event. Slow.
+pub fn simulate_every_cycle(
+    machine: &Machine,
+    trace: &Trace,
+    sink: &mut dyn RunSink,
+) -> Result<RunResult, RunError> {
+    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
+    system.poll();
+    run(system, machine, trace, sink, &mut NoProgress)
+}
+
+/// As [`simulate`], with the machine in as many parts as for so many threads, but on one thread; and how
+/// evenly the work falls on the parts, from which follows what threads can gain.
+pub fn simulate_in_windows(
+    machine: &Machine,
+    trace: &Trace,
+    threads: usize,
+) -> Result<(RunResult, Windows), RunError> {
+    let sink = &mut Discard;
+    let mut system = System::new(machine, trace, &sink.wanted(), threads)?;
+    system.watch_windows();
+    let mut windows = None;
+    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
+        windows = system.take_windows();
+    })?;
+    Ok((result, windows.expect("the system has watched them")))
+}
+
+/// As [`simulate`], and which steps of units changed nothing; `polls`: of every unit in every cycle. Slow.
+pub fn simulate_watching_steps(
+    machine: &Machine,
+    trace: &Trace,
+    polls: bool,
+) -> Result<(RunResult, StepCounts), RunError> {
+    let sink = &mut Discard;
+    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
+    system.watch_steps();
+    if polls {
+        system.poll();
+    }
+    let mut steps = StepCounts::default();
+    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
+        steps = system.watched_steps();
+    })?;
+    Ok((result, steps))
+}
+
+/// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
+pub fn simulate_with_commands(
+    machine: &Machine,
+    trace: &Trace,
+) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
+    let mut logs = CommandLogs(vec![Vec::new(); machine.dram.channels as usize]);
+    let result = simulate(machine, trace, &mut logs, &mut NoProgress)?;
+    Ok((result, logs.0))
+}
+
+/// A log for each channel, and nothing else.
+struct CommandLogs(Vec<Vec<Command>>);
+
+impl RunSink for CommandLogs {
+    fn load(&mut self, _: &LoadRow) {}
+
+    fn commands(&mut self) -> Option<&mut dyn CommandSink> {
+        Some(&mut self.0)
+    }
+}
+
+/// Hands logged commands over now and then, so that they do not pile up.
+struct CommandLog {
+    /// Unit steps.
+    next_hand_over: u64,
+}
+
+impl CommandLog {
+    /// Where `sink` takes commands, from the first of the run on.
+    fn start(system: &mut System, sink: &mut dyn RunSink) -> Option<CommandLog> {
+        sink.commands()?;
+        system.enable_command_logs();
+        Some(CommandLog { next_hand_over: LOG_STEPS })
+    }
+
+    fn follow(&mut self, system: &mut System, sink: &mut dyn RunSink) {
+        if system.steps() >= self.next_hand_over {
+            self.next_hand_over = system.steps() + LOG_STEPS;
+            hand_over_commands(system, sink);
+        }
+    }
+}
+
+fn hand_over_commands(system: &mut System, sink: &mut dyn RunSink) {
+    if let Some(commands) = sink.commands() {
+        system.take_command_logs(commands);
+    }
+}
+
+fn run(
+    system: System,
+    machine: &Machine,
+    trace: &Trace,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    run_to_end(system, machine, trace, sink, progress, |_| ())
+}
+
+/// `at_end` sees the system when all is done.
+fn run_to_end(
+    mut system: System,
+    machine: &Machine,
+    trace: &Trace,
+    sink: &mut dyn RunSink,
+    progress: &mut dyn Progress,
+    at_end: impl FnOnce(&mut System),
+) -> Result<RunResult, RunError> {
+    let mut log = CommandLog::start(&mut system, sink);
+    let core = CoreClock::new(machine.clocks.periods().core);
+    let wanted = sink.wanted();
+    let mut intervals = Intervals::new(&wanted, core);
+    let mut periods = Periods::new(core);
+    let has_ctas = |launch: usize| trace.kernels()[launch].ctas > 0;
+    let mut weights = Weights::new(system.dispatcher().chosen(), has_ctas);
+    let mut result = RunResult::default();
+    let end = std::thread::scope(|scope| {
+        let mut feeder = Feeder::start(trace, system.dispatcher().chosen().clone(), scope);
+        let team = Team::start(system.helpers(), scope);
+        let mut watch = Watch::new(machine, core);
+        let mut now = Ticks(0);
+        // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
+        system.start_account(FIRST_CYCLE);
+        while !system.dispatcher().is_done() {
+            now = watch.next(&system, progress)?;
+            if let Some(intervals) = &mut intervals {
+                intervals.follow(now, &mut system, sink);
+            }
+            let next_period = periods.follow(now, &mut system);
+            if let (Some(weights), Some(next)) = (&mut weights, next_period) {
+                weights.end_period(next, &mut system);
+            }
+            system.step(now, &mut feeder, &team)?;
+            if system.rows().is_full() {
+                system.rows().flush(sink);
+            }
+            if let Some(log) = &mut log {
+                log.follow(&mut system, sink);
+            }
+        }
+        system.rows().flush(sink);
+        let ends = system.dispatcher().results().iter().map(|k| CoreCycle::new(k.end_cycle));
+        let end = ends.max().unwrap_or(FIRST_CYCLE);
+        result.core_cycles = end.since(FIRST_CYCLE);
+        system.finish_sms(end, &mut result);
+        system.end_prefetching(now);
+        while !system.is_drained() {
+            now = watch.next(&system, progress)?;
+            system.step(now, &mut feeder, &team)?;
+        }
+        Ok::<Ticks, RunError>(now.max(core.at(end)))
+    })?;
+    system.finish_memory(end, machine, &mut result);
+    system.take_record(&mut result);
+    periods.finish(&mut result);
+    check_end(&system, trace, &result, machine.run.launch_instructions > 0)?;
+    if let Some(intervals) = intervals {
+        intervals.finish(&result, sink);
+    }
+    hand_over_commands(&mut system, sink);
+    if let Some(weights) = weights {
+        weights.finish(&mut result);
+    }
+    at_end(&mut system);
+    Ok(result)
+}
+
+/// Decides what comes next, and whether the run goes on.
+struct Watch {
+    core: CoreClock,
+    now: Ticks,
+    next_report: u64,
+    stall: Stall,
+}
+
+impl Watch {
+    fn new(machine: &Machine, core: CoreClock) -> Watch {
+        Watch { core, now: Ticks(0), next_report: REPORT_STEPS, stall: Stall::new(machine) }
+    }
+
+    fn next(&mut self, system: &System, progress: &mut dyn Progress) -> Result<Ticks, RunError> {
+        let Some(now) = system.next_time() else {
+            return Err(self.deadlock(system, self.now));
+        };
+        self.now = now;
+        if system.steps() >= self.next_report {
+            self.next_report = system.steps() + REPORT_STEPS;
+            self.report(system, now, progress)?;
+        }
+        Ok(now)
+    }
+
+    fn report(
+        &mut self,
+        system: &System,
+        now: Ticks,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        if self.stall.is_over(system.progress(), system.steps(), now) {
+            return Err(self.deadlock(system, now));
+        }
+        let dispatcher = system.dispatcher();
+        let warp_instructions = system.warp_instructions();
+        let report = ProgressReport {
+            ctas_ended: dispatcher.ctas_ended(),
+            ctas: dispatcher.ctas(),
+            cycles: self.core.cycle_of(now).number(),
+            warp_instructions,
+        };
+        if progress.report(&report) { Ok(()) } else { Err(RunError::Interrupted) }
+    }
+
+    fn deadlock(&self, system: &System, now: Ticks) -> RunError {
+        RunError::Deadlock { cycle: self.core.cycle_of(now).number(), state: system.describe() }
+    }
+}
+
+/// Finds out that a machine with events gets nowhere.
+struct Stall {
+    /// For how long a machine that is well may show no progress.
+    patience: u64,
+    progress: u64,
+    /// The number of steps and the time at which there was progress last.
+    steps: u64,
+    since: Ticks,
+}
+
+impl Stall {
+    fn new(machine: &Machine) -> Stall {
+        Stall { patience: longest_work(machine), progress: 0, steps: 0, since: Ticks(0) }
+    }
+
+    /// Whether there has been no `progress` for too many steps and too long.
+    fn is_over(&mut self, progress: u64, steps: u64, now: Ticks) -> bool {
+        if progress != self.progress {
+            (self.progress, self.steps, self.since) = (progress, steps, now);
+        }
+        steps - self.steps > STALL_STEPS && now.since(self.since) > self.patience
+    }
+}
+
+/// Ticks, at most, between two moves of a machine that is well: a kernel is launched, an atomic of
+/// a whole warp holds a slice, or a request passes some units, each of the greatest latency that a
+/// key may have.
+fn longest_work(machine: &Machine) -> u64 {
+    const LATENCIES: u64 = 1_000_000;
+    let periods = machine.clocks.periods();
+    let slowest = periods.core.max(periods.network).max(periods.l2).max(periods.dram);
+    let atomic = u64::from(machine.l2.atomic_cycles) * WARP_SIZE as u64;
+    slowest.saturating_mul(LATENCIES + u64::from(machine.run.launch_latency) + atomic)
+}
+
+/// What a trace says is issued, and what SMs and kernels have issued.
+type Issued = (&'static str, fn(&Kernel) -> u64, fn(&SmResult) -> u64, fn(&KernelResult) -> u64);
+const ISSUED: [Issued; 2] = [
+    ("warp", |trace| trace.warp_instructions, |sm| sm.warp_instructions, |k| k.warp_instructions),
+    (
+        "thread",
+        |trace| trace.thread_instructions,
+        |sm| sm.thread_instructions,
+        |k| k.thread_instructions,
+    ),
+];
+
+/// What must hold when a run has ended. `is_limited`: kernels may have ended early.
+fn check_end(
+    system: &System,
+    trace: &Trace,
+    result: &RunResult,
+    is_limited: bool,
+) -> Result<(), RunError> {
+    let broken = |what: String| RunError::Invariant { what, state: system.describe() };
+    if !system.leftovers().is_empty() {
+        return Err(broken("something is left in a queue".to_owned()));
+    }
+    for (what, of_trace, of_sm, of_kernel) in ISSUED {
+        let chosen = trace.kernels().iter().zip(system.dispatcher().chosen().iter());
+        let simulated = chosen.filter(|(_, share)| share.stands_for.is_some());
+        let expected: u64 = simulated.map(|(kernel, _)| of_trace(kernel)).sum();
+        let issued: u64 = result.sms.iter().map(of_sm).sum();
+        let is_expected = if is_limited { issued <= expected } else { issued == expected };
+        if !is_expected {
+            // The trace may say another number of instructions than it holds.
+            trace.check_counts()?;
+            return Err(broken(format!("{issued} of {expected} {what} instructions issued")));
+        }
+        let of_kernels: u64 = result.kernels.iter().map(of_kernel).sum();
+        if of_kernels != issued {
+            return Err(broken(format!("{issued} {what} instructions, {of_kernels} of kernels")));
+        }
+    }
+    for (id, sm) in result.sms.iter().enumerate() {
+        let cycles = sm.active_cycles
+            + sm.no_warp_cycles
+            + sm.memory_block_cycles
+            + sm.dependency_stall_cycles
+            + sm.structural_stall_cycles
+            + sm.barrier_cycles;
+        if cycles != result.core_cycles {
+            return Err(broken(format!(
+                "SM {id} accounts for {cycles} of {} cycles",
+                result.core_cycles
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_testing::machine;
+
+    #[test]
+    fn without_progress_a_machine_is_given_up_after_so_many_steps_and_so_long() {
+        let patience = longest_work(&machine(&[]));
+        let steps = STALL_STEPS + 1;
+        let late = Ticks(patience + 1);
+        assert!(Stall::new(&machine(&[])).is_over(0, steps, late));
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps - 1, late), "few steps");
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps, Ticks(patience)), "a short time");
+        let mut stall = Stall::new(&machine(&[]));
+        for times in 1..100 {
+            let now = Ticks(late.0 * times);
+            assert!(
+                !stall.is_over(times, steps * times, now),
+                "one request moves in all this time"
+            );
+        }
+        assert!(stall.is_over(99, steps * 100, Ticks(late.0 * 100)));
+    }
+
+    #[test]
+    fn patience_grows_with_what_a_unit_may_be_at_work_on() {
+        let of = |overrides: &[&str]| longest_work(&machine(overrides));
+        let (short, long) = (of(&["l2.atomic_cycles=1"]), of(&["l2.atomic_cycles=80000"]));
+        assert!(long - short >= 32 * 79_999);
+        assert!(of(&["run.launch_latency=100000000"]) > 100_000_000);
+        // A tick is a part of the fastest clock's cycle, and the slowest decides.
+        assert!(of(&["clocks.dram_mhz=10"]) >= 100 * short);
+        let ends = ["clocks.core_mhz=1", "clocks.l2_mhz=99991", "clocks.dram_mhz=9973"];
+        assert!(of(&ends) > 0, "and no sum overflows");
+    }
+}

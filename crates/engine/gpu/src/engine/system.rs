@@ -1,0 +1,487 @@
+//! All units of a machine at work.
+
+mod build;
+mod outcome;
+
+use super::idle_steps::StepCounts;
+use super::part::{Part, Phase};
+use super::split::Split;
+use super::team::Team;
+use super::windows::Windows;
+use crate::context::Recording;
+use crate::controller::Controller;
+use crate::cta::{Dispatcher, KernelSource, Launch, Release};
+use crate::l2::Slice;
+use crate::side::SharedMshrs;
+use crate::sm::Sm;
+pub use build::BuildError;
+use std::collections::VecDeque;
+use std::mem;
+use warpmem_dram::CommandSink;
+use warpmem_network::{SmLinks, Topology, TwinLinks};
+use warpmem_sim::{
+    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, Total,
+    UnitId, domain, free_left,
+};
+use warpmem_trace::TraceError;
+
+/// A machine at work on a trace.
+pub(super) struct System {
+    regions: Vec<Region>,
+    /// Each on its region.
+    parts: Vec<Part>,
+    split: Split,
+    networks: [Box<dyn Topology>; 2],
+    /// Between twins among the slices: requests, answers.
+    twin_links: Vec<TwinLinks>,
+    /// Between the SMs of GPCs: questions, answers.
+    sm_links: Vec<SmLinks>,
+    mshrs: SharedMshrs,
+    dispatcher: Dispatcher,
+    launches: VecDeque<Launch>,
+    /// From the arrival of a cluster until its warps go on, core cycles.
+    barrier_latency: u64,
+    /// Steps of networks and of the dispatcher.
+    steps: u64,
+    /// How even the work of the parts is, where somebody asked.
+    windows: Option<Box<Windows>>,
+    /// Every unit is stepped in every cycle.
+    polls: bool,
+}
+
+/// Networks, and links between twins and between SMs, of each two.
+const MOST_NETWORKS: usize = 6;
+
+/// A step of the network domain.
+struct NetworkTurn<'a> {
+    cycle: NetworkCycle,
+    awake: [bool; MOST_NETWORKS],
+    ctx: Context<'a>,
+    /// Number of the next unit.
+    first: usize,
+    steps: u64,
+}
+
+impl NetworkTurn<'_> {
+    /// Steps those of `units` that are awake, whose numbers follow those of the last call.
+    fn step<T>(
+        &mut self,
+        units: &mut [T],
+        step: impl Fn(&mut T, NetworkCycle, &mut Context) -> Option<NetworkCycle>,
+    ) {
+        for (number, unit) in (self.first..).zip(&mut *units) {
+            if !self.awake[number] {
+                continue;
+            }
+            self.steps += 1;
+            if let Some(next) = step(unit, self.cycle, &mut self.ctx) {
+                let next = next.max(self.cycle + 1);
+                self.ctx.regions[0].fabric.wake_at(number as u32, next);
+            }
+        }
+        self.first += units.len();
+    }
+}
+
+/// Units that are due from which on their steps are shared among threads: what a thread takes over must be
+/// worth handing a part to it and back. Chosen by trial on one computer; results do not depend on it.
+const WORTH_SHARING: u32 = 16;
+
+impl System {
+    /// Threads that step the machine beside the caller's.
+    pub fn helpers(&self) -> usize {
+        if self.windows.is_some() { 0 } else { self.parts.len() - 1 }
+    }
+
+    /// Follows how even the work of the parts is, which one thread steps.
+    pub fn watch_windows(&mut self) {
+        self.windows = Some(Box::new(Windows::new(self.parts.len())));
+    }
+
+    /// What [`System::watch_windows`] has followed.
+    pub fn take_windows(&mut self) -> Option<Windows> {
+        self.windows.take().map(|windows| *windows)
+    }
+
+    /// Looks at what comes of every step of a unit.
+    pub fn watch_steps(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.watched = Some(Box::default()));
+    }
+
+    /// What [`System::watch_steps`] has seen.
+    pub fn watched_steps(&self) -> StepCounts {
+        let mut all = StepCounts::default();
+        let of_parts = self.parts.iter().filter_map(|part| part.watched.as_deref());
+        of_parts.for_each(|steps| all.add(steps));
+        all
+    }
+
+    fn sms(&self) -> impl Iterator<Item = &Sm> {
+        self.parts.iter().flat_map(|part| &part.sms)
+    }
+
+    fn sms_mut(&mut self) -> impl Iterator<Item = &mut Sm> {
+        self.parts.iter_mut().flat_map(|part| &mut part.sms)
+    }
+
+    fn slices(&self) -> impl Iterator<Item = &Slice> {
+        self.parts.iter().flat_map(|part| &part.slices)
+    }
+
+    fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
+        self.parts.iter_mut().flat_map(|part| &mut part.controllers)
+    }
+
+    fn controllers(&self) -> impl Iterator<Item = &Controller> {
+        self.parts.iter().flat_map(|part| &part.controllers)
+    }
+
+    fn dispatcher_unit(&self) -> u32 {
+        self.parts[0].dispatcher as u32
+    }
+
+    fn clock<D: ClockDomain>(&self) -> Clock<D> {
+        self.regions[0].fabric.clock_of()
+    }
+
+    /// The time of the next event, if there is one.
+    pub fn next_time(&self) -> Option<Ticks> {
+        self.regions.iter().filter_map(|region| region.fabric.next_time()).min()
+    }
+
+    /// Steps all units that are due at `now`.
+    ///
+    /// A unit is due in a cycle of its clock domain if it asked for that cycle itself
+    /// (`wake_cycle` at the end of its step), or if another unit pushed to or popped from a port
+    /// that the unit waits on. A unit that is not due is not looked at.
+    ///
+    /// ```text
+    ///  now ─▶ DRAM channels ─▶ L2 slices ─▶ networks ─▶ SMs, then the dispatcher ─▶ next due time
+    ///         each domain only if one of its cycles begins at `now`; units by rising index
+    /// ```
+    ///
+    /// DRAM goes first, so that room that is made below is seen above at the same time
+    /// ([`Domain`]). The order is part of the model: another order gives other results. A unit
+    /// whose domain has passed when it is woken is stepped in its next cycle.
+    ///
+    /// The parts of a machine that `team` steps side by side do not see each other but through the
+    /// networks and what is brought together here, in the order of the parts: the results do not
+    /// depend on their number.
+    pub fn step(
+        &mut self,
+        now: Ticks,
+        source: &mut dyn KernelSource,
+        team: &Team,
+    ) -> Result<(), TraceError> {
+        self.step_parts(Phase::Memory, now, team);
+        self.follow_mshrs();
+        self.step_networks(now);
+        self.step_parts(Phase::Core, now, team);
+        self.gather(now, source)?;
+        if let Some(windows) = &mut self.windows {
+            windows.follow(self.parts.iter().map(|part| part.steps));
+        }
+        if self.polls {
+            self.wake_all_after(now);
+        }
+        Ok(())
+    }
+
+    fn step_parts(&mut self, phase: Phase, now: Ticks, team: &Team) {
+        let System { parts, regions, .. } = self;
+        let shares = !team.is_empty() && {
+            let due = |region: &Region| -> u32 {
+                phase.domains().iter().map(|&domain| region.fabric.due(domain, now)).sum()
+            };
+            let mut due = regions.iter().map(due);
+            let (first, others) = (due.next().unwrap_or(0), due.sum::<u32>());
+            others > 0 && first + others >= WORTH_SHARING
+        };
+        if shares {
+            return team.step(phase, now, parts, regions);
+        }
+        for (part, region) in parts.iter_mut().zip(regions) {
+            part.step(phase, now, region);
+        }
+    }
+
+    fn follow_mshrs(&mut self) {
+        for part in &mut self.parts {
+            part.side.mshr_changes.drain(..).for_each(|change| self.mshrs.follow(change));
+        }
+    }
+
+    fn step_networks(&mut self, now: Ticks) {
+        let System { regions, networks, twin_links, sm_links, parts, .. } = self;
+        let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
+        let Some(cycle) = regions.iter().find_map(due) else { return };
+        let mut awake = [false; MOST_NETWORKS];
+        for Region { fabric, .. } in &mut *regions {
+            fabric.begin(Domain::Network, cycle, now);
+            let wheel = fabric.wheel(Domain::Network);
+            while let Some(unit) = wheel.take() {
+                awake[unit] = true;
+            }
+            wheel.end();
+        }
+        let mut turn = NetworkTurn {
+            cycle: NetworkCycle::new(cycle),
+            awake,
+            ctx: Context { regions, map: &parts[0].map },
+            first: 0,
+            steps: 0,
+        };
+        turn.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
+        turn.step(twin_links, TwinLinks::step);
+        turn.step(sm_links, SmLinks::step);
+        self.steps += turn.steps;
+    }
+
+    /// Brings together what the parts have done at `now`, and steps the dispatcher if it is due.
+    fn gather(&mut self, now: Ticks, source: &mut dyn KernelSource) -> Result<(), TraceError> {
+        let mut due = mem::take(&mut self.parts[0].dispatcher_due);
+        if self.parts.len() > 1 {
+            free_left(&mut self.regions);
+            self.gather_rows();
+            self.tell_fields();
+        }
+        for part in &mut self.parts {
+            part.arrived.drain(..).for_each(|cta| self.dispatcher.cta_arrived(cta));
+        }
+        for at in 0..self.parts.len() {
+            if let Some(error) = self.parts[at].error.take() {
+                return Err(error);
+            }
+            due |= !self.parts[at].ended.is_empty();
+            self.collect_ended(at);
+        }
+        self.release_clusters(now);
+        if due {
+            self.steps += 1;
+            self.dispatch(self.clock::<domain::Core>().cycle_of(now), source)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the rows that all parts have recorded behind those of the first part.
+    fn gather_rows(&mut self) {
+        let (first, others) = self.parts.split_first_mut().expect("there is a part");
+        others.iter_mut().for_each(|part| first.record.append_rows(&mut part.record));
+    }
+
+    /// Tells each part's slices what the SMs of the others have changed.
+    fn tell_fields(&mut self) {
+        for from in 0..self.parts.len() {
+            let changes = self.parts[from].side.fields.take_changes();
+            for (_, to) in self.parts.iter_mut().enumerate().filter(|&(to, _)| to != from) {
+                to.side.fields.follow(&changes);
+            }
+            self.parts[from].side.fields.put_back(changes);
+        }
+    }
+
+    /// Steps every unit in every cycle from now on, whether it asks or not.
+    pub fn poll(&mut self) {
+        self.polls = true;
+        Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
+    }
+
+    /// Wakes the units of each domain in its first cycle after `now`.
+    fn wake_all_after(&mut self, now: Ticks) {
+        for domain in Domain::ALL {
+            self.wake_all(domain, self.regions[0].fabric.clock(domain).cycle_of(now) + 1);
+        }
+    }
+
+    fn wake_all(&mut self, domain: Domain, cycle: u64) {
+        let (dispatcher, networks) = (self.dispatcher_unit(), self.network_units());
+        for (part, Region { fabric, .. }) in self.parts.iter().zip(&mut self.regions) {
+            let (first, units) = match domain {
+                Domain::Dram => (part.first_controller, part.controllers.len()),
+                Domain::L2 => (part.first_slice, part.slices.len()),
+                Domain::Network => (0, networks),
+                Domain::Core => (part.first_sm, part.sms.len()),
+            };
+            for index in first as u32..(first + units) as u32 {
+                fabric.wake_cycle(UnitId { domain, index }, cycle);
+            }
+        }
+        if domain == Domain::Core {
+            self.regions[0].fabric.wake_cycle(UnitId { domain, index: dispatcher }, cycle);
+        }
+    }
+
+    /// Networks and links.
+    fn network_units(&self) -> usize {
+        self.networks.len() + self.twin_links.len() + self.sm_links.len()
+    }
+
+    /// Lets clusters go on that have arrived at their barriers.
+    fn release_clusters(&mut self, now: Ticks) {
+        while let Some(Release { cta, sm }) = self.dispatcher.take_released() {
+            let at = self.clock::<domain::Core>().cycle_of(now) + self.barrier_latency;
+            let region = self.split.region_of_sm(sm.index());
+            let part = &mut self.parts[region];
+            let sm = &mut part.sms[sm.index() - part.first_sm];
+            sm.release_cluster(cta, at);
+            self.regions[region].fabric.wake_at(sm.unit().index, at);
+        }
+    }
+
+    /// Tells the dispatcher, which is stepped after the SMs, which CTAs of a part have ended.
+    fn collect_ended(&mut self, part: usize) {
+        let Part { ended, sms, first_sm, .. } = &mut self.parts[part];
+        for end in ended.drain(..) {
+            let sm = &sms[end.sm.index() - *first_sm];
+            let issued = || sm.issued_by_ctas(end.kernel);
+            self.dispatcher.cta_ended(end, &issued);
+        }
+    }
+
+    fn dispatch(
+        &mut self,
+        cycle: CoreCycle,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        if self.dispatcher.observes(cycle) {
+            let sms = self.parts.iter_mut().flat_map(|part| &mut part.sms);
+            for (id, sm) in (0..).map(SmId).zip(sms) {
+                self.dispatcher.observe(id, sm.idle_cycles(cycle));
+            }
+        }
+        self.end_at_limit(cycle, source);
+        let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
+        if self.dispatcher.pauses() {
+            self.limit_running(cycle);
+        }
+        while let Some(launch) = self.launches.pop_front() {
+            let region = self.split.region_of_sm(launch.sm.index());
+            let part = &mut self.parts[region];
+            let sm = &mut part.sms[launch.sm.index() - part.first_sm];
+            sm.launch(launch.cta);
+            self.regions[region].fabric.wake_at(sm.unit().index, cycle + 1);
+        }
+        if let Some(next) = next {
+            let dispatcher = self.dispatcher_unit();
+            self.regions[0].fabric.wake_at(dispatcher, next);
+        }
+        Ok(())
+    }
+
+    /// Ends kernels that have issued as many instructions as they may.
+    fn end_at_limit(&mut self, cycle: CoreCycle, source: &mut dyn KernelSource) {
+        while let Some(kernel) = self.dispatcher.to_count(cycle) {
+            let resident = self.sms().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
+            if self.dispatcher.count_instructions(kernel, resident, cycle) {
+                self.end_kernel_early(kernel, cycle);
+                source.end(kernel as usize);
+            }
+        }
+    }
+
+    fn end_kernel_early(&mut self, kernel: u32, cycle: CoreCycle) {
+        for (part, Region { fabric, .. }) in self.parts.iter_mut().zip(&mut self.regions) {
+            for sm in part.sms.iter_mut() {
+                if sm.end_early(kernel) {
+                    fabric.wake_at(sm.unit().index, cycle + 1);
+                }
+            }
+        }
+    }
+
+    /// Tells SMs how many of their CTAs may issue from the next cycle on.
+    fn limit_running(&mut self, cycle: CoreCycle) {
+        for (part, Region { fabric, .. }) in self.parts.iter_mut().zip(&mut self.regions) {
+            for (id, sm) in (part.first_sm..).map(SmId::new).zip(&mut part.sms) {
+                if sm.limit_running(self.dispatcher.running_limit(id)) {
+                    fabric.wake_at(sm.unit().index, cycle + 1);
+                }
+            }
+        }
+    }
+
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// Unit steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps + self.parts.iter().flat_map(|part| part.steps).sum::<u64>()
+    }
+
+    /// Grows whenever anything gets anywhere: a warp issues, a CTA ends, a unit takes a request.
+    pub fn progress(&self) -> u64 {
+        let ended = self.dispatcher.ctas_ended() + u64::from(self.dispatcher.is_done());
+        let moves: u64 = self.regions.iter().map(|region| region.fabric.moves()).sum();
+        self.warp_instructions() + ended + moves
+    }
+
+    /// Warp instructions issued so far.
+    pub fn warp_instructions(&self) -> u64 {
+        self.sms().map(Sm::warp_instructions).sum()
+    }
+
+    /// Whether no request is in flight anywhere.
+    pub fn is_drained(&self) -> bool {
+        self.requests_in_flight() == 0 && !self.controllers().any(Controller::is_prefetching)
+    }
+
+    /// Rows that have been recorded and not handed on.
+    pub fn rows(&mut self) -> &mut Recording {
+        &mut self.parts[0].record
+    }
+
+    /// Warps on all SMs.
+    pub fn resident_warps(&self) -> u64 {
+        self.sms().map(|sm| u64::from(sm.resident_warps())).sum()
+    }
+
+    /// Requests between L1s and DRAM.
+    pub fn requests_in_flight(&self) -> u64 {
+        self.regions.iter().map(|region| region.requests.in_flight() as u64).sum()
+    }
+
+    /// Stops prefetching in all channels from the DRAM cycle after `now` on.
+    pub fn end_prefetching(&mut self, now: Ticks) {
+        let cycle = self.clock::<domain::Dram>().cycle_of(now) + 1;
+        for (part, Region { fabric, .. }) in self.parts.iter_mut().zip(&mut self.regions) {
+            for controller in part.controllers.iter_mut().filter(|c| c.has_prefetcher()) {
+                controller.end_prefetching(cycle);
+                fabric.wake_at(controller.unit().index, cycle);
+            }
+        }
+    }
+
+    /// Starts the SMs' account of cycles at core cycle `cycle`.
+    pub fn start_account(&mut self, cycle: CoreCycle) {
+        self.sms_mut().for_each(|sm| sm.start_account(cycle));
+    }
+
+    /// Keeps logs of all channels' commands.
+    pub fn enable_command_logs(&mut self) {
+        self.controllers_mut().for_each(Controller::enable_log);
+    }
+
+    /// Hands over the commands logged since the last call.
+    pub fn take_command_logs(&mut self, sink: &mut dyn CommandSink) {
+        for (channel, controller) in self.controllers_mut().enumerate() {
+            sink.commands(channel as u16, &controller.take_log());
+        }
+    }
+
+    /// Every queue is empty: what must hold at the end of a run.
+    pub fn leftovers(&self) -> Vec<String> {
+        let sms = self.sms().filter(|sm| !sm.is_idle()).map(Sm::describe);
+        let slices = self.slices().filter(|s| !s.is_idle()).map(Slice::describe);
+        let channels =
+            self.controllers().filter(|c| !c.channel().is_empty()).map(Controller::describe);
+        let ports = self.regions.iter().flat_map(|region| region.fabric.occupied());
+        let networks = self.networks.iter().flat_map(|network| network.describe());
+        sms.chain(networks).chain(slices).chain(channels).chain(ports).collect()
+    }
+
+    /// The state of everything that holds something.
+    pub fn describe(&self) -> Vec<String> {
+        self.dispatcher.describe().chain(self.leftovers()).collect()
+    }
+}

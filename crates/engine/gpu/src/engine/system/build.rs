@@ -1,0 +1,156 @@
+//! How a machine is put together: its units, and which of them go into which part.
+
+use super::System;
+use crate::context::Recording;
+use crate::controller::Controller;
+use crate::cta::{DispatchError, Dispatcher};
+use crate::engine::part::{Part, Phase};
+use crate::engine::split::Split;
+use crate::engine::wiring::Wiring;
+use crate::ideal::{IDEALS, Ideal};
+use crate::l2::Slice;
+use crate::l2::queue::{L2_QUEUES, without_delay_before_tags};
+use crate::results::Wanted;
+use crate::side::{SharedMshrs, SideChannels, share_tables};
+use crate::sm::Sm;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::vec;
+use warpmem_dram::Channel;
+use warpmem_dram::scheduler::{Family, SCHEDULERS};
+use warpmem_machine::{Machine, MachineError};
+use warpmem_params::PolicyError;
+use warpmem_sim::{CoreCycle, Region, Ticks};
+use warpmem_trace::Trace;
+
+/// Why a machine could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
+
+impl System {
+    pub fn new(
+        machine: &Machine,
+        trace: &Trace,
+        wanted: &Wanted,
+        threads: usize,
+    ) -> Result<System, BuildError> {
+        let scene = machine.scheduler_context();
+        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
+        System::with_schedulers(machine, trace, &*schedulers, wanted, threads)
+    }
+
+    /// With these DRAM schedulers instead of those that the machine names.
+    pub fn with_schedulers(
+        machine: &Machine,
+        trace: &Trace,
+        schedulers: &dyn Family,
+        wanted: &Wanted,
+        threads: usize,
+    ) -> Result<System, BuildError> {
+        let map = Arc::new(machine.address_map()?);
+        let dispatcher = Dispatcher::new(machine, trace.kernels())?;
+        let l2_resets = dispatcher.first_ctas(&trace.header().l2_resets);
+        let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
+        let needs = schedulers.needs();
+        let queue = L2_QUEUES.build(&machine.policy.l2_queue, &machine.l2)?;
+        let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
+        let machine = unqueued.as_ref().unwrap_or(machine);
+        let split = Split::new(machine, regions(schedulers, wanted, threads));
+        let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
+        let mut units = Units::new(machine, &wiring, schedulers, ideal, &l2_resets)?;
+        let networks = wiring.networks(machine, ideal)?;
+        let twin_links = wiring.twin_links(machine, ideal);
+        let sm_links = wiring.sm_links(machine, ideal);
+        let mut regions = wiring.regions;
+        let dispatcher_unit = machine.sm.count as usize;
+        regions[0].fabric.wake_at(dispatcher_unit as u32, CoreCycle::ZERO);
+        let per_channel = machine.l2.slices_per_channel as usize;
+        let part = |(at, region): (usize, &mut Region)| {
+            let (sms, channels) = (&split.sms[at], &split.channels[at]);
+            let controllers: Vec<Controller> =
+                units.controllers.by_ref().take(channels.len()).collect();
+            // Channels refresh whether requests come or not.
+            controllers.iter().for_each(|c| region.fabric.wake(c.unit(), Ticks(0)));
+            Part {
+                first_sm: sms.start,
+                sms: units.sms.by_ref().take(sms.len()).collect(),
+                first_slice: channels.start * per_channel,
+                slices: units.slices.by_ref().take(channels.len() * per_channel).collect(),
+                first_controller: channels.start,
+                controllers,
+                map: Arc::clone(&map),
+                side: SideChannels::new(machine, &needs, split.regions() > 1),
+                record: Recording::new(machine.clocks.periods().core, wanted),
+                ended: Vec::new(),
+                arrived: Vec::new(),
+                dispatcher: dispatcher_unit,
+                dispatcher_due: false,
+                steps: [0; Phase::COUNT],
+                watched: None,
+                error: None,
+            }
+        };
+        let parts = regions.iter_mut().enumerate().map(part).collect();
+        Ok(System {
+            regions,
+            parts,
+            split,
+            networks,
+            twin_links,
+            sm_links,
+            mshrs: SharedMshrs::default(),
+            dispatcher,
+            launches: VecDeque::new(),
+            barrier_latency: u64::from(machine.cluster.barrier_latency),
+            steps: 0,
+            windows: None,
+            polls: false,
+        })
+    }
+}
+
+/// The units of a machine that are in no part yet, in the order of their numbers.
+struct Units {
+    sms: vec::IntoIter<Sm>,
+    slices: vec::IntoIter<Slice>,
+    controllers: vec::IntoIter<Controller>,
+}
+
+impl Units {
+    fn new(
+        machine: &Machine,
+        wiring: &Wiring,
+        schedulers: &dyn Family,
+        ideal: Ideal,
+        l2_resets: &Arc<[u32]>,
+    ) -> Result<Units, BuildError> {
+        let sms = wiring.sms(machine, ideal)?;
+        let slices = wiring.slices(machine, &schedulers.needs(), ideal)?.into_iter();
+        let mut slices: Vec<Slice> =
+            slices.map(|slice| slice.with_resets(Arc::clone(l2_resets))).collect();
+        let channels = Channel::all(&machine.scheduler_context(), schedulers)?;
+        let controllers = wiring.controllers(machine, channels, ideal)?;
+        let of_channels = slices.chunks_mut(machine.l2.slices_per_channel as usize);
+        for (controller, slices) in controllers.iter().zip(of_channels) {
+            let Some(lines) = controller.cached_lines() else { continue };
+            slices.iter_mut().for_each(|slice| slice.note_lines(lines.clone(), machine));
+        }
+        let (sms, slices) = (sms.into_iter(), slices.into_iter());
+        Ok(Units { sms, slices, controllers: controllers.into_iter() })
+    }
+}
+
+/// Into how many regions a machine may be parted that `threads` are to step.
+fn regions(schedulers: &dyn Family, wanted: &Wanted, threads: usize) -> usize {
+    // A sample of requests is one in so many in the order in which they are back.
+    let is_one =
+        schedulers.share_state() || share_tables(&schedulers.needs()) || wanted.requests.is_some();
+    if is_one { 1 } else { threads }
+}

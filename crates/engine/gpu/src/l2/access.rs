@@ -1,0 +1,304 @@
+//! A request at the tags of a slice: hits, misses, stores, and what they need.
+
+use super::slice::Slice;
+use crate::context::Context;
+use warpmem_cache::{
+    Allocation, CacheCounts, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room,
+    WriteAccess,
+};
+use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
+
+impl Slice {
+    pub(super) fn access(
+        &mut self,
+        id: RequestId,
+        room: Room,
+        cycle: L2Cycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        let request = *ctx.requests.get(id);
+        if self.resets.are_due(request.cta) {
+            self.cache.release_kept();
+        }
+        self.look_up(id, &request, room, cycle, now, ctx)?;
+        self.place_line(request.address, request.insertion);
+        Ok(())
+    }
+
+    #[inline]
+    fn look_up(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        room: Room,
+        cycle: L2Cycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        if self.rules.perfect {
+            self.find(id, request, cycle, now, ctx);
+            return Ok(());
+        }
+        if !self.rules.cached {
+            self.pass_down(id, request, cycle, now, ctx);
+            return Ok(());
+        }
+        let is_read = matches!(request.kind, RequestKind::Read | RequestKind::Fetch);
+        if !is_read && self.is_far(request.place) {
+            self.pass_to_twin(id, request, now, ctx);
+            return Ok(());
+        }
+        match request.kind {
+            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
+                self.read(id, request, room, now, ctx)
+            }
+            RequestKind::Atomic => {
+                self.read(id, request, room, now, ctx)?;
+                self.hold_for_atomic(request, cycle);
+                Ok(())
+            }
+            RequestKind::Write | RequestKind::Writeback => self.write(id, request, room, now, ctx),
+            RequestKind::Invalidate => unreachable!("it comes as an answer"),
+            RequestKind::Message => unreachable!("it goes to an SM"),
+        }
+    }
+
+    /// An access may ask when its line is to leave.
+    #[inline]
+    pub(super) fn place_line(&mut self, address: u64, insertion: Insertion) {
+        if let Insertion::Asked(eviction) = insertion {
+            self.cache.set_eviction(address, eviction, self.rules.most_kept);
+        }
+    }
+
+    /// A perfect cache holds every sector.
+    fn find(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        cycle: L2Cycle,
+        now: Ticks,
+        ctx: &mut Context,
+    ) {
+        if matches!(request.kind, RequestKind::Write | RequestKind::Writeback) {
+            self.cache.counts.write_hits += 1;
+            return self.acknowledge(id, request, now, ctx);
+        }
+        self.cache.counts.read_hits += 1;
+        self.answered(request, now, ctx);
+        self.sample(request, true, now, ctx);
+        self.replies.hit(id, now);
+        if request.kind == RequestKind::Atomic {
+            self.cache.counts.atomics += 1;
+            self.cache.counts.atomic_hits += 1;
+            self.hold_for_atomic(request, cycle);
+        }
+    }
+
+    /// The lanes of an atomic that hit one address are served one after the other.
+    pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: L2Cycle) {
+        let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.max_lanes_per_address);
+        self.tags_free = self.tags_free.max(cycle + busy.max(1));
+    }
+
+    fn read(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        room: Room,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        let Request { address, place, insertion, .. } = *request;
+        let atomic = request.kind == RequestKind::Atomic;
+        let far = self.is_far(place);
+        let (access, set_key) =
+            (ReadAccess { address, atomic, insertion, on_fill: far }, &self.set_key);
+        let room = if far { self.room_for_copy(room) } else { room };
+        let CacheCounts { read_misses, read_sector_misses, .. } = self.cache.counts;
+        match self.cache.read(access, room, |_| set_key.of(place))? {
+            Read::Hit(slot) => {
+                self.prefetched.use_line(slot);
+                self.count_copy_hit(request);
+                self.note_copy(Some(slot), id, ctx);
+                if atomic {
+                    self.invalidate_copy(request, Some(slot), now, ctx);
+                }
+                self.answered(request, now, ctx);
+                self.sample(request, true, now, ctx);
+                self.replies.hit(id, now);
+                self.hold_data_port(self.cache.geometry().sector_bytes());
+            }
+            Read::Pending(entry) => {
+                self.answered(request, now, ctx);
+                self.sample(request, false, now, ctx);
+                if far {
+                    self.cache.join(entry, id, ctx.requests);
+                    return Ok(());
+                }
+                if atomic {
+                    self.invalidate_copy(request, None, now, ctx);
+                }
+                self.join(entry, id, request, now, ctx);
+                ctx.requests.get_mut(id).offchip = true;
+            }
+            Read::Miss { miss, allocated, insertion } => {
+                self.take_line(allocated, address, now, ctx);
+                if far {
+                    // Counted where the line is at home.
+                    self.cache.counts.read_misses = read_misses;
+                    self.cache.counts.read_sector_misses = read_sector_misses;
+                    self.ask_twin(id, miss, now, ctx);
+                    return Ok(());
+                }
+                if atomic {
+                    self.invalidate_copy(request, None, now, ctx);
+                }
+                if let Some(counts) = &mut self.warps {
+                    counts.inserted(insertion);
+                }
+                self.sample(request, false, now, ctx);
+                self.miss(id, miss, now, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a read of a warp as a hit or a miss, where the DRAM scheduler asks for the types of
+    /// warps.
+    fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
+        let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
+        let cycle = self.clock.cycle_of(now);
+        if let Some(kind) = warps.sample(request.warp, hit, cycle) {
+            counts.sampled(kind);
+        }
+    }
+
+    /// A request of a load is answered here and will not go to DRAM.
+    fn answered(&self, request: &Request, now: Ticks, ctx: &mut Context) {
+        let due = Ticks(now.0 + self.to_dram_ticks);
+        ctx.answered_in_l2(request.load, request.address, due);
+    }
+
+    /// Lets a request wait in an MSHR entry, and reports that where the DRAM scheduler follows
+    /// merges.
+    fn join(
+        &mut self,
+        entry: MshrEntry,
+        id: RequestId,
+        request: &Request,
+        now: Ticks,
+        ctx: &mut Context,
+    ) {
+        self.cache.join(entry, id, ctx.requests);
+        if !self.to_dram.follows_merges() {
+            return;
+        }
+        let mut next = self.cache.mshr().first(entry);
+        let mut same_sm = false;
+        while next != id {
+            same_sm |= ctx.requests.get(next).sm == request.sm;
+            next = ctx.requests.next(next, CacheLevel::L2);
+        }
+        self.to_dram.merged(entry, same_sm, ctx.requests.stamps(id).created, now);
+    }
+
+    /// Sends a miss to DRAM and opens its MSHR entry.
+    fn miss(&mut self, id: RequestId, miss: Miss, now: Ticks, ctx: &mut Context) {
+        let entry = self.cache.open(miss, id, ctx.requests);
+        self.to_dram.opened(entry, id, ctx);
+        ctx.requests.get_mut(id).offchip = true;
+        self.to_dram.send(id, now, ctx);
+    }
+
+    /// A line may have been allocated for the data at `address`: dirty data of the line before it
+    /// go to DRAM.
+    pub(super) fn take_line(
+        &mut self,
+        allocated: Option<Allocation>,
+        address: u64,
+        now: Ticks,
+        ctx: &mut Context,
+    ) {
+        let Some(allocated) = allocated else { return };
+        if let Some(evicted) = allocated.dirty() {
+            let sectors = evicted.dirty.count_ones();
+            self.hold_data_port(sectors * self.cache.geometry().sector_bytes());
+            self.to_dram.write(evicted.address, evicted.dirty, now, ctx);
+        }
+        let leaving = allocated.evicted.map(|evicted| evicted.address);
+        self.prefetched.note_replaced(leaving, address, ctx.map);
+        self.prefetched.evict_line(allocated.slot);
+        self.forget_copy(allocated.slot);
+    }
+
+    /// Data of so many bytes pass the data port for the request at the tags, which are taken
+    /// meanwhile (GPGPU-Sim, baseline_cache::bandwidth_management; a fill has a port of its own,
+    /// whatever it displaces).
+    fn hold_data_port(&mut self, bytes: u32) {
+        self.port_busy = self.port_busy.max(self.port_cycles(bytes));
+    }
+
+    /// A store, or dirty data of an L1, at the tags. It is acknowledged when its data have their
+    /// line or their entry on the way to DRAM. If it lacks anything, it stays at the tags and tries
+    /// again.
+    fn write(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        room: Room,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        let Request { address, place, sectors, bytes, .. } = *request;
+        let store = WriteAccess { address, sectors, bytes, local: false };
+        let set_key = &self.set_key;
+        let write = self.cache.write(store, room, |_| set_key.of(place))?;
+        self.take_line(write.allocated, address, now, ctx);
+        if write.sent_on {
+            self.to_dram.write(address, sectors, now, ctx);
+        }
+        if let Some(fetch) = write.fetch {
+            self.fetch(request, fetch, now, ctx);
+        }
+        let known = write.slot.filter(|_| write.allocated.is_none());
+        self.invalidate_copy(request, known, now, ctx);
+        if let Some(slot) = write.slot {
+            self.prefetched.use_line(slot);
+            if write.hit {
+                self.hold_data_port(self.bytes_of(request));
+            }
+        }
+        self.acknowledge(id, request, now, ctx);
+        Ok(())
+    }
+
+    /// Reads what a store needs from DRAM, or waits for it if it is on its way. The slice makes
+    /// this read for itself.
+    fn fetch(&mut self, store: &Request, fetch: Fetch, now: Ticks, ctx: &mut Context) {
+        let read = Request::of_slice(store.address, RequestKind::Fetch, store.place);
+        let sm = if self.rules.fetches_have_sm { store.sm } else { read.sm };
+        let read = Request { own: true, sm, ..read };
+        let id = ctx.requests.add(read, now);
+        match fetch {
+            Fetch::Open(miss) => self.miss(id, miss, now, ctx),
+            Fetch::Join(entry) => self.join(entry, id, &read, now, ctx),
+        }
+    }
+
+    /// Bytes of a store.
+    fn bytes_of(&self, store: &Request) -> u32 {
+        let of_sector = store.bytes.count_ones() * self.cache.geometry().sector_bytes() / u32::BITS;
+        of_sector * store.sectors.count_ones()
+    }
+
+    /// A store is done: the SM gets its acknowledgement; a write-back from L1 has none.
+    fn acknowledge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &mut Context) {
+        if request.kind == RequestKind::Write {
+            self.replies.hit(id, now);
+        } else {
+            ctx.requests.remove(id);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! First in, first out.
+
+use super::{L2Queue, QueueEntry};
+use std::collections::VecDeque;
+use warpmem_params::PolicyInfo;
+use warpmem_sim::{Request, RequestId};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "fifo",
+    summary: "one first-in-first-out queue of `l2.queue` entries",
+    source: "CaLRS 2015 (baseline)",
+    params: Vec::new,
+};
+
+pub(super) const ENTRY: QueueEntry = QueueEntry {
+    info: INFO,
+    build: |l2, params| {
+        params.none(&INFO)?;
+        let capacity = l2.queue as usize;
+        Ok(Box::new(Fifo { capacity, waiting: VecDeque::with_capacity(capacity) }) as _)
+    },
+};
+
+struct Fifo {
+    capacity: usize,
+    waiting: VecDeque<RequestId>,
+}
+
+impl L2Queue for Fifo {
+    fn capacity(&self) -> u32 {
+        self.capacity as u32
+    }
+
+    fn accepts(&self, _: &Request) -> bool {
+        self.waiting.len() < self.capacity
+    }
+
+    fn push(&mut self, id: RequestId, _: &Request) {
+        self.waiting.push_back(id);
+    }
+
+    fn next(&self) -> Option<RequestId> {
+        self.waiting.front().copied()
+    }
+
+    fn pop(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_sim::{RequestTable, test_request};
+
+    #[test]
+    fn serves_in_order_of_arrival_up_to_its_capacity() {
+        let mut requests = RequestTable::default();
+        let mut fifo = Fifo { capacity: 2, waiting: VecDeque::new() };
+        let ids: Vec<RequestId> = (0..3).map(|n| test_request(&mut requests, n * 128)).collect();
+        for &id in &ids[..2] {
+            assert!(fifo.accepts(requests.get(id)));
+            fifo.push(id, requests.get(id));
+        }
+        assert!(!fifo.accepts(requests.get(ids[2])));
+        assert_eq!(fifo.next(), Some(ids[0]));
+        fifo.pop();
+        assert_eq!(fifo.next(), Some(ids[1]));
+    }
+}

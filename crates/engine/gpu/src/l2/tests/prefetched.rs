@@ -1,0 +1,124 @@
+//! Lines that are prefetched.
+
+use super::*;
+use crate::results::PrefetchCounts;
+use warpmem_sim::{BankId, BankRow, RowId};
+
+/// A line of one sector that comes from the channel.
+fn comes(cycle: u64, address: u64) -> Ask {
+    ask(cycle, RequestKind::Prefetch, address)
+}
+
+/// One line of one sector.
+fn one_line(overrides: &[&str]) -> Machine {
+    let small = ["l2.cache.size_bytes=128", "l2.cache.ways=1"];
+    bare(&[&small, overrides].concat())
+}
+
+/// What became of them; their sum agrees.
+fn counts(outcome: &Outcome) -> PrefetchCounts {
+    let counts = outcome.result.prefetches.clone();
+    let PrefetchCounts { lines, used, late, redundant, dropped, evicted_unused, unused } = counts;
+    assert_eq!(lines, used + late + redundant + dropped + evicted_unused + unused);
+    counts
+}
+
+#[test]
+fn a_line_that_is_asked_for_after_it_came_is_used_once() {
+    for kind in [READ, WRITE, ATOMIC] {
+        let asks = [comes(0, 256), ask(10, kind, 256), ask(30, kind, 256), comes(40, 512)];
+        let outcome = run(&bare(&[]), &asks);
+        assert_eq!(outcome.traffic(), [], "{kind:?}");
+        assert_eq!(outcome.cycle(1), 10 + ARRIVE + 3);
+        let expected = PrefetchCounts { lines: 2, used: 1, unused: 1, ..Default::default() };
+        assert_eq!(counts(&outcome), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn every_sector_of_the_line_comes() {
+    let whole = Ask { sectors: 0b1111, ..comes(0, 256) };
+    let reads = (0..5).map(|sector| ask(10 + sector, READ, 256 + 32 * sector));
+    let outcome = run(&sectored(&[]), &[whole].into_iter().chain(reads).collect::<Vec<_>>());
+    assert_eq!(outcome.traffic(), [(READ, 384)], "the next line does not");
+    assert_eq!(outcome.result.cache.read_hits, 4);
+}
+
+#[test]
+fn a_line_whose_request_has_missed_is_late() {
+    for machine in [bare(&[]), bare(&["l2.cache.read_allocate=on-fill"])] {
+        let outcome = run(&machine, &[ask(0, READ, 256), comes(20, 256), ask(30, READ, 256)]);
+        assert_eq!(outcome.traffic(), [(READ, 256)]);
+        assert_eq!(outcome.cycle(0), ARRIVE + 1 + DRAM, "its own data answer it");
+        assert_eq!(counts(&outcome), PrefetchCounts { lines: 1, late: 1, ..Default::default() });
+    }
+    // Any of its sectors is enough.
+    let whole = Ask { sectors: 0b1111, ..comes(20, 256) };
+    let outcome = run(&sectored(&[]), &[ask(0, READ, 256 + 96), whole]);
+    assert_eq!(counts(&outcome).late, 1);
+}
+
+#[test]
+fn a_line_that_is_there_stays_as_it_is() {
+    let machine = one_line(&[]);
+    let asks = [ask(0, WRITE, 0), comes(20, 0), ask(40, READ, 128)];
+    let outcome = run(&machine, &asks);
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 128)], "it is dirty still");
+    assert_eq!(counts(&outcome), PrefetchCounts { lines: 1, redundant: 1, ..Default::default() });
+    // Nor is it marked.
+    let outcome = run(&bare(&[]), &[ask(0, READ, 0), comes(100, 0), ask(120, READ, 0)]);
+    assert_eq!(counts(&outcome).used, 0);
+    let twice = run(&bare(&[]), &[comes(0, 0), comes(10, 0), ask(20, READ, 0)]);
+    let expected = PrefetchCounts { lines: 2, used: 1, redundant: 1, ..Default::default() };
+    assert_eq!(counts(&twice), expected);
+}
+
+#[test]
+fn a_line_takes_the_place_of_another_as_any_does() {
+    let outcome = run(&one_line(&[]), &[comes(0, 0), ask(20, READ, 128), comes(100, 256)]);
+    let expected = PrefetchCounts { lines: 2, evicted_unused: 1, unused: 1, ..Default::default() };
+    assert_eq!(counts(&outcome), expected);
+    assert_eq!(outcome.result.cache.evictions, 2);
+    let outcome = run(&one_line(&[]), &[ask(0, WRITE, 0), comes(20, 128), ask(40, READ, 128)]);
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0)]);
+    assert_eq!(counts(&outcome).used, 1);
+    // One that was used and then evicted was not evicted unused.
+    let outcome = run(&one_line(&[]), &[comes(0, 0), ask(10, READ, 0), ask(20, READ, 128)]);
+    assert_eq!(counts(&outcome), PrefetchCounts { lines: 1, used: 1, ..Default::default() });
+}
+
+#[test]
+fn a_line_that_would_have_to_wait_for_its_place_is_dropped() {
+    let dropped = PrefetchCounts { lines: 1, dropped: 1, ..Default::default() };
+    // The only place is reserved.
+    let reserving = one_line(&["l2.cache.read_allocate=on-miss"]);
+    let outcome = run(&reserving, &[ask(0, READ, 0), comes(20, 128)]);
+    assert_eq!(counts(&outcome), dropped);
+    assert_eq!(outcome.cycle(0), ARRIVE + 1 + DRAM);
+    // Dirty data find no place on their way but those that are kept for requests.
+    let narrow = ["l2.to_dram_queue=1", "l2.cache.miss_queue=1"];
+    let two_lines = ["l2.cache.size_bytes=256", "l2.cache.ways=2"];
+    let machine = bare(&[narrow, two_lines].concat());
+    let asks = [ask(0, WRITE, 0), ask(1, READ, 256), comes(20, 384)];
+    let shut = run_closed(&machine, &asks, 300, 0);
+    assert_eq!(counts(&shut), dropped, "one place is free, and kept");
+    assert_eq!(run_closed(&machine, &asks, 0, 0).result.prefetches.dropped, 0);
+}
+
+#[test]
+fn a_line_waits_until_the_fill_before_it_is_answered() {
+    // Two answers of the first fill leave one a cycle; then the line comes in.
+    let asks = [ask(0, READ, 0), ask(1, READ, 0), comes(ARRIVE + DRAM, 256), ask(60, READ, 256)];
+    let outcome = run(&bare(&[]), &asks);
+    assert_eq!((outcome.traffic().len(), counts(&outcome).used), (1, 1));
+}
+
+#[test]
+fn lines_are_noted_from_their_miss_until_they_leave() {
+    let row = BankRow { bank: BankId(0), row: RowId(0) };
+    let noted = |asks: &[Ask]| run(&one_line(&["l1.cache.line_bytes=128"]), asks).noted.of(row);
+    // Lines of 128 B, one after the other in their row.
+    assert_eq!(noted(&[ask(0, READ, 0)]), 0b1);
+    assert_eq!(noted(&[ask(0, READ, 0), ask(100, WRITE, 128)]), 0b10, "one place");
+    assert_eq!(noted(&[ask(0, READ, 0), comes(100, 128)]), 0b10);
+}

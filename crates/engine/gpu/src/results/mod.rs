@@ -1,0 +1,314 @@
+//! Raw counts that a run leaves, unit by unit. Everything is an integer; ratios are derived in one
+//! place from these.
+
+mod fnv;
+mod progress;
+mod sample;
+mod sink;
+mod stratum;
+mod totals;
+
+pub use fnv::Fnv;
+pub use progress::WarpProgress;
+pub use sample::{ParseSampleError, RequestSample};
+use serde::Serialize;
+pub use sink::*;
+use std::collections::BTreeMap;
+use stratum::Stratum;
+use warpmem_cache::CacheCounts;
+use warpmem_dram::{ChannelResult, SharedRows};
+use warpmem_network::NetworkResult;
+use warpmem_sim::{Histogram, Total};
+use warpmem_trace::OpClass;
+
+/// A stage of a read request's way; times between stages sum to its latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Stage {
+    /// Coalesced until it leaves L1 for the network, or the one that it joined has.
+    L1,
+    RequestNetwork,
+    L2Queue,
+    /// Tags and data of the slice, MSHR wait of merged requests included.
+    L2,
+    L2ToDram,
+    DramQueue,
+    DramService,
+    ReplyNetwork,
+}
+
+impl Stage {
+    pub const COUNT: usize = 8;
+    pub const NAMES: [&'static str; Stage::COUNT] = [
+        "l1",
+        "request_network",
+        "l2_queue",
+        "l2",
+        "l2_to_dram",
+        "dram_queue",
+        "dram_service",
+        "reply_network",
+    ];
+}
+
+/// One SM over the run. Cycles are core cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SmResult {
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+    pub warp_instructions_by_class: [u64; OpClass::COUNT],
+    /// Active lanes of compute instructions, by class.
+    #[serde(skip)]
+    pub thread_instructions_by_class: [u64; OpClass::COUNT],
+    pub memory_instructions: u64,
+    /// Memory instructions that make requests, and the sums over them of the different channels and
+    /// (channel, bank) pairs among these [Yuan Fig 14].
+    pub requesting_instructions: u64,
+    pub requested_channels: u64,
+    pub requested_banks: u64,
+    pub active_cycles: u64,
+    /// No warp on the SM while the application runs.
+    pub no_warp_cycles: u64,
+    /// Nothing issued; every warp present waits for memory [OWL].
+    pub memory_block_cycles: u64,
+    /// Nothing issued; some warp waits for a compute result.
+    pub dependency_stall_cycles: u64,
+    /// Nothing issued; a ready warp finds its unit or the load/store queue taken, or the scheduler
+    /// holds it back.
+    pub structural_stall_cycles: u64,
+    /// Nothing issued; some warp waits at a barrier, the others for memory.
+    pub barrier_cycles: u64,
+    /// Sum over cycles with warps present of the ready warps.
+    pub ready_warp_cycles: u64,
+    pub ctas: u64,
+    pub l1: CacheCounts,
+    /// Replies from the network, those to stores and atomics included, and the sum of their ticks
+    /// from the coalescer until the SM takes them.
+    #[serde(skip)]
+    pub replies: u64,
+    #[serde(skip)]
+    pub reply_ticks: u64,
+    pub shared_accesses: u64,
+    /// Passes beyond the first of shared-memory instructions.
+    pub shared_bank_conflict_cycles: u64,
+    /// Messages to the shared memory of other SMs, and their bytes of data in both directions.
+    pub messages: u64,
+    pub message_bytes: u64,
+}
+
+/// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table
+/// 2].
+pub const CRITICAL_CLASSES: usize = 5;
+
+/// For how long how many requests stood in the queue of an L2 slice, that at the tags included.
+/// Cycles are L2 cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueLength {
+    /// Sum over cycles of the requests.
+    pub length_cycles: u64,
+    /// Cycles with a request.
+    pub occupied_cycles: u64,
+}
+
+/// The queue of an L2 slice over the run. Cycles are L2 cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueResult {
+    /// Requests that arrived, by the class of their Critical Field then.
+    pub arrivals: [u64; CRITICAL_CLASSES],
+    /// Their Critical Fields.
+    pub critical_fields: Histogram,
+    /// Requests that found another waiting when they arrived.
+    pub waiting_arrivals: u64,
+    /// Sum over requests, by class, from arrival to service at the tags.
+    pub wait_cycles: [u64; CRITICAL_CLASSES],
+    pub length: QueueLength,
+    /// Cycles in which a request that had arrived could not enter the queue.
+    pub refused_cycles: u64,
+    /// Rotations of priorities.
+    pub rotations: u64,
+}
+
+/// What the MSHRs of a slice hold [Li Fig 5.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum MshrState {
+    /// Nothing.
+    Idle,
+    /// No entry with requests of two SMs or more.
+    Unshared,
+    /// An entry with requests of two SMs or more.
+    Shared,
+}
+
+impl MshrState {
+    pub const COUNT: usize = 3;
+}
+
+/// Lines that the channel of an L2 slice has prefetched for it, and what became of each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PrefetchCounts {
+    /// All: sum of the others.
+    pub lines: u64,
+    /// Found by a request.
+    pub used: u64,
+    /// Came when a request for them had missed.
+    pub late: u64,
+    /// Came when they were there.
+    pub redundant: u64,
+    /// Would have had to wait for a victim.
+    pub dropped: u64,
+    pub evicted_unused: u64,
+    /// There at the end of the run, and nothing has found them.
+    pub unused: u64,
+}
+
+/// One L2 slice over the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SliceResult {
+    pub cache: CacheCounts,
+    /// L2 cycles in which a request waited for the tags while the queue to DRAM was full: it had
+    /// not been looked up, so that these are no [`CacheCounts::reservation_fails`].
+    pub dram_queue_full_cycles: u64,
+    pub mshr_merge_length: Histogram,
+    /// L2 cycles by [`MshrState`]; none without a cache.
+    pub mshr_cycles: [u64; MshrState::COUNT],
+    pub queue: QueueResult,
+    pub prefetches: PrefetchCounts,
+}
+
+/// One kernel launch. Cycles are core cycles from the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KernelResult {
+    /// Number of the launch in the trace.
+    #[serde(skip)]
+    pub launch: u32,
+    pub name: String,
+    /// The first launch that this one is like, where only some of such launches are simulated, and how
+    /// many it stands for in the counts of the run, itself included.
+    #[serde(skip)]
+    pub like: u32,
+    #[serde(skip)]
+    pub stands_for: u32,
+    pub start_cycle: u64,
+    pub end_cycle: u64,
+    pub ctas: u64,
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+    /// Core cycles from its start to that of the next kernel, or to the end of the run. None where
+    /// another kernel ran beside it.
+    #[serde(skip)]
+    pub period: Option<u64>,
+    /// What all units counted from its start to that of the next kernel, or to the end of the run;
+    /// without retries. None where another kernel ran beside it: units do not distinguish kernels.
+    pub counts: Option<IntervalCounts>,
+}
+
+/// Latency of read requests that L1 did not answer, merged ones too, core cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LatencyResult {
+    pub total: Histogram,
+    /// Sum over requests of the time in each [`Stage`], in ticks of the run's time unit.
+    pub stage_ticks: [u128; Stage::COUNT],
+    /// Time unit of `stage_ticks`: ticks per core cycle.
+    pub ticks_per_core_cycle: u64,
+}
+
+impl Total for LatencyResult {
+    fn add(&mut self, other: &LatencyResult) {
+        let LatencyResult { total, stage_ticks, ticks_per_core_cycle } = other;
+        self.total.add(total);
+        self.stage_ticks.iter_mut().zip(stage_ticks).for_each(|(mine, theirs)| *mine += theirs);
+        self.ticks_per_core_cycle = *ticks_per_core_cycle;
+    }
+}
+
+/// Aggregates over the load rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LoadResult {
+    pub loads: u64,
+    /// Of all loads, as the three below [CaLRS Fig 4; WMC Fig 3; Yuan Fig 14].
+    pub requests: Histogram,
+    pub offchip_requests: Histogram,
+    pub channels: Histogram,
+    pub banks: Histogram,
+    /// Of loads with two or more off-chip requests, as the two below [WMC Fig 4 to 6].
+    pub divergence: Histogram,
+    pub in_mc_divergence: i128,
+    pub load_time: Histogram,
+}
+
+/// A number of a policy's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterResult {
+    /// What it was counted in: `channel`, `slice`, `sm` or `machine`, and which of them.
+    pub unit: &'static str,
+    pub index: u32,
+    /// Name of the policy that it is counted for, without parameters.
+    pub policy: String,
+    pub counter: &'static str,
+    pub value: u64,
+}
+
+/// Everything a run leaves beside its load rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunResult {
+    /// First CTA launch to last CTA completion.
+    pub core_cycles: u64,
+    pub kernels: Vec<KernelResult>,
+    pub sms: Vec<SmResult>,
+    pub slices: Vec<SliceResult>,
+    /// L2 cycles by [`MshrState`] of all slices together; none without a cache.
+    pub mshr_cycles: [u64; MshrState::COUNT],
+    pub channels: Vec<ChannelResult>,
+    /// The request network and the reply network.
+    pub networks: Vec<NetworkResult>,
+    pub latency: LatencyResult,
+    pub loads: LoadResult,
+    /// By kernel, in the order of the trace.
+    pub progress: Vec<WarpProgress>,
+    /// DRAM rows by the number of CTAs that used each; empty where that was not counted.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub row_sharing: BTreeMap<u32, SharedRows>,
+    /// What policies counted; left out where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterResult>,
+    /// Events carried out by the engine: unit steps.
+    pub steps: u64,
+}
+
+impl RunResult {
+    /// Fairness among the warps of a kernel, in the mean over kernels, weighted by their warps; none
+    /// without warps.
+    pub fn warp_fairness(&self) -> Option<f64> {
+        let of = |kernel: &WarpProgress| Some((kernel.warps as f64, kernel.fairness()?));
+        let kernels = self.progress.iter().filter_map(of);
+        let (warps, sum) = kernels
+            .fold((0.0, 0.0), |(warps, sum), (own, fairness)| (warps + own, sum + own * fairness));
+        (warps > 0.0).then(|| sum / warps)
+    }
+
+    /// Standard error of the core cycles, as a fraction of them, where launches stand for others:
+    /// that of a stratified sample, each group of launches that are alike a stratum, its first a
+    /// stratum of its own (Cochran, *Sampling Techniques*, 1977, chapter 5). None if no launch stands for
+    /// another, or if one does so as the only one of its stratum.
+    pub fn cycles_error(&self) -> Option<f64> {
+        let mut strata: BTreeMap<u32, Stratum> = BTreeMap::new();
+        for kernel in self.kernels.iter().filter(|k| k.launch != k.like && k.stands_for > 0) {
+            strata.entry(kernel.like).or_default().add(kernel.stands_for, kernel.period? as f64);
+        }
+        let sampled = strata.values().filter(|stratum| stratum.drawn < stratum.launches);
+        let variances: Vec<Option<f64>> = sampled.map(Stratum::variance_of_total).collect();
+        if variances.is_empty() || self.core_cycles == 0 {
+            return None;
+        }
+        let variance: f64 = variances.into_iter().sum::<Option<f64>>()?;
+        Some(variance.sqrt() / self.core_cycles as f64)
+    }
+
+    /// 64-bit FNV-1a of every count: two runs with equal fingerprints went the same way.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::new();
+        serde_json::to_writer(&mut hash, self).expect("counts are JSON and hashing cannot fail");
+        hash.finish()
+    }
+}

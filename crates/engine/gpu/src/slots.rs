@@ -1,0 +1,210 @@
+//! The slots of a machine, whatever the types of their policies: for programs that let a user choose policies by name,
+//! and for the documentation that lists them.
+
+mod baseline;
+mod choice;
+
+pub use baseline::{Baseline, BaselineError};
+pub use choice::{Choice, Choices, List, combinations, split_list};
+
+use crate::cta::scheduler::CTA_SCHEDULERS;
+use crate::ideal::IDEALS;
+use crate::l2::queue::L2_QUEUES;
+use crate::sm::scheduler::{SmContext, WARP_SCHEDULERS};
+use warpmem_dram::page::PAGE_POLICIES;
+use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_machine::{Machine, Policies};
+use warpmem_network as network;
+use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
+use warpmem_network::{Direction, TOPOLOGIES};
+use warpmem_params::{PolicyError, PolicyInfo};
+use warpmem_sim::SmId;
+
+/// A place in the machine that a policy fills.
+pub struct Slot {
+    /// As in configurations and tables: `dram_scheduler`.
+    pub name: &'static str,
+    /// What a policy of the slot is: `DRAM scheduler`.
+    pub title: &'static str,
+    /// What a policy of the slot decides.
+    pub decides: &'static str,
+    infos: fn() -> Vec<&'static PolicyInfo>,
+    policy: fn(&mut Policies) -> &mut String,
+    check: fn(&Machine) -> Result<(), PolicyError>,
+}
+
+macro_rules! slot {
+    ($registry:ident, $field:ident, $title:literal, $decides:literal, $check:expr) => {
+        Slot {
+            name: stringify!($field),
+            title: $title,
+            decides: $decides,
+            infos: || $registry.infos().collect(),
+            policy: |policies| &mut policies.$field,
+            check: $check,
+        }
+    };
+}
+
+/// Every slot, in the order of the tables' columns.
+pub static SLOTS: [Slot; 8] = [
+    slot!(
+        SCHEDULERS,
+        dram_scheduler,
+        "DRAM scheduler",
+        "which request a DRAM bank serves next",
+        |m| { SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop) }
+    ),
+    slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next", |m| {
+        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, SmId(0))).map(drop)
+    }),
+    slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA", |m| {
+        CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)
+    }),
+    slot!(L2_QUEUES, l2_queue, "L2 queue", "which waiting request an L2 slice serves next", |m| {
+        L2_QUEUES.build(&m.policy.l2_queue, &m.l2).map(drop)
+    }),
+    slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and L2 slices", |m| {
+        network::routers(&m.network_spec()).map(drop)
+    }),
+    slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next", |m| {
+        let direction = Direction::Request;
+        let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
+        ARBITERS.build(&m.policy.arbiter, &context).map(drop)
+    }),
+    slot!(
+        PREFETCHERS,
+        prefetcher,
+        "prefetcher",
+        "what a DRAM channel prefetches for the L2",
+        |m| { PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop) }
+    ),
+    slot!(IDEALS, ideal, "ideal mode", "what part of the machine is made perfect", |m| {
+        IDEALS.build(&m.policy.ideal, m).map(drop)
+    }),
+];
+
+impl Slot {
+    /// As on the command line: `dram-scheduler`.
+    pub fn option(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// The slot of this name, with dashes or underscores.
+    pub fn find(name: &str) -> Option<&'static Slot> {
+        let name = name.replace('-', "_");
+        SLOTS.iter().find(|slot| slot.name == name)
+    }
+
+    /// Its policies, in the order of their registry.
+    pub fn infos(&self) -> Vec<&'static PolicyInfo> {
+        (self.infos)()
+    }
+
+    /// The policy that fills it.
+    pub fn policy_of<'a>(&self, policies: &'a mut Policies) -> &'a mut String {
+        (self.policy)(policies)
+    }
+}
+
+/// Refuses a machine whose policies, that of its pages among them, do not exist or do not take the
+/// parameters they are given.
+pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
+    PAGE_POLICIES.build(&machine.dram.page, &machine.dram)?;
+    SLOTS.iter().try_for_each(|slot| (slot.check)(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_machine::{load, preset_names};
+    use warpmem_params::{DefaultValue, Kind};
+
+    #[test]
+    fn slots_are_named_as_registries_name_them() {
+        let names = SLOTS.each_ref().map(|slot| slot.name);
+        let registries = [
+            SCHEDULERS.slot,
+            WARP_SCHEDULERS.slot,
+            CTA_SCHEDULERS.slot,
+            L2_QUEUES.slot,
+            TOPOLOGIES.slot,
+            ARBITERS.slot,
+            PREFETCHERS.slot,
+            IDEALS.slot,
+        ];
+        assert_eq!(names, registries);
+    }
+
+    #[test]
+    fn presets_name_policies_that_fit_them() {
+        for preset in preset_names() {
+            let checked = check_policies(&load(preset, &[]).unwrap());
+            assert!(checked.is_ok(), "{preset}: {}", checked.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn an_unknown_page_policy_is_refused() {
+        let machine = load("li2015", &["dram.page=opne".to_owned()]).unwrap();
+        let refused = check_policies(&machine).unwrap_err().to_string();
+        assert!(refused.starts_with("unknown page `opne` (did you mean `open`?)"), "{refused}");
+    }
+
+    /// Each parameter by itself, at its default and beyond what its type takes.
+    #[test]
+    fn every_policy_takes_the_parameters_that_it_describes() {
+        let asked = ["network.virtual_channels=2", "l2.queue=32"].map(str::to_owned);
+        let machine = load("li2015", &asked).unwrap();
+        for slot in &SLOTS {
+            for (info, param) in
+                slot.infos().iter().flat_map(|i| i.params().into_iter().map(move |p| (i, p)))
+            {
+                let with = |value: &str| {
+                    let mut machine = machine.clone();
+                    let policy = format!("{}({}={value})", info.name, param.name);
+                    *slot.policy_of(&mut machine.policy) = policy;
+                    check_policies(&machine).map_err(|error| error.to_string())
+                };
+                if let DefaultValue::Value(default) = param.default {
+                    with(&default.to_string()).unwrap();
+                }
+                let refused = with("-1").unwrap_err();
+                let names = format!("`{}`", param.name);
+                assert!(
+                    refused.contains(&names) || matches!(param.kind, Kind::Text(_)),
+                    "{refused}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_policy_fits_every_preset_and_no_other_does() {
+        for preset in preset_names() {
+            for slot in &SLOTS {
+                // What some policies ask of a machine: a ring, `calrs`, the prefetchers, crossbars.
+                let asked = [
+                    "network.virtual_channels=2",
+                    "l2.queue=32",
+                    "l2.enabled=true",
+                    "network.sms_per_node=1",
+                    "policy.topology=crossbar",
+                ];
+                let mut machine = load(preset, &asked.map(str::to_owned)).unwrap();
+                for info in slot.infos() {
+                    *slot.policy_of(&mut machine.policy) = info.name.to_owned();
+                    check_policies(&machine).unwrap();
+                    *slot.policy_of(&mut machine.policy) = format!("{}(no-such-key=1)", info.name);
+                    let error = check_policies(&machine).unwrap_err().to_string();
+                    let of = format!("of {} `{}`", slot.name, info.name);
+                    assert!(error.contains(&of) && error.contains("no-such-key"), "{error}");
+                }
+                *slot.policy_of(&mut machine.policy) = "no-such-policy".to_owned();
+                let error = check_policies(&machine).unwrap_err().to_string();
+                assert!(error.contains(slot.name), "{error}");
+            }
+        }
+    }
+}

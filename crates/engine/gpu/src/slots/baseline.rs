@@ -1,0 +1,229 @@
+//! The policies that others are compared with.
+
+use super::{Choice, SLOTS, Slot};
+use thiserror::Error;
+use warpmem_machine::Machine;
+use warpmem_params::{nearest, policy_name};
+
+/// Column of the overrides, and the name of a run without any.
+const OVERRIDES: &str = "overrides";
+const NO_OVERRIDES: &str = "none";
+
+/// Why there is no baseline.
+#[derive(Debug, Error)]
+pub enum BaselineError {
+    #[error("the machines have no policy in common")]
+    NoneInCommon,
+    #[error("the baseline `{part}` is not among the policies to compare{meant}: {given}")]
+    Unknown { part: String, meant: String, given: String },
+    #[error("the baseline `{part}` is in several slots: write {slots}")]
+    Ambiguous { part: String, slots: String },
+}
+
+/// The slots that distinguish runs, and the policies that the others are compared with.
+pub struct Baseline {
+    slots: Vec<&'static Slot>,
+    policies: Vec<Choice<String>>,
+    /// The baseline's overrides; none where runs are compared only with runs of equal overrides.
+    overrides: Option<String>,
+}
+
+impl Baseline {
+    /// Runs that differ only in their overrides, compared with those that have these.
+    pub fn of_overrides(overrides: String) -> Baseline {
+        Baseline { slots: Vec::new(), policies: Vec::new(), overrides: Some(overrides) }
+    }
+
+    /// Runs that differ in the slots of `policies`, compared with those that have these policies.
+    pub fn of_policies(policies: Vec<Choice<String>>) -> Baseline {
+        let slots = policies.iter().map(|policy| policy.slot).collect();
+        Baseline { slots, policies, overrides: None }
+    }
+
+    /// Compares overrides, too, instead of holding them equal.
+    pub fn with_overrides(self, overrides: Option<String>) -> Baseline {
+        Baseline { overrides, ..self }
+    }
+
+    pub fn policies(&self) -> &[Choice<String>] {
+        &self.policies
+    }
+
+    /// As in the overrides column of the tables.
+    pub fn overrides(&self) -> Option<&str> {
+        self.overrides.as_deref()
+    }
+
+    /// `text` names one policy of `lists`, or several of different slots with slashes between.
+    /// Without `text`, the baseline is the first machine's own policies where they are in the lists
+    /// (by name if none has the same parameters), and otherwise the first of each list.
+    pub fn choose(
+        text: Option<&str>,
+        lists: &[Choice<Vec<String>>],
+        machines: &[Machine],
+    ) -> Result<Baseline, BaselineError> {
+        if lists.is_empty() {
+            let agreed = agreed(machines).ok_or(BaselineError::NoneInCommon)?;
+            let lists = [Choice { slot: agreed.slot, given: vec![agreed.given] }];
+            return Baseline::choose(text, &lists, machines);
+        }
+        let policies = match text {
+            Some(text) => text.split('/').map(|part| named(part.trim(), lists)).collect(),
+            None => Ok(lists.iter().map(|list| default(list, machines)).collect()),
+        };
+        let slots = lists.iter().map(|list| list.slot).collect();
+        Ok(Baseline { slots, policies: policies?, overrides: None })
+    }
+
+    /// In the syntax of the comparison: `slot=policy` and `overrides=…` with slashes between.
+    pub fn name(&self) -> String {
+        let parts =
+            self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
+        // Some policies are called `none`, too: the column distinguishes them from missing
+        // overrides.
+        let overrides = self.overrides.iter().map(|overrides| match overrides.as_str() {
+            "" => format!("{OVERRIDES}={NO_OVERRIDES}"),
+            overrides => format!("{OVERRIDES}={overrides}"),
+        });
+        parts.chain(overrides).collect::<Vec<_>>().join("/")
+    }
+
+    /// The columns that distinguish runs: those of the slots compared, and the overrides where they
+    /// are.
+    pub fn columns(&self) -> Vec<String> {
+        self.columns_of(self.slots.iter().copied())
+    }
+
+    /// The same with every slot, compared or not.
+    pub fn all_columns(&self) -> Vec<String> {
+        self.columns_of(SLOTS.iter())
+    }
+
+    fn columns_of<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
+        let overrides = self.overrides.iter().map(|_| OVERRIDES);
+        slots.map(|slot| slot.name).chain(overrides).map(str::to_owned).collect()
+    }
+}
+
+/// The first slot that all machines fill with the same policy.
+fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
+    let policy =
+        |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
+    let (first, rest) = machines.split_first()?;
+    let choices = SLOTS.iter().map(|slot| Choice { slot, given: policy(slot, first) });
+    choices.into_iter().find(|own| rest.iter().all(|other| policy(own.slot, other) == own.given))
+}
+
+fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
+    let of = |machine: &Machine| list.slot.policy_of(&mut machine.policy.clone()).clone();
+    let own = machines.first().map(of).and_then(|own| meant(&own, &list.given));
+    Choice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
+}
+
+/// The policy of `given` that equals `own`, or else the only one of its name.
+fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
+    let same_name = |other: &&String| policy_name(other) == policy_name(own);
+    let mut of_name = given.iter().filter(same_name);
+    let only = of_name.next().filter(|_| of_name.next().is_none());
+    given.iter().find(|&other| other == own).or(only)
+}
+
+/// The policy of `lists` that `part` names, as `policy` or `slot=policy`.
+fn named(part: &str, lists: &[Choice<Vec<String>>]) -> Result<Choice<String>, BaselineError> {
+    let with_slot =
+        part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
+    let (wanted, policy) =
+        with_slot.map_or((None, part), |(slot, policy)| (Some(slot.name), policy));
+    let lists = lists.iter().filter(|list| wanted.is_none_or(|wanted| wanted == list.slot.name));
+    let lists: Vec<&Choice<Vec<String>>> = lists.collect();
+    let holds = |list: &&&Choice<Vec<String>>| list.given.iter().any(|given| given == policy);
+    let found: Vec<&&Choice<Vec<String>>> = lists.iter().filter(holds).collect();
+    match found.as_slice() {
+        [list] => Ok(Choice { slot: list.slot, given: policy.to_owned() }),
+        [] => {
+            let given = || lists.iter().flat_map(|list| &list.given).map(String::as_str);
+            let meant = nearest(policy, given());
+            let meant = meant.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+            let given = given().collect::<Vec<_>>().join(", ");
+            Err(BaselineError::Unknown { part: part.to_owned(), meant, given })
+        }
+        several => {
+            let slots = several.iter().map(|list| format!("{}={policy}", list.slot.option()));
+            let slots = slots.collect::<Vec<_>>().join(" or ");
+            Err(BaselineError::Ambiguous { part: part.to_owned(), slots })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_machine::load;
+
+    fn list(slot: &str, given: &[&str]) -> Choice<Vec<String>> {
+        let given = given.iter().map(|&policy| policy.to_owned()).collect();
+        Choice { slot: Slot::find(slot).unwrap(), given }
+    }
+
+    fn choose(text: Option<&str>, lists: &[Choice<Vec<String>>]) -> Result<String, String> {
+        choose_for("li2015", text, lists)
+    }
+
+    /// For a machine and another.
+    fn choose_for(
+        machine: &str,
+        text: Option<&str>,
+        lists: &[Choice<Vec<String>>],
+    ) -> Result<String, String> {
+        let machines = [machine, "warpedmc2023"].map(|name| load(name, &[]).unwrap());
+        let baseline = Baseline::choose(text, lists, &machines);
+        baseline.map(|baseline| baseline.name()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_baseline_is_found_in_its_slot() {
+        let capped = "fr-fcfs(row_hit_cap=4)";
+        let lists =
+            [list("dram_scheduler", &["fcfs", capped]), list("warp_scheduler", &["lrr", "gto"])];
+        let choose = |text| choose(Some(text), &lists);
+        assert_eq!(choose("fcfs").unwrap(), "dram_scheduler=fcfs");
+        assert_eq!(choose(capped).unwrap(), format!("dram_scheduler={capped}"));
+        assert_eq!(choose("fcfs/gto").unwrap(), "dram_scheduler=fcfs/warp_scheduler=gto");
+        assert_eq!(choose("warp-scheduler=lrr").unwrap(), "warp_scheduler=lrr");
+        let unknown = choose("fcsf").unwrap_err();
+        assert!(unknown.contains("did you mean `fcfs`?"), "{unknown}");
+        assert!(choose("warp-scheduler=fcfs").is_err());
+    }
+
+    #[test]
+    fn a_baseline_in_two_slots_is_refused() {
+        let lists = [list("arbiter", &["round-robin"]), list("cta_scheduler", &["round-robin"])];
+        let error = choose(Some("round-robin"), &lists).unwrap_err();
+        assert!(error.contains("arbiter=round-robin"), "{error}");
+        assert_eq!(choose(Some("arbiter=round-robin"), &lists).unwrap(), "arbiter=round-robin");
+    }
+
+    #[test]
+    fn by_default_it_is_the_machines_own_policy_or_the_first() {
+        let own = [list("dram_scheduler", &["fcfs", "fr-fcfs"])];
+        assert_eq!(choose(None, &own).unwrap(), "dram_scheduler=fr-fcfs");
+        let others = [list("dram_scheduler", &["banked-fifo", "fcfs"])];
+        assert_eq!(choose(None, &others).unwrap(), "dram_scheduler=banked-fifo");
+        assert_eq!(choose(None, &[]).unwrap(), "dram_scheduler=fr-fcfs");
+    }
+
+    /// The machine says `fr-fcfs(banks=stepping,picks_per_cycle=1)`.
+    #[test]
+    fn the_machines_own_policy_is_known_by_its_name_where_that_is_listed_once() {
+        let default = |given: &[&str]| {
+            let lists = [list("dram_scheduler", given)];
+            choose_for("v100", None, &lists).unwrap().replace("dram_scheduler=", "")
+        };
+        let own = "fr-fcfs(banks=stepping,picks_per_cycle=1)";
+        let capped = "fr-fcfs(row_hit_cap=4)";
+        assert_eq!(default(&["fcfs", "fr-fcfs"]), "fr-fcfs");
+        assert_eq!(default(&["fcfs", capped]), capped);
+        assert_eq!(default(&["fcfs", "fr-fcfs", capped]), "fcfs");
+        assert_eq!(default(&["fcfs", "fr-fcfs", own]), own);
+    }
+}

@@ -1,0 +1,364 @@
+//! One SM on its own, with the test as the memory below.
+
+mod account;
+mod banks;
+mod barriers;
+mod collectors;
+mod early_ends;
+mod groups;
+mod issue;
+mod memory;
+mod pausing;
+mod perfect;
+mod pipeline;
+mod policy;
+mod side;
+mod slots;
+mod throttling;
+mod wakeups;
+
+use super::scheduler::{ResidentCta, WarpScheduler, WarpView};
+use super::*;
+use crate::engine::{Bench, Rows};
+use crate::results::{LoadRow, WarpRow};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use warpmem_machine::Machine;
+use warpmem_sim::{ChannelId, Request, RequestId, RequestKind, Stamps};
+use warpmem_testing::{TestKernel, WarpSteps, trace};
+use warpmem_trace::Trace;
+
+/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
+const PIPELINE: u64 = 4;
+
+/// Cycle in which CTAs start, and the first in which something can issue.
+const START: u64 = 1;
+/// Cycles from a request at the memory below to its reply.
+const BELOW: u64 = 100;
+/// Cycles from a sector's entry into a bank of L1 to the tags, on the machines of these tests.
+const L1_LATENCY: u64 = 30;
+/// Cycles from the issue of a load that misses, or of a store that goes through, until it is at the
+/// memory below: to the tags, and one in the miss queue.
+const LEAVES: u64 = L1_LATENCY + 1;
+/// Cycles from there to the issue of what waits for it.
+const MISS: u64 = LEAVES + BELOW;
+
+/// A request that left the SM, and when the memory below had it. The network has been stepped in a
+/// cycle before the SM: what the SM sends at once is there in the next.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    cycle: u64,
+    request: Request,
+    stamps: Stamps,
+    /// That of its instruction then.
+    critical_field: u8,
+}
+
+/// What an SM did.
+struct Outcome {
+    /// Cycle and warp slot of each issue.
+    issues: Vec<(u64, u32)>,
+    sent: Vec<Sent>,
+    load_ends: Vec<(u64, u32)>,
+    ended: Vec<CtaEnd>,
+    loads: Vec<LoadRow>,
+    warps: Vec<WarpRow>,
+    /// The account from [`START`] to the end of the last CTA, its cycle included.
+    result: SmResult,
+    /// What the scheduler counted.
+    counters: Vec<(&'static str, u64)>,
+}
+
+impl Outcome {
+    /// Cycles in which a warp issued, counted from [`START`].
+    fn offsets_of(&self, warp: u32) -> Vec<u64> {
+        self.issues_of(warp).iter().map(|cycle| cycle - START).collect()
+    }
+
+    /// Cycles in which a warp issued.
+    fn issues_of(&self, warp: u32) -> Vec<u64> {
+        self.issues.iter().filter(|&&(_, w)| w == warp).map(|&(cycle, _)| cycle).collect()
+    }
+
+    /// Warps in the order in which they issued.
+    fn order(&self) -> Vec<u32> {
+        self.issues.iter().map(|&(_, warp)| warp).collect()
+    }
+
+    /// Kind, address and cycle of what was sent.
+    fn traffic(&self) -> Vec<(RequestKind, u64, u64)> {
+        self.sent.iter().map(|s| (s.request.kind, s.request.address, s.cycle)).collect()
+    }
+
+    fn end_cycle(&self) -> u64 {
+        self.ended.iter().map(|end| end.cycle.number()).max().expect("a CTA has ended")
+    }
+}
+
+/// Cycles of the issues of a warp that is alone on `machine`.
+fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
+    run(machine, vec![warp]).issues_of(0)
+}
+
+/// Cycles of the issues of a warp that is alone on `machine`, counted from the first that is
+/// possible.
+fn offsets(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
+    issues(machine, warp).iter().map(|cycle| cycle - START).collect()
+}
+
+/// The first addresses of `count` lines.
+fn lines(count: u64) -> Vec<u64> {
+    (0..count).map(|n| n * 128).collect()
+}
+
+/// One CTA of `warps` on an SM of `machine`.
+fn run(machine: &Machine, warps: Vec<WarpSteps>) -> Outcome {
+    run_ctas(machine, vec![warps])
+}
+
+/// `ctas`, all launched together, on an SM of `machine`.
+fn run_ctas(machine: &Machine, ctas: Vec<Vec<WarpSteps>>) -> Outcome {
+    let mut rig = Rig::new(machine, Below::default());
+    rig.launch(&trace(&[TestKernel::new(ctas)]), START);
+    rig.run()
+}
+
+/// The memory below: every request is answered after [`BELOW`] cycles, in order.
+#[derive(Default)]
+struct Below {
+    /// Takes no request before this cycle.
+    closed_until: u64,
+    sent: Vec<Sent>,
+    /// Loads of which the last request came, or was answered in L1, and when.
+    load_ends: Vec<(u64, u32)>,
+    due: VecDeque<(u64, RequestId)>,
+}
+
+impl Below {
+    fn step(&mut self, cycle: u64, unit: UnitId, out: PortId, back: PortId, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Network).at(cycle);
+        if cycle < self.closed_until {
+            ctx.fabric.wake_cycle(unit, self.closed_until);
+            return;
+        }
+        while let Some(id) = ctx.fabric.ready(out, now) {
+            ctx.fabric.pop(out, now);
+            let (request, stamps) = (*ctx.requests.get(id), *ctx.requests.stamps(id));
+            let critical_field = ctx.side.fields.of(&request);
+            self.sent.push(Sent { cycle, request, stamps, critical_field });
+            self.enter(&request, cycle, ctx);
+            match request.kind {
+                RequestKind::Writeback => ctx.requests.remove(id),
+                _ => self.due.push_back((cycle + BELOW, id)),
+            }
+        }
+        while let Some(&(due, id)) = self.due.front()
+            && due <= cycle
+            && ctx.fabric.room_or_wake(back)
+        {
+            self.due.pop_front();
+            stamp_all(id, now, ctx);
+            ctx.fabric.push(back, id, now);
+        }
+        if let Some((ready, _)) = ctx.fabric.head(out) {
+            ctx.fabric.wake(unit, ready);
+        }
+        if let Some(&(due, _)) = self.due.front().filter(|&&(due, _)| due > cycle) {
+            ctx.fabric.wake_cycle(unit, due);
+        }
+    }
+}
+
+impl Below {
+    /// Requests enter DRAM at once, which has one channel.
+    fn enter(&mut self, request: &Request, cycle: u64, ctx: &mut Context) {
+        let loads = ctx.side.loads.as_mut().filter(|_| request.load != u32::MAX);
+        if loads.is_some_and(|loads| loads.entered(request.load, ChannelId(0))) {
+            self.load_ends.push((cycle, request.load));
+        }
+    }
+
+    fn step_dram(&mut self, cycle: u64, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Dram).at(cycle);
+        let Some(loads) = &mut ctx.side.loads else { return };
+        while let Some(load) = loads.next_end(ChannelId(0), now) {
+            self.load_ends.push((cycle, load));
+        }
+    }
+}
+
+/// As if the request had passed the whole memory in no time.
+fn stamp_all(id: RequestId, now: warpmem_sim::Ticks, ctx: &mut Context) {
+    let stamps = ctx.requests.stamps_mut(id);
+    for stamp in [&mut stamps.l2_arrived, &mut stamps.l2_served, &mut stamps.replied] {
+        *stamp = now;
+    }
+}
+
+/// Logs what a scheduler picks.
+struct Spy {
+    inner: Box<dyn WarpScheduler>,
+    picks: Arc<Mutex<Vec<u32>>>,
+}
+
+impl WarpScheduler for Spy {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
+        let pick = self.inner.pick(candidates, view);
+        self.picks.lock().unwrap().extend(pick.map(|slot| u32::from(slot.0)));
+        pick
+    }
+
+    fn changes_at(&self, cycle: CoreCycle) -> CoreCycle {
+        self.inner.changes_at(cycle)
+    }
+
+    fn launched(&mut self, cta: &ResidentCta) {
+        self.inner.launched(cta);
+    }
+
+    fn retired(&mut self, slot: WarpSlot) {
+        self.inner.retired(slot);
+    }
+
+    fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
+    fn missed(&mut self, slot: WarpSlot, line: u64, cycle: CoreCycle) {
+        self.inner.missed(slot, line, cycle);
+    }
+
+    fn evicted(&mut self, slot: WarpSlot, line: u64) {
+        self.inner.evicted(slot, line);
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        self.inner.counters()
+    }
+}
+
+impl Sm {
+    /// Puts another policy in place of that of the machine.
+    fn set_policy(&mut self, policy: Box<dyn WarpScheduler>) {
+        self.needs = policy.needs();
+        self.memory.report_l1_events(self.needs.l1_events);
+        self.policy = policy;
+    }
+}
+
+struct Rig {
+    bench: Bench,
+    sm: Sm,
+    below: Below,
+    ports: (PortId, PortId),
+    l1_bytes: u32,
+    picks: Arc<Mutex<Vec<u32>>>,
+    /// CTAs to come, by cycle.
+    launches: VecDeque<(u64, CtaLaunch)>,
+    /// Most CTAs that may issue, set after the SM's step of a cycle.
+    limits: VecDeque<(u64, u32)>,
+    /// Cycle after whose step kernel 0 ends early.
+    early_end: Option<u64>,
+    /// The SM is stepped in every cycle, whether it asked for it or not.
+    restless: bool,
+}
+
+impl Rig {
+    fn new(machine: &Machine, below: Below) -> Rig {
+        let mut bench = Bench::new(machine, [1, 0, 1, 1]);
+        let (core, network) = (unit(Domain::Core), unit(Domain::Network));
+        let places = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
+        let out = bench.sim.region.fabric.add_port("out", 0, places, core, network);
+        let back = bench.sim.region.fabric.add_port("back", 0, 8, network, core);
+        let clock = bench.sim.region.fabric.clock_of();
+        let mut sm = Sm::new(machine, SmId(0), clock, out, back).unwrap();
+        if machine.policy.ideal == "perfect-l1" {
+            sm = sm.with_perfect_l1();
+        }
+        let picks = Arc::<Mutex<Vec<u32>>>::default();
+        let context = SmContext::of(machine, SmId(0));
+        let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
+        sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
+        sm.start_account(CoreCycle::new(START));
+        let l1_bytes = machine.l1.cache.size_bytes;
+        let launches = VecDeque::new();
+        let (ports, limits) = ((out, back), VecDeque::new());
+        let (early_end, restless) = (None, false);
+        Rig { bench, sm, below, ports, l1_bytes, picks, launches, limits, early_end, restless }
+    }
+
+    /// Has all CTAs of the first kernel of `trace` start at `cycle`.
+    fn launch(&mut self, trace: &Trace, cycle: u64) {
+        let code = Arc::new(Code::new(&trace.instructions(0).unwrap()));
+        let kernel = &trace.kernels()[0];
+        let mut cta = 0;
+        for chunk in 0..kernel.chunks.len() {
+            let chunk = trace.chunk(0, chunk).unwrap();
+            for cta_in_chunk in 0..chunk.ctas().len() {
+                let launch = CtaLaunch {
+                    kernel: 0,
+                    cta,
+                    number: cta,
+                    code: Arc::clone(&code),
+                    chunk: Arc::clone(&chunk),
+                    cta_in_chunk,
+                    l1_bytes: self.l1_bytes,
+                    flush: self.launches.is_empty(),
+                    cluster: None,
+                };
+                self.launches.push_back((cycle, launch));
+                cta += 1;
+            }
+        }
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
+    }
+
+    /// Tells the SM after its step of `cycle` how many CTAs may issue.
+    fn limit(&mut self, cycle: u64, ctas: u32) {
+        self.limits.push_back((cycle, ctas));
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
+    }
+
+    /// Ends kernel 0 early, after the SM's step of `cycle`.
+    fn end_early(&mut self, cycle: u64) {
+        self.early_end = Some(cycle);
+        self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
+    }
+
+    /// Until nothing more happens; nothing may be left then.
+    fn run(mut self) -> Outcome {
+        let (mut issues, mut ended) = (Vec::new(), Vec::new());
+        let Rig { bench, sm, below, ports, picks, launches, limits, early_end, restless, .. } =
+            &mut self;
+        bench.run(|unit, cycle, ctx| match unit.domain {
+            Domain::Core => {
+                while launches.front().is_some_and(|&(start, _)| start <= cycle) {
+                    launches.pop_front().into_iter().for_each(|(_, cta)| sm.launch(cta));
+                }
+                sm.step(CoreCycle::new(cycle), ctx).unwrap();
+                issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
+                ended.extend(std::iter::from_fn(|| sm.take_ended()));
+                let ends = *early_end == Some(cycle) && sm.end_early(0);
+                let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);
+                let news = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
+                if ends || news || *restless && !sm.is_idle() {
+                    ctx.fabric.wake_cycle(unit, cycle + 1);
+                }
+            }
+            Domain::Dram => below.step_dram(cycle, ctx),
+            _ => below.step(cycle, unit, ports.0, ports.1, ctx),
+        });
+        assert!(sm.is_idle(), "{}", sm.describe());
+        assert_eq!(bench.sim.region.requests.in_flight(), 0);
+        let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
+        let result = sm.finish(last + 1);
+        let Rows { loads, warps } = bench.rows();
+        let counters = sm.counters().iter().map(|c| (c.name, c.value)).collect();
+        let Below { sent, load_ends, .. } = std::mem::take(below);
+        Outcome { issues, sent, load_ends, ended, loads, warps, result, counters }
+    }
+}
+
+fn unit(domain: Domain) -> UnitId {
+    UnitId { domain, index: 0 }
+}

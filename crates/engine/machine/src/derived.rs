@@ -1,0 +1,85 @@
+//! Quantities that follow from the configuration.
+
+use super::{L1, Machine, MachineError};
+use warpmem_dram::prefetch::PrefetchContext;
+use warpmem_dram::scheduler::SchedulerContext;
+use warpmem_network::NetworkSpec;
+use warpmem_sim::{AddressMap, Gpcs, Twins};
+
+impl Machine {
+    /// L2 slices of all channels.
+    pub fn slices(&self) -> u32 {
+        self.dram.channels * self.l2.slices_per_channel
+    }
+
+    /// Which slices are twins, where they keep copies of each other's lines.
+    pub fn twins(&self) -> Option<Twins> {
+        (self.l2.copies && self.l2.enabled)
+            .then(|| Twins::new(self.dram.channels, self.l2.slices_per_channel))
+    }
+
+    /// Which SMs are in which GPC, if the machine has clusters.
+    pub fn gpcs(&self) -> Option<Gpcs> {
+        let (sms, gpcs) = (self.sm.count, self.cluster.gpcs);
+        (gpcs > 0).then(|| Gpcs::new(sms, gpcs.min(Gpcs::most(sms))))
+    }
+
+    /// The address map of DRAM.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`] if the address map, the channels or the slices are not valid.
+    pub fn address_map(&self) -> Result<AddressMap, MachineError> {
+        Ok(self.dram.address_map(self.l2.slices_per_channel)?)
+    }
+
+    /// Bytes per second of all DRAM data buses together.
+    pub fn peak_bytes_per_second(&self) -> u64 {
+        self.dram.peak_bytes_per_second(self.clocks.dram_mhz)
+    }
+
+    /// The network configuration, with the properties of the machine that networks depend on.
+    pub fn network_spec(&self) -> NetworkSpec {
+        let l1 = &self.l1.cache;
+        let sector_bytes = self.l2.cache.sector_bytes;
+        let writes_back = self.l1.enabled && l1.write.has_dirty_lines();
+        NetworkSpec {
+            network: self.network.clone(),
+            topology: self.policy.topology.clone(),
+            arbiter: self.policy.arbiter.clone(),
+            sms: self.sm.count,
+            slices: self.slices(),
+            channels: self.dram.channels,
+            banks: self.dram.banks,
+            sector_bytes,
+            largest_request_bytes: if writes_back { l1.line_bytes } else { sector_bytes },
+        }
+    }
+
+    /// The properties of the machine that DRAM schedulers may use.
+    pub fn scheduler_context(&self) -> SchedulerContext {
+        let (sources, warps) = (self.sm.count, self.sm.max_warps);
+        SchedulerContext { dram: self.dram.clone(), sources, warps: sources * warps }
+    }
+
+    /// The properties of the machine that prefetchers may use.
+    pub fn prefetch_context(&self) -> PrefetchContext {
+        PrefetchContext {
+            l2_enabled: self.l2.enabled,
+            l2_line_bytes: self.l2.cache.line_bytes,
+            row_bytes: self.dram.row_bytes,
+        }
+    }
+}
+
+impl L1 {
+    /// Bytes of L1 while the resident CTAs of a kernel use `shared_bytes` of shared memory in
+    /// total: the unified store less the smallest shared-memory option that is large enough. L1
+    /// keeps its number of sets and loses ways.
+    pub fn bytes_beside(&self, shared_bytes: u32) -> u32 {
+        let options = self.shared_options_bytes.iter().copied();
+        match options.clone().filter(|&o| o >= shared_bytes).min().or(options.max()) {
+            Some(option) => self.unified_bytes - option,
+            None => self.cache.size_bytes,
+        }
+    }
+}

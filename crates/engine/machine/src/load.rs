@@ -1,0 +1,434 @@
+//! From a preset's name or a file, and overrides, to a checked machine.
+//!
+//! Every value that a user gives is set by itself in a machine that is complete already, and the
+//! whole is then parsed into [`Machine`]. So any failure is due to that one key and names it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::de::DeTable;
+use toml::{Table, Value};
+
+use super::error::{MachineError, Origin};
+use super::gpgpusim::{self, Conversion};
+use super::part::{STANDARD, fit, is_part};
+use super::presets::preset;
+use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
+use super::{Machine, preset_text};
+use warpmem_dram::GivenTime;
+use warpmem_dram::standard::is_file;
+use warpmem_params::{Declared, Field, Key, nearest};
+use warpmem_support::files::text::position;
+
+/// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim or
+/// Accel-Sim. A TOML file may name a preset (`base = "li2015"`) and give only what differs;
+/// without `name` it is then called after its file.
+/// `overrides` are `key=value`, applied in order.
+///
+/// # Errors
+/// Any [`MachineError`]; each names the key or place, the value and what would be valid.
+pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
+    load_with_conversion(name_or_path, overrides).map(|(machine, _)| machine)
+}
+
+/// As [`load`], with how the machine follows from the options of a configuration of GPGPU-Sim or
+/// Accel-Sim, if it comes from one. Reads the file once.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_conversion(
+    name_or_path: &str,
+    overrides: &[String],
+) -> Result<(Machine, Option<Conversion>), MachineError> {
+    let (draft, conversion) = draft(name_or_path)?;
+    Ok((draft.checked_with(overrides, Path::new(""))?, conversion))
+}
+
+/// As [`load`], for the DRAM channels of the machine alone: `change` modifies them before the
+/// overrides apply, and rules about other units are not checked.
+///
+/// # Errors
+/// Any [`MachineError`], including one that `change` returns.
+pub fn load_channels(
+    name_or_path: &str,
+    change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
+    overrides: &[String],
+) -> Result<Machine, MachineError> {
+    let (mut draft, _) = draft(name_or_path)?;
+    change(&mut draft.machine)?;
+    draft.table = to_table(&draft.machine);
+    draft.overridden(overrides, Path::new(""))?.checked(Machine::validate_channels)
+}
+
+fn draft(name_or_path: &str) -> Result<(Draft, Option<Conversion>), MachineError> {
+    if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
+        return Ok((Draft::new(preset(name_or_path)?), None));
+    }
+    let path = Path::new(name_or_path);
+    let text = warpmem_support::files::text::read(path)
+        .map_err(|source| MachineError::Read { path: path.to_owned(), source })?;
+    if !gpgpusim::is_configuration(&text) {
+        return Ok((of_toml(path, &text)?, None));
+    }
+    let conversion = gpgpusim::convert(path, &text)?;
+    Ok((of_conversion(&conversion)?, Some(conversion)))
+}
+
+/// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
+pub fn flatten(machine: &Machine) -> Vec<(String, Value)> {
+    let mut leaves = Vec::new();
+    push_leaves(to_table(machine), "", &mut leaves);
+    leaves
+}
+
+impl Machine {
+    /// The descriptions of all keys, in the order in which they are declared.
+    pub fn keys() -> Vec<Key> {
+        <Machine as Field>::keys("", Declared::ROOT, &())
+    }
+
+    /// This machine with `overrides`, each `key=value`, applied in order. Paths in them are
+    /// relative to `folder`.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn with_overrides(
+        self,
+        overrides: &[String],
+        folder: &Path,
+    ) -> Result<Machine, MachineError> {
+        Draft::new(self).checked_with(overrides, folder)
+    }
+
+    /// The machine as a complete TOML file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("numbers, strings and tables are TOML")
+    }
+}
+
+fn to_table(machine: &Machine) -> Table {
+    Table::try_from(machine).expect("numbers, strings and tables are TOML")
+}
+
+fn push_leaves(table: Table, prefix: &str, leaves: &mut Vec<(String, Value)>) {
+    for (key, value) in table {
+        let key = join(prefix, &key);
+        match value {
+            Value::Table(inner) => push_leaves(inner, &key, leaves),
+            leaf => leaves.push((key, leaf)),
+        }
+    }
+}
+
+fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+}
+
+/// Whether an argument that names no preset looks like the path of a file.
+fn is_path(name: &str) -> bool {
+    let ends = [".toml", ".config"].iter().any(|ending| name.ends_with(ending));
+    name.contains(['/', '\\']) || ends || Path::new(name).is_file()
+}
+
+/// One value that a user gave.
+struct Given {
+    key: String,
+    value: Value,
+    origin: Origin,
+}
+
+/// A complete machine to which values are applied one by one. `table` and `machine` always agree.
+struct Draft {
+    table: Table,
+    machine: Machine,
+    /// Where the values were given that have been applied.
+    origins: HashMap<String, Origin>,
+    /// The folder that paths in its values are relative to.
+    folder: PathBuf,
+    /// Times in cycles that have been given since the clock was settled last.
+    unsettled: Vec<String>,
+}
+
+impl Draft {
+    fn new(machine: Machine) -> Self {
+        let table = to_table(&machine);
+        let (origins, folder, unsettled) = (HashMap::new(), PathBuf::new(), Vec::new());
+        Self { table, machine, origins, folder, unsettled }
+    }
+
+    fn checked_with(self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+        self.overridden(overrides, folder)?.checked(Machine::validate)
+    }
+
+    /// The machine, if `check` accepts it. A refusal of a value that comes from a file says where.
+    fn checked(
+        mut self,
+        check: impl FnOnce(&Machine) -> Result<(), MachineError>,
+    ) -> Result<Machine, MachineError> {
+        let Err(error) = check(&self.machine) else { return Ok(self.machine) };
+        let origin = error.invalid().and_then(|invalid| self.origins.remove(&invalid.key));
+        Err(match origin {
+            Some(origin) => error.at(&origin),
+            None => error,
+        })
+    }
+
+    fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Draft, MachineError> {
+        folder.clone_into(&mut self.folder);
+        let given = overrides.iter().map(|text| parse_override(text, &mut self.table));
+        let given = given.collect::<Result<_, _>>()?;
+        self.set_each(given)?;
+        self.settle_clock();
+        Ok(self)
+    }
+
+    /// Sets values in order, but those first that bring others along: what is given beside a DRAM
+    /// part changes that part, on whichever line it is.
+    fn set_each(&mut self, mut given: Vec<Given>) -> Result<(), MachineError> {
+        given.sort_by_key(|given| !is_part(&given.key, &given.value));
+        given.into_iter().try_for_each(|given| self.set(given))
+    }
+
+    fn set(&mut self, given: Given) -> Result<(), MachineError> {
+        if let (true, Some(part)) = (is_part(&given.key, &given.value), given.value.as_str()) {
+            return self.set_part(part, given.origin);
+        }
+        let Some(slot) = find_mut(&mut self.table, &given.key) else {
+            return Err(unknown_key(given));
+        };
+        if let (Value::Table(_), Value::Table(inner)) = (&*slot, &given.value) {
+            let inner = inner.iter().map(|(name, value)| {
+                let (key, value) = (join(&given.key, name), value.clone());
+                Given { key, value, origin: given.origin.clone() }
+            });
+            return self.set_each(inner.collect());
+        }
+        let time = timing_key(&given.key).and_then(|_| picoseconds(&given.value));
+        *slot = match time {
+            Some(time) => Value::Integer(cycles(time, self.machine.clocks.dram_mhz).into()),
+            None => given.value.clone(),
+        };
+        if self.follow_table().is_err() {
+            return Err(MachineError::WrongType {
+                expected: expected(&given.key),
+                key: given.key,
+                value: given.value.to_string(),
+                origin: given.origin,
+            });
+        }
+        self.note(&given.key, time);
+        self.origins.insert(given.key, given.origin);
+        Ok(())
+    }
+
+    /// Makes the channels those of a DRAM part, whatever had been given of what it replaces.
+    fn set_part(&mut self, part: &str, origin: Origin) -> Result<(), MachineError> {
+        fit(&mut self.machine, part, &self.folder).map_err(|error| error.at(&origin))?;
+        let mut before = std::mem::replace(&mut self.table, to_table(&self.machine));
+        let table = &mut self.table;
+        self.origins.retain(|key, _| find_mut(&mut before, key) == find_mut(table, key));
+        self.origins.insert(STANDARD.to_owned(), origin);
+        self.unsettled.clear();
+        Ok(())
+    }
+
+    /// Makes the machine that of the table.
+    fn follow_table(&mut self) -> Result<(), toml::de::Error> {
+        let machine = Machine::deserialize(self.table.clone())?;
+        let old = std::mem::replace(&mut self.machine, machine).dram;
+        self.machine.dram.standard_folder = old.standard_folder;
+        self.machine.dram.given = old.given;
+        Ok(())
+    }
+
+    /// What else changes with `key`, which has been set; to `time` picoseconds, if that is how.
+    fn note(&mut self, key: &str, time: Option<u64>) {
+        let dram = &mut self.machine.dram;
+        match (timing_key(key), time) {
+            (Some(name), Some(time)) => {
+                dram.given.own.insert(name.to_owned(), GivenTime::Picoseconds(time));
+                self.unsettled.retain(|other| other != name);
+            }
+            (Some(name), None) => {
+                dram.given.own.remove(name);
+                self.unsettled.push(name.to_owned());
+            }
+            _ if key == STANDARD => {
+                let is_file = is_file(&dram.standard);
+                dram.standard_folder = if is_file { self.folder.clone() } else { PathBuf::new() };
+            }
+            _ if key == "clocks.dram_mhz" => self.round_times(),
+            _ => {}
+        }
+    }
+
+    /// Rounds the times that were given in nanoseconds to cycles of the machine's clock.
+    fn round_times(&mut self) {
+        let mhz = self.machine.clocks.dram_mhz;
+        for (name, time) in &self.machine.dram.given.own {
+            let slot = find_mut(&mut self.table, &format!("{TIMING}{name}"));
+            if let (GivenTime::Picoseconds(time), Some(slot)) = (time, slot) {
+                *slot = Value::Integer(cycles(*time, mhz).into());
+            }
+        }
+        self.follow_table().expect("cycles fit the type of a time");
+    }
+
+    /// Times that were given in cycles since the last call are cycles of the clock as it now is.
+    fn settle_clock(&mut self) {
+        let (given, mhz) = (&mut self.machine.dram.given, self.machine.clocks.dram_mhz);
+        for name in self.unsettled.drain(..) {
+            match given.clock_mhz {
+                Some(clock) if clock == mhz => given.own.remove(&name),
+                _ => given.own.insert(name, GivenTime::CyclesOf(mhz)),
+            };
+        }
+    }
+}
+
+fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
+    match key.split_once('.') {
+        None => table.get_mut(key),
+        Some((first, rest)) => find_mut(table.get_mut(first)?.as_table_mut()?, rest),
+    }
+}
+
+/// The values that `key` accepts, for an error message.
+fn expected(key: &str) -> String {
+    let known = Machine::keys().into_iter().find(|known| known.path == key);
+    let expected = known.map_or("a table of keys".to_owned(), |key| key.param.kind.expected());
+    if timing_key(key).is_some() { format!("{expected}, or {AS_TIME}") } else { expected }
+}
+
+fn unknown_key(given: Given) -> MachineError {
+    let keys = Machine::keys();
+    let paths = || keys.iter().map(|key| key.path.as_str());
+    let ending = format!(".{}", given.key);
+    let nearest = paths()
+        .find(|path| path.ends_with(&ending))
+        .or_else(|| nearest(&given.key, paths()))
+        .map(str::to_owned);
+    MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
+}
+
+/// `table` tells which keys have string values, because these need no quotes in an override.
+fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> {
+    let (key, value) = text
+        .split_once('=')
+        .map(|(key, value)| (key.trim(), value.trim()))
+        .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+        .ok_or_else(|| MachineError::MalformedOverride { text: text.to_owned() })?;
+    let is_string = find_mut(table, key).is_some_and(|old| old.is_str());
+    let bare = || Value::String(value.to_owned());
+    let value = match value.parse::<Value>() {
+        Ok(parsed) if !is_string || parsed.is_str() => parsed,
+        _ => bare(),
+    };
+    Ok(Given { key: key.to_owned(), value, origin: Origin::Override(text.to_owned()) })
+}
+
+/// A preset with the values of a configuration of GPGPU-Sim.
+fn of_conversion(conversion: &Conversion) -> Result<Draft, MachineError> {
+    let mut base = preset(conversion.base)?;
+    base.name.clone_from(&conversion.name);
+    base.description.clone_from(&conversion.description);
+    let mut draft = Draft::new(base);
+    let given = conversion.values.iter().cloned().map(|mapped| {
+        let (key, value) = (mapped.key.to_owned(), mapped.value);
+        let origin = mapped.origin.unwrap_or(Origin::Override(mapped.source));
+        Given { key, value, origin }
+    });
+    draft.set_each(given.collect())?;
+    draft.settle_clock();
+    draft.machine.dram.given.set_clock(draft.machine.clocks.dram_mhz);
+    Ok(draft)
+}
+
+fn of_toml(path: &Path, text: &str) -> Result<Draft, MachineError> {
+    let mut given = parse_file(path, text)?;
+    let base = given.iter().position(|g| g.key == "base").map(|at| given.remove(at));
+    let mut draft = match &base {
+        Some(base) => Draft::new(named_after(path, base_preset(base)?)),
+        None => {
+            require_all_keys(path, &given)?;
+            Draft::new(preset("li2015")?)
+        }
+    };
+    path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
+    draft.set_each(given)?;
+    draft.settle_clock();
+    if base.is_none() {
+        draft.machine.dram.given.set_clock(draft.machine.clocks.dram_mhz);
+    }
+    Ok(draft)
+}
+
+fn base_preset(base: &Given) -> Result<Machine, MachineError> {
+    match &base.value {
+        Value::String(name) => preset(name),
+        other => Err(MachineError::WrongType {
+            key: base.key.clone(),
+            value: other.to_string(),
+            origin: base.origin.clone(),
+            expected: "the name of a preset".to_owned(),
+        }),
+    }
+}
+
+fn named_after(path: &Path, machine: Machine) -> Machine {
+    let name = path.file_stem().map_or(machine.name.clone(), |s| s.to_string_lossy().into_owned());
+    Machine { name, ..machine }
+}
+
+fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
+    let mut missing: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
+    missing.retain(|key| !given.iter().any(|g| g.key == *key));
+    missing.sort();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(MachineError::MissingKeys { path: path.to_owned(), keys: missing })
+    }
+}
+
+/// The values of a file in the order of its tables, each with its line.
+fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
+    let syntax = |error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let (line, column) = position(text, at);
+        let message = error.message().to_owned();
+        MachineError::Syntax { path: path.to_owned(), line, column, message }
+    };
+    let values: Table = toml::from_str(text).map_err(syntax)?;
+    let spans = DeTable::parse(text).map_err(syntax)?;
+    let mut file = FileWalk { path: path.to_owned(), text, given: Vec::new() };
+    file.walk(values, spans.get_ref(), "");
+    Ok(file.given)
+}
+
+/// Finds the line of every value of a file.
+struct FileWalk<'a> {
+    path: PathBuf,
+    text: &'a str,
+    given: Vec<Given>,
+}
+
+impl FileWalk<'_> {
+    fn walk(&mut self, values: Table, spans: &DeTable<'_>, prefix: &str) {
+        for (name, value) in values {
+            let Some((key_span, value_span)) = spans.get_key_value(name.as_str()) else { continue };
+            let key = join(prefix, &name);
+            match (value, value_span.get_ref().as_table()) {
+                (Value::Table(inner), Some(spans)) if !inner.is_empty() => {
+                    self.walk(inner, spans, &key);
+                }
+                (value, _) => {
+                    let (line, _) = position(self.text, key_span.span().start);
+                    let origin = Origin::File { path: self.path.clone(), line };
+                    self.given.push(Given { key, value, origin });
+                }
+            }
+        }
+    }
+}

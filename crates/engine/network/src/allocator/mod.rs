@@ -1,0 +1,76 @@
+//! Allocators: how the inputs and outputs of a router are matched. All are separable and
+//! input-first: every input chooses one of the outputs that it could use, then every output chooses
+//! one of the inputs that chose it (Yuan 2009, Figure 7).
+
+mod islip;
+mod oldest_first;
+mod pim;
+mod round_robin;
+#[cfg(test)]
+mod tests;
+
+use warpmem_params::{Entry, Registry, params};
+use warpmem_sim::{NetworkCycle, bits};
+use warpmem_support::random::Random;
+
+/// A choice to be made: by an input among its virtual channels, or by an output among inputs.
+pub struct Choice<'a> {
+    /// Number of the input or output that chooses, over all routers of the network.
+    pub chooser: usize,
+    /// Candidates, one bit each; not empty.
+    pub set: &'a [u64],
+    /// The network cycle since which a candidate's packet has waited for the network or been in it.
+    pub since: &'a dyn Fn(usize) -> NetworkCycle,
+}
+
+/// An allocator of a network, for all its routers.
+pub trait Allocator: Send {
+    /// Iterations per match: each matches the inputs and outputs that are still free.
+    fn iterations(&self) -> u32;
+
+    /// Chooses one of the candidates.
+    fn choose(&mut self, choice: &Choice) -> usize;
+
+    /// Reports that `chooser` has been matched with `chosen` in `iteration`, counted from 0.
+    fn accepted(&mut self, _chooser: usize, _chosen: usize, _iteration: u32) {}
+}
+
+/// What an allocator is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorContext {
+    pub choosers: usize,
+    /// Seed of its random choices; it differs between networks.
+    pub seed: u64,
+}
+
+/// Every allocator.
+pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry {
+    slot: "allocator",
+    entries: &[islip::ENTRY, pim::ENTRY, round_robin::ENTRY, oldest_first::ENTRY],
+};
+
+type AllocatorEntry = Entry<dyn Allocator, AllocatorContext>;
+
+params! {
+    /// The parameter of every allocator.
+    struct Parameters {
+        /// matching iterations per cycle, each over what is still free
+        iterations: u32 = 1, in 1..=16, unit "iterations";
+    }
+}
+
+/// The first member of `set` at or after `first`, or else the first of all.
+pub(super) fn first_from(set: &[u64], first: usize) -> usize {
+    bits::round_robin(set, first).expect("there is a candidate")
+}
+
+/// The member of `set` that has waited longest, the first of equals.
+pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> NetworkCycle) -> usize {
+    bits::members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
+}
+
+/// A random member of `set`, all equally likely.
+pub(super) fn any(set: &[u64], random: &mut Random) -> usize {
+    let count = set.iter().map(|word| word.count_ones()).sum();
+    bits::members(set).nth(random.index(count) as usize).expect("there is a candidate")
+}

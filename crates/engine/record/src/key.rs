@@ -1,0 +1,197 @@
+//! What a run was made from, and the run id that follows from it.
+
+use std::collections::BTreeMap;
+use warpmem_dram::standard::Standard;
+use warpmem_gpu::results::Fnv;
+use warpmem_machine::{Machine, flatten};
+
+/// Version of the engine that makes the results: that of the program, and a hash of the engine's
+/// source.
+pub const ENGINE_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "+", env!("WARPMEM_ENGINE_SOURCE"));
+
+/// How a run was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunKey {
+    /// Name of the trace, for readers.
+    pub trace: String,
+    /// Hash of the trace's content, 16 hexadecimal digits.
+    pub trace_hash: String,
+    /// The machine after overrides, policies included.
+    pub machine: Machine,
+    /// The command that asked for the run.
+    pub command: String,
+    pub seed: Option<u64>,
+    /// Parameters that replace the machine's own, `key=value` each.
+    overrides: String,
+    run_id: String,
+    parameters: String,
+}
+
+impl RunKey {
+    /// `trace_hash` is the content hash in the trace's header.
+    pub fn new(
+        trace: impl Into<String>,
+        trace_hash: u64,
+        machine: Machine,
+        command: impl Into<String>,
+        seed: Option<u64>,
+    ) -> RunKey {
+        let parameters = parameters(&machine);
+        RunKey {
+            trace: trace.into(),
+            trace_hash: format!("{trace_hash:016x}"),
+            run_id: run_id(trace_hash, &parameters, &standard_file(&machine), seed),
+            machine,
+            command: command.into(),
+            seed,
+            overrides: String::new(),
+            parameters,
+        }
+    }
+
+    /// Names these overrides, `key=value` each, which the machine already contains. They
+    /// distinguish the run from others of a machine with the same name.
+    pub fn with_overrides(mut self, overrides: &[String]) -> RunKey {
+        self.overrides = overrides.join("; ");
+        self
+    }
+
+    /// Parameters set beside the machine's own, `key=value` with semicolons between; empty where
+    /// none is.
+    pub fn overrides(&self) -> &str {
+        &self.overrides
+    }
+
+    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a
+    /// DRAM standard of the user's own, as 16 hexadecimal digits. Two runs with the same id must
+    /// give equal results.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Every machine parameter by its dotted name, after overrides, as a JSON object.
+    pub fn parameters(&self) -> &str {
+        &self.parameters
+    }
+}
+
+/// Results depend on the content of a user's file, not only on its path.
+fn standard_file(machine: &Machine) -> String {
+    let standard = Standard::of(&machine.dram);
+    standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
+}
+
+fn run_id(trace_hash: u64, parameters: &str, standard_file: &str, seed: Option<u64>) -> String {
+    let mut hash = Fnv::new();
+    let seed = seed.map_or("none".to_owned(), |seed| seed.to_string());
+    for part in [&format!("{trace_hash:016x}"), parameters, &seed, ENGINE_VERSION] {
+        hash.update(part.as_bytes());
+        hash.update(b"\0");
+    }
+    hash.update(standard_file.as_bytes());
+    format!("{:016x}", hash.finish())
+}
+
+/// Without the description: no result depends on it.
+fn parameters(machine: &Machine) -> String {
+    let parameters: BTreeMap<String, toml::Value> =
+        flatten(machine).into_iter().filter(|(key, _)| key != "description").collect();
+    serde_json::to_string(&parameters).expect("numbers, strings and lists of them are JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture;
+    use serde_json::{Map, Value};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    fn id(trace_hash: u64, machine: Machine, seed: Option<u64>) -> String {
+        RunKey::new("t", trace_hash, machine, "warpmem run", seed).run_id().to_owned()
+    }
+
+    #[test]
+    fn whatever_changes_results_changes_the_id() {
+        let base = id(1, fixture::machine(), None);
+        let mut timing = fixture::machine();
+        timing.dram.timing.trcd += 1;
+        let mut policy = fixture::machine();
+        policy.policy.dram_scheduler = "fcfs".into();
+        let others = [
+            id(2, fixture::machine(), None),
+            id(1, timing, None),
+            id(1, policy, None),
+            id(1, fixture::machine(), Some(0)),
+        ];
+        for other in &others {
+            assert_ne!(*other, base);
+        }
+    }
+
+    #[test]
+    fn the_content_of_a_users_standard_changes_the_id() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mine.toml");
+        let text = "name = \"mine\"\nsummary = \"\"\nsource = \"\"\nbase = \"gddr5\"\n";
+        std::fs::write(&path, text).unwrap();
+        let mut machine = fixture::machine();
+        machine.dram.standard = path.to_str().unwrap().to_owned();
+        assert_eq!(standard_file(&machine), text);
+        machine.dram.standard = "gddr5".to_owned();
+        assert_eq!(standard_file(&machine), "");
+        assert_ne!(run_id(1, "", text, None), run_id(1, "", "", None));
+    }
+
+    #[test]
+    fn names_and_descriptions_do_not_change_the_id() {
+        let mut described = fixture::machine();
+        described.description = "other words".into();
+        let key = RunKey::new("other name", 1, described, "another command", None);
+        assert_eq!(key.run_id(), id(1, fixture::machine(), None));
+        assert_eq!(key.run_id().len(), 16);
+    }
+
+    /// The crates of the workspace that a manifest depends on, tests excepted.
+    fn dependencies(manifest: &toml::Table) -> Vec<String> {
+        let targets = manifest.get("target").and_then(toml::Value::as_table);
+        let targets = targets.into_iter().flat_map(toml::Table::values);
+        let all = targets.filter_map(toml::Value::as_table).chain([manifest]);
+        let tables = all.flat_map(|table| {
+            ["dependencies", "build-dependencies"].map(|kind| table.get(kind)?.as_table())
+        });
+        let names = tables.flatten().flat_map(toml::Table::keys);
+        names.filter_map(|name| name.strip_prefix("warpmem-")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_engine_version_covers_every_crate_that_decides_a_result() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let hashed: Vec<&str> = env!("WARPMEM_ENGINE_CRATES").split(',').collect();
+        let (mut known, mut left) = (BTreeSet::new(), vec!["record".to_owned()]);
+        while let Some(name) = left.pop() {
+            let places =
+                ["../trace-format".to_owned(), format!("base/{name}"), format!("engine/{name}")];
+            let places = if name == "trace" { &places[..1] } else { &places[1..] };
+            let manifests = places.iter().map(|place| crates.join(place).join("Cargo.toml"));
+            let manifest = manifests.map(std::fs::read_to_string).find_map(Result::ok).unwrap();
+            if known.insert(name) {
+                left.extend(dependencies(&manifest.parse().unwrap()));
+            }
+        }
+        assert_eq!(hashed, known.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(hashed.contains(&"energy"));
+    }
+
+    #[test]
+    fn parameters_are_dotted_and_complete() {
+        let key = RunKey::new("t", 1, fixture::machine(), "", None);
+        let parameters: Map<String, Value> = serde_json::from_str(key.parameters()).unwrap();
+        assert_eq!(parameters["clocks.core_mhz"], 1000);
+        assert_eq!(parameters["policy.dram_scheduler"], "fr-fcfs");
+        assert_eq!(parameters["dram.timing.trcd"], fixture::machine().dram.timing.trcd);
+        assert!(!parameters.contains_key("description"));
+        assert!(parameters.values().all(|value| !value.is_object()));
+    }
+}

@@ -1,0 +1,64 @@
+//! The columns of `loads`: one row per load warp instruction.
+
+use crate::column::{Column, count, maybe_count, maybe_signed};
+use crate::file::GROUP_ROWS;
+use crate::file::StreamedRow;
+use warpmem_gpu::results::LoadRow;
+
+impl StreamedRow for LoadRow {
+    const TABLE: &'static str = "loads";
+    const GROUP_ROWS: usize = GROUP_ROWS;
+
+    fn columns() -> Vec<Column<LoadRow>> {
+        let counted = |name, unit, doc, get: fn(&LoadRow) -> u64| count(name, unit, doc, get);
+        vec![
+            counted("kernel", "", "Index of the launch in the trace.", |l| l.kernel.into()),
+            counted("cta", "", "Index of the CTA in its kernel.", |l| l.cta.into()),
+            counted("warp_in_cta", "", "Index of the warp in its CTA.", |l| l.warp_in_cta.into()),
+            counted("sm", "", "Index of the SM.", |l| l.sm.into()),
+            counted("warp_slot", "", "Slot of the warp on its SM.", |l| l.warp_slot.into()),
+            counted("pc", "bytes", "Program counter, from the start of the kernel.", |l| l.pc),
+            counted("issue_cycle", "core cycles", "Issue, from the start of the run.", |l| {
+                l.issue_cycle
+            }),
+            counted(
+                "load_time",
+                "core cycles",
+                "Issue until the last datum is back [WMC Fig 4b].",
+                |l| l.load_time,
+            ),
+            counted("requests", "requests", "Requests after coalescing [CaLRS Fig 4].", |l| {
+                l.requests.into()
+            }),
+            counted(
+                "offchip_requests",
+                "requests",
+                "Requests that the L2 could not answer from its data [WMC Fig 3].",
+                |l| l.offchip_requests.into(),
+            ),
+            counted(
+                "channels",
+                "channels",
+                "Different channels among the requests [Yuan Fig 14].",
+                |l| l.channels.into(),
+            ),
+            counted("banks", "banks", "Different banks among the requests [Yuan Fig 14].", |l| {
+                l.banks.into()
+            }),
+            maybe_count(
+                "divergence",
+                "core cycles",
+                "Slowest minus fastest turnaround of the off-chip requests [WMC Fig 4a]; null with fewer \
+                 than two of them.",
+                |l: &LoadRow| l.divergence,
+            ),
+            maybe_signed(
+                "in_mc_divergence",
+                "core cycles",
+                "Time in the memory controller of the slowest minus of the fastest off-chip request; over \
+                 divergence, the load's in_mc_fraction [WMC Fig 6].",
+                |l: &LoadRow| l.in_mc_divergence,
+            ),
+        ]
+    }
+}

@@ -1,0 +1,75 @@
+//! The columns of `requests`: one row per request of the sample.
+
+use crate::column::{Column, count, ratio, text};
+use crate::file::GROUP_ROWS;
+use crate::file::StreamedRow;
+use warpmem_gpu::results::{DramTimes, RequestRow};
+
+impl StreamedRow for RequestRow {
+    const TABLE: &'static str = "requests";
+    const GROUP_ROWS: usize = GROUP_ROWS;
+
+    fn columns() -> Vec<Column<RequestRow>> {
+        let mut columns = identity();
+        columns.extend(times());
+        columns
+    }
+}
+
+fn identity() -> Vec<Column<RequestRow>> {
+    let index =
+        |name, doc, get: fn(&RequestRow) -> u32| count(name, "", doc, move |r| get(r).into());
+    vec![
+        index("kernel", "Index of the launch in the trace.", |r| r.kernel),
+        index("cta", "Index of the CTA in its kernel.", |r| r.cta),
+        index("warp_in_cta", "Index of the warp in its CTA.", |r| r.warp_in_cta),
+        index("sm", "Index of the SM.", |r| r.sm),
+        index("warp_slot", "Slot of the warp on its SM.", |r| r.warp_slot),
+        count("pc", "bytes", "Program counter, from the start of the kernel.", |r: &RequestRow| {
+            r.pc
+        }),
+        count("address", "bytes", "Address of its first sector.", |r: &RequestRow| r.address),
+        text(
+            "kind",
+            "What it asks for: read, write, atomic, or fetch, the rest of a sector that a store covers in part.",
+            |r: &RequestRow| r.kind.name(),
+        ),
+        index("slice", "Index of the L2 slice that the SM asks.", |r| r.slice),
+        index("channel", "Index of the DRAM channel.", |r| r.channel),
+        index("bank", "Index of the bank in its channel.", |r| r.bank),
+        index("row", "Index of the row in its bank.", |r| r.row),
+        index("offchip", "1 if the L2 could not answer it from its data, else 0.", |r| {
+            u32::from(r.dram.is_some())
+        }),
+    ]
+}
+
+/// The times at which a request passes each boundary, in that order.
+fn times() -> Vec<Column<RequestRow>> {
+    let time = |name, doc, ticks: fn(&RequestRow) -> u64| {
+        ratio(name, "core cycles", doc, move |r: &RequestRow| Some(cycles(r, ticks(r))))
+    };
+    let in_dram = |name, doc, ticks: fn(&DramTimes) -> u64| {
+        let doc = format!("{doc}; null on-chip.");
+        ratio(name, "core cycles", &doc, move |r: &RequestRow| {
+            r.dram.as_ref().map(|times| cycles(r, ticks(times)))
+        })
+    };
+    vec![
+        time("created", "When it was coalesced, from the start of the run.", |r| r.created),
+        time("l1_missed", "When it left L1 for the network.", |r| r.l1_missed),
+        time("l2_arrived", "When it stood in the queue of its slice.", |r| r.l2_arrived),
+        time("l2_served", "When it had its turn at the tags of its slice.", |r| r.l2_served),
+        in_dram("dram_entered", "When it entered the queue of its channel", |t| t.entered),
+        in_dram("dram_started", "When its first DRAM command was issued", |t| t.started),
+        in_dram("dram_finished", "When DRAM was done with it, as `dram.done_with` says", |t| {
+            t.finished
+        }),
+        time("replied", "When its reply entered the reply queue of its slice.", |r| r.replied),
+        time("returned", "When it was back at its SM.", |r| r.returned),
+    ]
+}
+
+fn cycles(row: &RequestRow, ticks: u64) -> f64 {
+    ticks as f64 / row.ticks_per_core_cycle as f64
+}

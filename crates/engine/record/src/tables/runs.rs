@@ -1,0 +1,118 @@
+//! The columns of `runs`: one row per run.
+
+use crate::column::{Column, count, maybe_count, ratio, text};
+use crate::metrics::{self, SM_CYCLES, dram, energy, l2, latency, loads, network, quotient};
+use crate::run::FinishedRun;
+use crate::{ENGINE_VERSION, RunKey};
+use serde_json::{Map, Value};
+use warpmem_gpu::results::RunResult;
+
+/// The column of `runs` that contains file names.
+pub(crate) const COMMAND: &str = "command";
+
+/// The columns of `runs`: key, provenance, and all scalar metrics.
+pub fn run_columns() -> Vec<Column<FinishedRun>> {
+    let mut columns = metrics::key::<FinishedRun>(|run| &run.key);
+    columns.extend(provenance());
+    columns.push(count(
+        "cycles",
+        "core cycles",
+        "First CTA launch to last CTA completion.",
+        |run: &FinishedRun| run.result.core_cycles,
+    ));
+    columns.extend(metrics::instructions::<FinishedRun>(
+        |run| run.sms.warp_instructions,
+        |run| run.sms.thread_instructions,
+        |run| run.result.core_cycles,
+    ));
+    columns.extend(launches());
+    columns.extend(metrics::work::<FinishedRun>(|run| &run.sms));
+    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
+        ratio(name, "core cycles per SM", doc, move |run: &FinishedRun| {
+            quotient(get(&run.sms), run.result.sms.len() as u64)
+        })
+    }));
+    columns.push(metrics::schedulable_warps::<FinishedRun>(|run| &run.sms));
+    columns.push(metrics::warp_fairness());
+    columns.extend(loads());
+    columns.extend(latency());
+    columns.extend(network::run_network_columns());
+    columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
+    columns.extend(l2::<FinishedRun>(|run| &run.slices));
+    columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
+    columns.extend(dram::row_sharing());
+    columns.extend(dram::channel::<FinishedRun>(|run| &run.channels));
+    columns.extend(dram::data::<FinishedRun>(
+        |run| run.banks.clone(),
+        |run| run,
+        FinishedRun::dram_cycles,
+    ));
+    columns.extend(energy::<FinishedRun>(
+        |run| run.energy(&run.channels, &run.banks),
+        |run| run.bytes(&run.banks),
+    ));
+    columns.extend(metrics::gpu_energy());
+    columns
+}
+
+/// The row of `runs` for one run: names and order of its columns, numbers as numbers.
+pub fn run_row_json(key: &RunKey, result: &RunResult) -> Map<String, Value> {
+    let run = FinishedRun::new(key.clone(), result.clone());
+    run_columns()
+        .into_iter()
+        .map(|column| {
+            let value = column.json(&run);
+            (column.name, value)
+        })
+        .collect()
+}
+
+fn launches() -> Vec<Column<FinishedRun>> {
+    vec![
+        count("kernels", "launches", "Kernel launches.", |run: &FinishedRun| {
+            run.result.kernels.iter().map(|kernel| u64::from(kernel.stands_for)).sum()
+        }),
+        count(
+            "simulated_kernels",
+            "launches",
+            "Launches that were simulated; the others count as these do ([approximate runs](approximate.md)).",
+            |run: &FinishedRun| run.result.kernels.len() as u64,
+        ),
+        ratio(
+            "cycles_error",
+            "fraction",
+            "Standard error of `cycles`, from the differences among launches that stand for others; null where none \
+             does, or none like it was simulated beside it.",
+            |run: &FinishedRun| run.result.cycles_error(),
+        ),
+    ]
+}
+
+fn provenance() -> Vec<Column<FinishedRun>> {
+    vec![
+        text("trace_hash", "Hash of the trace's content, in hexadecimal.", |run: &FinishedRun| {
+            &run.key.trace_hash
+        }),
+        text(
+            "engine_version",
+            "Version of Warpmem, and behind `+` a hash of the engine's source.",
+            |_| ENGINE_VERSION,
+        ),
+        text(
+            COMMAND,
+            "Command that makes the run alone, with its files as they were named; in a sweep, from the folder of the plan.",
+            |run: &FinishedRun| &run.key.command,
+        ),
+        maybe_count(
+            "seed",
+            "",
+            "Seed of the run; null where its policies take none. Those that draw at random have a fixed one: a run is always the same.",
+            |run: &FinishedRun| run.key.seed,
+        ),
+        text(
+            "parameters",
+            "Every machine parameter after overrides: a JSON object with dotted names.",
+            |run: &FinishedRun| run.key.parameters(),
+        ),
+    ]
+}

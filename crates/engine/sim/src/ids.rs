@@ -1,0 +1,119 @@
+//! Numbers of units and of parts of units, each a type of its own, so that a bank is never taken
+//! for a row.
+
+use crate::bits;
+
+/// Declares types of numbers. Each wraps the integer in which it is stored; `index` is its position
+/// in a table.
+#[macro_export]
+macro_rules! ids {
+    ($($(#[$doc:meta])* $vis:vis $name:ident($int:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        $vis struct $name(pub $int);
+
+        impl $name {
+            /// The id of position `index` in a table, which must fit.
+            #[inline]
+            pub fn new(index: usize) -> $name {
+                debug_assert!(<$int>::try_from(index).is_ok());
+                $name(index as $int)
+            }
+
+            /// Its position in a table.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The ids of a table of `count` entries, in order.
+            pub fn all(count: usize) -> impl ExactSizeIterator<Item = $name> + Clone {
+                (0..count).map($name::new)
+            }
+        }
+
+        impl $crate::Id for $name {
+            #[inline]
+            fn new(index: usize) -> $name {
+                $name::new(index)
+            }
+
+            #[inline]
+            fn index(self) -> usize {
+                $name::index(self)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An SM of the machine.
+    pub SmId(u16);
+    /// A slot for a resident warp, counted within its SM.
+    pub WarpSlot(u16);
+    /// A slot for a resident warp, counted over all SMs.
+    pub WarpId(u32);
+    /// A slice of the L2, counted over the whole machine.
+    pub SliceId(u16);
+    /// A DRAM channel of the machine.
+    pub ChannelId(u16);
+    /// A bank of a channel: from the most significant bit down pseudo channel, stack, bank of the
+    /// group, group.
+    pub BankId(u16);
+    /// A row of a bank.
+    pub RowId(u32);
+}
+
+/// Sets of the warps of an SM are numbers with a bit for each warp slot.
+impl WarpSlot {
+    /// The set of this slot alone.
+    #[inline]
+    pub fn bit(self) -> u64 {
+        1 << self.0
+    }
+
+    /// Whether it is one of `slots`.
+    #[inline]
+    pub fn is_in(self, slots: u64) -> bool {
+        slots >> self.0 & 1 == 1
+    }
+
+    /// The lowest of `slots`, which must not be empty.
+    #[inline]
+    pub fn lowest(slots: u64) -> WarpSlot {
+        debug_assert!(slots != 0);
+        WarpSlot(slots.trailing_zeros() as u16)
+    }
+
+    /// All of `slots`, lowest first.
+    #[inline]
+    pub fn each(slots: u64) -> impl Iterator<Item = WarpSlot> {
+        bits::ones(slots).map(WarpSlot::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_warps_has_a_bit_for_each_slot() {
+        let set = WarpSlot(3).bit() | WarpSlot(63).bit();
+        assert_eq!(WarpSlot::each(set).collect::<Vec<_>>(), [WarpSlot(3), WarpSlot(63)]);
+        assert_eq!(WarpSlot::lowest(set), WarpSlot(3));
+        assert!(WarpSlot(63).is_in(set) && !WarpSlot(62).is_in(set));
+    }
+
+    #[test]
+    fn an_id_is_its_position_in_a_table() {
+        assert_eq!(BankId::all(3).map(BankId::index).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!((BankId::new(7), BankId::new(7).to_string()), (BankId(7), "7".to_owned()));
+    }
+}

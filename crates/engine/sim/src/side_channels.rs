@@ -1,0 +1,48 @@
+//! Information from the levels above DRAM that some DRAM schedulers use.
+
+/// The side channels that a DRAM scheduler needs. One that no scheduler needs costs no simulation
+/// time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Needs {
+    /// Merges into the L2's MSHRs, reported by dummy requests that travel to DRAM
+    /// (`Event::Merged` of DRAM schedulers).
+    pub merges: Option<CountedMerges>,
+    /// With `merges`, which dummy request is sent first: that of the MSHR entry whose requests have
+    /// waited longest in sum, instead of that of the entry with the most requests.
+    pub oldest_merges_first: bool,
+    /// When a load will send no more requests to a channel (`Event::LoadComplete` of DRAM schedulers).
+    pub load_ends: bool,
+    /// [`Request::critical`] is set if more than this share of the SM's warps wait for memory.
+    pub critical_share: Option<f64>,
+    /// The L2 classifies warps by their hit rate in it, to decide which warps bypass it and to set
+    /// [`Request::hit_prone`].
+    pub warp_types: Option<WarpTypes>,
+}
+
+/// How the L2 classifies warps (`medic`): all-hit, mostly-hit, balanced, mostly-miss or all-miss.
+/// A warp's type is measured over a sample of its reads in the L2, and measured again after
+/// `resample` cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WarpTypes {
+    /// A warp is mostly-hit if at least this share of its sample hits.
+    pub mostly_hit: f64,
+    /// A warp is mostly-miss if at most this share of its sample hits.
+    pub mostly_miss: f64,
+    /// Reads in a sample.
+    pub warm_up: u32,
+    /// L2 cycles after which a warp's type is measured again.
+    pub resample: u64,
+    /// Reads of mostly-miss and all-miss warps allocate no line.
+    pub bypass: bool,
+}
+
+warpmem_params::choice! {
+    /// Which requests that merge into an MSHR entry are counted (Li 2015, Section 3.3).
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum CountedMerges {
+        /// Requests from an SM that has no request in the entry yet.
+        InterCore = "inter-core",
+        /// Every merged request.
+        All = "all",
+    }
+}

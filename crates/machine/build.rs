@@ -1,5 +1,0 @@
-//! Makes a table of the presets, so that a preset is one file.
-
-fn main() -> std::io::Result<()> {
-    warpmem_embed::toml_files("src/presets", "presets")
-}

@@ -1,0 +1,188 @@
+//! A table of a report: a frame, and how its columns are titled and formatted.
+
+use crate::prose::Prose;
+use polars::prelude::{Column, DataFrame};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use warpmem_analysis::{Digits, column_to_strings, digits, metric, polars, table_to_csv};
+use warpmem_record::{ColumnInfo, schema};
+
+/// Rows of a table that a report shows; its CSV has all.
+pub const SHOWN_ROWS: usize = 300;
+
+/// Rows under headings.
+pub struct Table {
+    /// File name without its ending, and anchor.
+    pub name: String,
+    pub title: String,
+    pub headings: Vec<Heading>,
+    /// Collapsed, if the output format can do that.
+    pub is_folded: bool,
+    /// Which columns are left out, and why; shown below the table.
+    pub left_out: Option<Prose>,
+    frame: DataFrame,
+}
+
+/// Title and format of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    pub title: String,
+    /// Unit of the values as shown; empty for names.
+    pub unit: String,
+    /// In one sentence; empty if the title says it.
+    pub definition: String,
+    pub digits: Option<Digits>,
+    pub is_number: bool,
+}
+
+impl Table {
+    /// Columns are described by their names, as in the tables of runs and in the analysis.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, frame: DataFrame) -> Table {
+        let headings = frame.columns().iter().map(Heading::of).collect();
+        let (name, title) = (name.into(), title.into());
+        Table { name, title, headings, is_folded: false, left_out: None, frame }
+    }
+
+    pub fn folded(mut self) -> Table {
+        self.is_folded = true;
+        self
+    }
+
+    /// Gives all numeric columns the unit, digits and definition of this metric under their own
+    /// titles: a table with a column per policy holds one metric.
+    pub fn of_metric(mut self, name: &str) -> Table {
+        let of = Heading::of_name(name);
+        for heading in self.headings.iter_mut().filter(|heading| heading.is_number) {
+            *heading = Heading { title: std::mem::take(&mut heading.title), ..of.clone() };
+        }
+        self
+    }
+
+    /// Describes a column of numbers that only this table has.
+    pub fn describe(&mut self, column: &str, unit: &str, definition: &str, decimals: u8) {
+        self.describe_as(column, unit, definition, Digits::Decimals(decimals));
+    }
+
+    /// The same for a fraction.
+    pub fn describe_percent(&mut self, column: &str, definition: &str) {
+        self.describe_as(column, "%", definition, Digits::Percent(1));
+    }
+
+    fn describe_as(&mut self, column: &str, unit: &str, definition: &str, digits: Digits) {
+        let at = self.frame.get_column_index(column);
+        let heading = at.and_then(|at| self.headings.get_mut(at));
+        debug_assert!(heading.is_some(), "{}: {column}", self.name);
+        if let Some(heading) = heading {
+            heading.unit = unit.to_owned();
+            heading.definition = definition.to_owned();
+            heading.digits = Some(digits);
+        }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.frame.height()
+    }
+
+    /// Shown values, row by row, of the first [`SHOWN_ROWS`].
+    pub fn shown(&self) -> anyhow::Result<Vec<Vec<String>>> {
+        let head = self.frame.head(Some(SHOWN_ROWS));
+        let columns = head.columns().iter().zip(&self.headings);
+        let columns = columns
+            .map(|(column, heading)| Ok(column_to_strings(column, heading.digits)?))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect();
+        Ok((0..head.height()).map(row).collect())
+    }
+
+    /// All rows with every digit.
+    pub fn csv(&self) -> anyhow::Result<String> {
+        Ok(table_to_csv(&self.frame)?)
+    }
+}
+
+impl Heading {
+    fn of(column: &Column) -> Heading {
+        let is_number = column.dtype().is_primitive_numeric();
+        Heading { is_number, ..Heading::of_name(column.name()) }
+    }
+
+    /// The description of the column of this name, if it has one.
+    pub fn of_name(name: &str) -> Heading {
+        static KNOWN: LazyLock<HashMap<String, ColumnInfo>> = LazyLock::new(columns_of_runs);
+        let (metric, column) = (metric(name), KNOWN.get(name));
+        let definition = column.map(|c| c.doc.as_str()).or(metric.map(|m| m.definition));
+        let stored = column.map(|c| c.unit).or(metric.map(|m| m.unit)).unwrap_or_default();
+        let of_column = column.and_then(|column| digits_of_unit(column.unit));
+        let digits = metric.map(|metric| metric.digits).or(of_column).or_else(|| digits(name));
+        let title = metric.map_or_else(|| spelled(name), |m| m.title.to_owned());
+        let unit = match digits {
+            Some(Digits::Percent(_)) => "%",
+            _ if stored.eq_ignore_ascii_case(&title) => "",
+            _ => stored,
+        };
+        Heading {
+            title,
+            unit: unit.to_owned(),
+            definition: definition.unwrap_or_default().to_owned(),
+            digits,
+            is_number: true,
+        }
+    }
+}
+
+/// A column's name as prose, without the unit that some names contain: `DRAM scheduler`, `energy
+/// read`.
+pub fn spelled(name: &str) -> String {
+    let words = name.split('_').filter(|word| !["nj", "pj", "w"].contains(word));
+    let words = words.map(|word| match word {
+        "blp" | "cta" | "dram" | "gpu" | "ipc" | "l1" | "l2" | "mshr" | "sm" => {
+            word.to_ascii_uppercase()
+        }
+        "ctas" => "CTAs".to_owned(),
+        "sms" => "SMs".to_owned(),
+        word => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Format of a metric without its own: the same digits in all rows, so that decimal points are
+/// aligned.
+fn digits_of_unit(unit: &str) -> Option<Digits> {
+    match unit {
+        "fraction" => Some(Digits::Percent(1)),
+        unit if unit.contains("cycles") => Some(Digits::Decimals(1)),
+        _ => None,
+    }
+}
+
+fn columns_of_runs() -> HashMap<String, ColumnInfo> {
+    let tables = schema().into_iter().filter(|table| table.name == "runs");
+    tables.flat_map(|table| table.columns).map(|column| (column.name.clone(), column)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_analysis::polars::prelude::df;
+
+    #[test]
+    fn columns_are_described_by_their_names() {
+        let heading = |name| Heading::of_name(name);
+        assert_eq!(heading("waiting_ratio").unit, "%");
+        assert_eq!(heading("row_hit_rate").title, "row hits");
+        assert_eq!(heading("dram_bandwidth").title, "DRAM bandwidth");
+        assert_eq!(heading("warp_instructions").unit, "", "the title says it");
+        assert_eq!(heading("l1_miss_rate_reduction").digits, Some(Digits::Percent(1)));
+        assert_eq!(heading("energy_pj_per_bit").title, "energy per bit");
+        assert_eq!(heading("gpu_power_w").title, "GPU power");
+        assert_eq!(heading("latency_l2").digits, Some(Digits::Decimals(1)));
+    }
+
+    #[test]
+    fn a_long_table_shows_its_first_rows_and_keeps_all() {
+        let rows = SHOWN_ROWS as i64 + 5;
+        let table = Table::new("t", "T", df!("cycles" => (0..rows).collect::<Vec<_>>()).unwrap());
+        assert_eq!(table.shown().unwrap().len(), SHOWN_ROWS);
+        assert_eq!(table.csv().unwrap().lines().count(), 1 + rows as usize);
+    }
+}

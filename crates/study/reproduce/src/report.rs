@@ -1,0 +1,109 @@
+//! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
+
+use crate::by_workload::{OfWorkload, by_workload_frame, counts};
+use crate::claims::Finding;
+use crate::error::{Error, Result};
+use crate::study::Study;
+use crate::table::{frame, shown, summary};
+use std::fs;
+use std::path::Path;
+use warpmem_analysis::polars::df;
+use warpmem_analysis::write_csv;
+use warpmem_chart::Chart;
+use warpmem_report::Table;
+use warpmem_report::{Document, Prose, Section};
+use warpmem_report::{html, markdown};
+use warpmem_study::reproduce::Paper;
+use warpmem_support::files::staged;
+
+/// The page.
+pub const FILE: &str = "reproduction.html";
+const MARKDOWN: &str = "reproduction.md";
+const FIGURES: &str = "figures";
+const CLAIMS: &str = "claims.csv";
+const BY_WORKLOAD: &str = "by-workload.csv";
+
+/// The results of a paper's experiments.
+pub struct Reproduced<'a> {
+    pub paper: &'a Paper,
+    pub study: &'a Study,
+    /// Workloads that cannot run on the machine.
+    pub left_out: &'a [&'a str],
+    pub findings: &'a [Finding],
+    pub of_workloads: &'a [OfWorkload],
+}
+
+/// Writes the claims as CSV, for all workloads and for each, the figures, and a page with all.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write(results: &Reproduced<'_>, charts: Vec<Chart>, directory: &Path) -> Result<()> {
+    let Reproduced { paper, findings, of_workloads, .. } = results;
+    write_csv(&frame(findings)?, directory.join(CLAIMS))?;
+    write_csv(&by_workload_frame(of_workloads)?, directory.join(BY_WORKLOAD))?;
+    let caution = "Nothing is fitted. A number is the mean over irrelevant variants of the machine: the order of its SMs, the \
+        pages of the data, the parity of the DRAM queue. The noise is half of its 95 % interval; less is below noise.";
+    let counts = format!("{}.", summary(findings));
+    let sections = vec![
+        Section::new("claims", "Published and ours")
+            .text(Prose::new(caution))
+            .text(Prose::new(counts))
+            .table(Table::new("claims", "Published and ours", shown(findings)?)),
+        workloads(results)?,
+    ];
+    page(paper, sections, charts, directory)
+}
+
+/// Writes the figures and a page of `sections` and figures.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn page(
+    paper: &Paper,
+    mut sections: Vec<Section>,
+    charts: Vec<Chart>,
+    directory: &Path,
+) -> Result<()> {
+    let folder = directory.join(FIGURES);
+    if let Err(source) = fs::create_dir_all(&folder) {
+        return Err(Error::Folder { folder, source });
+    }
+    charts.iter().try_for_each(|chart| chart.write_all(&folder).map(drop))?;
+    let figures = Section::new("figures", "Figures");
+    sections.push(charts.into_iter().fold(figures, Section::figure));
+    let machine = Prose::new("Machine ").code(&paper.machine).words(". ").words(paper.about.trim());
+    let document = Document { title: paper.title.clone(), lead: machine, sections };
+    let pages =
+        [(FILE, html::render(&document)?), (MARKDOWN, markdown::render(&document, FIGURES)?)];
+    pages.iter().try_for_each(|(name, text)| {
+        Ok(staged::write(&directory.join(name), |partial| Ok(fs::write(partial, text)?))?)
+    })
+}
+
+/// A line for each workload: its classes, and how many claims agree with its runs alone.
+fn workloads(results: &Reproduced<'_>) -> Result<Section> {
+    let Reproduced { paper, study, left_out, of_workloads, .. } = results;
+    let mut section = Section::new("workloads", "Workloads");
+    if !left_out.is_empty() {
+        let names = left_out.iter().map(|&name| name.to_owned());
+        let cannot = Prose::new("Left out, as the machine cannot run them: ");
+        section = section.text(cannot.codes(names));
+    }
+    let names = study.workloads();
+    let published = |name: &String| {
+        let program = paper.programs.iter().find(|program| program.name == *name);
+        program.and_then(|program| program.class.clone()).unwrap_or_default()
+    };
+    let counted = |at: usize| -> Vec<u64> {
+        names.iter().map(|name| counts(of_workloads, name)[at] as u64).collect()
+    };
+    let frame = df!(
+        "workload" => names,
+        "class in the paper" => names.iter().map(published).collect::<Vec<_>>(),
+        "classes measured" => names.iter().map(|name| study.classes().of(name)).collect::<Vec<_>>(),
+        "claims agree" => counted(0),
+        "below noise" => counted(1),
+        "disagree" => counted(2),
+    )?;
+    Ok(section.table(Table::new("workloads", "Workloads", frame)))
+}

@@ -1,0 +1,330 @@
+//! Cells: runs of a trace on a machine, in parallel.
+
+use crate::traces::NamedTrace;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
+use warpmem_gpu::engine::{Progress, ProgressReport, RunError, simulate_with_threads};
+use warpmem_gpu::results::{RunResult, RunSink};
+use warpmem_gpu::slots::{Choices, check_policies};
+use warpmem_machine::{Machine, MachineError};
+use warpmem_params::PolicyError;
+use warpmem_record::{Recorded, ResultsError, ResultsWriter, RunKey};
+use warpmem_trace::Kernel;
+use warpmem_workload::shell::quoted;
+
+/// Why a cell has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CellError {
+    #[error(transparent)]
+    Refused(Box<RefusedCell>),
+    #[error(transparent)]
+    Failed(Box<FailedCell>),
+    /// Stopped by its watcher.
+    #[error("{}", RunError::Interrupted)]
+    Interrupted,
+    #[error("{} and {} hold the same trace: give it once", one.display(), two.display())]
+    Twice { one: PathBuf, two: PathBuf },
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
+}
+
+impl CellError {
+    /// Whether the cell was stopped, by the user or after the failure of another.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, CellError::Interrupted)
+    }
+}
+
+/// A cell that could not run.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to run {} on {machine}", trace.display())]
+pub struct RefusedCell {
+    pub trace: PathBuf,
+    pub machine: String,
+    pub source: Refusal,
+}
+
+/// A cell that failed while it ran.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to run {} on {machine}", trace.display())]
+pub struct FailedCell {
+    pub trace: PathBuf,
+    pub machine: String,
+    pub source: RunError,
+}
+
+/// Why a cell could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to start threads")]
+pub struct ThreadsError(#[from] ThreadPoolBuildError);
+
+/// So many threads; if 0, one per processor.
+pub(crate) fn threads(jobs: usize) -> Result<ThreadPool, ThreadsError> {
+    Ok(ThreadPoolBuilder::new().num_threads(jobs).build()?)
+}
+
+/// Watches runs that go on side by side, and may stop them.
+pub trait Watcher: Sync {
+    type Watch<'a>: Watch
+    where
+        Self: 'a;
+
+    /// A run begins.
+    fn watch(&self) -> Self::Watch<'_>;
+
+    /// A run has failed: the others are to stop.
+    fn fail(&self);
+
+    /// No run is to begin any more.
+    fn is_stopped(&self) -> bool;
+}
+
+/// Watches one run.
+pub trait Watch: Progress {
+    /// The run has ended with these numbers.
+    fn done(self, end: &ProgressReport);
+}
+
+/// One trace on one machine.
+pub struct Cell<'a> {
+    pub trace: &'a NamedTrace,
+    pub key: RunKey,
+    /// Threads of its run, at most; the results are the same with any number.
+    pub threads: usize,
+}
+
+impl<'a> Cell<'a> {
+    /// `machine` includes the `overrides`; `command` runs this cell alone.
+    ///
+    /// # Errors
+    /// If it could not run.
+    pub fn new(
+        trace: &'a NamedTrace,
+        machine: Machine,
+        overrides: &[String],
+        command: String,
+    ) -> Result<Cell<'a>, CellError> {
+        let hash = trace.trace.header().content_hash;
+        let key = RunKey::new(&trace.name, hash, machine, command, None);
+        let cell = Cell { trace, key: key.with_overrides(overrides), threads: 1 };
+        let (trace, machine) = (cell.path(), cell.machine());
+        cell.check().map_err(|source| {
+            CellError::Refused(Box::new(RefusedCell { trace, machine, source }))
+        })?;
+        Ok(cell)
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let machine = &self.key.machine;
+        check_policies(machine)?;
+        machine.address_map()?;
+        Dispatcher::new(machine, self.trace.trace.kernels())?;
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.trace.trace.path().to_owned()
+    }
+
+    fn machine(&self) -> String {
+        self.key.machine.name.clone()
+    }
+
+    /// Runs the cell, on this thread and as many others as [`Cell::threads`] says.
+    ///
+    /// # Errors
+    /// If the run fails or is stopped.
+    pub fn simulate(
+        &self,
+        sink: &mut dyn RunSink,
+        watcher: &impl Watcher,
+    ) -> Result<RunResult, CellError> {
+        let mut watch = watcher.watch();
+        let result = self.simulate_watched(sink, &mut watch)?;
+        watch.done(&self.end(&result));
+        Ok(result)
+    }
+
+    /// Warp instructions that its run issues; of kernels that end early, their limit.
+    pub fn warp_instructions(&self) -> u64 {
+        let limit = match self.key.machine.run.launch_instructions {
+            0 => u64::MAX,
+            limit => limit.into(),
+        };
+        self.simulated(|kernel| kernel.warp_instructions.min(limit))
+    }
+
+    /// CTAs that its run starts, unless kernels end early.
+    pub fn ctas(&self) -> u64 {
+        self.simulated(|kernel| kernel.ctas.into())
+    }
+
+    /// Launches that its run simulates, and all.
+    pub fn launches(&self) -> [u64; 2] {
+        [self.simulated(|_| 1), self.trace.trace.kernels().len() as u64]
+    }
+
+    /// The sum over the launches that its run simulates.
+    fn simulated(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
+        let kernels = self.trace.trace.kernels();
+        let launches = Launches::new(&self.key.machine, kernels);
+        let simulated = kernels.iter().enumerate().filter(|&(at, _)| launches.is_simulated(at));
+        simulated.map(|(_, kernel)| of(kernel)).sum()
+    }
+
+    /// The last report of its run.
+    pub fn end(&self, result: &RunResult) -> ProgressReport {
+        ProgressReport {
+            ctas_ended: result.kernels.iter().map(|kernel| kernel.ctas).sum(),
+            ctas: self.ctas(),
+            cycles: result.core_cycles,
+            warp_instructions: result.kernels.iter().map(|kernel| kernel.warp_instructions).sum(),
+        }
+    }
+
+    /// As [`Cell::simulate`], with any observer.
+    ///
+    /// # Errors
+    /// As [`Cell::simulate`].
+    pub fn simulate_watched(
+        &self,
+        sink: &mut dyn RunSink,
+        progress: &mut dyn Progress,
+    ) -> Result<RunResult, CellError> {
+        let (machine, trace) = (&self.key.machine, &self.trace.trace);
+        let result = simulate_with_threads(machine, trace, self.threads, sink, progress);
+        result.map_err(|error| match error {
+            RunError::Interrupted => CellError::Interrupted,
+            source => {
+                let (trace, machine) = (self.path(), self.machine());
+                CellError::Failed(Box::new(FailedCell { trace, machine, source }))
+            }
+        })
+    }
+
+    fn record(
+        &self,
+        index: usize,
+        writer: &ResultsWriter,
+        recorded: Recorded,
+        watcher: &impl Watcher,
+    ) -> Result<(), CellError> {
+        let mut recorder = writer.begin_run(self.key.clone(), recorded)?;
+        let result = self.simulate(&mut recorder, watcher)?;
+        Ok(writer.finish_run(index, recorder, &result)?)
+    }
+}
+
+/// The shell command that runs a cell alone.
+pub fn command(trace: &Path, machine: &str, policies: &Choices, overrides: &[String]) -> String {
+    let mut words = vec!["warpmem".to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
+    words.extend(["--machine".to_owned(), quoted(machine)]);
+    for text in overrides {
+        words.extend(["--set".to_owned(), quoted(text)]);
+    }
+    for choice in policies.iter() {
+        words.extend([format!("--{}", choice.slot.option()), quoted(&choice.given)]);
+    }
+    words.join(" ")
+}
+
+/// # Errors
+/// If two cells are the same run.
+pub fn check_distinct(cells: &[Cell<'_>]) -> Result<(), CellError> {
+    let mut seen: HashMap<&str, &Cell<'_>> = HashMap::new();
+    for cell in cells {
+        if let Some(other) = seen.insert(cell.key.run_id(), cell) {
+            return Err(CellError::Twice { one: other.path(), two: cell.path() });
+        }
+    }
+    Ok(())
+}
+
+/// How a set of cells ended.
+pub struct Ended {
+    /// Cells whose results are with the writer.
+    pub finished: usize,
+    /// The first failure, by order of the cells. If there is none, unfinished cells were stopped by
+    /// the user.
+    pub failure: Option<CellError>,
+}
+
+/// Runs every cell, on `jobs` threads, and passes the finished ones to `writer` in their order.
+/// After a failure the others are stopped.
+///
+/// # Errors
+/// If no threads can be started.
+pub fn run_all(
+    cells: &[Cell<'_>],
+    jobs: usize,
+    writer: &ResultsWriter,
+    recorded: Recorded,
+    watcher: &impl Watcher,
+) -> Result<Ended, ThreadsError> {
+    let record = |index, cell: &Cell<'_>| cell.record(index, writer, recorded, watcher);
+    let ends = side_by_side(cells, jobs, watcher, record)?;
+    let finished = ends.iter().filter(|end| end.is_ok()).count();
+    let failure = ends.into_iter().filter_map(Result::err).find(|error| !error.is_interruption());
+    Ok(Ended { finished, failure })
+}
+
+/// Calls `work` with every cell and its index, on `jobs` threads. After a failure the others are
+/// stopped.
+///
+/// # Errors
+/// If no threads can be started.
+pub fn side_by_side<T: Send>(
+    cells: &[Cell<'_>],
+    jobs: usize,
+    watcher: &impl Watcher,
+    work: impl Fn(usize, &Cell<'_>) -> Result<T, CellError> + Sync,
+) -> Result<Vec<Result<T, CellError>>, ThreadsError> {
+    let work = |(index, cell): (usize, &Cell<'_>)| {
+        if watcher.is_stopped() {
+            return Err(CellError::Interrupted);
+        }
+        work(index, cell).inspect_err(|_| watcher.fail())
+    };
+    Ok(threads(jobs)?.install(|| cells.par_iter().enumerate().with_max_len(1).map(work).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_testing::{TestKernel, compute, machine, trace};
+    use warpmem_trace::OpClass::Integer;
+
+    /// Kernels of one warp, with so many instructions.
+    fn kernels(lengths: &[usize]) -> NamedTrace {
+        let kernel =
+            |&length: &usize| TestKernel::new(vec![vec![vec![compute(Integer, &[]); length]]]);
+        let kernels: Vec<TestKernel> = lengths.iter().map(kernel).collect();
+        NamedTrace { name: "t".to_owned(), trace: trace(&kernels) }
+    }
+
+    #[test]
+    fn a_cell_issues_as_many_instructions_as_its_kernels_may() {
+        let trace = kernels(&[100, 30]);
+        let issued = |overrides: &[&str]| {
+            let cell = Cell::new(&trace, machine(overrides), &[], String::new()).unwrap();
+            cell.warp_instructions()
+        };
+        assert_eq!(issued(&[]), 130);
+        assert_eq!(issued(&["run.launch_instructions=50"]), 50 + 30);
+    }
+}

@@ -1,0 +1,189 @@
+//! The class of a workload: figures of its runs on a machine and on ideal machines, and the classes
+//! that papers derive from them.
+//!
+//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. [`cells`] are
+//! the runs that they need.
+
+mod cells;
+mod columns;
+mod figures;
+
+pub use cells::{AlreadyIdeal, RUNS, cells, classified, machines};
+pub use columns::columns;
+pub use figures::{Classified, Ideal, Runs, peak_ipc};
+
+/// Li 2015, chapter 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sensitivity {
+    Insensitive,
+    /// Sensitive; inter-core locality is unknown, as there is no L2.
+    Sensitive,
+    /// Sensitive, low inter-core locality.
+    Low,
+    /// Sensitive, high inter-core locality.
+    High,
+}
+
+impl Sensitivity {
+    /// By the speedup with perfect DRAM, and the fraction of cycles with inter-core locality.
+    ///
+    /// The thesis leaves exactly 10 % open: it is low here.
+    pub fn of(perfect_dram: f64, inter_core_locality: Option<f64>) -> Sensitivity {
+        match inter_core_locality {
+            _ if perfect_dram < 1.2 => Sensitivity::Insensitive,
+            None => Sensitivity::Sensitive,
+            Some(fraction) if fraction > 0.1 => Sensitivity::High,
+            Some(_) => Sensitivity::Low,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Sensitivity::Insensitive => "insensitive",
+            Sensitivity::Sensitive => "sensitive",
+            Sensitivity::Low => "LIL",
+            Sensitivity::High => "HIL",
+        }
+    }
+}
+
+/// OWL, section 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Highly memory-intensive.
+    One,
+    Two,
+}
+
+impl Type {
+    /// By the speedup with a perfect L1.
+    pub fn of(perfect_l1: f64) -> Type {
+        if perfect_l1 >= 1.4 { Type::One } else { Type::Two }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::One => "Type-1",
+            Type::Two => "Type-2",
+        }
+    }
+}
+
+/// Off-chip access (Warped-MC, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffChip {
+    Low,
+    Medium,
+    High,
+}
+
+impl OffChip {
+    /// By the mean off-chip requests of a load. In the paper low is below 1, medium from 2 to 8 and
+    /// high above. From 1 to 2 is not low, so it is medium here.
+    pub fn of(per_load: f64) -> OffChip {
+        match per_load {
+            _ if per_load < 1.0 => OffChip::Low,
+            _ if per_load > 8.0 => OffChip::High,
+            _ => OffChip::Medium,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            OffChip::Low => "LOA",
+            OffChip::Medium => "MOA",
+            OffChip::High => "HOA",
+        }
+    }
+}
+
+/// The three criteria by which Yuan 2009, section 4, chooses workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Criteria {
+    /// Less than 75 % of the peak IPC.
+    pub is_slow: bool,
+    /// The DRAM data bus is busy for more than 20 % of the time, mean over channels.
+    pub uses_dram: bool,
+    /// DRAM efficiency below 90 %, mean over channels.
+    pub wastes_dram: bool,
+}
+
+impl Criteria {
+    /// DRAM that never had a request is neither used nor wasted.
+    pub fn of(ipc_over_peak: f64, utilization: Option<f64>, efficiency: Option<f64>) -> Criteria {
+        Criteria {
+            is_slow: ipc_over_peak < 0.75,
+            uses_dram: utilization.is_some_and(|share| share > 0.2),
+            wastes_dram: efficiency.is_some_and(|share| share < 0.9),
+        }
+    }
+
+    pub fn is_memory_bound(self) -> bool {
+        self.is_slow && self.uses_dram && self.wastes_dram
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The two numbers next to a threshold.
+    fn around(threshold: f64) -> [f64; 3] {
+        [threshold.next_down(), threshold, threshold.next_up()]
+    }
+
+    #[test]
+    fn a_fifth_faster_with_perfect_dram_is_sensitive() {
+        let of = |speedup| Sensitivity::of(speedup, Some(0.0));
+        use Sensitivity::{High, Insensitive, Low, Sensitive};
+        assert_eq!(around(1.2).map(of), [Insensitive, Low, Low]);
+        assert_eq!(Sensitivity::of(1.1, Some(1.0)), Insensitive, "whatever is shared");
+        let sharing = |fraction| Sensitivity::of(2.0, Some(fraction));
+        assert_eq!(around(0.1).map(sharing), [Low, Low, High]);
+        assert_eq!(
+            [1.1, 1.2].map(|speedup| Sensitivity::of(speedup, None)),
+            [Insensitive, Sensitive]
+        );
+    }
+
+    #[test]
+    fn type_1_is_two_fifths_faster_with_a_perfect_l1() {
+        assert_eq!(around(1.4).map(Type::of), [Type::Two, Type::One, Type::One]);
+    }
+
+    #[test]
+    fn off_chip_access_is_low_below_1_and_high_above_8() {
+        use OffChip::{High, Low, Medium};
+        assert_eq!(around(1.0).map(OffChip::of), [Low, Medium, Medium]);
+        assert_eq!([0.0, 1.5, 2.0, 32.0].map(OffChip::of), [Low, Medium, Medium, High]);
+        assert_eq!(around(8.0).map(OffChip::of), [Medium, Medium, High]);
+    }
+
+    #[test]
+    fn yuans_criteria_hold_together_or_not() {
+        let of = |ipc, utilization, efficiency| {
+            let Criteria { is_slow, uses_dram, wastes_dram } =
+                Criteria::of(ipc, Some(utilization), Some(efficiency));
+            [is_slow, uses_dram, wastes_dram]
+        };
+        assert_eq!(around(0.75).map(|ipc| of(ipc, 0.5, 0.5)[0]), [true, false, false]);
+        assert_eq!(around(0.2).map(|share| of(0.5, share, 0.5)[1]), [false, false, true]);
+        assert_eq!(around(0.9).map(|share| of(0.5, 0.5, share)[2]), [true, false, false]);
+        let bound = |ipc, utilization, efficiency| {
+            Criteria::of(ipc, Some(utilization), Some(efficiency)).is_memory_bound()
+        };
+        assert!(bound(0.7, 0.3, 0.8));
+        assert!(!bound(0.8, 0.3, 0.8) && !bound(0.7, 0.1, 0.8) && !bound(0.7, 0.3, 0.95));
+        assert!(!Criteria::of(0.1, None, None).is_memory_bound(), "without DRAM");
+    }
+
+    #[test]
+    fn classes_have_the_papers_names() {
+        use Sensitivity::{High, Insensitive, Low, Sensitive};
+        let names = [Insensitive, Sensitive, Low, High].map(Sensitivity::name);
+        assert_eq!(names, ["insensitive", "sensitive", "LIL", "HIL"]);
+        assert_eq!([Type::One, Type::Two].map(Type::name), ["Type-1", "Type-2"]);
+        let off_chip = [OffChip::Low, OffChip::Medium, OffChip::High].map(OffChip::name);
+        assert_eq!(off_chip, ["LOA", "MOA", "HOA"]);
+    }
+}

@@ -1,0 +1,227 @@
+//! How a part of a trace is sampled: runs of neighbouring CTAs out of strata.
+
+use super::{Census, KernelPart, Measures, Part};
+use std::ops::Range;
+use warpmem_support::random::Random;
+
+/// How many CTAs of a kernel are to be sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// This share of them, above 0 and at most 1.
+    Fraction(f64),
+    /// This many of each kernel, or all if there are fewer.
+    Ctas(u32),
+}
+
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    pub size: Size,
+    /// Least number of CTAs to sample of each kernel. A kernel with no more is kept whole.
+    pub at_least: u32,
+    /// Neighbouring CTAs that are drawn together; none: chosen from the size of the sample.
+    pub run: Option<u32>,
+}
+
+impl Design {
+    /// A design of this size, with defaults for everything else.
+    pub fn of(size: Size) -> Design {
+        Design { size, at_least: PER_STRATUM, run: None }
+    }
+
+    /// CTAs to sample out of `count`.
+    fn wanted(&self, count: u32) -> u32 {
+        let wanted = match self.size {
+            Size::Fraction(fraction) => (f64::from(count) * fraction).round() as u32,
+            Size::Ctas(ctas) => ctas,
+        };
+        wanted.max(self.at_least).max(PER_STRATUM).min(count)
+    }
+}
+
+/// Most CTAs of a run by default.
+const LONGEST_RUN: u32 = 32;
+/// Least number of runs drawn from a kernel by default, if it has the CTAs: fewer are too few to
+/// estimate an error.
+const LEAST_RUNS: u32 = 8;
+/// A variance needs two values.
+const PER_STRATUM: u32 = 2;
+
+/// Strata of every kernel of a part, and what is drawn from each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// By kernel of the part.
+    pub kernels: Vec<KernelPlan>,
+}
+
+/// The strata of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelPlan {
+    /// The kernel's number in the trace. It seeds the draw, so that the sample of a kernel does not
+    /// depend on other kernels.
+    pub kernel: usize,
+    /// Neighbouring CTAs that are drawn together, as indices into the kernel's part; all CTAs, in
+    /// order.
+    pub runs: Vec<Range<usize>>,
+    /// Every run is in one of them.
+    pub strata: Vec<Stratum>,
+}
+
+/// Runs of similar position and size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stratum {
+    /// Indices into the kernel's runs.
+    pub runs: Vec<usize>,
+    /// How many of them are drawn: all, or at least two.
+    pub drawn: usize,
+}
+
+/// Runs drawn by a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// By kernel and stratum; within a stratum in random order, all orders equally likely.
+    pub kernels: Vec<Vec<Vec<usize>>>,
+}
+
+impl Plan {
+    /// Cuts each kernel of `part` into runs of neighbouring CTAs, and these into strata.
+    ///
+    /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the
+    /// same probability and a replay, which cannot weight CTAs, is not distorted (Cochran 5.3 to
+    /// 5.5). There are as many strata as leave two runs for each: the finest that still show their
+    /// own variance (5A.12). A kernel of one CTA is kept whole.
+    pub fn new(part: &Part, census: &Census, design: &Design) -> Plan {
+        let kernels = part.kernels.iter().zip(&census.kernels);
+        Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }
+    }
+
+    /// Whether a sample is all of the part, so that there is nothing to estimate.
+    pub fn is_whole(&self) -> bool {
+        self.kernels.iter().all(KernelPlan::is_whole)
+    }
+
+    /// Draws a sample; those of other seeds and replicates are independent of it.
+    pub fn draw(&self, seed: u64, replicate: u32) -> Draw {
+        let stream = |kernel: usize| u64::from(replicate) << 32 | kernel as u64;
+        let draw = |plan: &KernelPlan| plan.draw(&mut Random::numbered(seed, stream(plan.kernel)));
+        Draw { kernels: self.kernels.iter().map(draw).collect() }
+    }
+
+    /// Half of the runs drawn from each stratum, or all if all were drawn: a sample within the
+    /// sample, drawn in the same way.
+    pub fn half(&self, draw: &Draw) -> Draw {
+        let half = |(stratum, runs): (&Stratum, &Vec<usize>)| {
+            let whole = stratum.drawn == stratum.runs.len();
+            let kept = if whole { runs.len() } else { runs.len() / 2 };
+            runs[..kept].to_vec()
+        };
+        let kernels = self.kernels.iter().zip(&draw.kernels);
+        let halves = kernels.map(|(plan, runs)| plan.strata.iter().zip(runs).map(half).collect());
+        Draw { kernels: halves.collect() }
+    }
+
+    /// The drawn CTAs of `part`, whose plan this is.
+    pub fn part(&self, part: &Part, draw: &Draw) -> Part {
+        let kernels = part.kernels.iter().zip(&self.kernels).zip(&draw.kernels);
+        let drawn = kernels.map(|((part, plan), strata)| {
+            let mut runs: Vec<usize> = strata.iter().flatten().copied().collect();
+            runs.sort_unstable();
+            let ctas = runs.into_iter().flat_map(|run| &part.ctas[plan.runs[run].clone()]);
+            KernelPart { ctas: ctas.copied().collect(), ..*part }
+        });
+        Part { kernels: drawn.collect() }
+    }
+}
+
+impl KernelPlan {
+    fn new(part: &KernelPart, ctas: &[Measures], design: &Design) -> KernelPlan {
+        // Clusters are drawn whole, so that runs are counted in them.
+        let cluster = part.cluster;
+        let count = ctas.len() as u32 / cluster;
+        let wanted = design.wanted(ctas.len() as u32).div_ceil(cluster);
+        let longest = match design.run {
+            Some(run) => run.div_ceil(cluster),
+            None => (wanted / LEAST_RUNS).min(LONGEST_RUN),
+        };
+        let length = longest.clamp(1, (wanted / PER_STRATUM).max(1));
+        let all = count.div_ceil(length);
+        let start = |index: u32| (split(count, all, index) * cluster) as usize;
+        let runs: Vec<Range<usize>> =
+            (0..all).map(|index| start(index)..start(index + 1)).collect();
+        let drawn = (f64::from(wanted) / f64::from(count.max(1)) * f64::from(all)).round() as u32;
+        let drawn = drawn.clamp(all.min(PER_STRATUM), all);
+        let records = |run: &Range<usize>| ctas[run.clone()].iter().map(|cta| cta.records).sum();
+        let records: Vec<u64> = runs.iter().map(records).collect();
+        KernelPlan { kernel: part.kernel, strata: strata(&records, drawn), runs }
+    }
+
+    /// Whether every run is drawn.
+    pub fn is_whole(&self) -> bool {
+        self.strata.iter().all(|stratum| stratum.drawn == stratum.runs.len())
+    }
+
+    /// CTAs of a sample, on average.
+    pub fn ctas_drawn(&self) -> u64 {
+        let ctas = self.runs.last().map_or(0, |run| run.end as u64);
+        let drawn: usize = self.strata.iter().map(|stratum| stratum.drawn).sum();
+        ctas * drawn as u64 / self.runs.len().max(1) as u64
+    }
+
+    fn draw(&self, random: &mut Random) -> Vec<Vec<usize>> {
+        let draw = |stratum: &Stratum| {
+            let mut runs = stratum.runs.clone();
+            // The first steps of a Fisher-Yates shuffle.
+            for place in 0..stratum.drawn {
+                let other = place + random.below((runs.len() - place) as u64) as usize;
+                runs.swap(place, other);
+            }
+            runs.truncate(stratum.drawn);
+            runs
+        };
+        self.strata.iter().map(draw).collect()
+    }
+}
+
+/// Strata of runs with these `records`, `drawn` of which are to be drawn: blocks of neighbours in
+/// launch order, as early and late CTAs differ, and within each block classes of size, as heavy and
+/// light ones differ.
+fn strata(records: &[u64], drawn: u32) -> Vec<Stratum> {
+    let all = records.len() as u32;
+    if drawn == all {
+        let whole = Stratum { runs: (0..records.len()).collect(), drawn: records.len() };
+        return if all > 0 { vec![whole] } else { Vec::new() };
+    }
+    let count = drawn / PER_STRATUM;
+    let classes = count.isqrt();
+    let blocks = count / classes;
+    let mut strata = Vec::with_capacity((blocks * classes) as usize);
+    for block in in_proportion(all, drawn, blocks) {
+        let mut runs: Vec<usize> = block.things.collect();
+        runs.sort_by_key(|&run| records[run]);
+        strata.extend(in_proportion(runs.len() as u32, block.drawn, classes).map(|class| {
+            Stratum { runs: runs[class.things].to_vec(), drawn: class.drawn as usize }
+        }));
+    }
+    strata
+}
+
+/// A share of some things, and how many of them are to be drawn.
+struct Share {
+    things: Range<usize>,
+    drawn: u32,
+}
+
+/// Cuts `count` things, `drawn` of which are to be drawn, into `shares`: the numbers to draw are
+/// equal, and the things are in proportion to them.
+fn in_proportion(count: u32, drawn: u32, shares: u32) -> impl Iterator<Item = Share> {
+    (0..shares).map(move |share| {
+        let ends = [share, share + 1].map(|index| split(drawn, shares, index));
+        let [from, to] = ends.map(|end| split(count, drawn, end) as usize);
+        Share { things: from..to, drawn: ends[1] - ends[0] }
+    })
+}
+
+/// Where share `index` begins of `count` things in nearly equal `shares`.
+fn split(count: u32, shares: u32, index: u32) -> u32 {
+    (u64::from(count) * u64::from(index) / u64::from(shares)) as u32
+}

@@ -1,0 +1,148 @@
+//! Generates the traces of a suite in parallel, and the manifest that lists them.
+
+use super::{Listed, Manifest, Planned, SuiteError};
+use rayon::prelude::*;
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use warpmem_support::files::staged;
+use warpmem_trace::TraceSummary;
+use warpmem_workload::{Progress, Stop, WorkloadError};
+
+/// Name of the manifest in its folder.
+pub const MANIFEST: &str = "suite.toml";
+
+/// Why a suite is not generated.
+#[derive(Debug, thiserror::Error)]
+pub enum GenerateError {
+    #[error("failed to create folder {}", folder.display())]
+    Folder { folder: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Manifest(#[from] SuiteError),
+    /// The manifest cannot be written.
+    #[error(transparent)]
+    Write(Box<dyn Error + Send + Sync>),
+    #[error("failed to start threads")]
+    Threads(#[from] ThreadPoolBuildError),
+    #[error("failed to generate {}", trace.display())]
+    Failed { trace: PathBuf, source: WorkloadError },
+    #[error(transparent)]
+    Command(WorkloadError),
+    /// Stopped by its watcher; `kept` says what is kept.
+    #[error("interrupted: {kept}")]
+    Interrupted { kept: String },
+}
+
+impl GenerateError {
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, GenerateError::Interrupted { .. })
+    }
+}
+
+/// Watches the generation of a suite, and may stop it.
+pub trait Watcher: Sync {
+    /// A workload is this far.
+    fn report(&self, workload: &str, progress: &Progress) -> ControlFlow<()>;
+
+    /// Asked to stop when `report` would say so, also between its calls.
+    fn stop(&self) -> Stop;
+
+    /// The trace of a workload is complete.
+    fn made(&self);
+}
+
+/// Workloads to generate into a folder.
+pub struct Generation<'a> {
+    /// The name of the suite.
+    pub name: &'a str,
+    pub planned: &'a [Planned],
+    pub folder: &'a Path,
+    /// Workloads at a time; if 0, one per processor.
+    pub jobs: usize,
+    /// The manifest keeps the other workloads that it lists.
+    pub is_part: bool,
+}
+
+impl Generation<'_> {
+    /// # Errors
+    /// If a trace or the manifest cannot be written, or the watcher stops it.
+    pub fn run(&self, watcher: &impl Watcher) -> Result<Vec<TraceSummary>, GenerateError> {
+        let folder = self.folder;
+        fs::create_dir_all(folder)
+            .map_err(|source| GenerateError::Folder { folder: folder.to_owned(), source })?;
+        let manifest = folder.join(MANIFEST);
+        staged::check(&manifest).map_err(written)?;
+        let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build()?;
+        let generate = |planned| self.generate(planned, watcher);
+        let made: Result<Vec<(Listed, TraceSummary)>, GenerateError> =
+            pool.install(|| self.planned.par_iter().map(generate).collect());
+        let (mut workloads, summaries): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
+        if self.is_part {
+            workloads = listed_before(&manifest, workloads)?;
+        }
+        let text = Manifest { name: self.name.to_owned(), workloads }.to_text();
+        staged::write(&manifest, |partial| Ok(fs::write(partial, text)?)).map_err(written)?;
+        Ok(summaries)
+    }
+
+    fn generate(
+        &self,
+        planned: &Planned,
+        watcher: &impl Watcher,
+    ) -> Result<(Listed, TraceSummary), GenerateError> {
+        let Planned { name, about, request } = planned;
+        let file = format!("{name}.wmt");
+        let path = self.folder.join(&file);
+        let summary = request
+            .generate_until(&watcher.stop(), &path, &mut |progress| watcher.report(name, progress))
+            .map_err(|error| self.failure(error, &path))?
+            .trace;
+        watcher.made();
+        let listed = Listed {
+            name: name.clone(),
+            trace: file.into(),
+            about: about.clone(),
+            command: request.command().map_err(GenerateError::Command)?,
+            trace_hash: Some(format!("{:016x}", summary.content_hash)),
+            records: Some(summary.records),
+        };
+        Ok((listed, summary))
+    }
+
+    fn failure(&self, error: WorkloadError, path: &Path) -> GenerateError {
+        match error {
+            WorkloadError::Interrupted => {
+                let kept = match self.folder.is_dir() {
+                    true => "the traces made so far are kept; they have no manifest yet".to_owned(),
+                    false => format!("nothing is kept: {} is gone", self.folder.display()),
+                };
+                GenerateError::Interrupted { kept }
+            }
+            source => GenerateError::Failed { trace: path.to_owned(), source },
+        }
+    }
+}
+
+fn written<E: Into<Box<dyn Error + Send + Sync>>>(error: E) -> GenerateError {
+    GenerateError::Write(error.into())
+}
+
+/// Appends `made` to the workloads of other names that a manifest lists already.
+fn listed_before(manifest: &Path, made: Vec<Listed>) -> Result<Vec<Listed>, SuiteError> {
+    let mut workloads = match manifest.exists() {
+        true => Manifest::load(manifest)?.workloads,
+        false => Vec::new(),
+    };
+    workloads.retain(|listed| !made.iter().any(|made| made.name == listed.name));
+    let folder = manifest.parent().unwrap_or(Path::new(""));
+    for listed in &mut workloads {
+        if let Ok(inside) = listed.trace.strip_prefix(folder) {
+            listed.trace = inside.to_owned();
+        }
+    }
+    workloads.extend(made);
+    Ok(workloads)
+}

@@ -1,0 +1,315 @@
+//! The plan of a sweep, as written in its file.
+
+use super::design::{Design, Factor, Levels, points};
+use super::error::PlanError;
+use super::values::{PolicyNames, Scalar, Values};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use warpmem_gpu::results::RequestSample;
+use warpmem_record::Recorded;
+use warpmem_support::files::destination::is_file_name;
+use warpmem_support::files::text;
+use warpmem_trace::Trace;
+
+/// Keys of a machine that do not change results: two runs that differ only in them are the same.
+const WORDS: [&str; 2] = ["name", "description"];
+
+/// What is to be run: every trace on every machine at every point of the design, and in every case.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// For reports; by default the name of the plan's file without extension.
+    pub name: String,
+    /// Traces, globs of them, and manifests (`.toml`), from `folder`.
+    pub traces: Vec<String>,
+    /// Workloads to generate.
+    pub suites: Vec<Part>,
+    /// Presets, or TOML files from `folder`.
+    pub machines: Vec<String>,
+    pub design: Design,
+    /// Number of samples of a Latin hypercube.
+    pub samples: Option<usize>,
+    /// Seed of a Latin hypercube.
+    pub seed: u64,
+    /// Policy that others are compared with, or several of different slots separated by slashes.
+    pub baseline: Option<String>,
+    /// Points that are invalid for a machine are skipped instead of refused.
+    pub skip_unfit: bool,
+    /// Record every load.
+    pub loads: bool,
+    /// Record the whole machine at this interval, core cycles.
+    pub intervals: Option<NonZeroU64>,
+    /// Record a sample of the requests.
+    pub requests: Option<RequestSample>,
+    /// Policies by slot.
+    pub policies: BTreeMap<String, PolicyNames>,
+    /// Values by machine parameter.
+    pub parameters: BTreeMap<String, Values>,
+    /// Sets of policies and parameters that are run as they are.
+    pub cases: Vec<Case>,
+    /// Folder that file names are relative to.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// Workloads of a suite, generated if they do not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Part {
+    /// `small`, `medium` or `large` in the suite that comes with the program.
+    pub size: Option<String>,
+    /// Names of the workloads; all if empty.
+    pub workloads: Vec<String>,
+    /// File of a suite; by default the program's own.
+    pub from: Option<PathBuf>,
+}
+
+/// Policies and parameters that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Case {
+    pub name: String,
+    /// Policy by slot.
+    pub policies: BTreeMap<String, String>,
+    /// Value by machine parameter.
+    pub parameters: BTreeMap<String, Scalar>,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            name: String::new(),
+            traces: Vec::new(),
+            suites: Vec::new(),
+            machines: vec!["li2015".to_owned()],
+            design: Design::default(),
+            samples: None,
+            seed: 1,
+            baseline: None,
+            skip_unfit: false,
+            loads: false,
+            intervals: None,
+            requests: None,
+            policies: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            cases: Vec::new(),
+            folder: PathBuf::new(),
+        }
+    }
+}
+
+impl Plan {
+    /// Reads a plan; the files that it names are relative to its folder.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a plan; the message names the line.
+    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+        let text = text::read(path).map_err(|source| match Trace::open(path) {
+            Ok(_) => PlanError::Trace { path: path.to_owned() },
+            Err(_) => PlanError::Read { path: path.to_owned(), source },
+        })?;
+        let mut plan = Plan::from_text(&text, path)?;
+        plan.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(plan)
+    }
+
+    /// The plan that `text` is; `path` is for messages and the name.
+    ///
+    /// # Errors
+    /// If it is not a plan; the message names the line.
+    pub fn from_text(text: &str, path: &Path) -> Result<Plan, PlanError> {
+        let plan = toml::from_str(text).map_err(|e| PlanError::malformed(path, text, &e));
+        let mut plan: Plan = plan?;
+        if plan.name.is_empty() {
+            let stem = path.file_stem().unwrap_or(path.as_os_str());
+            plan.name = stem.to_string_lossy().into_owned();
+        }
+        plan.check()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        if !is_file_name(&self.name) {
+            let message = format!(
+                "`{}` is not valid: expected a name that a directory can have, without `/` and `\\`",
+                self.name.escape_debug()
+            );
+            return Err(PlanError::invalid("name", message));
+        }
+        if self.traces.is_empty() && self.suites.is_empty() {
+            let message = "it names none, and there are no `suites`: nothing is to be run";
+            return Err(PlanError::invalid("traces", message));
+        }
+        if self.machines.is_empty() {
+            return Err(PlanError::invalid("machines", "it names none"));
+        }
+        self.check_parameters()?;
+        self.check_cases()
+    }
+
+    fn check_parameters(&self) -> Result<(), PlanError> {
+        let of_cases = self.cases.iter().flat_map(|case| case.parameters.keys());
+        for key in self.parameters.keys().chain(of_cases) {
+            if let Some(slot) = key.strip_prefix("policy.") {
+                let message = format!("a policy stands under [policies], as `{slot}`");
+                return Err(PlanError::invalid(key, message));
+            }
+            if WORDS.contains(&key.as_str()) {
+                let message = "it is words about a machine, and nothing that a run depends on";
+                return Err(PlanError::invalid(key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages and the baseline tell cases by their names.
+    fn check_cases(&self) -> Result<(), PlanError> {
+        let names: Vec<&str> = self.cases.iter().map(|case| case.name.trim()).collect();
+        if names.contains(&"") && (names.len() > 1 || self.baseline.is_some()) {
+            let message = "where there are several, or a `baseline`, each has a `name`";
+            return Err(PlanError::invalid("cases", message));
+        }
+        match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            Some(at) => Err(PlanError::invalid("cases", format!("two are called `{}`", names[at]))),
+            None => Ok(()),
+        }
+    }
+
+    /// What is recorded of each run in addition to its counts.
+    pub fn recorded(&self) -> Recorded {
+        let Plan { loads, intervals, requests, .. } = *self;
+        Recorded { loads, intervals, requests }
+    }
+
+    /// The combinations of the design: a level for each of the slots, `policies` of them, then for
+    /// each parameter. None if there are only cases.
+    ///
+    /// # Errors
+    /// As [`points`].
+    pub fn points(
+        &self,
+        policies: &[(String, Vec<String>)],
+    ) -> Result<Vec<Vec<String>>, PlanError> {
+        let slots = policies.iter().map(|(slot, names)| Factor {
+            name: slot.clone(),
+            levels: Levels::Policies(names.clone()),
+        });
+        let parameters = self.parameters.iter().map(|(key, values)| Factor {
+            name: key.clone(),
+            levels: match values {
+                Values::List(values) => {
+                    Levels::Values(values.iter().map(Scalar::to_string).collect())
+                }
+                Values::Interval(interval) => Levels::Interval(*interval),
+            },
+        });
+        let factors: Vec<Factor> = slots.chain(parameters).collect();
+        if factors.is_empty() && !self.cases.is_empty() {
+            return Ok(Vec::new());
+        }
+        points(self.design, &factors, self.samples, self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Plan, PlanError> {
+        Plan::from_text(text, Path::new("sub/mine.toml"))
+    }
+
+    fn refusal(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    const PLAN: &str = r#"
+        traces = ["*.wmt"]
+        machines = ["li2015", "mine.toml"]
+        suites = [{ size = "small", workloads = ["bfs-rmat"] }]
+        design = "one-at-a-time"
+        baseline = "fr-fcfs"
+        [policies]
+        dram_scheduler = ["fr-fcfs", "fcfs"]
+        [parameters]
+        "dram.read_queue" = [16, 32]
+        l2.to_dram_latency = { from = 0, to = 40, step = 20 }
+        [[cases]]
+        name = "both"
+        policies = { warp_scheduler = "gto" }
+        parameters = { "dram.read_queue" = 8 }
+    "#;
+
+    #[test]
+    fn a_name_is_that_of_a_directory() {
+        for name in ["../x", "a/b", "..", "/tmp/x"] {
+            let refusal = refusal(&format!("name = '{name}'\ntraces = ['a']"));
+            let expected = format!("`name` of the plan: `{name}` is not valid: expected a name");
+            assert!(refusal.starts_with(&expected), "{refusal}");
+        }
+        assert!(read("name = 'my plan'\ntraces = ['a']").is_ok());
+    }
+
+    #[test]
+    fn a_plan_is_read_with_its_defaults() {
+        // Dotted keys without quotes are tables in TOML.
+        let plan = read(&PLAN.replace("l2.to_dram_latency", "\"l2.to_dram_latency\"")).unwrap();
+        assert_eq!((plan.name.as_str(), plan.seed, plan.loads), ("mine", 1, false));
+        assert_eq!(plan.suites[0].workloads, ["bfs-rmat"]);
+        let slots = [("dram_scheduler".to_owned(), plan.policies["dram_scheduler"].0.clone())];
+        let points = plan.points(&slots).unwrap();
+        assert_eq!(points.len(), 5);
+        assert_eq!(points[0], ["fr-fcfs", "16", "0"]);
+        assert_eq!(points[4], ["fr-fcfs", "16", "40"]);
+        assert_eq!(plan.cases[0].parameters["dram.read_queue"].to_string(), "8");
+    }
+
+    #[test]
+    fn without_anything_to_vary_there_is_one_point_unless_there_are_cases() {
+        let plan = read("traces = ['a.wmt']").unwrap();
+        assert_eq!(plan.machines, ["li2015"]);
+        assert_eq!(plan.points(&[]).unwrap(), [Vec::<String>::new()]);
+        let cases = read("traces = ['a.wmt']\n[[cases]]\nname = 'x'").unwrap();
+        assert_eq!(cases.points(&[]).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn cases_are_told_apart_by_their_names() {
+        let cases = |cases: &str| format!("traces = ['a.wmt']\n{cases}");
+        assert!(read(&cases("[[cases]]")).is_ok(), "it is alone");
+        let unnamed = "each has a `name`";
+        assert!(refusal(&cases("[[cases]]\nname = 'x'\n[[cases]]")).contains(unnamed));
+        assert!(refusal(&cases("baseline = 'fcfs'\n[[cases]]")).contains(unnamed));
+        let twice = cases("[[cases]]\nname = 'x'\n[[cases]]\nname = 'x'");
+        assert_eq!(refusal(&twice), "`cases` of the plan: two are called `x`");
+    }
+
+    #[test]
+    fn slips_are_refused_with_their_line() {
+        assert_eq!(
+            refusal("name = 'x'\ntracs = ['a.wmt']").split(';').next().unwrap(),
+            "sub/mine.toml:2: unknown key or word `tracs` (did you mean `traces`?)"
+        );
+        let design = refusal("traces = ['a']\ndesign = 'ful'");
+        assert!(
+            design.starts_with("sub/mine.toml:2: unknown key or word `ful` (did you mean `full`?)")
+        );
+        let range = "traces = ['a']\n[parameters]\n'dram.read_queue' = { from = 3, to = 1 }";
+        assert_eq!(refusal(range), "sub/mine.toml:3: `from` must not be above `to`");
+        let unquoted = refusal("traces = ['a']\n[parameters]\ndram.read_queue = [1, 2]");
+        assert!(unquoted.starts_with("sub/mine.toml:3: "), "{unquoted}");
+        assert!(refusal("name = 'x'").contains("nothing is to be run"));
+        assert!(refusal("traces = ['a']\nmachines = []").contains("names none"));
+        let policy = "traces = ['a']\n[parameters]\n'policy.arbiter' = ['x', 'y']";
+        assert!(refusal(policy).contains("stands under [policies], as `arbiter`"));
+        for parameters in
+            ["[parameters]\nname = ['x', 'y']", "[[cases]]\nparameters = { description = 'x' }"]
+        {
+            let refused = refusal(&format!("traces = ['a']\n{parameters}"));
+            assert!(refused.contains("it is words about a machine"), "{refused}");
+        }
+        assert!(refusal("traces = [").starts_with("sub/mine.toml:1: "));
+    }
+}

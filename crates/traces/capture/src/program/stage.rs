@@ -1,0 +1,101 @@
+//! The folder in which a program finds its CUDA runtime.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::CaptureError;
+
+use super::stub;
+
+/// The runtime under its own name.
+const RUNTIME: &str = "libwarpmem_cudart.so";
+
+/// Names under which programs ask for the runtime: a release of CUDA has one.
+const RELEASES: [&str; 11] = [
+    "libcudart.so.7.5",
+    "libcudart.so.8.0",
+    "libcudart.so.9.0",
+    "libcudart.so.9.1",
+    "libcudart.so.9.2",
+    "libcudart.so.10.0",
+    "libcudart.so.10.1",
+    "libcudart.so.10.2",
+    "libcudart.so.11.0",
+    "libcudart.so.12",
+    "libcudart.so.13",
+];
+
+/// Names without versions of symbols: those of the driver, and what is loaded by hand.
+const PLAIN: [&str; 4] = ["libcudart.so", "libcuda.so", "libcuda.so.1", RUNTIME];
+
+/// Where the loader looks for shared libraries first.
+const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The libraries that the loader loads before a program's own.
+const LOADED_FIRST: &str = "LD_PRELOAD";
+
+/// A folder with the runtime under all names, and the socket.
+pub struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    /// # Errors
+    /// When there is no such runtime, or the folder cannot be made.
+    pub fn new(runtime: &Path) -> Result<Stage, CaptureError> {
+        let failed =
+            |source| CaptureError::File { action: "prepare", path: runtime.to_owned(), source };
+        let runtime = fs::canonicalize(runtime).map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix("warpmem-").tempdir().map_err(failed)?;
+        fill(folder.path(), &runtime).map_err(failed)?;
+        Ok(Stage { folder })
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    /// The variables that the environment of a program gets beside this process's; a program may
+    /// carry a runtime.
+    pub fn environment(&self, carries_runtime: bool) -> Vec<(&'static str, OsString)> {
+        let folder = self.folder.path().as_os_str();
+        let mut variables = vec![
+            (SEARCH_PATH, before(SEARCH_PATH, folder)),
+            // Where Triton looks for the driver.
+            ("TRITON_LIBCUDA_PATH", folder.to_owned()),
+            (crate::relay::SOCKET, self.socket().into_os_string()),
+        ];
+        if carries_runtime {
+            let runtime = self.folder.path().join(RUNTIME);
+            variables.push((LOADED_FIRST, before(LOADED_FIRST, runtime.as_os_str())));
+            variables.push((crate::relay::CARRIED_RUNTIME, "1".into()));
+        }
+        variables
+    }
+}
+
+/// A list of paths of the environment with another path before it.
+fn before(variable: &str, path: &OsStr) -> OsString {
+    let mut paths = path.to_owned();
+    if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
+        paths.push(":");
+        paths.push(others);
+    }
+    paths
+}
+
+fn fill(folder: &Path, runtime: &Path) -> io::Result<()> {
+    for name in PLAIN {
+        symlink(runtime, folder.join(name))?;
+    }
+    let machine = stub::machine(&fs::read(runtime)?)?;
+    for name in RELEASES {
+        fs::write(folder.join(name), stub::library(name, RUNTIME, machine)?)?;
+    }
+    Ok(())
+}

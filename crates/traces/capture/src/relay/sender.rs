@@ -1,0 +1,138 @@
+//! The program's end.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use warpmem_trace::{CtaBuilder, Dictionary, Instruction, KernelInfo, TraceError, TraceSink};
+
+use super::frame;
+use super::message::{Ended, Message, Reply, Settings};
+
+/// The capture does not answer, or not as it should.
+pub type RelayError = io::Error;
+
+/// Passes a program's kernels to the capture.
+pub struct Relay {
+    path: PathBuf,
+    stream: UnixStream,
+    buffer: Vec<u8>,
+    dictionary: Dictionary,
+    /// Instructions of the dictionary that the capture has.
+    told: usize,
+}
+
+impl Relay {
+    /// Connects a process to the capture at a socket; returns also what that says.
+    ///
+    /// # Errors
+    /// When nobody listens there.
+    pub fn connect(path: &Path, process: u32) -> Result<(Relay, Reply), RelayError> {
+        let mut relay = Relay {
+            path: path.to_owned(),
+            stream: UnixStream::connect(path)?,
+            buffer: Vec::new(),
+            dictionary: Dictionary::default(),
+            told: 0,
+        };
+        let reply = relay.ask(&Message::Begin { process })?;
+        Ok((relay, reply))
+    }
+
+    /// The socket's file descriptor.
+    pub fn descriptor(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    /// # Errors
+    /// When the capture has ended.
+    pub fn tell(&mut self, message: &Message<'_>) -> Result<(), RelayError> {
+        frame::send(&mut self.stream, message, &mut self.buffer)
+    }
+
+    fn ask(&mut self, message: &Message<'_>) -> Result<Reply, RelayError> {
+        self.tell(message)?;
+        let reply = frame::receive(&mut self.stream, &mut self.buffer)?;
+        reply.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))
+    }
+
+    /// Says that a module is loaded; returns the registers of kernels that are known.
+    ///
+    /// # Errors
+    /// When the capture has ended.
+    pub fn module(&mut self, text: &str) -> Result<BTreeMap<String, u32>, RelayError> {
+        match self.ask(&Message::Module { text: text.into() })? {
+            Reply::Registers(registers) => Ok(registers),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Says that a kernel begins; returns whether it is to be recorded.
+    ///
+    /// # Errors
+    /// When the capture has ended.
+    pub fn launch(&mut self, info: &KernelInfo, module: u32) -> Result<bool, RelayError> {
+        match self.ask(&Message::Launch { info: Cow::Borrowed(info), module })? {
+            Reply::Launch { is_recorded } => Ok(is_recorded),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Says that the kernel has ended.
+    ///
+    /// # Errors
+    /// When the capture has ended.
+    pub fn ended(&mut self, ended: Ended) -> Result<(), RelayError> {
+        self.tell(&Message::End(ended))
+    }
+
+    fn failed(&self, source: io::Error) -> TraceError {
+        TraceError::Io { path: self.path.clone(), action: "send the kernel to", source }
+    }
+}
+
+fn unexpected(reply: &Reply) -> io::Error {
+    io::Error::other(format!("the capture answered {reply:?}"))
+}
+
+/// The capture opened the kernel when it answered the launch, and closes it with
+/// [`Relay::ended`].
+impl TraceSink for Relay {
+    fn begin_kernel(&mut self, _: KernelInfo) -> Result<(), TraceError> {
+        self.dictionary.clear();
+        self.told = 0;
+        Ok(())
+    }
+
+    fn dictionary(&mut self) -> &mut Dictionary {
+        &mut self.dictionary
+    }
+
+    fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
+        let all: &[Instruction] = self.dictionary.instructions();
+        let message = Message::Cta {
+            instructions: Cow::Borrowed(&all[self.told..]),
+            cta: Cow::Borrowed(cta),
+        };
+        let sent = frame::send(&mut self.stream, &message, &mut self.buffer);
+        self.told = all.len();
+        sent.map_err(|source| self.failed(source))
+    }
+
+    fn end_kernel(&mut self) -> Result<(), TraceError> {
+        Ok(())
+    }
+}
+
+/// How the program's kernels are executed, whoever is recorded.
+impl Reply {
+    pub fn settings(&self) -> Option<&Settings> {
+        match self {
+            Reply::Settings(settings) | Reply::Busy { settings, .. } => Some(settings),
+            _ => None,
+        }
+    }
+}

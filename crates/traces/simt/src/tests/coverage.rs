@@ -1,0 +1,196 @@
+//! Which test executes which instruction, as a table that cannot go stale.
+//!
+//! Instructions are named by opcode and types. Tests note those that they execute; here all tests
+//! are carried out once more, and what they note must contain every opcode that is decoded and
+//! every instruction of the programs that were looked at.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpmem_ptx::Type;
+use warpmem_testing::documents::assert_document;
+
+use super::isa;
+
+/// A test and its name.
+pub(super) type Test = (&'static str, fn());
+
+/// Lists the tests of a module that note what they execute.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        pub(in crate::tests) const TESTS: &[crate::tests::coverage::Test] =
+            &[$((concat!(module_path!(), "::", stringify!($name)), $name as fn())),*];
+    };
+}
+pub(super) use tests;
+
+thread_local! {
+    static NOTED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Before the code of a test, in the module that it executes.
+pub(super) const BEGIN: &str = "// test";
+/// Behind it.
+pub(super) const END: &str = "// end of test";
+
+/// Modifiers that make another instruction of an opcode: bulk copies and products of sparse matrices are
+/// unlike the other ones, and these types have no registers.
+const FORMS: [&str; 10] =
+    ["bulk", "reduce", "tensor", "sp", "sp::ordered_metadata", "e4m3", "e5m2", "s4", "u4", "b1"];
+
+/// Notes an instruction: opcode with modifiers.
+pub(super) fn note(instruction: &str) {
+    let opcode = opcode_of(instruction);
+    let parts = instruction[opcode.len()..].split('.');
+    let types = parts.filter(|part| Type::named(part).is_some() || FORMS.contains(part));
+    let key = std::iter::once(opcode).chain(types).collect::<Vec<_>>().join(".");
+    NOTED.with_borrow_mut(|noted| noted.insert(key));
+}
+
+/// The opcode, with a modifier that makes another instruction of it.
+fn opcode_of(instruction: &str) -> &str {
+    const OPCODES: [&str; 8] = [
+        "wmma.load",
+        "wmma.mma",
+        "wmma.store",
+        "st.async",
+        "red.async",
+        "barrier.cluster",
+        "tensormap.replace",
+        "tensormap.cp_fenceproxy",
+    ];
+    let is_here = |opcode: &&str| {
+        instruction
+            .strip_prefix(opcode)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let plain = || instruction.split('.').next().unwrap_or_default();
+    OPCODES.into_iter().find(is_here).unwrap_or_else(plain)
+}
+
+/// Notes the instructions of a module's code that is marked.
+pub(super) fn note_all(module: &str) {
+    for code in module.split(BEGIN).skip(1) {
+        let code = code.split(END).next().unwrap_or_default();
+        for statement in code.split([';', '\n', '{', '}']) {
+            let mut words = statement.split_whitespace().skip_while(|word| word.starts_with('@'));
+            if let Some(word) = words.next().filter(|word| is_opcode(word)) {
+                note(word);
+            }
+        }
+    }
+}
+
+fn is_opcode(word: &str) -> bool {
+    let opcode = word.split('.').next().unwrap_or_default();
+    warpmem_ptx::opcodes().any(|known| known == opcode)
+}
+
+/// The instructions of 76 modules of Rodinia 3.1, PolyBench-GPU, the CUDA samples, Triton's matmul,
+/// softmax and attention, and ours, that are executed here.
+const OF_PROGRAMS: &str = include_str!("of_programs.txt");
+
+/// Instructions with the first test that executes each.
+fn executed() -> BTreeMap<String, &'static str> {
+    let clusters = super::clusters::TESTS.concat();
+    let modules = [
+        super::sweep::integers::TESTS,
+        super::sweep::bits::TESTS,
+        super::sweep::floats::TESTS,
+        super::sweep::video::TESTS,
+        super::sweep::comparisons::TESTS,
+        super::sweep::conversions::TESTS,
+        super::sweep::accesses::TESTS,
+        super::sweep::atomics::TESTS,
+        super::arithmetic::TESTS,
+        super::rounding::TESTS,
+        super::memory::TESTS,
+        super::control::TESTS,
+        super::warps::TESTS,
+        super::matrices::TESTS,
+        super::products::dense::TESTS,
+        super::products::quad_pairs::TESTS,
+        super::products::sparse::TESTS,
+        super::products::wmma::TESTS,
+        super::warpgroup::layouts::TESTS,
+        super::warpgroup::values::TESTS,
+        super::mbarriers::TESTS,
+        super::bulk::TESTS,
+        super::tensor::copies::TESTS,
+        super::tensor::clusters::TESTS,
+        super::tensor::reductions::TESTS,
+        super::tensor::made::maps::TESTS,
+        super::textures::TESTS,
+        super::instructions::TESTS,
+        super::wide_numbers::TESTS,
+        super::calls::TESTS,
+        &clusters,
+    ];
+    let mut executed = BTreeMap::new();
+    for (name, test) in modules.into_iter().flatten() {
+        NOTED.take();
+        test();
+        let name = name.trim_start_matches("warpmem_simt::tests::");
+        for instruction in NOTED.take() {
+            executed.entry(instruction).or_insert(name);
+        }
+    }
+    executed
+}
+
+#[test]
+fn every_instruction_is_executed_by_a_test_that_knows_its_result() {
+    let executed = executed();
+    let opcodes: BTreeSet<&str> =
+        executed.keys().map(|key| key.split('.').next().unwrap_or_default()).collect();
+    let untested: Vec<&str> =
+        warpmem_ptx::opcodes().filter(|opcode| !opcodes.contains(opcode)).collect();
+    assert!(untested.is_empty(), "opcodes without a test: {untested:?}");
+    let missing: Vec<&str> =
+        OF_PROGRAMS.lines().filter(|form| !executed.contains_key(*form)).collect();
+    assert!(missing.is_empty(), "instructions without a test: {missing:?}");
+
+    let mut page = String::from(PAGE);
+    for (instruction, test) in &executed {
+        page += &format!("| `{instruction}` | `{test}` |\n");
+    }
+    page += &isa::refused();
+    assert_document("docs/ptx.md", &page);
+}
+
+const PAGE: &str = "\
+# Instructions of PTX
+
+`warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
+(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
+`cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
+for copies by tensor maps, which know the types; `st.async`, `red.async`, `barrier.cluster`, `wmma.load`,
+`wmma.mma`, `wmma.store`, `tensormap.replace` and `tensormap.cp_fenceproxy` are instructions of their own.
+Each is executed by a test in `crates/traces/simt/src/tests/` that compares its result with a plain computation;
+the first such test is named. This page is written by a test, which fails if an opcode has none.
+
+## Modules
+A module is text, with or without a byte order mark, or in a fat binary, or in a listing of
+`cuobjdump -ptx`: of a listing, the kernels of all sections are taken, each for the highest architecture.
+Modules that follow one another are linked. Read is the syntax of nvcc, of LLVM, and of compilers from
+CUDA 2.2 on, with addresses of 64 bits (`.address_size 32` is refused):
+
+- `.alias`; functions that are declared without a `;` (CUDA 2.2 to 4.0); `.reg` and `.local` of the
+  module, which each kernel has for itself and functions do not see;
+- parameters and results in registers (`.reg`), executed as `.param` variables that the function loads
+  first and stores before it returns; a result that is not used (`_`);
+- vectors of registers (`.reg .v4 .f32 v`) with the elements `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`,
+  `.a`, and their moves (`mov.v4.f32`);
+- constant expressions wherever a constant may stand, with the values that ptxas gives them; sums of a
+  register and a constant as operands (`%r1+4`), each an addition of its own;
+- initial values that are expressions, addresses, or bytes of addresses (`0xFF00(symbol+4)`);
+- accesses without a space by the name of a variable, which go to the variable's space.
+
+A statement that is not understood is listed with its line, and only kernels that can reach it are
+refused. After 50 of them the rest of the function is not read. A function has at most 65,535 registers
+each of predicates, of up to 32 bits, and of 64 bits.
+
+## Instructions
+| instruction | test |
+| --- | --- |
+";

@@ -1,0 +1,238 @@
+//! Generated workloads: kernels written like CUDA code, executed warp by warp on real data,
+//! recorded as traces.
+//!
+//! A generator makes its input ([`input`]), puts it into device memory ([`memory`]), and launches
+//! its kernels ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`], whose values
+//! ([`lanes`]) and addresses ([`pointer`]) issue the instructions that compute them. Loads return
+//! the values that stores stored, so the algorithm computes with the addresses in its trace; tests
+//! compare its result with a plain implementation.
+//!
+//! The same name, arguments and seed give the same bytes on any platform.
+
+mod atomics;
+mod constants;
+mod functions;
+mod gpu;
+mod input;
+mod kernels;
+mod parameters;
+mod pointer;
+pub mod shell;
+mod stop;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use warpmem_trace::{Provenance, TraceError, TraceSummary};
+
+pub use gpu::{Progress, ProgressCallback};
+pub use input::InputError;
+#[cfg(fuzzing)]
+pub use input::read_as_every_format;
+pub use parameters::Parameter;
+pub use stop::Stop;
+
+use gpu::Gpu;
+use input::Random;
+use parameters::Arguments;
+use warpmem_params::{did_you_mean, nearest};
+use warpmem_trace::{BeyondEnd, Ranges, RangesError};
+
+/// A workload that can be generated.
+pub struct Generator {
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The program or paper that the kernels are taken from.
+    pub source: &'static str,
+    /// Groups of parameters: those shared by several generators, and its own.
+    parameters: &'static [&'static [Parameter]],
+    run: fn(&mut Gpu, &Arguments, &mut Random) -> Result<(), WorkloadError>,
+}
+
+impl Generator {
+    /// All its parameters, in the order in which they are listed.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().copied().flatten()
+    }
+
+    /// What it models and how its memory accesses behave, one line per paragraph: the
+    /// documentation's text below its parameters.
+    pub fn description(&self) -> String {
+        let heading = format!("### `{}`: ", self.name);
+        let (_, section) = DOCUMENTATION.split_once(&heading).unwrap_or_default();
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let section = section.split("\n### ").next().unwrap_or_default();
+        let (_, below) = section.rsplit_once("|\n").unwrap_or_default();
+        let paragraphs = below.trim().split("\n\n");
+        paragraphs.map(|lines| lines.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// The page on generated workloads.
+const DOCUMENTATION: &str = include_str!("../../../../docs/workloads.md");
+
+/// Why a workload was not generated.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    #[error("unknown kernel `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
+    UnknownGenerator { name: String, nearest: Option<&'static str>, valid: String },
+    #[error("{generator} has no parameter `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
+    UnknownParameter {
+        generator: &'static str,
+        name: String,
+        nearest: Option<&'static str>,
+        valid: String,
+    },
+    #[error("`{value}` is not a value of --{parameter}{}; valid: {valid}", did_you_mean(*.nearest))]
+    BadValue {
+        parameter: &'static str,
+        value: String,
+        nearest: Option<&'static str>,
+        valid: String,
+    },
+    #[error("{message}")]
+    Inconsistent { message: String },
+    #[error(transparent)]
+    Ranges(#[from] RangesError),
+    #[error(transparent)]
+    BeyondEnd(#[from] BeyondEnd),
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("interrupted")]
+    Interrupted,
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// All generators, in the order in which they are listed.
+pub fn generators() -> &'static [Generator] {
+    kernels::GENERATORS
+}
+
+/// The generator called `name`.
+pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
+    let names = || generators().iter().map(|g| g.name);
+    generators().iter().find(|g| g.name == name).ok_or_else(|| WorkloadError::UnknownGenerator {
+        name: name.to_owned(),
+        nearest: nearest(name, names()),
+        valid: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The result of a generator.
+#[derive(Debug)]
+pub struct Generated {
+    pub trace: TraceSummary,
+    /// Notes for people on the input, such as entries of a file that were dropped. One line each.
+    pub notes: Vec<String>,
+}
+
+/// A trace to generate.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Name of the generator.
+    pub kernel: String,
+    /// Name → text, as after `--name` on the command line; others have their defaults.
+    pub parameters: BTreeMap<String, String>,
+    pub seed: u64,
+    /// Launches to put into the trace, numbered from 0. The others are executed for their effects
+    /// on memory.
+    pub launches: Ranges,
+}
+
+impl Request {
+    /// Whether the generator accepts the parameters, as far as can be checked before it runs.
+    ///
+    /// # Errors
+    /// If there is no such generator, or it does not accept them.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        self.arguments().map(drop)
+    }
+
+    fn arguments(&self) -> Result<Arguments, WorkloadError> {
+        let generator = find(&self.kernel)?;
+        Arguments::resolve(generator.name, generator.parameters, &self.parameters)
+    }
+
+    /// Runs the generator and writes its trace to `output`. After an error, or if `progress` stops
+    /// it, no file remains.
+    ///
+    /// # Errors
+    /// If the request does not fit the generator, a file that it names cannot be read, or the trace
+    /// cannot be written.
+    pub fn generate(
+        &self,
+        output: &Path,
+        progress: &mut ProgressCallback<'_>,
+    ) -> Result<Generated, WorkloadError> {
+        self.generate_until(&Stop::default(), output, progress)
+    }
+
+    /// As [`Request::generate`], but stops when `stop` asks for it, also between the calls of `progress`: while it
+    /// reads or draws its input, or in the midst of a CTA.
+    ///
+    /// # Errors
+    /// As [`Request::generate`]; [`WorkloadError::Interrupted`] if it was stopped.
+    pub fn generate_until(
+        &self,
+        stop: &Stop,
+        output: &Path,
+        progress: &mut ProgressCallback<'_>,
+    ) -> Result<Generated, WorkloadError> {
+        let generator = find(&self.kernel)?;
+        let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
+        if arguments.names(output) {
+            let message = "the trace cannot take the place of its input; valid: another name";
+            return Err(WorkloadError::Inconsistent { message: message.to_owned() });
+        }
+        let provenance = Provenance {
+            tool: "warpmem generate".to_owned(),
+            source: generator.source.to_owned(),
+            command: self.spelt_out(&arguments),
+        };
+        let mut gpu = Gpu::create(output, provenance, self.launches.clone(), progress)?;
+        let random = &mut Random::new(self.seed);
+        match stop.watch(|| (generator.run)(&mut gpu, &arguments, random)) {
+            Err(WorkloadError::Interrupted) if gpu.is_complete() => {}
+            Err(error) => return Err(error),
+            Ok(()) => {}
+        }
+        Ok(Generated { trace: gpu.finish()?, notes: arguments.into_notes() })
+    }
+
+    /// The command that makes the trace again, with every parameter.
+    ///
+    /// # Errors
+    /// As [`Request::check`].
+    pub fn command(&self) -> Result<String, WorkloadError> {
+        Ok(self.spelt_out(&self.arguments()?))
+    }
+
+    fn spelt_out(&self, arguments: &Arguments) -> String {
+        let options = arguments.as_options();
+        let launches = match &self.launches {
+            all if *all == Ranges::all() => String::new(),
+            some => format!(" --kernels {some}"),
+        };
+        format!("warpmem generate {}{options} --seed {}{launches}", self.kernel, self.seed)
+    }
+}
+
+/// As [`Request::generate`], with all launches and without notes.
+pub fn generate(
+    name: &str,
+    given: &BTreeMap<String, String>,
+    seed: u64,
+    output: &Path,
+    progress: &mut ProgressCallback<'_>,
+) -> Result<TraceSummary, WorkloadError> {
+    let (kernel, parameters) = (name.to_owned(), given.clone());
+    Request { kernel, parameters, seed, launches: Ranges::all() }
+        .generate(output, progress)
+        .map(|generated| generated.trace)
+}
