@@ -1,5 +1,5 @@
-//! Machines without a reference simulator: what is measured on the chips, measured on them. `docs/microbenchmarks.md` has
-//! it beside what is published, and says which figures are inputs.
+//! Measurements of chips, repeated on the machines without a reference simulator. `docs/lab/microbenchmarks.md` shows them
+//! beside the published figures and says which figures are inputs.
 
 use crate::closed_forms::is_near;
 use crate::clusters::{bytes_from_other_sm, load_from_other_sm};
@@ -272,5 +272,5 @@ fn the_page_has_what_the_machines_do() {
         "another SM, cycles",
         "another SM, bytes a cycle and SM",
     ];
-    assert_parts("docs/microbenchmarks.md", &[("ours", table(&heading, rows))]);
+    assert_parts("docs/lab/microbenchmarks.md", &[("ours", table(&heading, rows))]);
 }

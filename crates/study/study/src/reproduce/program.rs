@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// `docs/programs.md`.
+    /// `docs/lab/programs.md`.
     #[test]
     fn the_document_lists_every_program() {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
@@ -203,7 +203,7 @@ mod tests {
                     or_dash(&stand_in),
                 ]
             };
-            let heading = ["name in the paper", "its class there", "trace", "stands in"];
+            let heading = ["name in the paper", "class in the paper", "trace", "stand-in"];
             let table = table(&heading, paper.programs.iter().map(row));
             papers += &format!("### {}\n{table}\n", paper.name);
         }
@@ -221,7 +221,7 @@ mod tests {
             ]
         });
         let library = table(&heading, rows);
-        assert_parts("docs/programs.md", &[("papers", papers), ("library", library)]);
+        assert_parts("docs/lab/programs.md", &[("papers", papers), ("library", library)]);
     }
 
     #[test]
