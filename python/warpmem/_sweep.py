@@ -28,7 +28,7 @@ def sweep(
 ) -> Results:
     """Runs the cells of a plan that ``output`` has no results of, and opens the results.
 
-    ``plan`` is a file (``docs/sweep.md``), or its content as a mapping; names of files in a mapping
+    ``plan`` is a file (``docs/run.md``), or its content as a mapping; names of files in a mapping
     are relative to the working directory. Every finished run is kept at once: a sweep that was
     killed goes on when it is called again.
 

@@ -19,8 +19,7 @@ use warpmem_analysis::{
 /// Query the tables of results with SQL
 ///
 /// Every table is available under its name: runs, kernels, sms, slices, channels, banks, loads and
-/// so on. docs/schema.md describes their columns; docs/cookbook.md has questions and the queries
-/// that answer them.
+/// so on. docs/schema.md describes their columns; docs/analysis.md has the dialect and examples.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -34,13 +34,13 @@ fn read(path: &str) -> String {
 #[test]
 fn plans_of_sweeps_are_plans_and_name_parameters_that_machines_have() {
     let keys = warpmem::machine::Machine::keys();
-    let text = read("docs/sweep.md");
+    let text = read("docs/run.md");
     let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
     let mut named = 0;
     for block in blocks {
         let traces = if block.contains("traces = ") { "" } else { "traces = ['a.wmt']\n" };
         let plan =
-            Plan::from_text(&format!("{traces}{block}"), Path::new("docs/sweep.md")).unwrap();
+            Plan::from_text(&format!("{traces}{block}"), Path::new("docs/run.md")).unwrap();
         for part in &plan.suites {
             Suite::built_in().plan(part.size.as_deref(), &part.workloads).unwrap();
         }

@@ -153,7 +153,7 @@ fn shares_of_the_peak_are_at_most_one() {
 /// The documented columns are those that there are.
 #[test]
 fn the_page_names_every_column() {
-    let page = std::fs::read_to_string(super::support::repository().join("docs/dram.md")).unwrap();
+    let page = std::fs::read_to_string(super::support::repository().join("docs/run.md")).unwrap();
     for key in rows(&Bench::new(), &RANDOM)[0].keys() {
         let latency = ["read_latency_", "write_latency_"].iter().find(|of| key.starts_with(**of));
         let name = latency.map_or(format!("`{key}`"), |of| format!("`{of}*`"));

@@ -160,7 +160,7 @@ fn nothing_is_told_of_the_work_on_standard_output() {
 /// The documented columns are those that there are.
 #[test]
 fn the_page_names_every_column_and_pattern() {
-    let page = fs::read_to_string(repository().join("docs/network.md")).unwrap();
+    let page = fs::read_to_string(repository().join("docs/run.md")).unwrap();
     for key in rows(&Bench::new(), &["--rate", "0.1"])[0].keys() {
         assert!(page.contains(&format!("`{key}`")), "{key}");
     }

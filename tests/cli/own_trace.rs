@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 fn page() -> String {
-    fs::read_to_string(repository().join("docs/own-trace.md")).unwrap()
+    fs::read_to_string(repository().join("docs/import.md")).unwrap()
 }
 
 /// The blocks of code in this language, in order.

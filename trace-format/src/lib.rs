@@ -3,7 +3,7 @@
 //! [`TraceWriter`] streams a trace to disk CTA by CTA; [`WarpAssembler`] turns a warp's full
 //! instruction stream into its records; [`Trace`] maps a file and hands out [`Chunk`]s of CTAs,
 //! whose warps are replayed record by record with [`WarpCursor`]. The bytes are described in
-//! `docs/trace-format.md`.
+//! `docs/traces.md`.
 //!
 //! # Writing a trace
 //!

@@ -18,7 +18,7 @@ use warpmem::record::Recorded;
 use warpmem::record::timeline::{Options, Timeline, Window, Written};
 
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Timeline (docs/timeline.md says what is in it)")]
+#[command(next_help_heading = "Timeline (described in docs/reports.md)")]
 pub struct TimelineOptions {
     /// Write warps, loads, queues, banks and DRAM commands over time for Perfetto; .json, or .json.gz
     #[arg(long, value_name = "FILE", value_parser = parse_path, value_hint = ValueHint::FilePath)]

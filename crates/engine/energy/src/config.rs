@@ -9,7 +9,7 @@ use warpmem_params::{choice, section, serde_choice};
 const PERMILLE: u64 = 100_000;
 
 section! {
-    /// Energies and powers of the whole GPU: those of a table, scaled. See [energy](energy.md).
+    /// Energies and powers of the whole GPU: those of a table, scaled. See [energy](reports.md#gpu-energy).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
     pub struct Energy {

@@ -436,7 +436,7 @@ section! {
         /// too.
         launch_instructions: u32, in 0..=4_000_000_000, unit "warp instructions";
         /// Launches that are simulated of those that are alike; the others count as these do
-        /// ([approximate runs](approximate.md)). 0: all; not 1.
+        /// ([approximate runs](sampling.md#approximate-runs)). 0: all; not 1.
         alike_launches: u32, in 0..=1_000_000, unit "launches";
         /// Record which CTAs use each DRAM row, for [`ctas_per_row` and
         /// `consecutive_cta_row_sharing`](metrics.md#ctas-that-share-a-row).

@@ -81,7 +81,7 @@ impl<'a> Gpu<'a> {
         progress: &'a mut ProgressCallback<'a>,
     ) -> Result<Gpu<'a>, WorkloadError> {
         // With random addresses, deflate would take longer than everything else
-        // (docs/trace-format.md, Writing).
+        // (docs/lab/trace-format.md).
         let options = WriterOptions { codec: Codec::Zstd, level: 1, ..WriterOptions::default() };
         let writer = TraceWriter::create(output, provenance, options)?;
         Ok(Gpu { memory: Rc::default(), writer, recorded, launches: 0, progress })

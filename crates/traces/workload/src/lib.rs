@@ -60,21 +60,19 @@ impl Generator {
         self.parameters.iter().copied().flatten()
     }
 
-    /// What it models and how its memory accesses behave, one line per paragraph: the
-    /// documentation's text below its parameters.
+    /// Describes the algorithm and its memory accesses, one line per paragraph: its section of the
+    /// catalogue.
     pub fn description(&self) -> String {
-        let heading = format!("### `{}`: ", self.name);
-        let (_, section) = DOCUMENTATION.split_once(&heading).unwrap_or_default();
+        let heading = format!("\n## `{}`\n", self.name);
+        let (_, section) = CATALOGUE.split_once(&heading).unwrap_or_default();
         let section = section.split("\n## ").next().unwrap_or_default();
-        let section = section.split("\n### ").next().unwrap_or_default();
-        let (_, below) = section.rsplit_once("|\n").unwrap_or_default();
-        let paragraphs = below.trim().split("\n\n");
+        let paragraphs = section.trim().split("\n\n");
         paragraphs.map(|lines| lines.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
     }
 }
 
-/// The page on generated workloads.
-const DOCUMENTATION: &str = include_str!("../../../../docs/workloads.md");
+/// Descriptions of the generators, a section each.
+const CATALOGUE: &str = include_str!("catalogue.md");
 
 /// Why a workload was not generated.
 #[derive(Debug, thiserror::Error)]

@@ -75,7 +75,7 @@ fn launches() -> Vec<Column<FinishedRun>> {
         count(
             "simulated_kernels",
             "launches",
-            "Launches that were simulated; the others count as these do ([approximate runs](approximate.md)).",
+            "Launches that were simulated; the others count as these do ([approximate runs](sampling.md#approximate-runs)).",
             |run: &FinishedRun| run.result.kernels.len() as u64,
         ),
         ratio(

@@ -81,7 +81,7 @@ pub fn schema() -> Vec<Table> {
         ),
         streamed::<RequestRow>(
             "One row per request of the sample (`--requests`) that L1 did not answer, in the order of return; a file per \
-             run, `requests/RUN_ID.parquet`. [Metrics](metrics.md#a-requests-way) says where the boundaries lie.",
+             run, `requests/RUN_ID.parquet`. [Metrics](metrics.md#stages-of-a-request) says where the boundaries lie.",
         ),
         streamed::<IntervalRow>(
             "One row per interval (`--intervals`) of the whole machine, in the order of time; a file per run, \
@@ -155,41 +155,36 @@ mod tests {
     }
 
     const INTRODUCTION: &str = "\
-# Tables that runs leave
+# Tables of a run
 
 A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and
-`intervals`. Any Parquet reader reads them. Rows of a table are in the order of the runs, then of
-the units; equal runs give equal bytes. A file has its final name only when it is complete, and
-`runs.parquet` is named last.
+`intervals`. Rows are in the order of the runs, then of the units; equal runs give equal bytes. A
+file gets its final name when it is complete, `runs.parquet` last.
 
-Every file carries a checksum of itself, which Warpmem compares whenever it reads the file: a table
-with a single changed bit is an error that names the file. The pages of a Parquet file begin at
-offsets that its footer gives, so that other readers pass over the checksum:
+Warpmem verifies a checksum whenever it reads a table, and a changed bit is an error that names the
+file. Other Parquet readers skip the checksum, because the footer gives the offsets of the pages:
 
 | byte | content |
 | --- | --- |
 | 0 | `PAR1` |
 | 4 | `warpmem crc32 ` |
-| 18 | CRC-32 (IEEE 802.3, as zlib has it) of the whole file with `00000000` in this place: eight hexadecimal digits in lower case |
+| 18 | CRC-32 (IEEE 802.3, as in zlib) of the whole file with `00000000` at this place, in eight lower-case hexadecimal digits |
 | 26 | pages, footer, `PAR1` |
 
-The footer has the key `warpmem.checksum` among its metadata: a file whose mark at byte 4 is damaged
-is not mistaken for one without a checksum. Files without a checksum come from other programs, or
-from Warpmem before it wrote checksums. They are read without a check, and commands say so. To check
-a file from Python, see [Damaged files](analysis.md#damaged-files).
+The footer's key `warpmem.checksum` distinguishes a file with damaged bytes from 4 on from a file
+without a checksum. Files of other programs have none and are read without verification, with a
+note. From Python, see [Damaged files](analysis.md#damaged-files).
 
-Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN.
-*null* marks columns that may be null: a ratio whose denominator is 0, a percentile of no values.
-Units are numbered from 0. The unit of a column says whether its cycles are those of the core clock,
-the networks' clock or the DRAM command clock. In `runs`, counts are sums over SMs, slices, channels
-or banks, and ratios are ratios of sums; only the cycles of SMs are means per SM. The JSON of a run
-has the same names as keys.
+`text` is UTF-8; `int64` is signed, so differences do not wrap; `float64` is never NaN. *null* marks
+columns that may be null: a ratio with denominator 0, a percentile of no values. Units are numbered
+from 0. The unit of a column states whether its cycles are of the core clock, the networks' clock or
+the DRAM command clock. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios
+are ratios of sums; only the cycles of SMs are means per SM. The JSON of a run has the same keys.
 
-Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan]
-2009, [WMC] Warped-MC 2023.
+Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
 
-The definitions are declared beside the code that computes them, in `crates/engine/record/src/metrics/`;
-this page is printed from there: `UPDATE_DOCS=1 cargo test -p warpmem-record document`.
+This page is generated from the declarations in `crates/engine/record/src/metrics/`:
+`UPDATE_DOCS=1 cargo test -p warpmem-record document`.
 ";
 
     #[test]

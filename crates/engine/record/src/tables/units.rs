@@ -8,7 +8,7 @@ use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
 const STANDS_FOR: &str = "Launches that it stands for in the counts of the run, itself included, 0 if for none \
-     ([approximate runs](approximate.md)).";
+     ([approximate runs](sampling.md#approximate-runs)).";
 
 /// The columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {

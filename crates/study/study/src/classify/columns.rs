@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_page_has_every_column() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/classify.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reports.md");
         let page = std::fs::read_to_string(page).unwrap();
         let keys = key_columns::<Classified>(|trace| &trace.key).len();
         for Column { name, .. } in columns().into_iter().skip(keys) {

@@ -1,6 +1,6 @@
 //! Tables with a row per warp instruction: CSV, JSON lines and Parquet.
 //!
-//! The formats differ in how they hold cells; [`row`] says what the cells mean, and `docs/own-trace.md`
+//! The formats differ in how they hold cells; [`row`] says what the cells mean, and `docs/import.md`
 //! documents the columns and what stands in for those that are missing.
 
 mod column;

@@ -20,7 +20,7 @@ use super::registry::{Given, variants};
 use super::replay::{self, TracedKernel};
 use crate::parameters::Arguments;
 use crate::warp::journal::Event;
-use crate::{DOCUMENTATION, find};
+use crate::find;
 use compare::{Same, compare};
 use device::{Call, Device};
 
@@ -140,7 +140,8 @@ fn kernels(ptx: &str) -> BTreeSet<String> {
 
 /// Accesses that are compared, as the documentation says.
 fn documented(generator: &str) -> usize {
-    let (_, section) = DOCUMENTATION.split_once("\n## Twins in CUDA\n").unwrap();
+    let page = include_str!("../../../../../../docs/workloads.md");
+    let (_, section) = page.split_once("\n## CUDA versions\n").unwrap();
     let row = section.lines().find(|line| line.starts_with(&format!("| `{generator}` |")));
     let number = row.unwrap().trim_end_matches(" |").rsplit("| ").next().unwrap();
     number.replace(',', "").parse().unwrap()
