@@ -159,38 +159,39 @@ fn every_instruction_is_executed_by_a_test_that_knows_its_result() {
 }
 
 const PAGE: &str = "\
-# Instructions of PTX
+# PTX instructions
 
-`warpmem capture` ([capture](capture.md)) executes these instructions, by opcode and types; modifiers
-(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes) are not listed, except that
-`cp.bulk` stands for `cp.async.bulk`, `cp.reduce.bulk` for `cp.reduce.async.bulk`, and `.tensor` behind them
-for copies by tensor maps, which know the types; `st.async`, `red.async`, `barrier.cluster`, `wmma.load`,
-`wmma.mma`, `wmma.store`, `tensormap.replace` and `tensormap.cp_fenceproxy` are instructions of their own.
-Each is executed by a test in `crates/traces/simt/src/tests/` that compares its result with a plain computation;
-the first such test is named. This page is written by a test, which fails if an opcode has none.
+[`warpmem capture`](capture.md) executes these instructions, listed by opcode and types without modifiers
+(rounding, `.ftz`, `.sat`, spaces, cache operators, vectors, scopes, shapes). `cp.bulk` is `cp.async.bulk`,
+`cp.reduce.bulk` is `cp.reduce.async.bulk`, and the suffix `.tensor` marks copies by tensor maps, which hold the
+types; `st.async`, `red.async`, `barrier.cluster`, `wmma.load`, `wmma.mma`, `wmma.store`, `tensormap.replace` and
+`tensormap.cp_fenceproxy` are separate instructions. The table names the first test in
+`crates/traces/simt/src/tests/` that compares the result of the instruction with a reference computation. A test
+generates this page, and fails if an opcode has no test.
 
 ## Modules
-A module is text, with or without a byte order mark, or in a fat binary, or in a listing of
-`cuobjdump -ptx`: of a listing, the kernels of all sections are taken, each for the highest architecture.
-Modules that follow one another are linked. Read is the syntax of nvcc, of LLVM, and of compilers from
-CUDA 2.2 on, with addresses of 64 bits (`.address_size 32` is refused):
 
-- `.alias`; functions that are declared without a `;` (CUDA 2.2 to 4.0); `.reg` and `.local` of the
-  module, which each kernel has for itself and functions do not see;
-- parameters and results in registers (`.reg`), executed as `.param` variables that the function loads
-  first and stores before it returns; a result that is not used (`_`);
-- vectors of registers (`.reg .v4 .f32 v`) with the elements `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`,
-  `.a`, and their moves (`mov.v4.f32`);
-- constant expressions wherever a constant may stand, with the values that ptxas gives them; sums of a
-  register and a constant as operands (`%r1+4`), each an addition of its own;
+A module is text, with or without a byte order mark, in a fat binary, or in a listing of `cuobjdump -ptx`, of
+which each kernel is taken for the highest architecture. Consecutive modules are linked. The syntax of nvcc, LLVM
+and compilers from CUDA 2.2 on is accepted, with 64-bit addresses (`.address_size 32` is refused):
+
+- `.alias`; function declarations without `;` (CUDA 2.2 to 4.0); module-level `.reg` and `.local`, private to
+  each kernel and invisible to functions;
+- parameters and results in registers (`.reg`), executed as `.param` variables that the function loads on entry
+  and stores on return; unused results (`_`);
+- vectors of registers (`.reg .v4 .f32 v`) with the elements `.x`, `.y`, `.z`, `.w` or `.r`, `.g`, `.b`, `.a`,
+  and their moves (`mov.v4.f32`);
+- constant expressions in place of constants, with ptxas's values; sums of a register and a constant as
+  operands (`%r1+4`), each a separate addition;
 - initial values that are expressions, addresses, or bytes of addresses (`0xFF00(symbol+4)`);
-- accesses without a space by the name of a variable, which go to the variable's space.
+- accesses without a space through the name of a variable, in the variable's space.
 
-A statement that is not understood is listed with its line, and only kernels that can reach it are
-refused. After 50 of them the rest of the function is not read. A function has at most 65,535 registers
-each of predicates, of up to 32 bits, and of 64 bits.
+An unknown statement is reported with its line, and only kernels that can reach it are refused. After 50 of them
+the rest of the function is skipped. A function has at most 65,535 registers each of predicates, of up to 32
+bits, and of 64 bits.
 
 ## Instructions
+
 | instruction | test |
 | --- | --- |
 ";

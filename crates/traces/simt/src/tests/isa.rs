@@ -122,11 +122,10 @@ pub(super) fn refused() -> String {
     let (all, refused) = (forms().count(), forms().filter(|form| form.refused.is_some()).count());
     let mut text = format!(
         "\n## Forms that are refused\n\n\
-         `crates/traces/simt/src/tests/isa/forms.txt` lists {all} forms of instructions, of all families of the PTX \
-         ISA that\ncompilers write for sm_75 to sm_90. A test launches a kernel with each: {} are launched, and \
-         {refused} are refused,\nas the test expects. The ptxas of CUDA 13.5 accepts all of them, which \
-         `{PTXAS}=/path/to/ptxas cargo test -p\nwarpmem-simt isa` shows. Below are the forms that are refused, \
-         with the reason; `<a|b>` stands for a and b.\n",
+         `crates/traces/simt/src/tests/isa/forms.txt` lists {all} instruction forms of all families of the PTX ISA \
+         that\ncompilers emit for sm_75 to sm_90; the ptxas of CUDA 13.5 accepts all of them\n\
+         (`{PTXAS}=/path/to/ptxas cargo test -p warpmem-simt isa`). A test launches a kernel with each: {} are\n\
+         launched, and these {refused} are refused, with the reason; `<a|b>` stands for a and b.\n",
         all - refused
     );
     let (mut reason, mut line) = ("", 0);
