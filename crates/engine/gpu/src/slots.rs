@@ -14,7 +14,7 @@ use crate::sm::scheduler::{SmContext, WARP_SCHEDULERS};
 use warpmem_dram::page::PAGE_POLICIES;
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::SCHEDULERS;
-use warpmem_machine::{Machine, Policies};
+use warpmem_machine::{Machine, Policies, current_key};
 use warpmem_network as network;
 use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
 use warpmem_network::{Direction, TOPOLOGIES};
@@ -91,10 +91,11 @@ impl Slot {
         self.name.replace('_', "-")
     }
 
-    /// The slot of this name, with dashes or underscores.
+    /// Finds a slot by its current or former name, with dashes or underscores.
     pub fn find(name: &str) -> Option<&'static Slot> {
-        let name = name.replace('-', "_");
-        SLOTS.iter().find(|slot| slot.name == name)
+        let key = format!("policy.{}", name.replace('-', "_"));
+        let name = current_key(&key).into_owned();
+        SLOTS.iter().find(|slot| name.strip_prefix("policy.") == Some(slot.name))
     }
 
     /// Its policies, in the order of their registry.
@@ -135,6 +136,14 @@ mod tests {
             IDEALS.slot,
         ];
         assert_eq!(names, registries);
+    }
+
+    #[test]
+    fn a_slot_is_found_by_its_former_name() {
+        for name in ["l2_queue", "l2-queue", "llc_queue", "llc-queue"] {
+            assert_eq!(Slot::find(name).map(|slot| slot.name), Some("l2_queue"), "{name}");
+        }
+        assert!(Slot::find("no-such-slot").is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
+use super::former::current_key;
 use super::gpgpusim::{self, Conversion};
 use super::part::{STANDARD, fit, is_part};
 use super::presets::preset;
@@ -138,6 +139,13 @@ struct Given {
     origin: Origin,
 }
 
+impl Given {
+    /// Translates a former name of the key.
+    fn new(key: &str, value: Value, origin: Origin) -> Given {
+        Given { key: current_key(key).into_owned(), value, origin }
+    }
+}
+
 /// A complete machine to which values are applied one by one. `table` and `machine` always agree.
 struct Draft {
     table: Table,
@@ -199,8 +207,7 @@ impl Draft {
         };
         if let (Value::Table(_), Value::Table(inner)) = (&*slot, &given.value) {
             let inner = inner.iter().map(|(name, value)| {
-                let (key, value) = (join(&given.key, name), value.clone());
-                Given { key, value, origin: given.origin.clone() }
+                Given::new(&join(&given.key, name), value.clone(), given.origin.clone())
             });
             return self.set_each(inner.collect());
         }
@@ -319,13 +326,13 @@ fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> 
         .map(|(key, value)| (key.trim(), value.trim()))
         .filter(|(key, value)| !key.is_empty() && !value.is_empty())
         .ok_or_else(|| MachineError::MalformedOverride { text: text.to_owned() })?;
-    let is_string = find_mut(table, key).is_some_and(|old| old.is_str());
+    let is_string = find_mut(table, &current_key(key)).is_some_and(|old| old.is_str());
     let bare = || Value::String(value.to_owned());
     let value = match value.parse::<Value>() {
         Ok(parsed) if !is_string || parsed.is_str() => parsed,
         _ => bare(),
     };
-    Ok(Given { key: key.to_owned(), value, origin: Origin::Override(text.to_owned()) })
+    Ok(Given::new(key, value, Origin::Override(text.to_owned())))
 }
 
 /// A preset with the values of a configuration of GPGPU-Sim.
@@ -426,7 +433,7 @@ impl FileWalk<'_> {
                 (value, _) => {
                     let (line, _) = position(self.text, key_span.span().start);
                     let origin = Origin::File { path: self.path.clone(), line };
-                    self.given.push(Given { key, value, origin });
+                    self.given.push(Given::new(&key, value, origin));
                 }
             }
         }

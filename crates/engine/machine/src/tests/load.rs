@@ -97,6 +97,19 @@ fn overrides_come_after_the_file() {
 }
 
 #[test]
+fn former_keys_are_accepted() {
+    let current = ["l2.queue=32", "clocks.l2_mhz=1400", "policy.l2_queue=none", "l2.latency=7"];
+    let expected = with("li2015", &current).unwrap();
+    let former = ["llc={queue=32}", "clocks={llc_mhz=1400}", "policy.llc_queue=none"];
+    assert_eq!(with("li2015", &[&former[..], &["llc.latency=7"]].concat()).unwrap(), expected);
+    let text = "base = \"li2015\"\n[clocks]\nllc_mhz = 1400\n[llc]\nqueue = 32\nlatency = 7\n\
+                [policy]\nllc_queue = \"none\"\n[llc.cache]\n";
+    assert_eq!(load_text(text).unwrap(), Machine { name: "m".to_owned(), ..expected });
+    let complete = preset_text("li2015").unwrap().replace("[l2", "[llc").replace("l2_", "llc_");
+    assert_eq!(load_text(&complete).unwrap(), preset("li2015"));
+}
+
+#[test]
 fn unknown_machines_and_files() {
     let names = preset_names().collect::<Vec<_>>().join(", ");
     let valid = format!("valid: {names}, or the path of a TOML file");
