@@ -1,5 +1,5 @@
-//! Writes small valid inputs of every target into `fuzz/corpus/`, where cargo-fuzz begins: without them most of a
-//! session goes into finding the first line of a file.
+//! Writes small valid inputs of every target into `fuzz/corpus/`. Without seeds a session spends most of its time on the
+//! first line of a file.
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +17,7 @@ const HEADER: &str = "-kernel name = k\n-kernel id = 1\n-grid dim = (2,1,1)\n-bl
                       -shmem = 128\n-nregs = 32\n-binary version = 80\n-cuda stream id = 1\n\
                       -shmem base_addr = 0x7f0000000000\n-local mem base_addr = 0x7e0000000000\n";
 
-/// Instructions of every form of addresses, and of what waits.
+/// Accel-Sim instructions with every form of address, and with every kind of wait.
 const LINES: &str = "0000 ffffffff 1 R1 MOV 0 0\n\
                      0010 ffffffff 1 R2 LDG.E 1 R4 4 1 0x7f4000000000 4\n\
                      0020 0000000f 1 R2 LDG.E.128 1 R4 16 0 0x100 0x200 0x300 0x400\n\
@@ -28,7 +28,7 @@ const LINES: &str = "0000 ffffffff 1 R1 MOV 0 0\n\
                      0090 00000001 1 R3 ATOMG.E.ADD.STRONG.GPU 2 R4 R5 4 1 0x1000 0\n\
                      00a0 00000000 1 R3 FFMA 2 R4 R5 0\n00b0 ffffffff 0 EXIT 0 0\n";
 
-/// Code of kernels, by what it has.
+/// PTX kernel bodies, named after the feature that each exercises.
 const KERNELS: [(&str, &str); 6] = [
     (
         "loop",
@@ -56,7 +56,7 @@ const KERNELS: [(&str, &str); 6] = [
     ),
 ];
 
-/// A module of one kernel and one function.
+/// Returns a PTX module of one kernel and one function.
 fn module_text(code: &str) -> String {
     format!(
         ".version 8.7\n.target sm_80\n.address_size 64\n.global .align 4 .u32 g[2] = {{1, 2}};\n\
@@ -226,7 +226,7 @@ fn streams(corpus: &Corpus) -> Failable<()> {
     corpus.put("dram_stream", "gzip", gzip.finish()?)
 }
 
-/// Graphs and matrices.
+/// Writes graphs and matrices.
 fn inputs(corpus: &Corpus) -> Failable<()> {
     let banner = "%%MatrixMarket matrix coordinate";
     for (name, text) in [

@@ -1,5 +1,5 @@
-//! Any text, imported as a kernel file of Accel-Sim's tracer, grouped or raw, whatever it is compressed with: refused or
-//! read, never a panic, never a hang.
+//! Imports any text as a kernel file of Accel-Sim's tracer, grouped or raw, with any compression. It must be read or
+//! rejected without panic or hang.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, read as a log of DRAM commands and checked, with refreshes, against the rules of the standard that it names.
+//! Reads any text as a DRAM command log and checks it, refreshes included, against the standard that it names.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, imported as a table of warp instructions in CSV: refused or read, never a panic, never a hang.
+//! Imports any text as a table of warp instructions in CSV. It must be read or rejected without panic or hang.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, read as a DRAM standard; the rules of an accepted standard are evaluated for each of its presets.
+//! Reads any text as a DRAM standard and evaluates the rules of an accepted one for each of its presets.
 
 #![no_main]
 

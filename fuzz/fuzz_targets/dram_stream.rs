@@ -1,4 +1,4 @@
-//! Any bytes, read to the end as a file of DRAM accesses, plain or compressed with gzip.
+//! Reads any bytes to the end as a file of DRAM accesses, plain or compressed with gzip.
 
 #![no_main]
 

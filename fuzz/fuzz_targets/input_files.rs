@@ -1,5 +1,5 @@
-//! Any bytes, read as each kind of file that graphs and matrices come from: refused or read, never a panic, never a hang,
-//! and no more memory than the text accounts for.
+//! Reads any bytes as every file format of graphs and matrices. They must be read or rejected without panic or hang, in
+//! memory proportional to the text.
 
 #![no_main]
 

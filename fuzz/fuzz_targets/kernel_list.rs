@@ -1,4 +1,4 @@
-//! Any text, imported as a list of kernels that lies in a folder with one kernel.
+//! Imports any text as a kernel list in a folder with one kernel.
 
 #![no_main]
 

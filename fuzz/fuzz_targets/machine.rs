@@ -1,4 +1,4 @@
-//! Any text, read as the file of a machine; behind a NUL, a line for each value that it is overridden with.
+//! Reads any text as a machine file, followed by a NUL and one override per line.
 
 #![no_main]
 
@@ -19,10 +19,10 @@ fuzz_target!(|text: &str| {
     });
 });
 
-/// A machine as it is written is that machine.
+/// Loads a machine from `text`, which a machine has written.
 fn with_text(text: &str) -> warpmem::machine::Machine {
     let folder = tempfile::tempdir_in(warpmem_fuzz::MEMORY).expect("there is memory");
     let path = folder.path().join("machine.toml");
     std::fs::write(&path, text).expect("there is memory");
-    load(&path.to_string_lossy(), &[]).expect("it has been a machine")
+    load(&path.to_string_lossy(), &[]).expect("a written machine loads")
 }

@@ -1,4 +1,4 @@
-//! Any text, imported as a log of NVBit's `mem_trace`: refused or read, never a panic, never a hang.
+//! Imports any text as a log of NVBit's `mem_trace`. It must be read or rejected without panic or hang.
 
 #![no_main]
 

@@ -1,5 +1,4 @@
-//! Any text, read as a PTX module; its kernels are executed for a while, with arguments that point to
-//! memory.
+//! Reads any text as a PTX module and executes its kernels for a limited time, with arguments that point to memory.
 
 #![no_main]
 
@@ -7,9 +6,9 @@ use libfuzzer_sys::fuzz_target;
 use warpmem_ptx::{Module, parse};
 use warpmem_simt::{DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
 
-/// Warp instructions after which a kernel is stopped.
+/// Limit of executed warp instructions per kernel.
 const LIMIT: u64 = 2_000;
-/// Kernels of modules with larger variables are not executed: memory is not what is tested.
+/// Limit of a module's variables, bytes; larger modules are not executed, because memory is not under test.
 const MOST_BYTES: u64 = 1 << 20;
 
 fuzz_target!(|text: &str| {
@@ -21,7 +20,7 @@ fuzz_target!(|text: &str| {
     let kernels: Vec<String> = module.kernels().map(|kernel| kernel.name.clone()).collect();
     let mut memory = DeviceMemory::default();
     let Ok(image) = Image::load(module, &mut memory) else { return };
-    // Three CTAs run one after the other, or two of them at once.
+    // Three CTAs in sequence, or two of them concurrently.
     let limits = Limits { instructions: LIMIT, threads: 1 + text.len() % 2, ..Limits::default() };
     for kernel in kernels {
         let _ = execute(&image, &mut memory, kernel, limits);
@@ -43,7 +42,7 @@ fn execute(
     Run::new(image, &launch)?.execute(memory, &mut NoRecorder, limits, &()).map(drop)
 }
 
-/// An address for every parameter of its size, zeros for the others.
+/// Returns arguments: an address for each parameter of address size, zeros for the others.
 fn params(module: &Module, kernel: &str, array: u64) -> Params {
     let Some(id) = module.kernel(kernel) else { return Params::default() };
     let value = |bytes: u64| match bytes {

@@ -1,4 +1,4 @@
-//! Any bytes, read as results of Accel-Sim: a log, or gathered in JSON.
+//! Reads any bytes as results of Accel-Sim, both as a log and as JSON.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, read as the plan of a sweep, and the points of its design.
+//! Reads any text as a sweep plan and enumerates its design points.
 
 #![no_main]
 

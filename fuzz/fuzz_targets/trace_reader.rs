@@ -1,6 +1,6 @@
-//! Any bytes, opened as a trace and read to the end: refused or read, never a panic, never a hang.
+//! Opens any bytes as a trace and reads it to the end. It must be read or rejected without panic or hang.
 //!
-//! Checksums would keep nearly all of them out: under `cfg(fuzzing)`, which cargo-fuzz sets, they are not compared.
+//! Checksums would reject nearly all inputs, so they are not compared under `cfg(fuzzing)`, which cargo-fuzz sets.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes, imported as a `.tracez` file: as they are where they begin as one, else as the parts of a file that is made
-//! from them.
+//! Imports any bytes as a `.tracez` file: directly if they start like one, otherwise as the parts of a file built from
+//! them.
 
 #![no_main]
 

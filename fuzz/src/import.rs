@@ -1,15 +1,15 @@
-//! Importing an input from end to end.
+//! Imports an input end to end.
 
 use std::path::Path;
 use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
 
-/// Imports the file at `path`, as Accel-Sim's, into a trace in memory, which is removed again.
+/// Imports the Accel-Sim file at `path` into a trace in memory and removes the trace.
 pub fn import(path: &Path) -> Result<ImportSummary, ImportError> {
     let options = ImportOptions { jobs: 1, ..ImportOptions::default() };
     into_memory(|trace| import_accel_sim(path, trace, &options, &()))
 }
 
-/// Imports into a trace in memory, which is removed again.
+/// Imports into a trace in memory and removes the trace.
 pub fn into_memory(
     import: impl FnOnce(&Path) -> Result<ImportSummary, ImportError>,
 ) -> Result<ImportSummary, ImportError> {

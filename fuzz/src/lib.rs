@@ -1,4 +1,4 @@
-//! What fuzz targets have in common: files in memory, for parsers that take a path.
+//! Helpers of the fuzz targets: files in memory, for parsers that take a path.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -9,11 +9,11 @@ use std::path::Path;
 pub mod import;
 pub mod tracez;
 
-/// Where temporary files cost no disk access.
+/// Folder of temporary files that cause no disk access.
 pub const MEMORY: &str = "/dev/shm";
 
 thread_local! {
-    /// One file serves all inputs; nothing has to be removed, as it has no name.
+    /// The file of all inputs. It has no name, so nothing needs to be removed.
     static FILE: RefCell<File> =
         RefCell::new(tempfile::tempfile_in(MEMORY).expect("there is memory"));
 }
@@ -25,7 +25,7 @@ pub fn with_file<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(bytes))
             .expect("there is memory");
-        // An opening by this path reads from the beginning.
+        // Opening this path starts at the beginning of the file.
         read(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
     })
 }

@@ -1,16 +1,16 @@
-//! `.tracez` files made from an input, so that mutations reach what stands behind the compression.
+//! Builds `.tracez` files from an input, so that mutations reach the parsers behind the decompression.
 
 use std::io::Write;
 use zstd::stream::write::Encoder;
 
-/// Ends a part of an input.
+/// Separates the parts of an input.
 pub const END: u8 = 0xff;
-/// Ends a warp, and a CTA.
+/// Separates warps, and CTAs.
 pub const WARP: u8 = 0xfe;
 pub const CTA: u8 = 0xfd;
 
-/// A kernel file of the parts of `input`: the header, the dictionary, changes to the footer, and the text of
-/// the CTAs. A change is two bytes: its place in the footer, and what is put there.
+/// Builds a kernel file from the parts of `input`: header, dictionary, changes to the footer, and text of the CTAs. A
+/// change is two bytes: an offset in the footer, and the value stored there.
 pub fn write(input: &[u8]) -> Vec<u8> {
     let mut parts = input.splitn(4, |&byte| byte == END);
     let mut part = || parts.next().unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn write(input: &[u8]) -> Vec<u8> {
 fn frame(text: &[u8], dictionary: &[u8]) -> Vec<u8> {
     let mut encoder = match Encoder::with_dictionary(Vec::new(), 1, dictionary) {
         Ok(encoder) => encoder,
-        // What begins as a structured dictionary and is none.
+        // It has the magic of a structured dictionary but is malformed.
         Err(_) => Encoder::new(Vec::new(), 1).expect("there is memory"),
     };
     encoder.write_all(text).and_then(|()| encoder.finish()).expect("there is memory")
