@@ -39,8 +39,7 @@ fn plans_of_sweeps_are_plans_and_name_parameters_that_machines_have() {
     let mut named = 0;
     for block in blocks {
         let traces = if block.contains("traces = ") { "" } else { "traces = ['a.wmt']\n" };
-        let plan =
-            Plan::from_text(&format!("{traces}{block}"), Path::new("docs/run.md")).unwrap();
+        let plan = Plan::from_text(&format!("{traces}{block}"), Path::new("docs/run.md")).unwrap();
         for part in &plan.suites {
             Suite::built_in().plan(part.size.as_deref(), &part.workloads).unwrap();
         }

@@ -18,9 +18,9 @@ use warpmem_trace::KernelInfo;
 
 use super::registry::{Given, variants};
 use super::replay::{self, TracedKernel};
+use crate::find;
 use crate::parameters::Arguments;
 use crate::warp::journal::Event;
-use crate::find;
 use compare::{Same, compare};
 use device::{Call, Device};
 
