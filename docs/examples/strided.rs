@@ -1,4 +1,4 @@
-//! Round robin by a stride.
+//! `strided`: round robin with a stride.
 
 use super::{WarpEntry, WarpScheduler, WarpView, first_from};
 use warpmem_params::{PolicyInfo, params};
@@ -6,14 +6,14 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "strided",
-    summary: "round robin that goes on by a stride after each issue",
+    summary: "round robin that advances by a stride after each issue",
     source: "an example",
     params: Params::params,
 };
 
 params! {
     struct Params {
-        /// from the warp that issued last to the first that is looked at
+        /// distance from the last issued warp to the first candidate
         stride: u32 = 2, in 1..=63, unit "warp slots";
     }
 }
@@ -29,7 +29,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 
 struct Strided {
     stride: usize,
-    /// Slot at which the search begins, of each scheduler of the SM.
+    /// First slot of the search, by scheduler.
     next: Vec<WarpSlot>,
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_on_by_the_stride() {
+    fn advances_by_the_stride() {
         let mut strided = Strided { stride: 2, next: vec![WarpSlot(0)] };
         let view = WarpView::default();
         let order: Vec<_> = (0..4).filter_map(|_| strided.pick(0b1_1111, &view)).collect();

@@ -1,5 +1,5 @@
 //! Inputs of every kind and command lines, changed at random: the program reads or refuses them, within
-//! bounds of time and memory, and leaves nothing half written. `docs/fuzzing.md` says how to run more of
+//! bounds of time and memory, and leaves nothing half written. `docs/extending.md` says how to run more of
 //! them.
 #![cfg(unix)]
 

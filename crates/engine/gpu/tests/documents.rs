@@ -190,5 +190,5 @@ fn the_documented_examples_are_those_that_are_tested() {
         let example = read(&format!("docs/examples/{name}.rs"));
         (name, format!("```rust\n{example}```\n"))
     };
-    assert_parts("docs/adding-a-policy.md", &["strided", "warp_turns"].map(part));
+    assert_parts("docs/extending.md", &["strided", "warp_batches"].map(part));
 }

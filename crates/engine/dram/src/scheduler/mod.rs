@@ -24,10 +24,10 @@ mod tcm;
 mod warp_groups;
 mod warp_table;
 mod warped_mc;
-// The example of docs/adding-a-policy.md.
+// The example of docs/extending.md.
 #[cfg(test)]
-#[path = "../../../../../docs/examples/warp_turns.rs"]
-mod warp_turns;
+#[path = "../../../../../docs/examples/warp_batches.rs"]
+mod warp_batches;
 
 pub use super::queue::{Queue, Queued, RowView, Slot};
 use super::request::{CommandKind, Request};

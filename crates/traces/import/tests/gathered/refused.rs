@@ -263,7 +263,7 @@ fn a_missing_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Not promised of files that are made to do harm: docs/fuzzing.md.
+/// No promise for malicious files: docs/extending.md, "Fuzzing".
 #[test]
 fn a_damaged_parquet_table_is_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();

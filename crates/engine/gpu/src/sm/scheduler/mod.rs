@@ -10,7 +10,7 @@ mod mascar;
 mod oldest;
 #[cfg(test)]
 mod plain;
-// The example of docs/adding-a-policy.md.
+// The example of docs/extending.md.
 #[cfg(test)]
 #[path = "../../../../../../docs/examples/strided.rs"]
 mod strided;
