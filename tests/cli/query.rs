@@ -171,7 +171,7 @@ fn queries_of_other_documents_have_answers_that_begin_with_a_value() {
     let bench = samples();
     let compare = "warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,fr-fcfs -o results";
     assert_eq!(shell(&bench, compare).status, Some(0));
-    for document in ["README.md", "docs/quick-start.md", "docs/reports.md", "docs/analysis.md"] {
+    for document in ["docs/quick-start.md", "docs/reports.md", "docs/analysis.md"] {
         let text = fs::read_to_string(repository().join(document)).unwrap();
         let is_query =
             |line: &&str| line.starts_with("warpmem query results") && line.contains(" FROM ");
