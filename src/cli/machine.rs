@@ -5,7 +5,7 @@ use super::machines::{MACHINE_HELP, MachineName, Overrides};
 use super::output::{print, warn};
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::machine::{Machine, flatten, load, load_with_conversion, preset_text};
+use warpmem::machine::{Machine, flatten, load, load_with_conversion, preset_listing};
 use warpmem_support::text::aligned;
 
 /// Show a machine's parameters, or those in which two machines differ
@@ -76,8 +76,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn show(Show { machine, overrides }: &Show) -> anyhow::Result<()> {
-    if let Some(preset) = preset_text(machine).filter(|_| overrides.overrides.is_empty()) {
-        return print(preset);
+    if let Some(preset) = preset_listing(machine).filter(|_| overrides.overrides.is_empty()) {
+        return print(&preset);
     }
     let (shown, conversion) = load_with_conversion(machine, &overrides.overrides)?;
     match conversion.filter(|_| overrides.overrides.is_empty()) {

@@ -88,13 +88,14 @@ macro_rules! params {
     };
 }
 
-/// Declares a section of a machine's configuration: a struct with the descriptions of its keys.
+/// Declares a section of a machine's configuration: a struct that serde reads, with the descriptions
+/// of its keys.
 ///
-/// A field has a summary (its comment), a type and, as its type needs it, the values that are valid
-/// and a unit. Its type may be another section; a comment without a full stop is then a label that
-/// the meanings of that section's keys begin with. A field `= default` may be left out where serde
-/// reads the section by itself, and has the default of its type. Fields that are no keys follow
-/// after `beside`.
+/// A field has a summary (its comment), a type and, as its type needs it, a neutral default, the
+/// valid values and a unit. A key without a default must be given. A field's type may be another
+/// section; a comment without a full stop is then a label that precedes the meanings of that
+/// section's keys. Fields that are not keys follow after `beside` and start with the default of
+/// their type.
 ///
 /// ```
 /// use warpmem_params::{Declared, Field, section};
@@ -103,6 +104,8 @@ macro_rules! params {
 ///     pub struct Unit {
 ///         /// From the operands to the result.
 ///         latency: u32, in 1..=100, unit "core cycles";
+///         /// Between two instructions.
+///         interval: u32 = 1, in 1..=100, unit "core cycles";
 ///     }
 /// }
 ///
@@ -117,6 +120,7 @@ macro_rules! params {
 /// assert_eq!(keys[0].path, "add.latency");
 /// assert_eq!(keys[0].param.range(), "1 to 100");
 /// assert_eq!(keys[0].meaning(), "Additions: from the operands to the result.");
+/// assert_eq!(keys[1].param.default(), "1");
 /// ```
 #[macro_export]
 macro_rules! section {
@@ -125,16 +129,16 @@ macro_rules! section {
         $vis:vis struct $section:ident {
             $(
                 $(#[doc = $summary:literal])+
-                $name:ident: $ty:ty $(= $default:ident)?
+                $name:ident: $ty:ty $(= $default:expr)?
                 $(, in $within:expr)? $(, unit $unit:literal)?;
             )*
         }
-        $( beside { $($beside:tt)* } )?
+        $( beside { $( $(#[$beside_meta:meta])* $beside:ident: $beside_ty:ty; )* } )?
     ) => {
         $(#[$meta])*
         $vis struct $section {
-            $( $(#[doc = $summary])+ $(#[serde($default)])? pub $name: $ty, )*
-            $($($beside)*)?
+            $( $(#[doc = $summary])+ pub $name: $ty, )*
+            $( $( $(#[$beside_meta])* pub $beside: $beside_ty, )* )?
         }
 
         impl $crate::Field for $section {
@@ -147,6 +151,7 @@ macro_rules! section {
                         &section,
                         $crate::Declared {
                             name: stringify!($name),
+                            default: $crate::stated!($ty $(, $default)?),
                             unit: $crate::given!($($unit)?).unwrap_or("-"),
                             summary: concat!($($summary),+),
                         },
@@ -156,10 +161,59 @@ macro_rules! section {
                 declared.section(keys.into_iter().flatten())
             }
         }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $section {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::std::result::Result<$section, D::Error> {
+                #[derive($crate::serde::Deserialize)]
+                #[serde(crate = "warpmem_params::serde", deny_unknown_fields)]
+                struct Given {
+                    $( $name: ::std::option::Option<$ty>, )*
+                }
+
+                let given = <Given as $crate::serde::Deserialize>::deserialize(deserializer)?;
+                ::std::result::Result::Ok($section {
+                    $( $name: match given.$name {
+                        ::std::option::Option::Some(value) => value,
+                        ::std::option::Option::None => {
+                            $crate::left_out!($ty, D, stringify!($name) $(, $default)?)
+                        }
+                    }, )*
+                    $( $( $beside: ::std::default::Default::default(), )* )?
+                })
+            }
+        }
     };
 }
 
-/// What a declaration says of the values: none says nothing.
+/// The default that a declaration states.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! stated {
+    ($ty:ty) => {
+        $crate::DefaultValue::None
+    };
+    ($ty:ty, $default:expr) => {
+        $crate::DefaultValue::Value(<$ty as $crate::Typed>::stated($default))
+    };
+}
+
+/// The value of a field that is left out: its default, a section whose keys all have one, or an
+/// error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! left_out {
+    ($ty:ty, $deserializer:ident, $name:expr) => {
+        $crate::empty_section::<$ty, $deserializer::Error>($name)?
+    };
+    ($ty:ty, $deserializer:ident, $name:expr, $default:expr) => {
+        <$ty as $crate::Typed>::read(<$ty as $crate::Typed>::stated($default))
+            .expect("a default is a value of its type")
+    };
+}
+
+/// The valid values that a declaration states, if any.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! within {
@@ -195,11 +249,13 @@ mod tests {
 
     crate::choice! {
         #[derive(Debug, PartialEq)]
-        enum Order {
+        pub enum Order {
             Oldest = "oldest",
             HitsFirst = "hits-first",
         }
     }
+
+    crate::serde_choice!(Order);
 
     params! {
         #[derive(Debug, PartialEq)]
@@ -337,6 +393,7 @@ mod tests {
     }
 
     section! {
+        #[derive(Debug, PartialEq)]
         pub struct Inner {
             /// An inner
             /// length.
@@ -345,31 +402,80 @@ mod tests {
     }
 
     section! {
+        #[derive(Debug, PartialEq)]
+        pub struct Optional {
+            /// A depth.
+            depth: u32 = 4, in 1..=8, unit "entries";
+            /// An order.
+            order: Order = Order::Oldest;
+            /// A policy.
+            policy: String = "fifo", in "policy";
+            /// Some sizes.
+            sizes: Vec<u32> = &[];
+        }
+    }
+
+    section! {
+        #[derive(Debug, PartialEq)]
         pub struct Outer {
             /// A section.
             inner: Inner;
             /// A name.
             name: String, in "text";
+            /// A section that may be left out.
+            optional: Optional;
         } beside {
-            pub folder: String,
+            folder: String;
         }
     }
 
+    fn read(text: &str) -> Result<Outer, String> {
+        toml::from_str(text).map_err(|error| error.message().to_owned())
+    }
+
     #[test]
-    fn a_section_describes_its_keys_and_those_of_its_sections() {
+    fn keys_left_out_have_their_defaults() {
+        let outer = read("name = \"n\"\ninner = { length = 2 }\noptional = { depth = 8 }").unwrap();
+        let optional = Optional {
+            depth: 8,
+            order: Order::Oldest,
+            policy: "fifo".to_owned(),
+            sizes: Vec::new(),
+        };
+        let (inner, name) = (Inner { length: 2 }, "n".to_owned());
+        assert_eq!(outer, Outer { inner, name, optional, folder: String::new() });
+        let neutral = read("name = \"n\"\ninner = { length = 2 }").unwrap();
+        assert_eq!((neutral.optional.depth, neutral.optional.order), (4, Order::Oldest));
+    }
+
+    #[test]
+    fn keys_without_a_default_must_be_given() {
+        assert_eq!(read("inner = { length = 2 }").unwrap_err(), "missing field `name`");
+        assert_eq!(read("name = \"n\"").unwrap_err(), "missing field `inner`");
+        assert_eq!(read("name = \"n\"\ninner = {}").unwrap_err(), "missing field `length`");
+        let unknown = read("name = \"n\"\ninner = { length = 2 }\ndepth = 8").unwrap_err();
+        assert!(unknown.starts_with("unknown field `depth`"), "{unknown}");
+    }
+
+    #[test]
+    fn a_section_describes_its_keys_and_its_sections() {
         use crate::{Declared, Field, Key};
         let declared = Declared { name: "outer", ..Declared::ROOT };
         let shown = |key: &Key| {
-            let (range, unit) = (key.param.range(), key.param.unit);
-            format!("{}: {range}, {unit}, {}", key.path, key.meaning())
+            let (range, unit, default) = (key.param.range(), key.param.unit, key.param.default());
+            format!("{}: {range}, {unit}, {default}, {}", key.path, key.meaning())
         };
         let keys: Vec<String> = Outer::keys("", declared, &()).iter().map(shown).collect();
         assert_eq!(
             keys,
-            ["outer.inner.length: 1 to 8, bytes, An inner length.", "outer.name: text, -, A name."]
+            [
+                "outer.inner.length: 1 to 8, bytes, -, An inner length.",
+                "outer.name: text, -, -, A name.",
+                "outer.optional.depth: 1 to 8, entries, 4, A depth.",
+                "outer.optional.order: oldest | hits-first, -, oldest, An order.",
+                "outer.optional.policy: policy, -, fifo, A policy.",
+                "outer.optional.sizes: list, -, [], Some sizes.",
+            ]
         );
-        let inner = Inner { length: 1 };
-        let outer = Outer { inner, name: "name".to_owned(), folder: "folder".to_owned() };
-        assert_eq!((outer.inner.length, outer.name + &outer.folder), (1, "namefolder".to_owned()));
     }
 }

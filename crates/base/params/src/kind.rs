@@ -220,6 +220,7 @@ pub enum Value<'a> {
     /// The name of a choice.
     Name(&'static str),
     Text(&'a str),
+    List(&'a [u32]),
 }
 
 /// As one would type it.
@@ -233,6 +234,7 @@ impl fmt::Display for Value<'_> {
             Value::Flag(flag) => flag.fmt(f),
             Value::Name(name) => f.write_str(name),
             Value::Text(text) => f.write_str(text),
+            Value::List(numbers) => write!(f, "{numbers:?}"),
         }
     }
 }

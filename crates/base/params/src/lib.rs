@@ -21,6 +21,7 @@ pub use given::{Given, ParamSet};
 pub use kind::{Kind, LARGEST, Real, Value, Whole, parse_whole};
 pub use parameter::{
     Adaptive, Declared, DefaultValue, Field, Key, OrMachine, Param, Parameter, Typed, describe,
+    empty_section,
 };
 pub use registry::{
     Entry, Params, PolicyError, PolicyInfo, Registry, did_you_mean, nearest, policy_name,
@@ -28,3 +29,7 @@ pub use registry::{
 pub use rule::{Invalid, power_of_two, rule};
 #[doc(hidden)]
 pub use serde;
+
+// The macros name this crate as others do.
+#[cfg(test)]
+extern crate self as warpmem_params;

@@ -1,6 +1,9 @@
 //! The description of a parameter, and the types that parameters have.
 
 use crate::{Choice, Kind, LARGEST, Real, Value, Whole};
+use serde::de::value::MapDeserializer;
+use serde::de::{self, Deserialize};
+use std::iter;
 
 /// The description of one parameter: of a policy, of a workload's generator, or of a machine.
 ///
@@ -50,20 +53,25 @@ impl Param {
     }
 }
 
-/// A type that parameters have.
-pub trait Typed {
-    /// What a declaration adds to the type: a range, or nothing.
+/// A type of parameters.
+pub trait Typed: Sized {
+    /// The valid values that a declaration adds to the type: a range, or nothing.
     type Within;
+    /// A default as the declaration of a key states it.
+    type Stated;
 
     fn kind(within: &Self::Within) -> Kind;
+
+    /// Returns a stated default as a value.
+    fn stated(default: Self::Stated) -> Value<'static>;
+
+    /// Reads a value of its kind.
+    fn read(value: Value<'_>) -> Option<Self>;
 }
 
-/// A type that parameters of policies have: they are given as text and have defaults.
-pub trait Parameter: Typed + Sized {
-    /// The value, which is one of its kind.
-    fn read(value: Value<'_>) -> Option<Self>;
-
-    /// How it is described as a default.
+/// A type of the parameters of policies, which have defaults.
+pub trait Parameter: Typed {
+    /// Describes it as a default.
     fn default(&self, within: &Self::Within) -> DefaultValue;
 }
 
@@ -71,22 +79,27 @@ macro_rules! whole {
     ($($whole:ty),*) => {$(
         impl Typed for $whole {
             type Within = Whole;
+            type Stated = $whole;
 
             fn kind(within: &Whole) -> Kind {
                 Kind::Whole(within.up_to(u64::try_from(<$whole>::MAX).unwrap_or(LARGEST)))
             }
-        }
 
-        impl Parameter for $whole {
+            fn stated(default: $whole) -> Value<'static> {
+                Value::Whole(default as u64)
+            }
+
             fn read(value: Value<'_>) -> Option<$whole> {
                 match value {
                     Value::Whole(number) => number.try_into().ok(),
                     _ => None,
                 }
             }
+        }
 
+        impl Parameter for $whole {
             fn default(&self, _: &Whole) -> DefaultValue {
-                DefaultValue::Value(Value::Whole(*self as u64))
+                DefaultValue::Value(Self::stated(*self))
             }
         }
     )*};
@@ -96,64 +109,79 @@ whole!(u32, u64, usize);
 
 impl Typed for f64 {
     type Within = Real;
+    type Stated = f64;
 
     fn kind(within: &Real) -> Kind {
         Kind::Real(*within)
     }
-}
 
-impl Parameter for f64 {
+    fn stated(default: f64) -> Value<'static> {
+        Value::Real(default)
+    }
+
     fn read(value: Value<'_>) -> Option<f64> {
         match value {
             Value::Real(number) => Some(number),
             _ => None,
         }
     }
+}
 
+impl Parameter for f64 {
     fn default(&self, _: &Real) -> DefaultValue {
-        DefaultValue::Value(Value::Real(*self))
+        DefaultValue::Value(Self::stated(*self))
     }
 }
 
 impl Typed for bool {
     type Within = ();
+    type Stated = bool;
 
     fn kind((): &()) -> Kind {
         Kind::Flag
     }
-}
 
-impl Parameter for bool {
+    fn stated(default: bool) -> Value<'static> {
+        Value::Flag(default)
+    }
+
     fn read(value: Value<'_>) -> Option<bool> {
         match value {
             Value::Flag(flag) => Some(flag),
             _ => None,
         }
     }
+}
 
+impl Parameter for bool {
     fn default(&self, (): &()) -> DefaultValue {
-        DefaultValue::Value(Value::Flag(*self))
+        DefaultValue::Value(Self::stated(*self))
     }
 }
 
 impl<C: Choice> Typed for C {
     type Within = ();
+    type Stated = C;
 
     fn kind((): &()) -> Kind {
         Kind::Choice(C::names)
     }
-}
 
-impl<C: Choice> Parameter for C {
+    fn stated(default: C) -> Value<'static> {
+        Value::Name(default.name())
+    }
+
     fn read(value: Value<'_>) -> Option<C> {
         match value {
             Value::Name(name) => C::named(name),
             _ => None,
         }
     }
+}
 
+impl<C: Choice> Parameter for C {
     fn default(&self, (): &()) -> DefaultValue {
-        DefaultValue::Value(Value::Name(self.name()))
+        DefaultValue::Value(Self::stated(*self))
     }
 }
 
@@ -166,47 +194,76 @@ pub enum Adaptive {
 
 impl Typed for Adaptive {
     type Within = Whole;
+    type Stated = Adaptive;
 
     fn kind(within: &Whole) -> Kind {
         Kind::Adaptive(within.up_to(u32::MAX.into()))
     }
-}
 
-impl Parameter for Adaptive {
+    fn stated(default: Adaptive) -> Value<'static> {
+        match default {
+            Adaptive::Adaptive => Value::Adaptive,
+            Adaptive::Fixed(number) => Value::Whole(number.into()),
+        }
+    }
+
     fn read(value: Value<'_>) -> Option<Adaptive> {
         match value {
             Value::Adaptive => Some(Adaptive::Adaptive),
             number => u32::read(number).map(Adaptive::Fixed),
         }
     }
+}
 
-    fn default(&self, within: &Whole) -> DefaultValue {
-        match self {
-            Adaptive::Adaptive => DefaultValue::Value(Value::Adaptive),
-            Adaptive::Fixed(number) => number.default(within),
-        }
+impl Parameter for Adaptive {
+    fn default(&self, _: &Whole) -> DefaultValue {
+        DefaultValue::Value(Self::stated(*self))
     }
 }
 
 /// Text, which the declaration describes in a few words.
 impl Typed for String {
     type Within = &'static str;
+    type Stated = &'static str;
 
     fn kind(what: &&'static str) -> Kind {
         Kind::Text(what)
+    }
+
+    fn stated(default: &'static str) -> Value<'static> {
+        Value::Text(default)
+    }
+
+    fn read(value: Value<'_>) -> Option<String> {
+        match value {
+            Value::Text(text) => Some(text.to_owned()),
+            _ => None,
+        }
     }
 }
 
 impl Typed for Vec<u32> {
     type Within = ();
+    type Stated = &'static [u32];
 
     fn kind((): &()) -> Kind {
         Kind::List
     }
+
+    fn stated(default: &'static [u32]) -> Value<'static> {
+        Value::List(default)
+    }
+
+    fn read(value: Value<'_>) -> Option<Vec<u32>> {
+        match value {
+            Value::List(numbers) => Some(numbers.to_vec()),
+            _ => None,
+        }
+    }
 }
 
-/// A key of the machine whose value a parameter has if it is not given, and the values that it may
-/// be given.
+/// The machine's key that supplies the default of a parameter, and the values that the parameter
+/// may be given.
 pub struct OrMachine<W> {
     key: &'static str,
     within: W,
@@ -218,33 +275,31 @@ impl<W: From<R>, R> From<(&'static str, R)> for OrMachine<W> {
     }
 }
 
-/// A parameter that is the machine's if it is not given.
+/// A parameter whose default is the machine's value.
 impl<T: Typed> Typed for Option<T> {
     type Within = OrMachine<T::Within>;
+    type Stated = T::Stated;
 
     fn kind(within: &OrMachine<T::Within>) -> Kind {
         T::kind(&within.within)
     }
+
+    fn stated(default: T::Stated) -> Value<'static> {
+        T::stated(default)
+    }
+
+    fn read(value: Value<'_>) -> Option<Option<T>> {
+        T::read(value).map(Some)
+    }
 }
 
 impl Parameter for Option<u32> {
-    fn read(value: Value<'_>) -> Option<Option<u32>> {
-        u32::read(value).map(Some)
-    }
-
     fn default(&self, within: &OrMachine<Whole>) -> DefaultValue {
         self.map_or(DefaultValue::Machine(within.key), |number| number.default(&within.within))
     }
 }
 
 impl Parameter for Option<String> {
-    fn read(value: Value<'_>) -> Option<Option<String>> {
-        match value {
-            Value::Text(text) => Some(Some(text.to_owned())),
-            _ => None,
-        }
-    }
-
     fn default(&self, within: &OrMachine<&'static str>) -> DefaultValue {
         DefaultValue::Machine(within.key)
     }
@@ -285,13 +340,16 @@ impl Key {
 #[derive(Clone, Copy)]
 pub struct Declared {
     pub name: &'static str,
+    /// Neutral default, if the key may be left out.
+    pub default: DefaultValue,
     pub unit: &'static str,
     pub summary: &'static str,
 }
 
 impl Declared {
     /// The machine itself.
-    pub const ROOT: Declared = Declared { name: "", unit: "-", summary: "" };
+    pub const ROOT: Declared =
+        Declared { name: "", default: DefaultValue::None, unit: "-", summary: "" };
 
     /// The keys of a section that is declared so. A comment without a full stop is a label that
     /// their meanings begin with.
@@ -316,13 +374,23 @@ pub trait Field {
     fn keys(section: &str, declared: Declared, within: &Self::Within) -> Vec<Key>;
 }
 
+/// Reads a section of which nothing is given.
+///
+/// # Errors
+/// `name` is missing if it is not a section, or a key that has no default.
+#[doc(hidden)]
+pub fn empty_section<'de, T: Deserialize<'de>, E: de::Error>(name: &'static str) -> Result<T, E> {
+    let nothing: iter::Empty<(&str, u32)> = iter::empty();
+    let section = T::deserialize(MapDeserializer::<_, E>::new(nothing));
+    section.map_err(|_| E::missing_field(name))
+}
+
 impl<T: Typed> Field for T {
     type Within = T::Within;
 
     fn keys(section: &str, declared: Declared, within: &T::Within) -> Vec<Key> {
-        let Declared { name, unit, summary } = declared;
-        let summary = summary.trim_start();
-        let (kind, default) = (T::kind(within), DefaultValue::None);
+        let Declared { name, default, unit, summary } = declared;
+        let (kind, summary) = (T::kind(within), summary.trim_start());
         let param = Param { name, kind, default, zero: None, unit, summary };
         vec![Key { path: declared.path(section), param, of: None }]
     }

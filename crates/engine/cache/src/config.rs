@@ -1,6 +1,6 @@
 //! The configuration of a cache: its geometry and its policies for loads and stores.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use warpmem_params::limits::ENTRIES;
 use warpmem_params::{choice, section, serde_choice};
 use warpmem_sim::IndexHash;
@@ -77,8 +77,7 @@ serde_choice!(ReadAllocate);
 
 section! {
     /// Geometry and miss handling common to L1 and L2.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Cache {
         /// Size of an L1 or of a slice: a multiple of the line. At most 2^24 in L1, where with a
         /// unified store it is what the smallest option leaves.
@@ -91,7 +90,7 @@ section! {
         /// the line if lines have no sectors.
         sector_bytes: u32, in 32..=128, unit "bytes";
         /// Which line of a set is replaced.
-        replacement: Replacement;
+        replacement: Replacement = Replacement::Lru;
         /// What a store does. `write-through`: updates the line and goes to the level below.
         /// `write-evict`: invalidates the line (in L1 the sector) and goes to the level below.
         /// `write-back`: stays in the line, which becomes dirty. `local-write-back`, L1 only:
@@ -106,9 +105,9 @@ section! {
         /// sectors and `l2.cache.miss_queue` of at least 3.
         write_allocate: WriteAllocate;
         /// When a read miss allocates its line.
-        read_allocate: ReadAllocate;
+        read_allocate: ReadAllocate = ReadAllocate::OnMiss;
         /// How the set is found; the hashes need a power of two of sets, at most 65536.
-        index: IndexHash;
+        index: IndexHash = IndexHash::Linear;
         /// MSHR entries.
         mshr_entries: u32, in 1..=ENTRIES, unit "lines or sectors in flight";
         /// Requests that one MSHR entry holds, the first included.

@@ -1,7 +1,7 @@
 //! The configuration of a machine's DRAM channels.
 
 use crate::GivenTimes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::path::PathBuf;
 use warpmem_params::limits::{CYCLES, ENTRIES};
 use warpmem_params::{Invalid, choice, power_of_two, rule, section, serde_choice};
@@ -20,8 +20,7 @@ const MILLIAMPERES: u64 = 100_000;
 
 section! {
     /// DRAM channels.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Dram {
         /// Name of a built-in standard, or the path of a `.toml` file. It defines the constraints
         /// that the timing below enters: see [DRAM standards](dram-standards.md). With an
@@ -31,9 +30,9 @@ section! {
         /// Channels; a power of two if the address map has the channel.
         channels: u32, in 1..=256, unit "channels";
         /// Parts of a channel with a data bus each; they share the command buses. A power of two.
-        pseudo_channels: u32, in 1..=64, unit "pseudo channels";
+        pseudo_channels: u32 = 1, in 1..=64, unit "pseudo channels";
         /// Stacks (SIDs) of a pseudo channel: a power of two.
-        stacks: u32, in 1..=64, unit "stacks";
+        stacks: u32 = 1, in 1..=64, unit "stacks";
         /// Banks of a channel, all its pseudo channels and stacks together: a power of two.
         banks: u32, in 1..=64, unit "banks";
         /// Bank groups of a stack: a power of two. The group is the low bits of the bank within its
@@ -51,36 +50,36 @@ section! {
         row_bytes: u32, in 32..=1 << 20, unit "bytes";
         /// Devices (chips) of one channel, side by side or stacked on its buses; only energy
         /// depends on them.
-        devices: u32, in 1..=64, unit "devices";
+        devices: u32 = 1, in 1..=64, unit "devices";
         /// Row and column commands have a bus each (HBM, GDDR7).
-        dual_command_bus: bool;
+        dual_command_bus: bool = false;
         /// Reads waiting in a channel; both kinds where there is no write queue.
         read_queue: u32, in 1..=CHANNEL_ENTRIES, unit "requests";
         /// Writes waiting in a channel; 0 = one queue for both kinds.
-        write_queue: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        write_queue: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// Writes waiting at which draining begins; 0 without a write queue.
-        write_high_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        write_high_watermark: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// Writes waiting at which draining ends; below the high watermark.
-        write_low_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        write_low_watermark: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// Minimum of writes that a drain serves once it has begun, while there are any.
-        write_min_drain: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        write_min_drain: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// How banks share the queues' entries. `channel`: a request may take any entry.
         /// `per-bank`: each bank has an equal share, at least one entry.
-        queue_organisation: QueueOrganisation;
+        queue_organisation: QueueOrganisation = QueueOrganisation::Channel;
         /// When rows are closed.
-        page: String, in "page policy";
+        page: String = "open", in "page policy";
         /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
-        picks_per_cycle: u32, in 0..=64, unit "requests";
+        picks_per_cycle: u32 = 0, in 0..=64, unit "requests";
         /// Requests of one kind that may pass one in service that waits for the data bus to turn around;
         /// 0 = any number.
-        turnaround_limit: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        turnaround_limit: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// The datum of its last column command with which a request is done: `last-datum`, or
         /// `first-datum` as in GPGPU-Sim.
-        done_with: DoneWith;
+        done_with: DoneWith = DoneWith::LastDatum;
         /// Finished reads that wait for the slice.
         return_queue: u32, in 1..=ENTRIES, unit "requests";
         /// From the cycle in which a read is done until its slice can take it.
-        return_latency: u32, in 0..=CYCLES, unit "command cycles";
+        return_latency: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// Timing, command clock cycles.
         timing: Timing;
         /// Supply and currents of one device.
@@ -92,10 +91,10 @@ section! {
         /// is not part of the machine's identity: runs depend on the file's content, not on where it
         /// lies.
         #[serde(skip)]
-        pub standard_folder: PathBuf,
+        standard_folder: PathBuf;
         /// How its times were given. It is not part of the machine's identity, which has their cycles.
         #[serde(skip)]
-        pub given: GivenTimes,
+        given: GivenTimes;
     }
 }
 
@@ -128,8 +127,7 @@ serde_choice!(DoneWith);
 section! {
     /// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters. A
     /// speed of a standard may leave out the times that some standards do not have.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     pub struct Timing {
         /// ACT to RD, same bank.
         trcd: u32, in 1..=CYCLES, unit "command cycles";
@@ -170,27 +168,26 @@ section! {
         /// REF to any command; 0 without refresh, else below tREFI.
         trfc: u32, in 0..=CYCLES, unit "command cycles";
         /// RD to RD, other stack.
-        tccdr: u32 = default, in 0..=CYCLES, unit "command cycles";
+        tccdr: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// RD to WR, for standards that give it as such (GDDR7, HBM3); others give `trtw_gap`.
-        trtw: u32 = default, in 0..=CYCLES, unit "command cycles";
+        trtw: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// Window that holds at most 32 ACTs; 0 = none.
-        t32aw: u32 = default, in 0..=CYCLES, unit "command cycles";
+        t32aw: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// PRE to PRE, other bank.
-        tppd: u32 = default, in 0..=CYCLES, unit "command cycles";
+        tppd: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// Between refreshes of single banks, one bank after the other; 0 = none, and 0 beside
         /// refresh of all banks.
-        trefipb: u32 = default, in 0..=REFRESH_CYCLES, unit "command cycles";
+        trefipb: u32 = 0, in 0..=REFRESH_CYCLES, unit "command cycles";
         /// REFPB to any command, same bank; 0 without such refresh.
-        trfcpb: u32 = default, in 0..=CYCLES, unit "command cycles";
+        trfcpb: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// REFPB to ACT or REFPB, other bank; 0 without such refresh, else below tREFIpb.
-        trrefd: u32 = default, in 0..=CYCLES, unit "command cycles";
+        trrefd: u32 = 0, in 0..=CYCLES, unit "command cycles";
     }
 }
 
 section! {
     /// Supply and currents of one device, by the names of data sheets; 0 = not known.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     pub struct Power {
         /// Supply voltage.
         vdd: u32, in 0..=MILLIVOLTS, unit "mV";
@@ -207,7 +204,7 @@ section! {
         /// Refresh of all banks, during tRFC; at least IDD3N. Needed where `trefi` is above 0.
         idd5ab: u32, in 0..=MILLIAMPERES, unit "mA";
         /// Refresh of one bank, during tRFCpb; at least IDD3N. Needed where `trefipb` is above 0.
-        idd5pb: u32, in 0..=MILLIAMPERES, unit "mA";
+        idd5pb: u32 = 0, in 0..=MILLIAMPERES, unit "mA";
     }
 }
 

@@ -159,13 +159,14 @@ fn every_key_of_a_machine_is_documented() {
         let names: Vec<String> =
             key.param.kind.names().iter().map(|name| format!("`{name}`")).collect();
         let valid = if names.is_empty() { key.param.range() } else { names.join(", ") };
-        vec![format!("`{}`", key.path), key.param.unit.to_owned(), valid, key.meaning()]
+        let [unit, default] = [key.param.unit.to_owned(), key.param.default()];
+        vec![format!("`{}`", key.path), unit, valid, default, key.meaning()]
     };
     let keys = Machine::keys();
     let keys_of = |section: Option<&'static str>| {
         let rows = keys.iter().filter(|key| section_of(&key.path) == section).map(row);
         let name = format!("keys of {}", section.unwrap_or("the machine"));
-        (name, table(&["key", "unit", "valid", "meaning"], rows))
+        (name, table(&["key", "unit", "valid", "default", "meaning"], rows))
     };
     let parts: Vec<_> = SECTIONS.into_iter().map(Some).chain([None]).map(keys_of).collect();
     let parts: Vec<_> = parts.iter().map(|(name, rows)| (name.as_str(), rows.clone())).collect();

@@ -1,7 +1,7 @@
 //! The configuration of a machine, unit by unit. A key is declared here once: its type, range, unit
 //! and meaning. Errors and the tables of `docs/machines.md` are made from that.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use warpmem_cache::Cache;
 use warpmem_dram::Dram;
 use warpmem_energy::Energy;
@@ -14,8 +14,7 @@ const MEGAHERTZ: u64 = 100_000;
 
 section! {
     /// A whole machine.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Machine {
         /// Name in tables. A file with a `base` and no `name` is called after the file.
         name: String, in "text";
@@ -46,8 +45,7 @@ section! {
 
 section! {
     /// Frequencies of the clock domains, MHz.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Clocks {
         /// SMs and L1.
         core_mhz: u32, in 1..=MEGAHERTZ, unit "MHz";
@@ -62,8 +60,7 @@ section! {
 
 section! {
     /// Streaming multiprocessors.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Sm {
         /// SMs.
         count: u32, in 1..=256, unit "SMs";
@@ -78,63 +75,63 @@ section! {
         /// Shared memory of an SM.
         shared_bytes: u32, in 0..=1 << 20, unit "bytes";
         /// CTAs that an SM may start in a core cycle.
-        cta_launches_per_cycle: u32, in 1..=64, unit "CTAs";
+        cta_launches_per_cycle: u32 = 1, in 1..=64, unit "CTAs";
         /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
         schedulers: u32, in 1..=64, unit "schedulers";
         /// `true`: the scheduler that issues first, and whose memory instructions go first, changes
         /// every core cycle in which the SM has CTAs, in round-robin order; `false`: scheduler 0 is
         /// always the first.
-        rotating_schedulers: bool;
+        rotating_schedulers: bool = false;
         /// Between two issues of one scheduler: 4 for a SIMT width of 8.
-        issue_interval: u32, in 1..=64, unit "core cycles";
+        issue_interval: u32 = 1, in 1..=64, unit "core cycles";
         /// Warps that may fetch in a core cycle, round robin over the slots, the first time from slot 1
         /// on. A warp that has no
         /// instruction left fetches two, usable in the next cycle; those of the last warp of a
         /// cycle are usable one cycle later. 0: fetch is ideal.
-        fetch_warps: u32, in 0..=64, unit "warps";
+        fetch_warps: u32 = 0, in 0..=64, unit "warps";
         /// Cycles from the issue of an instruction until its operands are read and its unit may
         /// start (dispatch and operand collection).
-        operand_latency: u32, in 0..=CYCLES, unit "core cycles";
+        operand_latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
         /// Cycles from a unit's result until an instruction that needs it may issue. Data from the
         /// network take twice as long: into the fill buffer, then into the register.
-        writeback_latency: u32, in 0..=CYCLES, unit "core cycles";
+        writeback_latency: u32 = 0, in 0..=CYCLES, unit "core cycles";
         /// Operand collectors of a scheduler, which instructions of all classes share. An instruction
         /// issues into its class's dispatch register, be its unit free or not, and goes on to the first
         /// free collector and to its unit's register, a cycle each; the register takes the instruction
         /// of the first collector that has one for it, so the last waits while others keep coming.
         /// 0: no limit; instructions wait for their unit at the scheduler, and memory instructions
         /// behind it, in order of issue.
-        collectors: u32, in 0..=ENTRIES, unit "collectors";
+        collectors: u32 = 0, in 0..=ENTRIES, unit "collectors";
         /// Banks of a scheduler's registers, 1, 2 or 4; 0: an instruction has its operands a cycle
         /// after it comes into a collector. Needs collectors.
-        register_banks: u32, in 0..=4, unit "banks";
+        register_banks: u32 = 0, in 0..=4, unit "banks";
         /// Reads of a register bank in a core cycle. What has its operands leaves its collector after
         /// any of them, not only at the end of a cycle.
-        bank_reads: u32, in 1..=8, unit "reads";
+        bank_reads: u32 = 1, in 1..=8, unit "reads";
         /// Memory instructions of a scheduler that may have issued and still wait for the
         /// load/store unit.
         lsu_queue: u32, in 1..=ENTRIES, unit "instructions";
         /// Requests of an atomic whose lanes access the same sector. `per-sector`: one, which
         /// occupies the slice longer the more lanes access the same address. `per-conflict`: as
         /// many as lanes access the same address, for the address with the most.
-        atomic_requests: AtomicRequests;
+        atomic_requests: AtomicRequests = AtomicRequests::PerSector;
         /// Where a warp stalls while a load, or an atomic that returns a value, is outstanding.
         /// `use`: at the first instruction that needs the result (scoreboard). `load`: at the load
         /// itself, so that the warp issues nothing after it. Asynchronous copies never stall a
         /// warp.
-        stall: Stall;
+        stall: Stall = Stall::Use;
         /// `true`: a warp issues nothing while an atomic or a reduction of it, also one of shared
         /// memory, is in flight. GPGPU-Sim (`shd_warp_t::waiting`) does so for the sake of its
         /// functional model.
-        atomics_stall: bool;
+        atomics_stall: bool = false;
         /// Order in which the requests of an instruction are sent. `lanes`: as its lanes first
         /// access the sectors. `descending`: from the highest address down, as in GPGPU-Sim.
-        request_order: RequestOrder;
+        request_order: RequestOrder = RequestOrder::Lanes;
         /// Functional units, one of each class per scheduler.
         units: Units;
         /// The unit of barriers, fences and exits. `control`: as branches. `integer`: a cycle of the
         /// integer unit, as in Accel-Sim.
-        sync_unit: SyncUnit;
+        sync_unit: SyncUnit = SyncUnit::Control;
         /// Shared memory.
         shared: SharedMemory;
         /// From the operands of a constant load to its result.
@@ -142,7 +139,7 @@ section! {
         /// Outstanding requests of an SM to the memory below L1: stores and atomics are counted,
         /// write-backs of dirty lines are not. At the limit no request leaves; the wait is counted
         /// as one for the miss queue. 0: no limit.
-        max_requests: u32, in 0..=ENTRIES, unit "requests";
+        max_requests: u32 = 0, in 0..=ENTRIES, unit "requests";
     }
 }
 
@@ -203,8 +200,7 @@ serde_choice!(RequestOrder);
 
 section! {
     /// Latency and initiation interval of each class of functional unit.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Units {
         /// Integer
         integer: Unit;
@@ -229,8 +225,7 @@ section! {
 
 section! {
     /// One functional unit, core cycles.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
     pub struct Unit {
         /// From the operands to the result.
         latency: u32, in 1..=CYCLES, unit "core cycles";
@@ -241,8 +236,7 @@ section! {
 
 section! {
     /// Shared memory of an SM.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct SharedMemory {
         /// From the last bank-conflict pass to the result, which is then written back.
         latency: u32, in 1..=CYCLES, unit "core cycles";
@@ -255,11 +249,10 @@ section! {
 
 section! {
     /// The first-level data cache of an SM.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct L1 {
         /// Off: global and local accesses go straight to the network.
-        enabled: bool;
+        enabled: bool = true;
         /// Its geometry and policies.
         cache: Cache;
         /// From entering a bank to the tags, where a hit has its data. A bank holds as many sectors
@@ -268,18 +261,18 @@ section! {
         /// Banks, interleaved by sector: each accepts one sector and looks one up in a core cycle.
         banks: u32, in 1..=64, unit "banks";
         /// Entries of the miss queue that a read leaves free unless it hits; stores may take them.
-        read_reserve: u32, in 0..=ENTRIES, unit "requests";
+        read_reserve: u32 = 0, in 0..=ENTRIES, unit "requests";
         /// L1 is invalidated when a kernel ends.
-        flush_between_kernels: bool;
+        flush_between_kernels: bool = true;
         /// Async copies with the bypass modifier (`LDGSTS.BYPASS`) bypass L1, as in hardware; else
         /// all async copies are looked up in it, as in Accel-Sim.
-        async_bypass: bool;
+        async_bypass: bool = true;
         /// Sizes that shared memory may take of the unified store. The smallest that is large
         /// enough for all resident CTAs is used; the rest is L1, which keeps its sets and loses
         /// ways. Empty: L1 has its own size.
-        shared_options_bytes: Vec<u32>, unit "bytes";
+        shared_options_bytes: Vec<u32> = &[], unit "bytes";
         /// Shared memory and L1 together; 0 = separate.
-        unified_bytes: u32, in 0..=1 << 24, unit "bytes";
+        unified_bytes: u32 = 0, in 0..=1 << 24, unit "bytes";
     }
 }
 
@@ -311,12 +304,11 @@ serde_choice!(LatencyCount);
 
 section! {
     /// Last-level cache slices.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct L2 {
         /// Off: no cache. A request goes through the slice's queue straight to DRAM, one per cycle,
         /// and its reply straight back: nothing is kept or merged.
-        enabled: bool;
+        enabled: bool = true;
         /// Slices of one channel: a power of two, at most the banks.
         slices_per_channel: u32, in 1..=16, unit "slices";
         /// The cache of one slice.
@@ -328,10 +320,10 @@ section! {
         /// are in the delay before the queue; there they wait for an entry, which they get at the end of a
         /// cycle, and are served in the next at the earliest. 0: what is taken finds one when its delay is over,
         /// and may be served in that cycle.
-        queue_reserve: u32, in 0..=ENTRIES, unit "requests";
+        queue_reserve: u32 = 0, in 0..=ENTRIES, unit "requests";
         /// Requests that a slice takes from the network in an L2 cycle; 0 = all that have arrived.
         /// One is served per cycle.
-        arrivals_per_cycle: u32, in 0..=ENTRIES, unit "requests";
+        arrivals_per_cycle: u32 = 1, in 0..=ENTRIES, unit "requests";
         /// From the network to the slice's queue.
         input_latency: u32, in 0..=CYCLES, unit "core cycles";
         /// From the tags to the data on a hit; 0 is as 1 without `l2.reply_latency`.
@@ -339,115 +331,112 @@ section! {
         /// Bytes per L2 cycle through a slice's data port, and through its fill port; 0 = no
         /// limit. A hit, or the eviction of a dirty line, occupies the tags for as many cycles as
         /// its data take; a fill delays the next fill.
-        port_bytes: u32, in 0..=4096, unit "bytes";
+        port_bytes: u32 = 0, in 0..=4096, unit "bytes";
         /// Replies that wait for the network.
         reply_queue: u32, in 1..=ENTRIES, unit "replies";
         /// Which replies take the last free entries of the reply queue: `fills-first` or
         /// `hits-first`. While there is room, one of each leaves per cycle.
-        reply_order: ReplyOrder;
+        reply_order: ReplyOrder = ReplyOrder::FillsFirst;
         /// From the fill of a sector until its first answer enters the reply queue; with a cache only.
-        fill_latency: u32, in 0..=CYCLES, unit "L2 cycles";
+        fill_latency: u32 = 0, in 0..=CYCLES, unit "L2 cycles";
         /// In the reply queue, at least.
-        reply_latency: u32, in 0..=CYCLES, unit "L2 cycles";
+        reply_latency: u32 = 0, in 0..=CYCLES, unit "L2 cycles";
         /// From a slice's queue to DRAM until an item may enter the channel's queue.
         to_dram_latency: u32, in 0..=CYCLES, unit "core cycles";
         /// How this latency is counted: `elapsed`, as time; `numbers`, as in GPGPU-Sim, between the numbers of
         /// the core cycles that end the two cycles of DRAM, of which the first begins after the request has come.
-        to_dram_count: LatencyCount;
+        to_dram_count: LatencyCount = LatencyCount::Elapsed;
         /// Requests between one slice and the channel's queues, in addition to those that the
         /// latency keeps in flight. When it is full, a slice serves nothing, not even hits.
         to_dram_queue: u32, in 1..=ENTRIES, unit "requests";
         /// Requests that a channel may have taken from its slices while their data are not yet transferred,
         /// beside one of each slice; 0 = any number.
-        to_dram_credits: u32, in 0..=ENTRIES, unit "requests";
+        to_dram_credits: u32 = 0, in 0..=ENTRIES, unit "requests";
         /// Cycles for each further lane of an atomic that accesses the same address; 0 = an atomic
         /// takes as long as any request (optimistic).
         atomic_cycles: u32, in 0..=CYCLES, unit "L2 cycles";
         /// Lines of a set that are kept at most, those used last, where accesses ask that their lines leave
         /// last (`evict_last`): a kept line leaves when all others of its set wait for data. 0: such
         /// accesses are as others.
-        kept_ways: u32, in 0..=ENTRIES, unit "lines";
+        kept_ways: u32 = 0, in 0..=ENTRIES, unit "lines";
         /// The SMs and the slices are two partitions: SMs take turns, and of the slices the second half is
         /// the other. An SM asks the slices of its own only. For a line of the other partition, that is the
         /// twin of the slice where the line is at home: it keeps a copy. Without a cache there are none.
-        copies: bool;
+        copies: bool = false;
         /// On the link from a slice to its twin, one way.
-        copy_link_latency: u32, in 0..=CYCLES, unit "network cycles";
+        copy_link_latency: u32 = 0, in 0..=CYCLES, unit "network cycles";
         /// From one flit on this link to the next.
-        copy_link_interval: u32, in 1..=CYCLES, unit "network cycles";
+        copy_link_interval: u32 = 1, in 1..=CYCLES, unit "network cycles";
     }
 }
 
 section! {
     /// Clusters of CTAs, and the networks between the SMs of a GPC, on which they run.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Cluster {
         /// GPCs: groups of SMs, as even as whole pairs of SMs allow; one for each pair if it has fewer
         /// pairs. All CTAs of a cluster run in one, at the same time. 0: the machine has no clusters,
         /// and refuses kernels that do.
-        gpcs: u32, in 0..=128, unit "GPCs";
+        gpcs: u32 = 0, in 0..=128, unit "GPCs";
         /// From the last byte that an SM sends to another to its arrival there.
-        latency: u32, in 0..=CYCLES, unit "network cycles";
+        latency: u32 = 0, in 0..=CYCLES, unit "network cycles";
         /// Data that an SM sends to others, and takes from others, in a network cycle: as much of
         /// questions, and as much of answers.
-        port_bytes: u32, in 1..=4096, unit "bytes";
+        port_bytes: u32 = 32, in 1..=4096, unit "bytes";
         /// From the arrival of the last CTA at the barrier of a cluster until warps that wait there go
         /// on.
-        barrier_latency: u32, in 1..=CYCLES, unit "core cycles";
+        barrier_latency: u32 = 1, in 1..=CYCLES, unit "core cycles";
     }
 }
 
 section! {
     /// The policy of every slot, as `name` or `name(key=value,...)`.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Policies {
         /// Which request and command a DRAM channel takes next.
-        dram_scheduler: String, in "policy";
+        dram_scheduler: String = "fr-fcfs", in "policy";
         /// Which ready warp issues.
         warp_scheduler: String, in "policy";
         /// Which CTA goes to which SM.
-        cta_scheduler: String, in "policy";
+        cta_scheduler: String = "round-robin", in "policy";
         /// Which waiting request a slice serves.
-        l2_queue: String, in "policy";
+        l2_queue: String = "fifo", in "policy";
         /// Shape of the networks.
-        topology: String, in "policy";
+        topology: String = "crossbar", in "policy";
         /// Which input wins an output of the network.
-        arbiter: String, in "policy";
+        arbiter: String = "round-robin", in "policy";
         /// Memory-side prefetcher.
-        prefetcher: String, in "policy";
+        prefetcher: String = "none", in "policy";
         /// Limit studies: parts made ideal.
-        ideal: String, in "policy";
+        ideal: String = "none", in "policy";
     }
 }
 
 section! {
     /// How a run is carried out.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Run {
         /// Kernels of different streams run concurrently when resources allow.
-        concurrent_kernels: bool;
+        concurrent_kernels: bool = false;
         /// Between the end of a kernel and the start of the next.
-        launch_latency: u32, in 0..=100_000_000, unit "core cycles";
+        launch_latency: u32 = 0, in 0..=100_000_000, unit "core cycles";
         /// After so many warp instructions a kernel ends: no more of its CTAs start, and its warps
         /// end with the record they are at. 0: none. The papers stop after a number of instructions
         /// too.
-        launch_instructions: u32, in 0..=4_000_000_000, unit "warp instructions";
+        launch_instructions: u32 = 0, in 0..=4_000_000_000, unit "warp instructions";
         /// Launches that are simulated of those that are alike; the others count as these do
         /// ([approximate runs](sampling.md#approximate-runs)). 0: all; not 1.
-        alike_launches: u32, in 0..=1_000_000, unit "launches";
+        alike_launches: u32 = 0, in 0..=1_000_000, unit "launches";
         /// Record which CTAs use each DRAM row, for [`ctas_per_row` and
         /// `consecutive_cta_row_sharing`](metrics.md#ctas-that-share-a-row).
-        count_row_sharing: bool;
+        count_row_sharing: bool = false;
         /// SM that the CTA scheduler counts as its first; below `sm.count`. As all SMs are alike,
         /// it changes only the order of arbitration; how far results move with it is [their
         /// noise](reproduce.md#verdicts).
-        first_sm: u32, in 0..=255;
+        first_sm: u32 = 0, in 0..=255;
         /// Pages of 4 KiB by which all data of global and local memory lie further up. Where data
         /// lie is of no account to any policy; how far results move with it is [their
         /// noise](reproduce.md#verdicts).
-        page_offset: u32, in 0..=16_777_216, unit "pages";
+        page_offset: u32 = 0, in 0..=16_777_216, unit "pages";
     }
 }

@@ -25,7 +25,7 @@ pub enum MachineError {
     #[error("{origin}: {option} = {value}: expected {expected}")]
     Option { origin: Origin, option: String, value: String, expected: String },
     #[error(
-        "{}: missing {}; give every key, or begin from a preset: `base = \"li2015\"`",
+        "{}: missing {}; give every key without a default, or start from a preset: `base = \"li2015\"`",
         .path.display(), list_keys(.keys)
     )]
     MissingKeys { path: PathBuf, keys: Vec<String> },

@@ -19,7 +19,7 @@ use super::times::{AS_TIME, TIMING, cycles, picoseconds, timing_key};
 use super::{Machine, preset_text};
 use warpmem_dram::GivenTime;
 use warpmem_dram::standard::is_file;
-use warpmem_params::{Declared, Field, Key, nearest};
+use warpmem_params::{Declared, DefaultValue, Field, Key, nearest};
 use warpmem_support::files::text::position;
 
 /// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim or
@@ -78,9 +78,7 @@ fn draft(name_or_path: &str) -> Result<(Draft, Option<Conversion>), MachineError
 
 /// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
 pub fn flatten(machine: &Machine) -> Vec<(String, Value)> {
-    let mut leaves = Vec::new();
-    push_leaves(to_table(machine), "", &mut leaves);
-    leaves
+    leaves(to_table(machine))
 }
 
 impl Machine {
@@ -110,6 +108,13 @@ impl Machine {
 
 fn to_table(machine: &Machine) -> Table {
     Table::try_from(machine).expect("numbers, strings and tables are TOML")
+}
+
+/// Returns the values of a table and of the tables in it, by dotted keys.
+pub(super) fn leaves(table: Table) -> Vec<(String, Value)> {
+    let mut leaves = Vec::new();
+    push_leaves(table, "", &mut leaves);
+    leaves
 }
 
 fn push_leaves(table: Table, prefix: &str, leaves: &mut Vec<(String, Value)>) {
@@ -359,7 +364,7 @@ fn of_toml(path: &Path, text: &str) -> Result<Draft, MachineError> {
         Some(base) => Draft::new(named_after(path, base_preset(base)?)),
         None => {
             require_all_keys(path, &given)?;
-            Draft::new(preset("li2015")?)
+            Draft::new(neutral())
         }
     };
     path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
@@ -388,8 +393,25 @@ fn named_after(path: &Path, machine: Machine) -> Machine {
     Machine { name, ..machine }
 }
 
+/// Returns a machine of neutral defaults, with values of a preset for the keys that have none.
+fn neutral() -> Machine {
+    let mut table = to_table(&preset("li2015").expect("li2015 is a preset"));
+    for key in Machine::keys().into_iter().filter(has_default) {
+        let (section, name) =
+            key.path.rsplit_once('.').expect("a key with a default has a section");
+        let section = find_mut(&mut table, section).and_then(Value::as_table_mut);
+        section.expect("a complete machine has every section").remove(name);
+    }
+    Machine::deserialize(table).expect("keys that are left out have defaults")
+}
+
+fn has_default(key: &Key) -> bool {
+    key.param.default != DefaultValue::None
+}
+
 fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
-    let mut missing: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
+    let required = Machine::keys().into_iter().filter(|key| !has_default(key));
+    let mut missing: Vec<String> = required.map(|key| key.path).collect();
     missing.retain(|key| !given.iter().any(|g| g.key == *key));
     missing.sort();
     if missing.is_empty() {

@@ -1,6 +1,6 @@
 //! The configuration of the networks.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use warpmem_params::limits::{CYCLES, ENTRIES};
 use warpmem_params::{choice, section, serde_choice};
 
@@ -32,40 +32,39 @@ serde_choice!(Switching);
 
 section! {
     /// The request and reply networks between SMs and L2 slices.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Network {
         /// Flit: what a port moves in a network cycle.
         flit_bytes: u32, in 1..=1024, unit "bytes";
         /// Address and control in front of a packet; 0 = they take no flits of their own.
         header_bytes: u32, in 0..=1024, unit "bytes";
         /// From a flit's arrival at a router until it leaves, without contention.
-        router_latency: u32, in 1..=CYCLES, unit "network cycles";
+        router_latency: u32 = 1, in 1..=CYCLES, unit "network cycles";
         /// On the link behind each router, including that to a node.
-        link_latency: u32, in 0..=CYCLES, unit "network cycles";
+        link_latency: u32 = 0, in 0..=CYCLES, unit "network cycles";
         /// Virtual channels of every link, in topologies of routers.
-        virtual_channels: u32, in 1..=64, unit "channels";
+        virtual_channels: u32 = 1, in 1..=64, unit "channels";
         /// Buffer of each virtual channel of a router's input. With `cut-through` at least the
         /// longest packet.
-        vc_buffer: u32, in 1..=ENTRIES, unit "flits";
+        vc_buffer: u32 = 8, in 1..=ENTRIES, unit "flits";
         /// Virtual channel of a packet. `dynamic`: the first that is free. `static-destination`:
         /// the number of its destination modulo the number of virtual channels.
-        vc_assignment: VcAssignment;
+        vc_assignment: VcAssignment = VcAssignment::Dynamic;
         /// When a packet may advance to the next router. `wormhole`: as soon as there is room for a
         /// flit. `cut-through`: once there is room for the whole packet.
-        switching: Switching;
+        switching: Switching = Switching::Wormhole;
         /// How routers match inputs and outputs.
-        allocator: String, in "allocator";
+        allocator: String = "islip", in "allocator";
         /// SMs that share a node, and with it one input of the request network and one output of
         /// the reply network.
-        sms_per_node: u32, in 1..=256, unit "SMs";
+        sms_per_node: u32 = 1, in 1..=256, unit "SMs";
         /// Positions of the L2 slices among the nodes of a mesh or ring, one for each slice; SMs
         /// take the others. Empty: slices are spread evenly.
-        memory_nodes: Vec<u32>;
+        memory_nodes: Vec<u32> = &[];
         /// Packets that an input may send in a cycle, to different outputs, in order of the
         /// outputs' numbers. After that many, it is busy for as many cycles as the last one has
         /// flits.
-        input_speedup: u32, in 1..=256, unit "packets";
+        input_speedup: u32 = 1, in 1..=256, unit "packets";
         /// Packets that an input port holds.
         input_buffer: u32, in 1..=ENTRIES, unit "packets";
         /// Packets that an output port holds.

@@ -12,19 +12,41 @@ fn every_preset_is_valid_and_survives_a_round_trip() {
     }
 }
 
+/// The lines of a preset that state values of keys.
+fn stated(name: &str) -> impl Iterator<Item = &'static str> {
+    let is_label = |line: &str| ["base", "name", "description"].iter().any(|l| line.starts_with(l));
+    let lines = preset_text(name).unwrap().lines();
+    lines.filter(move |line| line.contains(" = ") && !line.starts_with('#') && !is_label(line))
+}
+
+fn origin(line: &str) -> &str {
+    line.split_once(" # ").map_or("", |(_, comment)| comment)
+}
+
 #[test]
-fn every_value_of_a_preset_tells_its_origin() {
+fn every_value_of_a_preset_states_its_origin() {
     for name in preset_names() {
-        let text = preset_text(name).unwrap();
-        let values = text.lines().filter(|l| l.contains(" = ") && !l.starts_with('#'));
-        let values = values.filter(|l| !l.starts_with("name") && !l.starts_with("description"));
-        for line in values {
-            let comment = line.split_once(" # ").map_or("", |(_, comment)| comment);
-            let told = ["p", "off"].contains(&comment)
-                || ["p: ", "p; ", "a: ", "off: "].iter().any(|o| comment.starts_with(o));
-            assert!(told, "{name}: {line}");
+        for line in stated(name) {
+            let is_origin = |o| origin(line).starts_with(o);
+            assert!(origin(line) == "p" || ["p: ", "p; ", "a: "].iter().any(is_origin), "{line}");
         }
     }
+}
+
+#[test]
+fn a_preset_is_listed_with_every_value() {
+    for name in preset_names() {
+        let listing = preset_listing(name).unwrap();
+        assert_eq!(flatten(&load_text(&listing).unwrap()), flatten(&preset(name)), "{name}");
+        assert!(listing.starts_with(preset_text(name).unwrap()), "{name}");
+    }
+    let listing = preset_listing("h200").unwrap();
+    assert!(
+        listing.contains("\n# From h100 and the neutral defaults:\n# clocks.core_mhz = 1980\n")
+    );
+    assert!(!listing.contains("# dram.timing.trcd = "));
+    assert!(preset_listing("li2015").unwrap().contains("\n# Neutral defaults:\n# cluster."));
+    assert_eq!(preset_listing("no-such-preset"), None);
 }
 
 fn assert_values(name: &str, expected: &[(&str, &str)]) {

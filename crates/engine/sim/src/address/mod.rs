@@ -5,7 +5,7 @@ mod map;
 mod turns;
 
 use crate::IndexHash;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::RangeInclusive;
 use warpmem_params::{Invalid, rule, section};
 
@@ -14,23 +14,22 @@ pub use map::{AddressMap, Location};
 
 section! {
     /// The address map: how an address selects channel, slice, bank, row and column.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Address {
         /// Which address bits select what, see [Address map](#address-map).
         map: String, in "map", unit "bits";
         /// Channels are interleaved every this many bytes, a power of two of at least a line; 0
         /// where the map has a channel field.
-        interleave_bytes: u32, in 0..=1 << 20, unit "bytes";
+        interleave_bytes: u32 = 0, in 0..=1 << 20, unit "bytes";
         /// Hash of the bits above onto (channel, low bank bits); gives channel and slice. Channels
         /// whose number is no power of two are rotated by it.
-        partition_hash: IndexHash;
+        partition_hash: IndexHash = IndexHash::Linear;
         /// First and last address bit that the partition hash takes, both above the bits that it
         /// changes; empty: all that are above, as it must be where the number of channels is no
         /// power of two.
-        partition_hash_bits: Vec<u32>;
+        partition_hash_bits: Vec<u32> = &[];
         /// Hash of the row onto the bank.
-        bank_hash: IndexHash;
+        bank_hash: IndexHash = IndexHash::Linear;
     }
 }
 
