@@ -124,15 +124,16 @@ fn copied(pipe: &Path) -> io::Result<TempPath> {
     Ok(copy.into_temp_path())
 }
 
+/// Whether `path` is a pipe, a socket or, where these are not distinguished, another special file.
 #[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
+pub fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
     let kind = fs::metadata(path).map(|found| found.file_type());
     kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
 }
 
 #[cfg(not(unix))]
-fn is_pipe(path: &Path) -> bool {
+pub fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpmem_params::nearest;
+use warpmem_support::files::input::is_pipe;
 
 pub use error::StandardError;
 pub use place::Place;
@@ -228,6 +229,11 @@ impl Standard {
             return file::parse(name_or_path, Path::new(name_or_path), text, base);
         }
         let path = Path::new(name_or_path);
+        if is_pipe(path) {
+            let message = "it is a pipe; a standard is read again by every process that uses it, \
+                           so save it as a .toml file";
+            return Err(StandardError::Read { path: path.to_owned(), message: message.to_owned() });
+        }
         if !is_file(name_or_path) {
             return Err(StandardError::Unknown {
                 name: name_or_path.to_owned(),

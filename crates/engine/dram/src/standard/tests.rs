@@ -377,6 +377,23 @@ fn what_no_device_could_do_is_refused() {
         .unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["pipe", "pipe.toml"] {
+        let pipe = folder.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return;
+        }
+        let pipe = pipe.to_str().unwrap();
+        let refused = Standard::load(pipe).unwrap_err().to_string();
+        let expected = format!("failed to read standard {pipe}: it is a pipe; ");
+        assert!(refused.starts_with(&expected), "{refused}");
+    }
+}
+
 #[test]
 fn the_manual_shows_a_file_that_loads() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/dram-standards.md");
