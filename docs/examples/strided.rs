@@ -21,7 +21,7 @@ params! {
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
-        let Params { stride } = params.parse(&INFO)?;
+        let Params { stride } = params.read();
         let next = vec![WarpSlot(0); context.schedulers()];
         Ok(Box::new(Strided { stride: stride as usize, next }) as _)
     },

@@ -21,7 +21,7 @@ params! {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let Options { limit } = params.parse(&INFO)?;
+        let Options { limit } = params.read();
         let banks = vec![Batch::default(); context.dram.banks as usize];
         Ok(Box::new(move |_| Box::new(WarpBatches { limit, banks: banks.clone(), full: 0 }) as _))
     },

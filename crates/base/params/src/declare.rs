@@ -296,10 +296,7 @@ mod tests {
 
     static REGISTRY: Registry<All, ()> = Registry {
         slot: "slot",
-        entries: &[crate::Entry {
-            info: INFO,
-            build: |(), params| params.parse(&INFO).map(Box::new),
-        }],
+        entries: &[crate::Entry { info: INFO, build: |(), params| Ok(Box::new(params.read())) }],
     };
 
     fn build(text: &str) -> Result<All, String> {

@@ -11,7 +11,12 @@ impl<'a> Given<'a> {
         self.0.push((name, value));
     }
 
-    /// The value of a parameter, if it is given.
+    /// Reads the parameters into the policy's own struct, with the defaults of those not given.
+    pub fn read<P: ParamSet>(&self) -> P {
+        P::read(self)
+    }
+
+    /// Returns the value of a parameter, if it is given.
     pub fn value<T: Parameter>(&self, name: &str) -> Option<T> {
         let (_, value) = self.0.iter().find(|&&(given, _)| given == name)?;
         T::read(*value)

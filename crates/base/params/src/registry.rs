@@ -2,7 +2,7 @@
 //! in its slot's registry. `list`, `--help`, configuration errors and the documentation read from
 //! here.
 
-use crate::{Given, Invalid, Param, ParamSet};
+use crate::{Given, Invalid, Param};
 use std::fmt::Display;
 
 /// The description of a policy.
@@ -20,7 +20,26 @@ pub struct PolicyInfo {
 /// A policy's entry: its description and how to build it from the context `C` of its slot.
 pub struct Entry<T: ?Sized + 'static, C: ?Sized + 'static> {
     pub info: PolicyInfo,
-    pub build: fn(&C, Params) -> Result<Box<T>, PolicyError>,
+    /// Takes values of the parameters that `info` describes.
+    pub build: fn(&C, &Given<'_>) -> Result<Box<T>, PolicyError>,
+}
+
+/// A policy chosen by name, with valid values of its parameters. It builds any number of times.
+pub struct Chosen<'a, T: ?Sized + 'static, C: ?Sized + 'static> {
+    slot: &'static str,
+    entry: &'static Entry<T, C>,
+    given: Given<'a>,
+}
+
+impl<T: ?Sized, C: ?Sized> Chosen<'_, T, C> {
+    /// Builds the policy for `context`.
+    ///
+    /// # Errors
+    /// [`PolicyError::Params`] if its parameters contradict each other, [`PolicyError::Machine`] if
+    /// it does not fit the machine.
+    pub fn build(&self, context: &C) -> Result<Box<T>, PolicyError> {
+        (self.entry.build)(context, &self.given).map_err(|error| error.in_slot(self.slot))
+    }
 }
 
 /// All policies of one slot.
@@ -53,45 +72,6 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
 /// Slot of an error until the registry fills it in. A policy does not know its slot while it is
 /// built.
 const UNPLACED: &str = "policy";
-
-/// Parameters given to a policy, by name: still text.
-#[derive(Clone, Debug, Default)]
-pub struct Params(Vec<(String, String)>);
-
-impl Params {
-    /// Reads the parameters into the policy's own struct.
-    ///
-    /// # Errors
-    /// [`PolicyError::Params`] if there is no such parameter, or it may not have such a value.
-    pub fn parse<P: ParamSet>(self, info: &PolicyInfo) -> Result<P, PolicyError> {
-        let mut given = Given::default();
-        for (key, text) in &self.0 {
-            let param = info.find(key)?;
-            let value = param.kind.parse(text).ok_or_else(|| {
-                info.refuse(&Invalid {
-                    key: key.clone(),
-                    value: text.clone(),
-                    valid: param.kind.expected(),
-                })
-            })?;
-            given.push(param.name, value);
-        }
-        Ok(P::read(&given))
-    }
-
-    /// Refuses any parameter, for policies without parameters.
-    ///
-    /// # Errors
-    /// [`PolicyError::Params`] if there is one.
-    pub fn none(self, info: &PolicyInfo) -> Result<(), PolicyError> {
-        match self.0.first() {
-            None => Ok(()),
-            Some((key, _)) => {
-                Err(info.refuse(&format!("unknown key `{key}`; it takes no parameters")))
-            }
-        }
-    }
-}
 
 impl PolicyInfo {
     /// Refuses a machine that the policy does not fit, unless `holds`: `key` has `value`, and
@@ -134,9 +114,26 @@ impl PolicyInfo {
         (self.params)()
     }
 
-    /// The description of the parameter called `key`.
+    /// Reads the values of its parameters.
+    fn read<'a>(&self, params: &[(&str, &'a str)]) -> Result<Given<'a>, PolicyError> {
+        let mut given = Given::default();
+        for &(key, text) in params {
+            let param = self.find(key)?;
+            let value = param.kind.parse(text).ok_or_else(|| {
+                let (key, value) = (key.to_owned(), text.to_owned());
+                self.refuse(&Invalid { key, value, valid: param.kind.expected() })
+            })?;
+            given.push(param.name, value);
+        }
+        Ok(given)
+    }
+
+    /// Returns the description of the parameter called `key`.
     fn find(&self, key: &str) -> Result<Param, PolicyError> {
         let params = self.params();
+        if params.is_empty() {
+            return Err(self.refuse(&format!("unknown key `{key}`; it takes no parameters")));
+        }
         params.iter().find(|param| param.name == key).copied().ok_or_else(|| {
             let nearest = did_you_mean(nearest(key, params.iter().map(|param| param.name)));
             let valid = list_params(&params);
@@ -156,24 +153,41 @@ fn list_params(params: &[Param]) -> String {
     all.join(", ")
 }
 
+impl PolicyError {
+    fn in_slot(self, slot: &'static str) -> PolicyError {
+        match self {
+            PolicyError::Params { slot: UNPLACED, name, message } => {
+                PolicyError::Params { slot, name, message }
+            }
+            PolicyError::Machine { slot: UNPLACED, name, key, value, valid } => {
+                PolicyError::Machine { slot, name, key, value, valid }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Names and values of parameters, as given.
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
 /// Splits `name(key=value,...)` into the name and its parameters.
-fn split(text: &str) -> Result<(&str, Params), PolicyError> {
+fn split(text: &str) -> Result<(&str, Pairs<'_>), PolicyError> {
     let malformed = || PolicyError::Malformed { text: text.to_owned() };
     let text = text.trim();
-    let Some(open) = text.find('(') else { return Ok((text, Params::default())) };
+    let Some(open) = text.find('(') else { return Ok((text, Vec::new())) };
     let inner = text[open + 1..].strip_suffix(')').ok_or_else(malformed)?;
     let name = text[..open].trim_end();
-    let mut params: Vec<(String, String)> = Vec::new();
+    let mut params = Pairs::new();
     for pair in inner.split(',').filter(|p| !p.trim().is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(malformed)?;
         let (key, value) = (key.trim(), value.trim());
-        if params.iter().any(|(other, _)| other == key) {
+        if params.iter().any(|&(other, _)| other == key) {
             let message = format!("`{key}` is given twice");
             return Err(PolicyError::Params { slot: UNPLACED, name: name.to_owned(), message });
         }
-        params.push((key.to_owned(), value.to_owned()));
+        params.push((key, value));
     }
-    Ok((name, Params(params)))
+    Ok((name, params))
 }
 
 /// The name of the policy that `text` (`name` or `name(key=value,...)`) asks for.
@@ -182,11 +196,24 @@ pub fn policy_name(text: &str) -> &str {
 }
 
 impl<T: ?Sized, C: ?Sized> Registry<T, C> {
-    /// Builds the policy that `text` (`name` or `name(key=value,...)`) asks for.
-    pub fn build(&self, text: &str, context: &C) -> Result<Box<T>, PolicyError> {
-        let (name, params) = split(text).map_err(|e| self.in_slot(e))?;
+    /// Chooses the policy that `text` (`name` or `name(key=value,...)`) names.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if there is no such policy or parameter, or a value is not valid.
+    pub fn choose<'a>(&self, text: &'a str) -> Result<Chosen<'a, T, C>, PolicyError> {
+        let in_slot = |error: PolicyError| error.in_slot(self.slot);
+        let (name, params) = split(text).map_err(in_slot)?;
         let entry = self.find(name)?;
-        (entry.build)(context, params).map_err(|e| self.in_slot(e))
+        let given = entry.info.read(&params).map_err(in_slot)?;
+        Ok(Chosen { slot: self.slot, entry, given })
+    }
+
+    /// Chooses the policy that `text` names and builds it once.
+    ///
+    /// # Errors
+    /// As [`Registry::choose`] and [`Chosen::build`].
+    pub fn build(&self, text: &str, context: &C) -> Result<Box<T>, PolicyError> {
+        self.choose(text)?.build(context)
     }
 
     /// The entry called `name`.
@@ -207,18 +234,6 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
     /// Descriptions in registry order.
     pub fn infos(&self) -> impl Iterator<Item = &'static PolicyInfo> {
         self.entries.iter().map(|e| &e.info)
-    }
-
-    fn in_slot(&self, error: PolicyError) -> PolicyError {
-        match error {
-            PolicyError::Params { slot: UNPLACED, name, message } => {
-                PolicyError::Params { slot: self.slot, name, message }
-            }
-            PolicyError::Machine { slot: UNPLACED, name, key, value, valid } => {
-                PolicyError::Machine { slot: self.slot, name, key, value, valid }
-            }
-            other => other,
-        }
     }
 }
 
@@ -258,7 +273,7 @@ mod tests {
         entries: &[Entry {
             info: INFO,
             build: |(), params| {
-                let Counted { count } = params.parse(&INFO)?;
+                let Counted { count } = params.read();
                 INFO.require(count != 7, "count", count, "any other")?;
                 Ok(Box::new(count))
             },
@@ -275,6 +290,15 @@ mod tests {
             assert_eq!(nearest(slip, ["b+tree", "bfs", "fwt"].into_iter()), Some("bfs"), "{slip}");
         }
         assert_eq!(nearest("xyz", ["b+tree", "bfs"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_chosen_policy_builds_repeatedly() {
+        let chosen = REGISTRY.choose("counted(count=3)").unwrap();
+        assert_eq!(
+            [chosen.build(&()), chosen.build(&())].map(Result::unwrap),
+            [3, 3].map(Box::new)
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Ideal modes: machines with one part made perfect, to find limits.
 
 use warpmem_machine::Machine;
-use warpmem_params::{Entry, Params, PolicyError, PolicyInfo, Registry};
+use warpmem_params::{Entry, PolicyInfo, Registry};
 
 /// The part of a machine that is ideal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,31 +22,18 @@ pub enum Ideal {
 pub static IDEALS: Registry<Ideal, Machine> = Registry {
     slot: "ideal",
     entries: &[
-        IdealEntry { info: NONE, build: |_, params| ideal(Ideal::None, &NONE, params) },
-        IdealEntry {
-            info: PERFECT_L1,
-            build: |_, params| ideal(Ideal::PerfectL1, &PERFECT_L1, params),
-        },
-        IdealEntry {
-            info: PERFECT_L2,
-            build: |_, params| ideal(Ideal::PerfectL2, &PERFECT_L2, params),
-        },
-        IdealEntry {
-            info: PERFECT_DRAM,
-            build: |_, params| ideal(Ideal::PerfectDram, &PERFECT_DRAM, params),
-        },
+        IdealEntry { info: NONE, build: |_, _| Ok(Box::new(Ideal::None)) },
+        IdealEntry { info: PERFECT_L1, build: |_, _| Ok(Box::new(Ideal::PerfectL1)) },
+        IdealEntry { info: PERFECT_L2, build: |_, _| Ok(Box::new(Ideal::PerfectL2)) },
+        IdealEntry { info: PERFECT_DRAM, build: |_, _| Ok(Box::new(Ideal::PerfectDram)) },
         IdealEntry {
             info: INFINITE_BANDWIDTH_NOC,
-            build: |_, params| ideal(Ideal::InfiniteBandwidthNoc, &INFINITE_BANDWIDTH_NOC, params),
+            build: |_, _| Ok(Box::new(Ideal::InfiniteBandwidthNoc)),
         },
     ],
 };
 
 type IdealEntry = Entry<Ideal, Machine>;
-
-fn ideal(mode: Ideal, info: &PolicyInfo, params: Params) -> Result<Box<Ideal>, PolicyError> {
-    params.none(info).map(|()| Box::new(mode))
-}
 
 const NONE: PolicyInfo = PolicyInfo {
     name: "none",

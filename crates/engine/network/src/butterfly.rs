@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
-        let Parameters { radix } = params.parse(&INFO)?;
+        let Parameters { radix } = params.read();
         router::build(&layout(context.inputs.len(), context.outputs.len(), radix), context, &INFO)
     },
 };

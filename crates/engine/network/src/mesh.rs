@@ -17,7 +17,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
-        let Parameters { columns } = params.parse(&INFO)?;
+        let Parameters { columns } = params.read();
         let nodes = context.placement.nodes;
         INFO.require(columns <= nodes, "columns", columns, format!("at most {nodes}, the nodes"))?;
         router::build(&layout(&context.placement, columns), context, &INFO)

@@ -16,10 +16,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
-        router::build(&layout(&context.placement), context, &INFO)
-    },
+    build: |context, _| router::build(&layout(&context.placement), context, &INFO),
 };
 
 /// Positions are numbered clockwise. The dateline lies between the last position and the first: a

@@ -12,7 +12,7 @@ const INFO: PolicyInfo = PolicyInfo {
 };
 
 pub(super) const ENTRY: PageEntry =
-    PageEntry { info: INFO, build: |_, params| Ok(Box::new(params.parse::<ClosedCap>(&INFO)?)) };
+    PageEntry { info: INFO, build: |_, params| Ok(Box::new(params.read::<ClosedCap>())) };
 
 params! {
     struct ClosedCap {

@@ -11,10 +11,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: PageEntry = PageEntry {
-    info: INFO,
-    build: |_, params| params.none(&INFO).map(|()| Box::new(OpenAdaptive) as _),
-};
+pub(super) const ENTRY: PageEntry =
+    PageEntry { info: INFO, build: |_, _| Ok(Box::new(OpenAdaptive)) };
 
 struct OpenAdaptive;
 

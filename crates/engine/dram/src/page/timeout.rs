@@ -12,7 +12,7 @@ const INFO: PolicyInfo = PolicyInfo {
 };
 
 pub(super) const ENTRY: PageEntry =
-    PageEntry { info: INFO, build: |_, params| Ok(Box::new(params.parse::<Timeout>(&INFO)?)) };
+    PageEntry { info: INFO, build: |_, params| Ok(Box::new(params.read::<Timeout>())) };
 
 params! {
     struct Timeout {

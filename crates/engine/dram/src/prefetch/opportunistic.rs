@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,
     build: |machine, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let Options { lower, higher, .. } = options;
         INFO.require(lower <= higher, "higher", higher, format!("at least `lower` = {lower}"))?;
         fits(&INFO, machine)?;

@@ -13,7 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,
     build: |machine, params| {
-        let lines: Lines = params.parse(&INFO)?;
+        let lines: Lines = params.read();
         fits(&INFO, machine)?;
         Ok(Box::new(OpportunisticStop { lines }))
     },

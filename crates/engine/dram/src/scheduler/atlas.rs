@@ -16,7 +16,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let sources = Sources::of(context);
         let meta = Shared::new(Meta::new(options, sources.count()));
         let clock = ServiceClock::new(context);

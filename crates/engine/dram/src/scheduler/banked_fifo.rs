@@ -13,8 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
+    build: |context, _| {
         let dram = &context.dram;
         INFO.fits(dram.read_queue >= dram.banks, "dram.read_queue", dram.read_queue, || {
             format!("an entry for each of the {} banks, or more", dram.banks)

@@ -18,7 +18,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let sources = Sources::of(context);
         Ok(Box::new(move |_| {
             Box::new(Bliss {

@@ -17,7 +17,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |_, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         Ok(Box::new(options))
     },
 };

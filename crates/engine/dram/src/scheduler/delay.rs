@@ -19,7 +19,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let assigns = context.dram.picks_per_cycle > 0;
         Ok(Box::new(Delays {
             options,

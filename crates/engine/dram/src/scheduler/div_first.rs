@@ -19,7 +19,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_params::Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let tables = WarpTables::new(context, &options, false);
         Ok(Box::new(Together(move |_| {
             let warps = tables.channel();

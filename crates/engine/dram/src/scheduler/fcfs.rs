@@ -13,7 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let Options { banks } = params.parse(&INFO)?;
+        let Options { banks } = params.read();
         // What sends requests back to the queue would lose their order.
         let dram = &context.dram;
         let sends_back = dram.write_queue > 0 || dram.timing.trefi > 0 || dram.timing.trefipb > 0;

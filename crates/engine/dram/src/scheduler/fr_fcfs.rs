@@ -15,7 +15,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         if let Some(page) = &options.page {
             PAGE_POLICIES.build(page, &context.dram)?;
         }

@@ -15,8 +15,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
+    build: |context, _| {
         let sources = context.sources as usize;
         Ok(Box::new(move |_| Box::new(FrRrFcfs { sources, last: sources, ask: false }) as _))
     },

@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |_, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let Options { mostly_hit, mostly_miss, .. } = options;
         let valid = format!("above `mostly_miss` = {mostly_miss}");
         INFO.require(mostly_miss < mostly_hit, "mostly_hit", mostly_hit, valid)?;

@@ -10,13 +10,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
-    info: INFO,
-    build: |_, params| {
-        params.none(&INFO)?;
-        Ok(Box::new(|_| Box::new(MostPending) as _))
-    },
-};
+pub const ENTRY: Entry<dyn Family, SchedulerContext> =
+    Entry { info: INFO, build: |_, _| Ok(Box::new(|_| Box::new(MostPending) as _)) };
 
 struct MostPending;
 

@@ -5,7 +5,7 @@
 //! 2015, Section 4.4 has it. The L2's, and the dummy requests between the two, are the L2's.
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
-use warpmem_params::{Complexity, Counter, Entry, Params, PolicyError, PolicyInfo, Shape, params};
+use warpmem_params::{Complexity, Counter, Entry, Given, PolicyError, PolicyInfo, Shape, params};
 use warpmem_sim::{CountedMerges, DramCycle, Needs, RowId};
 
 #[cfg(test)]
@@ -34,16 +34,14 @@ const AGE: PolicyInfo = PolicyInfo {
     params: Options::params,
 };
 
-pub const MSHR_M: Entry<dyn Family, SchedulerContext> = Entry {
-    info: MAXIMUM,
-    build: |context, params| family(context, params, Score::Maximum, &MAXIMUM),
-};
+pub const MSHR_M: Entry<dyn Family, SchedulerContext> =
+    Entry { info: MAXIMUM, build: |context, params| family(context, params, Score::Maximum) };
 
 pub const MSHR_S: Entry<dyn Family, SchedulerContext> =
-    Entry { info: SUM, build: |context, params| family(context, params, Score::Sum, &SUM) };
+    Entry { info: SUM, build: |context, params| family(context, params, Score::Sum) };
 
 pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
-    Entry { info: AGE, build: |context, params| family(context, params, Score::Age, &AGE) };
+    Entry { info: AGE, build: |context, params| family(context, params, Score::Age) };
 
 params! {
     struct Options {
@@ -98,11 +96,10 @@ struct Mshr {
 
 fn family(
     context: &SchedulerContext,
-    params: Params,
+    params: &Given<'_>,
     score: Score,
-    info: &PolicyInfo,
 ) -> Result<Box<dyn Family>, PolicyError> {
-    let Options { count } = params.parse(info)?;
+    let Options { count } = params.read();
     Ok(Box::new(Mshr { score, count, slots: context.slots() }))
 }
 

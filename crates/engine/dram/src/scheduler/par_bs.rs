@@ -19,7 +19,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let sources = Sources::of(context);
         let dram = &context.dram;
         let (slots, banks) = (context.slots(), dram.banks as usize);

@@ -16,7 +16,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let Options { alpha } = params.parse(&INFO)?;
+        let Options { alpha } = params.read();
         let warps = context.warps as usize;
         Ok(Box::new(move |_| {
             let jobs = vec![Job::default(); warps + 1];

@@ -22,7 +22,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let context = context.clone();
         Ok(Box::new(move |channel| Box::new(Sms::new(options, &context, channel)) as _))
     },

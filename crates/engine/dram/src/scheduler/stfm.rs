@@ -23,7 +23,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let (context, slowdowns) = (context.clone(), options.slowdowns(context));
         Ok(Box::new(StfmFamily { options, context, slowdowns }))
     },

@@ -21,7 +21,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let sources = Sources::of(context);
         let banks = context.dram.banks as usize;
         let machine_banks = context.dram.banks * context.dram.channels;

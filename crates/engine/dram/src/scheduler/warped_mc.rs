@@ -24,7 +24,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let tables = WarpTables::new(context, &options, true);
         let (banks, slots) = (context.dram.banks as usize, context.slots());
         let one_queue = context.dram.write_queue == 0;

@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |context, params| {
-        let Parameters { iterations } = params.parse(&INFO)?;
+        let Parameters { iterations } = params.read();
         Ok(Box::new(Islip { iterations, next: vec![0; context.choosers] }) as _)
     },
 };

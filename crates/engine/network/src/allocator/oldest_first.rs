@@ -13,7 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |_, params| {
-        let Parameters { iterations } = params.parse(&INFO)?;
+        let Parameters { iterations } = params.read();
         Ok(Box::new(OldestFirst { iterations }) as _)
     },
 };

@@ -22,7 +22,7 @@ params! {
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
     build: |context, params| {
-        let Parameters { bits } = params.parse(&INFO)?;
+        let Parameters { bits } = params.read();
         Ok(on_requests(context, || HashMatching {
             last: LastGrants::new(context),
             hashes: vec![0; context.outputs],

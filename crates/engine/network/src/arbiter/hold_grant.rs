@@ -13,10 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
-        Ok(on_requests(context, || HoldGrant { last: LastGrants::new(context) }))
-    },
+    build: |context, _| Ok(on_requests(context, || HoldGrant { last: LastGrants::new(context) })),
 };
 
 struct HoldGrant {

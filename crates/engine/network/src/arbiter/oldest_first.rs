@@ -11,10 +11,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
-    info: INFO,
-    build: |_, params| params.none(&INFO).map(|()| Box::new(OldestFirst) as _),
-};
+pub(super) const ENTRY: ArbiterEntry =
+    ArbiterEntry { info: INFO, build: |_, _| Ok(Box::new(OldestFirst)) };
 
 struct OldestFirst;
 

@@ -14,10 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
-        Ok(Box::new(Random(Stream::numbered(0, context.direction as u64))) as _)
-    },
+    build: |context, _| Ok(Box::new(Random(Stream::numbered(0, context.direction as u64))) as _),
 };
 
 struct Random(Stream);

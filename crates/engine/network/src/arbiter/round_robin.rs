@@ -10,10 +10,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
-    info: INFO,
-    build: |_, params| params.none(&INFO).map(|()| Box::new(RoundRobin) as _),
-};
+pub(super) const ENTRY: ArbiterEntry =
+    ArbiterEntry { info: INFO, build: |_, _| Ok(Box::new(RoundRobin)) };
 
 pub(super) struct RoundRobin;
 

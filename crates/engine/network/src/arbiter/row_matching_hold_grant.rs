@@ -16,8 +16,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
-    build: |context, params| {
-        params.none(&INFO)?;
+    build: |context, _| {
         Ok(on_requests(context, || RowMatching {
             last: LastGrants::new(context),
             rows: Rows::new(context),

@@ -23,7 +23,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
-        let Parameters { form } = params.parse(&INFO)?;
+        let Parameters { form } = params.read();
         match form {
             Form::OneStage => Ok(Box::new(Crossbar::new(context)?) as _),
             Form::Router => {

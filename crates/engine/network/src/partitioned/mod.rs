@@ -23,7 +23,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
-    build: |context, params| Ok(Box::new(Partitioned::new(context, &params.parse(&INFO)?)?) as _),
+    build: |context, params| Ok(Box::new(Partitioned::new(context, &params.read())?) as _),
 };
 
 params! {

@@ -47,16 +47,9 @@ const HOTSPOT: PolicyInfo = PolicyInfo {
 };
 
 macro_rules! plain {
-    ($kind:ident, $name:literal, $summary:literal, $source:expr) => {{
-        const INFO: PolicyInfo = info($name, $summary, $source);
-        Entry {
-            info: INFO,
-            build: |(), params| {
-                params.none(&INFO)?;
-                Ok(Box::new(Kind::$kind))
-            },
-        }
-    }};
+    ($kind:ident, $name:literal, $summary:literal, $source:expr) => {
+        Entry { info: info($name, $summary, $source), build: |(), _| Ok(Box::new(Kind::$kind)) }
+    };
 }
 
 /// Every pattern.
@@ -71,7 +64,7 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
         Entry {
             info: HOTSPOT,
             build: |(), params| {
-                let given: Hotspot = params.parse(&HOTSPOT)?;
+                let given: Hotspot = params.read();
                 Ok(Box::new(Kind::Hotspot(given)))
             },
         },

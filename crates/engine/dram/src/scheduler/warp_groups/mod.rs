@@ -58,7 +58,7 @@ const WG_W: PolicyInfo = PolicyInfo {
 pub const WG_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG,
     build: |context, params| {
-        let Options { depth, .. } = params.parse(&WG)?;
+        let Options { depth, .. } = params.read();
         build(context, Rules { depth, message_latency: None, bursts: false, write_margin: None })
     },
 };
@@ -66,7 +66,7 @@ pub const WG_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_M_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_M,
     build: |context, params| {
-        let Options { depth, message_latency, .. } = params.parse(&WG_M)?;
+        let Options { depth, message_latency, .. } = params.read();
         let message_latency = Some(message_latency);
         build(context, Rules { depth, message_latency, bursts: false, write_margin: None })
     },
@@ -75,7 +75,7 @@ pub const WG_M_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_BW_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_BW,
     build: |context, params| {
-        let Options { depth, message_latency, .. } = params.parse(&WG_BW)?;
+        let Options { depth, message_latency, .. } = params.read();
         let message_latency = Some(message_latency);
         build(context, Rules { depth, message_latency, bursts: true, write_margin: None })
     },
@@ -84,7 +84,7 @@ pub const WG_BW_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_W_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_W,
     build: |context, params| {
-        let Options { depth, message_latency, write_margin } = params.parse(&WG_W)?;
+        let Options { depth, message_latency, write_margin } = params.read();
         let (message_latency, write_margin) = (Some(message_latency), Some(write_margin));
         build(context, Rules { depth, message_latency, bursts: true, write_margin })
     },

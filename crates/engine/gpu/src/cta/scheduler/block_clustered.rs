@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |_, params| {
-        let Options { ctas } = params.parse(&INFO)?;
+        let Options { ctas } = params.read();
         Ok(Box::new(BlockClustered { ctas, turns: Turns::default(), begun: Vec::new() }))
     },
 };

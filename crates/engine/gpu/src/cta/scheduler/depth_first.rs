@@ -11,10 +11,7 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: CtaEntry = CtaEntry {
-    info: INFO,
-    build: |_, params| params.none(&INFO).map(|()| Box::new(DepthFirst) as _),
-};
+pub(super) const ENTRY: CtaEntry = CtaEntry { info: INFO, build: |_, _| Ok(Box::new(DepthFirst)) };
 
 struct DepthFirst;
 

@@ -15,7 +15,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |machine, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         let Options { t_mem_low: low, t_mem_high: high, .. } = options;
         INFO.require(low <= high, "t_mem_high", high, format!("at least `t_mem_low` = {low}"))?;
         Ok(Box::new(Dyncta {

@@ -15,12 +15,10 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
-    build: |machine, params| {
+    build: |machine, _| {
         let sms = machine.sm.count as usize;
-        params.none(&INFO).map(|()| {
-            let (turns, kernels) = (Turns::default(), Vec::new());
-            Box::new(LazyCta { sms, turns, kernels, decisions: 0, limits: 0 }) as _
-        })
+        let (turns, kernels) = (Turns::default(), Vec::new());
+        Ok(Box::new(LazyCta { sms, turns, kernels, decisions: 0, limits: 0 }))
     },
 };
 

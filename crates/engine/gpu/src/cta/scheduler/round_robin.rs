@@ -11,12 +11,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: CtaEntry = CtaEntry {
-    info: INFO,
-    build: |_, params| {
-        params.none(&INFO).map(|()| Box::new(RoundRobin { turns: Turns::default() }) as _)
-    },
-};
+pub(super) const ENTRY: CtaEntry =
+    CtaEntry { info: INFO, build: |_, _| Ok(Box::new(RoundRobin { turns: Turns::default() })) };
 
 struct RoundRobin {
     turns: Turns,

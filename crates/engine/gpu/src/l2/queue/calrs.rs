@@ -34,7 +34,7 @@ choice! {
 pub(super) const ENTRY: QueueEntry = QueueEntry {
     info: INFO,
     build: |l2, params| {
-        let Options { emptied } = params.parse(&INFO)?;
+        let Options { emptied } = params.read();
         let queue = l2.queue as usize;
         INFO.fits(queue >= SUBQUEUES, "l2.queue", queue, || {
             format!("from {SUBQUEUES}, a place for each subqueue")

@@ -13,13 +13,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: QueueEntry = QueueEntry {
-    info: INFO,
-    build: |_, params| {
-        params.none(&INFO)?;
-        Ok(Box::new(CalrsIdeal::default()) as _)
-    },
-};
+pub(super) const ENTRY: QueueEntry =
+    QueueEntry { info: INFO, build: |_, _| Ok(Box::new(CalrsIdeal::default()) as _) };
 
 const FIELDS: usize = CriticalFields::MOST as usize;
 

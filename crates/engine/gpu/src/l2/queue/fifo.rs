@@ -14,8 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: QueueEntry = QueueEntry {
     info: INFO,
-    build: |l2, params| {
-        params.none(&INFO)?;
+    build: |l2, _| {
         let capacity = l2.queue as usize;
         Ok(Box::new(Fifo { capacity, waiting: VecDeque::with_capacity(capacity) }) as _)
     },

@@ -22,7 +22,7 @@ params! {
 pub(super) const ENTRY: QueueEntry = QueueEntry {
     info: INFO,
     build: |_, params| {
-        let Options { entries } = params.parse(&INFO)?;
+        let Options { entries } = params.read();
         Ok(Box::new(NoQueue { entries, at_tags: None }) as _)
     },
 };

@@ -13,12 +13,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: WarpEntry = WarpEntry {
-    info: INFO,
-    build: |context, params| {
-        params.none(&INFO).map(|()| Box::new(Caws::new(context.schedulers())) as _)
-    },
-};
+pub(super) const ENTRY: WarpEntry =
+    WarpEntry { info: INFO, build: |context, _| Ok(Box::new(Caws::new(context.schedulers()))) };
 
 /// Fraction bits of [`Warp::pace`].
 const FRACTION: u32 = 8;

@@ -11,12 +11,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: WarpEntry = WarpEntry {
-    info: INFO,
-    build: |context, params| {
-        params.none(&INFO).map(|()| Box::new(Gto::new(context.schedulers())) as _)
-    },
-};
+pub(super) const ENTRY: WarpEntry =
+    WarpEntry { info: INFO, build: |context, _| Ok(Box::new(Gto::new(context.schedulers()))) };
 
 /// The order of this policy, for others that build on it.
 pub(super) struct Gto {

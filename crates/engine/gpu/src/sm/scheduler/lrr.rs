@@ -11,12 +11,8 @@ const INFO: PolicyInfo = PolicyInfo {
     params: Vec::new,
 };
 
-pub(super) const ENTRY: WarpEntry = WarpEntry {
-    info: INFO,
-    build: |context, params| {
-        params.none(&INFO).map(|()| Box::new(Lrr::new(context.schedulers())) as _)
-    },
-};
+pub(super) const ENTRY: WarpEntry =
+    WarpEntry { info: INFO, build: |context, _| Ok(Box::new(Lrr::new(context.schedulers()))) };
 
 struct Lrr {
     /// The slot that issued last, of each scheduler.

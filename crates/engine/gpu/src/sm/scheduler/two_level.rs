@@ -23,7 +23,7 @@ params! {
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
-        let Params { warps, groups: GroupOptions { idle } } = params.parse(&INFO)?;
+        let Params { warps, groups: GroupOptions { idle } } = params.read();
         let mut groups = Groups::new(Priority::Equal, idle, context.schedulers());
         groups.form(fetch_groups(warps, context));
         Ok(Box::new(TwoLevel { groups }) as _)

@@ -22,7 +22,7 @@ params! {
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
-        let Params { warps } = params.parse(&INFO)?;
+        let Params { warps } = params.read();
         Ok(Box::new(TwoLevelActive::new(warps, context.schedulers())) as _)
     },
 };

@@ -20,7 +20,7 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
-        let options: Options = params.parse(&INFO)?;
+        let options: Options = params.read();
         Ok(Box::new(Ccws::new(&options, context.schedulers())) as _)
     },
 };

@@ -5,7 +5,7 @@ mod tests;
 
 use super::groups::{GroupOptions, Groups, Priority};
 use super::{Counter, ResidentCta, SmContext, WarpEntry, WarpScheduler, WarpView};
-use warpmem_params::{Params, PolicyError, PolicyInfo, params};
+use warpmem_params::{Given, PolicyError, PolicyInfo, params};
 use warpmem_sim::WarpSlot;
 
 const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
@@ -31,21 +31,17 @@ const LOCALITY_BLP: PolicyInfo = PolicyInfo {
     params: Options::params,
 };
 
-pub(super) const CTA_AWARE: WarpEntry = WarpEntry {
-    info: EQUAL,
-    build: |context, params| build(&EQUAL, Priority::Equal, context, params),
-};
+pub(super) const CTA_AWARE: WarpEntry =
+    WarpEntry { info: EQUAL, build: |context, params| build(Priority::Equal, context, params) };
 
 pub(super) const CTA_AWARE_LOCALITY: WarpEntry = WarpEntry {
     info: LOCALITY,
-    build: |context, params| build(&LOCALITY, Priority::From(0), context, params),
+    build: |context, params| build(Priority::From(0), context, params),
 };
 
 pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
     info: LOCALITY_BLP,
-    build: |context, params| {
-        build(&LOCALITY_BLP, Priority::From(context.id.index()), context, params)
-    },
+    build: |context, params| build(Priority::From(context.id.index()), context, params),
 };
 
 params! {
@@ -57,12 +53,11 @@ params! {
 }
 
 fn build(
-    info: &PolicyInfo,
     priority: Priority,
     context: &SmContext,
-    params: Params,
+    params: &Given<'_>,
 ) -> Result<Box<dyn WarpScheduler>, PolicyError> {
-    let Options { min_warps, groups: GroupOptions { idle } } = params.parse(info)?;
+    let Options { min_warps, groups: GroupOptions { idle } } = params.read();
     let groups = Groups::new(priority, idle, context.schedulers());
     Ok(Box::new(CtaAware { min_warps, ctas: Vec::new(), groups }))
 }
