@@ -1,6 +1,7 @@
-//! Rates of capturing kernels: thread instructions per second, executed alone and recorded.
+//! Measures capture in thread instructions per second, with and without recording a trace.
 //!
-//! `cargo bench --no-default-features --bench capture`. The kernels are the twins of the generators `gemm` and `spmv`.
+//! `cargo bench --no-default-features --bench capture`. The kernels are the CUDA versions of the generators `gemm`
+//! and `spmv`.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;
@@ -12,7 +13,7 @@ use warpmem::capture::{
 };
 use warpmem::simt::Limits;
 
-/// A launch, its label and the rate asked for, million thread instructions a second on one thread.
+/// A launch to capture.
 struct Case {
     label: &'static str,
     ptx: &'static str,
@@ -20,6 +21,7 @@ struct Case {
     grid: &'static str,
     block: &'static str,
     arguments: &'static [&'static str],
+    /// Target rate while recording on one thread, in million thread instructions per second.
     target: f64,
 }
 
@@ -75,7 +77,7 @@ fn best(case: &Case, threads: usize, recorded: bool) -> f64 {
     (0..3).map(|_| rate(case, threads, recorded)).fold(0.0, f64::max)
 }
 
-/// The clock starts when the buffers are there.
+/// Returns million thread instructions per second, excluding the set-up of buffers.
 fn rate(case: &Case, threads: usize, recorded: bool) -> f64 {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Options {
@@ -113,7 +115,7 @@ fn plan(case: &Case) -> Plan {
     }
 }
 
-/// From the begin of the launch to its end.
+/// Measures from the start of the launch to its last reported progress.
 #[derive(Default)]
 struct Clock {
     begun: std::cell::Cell<Option<Instant>>,

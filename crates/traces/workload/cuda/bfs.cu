@@ -1,4 +1,4 @@
-// The twins of the generator `bfs`, driven by topology: the two kernels of Rodinia's.
+// CUDA version of the generator `bfs`, variant `topology`: the two kernels of Rodinia.
 
 #include "in_order.h"
 

@@ -1,4 +1,4 @@
-// The twins of the generator `gemm`, for both sizes of tiles.
+// CUDA version of the generator `gemm`, for both tile sizes.
 
 template <int T>
 __device__ void multiply(float *C, const float *A, const float *B, int m, int n, int k) {

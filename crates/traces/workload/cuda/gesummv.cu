@@ -1,4 +1,4 @@
-// The twin of the generator `gesummv`.
+// CUDA version of the generator `gesummv`.
 
 extern "C" __global__ void gesummv_kernel(const float *a, const float *b, const float *x, float *y, float *tmp,
                                           int n, int columns, int pitch) {

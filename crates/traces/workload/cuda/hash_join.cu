@@ -1,4 +1,4 @@
-// The twins of the generator `hash-join`.
+// CUDA version of the generator `hash-join`.
 
 #include "in_order.h"
 

@@ -1,4 +1,4 @@
-// The twins of the generator `histogram`: counters in global memory, and a CTA's own in shared.
+// CUDA version of the generator `histogram`: bins in global memory, and private bins of each CTA in shared memory.
 
 extern "C" __global__ void histogram(const unsigned *data, unsigned *bins, int n) {
 #pragma unroll 1

@@ -1,3 +1,3 @@
-// Keeps the loads before it ahead of those after it, without an instruction: nvcc would change the order of
-// loads between which nothing is written, and the order of the generator's is compared.
+// Compiler barrier without an instruction. nvcc reorders loads that no store separates; the barrier preserves
+// the order of the generator, which tests compare.
 __device__ inline void in_order() { asm volatile("" ::: "memory"); }

@@ -1,10 +1,10 @@
-// The twins of the generator `pagerank`: by gathering (pull) and by atomic additions (push).
+// CUDA version of the generator `pagerank`: gathers (pull) and atomic additions (push).
 
 #include "in_order.h"
 
 const float D = 0.85f;
 
-// One atomic for a warp.
+// Adds the sum over a warp with one atomic.
 __device__ void warp_add(float *total, float value) {
     for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
     if (threadIdx.x % 32 == 0) atomicAdd(total, value);
@@ -12,7 +12,7 @@ __device__ void warp_add(float *total, float value) {
 
 __device__ float replaced(float *rank, float sum, const float *dangling, int v, int n) {
     float share_of_all = 1.0f / n;
-    // As the generator contracts it; nvcc would choose another product.
+    // fmaf fixes the contraction of the generator; nvcc would fuse the other product.
     float base = fmaf(*dangling, D * share_of_all, (1 - D) * share_of_all);
     float fresh = fmaf(sum, D, base);
     float moved = fabsf(fresh - rank[v]);

@@ -1,4 +1,4 @@
-// The twin of the generator `reduction`.
+// CUDA version of the generator `reduction`.
 
 extern "C" __global__ void reduce(const int *in, int *out, int n) {
     extern __shared__ int sdata[];

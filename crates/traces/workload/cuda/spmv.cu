@@ -1,4 +1,4 @@
-// The twins of the generator `spmv`: a thread for a row, and a warp for a row.
+// CUDA version of the generator `spmv`: one thread per row, and one warp per row.
 
 #include "in_order.h"
 

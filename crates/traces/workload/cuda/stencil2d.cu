@@ -1,4 +1,4 @@
-// The twin of the generator `stencil2d`.
+// CUDA version of the generator `stencil2d`.
 
 #include "in_order.h"
 

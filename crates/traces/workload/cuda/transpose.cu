@@ -1,4 +1,4 @@
-// The twins of the generator `transpose`: tiles of 32 × 32 by 32 × 8 threads, and of 16 × 16 by as many.
+// CUDA version of the generator `transpose`: tiles of 32 × 32 by 32 × 8 threads, and of 16 × 16 by 16 × 16 threads.
 
 template <int SIDE, int ROWS>
 __device__ void straight(float *odata, const float *idata, int width, int height) {

@@ -1,5 +1,5 @@
-//! Kernels of the project that exist in PTX: the CUDA twins of the generators, and the captured
-//! samples. The cycles of each launch are measured.
+//! Kernels of the project in PTX: the CUDA versions of generators and the captured samples. Each launch
+//! is timed in cycles.
 
 use super::{Measurement, Parts};
 use crate::work::Parameters;
@@ -16,7 +16,7 @@ macro_rules! kernel {
             },
         };
     };
-    (twin: $constant:ident, $name:literal, $summary:literal) => {
+    (generator: $constant:ident, $name:literal, $summary:literal) => {
         kernel!($constant, $name, $summary, "kernels", "../../traces/workload/cuda");
     };
     (sample: $constant:ident, $name:literal, $summary:literal) => {
@@ -30,13 +30,13 @@ macro_rules! kernel {
     };
 }
 
-kernel!(twin: GATHER, "gather", "elements of a table at random indices");
-kernel!(twin: GEMM, "gemm", "a product of matrices, by tiles in shared memory");
-kernel!(twin: GESUMMV, "gesummv", "two matrices and a vector, a thread for each row");
+kernel!(generator: GATHER, "gather", "elements of a table at random indices");
+kernel!(generator: GEMM, "gemm", "a product of matrices, by tiles in shared memory");
+kernel!(generator: GESUMMV, "gesummv", "two matrices and a vector, a thread for each row");
 kernel!(sample: HASH_TABLE, "hash_table", "inserting into a hash table, and looking up");
-kernel!(twin: HISTOGRAM, "histogram", "atomic counters in global and in shared memory");
+kernel!(generator: HISTOGRAM, "histogram", "atomic counters in global and in shared memory");
 kernel!(sample: LAYER_NORM, "layer_norm", "layer normalisation of rows");
-kernel!(twin: REDUCTION, "reduction", "sums in shared memory");
-kernel!(twin: SPMV, "spmv", "a sparse matrix, by threads and by warps");
-kernel!(twin: STENCIL2D, "stencil2d", "a stencil of five points");
-kernel!(twin: TRANSPOSE, "transpose", "a matrix transposed, straight and by tiles");
+kernel!(generator: REDUCTION, "reduction", "sums in shared memory");
+kernel!(generator: SPMV, "spmv", "a sparse matrix, by threads and by warps");
+kernel!(generator: STENCIL2D, "stencil2d", "a stencil of five points");
+kernel!(generator: TRANSPOSE, "transpose", "a matrix transposed, straight and by tiles");

@@ -1,9 +1,9 @@
 mod control_flow;
+mod cuda;
 mod files;
 mod operations;
 mod registry;
 mod replay;
-mod twins;
 
 use warpmem_trace::{Instruction, Kind, OpClass, Record};
 

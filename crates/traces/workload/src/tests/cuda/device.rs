@@ -1,77 +1,72 @@
-//! The device on which twins are executed.
+//! A device that executes CUDA versions on the arrays of a generator's run.
 
 use std::path::Path;
 
 use warpmem_simt::{DeviceMemory, Image, Launch, Limits, Params, Run, TraceRecorder};
 use warpmem_trace::{KernelInfo, Provenance, Space, Trace, TraceWriter, WriterOptions};
 
-use super::replay::{self, TracedKernel};
+use crate::tests::replay::{self, TracedKernel};
 
-/// How a twin is called.
+/// A kernel and its arguments.
 pub struct Call {
     pub kernel: String,
     pub arguments: Vec<Argument>,
-    /// Its shared memory is that of the launch.
+    /// Whether the launch's shared memory is passed as dynamic shared memory.
     pub dynamic_shared: bool,
-    /// What a variable in constant memory holds.
-    pub constant: Option<(&'static str, Vec<u8>)>,
 }
 
 pub enum Argument {
-    /// So many bytes into an array.
+    /// A pointer: the index of an array, and an offset in bytes.
     Array(usize, u64),
     Word(u32),
-    Float(f32),
 }
 
-/// Where an array lies.
-struct Placed {
-    in_run: u64,
-    here: u64,
+/// An array of the run and its copy on this device.
+struct Array {
+    generator_address: u64,
+    device_address: u64,
     bytes: u64,
 }
 
-/// Device memory with a run's arrays.
+/// Device memory with a copy of every array of the run.
 pub struct Device {
     memory: DeviceMemory,
     image: Image,
-    arrays: Vec<Placed>,
+    arrays: Vec<Array>,
 }
 
-/// Where no array of a run lies.
-const NOWHERE: u64 = u64::MAX;
+/// Stands for any address outside the arrays.
+const OUTSIDE: u64 = u64::MAX;
 
 impl Device {
-    /// With room for arrays as long as these, by address in the run.
+    /// Allocates zeroed arrays of the same sizes as `arrays`, which are keyed by their address in the run.
     pub fn new(ptx: &str, arrays: &replay::Image) -> Device {
         let mut memory = DeviceMemory::default();
-        let place = |(&in_run, contents): (&u64, &Vec<u8>)| {
+        let allocate = |(&generator_address, contents): (&u64, &Vec<u8>)| {
             let bytes = contents.len() as u64;
-            Placed { in_run, here: memory.allocate(bytes).unwrap(), bytes }
+            Array { generator_address, device_address: memory.allocate(bytes).unwrap(), bytes }
         };
-        let arrays = arrays.iter().map(place).collect();
+        let arrays = arrays.iter().map(allocate).collect();
         let image = Image::load(warpmem_ptx::parse(ptx).unwrap(), &mut memory).unwrap();
         Device { memory, image, arrays }
     }
 
+    /// Copies `bytes` to the array that contains `address` in the run.
     pub fn upload(&mut self, address: u64, bytes: &[u8]) {
-        let array = self.arrays.iter().rfind(|array| array.in_run <= address);
-        let array = array.expect("it lies in an array");
-        let here = array.here + (address - array.in_run);
-        self.memory.bytes_mut(here, bytes.len() as u64).unwrap().copy_from_slice(bytes);
+        let array = self.arrays.iter().rfind(|array| array.generator_address <= address);
+        let array = array.expect("uploads lie in arrays");
+        let address = array.device_address + (address - array.generator_address);
+        self.memory.bytes_mut(address, bytes.len() as u64).unwrap().copy_from_slice(bytes);
     }
 
+    /// Returns the contents of the arrays.
     pub fn contents(&self) -> Vec<&[u8]> {
-        let bytes = |array: &Placed| self.memory.bytes(array.here, array.bytes).unwrap();
+        let bytes = |array: &Array| self.memory.bytes(array.device_address, array.bytes).unwrap();
         self.arrays.iter().map(bytes).collect()
     }
 
-    /// Executes a twin; returns what it accessed, at the addresses of the run.
-    pub fn call(&mut self, call: &Call, info: &KernelInfo, path: &Path) -> TracedKernel {
-        if let Some((symbol, bytes)) = &call.constant {
-            let (address, _) = self.image.symbol(symbol).unwrap();
-            self.memory.bytes_mut(address, bytes.len() as u64).unwrap().copy_from_slice(bytes);
-        }
+    /// Executes a call; returns its accesses, with global addresses translated to those of the run.
+    pub fn execute(&mut self, call: &Call, info: &KernelInfo, path: &Path) -> TracedKernel {
         let launch = Launch {
             kernel: call.kernel.clone(),
             grid: info.grid,
@@ -88,15 +83,16 @@ impl Device {
         global
             .filter(|traced| traced.space == Space::Global)
             .flat_map(|traced| &mut traced.addresses)
-            .for_each(|address| *address = self.in_run(*address));
+            .for_each(|address| *address = self.generator_address(*address));
         kernel
     }
 
     fn param(&self, argument: &Argument) -> Vec<u8> {
         match *argument {
-            Argument::Array(at, offset) => (self.arrays[at].here + offset).to_le_bytes().to_vec(),
+            Argument::Array(at, offset) => {
+                (self.arrays[at].device_address + offset).to_le_bytes().to_vec()
+            }
             Argument::Word(word) => word.to_le_bytes().to_vec(),
-            Argument::Float(float) => float.to_le_bytes().to_vec(),
         }
     }
 
@@ -105,17 +101,18 @@ impl Device {
         let options = WriterOptions::default();
         let mut writer = TraceWriter::create(path, Provenance::default(), options).unwrap();
         let mut recorder = TraceRecorder::begin(&mut writer, info.clone()).unwrap();
-        // A generator lets one warp after the other run, as far as its barriers allow.
+        // Generators run each warp until its next barrier before the next warp starts.
         let limits = Limits { warp_turn: u32::MAX, ..Limits::default() };
         run.execute(&mut self.memory, &mut recorder, limits, &()).unwrap();
         recorder.end().unwrap();
         writer.finish().unwrap();
     }
 
-    /// The address in the run of one here.
-    fn in_run(&self, address: u64) -> u64 {
-        let offset = |array: &Placed| address.checked_sub(array.here).filter(|o| *o < array.bytes);
-        let found = self.arrays.iter().find_map(|array| Some(array.in_run + offset(array)?));
-        found.unwrap_or(NOWHERE)
+    fn generator_address(&self, address: u64) -> u64 {
+        let translate = |array: &Array| {
+            let offset = address.checked_sub(array.device_address)?;
+            (offset < array.bytes).then_some(array.generator_address + offset)
+        };
+        self.arrays.iter().find_map(translate).unwrap_or(OUTSIDE)
     }
 }
