@@ -1,4 +1,4 @@
-//! Speed of assembling, writing and reading records. Throughput counts records.
+//! Measures the throughput of assembling, writing and reading records.
 //!
 //! `cargo bench -p warpmem-trace`
 
@@ -47,7 +47,7 @@ fn mix(mut value: u64) -> u64 {
     value ^ value >> 33
 }
 
-/// A loop of two loads, an addition and a store, as of a vector addition with a stride of the grid.
+/// A loop of two loads, an addition and a store: a grid-stride vector addition.
 fn write(access: Access) -> (tempfile::TempDir, PathBuf, TraceSummary) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bench.wmt");

@@ -1,4 +1,4 @@
-//! Reads a trace: how many bytes each kernel's global loads ask for.
+//! Reads a trace and prints the bytes that the global loads of each kernel request.
 
 use warpmem_trace::*;
 

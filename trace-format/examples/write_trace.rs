@@ -1,4 +1,4 @@
-//! Writes `saxpy.wmt`: four CTAs of two warps, each of which computes y = a x + y for 32 elements.
+//! Writes `saxpy.wmt`: four CTAs of two warps, each computing y = a x + y for 32 elements.
 
 use std::path::Path;
 use warpmem_trace::*;

@@ -21,20 +21,18 @@ pub struct MemoryOp {
     pub cache_op: CacheOp,
 }
 
-/// The registers of an instruction.
+/// The registers that an instruction writes and reads.
 #[derive(Copy, Clone, Debug)]
 pub struct Registers<'a> {
-    /// Registers that it writes. An instruction that writes several (a wide load) names all of
-    /// them.
+    /// Registers written. A wide load names every register it writes.
     pub dests: &'a [Reg],
-    /// Registers that it reads; for a memory instruction, its address and data registers.
+    /// Registers read, including the address and data registers of a memory instruction.
     pub srcs: &'a [Reg],
     pub operands: Operands,
 }
 
 impl<'a> Registers<'a> {
-    /// Registers whose numbers do not tell their banks: the sources are assumed to be spread over
-    /// the banks.
+    /// Registers whose banks are unknown: the sources are assumed to spread evenly over the banks.
     pub fn new(dests: &'a [Reg], srcs: &'a [Reg]) -> Registers<'a> {
         let is_first = |&at: &usize| !srcs[..at].contains(&srcs[at]);
         let operands = Operands::spread((0..srcs.len()).filter(is_first).count());
@@ -44,15 +42,15 @@ impl<'a> Registers<'a> {
 
 /// Turns the full instruction stream of a warp into its records. The compute instructions between
 /// two records become part of the second one, and register names become dependence distances. One
-/// assembler is reused for one warp after another.
+/// assembler serves all warps of a trace.
 ///
 /// A register write counts as a full write even under a partial mask: a later reader depends on
-/// that write only. Overwriting a register that an earlier instruction reads is not a dependence,
-/// because registers are read at issue and instructions issue in order.
+/// that write only. Overwriting a source of an earlier instruction is not a dependence, because
+/// registers are read at issue and instructions issue in order.
 #[derive(Default)]
 pub struct WarpAssembler {
-    /// Instructions pushed so far, over all warps, so that a write by an earlier warp is recognised
-    /// by its position.
+    /// Instructions pushed so far, over all warps, so that the position of a write identifies
+    /// writes by earlier warps.
     count: u64,
     /// Position of the first instruction of this warp.
     start: u64,
@@ -63,9 +61,9 @@ pub struct WarpAssembler {
     /// Active lanes of the compute since the last record.
     lanes: [u32; OpClass::COUNT],
     addresses: Vec<u64>,
-    /// Records that are async copies and have not been waited for.
+    /// Records of async copies without a wait so far.
     copies: Vec<usize>,
-    /// How many of `copies`, from the first on, the next instruction waits for.
+    /// Number of `copies`, oldest first, that the next instruction waits for.
     waited: usize,
 }
 
@@ -77,7 +75,7 @@ struct Writer {
     record: Option<usize>,
 }
 
-/// A record whose result has not been used yet.
+/// A record whose result is unused so far.
 struct Draft {
     position: u64,
     pc: u64,
@@ -92,7 +90,7 @@ struct Draft {
     use_distance: Option<u32>,
     address_from: Option<u32>,
     lanes: [u32; OpClass::COUNT],
-    /// Where its compute and its addresses end; they start where those of the previous draft end.
+    /// End of its compute and of its addresses; they start at the end of the previous draft.
     compute_end: usize,
     addresses_end: usize,
 }
@@ -106,7 +104,7 @@ impl WarpAssembler {
         WarpAssembler::default()
     }
 
-    /// An instruction that is neither memory, barrier, fence nor exit.
+    /// Appends an instruction that is neither memory, barrier, fence nor exit.
     pub fn compute(&mut self, class: OpClass, mask: u32, registers: Registers<'_>) {
         let position = self.advance();
         let deps = self.depend(position, registers);
@@ -115,7 +113,7 @@ impl WarpAssembler {
         self.lanes[class as usize] += mask.count_ones();
     }
 
-    /// A memory instruction; `addresses`: one per active lane, lowest lane first.
+    /// Appends a memory instruction. `addresses` has one entry per active lane, lowest lane first.
     pub fn memory(
         &mut self,
         pc: u64,
@@ -138,22 +136,22 @@ impl WarpAssembler {
         }
     }
 
-    /// Says that the result of the memory instruction pushed last is first used after `distance`
-    /// more instructions (0 = by the next one). For sources that do not tell registers.
+    /// Sets the first use of the last memory instruction's result to `distance` instructions later
+    /// (0 = the next one), for sources without register names.
     pub fn used_after(&mut self, distance: u32) {
         if let Some(draft) = self.records.last_mut() {
             draft.use_distance = Some(distance);
         }
     }
 
-    /// Arrives at a barrier of the CTA, and waits for the others.
+    /// Appends a barrier of the CTA: the warp arrives and waits for the others.
     pub fn barrier(&mut self, pc: u64, barrier: Barrier, mask: u32) {
         let op = MemoryOp { kind: Kind::Barrier, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
         self.record(Draft { pc, op, mask, barrier: Some(barrier), ..draft });
     }
 
-    /// Arrives at a barrier for some warps of the CTA, and goes on.
+    /// Appends an arrival at a barrier for some warps of the CTA. The warp does not wait.
     pub fn barrier_arrive(&mut self, pc: u64, barrier: Barrier, mask: u32) {
         let op = MemoryOp { kind: Kind::BarrierArrive, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
@@ -166,30 +164,30 @@ impl WarpAssembler {
         self.record(Draft { pc, op, mask, ..draft });
     }
 
-    /// Arrives at the barrier of the cluster.
+    /// Appends an arrival at the cluster barrier.
     pub fn cluster_arrive(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::ClusterArrive, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
         self.record(Draft { pc, op, mask, ..draft });
     }
 
-    /// Waits at the barrier of the cluster.
+    /// Appends a wait at the cluster barrier.
     pub fn cluster_wait(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::ClusterWait, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
         self.record(Draft { pc, op, mask, ..draft });
     }
 
-    /// Says that the async copy pushed last goes into the shared memory of these CTAs of the
-    /// cluster, a bit for each rank, instead of the warp's own.
+    /// Directs the last async copy to the shared memory of these CTAs of the cluster, one bit per
+    /// rank, instead of the warp's own.
     pub fn copied_to(&mut self, destinations: u16) {
         if let Some(draft) = self.records.last_mut() {
             draft.destinations = destinations;
         }
     }
 
-    /// Says what the memory instruction pushed last does with mbarriers. An async copy that signals one
-    /// is waited for there, not in the order of the others.
+    /// Attaches an mbarrier operation to the last memory instruction. An async copy that signals an
+    /// mbarrier is waited for there and leaves the order of the other copies.
     pub fn with_mbarrier(&mut self, operation: Mbarrier) {
         let Some(draft) = self.records.last_mut() else { return };
         draft.mbarrier = Some(operation);
@@ -198,34 +196,33 @@ impl WarpAssembler {
         self.copies.pop_if(|&mut copy| signals && copy == last);
     }
 
-    /// Says how long lines of the memory instruction pushed last are to stay in L2.
+    /// Attaches an L2 eviction policy to the last memory instruction.
     pub fn with_l2_policy(&mut self, policy: L2Policy) {
         if let Some(draft) = self.records.last_mut() {
             draft.l2_policy = Some(policy);
         }
     }
 
-    /// The lanes of `mask` end.
+    /// Appends an exit of the lanes in `mask`.
     pub fn exit(&mut self, pc: u64, mask: u32) {
         let op = MemoryOp { kind: Kind::Exit, ..NO_MEMORY };
         let draft = Draft::at(self.advance());
         self.record(Draft { pc, op, mask, ..draft });
     }
 
-    /// The next instruction waits for every async copy pushed so far.
+    /// Makes the next instruction wait for every async copy pushed so far.
     pub fn wait_async(&mut self) {
         self.wait_async_first(usize::MAX);
     }
 
-    /// The next instruction waits for this many of the async copies that have not been waited for,
-    /// from the oldest on.
+    /// Makes the next instruction wait for the oldest `copies` outstanding async copies.
     pub fn wait_async_first(&mut self, copies: usize) {
         self.waited = copies.min(self.copies.len());
     }
 
     /// Ends the warp: interns its instructions in the kernel's dictionary, appends its records to
-    /// the warp that `cta` began last, and clears the assembler. Compute after the last record
-    /// becomes part of a [`Kind::End`] record.
+    /// the last warp of `cta`, and clears the assembler. Compute after the last record becomes part
+    /// of a [`Kind::End`] record.
     pub fn finish(&mut self, dictionary: &mut Dictionary, cta: &mut CtaBuilder) {
         let covered = self.records.last().map_or(0, |draft| draft.compute_end);
         if covered < self.compute.len() {
@@ -257,7 +254,7 @@ impl WarpAssembler {
         self.clear();
     }
 
-    /// Discards the warp that has been begun.
+    /// Discards the open warp.
     pub fn clear(&mut self) {
         self.start = self.count;
         self.records.clear();
@@ -268,7 +265,7 @@ impl WarpAssembler {
         self.waited = 0;
     }
 
-    /// The position of a new instruction.
+    /// Returns the position of a new instruction.
     fn advance(&mut self) -> u64 {
         let position = self.count;
         self.count += 1;
@@ -281,8 +278,8 @@ impl WarpAssembler {
         position
     }
 
-    /// Distances to the compute results that an instruction needs or overwrites. Results of records
-    /// that it needs or overwrites are marked as used.
+    /// Returns distances to the compute results that an instruction reads or overwrites, and marks
+    /// the results of such records as used.
     fn depend(&mut self, position: u64, registers: Registers<'_>) -> Distances {
         let mut deps = Distances::default();
         for &reg in registers.dests.iter().chain(registers.srcs) {

@@ -1,4 +1,4 @@
-//! Blocks: units of compression with a checksum each. Chunks, dictionaries and the index are
+//! Blocks: units of compression, each with a checksum. Chunks, dictionaries and the index are
 //! blocks.
 
 use std::io::{self, Read};
@@ -23,18 +23,18 @@ pub enum Codec {
 /// allocate.
 pub(crate) const MAX_INFLATED: usize = 1 << 30;
 
-/// Largest inflated size of an index or a dictionary. It is smaller because the decoded form takes
-/// up to twenty times the memory.
+/// Largest inflated size of an index or a dictionary, smaller because decoding expands it up to
+/// twentyfold in memory.
 pub(crate) const MAX_DECODED: usize = 1 << 25;
 
-/// Bytes reserved for a declared inflated size; beyond it the buffer grows as data actually arrive.
+/// Bytes reserved for a declared inflated size; beyond it the buffer grows with the data.
 const TRUSTED_CAPACITY: usize = 1 << 22;
 
-/// More than deflate adds to data that it cannot compress, beside an eighth of them.
+/// Upper bound on what deflate adds to incompressible data, beyond one eighth of it.
 const DEFLATED_BESIDE: usize = 1 << 15;
 
-/// Compares the CRC-32 of `bytes`. Not checked under fuzzing, so that the fuzzer reaches the code
-/// behind it.
+/// Compares the CRC-32 of `bytes`. Disabled under fuzzing, so that the fuzzer reaches the code
+/// after it.
 pub(crate) fn check_crc(bytes: &[u8], recorded: u32) -> Result<(), String> {
     let crc = crc32fast::hash(bytes);
     if crc == recorded || cfg!(fuzzing) {
@@ -43,8 +43,7 @@ pub(crate) fn check_crc(bytes: &[u8], recorded: u32) -> Result<(), String> {
     Err(format!("checksum {crc:08x} where {recorded:08x} is recorded"))
 }
 
-/// The description of a block in the index. Its offset is the sum of the sizes of the blocks before
-/// it.
+/// The description of a block in the index. Its offset is the total size of the blocks before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Block {
     pub codec: Codec,
@@ -56,14 +55,14 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Checks and inflates the `stored` bytes of this block, which may become at most `limit`.
+    /// Checks and inflates the `stored` bytes of this block to at most `limit` bytes.
     pub fn unpack(&self, stored: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         check_crc(stored, self.crc)?;
         let declared = self.inflated as usize;
         if declared > limit {
             return Err(format!("declared size {declared} above the limit of {limit} bytes"));
         }
-        // The padding also makes data beyond the declared size visible.
+        // Padding also exposes data beyond the declared size.
         let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY) + pack::PADDING);
         let inflated = match self.codec {
             Codec::Deflate => inflate(stored, declared, &mut bytes),
@@ -82,7 +81,8 @@ impl Block {
     }
 }
 
-/// Compresses blocks. The tables of a compressor are some hundred kilobytes: they are made once, not for each block.
+/// Compresses blocks. The tables of a compressor take several hundred kilobytes, so one compressor
+/// serves all blocks.
 pub(crate) struct Packer {
     compressor: Compressor,
 }
@@ -93,10 +93,10 @@ enum Compressor {
 }
 
 impl Packer {
-    /// Levels beyond those of the codec are its next best.
+    /// Levels beyond the range of the codec are clamped.
     ///
     /// # Errors
-    /// When there is no memory for a compressor.
+    /// When the compressor cannot be allocated.
     pub fn new(codec: Codec, level: u32) -> io::Result<Packer> {
         let compressor = match codec {
             Codec::Deflate => {
@@ -109,10 +109,10 @@ impl Packer {
         Ok(Packer { compressor })
     }
 
-    /// Compresses `bytes` to a block, and puts what the file holds of it in place of `stored`.
+    /// Compresses `bytes` to a block; its bytes in the file replace `stored`.
     ///
     /// # Errors
-    /// When the bytes, before or after, do not fit in a block.
+    /// When the bytes exceed the size of a block before or after compression.
     pub fn pack(&mut self, bytes: &[u8], stored: &mut Vec<u8>) -> io::Result<Block> {
         if bytes.len() > MAX_INFLATED {
             let message = format!("{} bytes exceed the {MAX_INFLATED} of a block", bytes.len());
@@ -140,8 +140,8 @@ impl Packer {
     }
 }
 
-/// All in one go: where the compressor is stopped for want of room, what it makes of the rest depends on where
-/// that was.
+/// Compresses in a single call: the output would depend on where a compressor that runs out of
+/// space is resumed.
 fn deflate(compress: &mut Compress, bytes: &[u8], stored: &mut Vec<u8>) -> io::Result<()> {
     compress.reset();
     loop {
@@ -153,7 +153,7 @@ fn deflate(compress: &mut Compress, bytes: &[u8], stored: &mut Vec<u8>) -> io::R
     }
 }
 
-/// Inflates until the end, or until there are more than `declared` bytes.
+/// Inflates to the end of the data, or until the output exceeds `declared` bytes.
 fn inflate(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = Decompress::new(false);
     loop {
@@ -169,7 +169,7 @@ fn inflate(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()
     }
 }
 
-/// As [`inflate`], for Zstandard frames.
+/// Decompresses Zstandard frames under the same limits as [`inflate`].
 fn decompress(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let decoder = zstd::stream::Decoder::with_buffer(stored)?;
     decoder.take(declared as u64 + 1).read_to_end(bytes)?;
@@ -180,7 +180,7 @@ fn decompress(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result
 mod tests {
     use super::*;
 
-    /// Numbers that repeat now and then, in which a compressor finds many short matches.
+    /// Numbers with occasional repeats, in which a compressor finds many short matches.
     fn content() -> Vec<u8> {
         let mut state = 1u32;
         let next = |_| {

@@ -1,9 +1,9 @@
 use crate::record::{Instruction, MAX_DEPENDENCE, OpClass};
 
-/// Cycles from the issue of the first compute instruction of a segment to the earliest issue of the
-/// record itself, for a warp that has the SM to itself: one instruction issues per cycle, in order,
-/// and each waits until the results it depends on are ready, `latency[class]` cycles after their
-/// issue. 0 without compute. Dependences that reach back before the segment are taken as ready.
+/// Returns the cycles from the issue of the first compute instruction of a segment to the earliest
+/// issue of the record, for a warp alone on the SM: one instruction issues per cycle, in order, and
+/// each waits for the results it depends on, which are ready `latency[class]` cycles after their
+/// issue. 0 without compute. Dependences that reach back beyond the segment are taken as ready.
 pub fn segment_chain_cycles(instruction: &Instruction, latency: &[u32; OpClass::COUNT]) -> u32 {
     const WINDOW: usize = MAX_DEPENDENCE as usize;
     let mut ready = [0u32; WINDOW];

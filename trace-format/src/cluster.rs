@@ -1,11 +1,12 @@
-//! Clusters: groups of CTAs that run at the same time and read and write each other's shared memory.
+//! Clusters: groups of CTAs that run at the same time and access each other's shared memory.
 
 use crate::record::KernelInfo;
 
-/// Most CTAs of a cluster.
+/// Maximum CTAs of a cluster.
 pub const MAX_CLUSTER: u32 = 16;
 
-/// An address in the shared memory of a cluster: a CTA by its rank, and a byte of its shared memory.
+/// An address in the shared memory of a cluster: the rank of a CTA, and an offset in its shared
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterAddress {
     /// Number of the CTA in its cluster, x fastest.
@@ -14,15 +15,15 @@ pub struct ClusterAddress {
 }
 
 impl ClusterAddress {
-    /// Bits of the offset; the rank is above.
+    /// Bits of the offset, below the rank.
     const OFFSET_BITS: u32 = 24;
 
-    /// The address as records have it: the offset, and from bit 24 on the rank.
+    /// Returns the address as stored in records: the offset, and the rank from bit 24.
     pub fn encode(self) -> u64 {
         u64::from(self.rank) << ClusterAddress::OFFSET_BITS | u64::from(self.offset)
     }
 
-    /// What the address of a record in [`Space::Cluster`] means.
+    /// Decodes the address of a record in [`Space::Cluster`].
     pub fn of(address: u64) -> ClusterAddress {
         let offset = address as u32 & ((1 << ClusterAddress::OFFSET_BITS) - 1);
         ClusterAddress { rank: (address >> ClusterAddress::OFFSET_BITS) as u32, offset }
@@ -30,20 +31,20 @@ impl ClusterAddress {
 }
 
 impl KernelInfo {
-    /// CTAs in a cluster: 1 where the kernel has none.
+    /// Returns the CTAs per cluster, 1 for a kernel without clusters.
     pub fn ctas_per_cluster(&self) -> u32 {
         let sides = self.cluster.unwrap_or([1; 3]);
         sides.iter().fold(1, |ctas, &side| side.saturating_mul(ctas))
     }
 
-    /// The cluster of the CTA at `block`, and its rank there, x fastest.
+    /// Returns the cluster of the CTA at `block` and its rank there, x fastest.
     fn place_in_cluster(&self, block: [u32; 3]) -> ([u32; 3], u32) {
         let [sx, sy, sz] = self.cluster.unwrap_or([1; 3]).map(|side| side.max(1));
         let [x, y, z] = block;
         ([x / sx, y / sy, z / sz], ((z % sz) * sy + y % sy) * sx + x % sx)
     }
 
-    /// Whether there are clusters of this shape.
+    /// Checks that the shape of the clusters is valid.
     pub(crate) fn check_cluster(&self) -> Result<(), String> {
         let Some([x, y, z]) = self.cluster else { return Ok(()) };
         match self.ctas_per_cluster() {
@@ -52,7 +53,7 @@ impl KernelInfo {
         }
     }
 
-    /// Whether so many CTAs are whole clusters.
+    /// Checks that `ctas` CTAs form whole clusters.
     pub(crate) fn check_whole_clusters(&self, ctas: u32) -> Result<(), String> {
         let size = self.ctas_per_cluster();
         if ctas.is_multiple_of(size) {
@@ -62,16 +63,16 @@ impl KernelInfo {
     }
 }
 
-/// Sees to it that the CTAs of a cluster follow each other.
+/// Checks that the CTAs of each cluster are consecutive.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Clusters {
     ctas: u32,
-    /// Of the CTA before.
+    /// Cluster of the previous CTA.
     cluster: [u32; 3],
 }
 
 impl Clusters {
-    /// The next CTA of a kernel.
+    /// Checks the next CTA of a kernel.
     pub fn add(&mut self, info: &KernelInfo, block: [u32; 3]) -> Result<(), String> {
         let (cluster, rank) = info.place_in_cluster(block);
         let expected = self.ctas % info.ctas_per_cluster();

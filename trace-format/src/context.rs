@@ -1,5 +1,5 @@
-//! The state that the encoder and the decoder of a warp's records share: what they remember of
-//! earlier records.
+//! The state that encoder and decoder of a warp's records share: earlier masks, bases and address
+//! patterns.
 
 use crate::dictionary::SLOTS;
 use crate::record::WARP_SIZE;
@@ -16,7 +16,7 @@ pub(crate) mod column {
     pub const COUNT: usize = 7;
 }
 
-/// The control byte of a record: how its addresses, mask and compute lanes are given.
+/// The control byte of a record: the encoding of its addresses, mask and compute lanes.
 pub(crate) mod control {
     pub const FORM: u8 = 0b111;
     /// Offsets count bytes, not multiples of the instruction's alignment.
@@ -35,7 +35,7 @@ pub(crate) mod control {
     pub const LANES_GIVEN: u8 = 3 << 6;
 }
 
-/// How the addresses of a record are given, in the low bits of the control byte.
+/// The encoding of a record's addresses, in the low bits of the control byte.
 pub(crate) mod form {
     pub const NONE: u8 = 0;
     /// All lanes have the same address.
@@ -46,21 +46,21 @@ pub(crate) mod form {
     pub const STRIDE: u8 = 3;
     /// A constant stride between consecutive lanes, active or not.
     pub const LANE_STRIDE: u8 = 4;
-    /// A separate difference between each two consecutive active lanes.
+    /// The differences between consecutive active lanes.
     pub const DELTAS: u8 = 5;
-    /// Offsets from the lowest address, each in as many bits as the largest needs.
+    /// Offsets from the lowest address, packed in the bits that the largest needs.
     pub const PACKED: u8 = 6;
-    /// The offsets of an earlier list.
+    /// Offsets of an earlier list.
     pub const FOLLOW: u8 = 7;
 }
 
 pub(crate) struct WarpContext {
-    /// The predicted instruction id: ids mostly follow one another.
+    /// Predicted instruction id: ids mostly follow one another.
     pub next_id: u32,
     pub mask: u32,
     /// Active lanes of `mask`.
     pub active: u32,
-    /// The mask before `mask`, if it was different.
+    /// The last mask that differed from `mask`.
     pub other_mask: u32,
     /// Allocated at first use, because most warps need none.
     patterns: Option<Box<Patterns>>,
@@ -96,7 +96,7 @@ impl WarpContext {
 pub(crate) struct Seen([u64; SLOTS / 64]);
 
 impl Seen {
-    /// Whether the slot is used for the first time.
+    /// Marks a slot as used; returns whether this is its first use.
     #[inline]
     pub fn first(&mut self, slot: u8) -> bool {
         let bit = 1 << (slot % 64);
@@ -107,7 +107,7 @@ impl Seen {
     }
 }
 
-/// The last few irregular address lists of a warp, most recently used first: loads of neighbouring
+/// The most recently used irregular address lists of a warp, newest first. Loads of neighbouring
 /// fields, parallel arrays and running pointers repeat their offsets.
 pub(crate) struct Patterns {
     order: [u8; Patterns::KEPT],
@@ -116,11 +116,11 @@ pub(crate) struct Patterns {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pattern {
-    /// The lanes whose offsets it has.
+    /// Lanes with offsets.
     mask: u32,
-    /// How far the base of the last record that used it had moved, in units.
+    /// Step of the base at the pattern's last use, in units.
     pub step: i64,
-    /// Each lane's distance from the base, in units.
+    /// Distance of each lane from the base, in units.
     offsets: [i32; WARP_SIZE],
 }
 
@@ -132,8 +132,8 @@ impl Patterns {
         Patterns { order: [0, 1, 2, 3], kept: [empty; Patterns::KEPT] }
     }
 
-    /// Remembers a list by its offsets from `base` in units of `1 << shift` bytes. A list whose
-    /// offsets do not fit is not kept.
+    /// Stores a list as offsets from `base` in units of `1 << shift` bytes. Lists whose offsets do
+    /// not fit are dropped.
     pub fn remember(&mut self, mask: u32, addresses: &[u64], base: u64, shift: u32, step: i64) {
         let oldest = &mut self.kept[usize::from(self.order[Patterns::KEPT - 1])];
         oldest.mask = 0;
@@ -147,8 +147,8 @@ impl Patterns {
         self.move_to_front(Patterns::KEPT - 1);
     }
 
-    /// The pattern at a position in the order, if it has all lanes of `mask`; it moves to the
-    /// front.
+    /// Returns the pattern at position `place` and moves it to the front, if it covers all lanes of
+    /// `mask`.
     pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&mut Pattern> {
         let index = usize::from(*self.order.get(place)?);
         let pattern = &self.kept[index];
@@ -167,7 +167,7 @@ impl Patterns {
         self.order[0] = index;
     }
 
-    /// The position in the order of a pattern that these addresses repeat, and their base.
+    /// Finds a pattern that these addresses repeat; returns its position and their base.
     pub fn find(&self, mask: u32, addresses: &[u64], shift: u32) -> Option<(usize, u64)> {
         let lane = mask.trailing_zeros() as usize;
         self.order.iter().enumerate().find_map(|(place, &index)| {
@@ -183,7 +183,7 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// The addresses of the lanes of `mask`: `base` plus the offsets of this pattern.
+    /// Returns the addresses of the lanes of `mask`: `base` plus the offsets of this pattern.
     pub fn expand(&self, mask: u32, base: u64, shift: u32) -> impl Iterator<Item = u64> {
         lanes(mask).map(move |lane| base.wrapping_add(self.distance(lane, shift)))
     }
@@ -193,7 +193,7 @@ impl Pattern {
     }
 }
 
-/// The lanes of a mask, lowest first.
+/// Iterates over the lanes of a mask, lowest first.
 pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);

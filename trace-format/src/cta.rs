@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{InstructionId, OpClass};
 
-/// The warps of one CTA, gathered in memory for a [`TraceWriter`](crate::TraceWriter). It is reused
-/// for one CTA after another: [`begin`](CtaBuilder::begin) clears it and keeps its memory.
+/// The warps of one CTA, gathered in memory for a [`TraceWriter`](crate::TraceWriter).
+/// [`begin`](CtaBuilder::begin) clears the builder and keeps its memory for the next CTA.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CtaBuilder {
     pub(crate) block: [u32; 3],
@@ -15,7 +15,7 @@ pub struct CtaBuilder {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct BuiltWarp {
     warp_in_cta: u32,
-    /// Where its records start.
+    /// Index of its first record.
     start: usize,
 }
 
@@ -24,7 +24,7 @@ struct BuiltRecord {
     instruction: InstructionId,
     mask: u32,
     lanes: [u32; OpClass::COUNT],
-    /// Where its addresses end; they start where those of the previous record end.
+    /// End of its addresses; they start at the end of the previous record's.
     addresses_end: usize,
 }
 
@@ -42,7 +42,7 @@ impl CtaBuilder {
         CtaBuilder::default()
     }
 
-    /// Starts the CTA at `block` (its coordinates in the grid) and discards the previous one.
+    /// Starts the CTA at `block`, its coordinates in the grid, and discards the previous one.
     pub fn begin(&mut self, block: [u32; 3]) {
         self.block = block;
         self.warps.clear();
@@ -50,18 +50,18 @@ impl CtaBuilder {
         self.addresses.clear();
     }
 
-    /// Starts a warp of the CTA. Warps may be begun in any order, each once; a warp that is left
-    /// out does not exist.
+    /// Starts a warp of the CTA. Warps may begin in any order, each once; a warp that never begins
+    /// does not exist.
     pub fn begin_warp(&mut self, warp_in_cta: u32) {
         self.warps.push(BuiltWarp { warp_in_cta, start: self.records.len() });
     }
 
-    /// Appends a record to the warp begun last. `addresses`: one per active lane, lowest lane
-    /// first, none where the instruction is not a memory instruction. `compute_lanes`: as
+    /// Appends a record to the current warp. `addresses` has one entry per active lane, lowest lane
+    /// first, and is empty except for memory instructions. `compute_lanes`: as
     /// [`Record::compute_lanes`](crate::Record::compute_lanes).
     ///
     /// # Panics
-    /// When no warp has been begun.
+    /// When no warp has begun.
     pub fn push(
         &mut self,
         id: InstructionId,
@@ -79,7 +79,8 @@ impl CtaBuilder {
         });
     }
 
-    /// The warps in the order in which they were begun, each with its records.
+    /// Iterates over the warps and their records, in the order of
+    /// [`begin_warp`](CtaBuilder::begin_warp).
     pub(crate) fn warps(
         &self,
     ) -> impl Iterator<Item = (u32, impl ExactSizeIterator<Item = PushedRecord<'_>>)> {
@@ -89,7 +90,7 @@ impl CtaBuilder {
         })
     }
 
-    /// Whether its parts lie within it, as they do unless it was read from damaged bytes.
+    /// Returns whether all offsets are in range. Only damaged bytes violate this.
     pub(crate) fn is_consistent(&self) -> bool {
         let warps = self.warps.iter().map(|warp| warp.start);
         let records = self.records.iter().map(|record| record.addresses_end);
@@ -99,7 +100,7 @@ impl CtaBuilder {
             && self.records.last().is_none_or(|record| record.addresses_end <= self.addresses.len())
     }
 
-    /// A warp number that was begun twice, if there is one.
+    /// Returns a warp number that began twice, if any.
     pub(crate) fn repeated_warp(&self) -> Option<u32> {
         let mut numbers: Vec<u32> = self.warps.iter().map(|warp| warp.warp_in_cta).collect();
         numbers.sort_unstable();

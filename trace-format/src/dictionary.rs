@@ -15,27 +15,27 @@ use crate::record::{
     MAX_WIDTH, OpClass, Space,
 };
 
-/// Number of address histories: up to this many program counters have a history of their own.
+/// Number of address histories: this many program counters have a history of their own.
 pub(crate) const SLOTS: usize = 256;
 
-/// Least bytes of an instruction in a file, and of a compute instruction before it.
+/// Minimum bytes of an instruction in a file, and of a compute instruction before it.
 const LEAST_BYTES: usize = 13;
 const LEAST_COMPUTE_BYTES: usize = 3;
 
-/// Bulk copies are aligned to 16 bytes, mostly to lines, and hardly ever to all that they move.
+/// Bulk copies are aligned to 16 bytes, mostly to lines, and rarely to their full size.
 const MAX_SHIFT: u32 = 7;
 
 /// Longest run of compute between two records.
 const MAX_COMPUTE: usize = 1 << 24;
 
-/// The properties of an instruction that coding its records needs.
+/// The properties of an instruction that the coding of its records needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub kind: Kind,
     pub space: Space,
     /// Bytes per lane.
     pub width: u32,
-    /// The address history that its program counter uses.
+    /// Address history of its program counter.
     pub slot: u8,
     /// Compute instructions before the record, by class.
     pub counts: [u32; OpClass::COUNT],
@@ -46,7 +46,7 @@ impl Site {
         self.kind.is_memory()
     }
 
-    /// Aligned addresses are multiples of two to this power.
+    /// Returns the exponent of the alignment: aligned addresses are multiples of two to this power.
     pub fn shift(&self) -> u32 {
         self.width.trailing_zeros().min(MAX_SHIFT)
     }
@@ -56,18 +56,18 @@ impl Site {
 #[derive(Default, Debug)]
 pub(crate) struct Sites {
     sites: Vec<Site>,
-    /// CTAs in a cluster of the kernel.
+    /// CTAs per cluster of the kernel.
     ctas_per_cluster: u32,
     slots: FxHashMap<u64, u8>,
 }
 
 impl Sites {
-    /// No sites of a kernel with so many CTAs in a cluster.
+    /// Returns an empty list for a kernel with `ctas_per_cluster` CTAs per cluster.
     fn new(ctas_per_cluster: u32) -> Sites {
         Sites { ctas_per_cluster, ..Sites::default() }
     }
 
-    /// The sites of a dictionary read from a file.
+    /// Returns the sites of a dictionary read from a file.
     pub fn of(instructions: &[Instruction], ctas_per_cluster: u32) -> Sites {
         let mut sites = Sites::new(ctas_per_cluster);
         for instruction in instructions {
@@ -80,15 +80,14 @@ impl Sites {
         self.sites.get(id as usize)
     }
 
-    /// Whether all `addresses` of a record of `site` are in CTAs that there are.
+    /// Returns whether all `addresses` of a record of `site` lie in existing CTAs.
     #[inline]
     pub fn holds(&self, site: &Site, addresses: &[u64]) -> bool {
         let is_held = |&address: &u64| ClusterAddress::of(address).rank < self.ctas_per_cluster;
         site.space != Space::Cluster || addresses.iter().all(is_held)
     }
 
-    /// Slots are assigned to program counters of memory instructions in the order in which they
-    /// appear.
+    /// Appends a site. Program counters of memory instructions get slots in order of appearance.
     fn push(&mut self, instruction: &Instruction) {
         let slot = if instruction.kind.is_memory() {
             let next = (self.slots.len() % SLOTS) as u8;
@@ -110,7 +109,7 @@ impl Sites {
     }
 }
 
-/// Checks that an instruction of a kernel with so many CTAs in a cluster names no others.
+/// Checks that an instruction names only destinations within a cluster of `ctas_per_cluster` CTAs.
 pub(crate) fn check_destinations(
     instruction: &Instruction,
     ctas_per_cluster: u32,
@@ -124,7 +123,7 @@ pub(crate) fn check_destinations(
     ))
 }
 
-/// Checks the rules that the documentation of [`Instruction`] states.
+/// Checks the rules documented at [`Instruction`].
 pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, width, .. } = instruction;
     if kind.is_memory() != (*width > 0) {
@@ -170,7 +169,8 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     Ok(())
 }
 
-/// Barriers belong to their two kinds. An arrival counts only where a number of warps is expected.
+/// Checks that exactly the two barrier kinds name a barrier, and that an arrival names one for a
+/// number of warps.
 fn check_barrier(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, barrier, .. } = instruction;
     let warps = barrier.map(|barrier| barrier.warps);
@@ -191,7 +191,7 @@ fn check_barrier(instruction: &Instruction) -> Result<(), String> {
     }
 }
 
-/// Only accesses to global memory say how long lines are to stay in L2.
+/// Checks that only accesses to global memory have an L2 policy.
 fn check_l2_policy(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, l2_policy, .. } = instruction;
     let Some(policy) = l2_policy else { return Ok(()) };
@@ -207,7 +207,7 @@ fn check_l2_policy(instruction: &Instruction) -> Result<(), String> {
     }
 }
 
-/// Mbarriers are in shared memory. Copies and stores from elsewhere may signal them.
+/// Checks that mbarriers are in shared memory. Copies and stores to other spaces may signal them.
 fn check_mbarrier(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, mbarrier, .. } = instruction;
     let in_shared = matches!(space, Space::Shared | Space::Cluster);
@@ -239,12 +239,12 @@ fn are_distances(deps: &[u8]) -> bool {
         && deps.last().is_none_or(|&last| last <= MAX_DEPENDENCE)
 }
 
-/// A set of dependence distances: bit d - 1 stands for distance d.
+/// A set of dependence distances: bit d - 1 represents distance d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Distances(pub u64);
 
 impl Distances {
-    /// Adds a distance, unless it is too far back to be kept.
+    /// Adds a distance, unless it exceeds the longest kept.
     pub fn add(&mut self, distance: u64) {
         if (1..=u64::from(MAX_DEPENDENCE)).contains(&distance) {
             self.0 |= 1 << (distance - 1);
@@ -289,11 +289,12 @@ pub(crate) struct FlatCompute {
     pub deps: Distances,
 }
 
-/// Words of a key before those of the compute.
+/// Words of a key before the compute.
 const HEAD: usize = 7;
 
 impl FlatInstruction<'_> {
-    /// Two instructions are equal if this and their compute are equal.
+    /// Returns the key of all fields except compute. Two instructions are equal if this and their
+    /// compute are equal.
     fn head(&self) -> [u64; HEAD] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
         let small = [self.kind as u8, self.space as u8, self.cache_op as u8];
@@ -321,7 +322,7 @@ impl FlatInstruction<'_> {
         key.extend(self.compute.iter().flat_map(FlatCompute::words));
     }
 
-    /// Whether `key` is its key.
+    /// Returns whether `key` is the key of this instruction.
     fn has_key(&self, key: &[u64]) -> bool {
         let Some((head, compute)) = key.split_first_chunk() else { return false };
         let compute = compute.as_chunks().0;
@@ -373,14 +374,14 @@ impl FlatCompute {
     }
 }
 
-/// The dictionary of a kernel that is being written: equal instructions have the same id, and ids
-/// count from 0 in the order in which instructions first came.
+/// The dictionary of a kernel that is being written. Equal instructions share an id; ids count from
+/// 0 in order of first appearance.
 #[derive(Default)]
 pub struct Dictionary {
     ids: FxHashMap<Arc<[u64]>, InstructionId>,
     instructions: Vec<Instruction>,
     entries: Vec<Entry>,
-    /// The instruction that was interned last.
+    /// The last instruction interned.
     last: Option<InstructionId>,
     sites: Sites,
     /// The first instruction that broke a rule.
@@ -394,19 +395,18 @@ pub struct Dictionary {
 /// An instruction of the dictionary.
 struct Entry {
     key: Arc<[u64]>,
-    /// The instruction that followed it the last time, which is the first guess for what follows
-    /// the next time.
+    /// The instruction that followed the last time: the first guess for the next time.
     follower: Option<InstructionId>,
 }
 
 impl Dictionary {
-    /// Forgets all instructions: a kernel begins with so many CTAs in a cluster.
+    /// Clears the dictionary for a kernel with `ctas_per_cluster` CTAs per cluster.
     pub(crate) fn begin(&mut self, ctas_per_cluster: u32) {
         self.clear();
         self.sites.ctas_per_cluster = ctas_per_cluster;
     }
 
-    /// Forgets all instructions.
+    /// Removes all instructions.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.instructions.clear();
@@ -417,7 +417,7 @@ impl Dictionary {
         self.bytes = 0;
     }
 
-    /// By id.
+    /// Returns the instructions by id.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
@@ -430,8 +430,8 @@ impl Dictionary {
         self.fault.as_deref()
     }
 
-    /// The id of an instruction. One that breaks a rule of [`Instruction`] makes the next CTA, or the
-    /// end of the kernel, fail.
+    /// Returns the id of an instruction, adding it if it is new. An instruction that breaks a rule
+    /// of [`Instruction`] makes the next CTA, or the end of the kernel, fail.
     pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
         if let Err(fault) = check(instruction) {
             self.fault.get_or_insert(fault);
@@ -470,7 +470,7 @@ impl Dictionary {
         id
     }
 
-    /// The instruction that followed the current one the last time, and its key.
+    /// Returns the predicted instruction and its key.
     fn expected(&self) -> Option<(InstructionId, &[u64])> {
         let id = self.entries[self.last?.0 as usize].follower?;
         Some((id, &self.entries[id.0 as usize].key))
@@ -531,7 +531,7 @@ mod tests {
         }
     }
 
-    /// The guess of the next instruction is verified in every property.
+    /// The predicted instruction is verified in every property.
     #[test]
     fn the_same_instruction_has_the_same_id_whatever_came_before() {
         let add = |deps| FlatCompute {

@@ -1,4 +1,4 @@
-//! Encoding the records of whole CTAs into the columns of a chunk.
+//! Encodes the records of whole CTAs into the columns of a chunk.
 
 use crate::context::{Patterns, Seen, WarpContext, column, control, form, lanes};
 use crate::cta::PushedRecord;
@@ -16,8 +16,8 @@ pub(crate) struct ChunkEncoder {
     last: LastBases,
 }
 
-/// The last address base of each slot. Of slots that a warp has not seen they are other warps', which nobody
-/// reads: clearing them for each warp took 2 % of an import.
+/// The last address base of each slot. Slots that the current warp has not used hold stale bases of
+/// other warps, which are never read: clearing them per warp cost 2 % of an import.
 struct LastBases([u64; SLOTS]);
 
 impl Default for LastBases {
@@ -38,8 +38,8 @@ struct WarpRow {
     lengths: [usize; column::COUNT],
 }
 
-/// The address base of a warp's first record in a slot. These are encoded last, when the whole
-/// chunk is known.
+/// The address base of a warp's first record in a slot. These are encoded last, once the chunk is
+/// complete.
 struct First {
     slot: u8,
     warp: usize,
@@ -69,7 +69,7 @@ impl ChunkEncoder {
         self.ctas.len() as u32
     }
 
-    /// Approximate size of the chunk so far, bytes.
+    /// Returns the approximate size of the chunk so far, in bytes.
     pub fn bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Vec::len).sum();
         columns + self.firsts.len() + (column::COUNT + 1) * self.warps.len()
@@ -79,7 +79,7 @@ impl ChunkEncoder {
         self.ctas.push(CtaRow { block, warps: 0 });
     }
 
-    /// Adds a warp to the CTA that was begun last.
+    /// Adds a warp to the current CTA.
     pub fn begin_warp(&mut self, warp_in_cta: u32) -> WarpEncoder<'_> {
         if let Some(cta) = self.ctas.last_mut() {
             cta.warps += 1;
@@ -95,7 +95,7 @@ impl ChunkEncoder {
         lengths
     }
 
-    /// Writes the chunk to `out`, replacing what it holds, and empties the encoder.
+    /// Writes the chunk to `out`, replacing its content, and clears the encoder.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let expectations = expect(&self.firsts);
         self.code_firsts(&expectations);
@@ -150,8 +150,8 @@ impl ChunkEncoder {
     }
 }
 
-/// Fits a line to the first bases of each slot: the most common stride between warps, starting at
-/// the first base.
+/// Fits a line to the first bases of each slot: the most common stride between warps, from the
+/// first base.
 fn expect(firsts: &[First]) -> Vec<Expectation> {
     struct Line {
         start: (usize, u64),
@@ -248,10 +248,10 @@ impl WarpEncoder<'_> {
         code
     }
 
-    /// Must be called before [`Self::code_mask`], which overwrites the previous record's mask.
+    /// Must run before [`Self::code_mask`], which overwrites the previous record's mask.
     fn code_lanes(&mut self, record: &PushedRecord, site: &Site) -> u8 {
-        // A fold over all classes without early exit compiles to less code than comparing the
-        // arrays.
+        // A fold over all classes without early exit compiles to less code than an array
+        // comparison.
         let each = |active: u32| {
             let counted = record.lanes.iter().zip(site.counts);
             counted.fold(0, |differing, (&lanes, count)| differing | (lanes ^ (count * active)))
@@ -351,7 +351,7 @@ fn check(record: &PushedRecord, site: &Site) -> Result<(), String> {
     Ok(())
 }
 
-/// The form in which a record's addresses are encoded.
+/// The encoding of a record's addresses.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Uniform,
@@ -427,7 +427,7 @@ impl Shape {
     }
 }
 
-/// The common distance between consecutive addresses, if they have one.
+/// Returns the common distance between consecutive addresses, if any.
 fn stride(addresses: &[u64]) -> Option<i64> {
     let &[first, second, ..] = addresses else { return Some(0) };
     let stride = second.wrapping_sub(first);
@@ -435,8 +435,8 @@ fn stride(addresses: &[u64]) -> Option<i64> {
     regular.then_some(stride as i64)
 }
 
-/// The common distance from lane to lane over a mask with gaps, if there is one; a multiple of the
-/// unit.
+/// Returns the common distance from lane to lane over a mask with gaps, if it exists and is a
+/// multiple of the unit.
 fn lane_stride(mask: u32, addresses: &[u64], shift: u32) -> Option<i64> {
     let mut active = lanes(mask).zip(addresses);
     let (first_lane, &base) = active.next()?;
@@ -452,7 +452,7 @@ fn lane_stride(mask: u32, addresses: &[u64], shift: u32) -> Option<i64> {
     regular.then_some(stride)
 }
 
-/// Distances between consecutive addresses, in units.
+/// Iterates over the distances between consecutive addresses, in units.
 fn steps(addresses: &[u64], shift: u32) -> impl Iterator<Item = i64> {
     addresses.windows(2).map(move |pair| (pair[1].wrapping_sub(pair[0]) as i64) >> shift)
 }

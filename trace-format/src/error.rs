@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a trace could not be read or written.
+/// Failure to read or write a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -22,11 +22,11 @@ pub enum TraceError {
     #[error("{} is truncated: {reason}", path.display())]
     Truncated { path: PathBuf, reason: String },
 
-    /// The bytes are not what was written.
+    /// The bytes differ from those written.
     #[error("{} is damaged at byte {offset}: {reason}", path.display())]
     Damaged { path: PathBuf, offset: u64, reason: String },
 
-    /// The caller asked for something that the trace does not have.
+    /// The caller asked for something that the trace does not contain.
     #[error("{} has no {what}: there are {count}, counted from 0", path.display())]
     Missing { path: PathBuf, what: String, count: usize },
 

@@ -1,11 +1,10 @@
-//! The content hash of a trace: over its records as they were given, independent of their encoding.
+//! The content hash of a trace: over its records as given, independent of their encoding.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cta::PushedRecord;
 
-/// Bytes that are gathered before they are hashed, because hashing a few at a time takes several
-/// times as long.
+/// Bytes gathered before hashing, because hashing a few at a time takes several times as long.
 const GATHERED: usize = 1 << 15;
 
 #[derive(Clone, Default)]
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
     use crate::record::{InstructionId, OpClass};
 
-    /// The hash is that of the concatenated pieces, even if the buffer is filled several times.
+    /// The hash is over the concatenated pieces, even if the buffer fills several times.
     #[test]
     fn it_is_of_all_bytes_in_their_order() {
         let (mut hash, mut plain) = (ContentHash::default(), Xxh3::new());

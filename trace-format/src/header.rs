@@ -1,4 +1,4 @@
-//! The header of a trace file, and the fixed bytes at its two ends.
+//! The header of a trace file, and the fixed bytes at both ends.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use crate::dictionary::Site;
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 use crate::serial;
 
-/// The version that is written. A reader refuses a file with a higher major version.
+/// The major version written. A reader refuses a file with a higher major version.
 pub(crate) const MAJOR: u16 = 5;
-/// A file with a higher minor version has additional fields behind those that this reader knows,
-/// which it may ignore. A file that has nothing in the fields of minor 1 is written as minor 0.
+/// The minor version. A file with a higher minor version has additional trailing fields, which a
+/// reader may ignore. A file that uses no field of minor 1 is written as minor 0.
 ///
-/// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file. 3.0 more
-/// than 255 bytes per lane. 4.0 clusters of CTAs. 5.0 barriers for some warps
-/// of a CTA; how long lines are to stay in L2. 5.1 resets of lines that are kept in L2.
+/// Changes: 1.0 the first. 2.0 class fp16; register operands by bank. 3.0 more than 255 bytes per
+/// lane. 4.0 clusters of CTAs. 5.0 barriers for some warps of a CTA; L2 eviction policies. 5.1
+/// resets of persisting L2 lines.
 pub(crate) const MINOR: u16 = 1;
 
-/// As in PNG: cannot be text or 7-bit data, and is altered by line-end conversion.
+/// As in PNG: cannot be text or 7-bit data, and line-end conversion alters it.
 const MAGIC: [u8; 8] = *b"\x89WMT\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"WMT-END\n";
 
-/// Which program made a trace, and from what.
+/// The program that made a trace, and its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Program and version.
@@ -41,10 +41,10 @@ pub struct Header {
     pub version: (u16, u16),
     pub provenance: Provenance,
     pub memcpys: Vec<Memcpy>,
-    /// Kernels before which lines that are kept in L2 become as others
-    /// (`cudaCtxResetPersistingL2Cache`): their numbers, ascending.
+    /// Numbers of the kernels before which persisting L2 lines are reset to normal
+    /// (`cudaCtxResetPersistingL2Cache`), ascending.
     pub l2_resets: Vec<u32>,
-    /// Hash of kernels, copies, resets and records. It does not depend on compression, chunk size and
+    /// Hash of kernels, copies, resets and records, independent of compression, chunk size and
     /// provenance.
     pub content_hash: u64,
 }
@@ -63,9 +63,9 @@ pub struct Kernel {
     pub thread_instructions: u64,
     /// Compute instructions by class.
     pub compute_by_class: [u64; OpClass::COUNT],
-    /// Records by kind and address space; pairs that do not occur are left out.
+    /// Records by kind and address space; pairs that do not occur are absent.
     pub records_by_kind: Vec<KindCount>,
-    /// The chunk numbers that [`Trace::chunk`](crate::Trace::chunk) takes for this kernel, from 0.
+    /// Chunk numbers that [`Trace::chunk`](crate::Trace::chunk) accepts for this kernel, from 0.
     #[serde(skip)]
     pub chunks: Range<usize>,
 }
@@ -81,7 +81,7 @@ pub struct KindCount {
 }
 
 impl Kernel {
-    /// Records of a kind in an address space.
+    /// Returns the records of a kind in an address space.
     pub fn count(&self, kind: Kind, space: Space) -> u64 {
         let of_kind = self.records_by_kind.iter().find(|c| c.kind == kind && c.space == space);
         of_kind.map_or(0, |count| count.records)
@@ -111,7 +111,7 @@ impl Kernel {
         counts[place].lanes += active;
     }
 
-    /// The first total that is not the sum of its parts: its name, the total, and the sum
+    /// Returns the first total that is not the sum of its parts: its name, the total, and the sum
     /// (saturating).
     pub(crate) fn contradiction(&self) -> Option<(&'static str, u64, u64)> {
         let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
@@ -128,7 +128,8 @@ impl Kernel {
         totals.into_iter().find(|(_, total, parts)| total != parts)
     }
 
-    /// The first count that differs from `counted`: its name, the count here and the count there.
+    /// Returns the first count that differs from `counted`: its name, the count here and the count
+    /// there.
     pub(crate) fn difference(&self, counted: &Kernel) -> Option<(&'static str, u64, u64)> {
         let counts = [
             ("warps", self.warps, counted.warps),
@@ -139,27 +140,27 @@ impl Kernel {
         counts.into_iter().find(|(_, said, counted)| said != counted)
     }
 
-    /// Records with addresses: loads, stores, atomics, reductions, copies, prefetches.
+    /// Returns the records with addresses: loads, stores, atomics, reductions, copies, prefetches.
     pub fn memory_records(&self) -> u64 {
         let memory = self.records_by_kind.iter().filter(|count| count.kind.is_memory());
         memory.map(|count| count.records).sum()
     }
 }
 
-/// The last block of a file: the header and where everything is.
+/// The last block of a file: the header and the directory of blocks.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     pub provenance: Provenance,
     pub memcpys: Vec<Memcpy>,
     pub content_hash: u64,
     pub kernels: Vec<KernelIndex>,
-    /// [`Header::l2_resets`], which follow the other fields in files of minor version 1.
+    /// [`Header::l2_resets`], after the other fields in files of minor version 1.
     #[serde(skip)]
     pub l2_resets: Vec<u32>,
 }
 
 impl Index {
-    /// The lowest minor version that holds it.
+    /// Returns the lowest minor version that can hold the index.
     pub fn minor(&self) -> u16 {
         u16::from(!self.l2_resets.is_empty())
     }
@@ -171,7 +172,7 @@ impl Index {
         }
     }
 
-    /// The index of a file of the major version that is written.
+    /// Decodes the index of a file of the current major version.
     pub fn decode(bytes: &[u8], minor: u16) -> Result<Index, String> {
         let (index, l2_resets): (Index, Vec<u32>) = match minor {
             0 => (serial::decode(bytes)?, Vec::new()),
@@ -187,8 +188,7 @@ impl Index {
     }
 }
 
-/// Blocks are in the file in the order in which they are listed here; a kernel's dictionary follows
-/// its chunks.
+/// Blocks of a kernel, in file order; the dictionary follows the chunks.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KernelIndex {
     pub kernel: Kernel,
@@ -202,7 +202,7 @@ pub(crate) struct ChunkIndex {
     pub ctas: u32,
 }
 
-/// The first bytes of a file: magic, version, checksum of both. The same in every version.
+/// The first bytes of a file: magic, version, checksum of both. Identical in every version.
 pub(crate) struct Head {
     pub major: u16,
     pub minor: u16,
@@ -232,7 +232,7 @@ impl Head {
     }
 }
 
-/// The last bytes of a file: where the index is.
+/// The last bytes of a file: the position of the index.
 pub(crate) struct Footer {
     pub offset: u64,
     pub index: Block,

@@ -28,7 +28,7 @@ fn golden() -> Trace {
     Trace::from_bytes("golden", GOLDEN.to_vec()).unwrap()
 }
 
-/// The inflated bytes of the golden file's blocks, in their order, and its index.
+/// Returns the inflated blocks of the golden file, in order, and its index.
 fn blocks() -> (Vec<Vec<u8>>, Index) {
     let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
     let start = footer.offset as usize;
@@ -47,7 +47,7 @@ fn blocks() -> (Vec<Vec<u8>>, Index) {
     (blocks, index)
 }
 
-/// A block, and what a file holds of it.
+/// Returns a block and its bytes in the file.
 fn pack(bytes: &[u8], codec: Codec, level: u32) -> (Block, Vec<u8>) {
     let mut packer = Packer::new(codec, level).unwrap();
     let mut stored = Vec::new();
@@ -55,7 +55,7 @@ fn pack(bytes: &[u8], codec: Codec, level: u32) -> (Block, Vec<u8>) {
     (block, stored)
 }
 
-/// A file with a valid head, footer and index checksum.
+/// Returns a file with a valid head, footer and index checksum.
 fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
     let mut bytes = head.encode().to_vec();
     bytes.extend_from_slice(blocks);
@@ -68,7 +68,7 @@ fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
 
 const HEAD: Head = Head { major: MAJOR, minor: 0 };
 
-/// Reads everything in the trace, up to the first error.
+/// Reads the whole trace, up to the first error.
 fn exhaust(trace: &Trace) -> Result<(), TraceError> {
     for (number, kernel) in trace.kernels().iter().enumerate() {
         for chunk in kernel.chunks.clone() {
@@ -83,7 +83,7 @@ fn exhaust_chunk(chunk: &Arc<Chunk>) {
     for (index, cta) in chunk.ctas().iter().enumerate() {
         for warp in 0..cta.warps.len() {
             let mut cursor = chunk.warp(index, warp);
-            // Continue after errors too: this may give wrong records but must not panic.
+            // Reading on after an error may give wrong records but must not panic.
             for _ in 0..=cta.warps[warp].records {
                 let _ = cursor.next(&mut record);
             }
@@ -95,7 +95,7 @@ fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)
 }
 
-/// `bytes` are not empty.
+/// Applies changes to `bytes`, which must not be empty.
 fn change(bytes: &mut [u8], changes: &[(prop::sample::Index, u8)]) {
     for (at, value) in changes {
         let at = at.index(bytes.len());
@@ -167,7 +167,7 @@ fn the_golden_file_uses_every_code() {
     assert!(controls.iter().any(|code| code & control::UNALIGNED != 0));
 }
 
-/// The kernel of the golden file that has clusters of two, read as if they were of `size`.
+/// Reads the kernel of the golden file that has clusters of two as if they had `size` CTAs.
 fn golden_in_clusters_of(size: u32) -> Vec<Result<bool, TraceError>> {
     let (blocks, index) = blocks();
     let sites = Arc::new(Sites::of(&golden().instructions(0).unwrap(), size));
@@ -236,7 +236,8 @@ fn a_newer_minor_version_may_say_more() {
     assert!(same.ends_with("index: 4 bytes left over"), "{same}");
 }
 
-/// An index of no kernel as minor version 0 has it, and as 1 has it with these resets of L2.
+/// Returns an index without kernels in minor version 0, and in minor version 1 with these L2
+/// resets.
 fn indexes(l2_resets: &[u32]) -> [Vec<u8>; 2] {
     let index = Index::default();
     [serial::encode(&index), serial::encode(&(&index, l2_resets))]
@@ -275,7 +276,7 @@ fn one_kernel(chunks: Vec<ChunkIndex>, dictionary: Block, ctas: u32) -> Index {
     Index { kernels: vec![KernelIndex { kernel, chunks, dictionary }], ..Index::default() }
 }
 
-/// The index of versions 2 and 3 that [`one_kernel`] is without CTAs.
+/// Returns the index of versions 2 and 3 for [`one_kernel`] without CTAs.
 fn one_old_kernel(dictionary: Block) -> Vec<u8> {
     let info = ("", 0u64, [[0u32; 3]; 2], [0u32; 3]);
     let totals = (0u32, [0u64; 4], [0u64; OpClass::COUNT], Vec::<KindCount>::new());
@@ -283,7 +284,7 @@ fn one_old_kernel(dictionary: Block) -> Vec<u8> {
     serial::encode(&(Provenance::default(), Vec::<Memcpy>::new(), 0u64, kernels))
 }
 
-/// The bytes per lane that are read of an instruction whose other fields stand for nothing.
+/// Decodes the bytes per lane of an instruction whose other fields are all neutral.
 fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     let none: Vec<u8> = Vec::new();
     let rest = (Operands::NONE, None::<u32>, None::<u32>, Vec::<Compute>::new());
@@ -308,7 +309,7 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
     Ok(instructions[0].width)
 }
 
-/// Version 2 has one byte, whatever its value.
+/// Version 2 uses one byte for any value.
 #[test]
 fn bytes_per_lane_are_read_as_their_version_writes_them_and_bounded() {
     let second = Head { major: 2, minor: 0 };
@@ -348,7 +349,7 @@ fn chunks_must_hold_the_ctas_of_their_kernel() {
     check(vec![chunk(2), chunk(u32::MAX)], 3, "index: chunks exceed a kernel");
 }
 
-/// The golden file with one count of its index changed and all checksums valid.
+/// Returns the golden file with one count of its index changed and all checksums valid.
 fn with_kernel(change: impl Fn(&mut Kernel)) -> Vec<u8> {
     let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
     let mut index = blocks().1;
@@ -390,11 +391,11 @@ fn counts_that_contradict_each_other_are_refused_when_a_file_is_opened() {
 
 #[test]
 fn hostile_lengths_do_not_allocate() {
-    // A string of 2^62 bytes where the index begins.
+    // A string of 2^62 bytes at the start of the index.
     let mut index = vec![253];
     index.extend_from_slice(&(1u64 << 62).to_le_bytes());
     assert!(open_error(file(&HEAD, &[], &index)).contains("index: "));
-    // As many CTAs.
+    // 2^62 CTAs.
     let mut chunk = Vec::new();
     crate::varint::put(&mut chunk, 1 << 62);
     let origin =
@@ -406,7 +407,7 @@ fn hostile_lengths_do_not_allocate() {
     );
 }
 
-/// Files of a few kilobytes whose dictionary or index would take gigabytes when decoded.
+/// Files of a few kilobytes whose dictionary or index would decode to gigabytes.
 #[test]
 fn what_would_expand_in_memory_is_refused_before_it_does() {
     let zeros = vec![0; MAX_DECODED + 1];

@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
-/// How soon a line leaves L2 (PTX ISA, "createpolicy").
+/// Eviction priority of a line in L2 (PTX ISA, "createpolicy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Eviction {
-    /// As it would without the access (`evict_unchanged`).
+    /// Unchanged by the access (`evict_unchanged`).
     Unchanged,
-    /// In its turn, whatever it was before (`evict_normal`).
+    /// Normal order, whatever the previous priority (`evict_normal`).
     Normal,
     /// Before all others (`evict_first`).
     First,
@@ -15,7 +15,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// All, by their names in tables of accesses.
+    /// All priorities, by their names in tables of accesses.
     pub const ALL: [(&str, Eviction); 4] = [
         ("evict-unchanged", Eviction::Unchanged),
         ("evict-normal", Eviction::Normal),
@@ -24,23 +24,23 @@ impl Eviction {
     ];
 }
 
-/// What an access says of the lines in L2 that it reads or writes: some of them leave as `primary` says,
-/// the others as `secondary` says. Which they are follows from their addresses.
+/// The eviction policy of an access: a fraction of its lines gets the priority `primary`, the rest
+/// `secondary`. The address of a line decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct L2Policy {
     pub primary: Eviction,
-    /// So many sixteenths of the lines, 1 to 16.
+    /// Fraction of lines with the primary priority, in sixteenths, 1 to 16.
     pub sixteenths: u8,
     pub secondary: Eviction,
 }
 
 impl L2Policy {
-    /// That of accesses whose lines are all alike.
+    /// Returns the policy that treats all lines alike.
     pub fn of_all(primary: Eviction) -> L2Policy {
         L2Policy { primary, sixteenths: 16, secondary: Eviction::Unchanged }
     }
 
-    /// How the line of this number leaves.
+    /// Returns the priority of a line by its number.
     pub fn of_line(self, line: u64) -> Eviction {
         // The high bits of a product depend on all bits of the line (Knuth, vol. 3, 6.4).
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -48,7 +48,7 @@ impl L2Policy {
         if sixteenth < self.sixteenths.into() { self.primary } else { self.secondary }
     }
 
-    /// A number of its own for each value, in 13 bits; not 0.
+    /// Returns a nonzero key of 13 bits that is unique to the value.
     pub(crate) fn key(self) -> u64 {
         1 << 12
             | (self.primary as u64) << 10

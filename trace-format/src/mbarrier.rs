@@ -1,29 +1,30 @@
 use serde::{Deserialize, Serialize};
 
-/// What an instruction does with mbarriers, counting objects in shared memory on which warps wait for
-/// each other and for copies (PTX ISA, "mbarrier"). The addresses of the record are those of
-/// the mbarriers, except for [`Mbarrier::Signal`]. What is counted is for each lane.
+/// The mbarrier operation of an instruction. Mbarriers are counting objects in shared memory on
+/// which warps wait for each other and for copies (PTX ISA, "mbarrier"). The addresses of the
+/// record are those of the mbarriers, except for [`Mbarrier::Signal`]. Counts are per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Mbarrier {
-    /// Begins one whose phases are complete after so many arrivals.
+    /// Initialises an mbarrier whose phases complete after `arrivals` arrivals.
     Init { arrivals: u32 },
-    /// Expects so many bytes more in this phase (fewer, if negative: they have come), then arrives so
-    /// often.
+    /// Adds `bytes` to the bytes expected in this phase (negative: bytes that have already
+    /// arrived), then performs `arrivals` arrivals.
     Arrive { arrivals: u32, bytes: i32 },
-    /// As `Arrive`, and as many arrivals fewer are expected from the next phase on.
+    /// As `Arrive`, and lowers the expected arrivals of later phases by `arrivals`.
     ArriveAndDrop { arrivals: u32, bytes: i32 },
-    /// Arrives once when all async copies that the warp has issued so far have ended. If it
-    /// `increments`, one arrival more is expected in this phase.
+    /// Arrives once all async copies that the warp has issued so far are complete. With
+    /// `increments` this phase expects one arrival more.
     ArriveAfterCopies { increments: bool },
-    /// Waits until the phase with this parity is complete: until the present phase has the other.
+    /// Waits until the phase of this parity is complete, that is, until the current phase has the
+    /// other parity.
     Wait { parity: bool },
-    /// Of a copy or store, not of an mbarrier's own instruction: its bytes are counted as come by the
-    /// mbarrier at this offset in the shared memory of the CTA that they come to.
+    /// For a copy or store: signals its bytes to the mbarrier at this offset in the shared memory
+    /// of the destination CTA.
     Signal { offset: u32 },
 }
 
 impl Mbarrier {
-    /// A number of its own for each value.
+    /// Returns a key that is unique to the value.
     pub(crate) fn key(self) -> [u64; 2] {
         let two =
             |number: u64, high: u32, low: u32| [number, u64::from(high) << 32 | u64::from(low)];

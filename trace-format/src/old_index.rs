@@ -1,4 +1,4 @@
-//! The index as versions 1 to 3 of the format wrote it, before kernels had clusters.
+//! The index of format versions 1 to 3, without clusters.
 
 use std::ops::Range;
 

@@ -1,35 +1,35 @@
 use serde::{Deserialize, Serialize};
 
-/// The general registers that an instruction reads, by bank of the register file. The cycles that
-/// the reads take follow from the number of banks and the reads per bank and cycle.
+/// The general registers that an instruction reads, counted by register-file bank. The cycles of
+/// the reads follow from the number of banks and the reads per bank and cycle.
 ///
 /// Volta and later have 2 banks, Maxwell and Pascal 4 (Jia et al., "Dissecting the NVIDIA Volta GPU
-/// Architecture via Microbenchmarking", 2018). If banks are offset by the warp number, the counts
-/// are the same.
+/// Architecture via Microbenchmarking", 2018). Offsetting banks by the warp number does not change
+/// the counts.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(into = "u16", try_from = "u16")]
 pub struct Operands {
     /// Number of distinct general registers, at most [`Operands::MOST`]. A wide operand counts
-    /// once, because a trace names only the first of its registers.
+    /// once, because a trace names only its first register.
     pub sources: u8,
-    /// The most of them in one bank out of 4, where the bank is the register number modulo 4.
+    /// Maximum reads of one bank of 4, where the bank is the register number modulo 4.
     pub bank_reads: u8,
-    /// The most of them in one bank out of 2, where the bank is the register number modulo 2.
+    /// Maximum reads of one bank of 2, where the bank is the register number modulo 2.
     pub bank_reads_of_2: u8,
 }
 
-/// Bits that each count takes in a file.
+/// Bits of each count in a file.
 const BITS: u32 = 3;
 
 impl Operands {
-    /// Counts are capped at this; no instruction has more.
+    /// Upper bound of each count; no instruction has more.
     pub const MOST: u8 = (1 << BITS) - 1;
     pub const NONE: Operands = Operands { sources: 0, bank_reads: 0, bank_reads_of_2: 0 };
 
-    /// The operands of an instruction that reads the general registers with these numbers. Repeats
-    /// count once.
+    /// Returns the operands of an instruction that reads these general registers. Repeats count
+    /// once.
     pub fn of(numbers: impl IntoIterator<Item = u16>) -> Operands {
         let mut read: Vec<u16> = numbers.into_iter().collect();
         read.sort_unstable();
@@ -41,8 +41,8 @@ impl Operands {
         Operands::new(read.len(), fullest(4), fullest(2))
     }
 
-    /// The operands of this many registers spread evenly over the banks, as compilers try to; used
-    /// where the registers are unknown.
+    /// Returns the operands of `sources` registers spread evenly over the banks, as compilers aim
+    /// for; used when the registers are unknown.
     pub fn spread(sources: usize) -> Operands {
         Operands::new(sources, sources.div_ceil(4), sources.div_ceil(2))
     }
@@ -56,7 +56,7 @@ impl Operands {
         }
     }
 
-    /// Whether any registers give these counts.
+    /// Returns whether some set of registers has these counts.
     pub(crate) fn is_possible(self) -> bool {
         let Operands { sources, bank_reads, bank_reads_of_2 } = self;
         let even = Operands::spread(sources.into());

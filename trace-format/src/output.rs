@@ -1,4 +1,4 @@
-//! An output file that appears under its name only when it is complete.
+//! An output file that appears under its name only once it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::TraceError;
 
-/// Writes to a temporary file beside the final one; it is removed when dropped before
-/// [`Output::finish`].
+/// Writes to a temporary file beside the final one; dropping it before [`Output::finish`] removes
+/// the file.
 pub(crate) struct Output {
     path: PathBuf,
     /// The final path, with links followed.
@@ -50,7 +50,7 @@ impl Output {
         &self.path
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -61,7 +61,7 @@ impl Output {
         result.map_err(|source| self.failed("write", source))
     }
 
-    /// Forgets what was written after the first `bytes`.
+    /// Discards everything after the first `bytes`.
     pub fn truncate(&mut self, bytes: u64) -> Result<(), TraceError> {
         let shortened = self.file.flush().and_then(|()| {
             let file = self.file.get_mut().as_file_mut();
@@ -72,7 +72,7 @@ impl Output {
         shortened.map(drop).map_err(|source| self.failed("write", source))
     }
 
-    /// Replaces the first bytes, after all others.
+    /// Overwrites the first bytes, after all others are written.
     pub fn rewrite_head(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
         let rewritten = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(bytes));
         rewritten.map_err(|source| self.failed("write", source))
@@ -85,7 +85,7 @@ impl Output {
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&place).map_err(|error| failed(error.error))?;
-        // The rename is durable only after the directory has been synced.
+        // The rename is durable only once the directory is synced.
         #[cfg(unix)]
         File::open(directory(&place)).and_then(|directory| directory.sync_all()).map_err(failed)?;
         Ok(())
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"new");
     }
 
-    /// An output to a device that accepts no data.
+    /// An output on a device that accepts no data.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_reported_with_the_path() {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(errors.map(|error| error.to_string()).next(), Some(expected.clone()));
         drop(output);
 
-        // Data still in the buffer fail when they are flushed at the end.
+        // Buffered data fail at the final flush.
         let mut output = full();
         output.write(b"few").unwrap();
         let error = output.finish().unwrap_err();

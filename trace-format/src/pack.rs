@@ -1,16 +1,16 @@
-//! Bit packing of address lists: each value takes as many bits as the largest offset needs.
+//! Bit packing of address lists, with the field width of the largest offset.
 
-/// Widest field: with up to 7 bits before it, it still lies within 8 bytes.
+/// Maximum field width: with up to 7 bits before it, a field still lies within 8 bytes.
 pub(crate) const MAX_BITS: u32 = 56;
 
-/// Bytes behind the data that [`unpack`] may touch.
+/// Bytes after the data that [`unpack`] may read.
 pub(crate) const PADDING: usize = 8;
 
 pub(crate) fn packed_bytes(count: usize, bits: u32) -> usize {
     (count * bits as usize).div_ceil(8)
 }
 
-/// Appends `bits` low bits of each value, lowest bit first.
+/// Appends the low `bits` bits of each value, lowest bit first.
 pub(crate) fn pack(out: &mut Vec<u8>, bits: u32, values: impl Iterator<Item = u64>) {
     let mut held = 0u64;
     let mut filled = 0;
@@ -20,14 +20,14 @@ pub(crate) fn pack(out: &mut Vec<u8>, bits: u32, values: impl Iterator<Item = u6
         if filled >= u64::BITS {
             out.extend_from_slice(&held.to_le_bytes());
             filled -= u64::BITS;
-            // The part of the value that did not fit: all but its low `bits - filled` bits.
+            // The remaining bits of the value: all but its low `bits - filled`.
             held = if filled == 0 { 0 } else { value >> (bits - filled) };
         }
     }
     out.extend_from_slice(&held.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// The value at `index` of those packed at `data[0..]`; needs [`PADDING`] bytes behind.
+/// Returns the value at `index` of a packed list; needs [`PADDING`] bytes after it.
 #[inline]
 pub(crate) fn unpack(data: &[u8], bits: u32, index: usize) -> u64 {
     let bit = index * bits as usize;

@@ -1,4 +1,4 @@
-//! Compression of blocks on a thread of its own, while the next ones are encoded.
+//! Compresses blocks on a separate thread while the writer encodes the next ones.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,37 +8,37 @@ use std::thread;
 
 use crate::block::{Block, Packer};
 
-/// Blocks that may be under way: one that is compressed, and the next.
+/// Maximum blocks in flight: one in compression, one queued.
 const AHEAD: usize = 2;
 
-/// A block under way, and afterwards the memory of the next.
+/// The buffers of a block, reused for later blocks.
 #[derive(Default)]
 pub(crate) struct Parcel {
-    /// What the block holds.
+    /// Inflated content.
     pub plain: Vec<u8>,
-    /// What the file holds of it.
+    /// Compressed content.
     pub stored: Vec<u8>,
 }
 
-/// A block that has been compressed, or why it has not.
+/// A compressed block, or the error.
 type Packed = (Parcel, io::Result<Block>);
 
-/// Blocks between a writer and its file. They come back in the order in which they are handed over, each with
-/// the place in the file's index that it was handed over for.
+/// The blocks in flight between a writer and its file. They return in the order of
+/// [`Packing::push`], each with its place in the index.
 pub(crate) struct Packing<P> {
     to_pack: SyncSender<Parcel>,
-    /// Never locked: a receiver alone would keep a writer from being shared between threads.
+    /// Never locked: the mutex only makes the writer shareable between threads.
     packed: Mutex<Receiver<Packed>>,
     under_way: VecDeque<P>,
 }
 
 impl<P> Packing<P> {
     /// # Errors
-    /// When the host lets no thread begin.
+    /// When the thread cannot start.
     pub fn new(mut packer: Packer) -> io::Result<Packing<P>> {
         let (to_pack, parcels) = sync_channel::<Parcel>(AHEAD);
         let (done, packed) = sync_channel(AHEAD);
-        // It ends with the writer, which drops its ends of both channels.
+        // The thread ends with the writer, which drops its ends of both channels.
         thread::Builder::new().name("pack".to_owned()).spawn(move || {
             for mut parcel in parcels {
                 let block = packer.pack(&parcel.plain, &mut parcel.stored);
@@ -50,19 +50,19 @@ impl<P> Packing<P> {
         Ok(Packing { to_pack, packed: Mutex::new(packed), under_way: VecDeque::new() })
     }
 
-    /// Whether one has to come back before another is handed over.
+    /// Returns whether a block must be taken back before the next push.
     pub fn is_full(&self) -> bool {
         self.under_way.len() == AHEAD
     }
 
-    /// Hands over a block.
+    /// Queues a block for compression.
     pub fn push(&mut self, parcel: Parcel, place: P) {
         assert!(!self.is_full(), "so many blocks are not under way at once");
         self.under_way.push_back(place);
         self.to_pack.send(parcel).expect(ALIVE);
     }
 
-    /// Waits for the oldest block that is under way; `None` if there is none.
+    /// Waits for the oldest block in flight; `None` if there is none.
     pub fn next(&mut self) -> Option<(P, Packed)> {
         let place = self.under_way.pop_front()?;
         let packed = self.packed.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Selections of numbers as users write them: `2..5,7`.
+//! Selections of numbers in the notation of users: `2..5,7`.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 
 /// A selection of items that are numbered from 0.
 ///
-/// It is written like slices: `2..5` is 2, 3 and 4, `5..` everything from 5 on, `..5` everything
-/// before 5, `..` everything, `7` a single item; several of these are separated by commas. Two
-/// selections are equal if they select the same numbers, however they are written.
+/// The notation is that of slices: `2..5` is 2, 3 and 4, `5..` everything from 5 on, `..5`
+/// everything before 5, `..` everything, `7` a single item; commas separate several. Two selections
+/// are equal if they select the same numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges {
-    /// Ascending, none empty, with a gap between any two.
+    /// Ascending, non-empty, with a gap between any two.
     parts: Vec<Range<u64>>,
 }
 
-/// End of a range without an end. No item has this number.
+/// End of an open range. No item has this number.
 const OPEN: u64 = u64::MAX;
 
-/// A selection that cannot be read.
+/// A malformed selection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangesError {
     #[error(
@@ -29,11 +29,11 @@ pub enum RangesError {
     Empty { part: String },
 }
 
-/// A selection of items that do not exist.
+/// A selection beyond the existing items.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {ranges} go beyond the end: there {} {count}, numbered from 0", if *count == 1 { "is" } else { "are" })]
 pub struct BeyondEnd {
-    /// The items, in the plural.
+    /// Name of the items, plural.
     pub what: &'static str,
     pub ranges: Ranges,
     pub count: u64,
@@ -50,16 +50,15 @@ impl Ranges {
         self.parts.get(before).is_some_and(|part| part.start <= number)
     }
 
-    /// The first number after the last selected one; `None` if the selection has no end.
+    /// Returns the number after the last selected one; `None` for an open selection.
     pub fn end(&self) -> Option<u64> {
         self.parts.last().map(|part| part.end).filter(|&end| end != OPEN)
     }
 
-    /// Checks that all selected items exist, given that there are `count` items; `what` is their
-    /// name in the plural.
+    /// Checks that all selected items exist among `count`; `what` is their name, plural.
     ///
     /// # Errors
-    /// When a range ends or begins beyond the last item.
+    /// When a range starts or ends beyond the last item.
     pub fn check(&self, what: &'static str, count: u64) -> Result<(), BeyondEnd> {
         let named = |part: &Range<u64>| if part.end == OPEN { part.start } else { part.end - 1 };
         match self.parts.last() {

@@ -15,15 +15,14 @@ use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR};
 use crate::record::{Instruction, Record};
 use crate::{serial, v1, v2, v3, v4};
 
-/// Number of dictionaries that are cached, more than kernels run at once. Together they are limited
-/// to the size that a single dictionary may have.
+/// Cached dictionaries, more than the kernels that run at once. Their total size is limited to that
+/// of a single dictionary.
 const KEPT_DICTIONARIES: usize = 8;
 
-/// A trace opened for reading; it can be shared among threads. Opening reads the header, index and
-/// footer. Chunks and dictionaries are inflated on request and live as long as their user keeps
-/// them.
+/// A trace opened for reading, shareable among threads. Opening reads header, index and footer.
+/// Chunks and dictionaries are inflated on request and live as long as their users.
 ///
-/// The file is memory-mapped: it must not be changed while it is open.
+/// The file is memory-mapped and must not change while it is open.
 pub struct Trace {
     path: Arc<Path>,
     bytes: Bytes,
@@ -35,7 +34,7 @@ pub struct Trace {
     dictionaries: Mutex<Vec<(usize, Dictionary)>>,
 }
 
-/// A kernel's instructions, and their properties that decoding needs.
+/// The instructions of a kernel, and the properties that decoding needs.
 #[derive(Clone)]
 struct Dictionary {
     instructions: Arc<[Instruction]>,
@@ -58,8 +57,8 @@ impl Bytes {
     }
 }
 
-/// The bytes of a pipe or device, which cannot be mapped; of one that does not begin as a trace, only
-/// the first.
+/// Reads a pipe or device, which cannot be mapped. Stops after the first bytes if they are not
+/// those of a trace.
 fn read_stream(mut stream: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut stream).take(Head::BYTES as u64).read_to_end(&mut bytes)?;
@@ -109,7 +108,7 @@ impl Trace {
             return Trace::from_bytes(path, Vec::new());
         }
         // SAFETY: the map is only read. The operating system cannot guarantee that the file stays
-        // unchanged while it is mapped; that is the documented precondition of this function.
+        // unchanged while it is mapped; this is the documented precondition of the function.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(&file) }.map_err(failed("map"))?;
         Trace::over(path, Bytes::Mapped(map))
@@ -157,12 +156,12 @@ impl Trace {
         self.bytes.as_slice().len() as u64
     }
 
-    /// The kernels in launch order.
+    /// Returns the kernels in launch order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// A kernel's instructions, by [`InstructionId`](crate::InstructionId).
+    /// Returns the instructions of a kernel, by [`InstructionId`](crate::InstructionId).
     ///
     /// # Errors
     /// When there is no such kernel or its dictionary is damaged.
@@ -204,7 +203,7 @@ impl Trace {
         Chunk::parse(data, self.dictionary(kernel)?.sites, origin).map(Arc::new)
     }
 
-    /// Recounts all records and compares the totals in the index with them. Reads the whole trace.
+    /// Recounts all records and compares them with the totals of the index. Reads the whole trace.
     ///
     /// # Errors
     /// When a count in the index differs from that of the records, or a chunk is damaged.
@@ -235,7 +234,7 @@ impl Trace {
             for warp in 0..cta.warps.len() {
                 let mut cursor = chunk.warp(index, warp);
                 while cursor.next(&mut record)? {
-                    // Always found, because the cursor has looked it up before.
+                    // Always present: the cursor has looked it up before.
                     if let Some(site) = chunk.sites.get(record.instruction.0) {
                         counted.add(record.mask, &record.compute_lanes, site);
                     }
@@ -245,8 +244,7 @@ impl Trace {
         Ok(())
     }
 
-    /// The CTAs of a kernel that a chunk holds, by their number in file order, without inflating
-    /// the chunk.
+    /// Returns the CTAs of a chunk by their number in file order, without inflating it.
     ///
     /// # Errors
     /// When there is no such chunk.
@@ -261,7 +259,7 @@ impl Trace {
     }
 
     fn dictionary(&self, kernel: usize) -> Result<Dictionary, TraceError> {
-        // A panic elsewhere cannot leave the list half changed.
+        // A panic elsewhere cannot leave the list inconsistent.
         let lock = || self.dictionaries.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = lock().iter().find(|(of, _)| *of == kernel).map(|(_, kept)| kept.clone());
         if let Some(dictionary) = kept {
@@ -298,10 +296,10 @@ fn total_bytes(dictionaries: &[(usize, Dictionary)]) -> usize {
     dictionaries.iter().map(|(_, dictionary)| dictionary.bytes as usize).sum()
 }
 
-/// What a file of another format is, by its name or its first bytes, and the command that converts
-/// it.
+/// Recognises a file of another format by its name or first bytes; returns the format and the
+/// command that converts it.
 fn other_format(path: &Path, bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    /// A program's own output may come first.
+    /// The traced program's own output may come first.
     const SEARCHED: usize = 64 << 10;
     let name = path.file_name().map_or("".into(), |name| name.to_string_lossy());
     let begins = |with: &[&str]| with.iter().any(|with| bytes.starts_with(with.as_bytes()));
@@ -351,7 +349,7 @@ impl Opening<'_> {
         }
     }
 
-    /// The error for bytes that do not begin as a trace does.
+    /// Returns the error for bytes that do not start like a trace.
     fn not_a_trace(&self) -> TraceError {
         let reason = match other_format(self.path, self.bytes) {
             Some((what, command)) => {
@@ -365,7 +363,7 @@ impl Opening<'_> {
         TraceError::NotATrace { path: self.path.into(), reason }
     }
 
-    /// The index and where it begins.
+    /// Returns the index and its offset.
     fn index(&self, head: &Head) -> Result<(Index, u64), TraceError> {
         let body = &self.bytes[Head::BYTES..];
         let footer = body.last_chunk().filter(|footer| Footer::has_magic(*footer));
@@ -398,7 +396,7 @@ impl Opening<'_> {
         Ok((index, footer.offset))
     }
 
-    /// Computes every block's offset; the blocks must fill the file up to the index.
+    /// Computes the offset of every block; the blocks must fill the file up to the index.
     fn places(
         &self,
         kernels: Vec<KernelIndex>,
@@ -485,7 +483,7 @@ fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
     }
 }
 
-/// A dictionary of an older version.
+/// Decodes the dictionary of an older version.
 fn decode_instructions<Old: DeserializeOwned + Into<Instruction>>(
     bytes: &[u8],
 ) -> Result<Vec<Instruction>, String> {
@@ -493,7 +491,7 @@ fn decode_instructions<Old: DeserializeOwned + Into<Instruction>>(
     Ok(old.into_iter().map(Old::into).collect())
 }
 
-/// `newer`: the file has a newer minor version, which may have more fields behind the known ones.
+/// `newer`: the file has a newer minor version and may have trailing fields.
 fn decode_index<T: DeserializeOwned>(bytes: &[u8], newer: bool) -> Result<T, String> {
     if newer { serial::decode_front(bytes) } else { serial::decode(bytes) }
 }

@@ -1,8 +1,8 @@
-//! What a trace holds: kernels, CTAs, warps, and their memory instructions with the compute
-//! between.
+//! The content of a trace: kernels, CTAs, warps, and their memory instructions with the compute
+//! between them.
 //!
 //! A record is one memory instruction (or barrier, fence, exit) of one warp. Its static part, the
-//! [`Instruction`], is shared by every execution of the same code path and kept once per kernel;
+//! [`Instruction`], is shared by every execution of the same code path and stored once per kernel;
 //! its dynamic part, the [`Record`], is the active mask and the lanes' addresses.
 
 use serde::{Deserialize, Serialize};
@@ -15,23 +15,23 @@ use crate::operands::Operands;
 /// Lanes in a warp.
 pub const WARP_SIZE: usize = 32;
 
-/// Most bytes that a lane of a record moves. Lanes of a bulk copy (`UBLKCP`) that move more are
+/// Maximum bytes per lane of a record. A lane of a bulk copy (`UBLKCP`) that moves more takes
 /// several records.
 pub const MAX_WIDTH: u32 = 1 << 16;
 
-/// Most bytes that a lane moves from or to registers. A record with more per lane is a bulk copy:
-/// of global memory, or from the CTA's own shared memory to that of another of its cluster.
+/// Maximum bytes that a lane moves from or to registers. A record with more per lane is a bulk
+/// copy: of global memory, or from the CTA's own shared memory to another CTA of its cluster.
 pub const MAX_REGISTER_WIDTH: u32 = 255;
 
-/// What kind of functional unit a compute instruction occupies.
+/// The functional unit of a compute instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum OpClass {
     /// Integer and logic, moves, comparisons, conversions of addresses.
     Integer,
-    /// Single precision floating point.
+    /// Single-precision floating point.
     Fp32,
-    /// Double precision floating point.
+    /// Double-precision floating point.
     Fp64,
     /// Special functions: reciprocal, square root, sine, exponent.
     Sfu,
@@ -41,9 +41,9 @@ pub enum OpClass {
     Control,
     /// The uniform datapath (Turing and later).
     Uniform,
-    /// Anything else that takes an issue slot.
+    /// Any other instruction that takes an issue slot.
     Other,
-    /// Packed half precision floating point, two values a lane.
+    /// Packed half-precision floating point, two values per lane.
     Fp16,
 }
 
@@ -63,7 +63,7 @@ impl OpClass {
         OpClass::Fp16,
     ];
 
-    /// Lower-case name, as in tables and machine files.
+    /// Returns the lower-case name used in tables and machine files.
     pub fn name(self) -> &'static str {
         match self {
             OpClass::Integer => "integer",
@@ -79,7 +79,7 @@ impl OpClass {
     }
 }
 
-/// What a record does.
+/// The operation of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Kind {
@@ -89,29 +89,29 @@ pub enum Kind {
     Atomic,
     /// Read-modify-write that returns nothing.
     Reduction,
-    /// Copy that bypasses the registers, from global to shared memory (`LDGSTS`, `UBLKCP`): the
-    /// addresses are the global ones. In [`Space::Cluster`], from the CTA's own shared memory: the
-    /// addresses are those that are written.
+    /// Copy from global to shared memory that bypasses the registers (`LDGSTS`, `UBLKCP`); the
+    /// addresses are the global ones. In [`Space::Cluster`]: copy from the CTA's own shared memory;
+    /// the addresses are the destinations.
     AsyncCopy,
     Prefetch,
-    /// Arrives at a barrier of the CTA, and waits until it is complete (`BAR.SYNC`).
+    /// Arrives at a barrier of the CTA and waits until it completes (`BAR.SYNC`).
     Barrier,
     /// Memory fence (`MEMBAR`).
     Fence,
     /// The lanes in the mask exit. The warp itself ends at its last record.
     Exit,
-    /// Not an instruction: holds the compute after the last record of a warp. Its mask is 0.
+    /// Not an instruction: holds the compute after a warp's last record. Its mask is 0.
     End,
-    /// Arrives at the barrier of the cluster (`UCGABAR_ARV`), and goes on.
+    /// Arrives at the cluster barrier without waiting (`UCGABAR_ARV`).
     ClusterArrive,
     /// Waits until all warps of the cluster have arrived at its barrier (`UCGABAR_WAIT`).
     ClusterWait,
-    /// Arrives at a barrier of the CTA for some of its warps, and goes on (`BAR.ARV`).
+    /// Arrives at a barrier for some warps of the CTA without waiting (`BAR.ARV`).
     BarrierArrive,
 }
 
 impl Kind {
-    /// The kinds of memory instructions, by their names in tables of accesses.
+    /// The memory instructions, by their names in tables of accesses.
     pub const MEMORY: [(&str, Kind); 6] = [
         ("load", Kind::Load),
         ("store", Kind::Store),
@@ -121,19 +121,19 @@ impl Kind {
         ("prefetch", Kind::Prefetch),
     ];
 
-    /// Whether records of this kind carry addresses.
+    /// Returns whether records of this kind carry addresses.
     pub fn is_memory(self) -> bool {
         !matches!(self, Kind::Fence | Kind::Exit | Kind::End)
             && !self.is_of_barrier()
             && !self.is_of_cluster()
     }
 
-    /// Whether it is about a barrier of the CTA.
+    /// Returns whether this kind names a barrier of the CTA.
     pub fn is_of_barrier(self) -> bool {
         matches!(self, Kind::Barrier | Kind::BarrierArrive)
     }
 
-    /// Whether it is about the barrier of a cluster.
+    /// Returns whether this kind uses the cluster barrier.
     pub fn is_of_cluster(self) -> bool {
         matches!(self, Kind::ClusterArrive | Kind::ClusterWait)
     }
@@ -166,7 +166,7 @@ impl Space {
     ];
 }
 
-/// Cache operator of a memory instruction, where it has one.
+/// Cache operator of a memory instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum CacheOp {
@@ -180,7 +180,7 @@ pub enum CacheOp {
     Streaming,
     /// Last use (`.LU`).
     LastUse,
-    /// Volatile: neither level may answer from a stale line (`.CV`, `.STRONG.SYS`).
+    /// Volatile: no level may serve a stale line (`.CV`, `.STRONG.SYS`).
     Volatile,
     /// Read-only data path (`.CONSTANT`, `LDG.E.CI`, `.NC`).
     ReadOnly,
@@ -192,51 +192,51 @@ pub enum CacheOp {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Compute {
     pub class: OpClass,
-    /// Distances back, in instructions of this warp (1 = the one just before, records count), of
-    /// the compute instructions whose results this one reads or overwrites. Dependences on memory
-    /// instructions are not here: see [`Instruction::use_distance`]. Ascending, no repeats, each at
-    /// most [`MAX_DEPENDENCE`]: an instruction further back is taken to have finished.
+    /// Distances back, in instructions of this warp (1 = the previous one, records count), to the
+    /// compute instructions whose results this one reads or overwrites. Dependences on memory
+    /// instructions are in [`Instruction::use_distance`]. Ascending, no repeats, each at most
+    /// [`MAX_DEPENDENCE`]: an instruction further back is taken as complete.
     pub deps: Vec<u8>,
-    /// The general registers it reads.
+    /// General registers read.
     pub operands: Operands,
 }
 
-/// Longest kept distance of a compute-to-compute dependence, in warp instructions.
+/// Longest recorded distance of a compute-to-compute dependence, in warp instructions.
 pub const MAX_DEPENDENCE: u8 = 64;
 
-/// The static part of a record: everything that does not change from one execution of a code path
-/// to the next. Two executions that came along different paths (other compute between, other
-/// distance to the first use) have different `Instruction`s with the same `pc`.
+/// The static part of a record, identical for every execution of a code path. Executions that
+/// arrive along different paths (other compute before, another distance to the first use) have
+/// different `Instruction`s with the same `pc`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Instruction {
-    /// Program counter, bytes from the start of the kernel.
+    /// Program counter, in bytes from the start of the kernel.
     pub pc: u64,
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 where the record has no
-    /// addresses. More than [`MAX_REGISTER_WIDTH`] only in global space, and for async copies.
+    /// Bytes per lane, from its address on, at most [`MAX_WIDTH`]; 0 for records without addresses.
+    /// More than [`MAX_REGISTER_WIDTH`] only in global space and for async copies.
     pub width: u32,
     /// The barrier of [`Kind::Barrier`] and [`Kind::BarrierArrive`]; `None` for other kinds.
     pub barrier: Option<Barrier>,
-    /// Of an async copy from global memory, the CTAs of the cluster into whose shared memory it
-    /// goes, a bit for each rank; 0 for the warp's own, and for other kinds.
+    /// Destination CTAs of an async copy from global memory to the shared memory of its cluster,
+    /// one bit per rank; 0 for the warp's own CTA, and for other kinds.
     pub destinations: u16,
-    /// What it does with mbarriers, if anything.
+    /// Mbarrier operation, if any.
     pub mbarrier: Option<Mbarrier>,
-    /// Of an access to global memory, how long its lines are to stay in L2, if it says so.
+    /// Eviction policy of an access to global memory for its lines in L2, if any.
     pub l2_policy: Option<L2Policy>,
-    /// As [`Compute::deps`]: compute results that this instruction's address or data need.
+    /// Compute results that the address or data need, as [`Compute::deps`].
     pub deps: Vec<u8>,
-    /// The general registers it reads.
+    /// General registers read.
     pub operands: Operands,
-    /// For an instruction that writes registers: after how many following instructions of the warp
-    /// its result is first read or overwritten (0 = by the next one). `None`: never.
+    /// For an instruction that writes registers: number of following instructions of the warp
+    /// before its result is read or overwritten (0 = the next one uses it). `None`: never.
     pub use_distance: Option<u32>,
-    /// Where the address (or data) comes straight from an earlier load: how many records back that
-    /// load is (1 = the previous record). `None`: from compute or from the kernel's arguments.
+    /// For an address (or data) that comes straight from a load: distance back to that load in
+    /// records (1 = the previous record). `None`: from compute or kernel arguments.
     pub address_from: Option<u32>,
-    /// The instructions between the previous record of the warp and this one, in order.
+    /// Instructions between the previous record of the warp and this one, in order.
     pub compute: Vec<Compute>,
 }
 
@@ -244,23 +244,23 @@ pub struct Instruction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InstructionId(pub u32);
 
-/// How the addresses of a record are laid out over its active lanes.
+/// The layout of a record's addresses over its active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressForm {
     /// No active lane, or not a memory instruction.
     None,
-    /// Consecutive active lanes differ by this many bytes (0: all the same, or a single active
-    /// lane). Traces written by this crate use this form for every record that allows it.
+    /// Distance between consecutive active lanes in bytes (0: all equal, or a single active lane).
+    /// Traces written by this crate use this form for every record that allows it.
     Stride(i64),
-    /// Anything else.
+    /// Any other layout.
     List,
 }
 
-/// The dynamic part of a record: one execution by one warp. Reused by readers to avoid allocation.
+/// The dynamic part of a record: one execution by one warp. Readers reuse it to avoid allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub instruction: InstructionId,
-    /// Active lanes. May be zero: the instruction takes its issue slot and makes no traffic.
+    /// Active lanes. With none, the instruction takes its issue slot and makes no traffic.
     pub mask: u32,
     /// Active lanes summed over the compute instructions before this record, by class.
     pub compute_lanes: [u32; OpClass::COUNT],
@@ -281,7 +281,7 @@ impl Record {
         }
     }
 
-    /// The addresses of the active lanes, lowest lane first; empty when there are none.
+    /// Returns the addresses of the active lanes, lowest lane first; empty when there are none.
     pub fn active_addresses(&self) -> &[u64] {
         match self.form {
             AddressForm::None => &[],
@@ -296,7 +296,7 @@ impl Default for Record {
     }
 }
 
-/// A kernel launch, as the trace knows it.
+/// The parameters of a kernel launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelInfo {
     pub name: String,
@@ -309,22 +309,22 @@ pub struct KernelInfo {
     pub shared_bytes: u32,
     /// SM binary version (70 = Volta, 75 = Turing, …); 0 where unknown or synthetic.
     pub sm_version: u32,
-    /// CTAs of a cluster, each at least 1; `None`: launched without clusters. The CTAs of a cluster
-    /// follow each other in the trace by rank, x fastest.
+    /// CTAs of a cluster in each dimension, each at least 1; `None`: launched without clusters. The
+    /// CTAs of a cluster are consecutive in the trace, by rank, x fastest.
     pub cluster: Option<[u32; 3]>,
 }
 
 impl KernelInfo {
-    /// Threads in a CTA; saturates for block sizes that no GPU has.
+    /// Returns the threads per CTA; saturates for block sizes that no GPU supports.
     pub fn threads_per_cta(&self) -> u64 {
         self.block.iter().fold(1, |threads, &n| threads.saturating_mul(u64::from(n)))
     }
 }
 
-/// A host-to-device copy before a kernel; kept as metadata.
+/// A host-to-device copy before a kernel, kept as metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memcpy {
-    /// Index of the kernel that follows it.
+    /// Index of the following kernel.
     pub before_kernel: u32,
     pub address: u64,
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Serialisation of the header and the dictionaries; the only module that uses bincode.
+//! Serialises the header and the dictionaries; the only module that uses bincode.
 
 use bincode::config;
 use bincode::serde::decode_from_slice;
@@ -11,7 +11,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
         .expect("plain data without unsized sequences always encodes")
 }
 
-/// Reads one value that takes up all of `bytes`. It allocates at most a small multiple of
+/// Decodes one value that takes up all of `bytes`. Allocates at most a small multiple of
 /// `bytes.len()`, whatever lengths the bytes declare.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match read(bytes)? {
@@ -20,12 +20,12 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     }
 }
 
-/// As [`decode`], but more may follow the value.
+/// Decodes a value at the start of `bytes`.
 pub(crate) fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     Ok(read(bytes)?.0)
 }
 
-/// A value and the bytes it took.
+/// Returns a value and its encoded length.
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, usize), String> {
     // bincode's limit is a constant and counts decoded bytes; one coded byte decodes to at most 8.
     const SMALL: usize = 1 << 16;

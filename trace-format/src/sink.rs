@@ -4,20 +4,20 @@ use crate::error::TraceError;
 use crate::record::KernelInfo;
 use crate::writer::TraceWriter;
 
-/// Takes kernels, CTA by CTA: a [`TraceWriter`], or what passes them on to one.
+/// A destination of kernels, CTA by CTA: a [`TraceWriter`], or a filter in front of one.
 pub trait TraceSink {
     /// # Errors
-    /// When the previous kernel has not been ended, or the kernel cannot be kept.
+    /// When the previous kernel is still open, or the kernel cannot be stored.
     fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError>;
-    /// The instructions of the open kernel.
+    /// Returns the dictionary of the open kernel.
     fn dictionary(&mut self) -> &mut Dictionary;
-    /// Appends a CTA, of which the instructions are in the dictionary.
+    /// Appends a CTA whose instructions are in the dictionary.
     ///
     /// # Errors
-    /// When it contradicts the kernel's instructions, or cannot be kept.
+    /// When it contradicts the kernel's instructions, or cannot be stored.
     fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError>;
     /// # Errors
-    /// When no kernel is open, or it cannot be kept.
+    /// When no kernel is open, or it cannot be stored.
     fn end_kernel(&mut self) -> Result<(), TraceError>;
 }
 

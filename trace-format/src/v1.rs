@@ -1,5 +1,5 @@
-//! Reading format version 1: its dictionaries are converted to the present types. It had eight
-//! instruction classes and no operands.
+//! Reads format version 1, with eight instruction classes and no operands. Its dictionaries are
+//! converted to the current types.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::operands::Operands;
 use crate::record::{self, CacheOp, Kind, OpClass, Space};
 use crate::v4;
 
-/// The last minor version.
+/// Last minor version.
 pub(crate) const MINOR: u16 = 0;
 
 pub(crate) type Index = old_index::Index<[u64; 8]>;
@@ -60,7 +60,7 @@ impl From<Compute> for record::Compute {
     }
 }
 
-/// As many sources as dependences, spread over the banks.
+/// Assumes one source per dependence, spread over the banks.
 fn operands(deps: &[u8]) -> Operands {
     Operands::spread(deps.len())
 }

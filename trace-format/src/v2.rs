@@ -1,9 +1,8 @@
-//! Reading format version 2: as version 3, but a lane of its records moved at most 255 bytes, as one byte
-//! of the file.
+//! Reads format version 2: version 3 with at most 255 bytes per lane, stored in one byte.
 
 use crate::v3;
 
-/// The last minor version.
+/// Last minor version.
 pub(crate) const MINOR: u16 = 0;
 
 pub(crate) type Instruction = v3::Instruction<u8>;

@@ -1,5 +1,5 @@
-//! Reading format version 3: its dictionaries are converted to the present types. It had no clusters
-//! of CTAs.
+//! Reads format version 3, without clusters of CTAs. Its dictionaries are converted to the current
+//! types.
 
 use serde::Deserialize;
 
@@ -8,12 +8,12 @@ use crate::operands::Operands;
 use crate::record::{self, CacheOp, Compute, Kind, OpClass, Space};
 use crate::v4;
 
-/// The last minor version.
+/// Last minor version.
 pub(crate) const MINOR: u16 = 0;
 
 pub(crate) type Index = old_index::Index<[u64; OpClass::COUNT]>;
 
-/// `Width` is how bytes per lane are written.
+/// `Width` is the stored type of bytes per lane.
 #[derive(Deserialize)]
 pub(crate) struct Instruction<Width = u32> {
     pc: u64,

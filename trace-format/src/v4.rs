@@ -1,5 +1,5 @@
-//! Reading format version 4: its dictionaries are converted to the present types. All of its barriers
-//! were for all warps of a CTA, and no access said how long its lines are to stay in L2.
+//! Reads format version 4, in which every barrier is for all warps of a CTA and accesses have no L2
+//! policy. Its dictionaries are converted to the current types.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::mbarrier::Mbarrier;
 use crate::operands::Operands;
 use crate::record::{self, CacheOp, Compute, Kind, Space};
 
-/// The last minor version.
+/// Last minor version.
 pub(crate) const MINOR: u16 = 0;
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Instruction {
     compute: Vec<Compute>,
 }
 
-/// Every instruction had an id, which said nothing where there was no barrier.
+/// Converts the barrier id, which every instruction has and only barriers use.
 pub(crate) fn barrier(kind: Kind, id: u8) -> Option<Barrier> {
     (kind == Kind::Barrier).then_some(Barrier::of_cta(id))
 }

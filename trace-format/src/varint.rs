@@ -14,13 +14,13 @@ pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, fold(value));
 }
 
-/// Bytes that [`put_signed`] takes for a value.
+/// Returns the bytes that [`put_signed`] takes for a value.
 pub(crate) fn signed_bytes(value: i64) -> usize {
     (u64::BITS - fold(value).leading_zeros()).div_ceil(7).max(1) as usize
 }
 
-/// Reads a value at `*at` and moves `*at` behind it. `None` at the end of the data, or if the value
-/// exceeds 64 bits.
+/// Reads a value at `*at` and advances `*at` past it. `None` at the end of the data, or if the
+/// value exceeds 64 bits.
 #[inline]
 pub(crate) fn get(data: &[u8], at: &mut usize) -> Option<u64> {
     let first = *data.get(*at)?;
@@ -58,7 +58,7 @@ fn get_long(data: &[u8], at: &mut usize, first: u64) -> Option<u64> {
     None
 }
 
-/// 0, -1, 1, -2, … to 0, 1, 2, 3, …
+/// Maps 0, -1, 1, -2, … to 0, 1, 2, 3, …
 fn fold(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

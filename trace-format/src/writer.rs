@@ -15,7 +15,7 @@ use crate::packing::{Packing, Parcel};
 use crate::record::{Instruction, InstructionId, KernelInfo, Memcpy};
 use crate::serial;
 
-/// How a trace is laid out and compressed. No option changes the records that a reader sees.
+/// Layout and compression of a trace. No option changes the records that a reader sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriterOptions {
     pub codec: Codec,
@@ -46,11 +46,11 @@ pub struct TraceSummary {
     pub thread_instructions: u64,
 }
 
-/// Writes a trace CTA by CTA, with a few chunks in memory, which another thread compresses. The file
-/// appears under its name when [`finish`](TraceWriter::finish) returns; a writer that is dropped before
-/// leaves no file.
+/// Writes a trace CTA by CTA. A few chunks are in memory while another thread compresses them. The
+/// file appears under its name when [`finish`](TraceWriter::finish) returns; dropping the writer
+/// before leaves no file.
 ///
-/// After an error the writer is of no further use: drop it.
+/// After an error, drop the writer.
 pub struct TraceWriter {
     output: Output,
     options: WriterOptions,
@@ -60,28 +60,27 @@ pub struct TraceWriter {
     encoder: ChunkEncoder,
     hash: ContentHash,
     packing: Packing<Place>,
-    /// Memory for blocks.
+    /// Buffers for blocks.
     spare: Vec<Parcel>,
-    /// The chunks in the file of the first kernel whose dictionary is not there.
+    /// Written chunks of the first kernel whose dictionary is not yet written.
     chunks: Vec<ChunkIndex>,
-    /// Kernels that have been ended, and the bytes of the file up to the last whose dictionary is
-    /// there.
+    /// Ended kernels, and the file size up to the last written dictionary.
     ended: u32,
     whole: u64,
 }
 
-/// Where a block belongs in the index.
+/// The place of a block in the index.
 enum Place {
-    /// A chunk of so many CTAs.
+    /// A chunk of `ctas` CTAs.
     Chunk { ctas: u32 },
-    /// The dictionary of a kernel, behind its chunks.
+    /// The dictionary of a kernel, after its chunks.
     Dictionary(Box<Kernel>),
-    /// It is the index.
+    /// The index itself.
     Index,
 }
 
 impl Place {
-    /// What errors call the block, and the most bytes that it may hold.
+    /// Returns the name of the block in errors, and its maximum size in bytes.
     fn limit(&self) -> (&'static str, usize) {
         match self {
             Place::Chunk { .. } => ("a chunk", MAX_INFLATED),
@@ -98,7 +97,7 @@ struct OpenKernel {
     before: Before,
 }
 
-/// What a writer is set back to when a kernel is abandoned.
+/// The state to restore when a kernel is abandoned.
 #[derive(Default)]
 struct Before {
     memcpys: usize,
@@ -108,8 +107,8 @@ struct Before {
 
 impl TraceWriter {
     /// # Errors
-    /// When no file can be created beside `path`, `path` exists and is not a regular file, or there is no memory or thread
-    /// for a compressor.
+    /// When no file can be created beside `path`, `path` exists and is not a regular file, or the
+    /// compressor or its thread cannot start.
     pub fn create(
         path: &Path,
         provenance: Provenance,
@@ -145,7 +144,7 @@ impl TraceWriter {
         self.index.memcpys.push(Memcpy { before_kernel, address, bytes });
     }
 
-    /// Lines that are kept in L2 become as others before the next kernel
+    /// Records that persisting L2 lines are reset to normal before the next kernel
     /// (`cudaCtxResetPersistingL2Cache`).
     pub fn reset_l2(&mut self) {
         let before_kernel = self.next_kernel();
@@ -154,13 +153,13 @@ impl TraceWriter {
         }
     }
 
-    /// Number of the kernel that begins next.
+    /// Returns the number of the next kernel.
     fn next_kernel(&self) -> u32 {
         self.ended + u32::from(self.kernel.is_some())
     }
 
     /// # Errors
-    /// When the previous kernel has not been ended.
+    /// When the previous kernel is still open.
     pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
         if self.kernel.is_some() {
             return Err(self.invalid(format!("kernel {} begins within another", info.name)));
@@ -180,8 +179,8 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Forgets the open kernel, if there is one, and the copies and resets since it began: the trace
-    /// is as if it had never begun.
+    /// Discards the open kernel, if any, and the copies and resets since its start, as if it had
+    /// never begun.
     ///
     /// # Errors
     /// When the file cannot be written to disk or shortened.
@@ -197,19 +196,19 @@ impl TraceWriter {
         self.output.truncate(self.whole)
     }
 
-    /// The id of an instruction within the open kernel; equal instructions have the same id. An
+    /// Returns the id of an instruction within the open kernel; equal instructions share an id. An
     /// instruction that breaks a rule of [`Instruction`] makes the next [`cta`](TraceWriter::cta)
     /// or [`end_kernel`](TraceWriter::end_kernel) fail.
     pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
         self.dictionary.intern(instruction)
     }
 
-    /// The instructions of the open kernel.
+    /// Returns the dictionary of the open kernel.
     pub fn dictionary(&mut self) -> &mut Dictionary {
         &mut self.dictionary
     }
 
-    /// Changes what the trace says of its origin.
+    /// Sets the origin of the trace.
     pub fn set_source(&mut self, source: String) {
         self.index.provenance.source = source;
     }
@@ -275,7 +274,7 @@ impl TraceWriter {
         self.pack(parcel, Place::Dictionary(Box::new(totals)))
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     ///
     /// # Errors
     /// When a kernel is still open, or the file cannot be written to disk.
@@ -331,7 +330,7 @@ impl TraceWriter {
         self.check_dictionary()
     }
 
-    /// The CTA at `block` is the next one.
+    /// Checks that the CTA at `block` may follow.
     fn follow_clusters(&mut self, block: [u32; 3]) -> Result<(), TraceError> {
         let kernel = self.kernel.get_or_insert_default();
         let next = kernel.clusters.add(&kernel.totals.info, block);
@@ -352,7 +351,7 @@ impl TraceWriter {
         self.pack(parcel, Place::Chunk { ctas })
     }
 
-    /// Hands over a block to be compressed. Its errors come with a later one.
+    /// Queues a block for compression. Its errors surface at a later block.
     fn pack(&mut self, parcel: Parcel, place: Place) -> Result<(), TraceError> {
         let ((what, limit), bytes) = (place.limit(), parcel.plain.len());
         if bytes > limit {
@@ -366,13 +365,13 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Writes the blocks that are under way.
+    /// Writes all blocks in flight.
     fn write_all(&mut self) -> Result<(), TraceError> {
         while self.write_next()?.is_some() {}
         Ok(())
     }
 
-    /// Writes the oldest block that is under way; `None` if there is none.
+    /// Writes the oldest block in flight; `None` if there is none.
     fn write_next(&mut self) -> Result<Option<Block>, TraceError> {
         let Some((place, (parcel, block))) = self.packing.next() else { return Ok(None) };
         let block = block.map_err(|error: io::Error| self.invalid(error.to_string()))?;

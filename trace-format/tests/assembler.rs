@@ -1,4 +1,4 @@
-//! The assembler compared with a direct implementation of the definitions, on random instruction
+//! Compares the assembler with a direct implementation of the definitions on random instruction
 //! streams.
 
 mod common;
@@ -70,7 +70,7 @@ fn addresses(mask: u32) -> Vec<u64> {
     (0..u64::from(mask.count_ones())).map(|lane| lane * 4).collect()
 }
 
-/// Operands of registers without known banks: spread over the banks, repeats not counted.
+/// Operands of registers without known banks: spread over the banks, repeats counted once.
 fn operands(op: &Op) -> Operands {
     let sources: BTreeSet<&u16> = op.registers().1.iter().collect();
     Operands::spread(sources.len())
@@ -79,12 +79,11 @@ fn operands(op: &Op) -> Operands {
 /// Expected records: static part, mask, compute lanes.
 type Expected = (Instruction, u32, [u32; OpClass::COUNT]);
 
-/// The records as the documentation of [`Instruction`] defines them, computed by searching the
-/// whole stream.
+/// Computes the records as [`Instruction`] defines them, by searching the whole stream.
 fn reference(program: &[Op]) -> Vec<Expected> {
     let is_wait = |op: &&Op| matches!(op, Op::WaitAsync);
     let stream: Vec<&Op> = program.iter().filter(|op| !is_wait(op)).collect();
-    // Each wait comes before the instruction at this position.
+    // Positions of waits: each precedes the instruction at its position.
     let waits = program.iter().enumerate().filter(|(_, op)| is_wait(op));
     let waits: Vec<usize> =
         waits.map(|(at, _)| program[..at].iter().filter(|op| !is_wait(op)).count()).collect();
@@ -104,7 +103,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
     let use_distance = |at: usize| {
         let later = at + 1..stream.len();
         let (dests, _) = stream[at].registers();
-        // A register that another instruction overwrites counts as used by it.
+        // Overwriting a register counts as a use.
         let used = later.clone().find(|&user| dests.iter().any(|&reg| stream[user].touches(reg)));
         let is_copy = matches!(stream[at], Op::Memory { kind: Kind::AsyncCopy, .. });
         let waited = waits.iter().copied().find(|&user| is_copy && later.contains(&user));
@@ -292,7 +291,7 @@ fn copies_are_waited_for_where_the_wait_is() {
     assert_eq!(distances, [Some(1), Some(0), None]);
 }
 
-/// The waits in order are for the copies before and behind it.
+/// The in-order waits apply to the copies before and after it.
 #[test]
 fn a_copy_that_signals_an_mbarrier_is_not_waited_for_in_order() {
     let trace = one_warp(|assembler| {

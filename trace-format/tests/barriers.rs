@@ -1,11 +1,11 @@
-//! Barriers: what the writer takes and refuses, and what the assembler keeps.
+//! Barriers: rules of the writer, and records of the assembler.
 
 mod common;
 
 use common::{one_warp, plain, said_to};
 use warpmem_trace::*;
 
-/// What the writer says to an instruction without addresses.
+/// Returns the writer's verdict on an instruction without addresses.
 fn said(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
     said_to(&Instruction { pc: 32, barrier, ..plain(kind, Space::None, 0) })
 }

@@ -1,4 +1,4 @@
-//! Clusters of CTAs: what the writer refuses, and what the assembler makes of their instructions.
+//! Clusters of CTAs: refusals of the writer, and records of the assembler.
 
 mod common;
 

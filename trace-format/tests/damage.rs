@@ -1,4 +1,4 @@
-//! A damaged file is always refused, whatever the damage.
+//! Damaged files are always refused.
 
 mod common;
 

@@ -1,6 +1,5 @@
-//! Files of every format version stay readable for ever. `tests/golden` holds `common::sample` as
-//! each version wrote it: with each codec, and deflated at level 0. These files are never written
-//! again.
+//! Files of every format version stay readable. `tests/golden` holds `common::sample` as written by
+//! each version with each codec, and deflated at level 0. These files are never rewritten.
 
 mod common;
 
@@ -10,7 +9,7 @@ use common::{
 };
 use warpmem_trace::*;
 
-/// `others`: memory instructions of kernel 0 beside those of version 1, and other records.
+/// `others`: memory instructions of kernel 0 beyond those of version 1, and other records.
 fn check(
     name: &str,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Policies for lines in L2: what the writer takes and refuses, and what the assembler keeps.
+//! L2 policies: rules of the writer, and records of the assembler.
 
 mod common;
 

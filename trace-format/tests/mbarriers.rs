@@ -1,4 +1,4 @@
-//! Mbarriers: what the writer takes and refuses, and what the assembler keeps.
+//! Mbarriers: rules of the writer, and records of the assembler.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! A trace reads back as it was written, for any records, compression and chunk size.
+//! A trace reads back as written, for any records, compression and chunk size.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn mask() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Addresses of all lanes; a record uses those of the lanes in its mask.
+/// Addresses of all lanes; a record uses those of its active lanes.
 fn lane_addresses() -> impl Strategy<Value = Vec<u64>> {
     let base = prop_oneof![
         Just(0u64),
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// Wherever a warp stands, past the rest is its end, and the other warps read as ever.
+    /// After a skip from any position, the warp is at its end and other warps read unchanged.
     #[test]
     fn the_rest_of_a_warp_can_be_skipped(
         kernel in prop::collection::vec(cta(), 1..6),

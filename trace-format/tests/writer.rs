@@ -1,5 +1,4 @@
-//! Guarantees of the writer apart from the records: totals, content hash, complete files only, and
-//! refusals.
+//! Guarantees of the writer beyond the records: totals, content hash, atomic output, and refusals.
 
 mod common;
 
@@ -169,7 +168,7 @@ fn outputs_that_cannot_be_are_refused_by_name() {
     assert_eq!(create(path), expected);
 }
 
-/// The error for a kernel with one CTA of one warp with one record.
+/// Returns the error for a kernel with one CTA of one warp with one record.
 fn refusal(instruction: &Instruction, mask: u32, lanes: u32, addresses: &[u64]) -> String {
     let (_directory, path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();
@@ -301,7 +300,7 @@ fn resets_of_l2_are_kept_with_the_kernels_that_follow_them() {
     assert_ne!(without.content_hash, with.content_hash);
 }
 
-/// A kernel of enough CTAs for several chunks, which is ended or left open.
+/// Writes a kernel with enough CTAs for several chunks, and ends it or leaves it open.
 fn kernel(writer: &mut TraceWriter, pc: u64, ended: bool) {
     writer.begin_kernel(KernelInfo::default()).unwrap();
     let id = writer.intern(&Instruction { compute: Vec::new(), ..load(pc) });

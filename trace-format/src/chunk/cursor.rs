@@ -7,11 +7,11 @@ use crate::error::TraceError;
 use crate::record::{AddressForm, InstructionId, Record, WARP_SIZE};
 use crate::{pack, varint};
 
-/// Reads the records of one warp in order. It allocates when it is made and at the first irregular
-/// addresses, but not per record.
+/// Reads the records of one warp in order. Allocates at construction and at the first irregular
+/// addresses, never per record.
 pub struct WarpCursor {
     chunk: Arc<Chunk>,
-    /// Records that have not been read.
+    /// Unread records.
     left: u32,
     decoder: Decoder,
 }
@@ -33,24 +33,24 @@ impl WarpCursor {
         WarpCursor { chunk, left: records, decoder }
     }
 
-    /// Records not read yet.
+    /// Returns the number of unread records.
     pub fn remaining(&self) -> u32 {
         self.left
     }
 
-    /// Goes to the end of the warp, past the records that are left.
+    /// Skips to the end of the warp.
     pub fn skip_rest(&mut self) {
         let [_, end] = self.chunk.columns(self.decoder.bases.warp);
         self.decoder.at = end.map(|end| end as usize);
         self.left = 0;
     }
 
-    /// Reads the next record into `record`. Returns `false` if the warp has ended; `record` is then
-    /// unchanged.
+    /// Reads the next record into `record`. Returns `false` at the end of the warp and leaves
+    /// `record` unchanged.
     ///
     /// # Errors
     /// When the trace is damaged in a way that its checksums do not detect. The content of `record`
-    /// is then unspecified, and the cursor must not be used any more.
+    /// is then unspecified, and the cursor must not be used again.
     #[inline]
     pub fn next(&mut self, record: &mut Record) -> Result<bool, TraceError> {
         if self.left == 0 {
@@ -84,9 +84,9 @@ struct Decoder {
     bases: Bases,
 }
 
-/// The address bases of the warp's records, slot by slot.
+/// Address bases of the warp's records, slot by slot.
 struct Bases {
-    /// The warp's number, counted over the chunk.
+    /// Number of the warp within the chunk.
     warp: u32,
     seen: Seen,
     last: Box<[u64]>,
@@ -214,7 +214,7 @@ impl Decoder {
             }
         };
         record.form = AddressForm::Stride(stride);
-        // Two at a time, so that no address depends on the one just before it.
+        // Two at a time, so that no address depends on its immediate predecessor.
         let mut next = [base, base.wrapping_add(stride as u64)];
         let step = (stride as u64).wrapping_mul(2);
         for pair in record.addresses.as_chunks_mut::<2>().0 {
@@ -288,8 +288,8 @@ impl Decoder {
 }
 
 impl Bases {
-    /// The base of a record's addresses and, unless it is the first in its slot, the step from the
-    /// previous base.
+    /// Decodes the address base of a record and, except for the first in its slot, the step from
+    /// the previous base.
     #[inline]
     fn decode(
         &mut self,

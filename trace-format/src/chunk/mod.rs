@@ -12,13 +12,13 @@ use crate::pack::PADDING;
 use crate::varint;
 pub use cursor::WarpCursor;
 
-/// A range of CTAs of one kernel, inflated. Its warps are read with [`Chunk::warp`].
+/// An inflated range of CTAs of one kernel. [`Chunk::warp`] reads its warps.
 pub struct Chunk {
     first_cta: u32,
     ctas: Vec<CtaEntry>,
     pub(crate) sites: Arc<Sites>,
     pub(crate) expectations: Vec<Expectation>,
-    /// Where each warp's piece of each column starts; one row more than warps.
+    /// Start of each warp's piece of each column; one row more than warps.
     starts: Vec<[u32; column::COUNT]>,
     pub(crate) data: Vec<u8>,
     path: Arc<Path>,
@@ -38,7 +38,7 @@ pub struct CtaEntry {
 pub struct WarpEntry {
     pub warp_in_cta: u32,
     pub records: u32,
-    /// Its number, counted over the chunk.
+    /// Number of the warp within the chunk.
     ordinal: u32,
 }
 
@@ -46,13 +46,12 @@ pub struct WarpEntry {
 pub(crate) struct Origin {
     pub path: Arc<Path>,
     pub offset: u64,
-    /// The numbers of its CTAs within the kernel.
+    /// Numbers of its CTAs within the kernel.
     pub ctas: Range<u32>,
 }
 
 impl Chunk {
-    /// Parses the directory of an inflated chunk. The records themselves are checked when they are
-    /// read.
+    /// Parses the directory of an inflated chunk. Records are checked when they are read.
     pub(crate) fn parse(
         data: Vec<u8>,
         sites: Arc<Sites>,
@@ -79,7 +78,7 @@ impl Chunk {
         })
     }
 
-    /// Index within the kernel of the chunk's first CTA, in file order.
+    /// Returns the index within the kernel of the chunk's first CTA, in file order.
     pub fn first_cta(&self) -> u32 {
         self.first_cta
     }
@@ -97,12 +96,12 @@ impl Chunk {
         WarpCursor::new(Arc::clone(self), warp.ordinal, warp.records)
     }
 
-    /// Where a warp's columns start and end.
+    /// Returns the start and end of each column of a warp.
     pub(crate) fn columns(&self, warp: u32) -> [[u32; column::COUNT]; 2] {
         [self.starts[warp as usize], self.starts[warp as usize + 1]]
     }
 
-    /// The control bytes of all warps.
+    /// Returns the control bytes of all warps.
     #[cfg(test)]
     pub(crate) fn controls(&self) -> Vec<u8> {
         let start = self.starts[0][column::CONTROLS] as usize;
@@ -110,7 +109,7 @@ impl Chunk {
         self.data[start..end].to_vec()
     }
 
-    /// The error for a chunk whose content is inconsistent.
+    /// Returns the error for a chunk with inconsistent content.
     #[must_use]
     pub fn damaged(&self, reason: &str) -> TraceError {
         damaged(&self.path, self.offset, reason)
@@ -127,7 +126,7 @@ struct Directory<'a> {
     at: usize,
     expectations: Vec<Expectation>,
     ctas: Vec<CtaEntry>,
-    /// The columns' lengths, warp by warp.
+    /// Lengths of the columns, warp by warp.
     starts: Vec<[u32; column::COUNT]>,
 }
 
@@ -206,8 +205,7 @@ impl<'a> Directory<'a> {
     }
 }
 
-/// Turns the lengths of the columns into their positions, which must fill the chunk from `start` to
-/// `end`.
+/// Turns column lengths into positions, which must fill the chunk from `start` to `end`.
 fn place_columns(
     warps: &mut Vec<[u32; column::COUNT]>,
     start: usize,

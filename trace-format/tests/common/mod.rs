@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use warpmem_trace::*;
 
-/// A writer in a temporary directory, which is removed when the first value is dropped.
+/// Creates a writer in a temporary directory, which is removed when the first value is dropped.
 pub fn temporary_writer() -> (TempDir, PathBuf, TraceWriter) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("test.wmt");
@@ -15,7 +15,7 @@ pub fn temporary_writer() -> (TempDir, PathBuf, TraceWriter) {
     (directory, path, writer.unwrap())
 }
 
-/// An instruction of which nothing else is said.
+/// Returns an instruction whose other fields are neutral.
 pub fn plain(kind: Kind, space: Space, width: u32) -> Instruction {
     Instruction {
         pc: 0,
@@ -35,7 +35,7 @@ pub fn plain(kind: Kind, space: Space, width: u32) -> Instruction {
     }
 }
 
-/// What the writer says to a kernel with this instruction.
+/// Returns the writer's verdict on a kernel with this instruction.
 pub fn said_to(instruction: &Instruction) -> Result<(), String> {
     let (_directory, _path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();
@@ -43,7 +43,7 @@ pub fn said_to(instruction: &Instruction) -> Result<(), String> {
     writer.end_kernel().map_err(|error| error.to_string())
 }
 
-/// A trace of one warp, as the assembler makes it.
+/// Returns a trace of one warp, built by the assembler.
 pub fn one_warp(fill: impl FnOnce(&mut WarpAssembler)) -> Trace {
     let (_directory, path, mut writer) = temporary_writer();
     let (mut assembler, mut cta) = (WarpAssembler::new(), CtaBuilder::new());
@@ -61,7 +61,7 @@ pub fn one_warp(fill: impl FnOnce(&mut WarpAssembler)) -> Trace {
 /// A CTA's block and the records of one of its warps.
 pub type ReadWarp = ([u32; 3], Vec<Record>);
 
-/// Every warp of a trace, kernel by kernel: its CTA's block and its records.
+/// Reads every warp of a trace, kernel by kernel: the block of its CTA, and its records.
 pub fn read_all(trace: &Trace) -> Result<Vec<ReadWarp>, TraceError> {
     let mut warps = Vec::new();
     for (number, kernel) in trace.kernels().iter().enumerate() {
@@ -83,7 +83,7 @@ pub fn read_all(trace: &Trace) -> Result<Vec<ReadWarp>, TraceError> {
     Ok(warps)
 }
 
-/// A record as a test states it: instruction by its index in [`instructions`].
+/// A record of a test; the instruction is an index into [`instructions`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     pub instruction: usize,
@@ -95,12 +95,13 @@ pub struct Given {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenCta {
     pub block: [u32; 3],
-    /// Number in the CTA and records; numbers differ.
+    /// Number in the CTA, unique, and records.
     pub warps: Vec<(u32, Vec<Given>)>,
 }
 
-/// One instruction of each kind and several widths, with some compute. After those that [`sample`]
-/// uses comes one with compute of every class; then a bulk copy, and those of clusters.
+/// Returns one instruction of each kind and several widths, with some compute. After the
+/// instructions of [`sample`] come one with compute of every class, a bulk copy, and the cluster
+/// instructions.
 pub fn instructions() -> Vec<Instruction> {
     let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
     let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
@@ -162,20 +163,20 @@ pub fn instructions() -> Vec<Instruction> {
 /// The bulk copy among [`instructions`].
 const BULK_COPY: usize = 11;
 
-/// The one that is about an mbarrier of another CTA.
+/// Index of the operation on another CTA's mbarrier.
 pub const IN_CLUSTER: usize = 19;
 
-/// Those that are about mbarriers.
+/// Indices of the mbarrier operations.
 const OF_MBARRIERS: std::ops::Range<usize> = 17..23;
 
-/// Those at barriers for some warps.
+/// Indices of the barriers for some warps.
 const OF_SOME_WARPS: std::ops::Range<usize> = 23..25;
 
-/// The load that says how long its lines are to stay in L2.
+/// Index of the load with an L2 policy.
 const WITH_L2_POLICY: usize = 25;
 
-/// The copy into several CTAs, the load and the copy in a cluster's shared memory, and the two
-/// halves of its barrier.
+/// Indices of the copy to several CTAs, the load and the copy in a cluster's shared memory, and
+/// both halves of the cluster barrier.
 pub const OF_CLUSTERS: [usize; 5] = [12, 13, 14, 15, 16];
 
 fn compute(classes: &[OpClass]) -> Vec<Compute> {
@@ -184,7 +185,7 @@ fn compute(classes: &[OpClass]) -> Vec<Compute> {
     classes.iter().map(compute).collect()
 }
 
-/// [`instructions`] as a trace has them: version 1 does not know their operands.
+/// Returns [`instructions`] as a trace stores them: version 1 has no operands.
 fn instructions_in(trace: &Trace) -> Vec<Instruction> {
     let mut all = instructions();
     if trace.header().version.0 == 1 {
@@ -202,7 +203,7 @@ pub fn kernel_info(name: &str) -> KernelInfo {
     KernelInfo { name: name.into(), grid: [2, 3, 1], block: [64, 1, 1], ..KernelInfo::default() }
 }
 
-/// The clusters of a kernel: pairs, if it has instructions that are about them.
+/// Returns the clusters of a kernel: pairs, if it has cluster instructions.
 pub fn cluster(ctas: &[GivenCta]) -> Option<[u32; 3]> {
     let mut records = ctas.iter().flat_map(|cta| &cta.warps).flat_map(|(_, records)| records);
     records.any(|record| OF_CLUSTERS.contains(&record.instruction)).then_some([2, 1, 1])
@@ -285,19 +286,19 @@ pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
     ctas
 }
 
-/// [`sample`] as the versions before 3 can hold it: without bulk copies.
+/// Returns the part of [`sample`] that versions before 3 can hold, without bulk copies.
 pub fn sample_without_bulk_copies() -> Vec<Vec<GivenCta>> {
     without(sample_without_clusters(), &[BULK_COPY])
 }
 
-/// [`sample`] as version 3 can hold it.
+/// Returns the part of [`sample`] that version 3 can hold.
 pub fn sample_without_clusters() -> Vec<Vec<GivenCta>> {
     let others: Vec<usize> = OF_CLUSTERS.into_iter().chain(OF_MBARRIERS).collect();
     without(sample_of_version_4(), &others)
 }
 
-/// [`sample`] as version 4 can hold it: all of its barriers are for all warps, and no access says how long
-/// lines are to stay in L2.
+/// Returns the part of [`sample`] that version 4 can hold: barriers for all warps only, and no L2
+/// policies.
 pub fn sample_of_version_4() -> Vec<Vec<GivenCta>> {
     let others: Vec<usize> = OF_SOME_WARPS.chain([WITH_L2_POLICY]).collect();
     without(sample(), &others)
@@ -312,8 +313,8 @@ fn without(mut kernels: Vec<Vec<GivenCta>>, instructions: &[usize]) -> Vec<Vec<G
     kernels
 }
 
-/// A small sample with every address form, mask and lane code, an empty warp and a gap in the warp
-/// numbers.
+/// Returns a small sample with every address form, mask and lane code, an empty warp and a gap in
+/// the warp numbers.
 pub fn sample() -> Vec<Vec<GivenCta>> {
     const FULL: u32 = u32::MAX;
     let make = |instruction: usize, mask: u32, lanes_each: u32, address: &dyn Fn(u64) -> u64| {
@@ -375,7 +376,7 @@ pub fn sample() -> Vec<Vec<GivenCta>> {
     vec![(0..4).map(cta).collect(), Vec::new(), vec![cta(7)]]
 }
 
-/// The sample as a file.
+/// Returns the sample as a file.
 pub fn sample_bytes(codec: Codec, level: u32) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("sample.wmt");
