@@ -260,7 +260,7 @@ fn what_cannot_be_sampled_is_refused() {
     };
     refuses(&["--kernels", "9..11"], &["kernels 9..11 go beyond the end", "there are 10"]);
     refuses(&["--ctas", "16"], &["CTAs 16 go beyond the end", "there are 16"]);
-    refuses(&["--kernels", "3..3"], &["`3..3` holds nothing"]);
+    refuses(&["--kernels", "3..3"], &["`3..3` is empty"]);
     refuses(&["--kernels", "1-2"], &["`1-2` is no range", "2..5"]);
     refuses(&["--kernel-name", "gemm"], &["`gemm`", "Kernel, Kernel2"]);
     refuses(&["--run", "4"], &["--fraction or --ctas-per-kernel"]);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_does_not_depend_on_the_memory_at_hand() {
+    fn compressed_bytes_do_not_depend_on_buffer_capacity() {
         for (codec, level) in [(Codec::Deflate, 1), (Codec::Deflate, 6), (Codec::Zstd, 3)] {
             let mut packer = Packer::new(codec, level).unwrap();
             let stored = [0, 50_000, 1 << 20].map(|capacity| {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_the_slowest_of_several() {
+    fn a_record_waits_for_its_slowest_dependence() {
         let compute: [(OpClass, &[u8]); 3] =
             [(OpClass::Sfu, &[]), (OpClass::Integer, &[]), (OpClass::Fp32, &[1, 2])];
         assert_eq!(cycles(&compute, &[1]), 26);

@@ -59,7 +59,7 @@ impl KernelInfo {
         if ctas.is_multiple_of(size) {
             return Ok(());
         }
-        Err(format!("{ctas} CTAs in clusters of {size}: the last cluster is not whole"))
+        Err(format!("{ctas} CTAs in clusters of {size}: the last cluster is incomplete"))
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn x_is_fastest_in_the_ranks_of_a_cluster() {
+    fn cluster_ranks_count_x_fastest() {
         let kernel = kernel([2, 3, 2]);
         assert_eq!(kernel.ctas_per_cluster(), 12);
         assert_eq!(kernel.place_in_cluster([3, 4, 1]), ([1, 1, 0], (3 + 1) * 2 + 1));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ctas_of_a_cluster_follow_each_other() {
+    fn ctas_of_a_cluster_are_consecutive() {
         let kernel = kernel([1, 2, 1]);
         let order = |blocks: &[[u32; 3]]| {
             let mut clusters = Clusters::default();

@@ -164,7 +164,7 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     }
     let mut all_operands = instruction.compute.iter().map(|c| c.operands);
     if !all_operands.all(Operands::is_possible) || !instruction.operands.is_possible() {
-        return Err(format!("operands at or before pc {pc:#x} that no registers give"));
+        return Err(format!("impossible operand counts at or before pc {pc:#x}"));
     }
     Ok(())
 }
@@ -533,7 +533,7 @@ mod tests {
 
     /// The predicted instruction is verified in every property.
     #[test]
-    fn the_same_instruction_has_the_same_id_whatever_came_before() {
+    fn equal_instructions_share_an_id_in_any_order() {
         let add = |deps| FlatCompute {
             class: OpClass::Integer,
             operands: Operands::spread(1),

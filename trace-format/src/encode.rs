@@ -210,7 +210,7 @@ impl WarpEncoder<'_> {
         };
         check(record, site)?;
         if !sites.holds(site, record.addresses) {
-            return Err("an address in a CTA that its cluster does not have".into());
+            return Err("an address beyond the CTAs of its cluster".into());
         }
         let step = i64::from(id) - i64::from(self.context.next_id);
         varint::put_signed(&mut self.chunk.columns[column::IDS], step);

@@ -64,7 +64,7 @@ mod tests {
 
     /// The hash is over the concatenated pieces, even if the buffer fills several times.
     #[test]
-    fn it_is_of_all_bytes_in_their_order() {
+    fn hash_covers_all_bytes_in_order() {
         let (mut hash, mut plain) = (ContentHash::default(), Xxh3::new());
         let addresses: Vec<u64> = (0..32).map(|lane| lane << 33).collect();
         for number in 0..500 {

@@ -182,7 +182,7 @@ impl Index {
         let kernels = index.kernels.len() as u64;
         let rising = l2_resets.is_sorted_by(|one, next| one < next);
         if !rising || l2_resets.last().is_some_and(|&last| u64::from(last) >= kernels) {
-            return Err("resets of L2 that are not before rising numbers of kernels".into());
+            return Err("L2 resets not in ascending order of existing kernels".into());
         }
         Ok(Index { l2_resets, ..index })
     }
@@ -264,7 +264,7 @@ impl Footer {
         let codec = match word(20) {
             0 => Codec::Deflate,
             1 => Codec::Zstd,
-            other => return Err(format!("codec {other} of the index is not known")),
+            other => return Err(format!("unknown codec {other} of the index")),
         };
         Ok(Footer {
             offset: u64::from(word(0)) | u64::from(word(4)) << 32,

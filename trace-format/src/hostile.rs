@@ -180,7 +180,7 @@ fn golden_in_clusters_of(size: u32) -> Vec<Result<bool, TraceError>> {
 }
 
 #[test]
-fn an_address_in_a_cta_that_no_cluster_has_is_refused() {
+fn an_address_beyond_the_cluster_is_refused() {
     assert!(golden_in_clusters_of(2).iter().all(Result::is_ok));
     let error = golden_in_clusters_of(1).into_iter().find_map(Result::err).unwrap().to_string();
     let expected = "x is damaged at byte 16: chunk: warp 0: an address in a CTA that its cluster \
@@ -189,13 +189,13 @@ fn an_address_in_a_cta_that_no_cluster_has_is_refused() {
 }
 
 #[test]
-fn clusters_that_are_not_whole_or_of_no_size_are_refused() {
+fn incomplete_or_empty_clusters_are_refused() {
     let with = |cluster| with_kernel(|kernel| kernel.info.cluster = Some(cluster));
     assert!(Trace::from_bytes("x", with([2, 2, 1])).is_ok());
     let error = open_error(with([3, 1, 1]));
     assert!(
         error.ends_with(
-            "kernel 0, `kernel 0`: 4 CTAs in clusters of 3: the last cluster is not whole"
+            "kernel 0, `kernel 0`: 4 CTAs in clusters of 3: the last cluster is incomplete"
         ),
         "{error}"
     );
@@ -213,7 +213,7 @@ fn open_error(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn a_newer_major_version_is_refused_with_what_to_do() {
+fn a_newer_major_version_is_refused_with_advice() {
     let index = serial::encode(&Index::default());
     let newer = file(&Head { major: MAJOR + 1, minor: 3 }, &[], &index);
     assert_eq!(
@@ -226,7 +226,7 @@ fn a_newer_major_version_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_newer_minor_version_may_say_more() {
+fn a_newer_minor_version_may_have_trailing_fields() {
     let [_, mut index] = indexes(&[]);
     index.extend_from_slice(b"more");
     let of_minor = |minor| file(&Head { major: MAJOR, minor }, &[], &index);
@@ -244,7 +244,7 @@ fn indexes(l2_resets: &[u32]) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn resets_of_l2_are_in_minor_version_1_and_before_kernels_that_there_are() {
+fn l2_resets_need_minor_version_1_and_existing_kernels() {
     let of_minor = |minor, index: &[u8]| file(&Head { major: MAJOR, minor }, &[], index);
     let [without, with] = indexes(&[]);
     assert!(Trace::from_bytes("x", of_minor(1, &with)).is_ok());
@@ -252,7 +252,7 @@ fn resets_of_l2_are_in_minor_version_1_and_before_kernels_that_there_are() {
     assert!(more.ends_with("index: 1 bytes left over"), "{more}");
     assert!(open_error(of_minor(1, &without)).contains("index: "));
     let beyond = open_error(of_minor(1, &indexes(&[0])[1]));
-    let reason = "resets of L2 that are not before rising numbers of kernels";
+    let reason = "L2 resets not in ascending order of existing kernels";
     assert!(beyond.ends_with(reason), "{beyond}");
     // In a trace of three kernels.
     let with = |l2_resets: &[u32]| {
@@ -311,7 +311,7 @@ fn width_read<W: Serialize>(head: &Head, width: W) -> Result<u32, String> {
 
 /// Version 2 uses one byte for any value.
 #[test]
-fn bytes_per_lane_are_read_as_their_version_writes_them_and_bounded() {
+fn bytes_per_lane_are_read_per_version_and_bounded() {
     let second = Head { major: 2, minor: 0 };
     assert_eq!([4u8, 251, 255].map(|width| width_read(&second, width).unwrap()), [4, 251, 255]);
     let third = Head { major: 3, minor: 0 };
@@ -358,7 +358,7 @@ fn with_kernel(change: impl Fn(&mut Kernel)) -> Vec<u8> {
 }
 
 #[test]
-fn counts_that_the_records_do_not_have_are_found_and_named() {
+fn wrong_counts_are_found_and_named() {
     golden().check_counts().unwrap();
     let counted = |change: fn(&mut Kernel)| {
         let trace = Trace::from_bytes("x.wmt", with_kernel(change)).unwrap();
@@ -380,7 +380,7 @@ fn counts_that_the_records_do_not_have_are_found_and_named() {
 }
 
 #[test]
-fn counts_that_contradict_each_other_are_refused_when_a_file_is_opened() {
+fn contradictory_counts_are_refused_on_open() {
     let error = open_error(with_kernel(|kernel| kernel.warp_instructions += 5));
     assert!(error.contains("warp instructions in kernel 0"), "{error}");
     let error = open_error(with_kernel(|kernel| kernel.records -= 1));
@@ -409,7 +409,7 @@ fn hostile_lengths_do_not_allocate() {
 
 /// Files of a few kilobytes whose dictionary or index would decode to gigabytes.
 #[test]
-fn what_would_expand_in_memory_is_refused_before_it_does() {
+fn oversized_decodings_are_refused_before_allocation() {
     let zeros = vec![0; MAX_DECODED + 1];
     let (dictionary, stored) = pack(&zeros, Codec::Zstd, 19);
     let index = serial::encode(&one_kernel(vec![], dictionary, 0));
@@ -424,7 +424,7 @@ fn what_would_expand_in_memory_is_refused_before_it_does() {
 }
 
 #[test]
-fn declared_sizes_bind() {
+fn declared_sizes_are_enforced() {
     for codec in [Codec::Deflate, Codec::Zstd] {
         let (block, stored) = pack(&vec![0; 10 << 20], codec, 6);
         let with = |inflated| Block { inflated, ..block }.unpack(&stored, MAX_INFLATED);
@@ -438,7 +438,7 @@ fn declared_sizes_bind() {
 }
 
 #[test]
-fn compressed_data_that_ends_early_is_an_error() {
+fn truncated_compressed_data_is_an_error() {
     for codec in [Codec::Deflate, Codec::Zstd] {
         let plain: Vec<u8> =
             (0..1000u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
@@ -455,7 +455,7 @@ fn compressed_data_that_ends_early_is_an_error() {
 }
 
 #[test]
-fn what_is_no_compressed_data_is_an_error() {
+fn invalid_compressed_data_is_an_error() {
     for codec in [Codec::Deflate, Codec::Zstd] {
         let stored = [0xff; 9];
         let crc = crc32fast::hash(&stored);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fraction_of_the_lines_has_the_primary_priority_and_the_same_ones_always() {
+    fn a_fixed_fraction_of_lines_has_the_primary_priority() {
         let (primary, secondary) = (Eviction::Last, Eviction::First);
         for sixteenths in 1..=16 {
             let policy = L2Policy { primary, sixteenths, secondary };
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_has_a_key_of_its_own() {
+    fn every_policy_has_a_unique_key() {
         let evictions = Eviction::ALL.map(|(_, eviction)| eviction);
         let mut keys: Vec<u64> = evictions
             .into_iter()

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operation_has_a_key_of_its_own() {
+    fn every_operation_has_a_unique_key() {
         let mut keys: Vec<[u64; 2]> = [
             Mbarrier::Init { arrivals: 1 },
             Mbarrier::Init { arrivals: 2 },

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_of_one_bank_are_counted_once_each() {
+    fn distinct_registers_are_counted_per_bank() {
         assert_eq!(counts(&[]), (0, 0, 0));
         assert_eq!(counts(&[7]), (1, 1, 1));
         assert_eq!(counts(&[4, 8, 12]), (3, 3, 3), "one bank whichever the number of banks");
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_is_what_neighbouring_registers_give() {
+    fn spread_operands_equal_consecutive_registers() {
         for sources in 0..20u16 {
             assert_eq!(Operands::spread(sources.into()), Operands::of(0..sources), "{sources}");
         }
     }
 
     #[test]
-    fn a_code_is_of_possible_operands_or_refused() {
+    fn impossible_operand_codes_are_refused() {
         let mut accepted = 0;
         for code in 0..=u16::MAX {
             let Ok(operands) = Operands::try_from(code) else { continue };

@@ -110,7 +110,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_and_its_file_is_written() {
+    fn a_link_is_kept_and_its_target_is_written() {
         let directory = tempfile::tempdir().unwrap();
         let (file, link) = (directory.path().join("file.wmt"), directory.path().join("link.wmt"));
         fs::write(&file, "old").unwrap();

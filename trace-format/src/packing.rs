@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_come_back_in_their_order_as_one_packer_makes_them() {
+    fn packed_blocks_return_in_order_and_match_a_single_packer() {
         for codec in [Codec::Deflate, Codec::Zstd] {
             let mut packing = Packing::new(Packer::new(codec, 6).unwrap()).unwrap();
             let mut packer = Packer::new(codec, 6).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_may_be_dropped_with_blocks_under_way() {
+    fn a_writer_may_be_dropped_with_blocks_in_flight() {
         let mut packing = Packing::new(Packer::new(Codec::Zstd, 1).unwrap()).unwrap();
         packing.push(parcel(vec![7; 1 << 20]), ());
         packing.push(parcel(Vec::new()), ());

@@ -25,7 +25,7 @@ pub enum RangesError {
         "`{part}` is no range; valid are `7`, `2..5` (2, 3 and 4), `2..`, `..5`, and several of these with commas between"
     )]
     Malformed { part: String },
-    #[error("`{part}` holds nothing; `A..B` is A and what follows, up to but without B")]
+    #[error("`{part}` is empty; `A..B` includes A and excludes B")]
     Empty { part: String },
 }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_half_open_as_slices_are() {
+    fn ranges_are_half_open() {
         assert_eq!(members("2..5"), [2, 3, 4]);
         assert_eq!(members("2..5,7"), [2, 3, 4, 7]);
         assert_eq!(members("..3, 10.."), [0, 1, 2, 10, 11]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_mean_the_same_are_the_same() {
+    fn equivalent_selections_are_equal() {
         for (one, other) in
             [("2..5,5..7", "2..7"), ("1,0,2", "..3"), ("4..,2..6", "2.."), ("3,3", "3")]
         {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_reads_back_as_the_same() {
+    fn displayed_selections_parse_back() {
         for (text, shown) in
             [("7, 2..5", "2..5,7"), ("..", ".."), ("3..", "3.."), ("..5", "0..5"), ("0", "0")]
         {
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_where_there_is_one() {
+    fn closed_selections_have_an_end() {
         assert_eq!(ranges("7,2..5").end(), Some(8));
         assert_eq!(ranges("1,2..").end(), None);
     }
 
     #[test]
-    fn what_is_beyond_the_end_is_refused_with_the_number_that_there_is() {
+    fn selections_beyond_the_end_are_refused_with_the_count() {
         for text in ["..5", "4", "0..1,3..5", "4..", ".."] {
             assert_eq!(ranges(text).check("kernels", 5), Ok(()), "{text}");
         }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn malformed_selections_are_refused() {
         for text in ["", "a", "1-3", "1..2..3", "1,,2", "-1", "1,", "18446744073709551615"] {
             let error = text.parse::<Ranges>().unwrap_err();
             assert!(matches!(error, RangesError::Malformed { .. }), "{text}: {error}");

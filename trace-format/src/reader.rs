@@ -356,9 +356,9 @@ impl Opening<'_> {
                 format!("{what}; `warpmem import {command} -o FILE.wmt` converts it")
             }
             None if self.bytes.len() < Head::BYTES => {
-                return self.truncated(format!("{} bytes are not even a head", self.bytes.len()));
+                return self.truncated(format!("{} bytes are shorter than a head", self.bytes.len()));
             }
-            None => "its first bytes are not those of one".to_owned(),
+            None => "it does not start with the magic bytes".to_owned(),
         };
         TraceError::NotATrace { path: self.path.into(), reason }
     }
@@ -479,7 +479,7 @@ fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
     };
     match counts.iter().all(fits) {
         true => Ok(()),
-        false => Err("index: counts of its kernels that 64 bits do not hold together".to_owned()),
+        false => Err("index: the sum of the counts of its kernels exceeds 64 bits".to_owned()),
     }
 }
 

@@ -162,7 +162,7 @@ impl TraceWriter {
     /// When the previous kernel is still open.
     pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
         if self.kernel.is_some() {
-            return Err(self.invalid(format!("kernel {} begins within another", info.name)));
+            return Err(self.invalid(format!("kernel {} begins before the previous one ended", info.name)));
         }
         if let Err(reason) = info.check_cluster() {
             return Err(self.invalid(format!("kernel {}: {reason}", info.name)));
@@ -256,7 +256,7 @@ impl TraceWriter {
             self.write_chunk()?;
         }
         let Some(OpenKernel { totals, .. }) = self.kernel.take() else {
-            return Err(self.invalid("a kernel ends that never began".into()));
+            return Err(self.invalid("no kernel is open".into()));
         };
         let ctas_per_cluster = totals.info.ctas_per_cluster();
         let whole = totals.info.check_whole_clusters(totals.ctas);

@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn assembles_what_the_definitions_say(programs in prop::collection::vec(program(), 1..4)) {
+    fn records_match_the_reference(programs in prop::collection::vec(program(), 1..4)) {
         let assembled = assemble(&programs);
         for (program, records) in programs.iter().zip(&assembled) {
             prop_assert_eq!(records, &reference(program));
@@ -257,13 +257,13 @@ fn a_result_used_by_the_next_instruction_has_distance_zero() {
 }
 
 #[test]
-fn any_register_of_a_wide_load_ends_its_distance_and_overwriting_counts_as_use() {
+fn use_distance_ends_at_any_register_of_a_wide_load_and_at_overwriting() {
     let parts = static_parts(vec![load(&[1, 2], &[]), add(&[5], &[]), add(&[2], &[])]);
     assert_eq!(parts[0].use_distance, Some(1));
 }
 
 #[test]
-fn dependences_reach_sixty_four_instructions_and_skip_what_memory_wrote() {
+fn dependences_reach_64_instructions_and_exclude_memory_results() {
     let between = |count| std::iter::repeat_n(add(&[9], &[]), count);
     let program = |count| {
         let mut program = vec![add(&[1], &[]), load(&[2], &[])];
@@ -276,14 +276,14 @@ fn dependences_reach_sixty_four_instructions_and_skip_what_memory_wrote() {
 }
 
 #[test]
-fn overwriting_a_compute_result_is_a_dependence_and_overwriting_a_source_is_none() {
+fn overwriting_a_result_is_a_dependence_and_overwriting_a_source_is_not() {
     let parts = static_parts(vec![add(&[1], &[2]), add(&[1], &[]), add(&[2], &[]), load(&[], &[])]);
     let deps: Vec<_> = parts[0].compute.iter().map(|compute| compute.deps.clone()).collect();
     assert_eq!(deps, [vec![], vec![1], vec![]]);
 }
 
 #[test]
-fn copies_are_waited_for_where_the_wait_is() {
+fn use_distance_of_a_copy_ends_at_its_wait() {
     let copy = Op::Memory { kind: Kind::AsyncCopy, mask: 1, dests: vec![], srcs: vec![] };
     let program =
         vec![copy.clone(), copy.clone(), Op::WaitAsync, add(&[], &[]), copy, Op::WaitAsync];
@@ -293,7 +293,7 @@ fn copies_are_waited_for_where_the_wait_is() {
 
 /// The in-order waits apply to the copies before and after it.
 #[test]
-fn a_copy_that_signals_an_mbarrier_is_not_waited_for_in_order() {
+fn copies_that_signal_an_mbarrier_leave_the_wait_order() {
     let trace = one_warp(|assembler| {
         let cache_op = CacheOp::Global;
         let op = MemoryOp { kind: Kind::AsyncCopy, space: Space::Global, width: 4096, cache_op };
@@ -315,7 +315,7 @@ fn a_copy_that_signals_an_mbarrier_is_not_waited_for_in_order() {
 }
 
 #[test]
-fn an_empty_warp_has_no_records_and_trailing_compute_ends_it() {
+fn an_empty_warp_has_no_records_and_trailing_compute_becomes_an_end_record() {
     assert!(static_parts(vec![]).is_empty());
     let parts = static_parts(vec![load(&[1], &[]), add(&[2], &[1])]);
     assert_eq!(parts[1].kind, Kind::End);
@@ -324,7 +324,7 @@ fn an_empty_warp_has_no_records_and_trailing_compute_ends_it() {
 }
 
 #[test]
-fn operands_that_are_known_are_kept() {
+fn known_operands_are_kept() {
     let (_directory, path, mut writer) = temporary_writer();
     let mut assembler = WarpAssembler::new();
     let mut cta = CtaBuilder::new();
@@ -353,7 +353,7 @@ fn operands_that_are_known_are_kept() {
 }
 
 #[test]
-fn nothing_is_left_from_the_warp_before() {
+fn finish_clears_the_state_of_the_warp() {
     let first = vec![add(&[1], &[]), load(&[2], &[])];
     let second = vec![load(&[], &[1, 2])];
     let assembled = assemble(&[first, second.clone()]);
@@ -362,7 +362,7 @@ fn nothing_is_left_from_the_warp_before() {
 }
 
 #[test]
-fn a_use_that_no_register_tells_may_be_said() {
+fn used_after_sets_the_use_distance_without_registers() {
     let trace = one_warp(|assembler| {
         let op = MemoryOp {
             kind: Kind::Load,

@@ -2,21 +2,21 @@
 
 mod common;
 
-use common::{one_warp, plain, said_to};
+use common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 /// Returns the writer's verdict on an instruction without addresses.
-fn said(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
-    said_to(&Instruction { pc: 32, barrier, ..plain(kind, Space::None, 0) })
+fn verdict_on(kind: Kind, barrier: Option<Barrier>) -> Result<(), String> {
+    verdict(&Instruction { pc: 32, barrier, ..plain(kind, Space::None, 0) })
 }
 
 #[test]
-fn two_kinds_have_a_barrier_and_an_arrival_says_for_how_many_warps() {
+fn only_barrier_kinds_name_a_barrier_and_arrivals_name_a_warp_count() {
     let (of_cta, of_warps) = (Some(Barrier::of_cta(3)), Some(Barrier::of_warps(3, 4)));
-    assert_eq!(said(Kind::Barrier, of_cta), Ok(()));
-    assert_eq!(said(Kind::Barrier, of_warps), Ok(()));
-    assert_eq!(said(Kind::BarrierArrive, of_warps), Ok(()));
-    assert_eq!(said(Kind::Fence, None), Ok(()));
+    assert_eq!(verdict_on(Kind::Barrier, of_cta), Ok(()));
+    assert_eq!(verdict_on(Kind::Barrier, of_warps), Ok(()));
+    assert_eq!(verdict_on(Kind::BarrierArrive, of_warps), Ok(()));
+    assert_eq!(verdict_on(Kind::Fence, None), Ok(()));
     for (kind, barrier, reason) in [
         (Kind::Barrier, None, "Barrier at pc 0x20 without a barrier"),
         (Kind::BarrierArrive, None, "BarrierArrive at pc 0x20 without a barrier"),
@@ -24,10 +24,10 @@ fn two_kinds_have_a_barrier_and_an_arrival_says_for_how_many_warps() {
         (Kind::Fence, of_cta, "Fence at pc 0x20 at barrier 3 for all warps"),
         (Kind::Fence, of_warps, "Fence at pc 0x20 at barrier 3 for 4 warps"),
     ] {
-        assert!(said(kind, barrier).unwrap_err().contains(reason), "{kind:?} {barrier:?}");
+        assert!(verdict_on(kind, barrier).unwrap_err().contains(reason), "{kind:?} {barrier:?}");
     }
     for kind in [Kind::Barrier, Kind::BarrierArrive] {
-        let error = said(kind, Some(Barrier::of_warps(3, 0))).unwrap_err();
+        let error = verdict_on(kind, Some(Barrier::of_warps(3, 0))).unwrap_err();
         assert!(error.contains("at barrier 3 for 0 warps"), "{error}");
     }
 }

@@ -16,7 +16,7 @@ fn empty(block: [u32; 3]) -> CtaBuilder {
 }
 
 #[test]
-fn the_writer_refuses_clusters_out_of_order_or_not_whole() {
+fn writer_refuses_incomplete_or_unordered_clusters() {
     let (_directory, _path, mut writer) = temporary_writer();
     let shapeless = KernelInfo { cluster: Some([4, 0, 1]), ..KernelInfo::default() };
     let error = writer.begin_kernel(shapeless).unwrap_err().to_string();
@@ -29,11 +29,11 @@ fn the_writer_refuses_clusters_out_of_order_or_not_whole() {
     );
     writer.cta(&empty([4, 0, 0])).unwrap();
     let error = writer.end_kernel().unwrap_err().to_string();
-    assert!(error.ends_with("1 CTAs in clusters of 2: the last cluster is not whole"), "{error}");
+    assert!(error.ends_with("1 CTAs in clusters of 2: the last cluster is incomplete"), "{error}");
 }
 
 #[test]
-fn the_writer_refuses_ctas_that_no_cluster_has() {
+fn writer_refuses_ranks_beyond_the_cluster() {
     let (_directory, _path, mut writer) = temporary_writer();
     writer.begin_kernel(pairs()).unwrap();
     let load = writer.intern(&plain(Kind::Load, Space::Cluster, 4));
@@ -42,7 +42,7 @@ fn the_writer_refuses_ctas_that_no_cluster_has() {
     let in_third = ClusterAddress { rank: 2, offset: 0 }.encode();
     cta.push(load, 1, &[0; OpClass::COUNT], &[in_third]);
     let error = writer.cta(&cta).unwrap_err().to_string();
-    assert!(error.ends_with("an address in a CTA that its cluster does not have"), "{error}");
+    assert!(error.ends_with("an address beyond the CTAs of its cluster"), "{error}");
     writer.abandon_kernel().unwrap();
 
     writer.begin_kernel(pairs()).unwrap();
@@ -53,7 +53,7 @@ fn the_writer_refuses_ctas_that_no_cluster_has() {
 }
 
 #[test]
-fn only_async_copies_go_to_other_ctas_and_only_they_are_wide() {
+fn only_async_copies_have_destinations_and_wide_lanes() {
     let refused = |instruction: Instruction| {
         let (_directory, _path, mut writer) = temporary_writer();
         writer.begin_kernel(pairs()).unwrap();

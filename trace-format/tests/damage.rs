@@ -68,10 +68,10 @@ fn errors_name_file_offset_and_reason() {
     let chunk = message(chunk);
     assert!(chunk.starts_with("sample.wmt is damaged at byte 16: chunk: checksum "), "{chunk}");
 
-    assert_eq!(message(Vec::new()), "sample.wmt is truncated: 0 bytes are not even a head");
+    assert_eq!(message(Vec::new()), "sample.wmt is truncated: 0 bytes are shorter than a head");
     assert_eq!(
         message(b"a text of more than sixteen bytes".to_vec()),
-        "sample.wmt is not a .wmt trace: its first bytes are not those of one"
+        "sample.wmt is not a .wmt trace: it does not start with the magic bytes"
     );
     let kernel = message(b"-kernel name = vecadd\n-kernel id = 1\n".to_vec());
     assert!(
@@ -82,7 +82,7 @@ fn errors_name_file_offset_and_reason() {
 }
 
 #[test]
-fn an_empty_file_is_refused_when_mapped_too() {
+fn an_empty_mapped_file_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(matches!(Trace::open(file.path()), Err(TraceError::Truncated { .. })));
     let folder = Trace::open(file.path().parent().unwrap()).err().unwrap().to_string();
@@ -100,7 +100,7 @@ fn a_trace_may_have_any_name() {
 }
 
 #[test]
-fn kernels_and_chunks_that_are_not_there_are_errors() {
+fn missing_kernels_and_chunks_are_errors() {
     let trace = Trace::from_bytes("sample.wmt", sample_bytes(Codec::Deflate, 9)).unwrap();
     let kernel = trace.instructions(3).err().unwrap().to_string();
     assert_eq!(kernel, "sample.wmt has no kernel 3: there are 3, counted from 0");

@@ -2,32 +2,32 @@
 
 mod common;
 
-use common::{one_warp, plain, said_to};
+use common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 #[test]
-fn accesses_to_global_memory_say_how_long_lines_stay_in_l2_and_others_do_not() {
-    let said = |kind, space, sixteenths| {
+fn only_global_accesses_have_an_l2_policy() {
+    let verdict_on = |kind, space, sixteenths| {
         let policy = L2Policy { sixteenths, ..L2Policy::of_all(Eviction::Last) };
         let width = if space == Space::None { 0 } else { 4 };
-        said_to(&Instruction { l2_policy: Some(policy), ..plain(kind, space, width) })
+        verdict(&Instruction { l2_policy: Some(policy), ..plain(kind, space, width) })
     };
     for kind in [Kind::Load, Kind::Store, Kind::Atomic, Kind::Prefetch, Kind::AsyncCopy] {
-        assert_eq!(said(kind, Space::Global, 1), Ok(()));
+        assert_eq!(verdict_on(kind, Space::Global, 1), Ok(()));
     }
     for sixteenths in [0, 17] {
-        let error = said(Kind::Load, Space::Global, sixteenths).unwrap_err();
+        let error = verdict_on(Kind::Load, Space::Global, sixteenths).unwrap_err();
         let reason = format!("with a policy for {sixteenths} sixteenths of L2");
         assert!(error.contains(&reason), "{error}");
     }
     for (kind, space) in [(Kind::Load, Space::Shared), (Kind::Fence, Space::None)] {
-        let error = said(kind, space, 16).unwrap_err();
+        let error = verdict_on(kind, space, 16).unwrap_err();
         assert!(error.contains("with a policy for lines of L2"), "{error}");
     }
 }
 
 #[test]
-fn the_assembler_keeps_how_long_lines_stay_in_l2() {
+fn the_assembler_keeps_l2_policies() {
     let policies = [Eviction::First, Eviction::Last].map(L2Policy::of_all);
     let trace = one_warp(|assembler| {
         let cache_op = CacheOp::Default;

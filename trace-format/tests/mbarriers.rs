@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::{one_warp, plain, said_to};
+use common::{one_warp, plain, verdict};
 use warpmem_trace::*;
 
 fn taken(kind: Kind, space: Space, mbarrier: Mbarrier) -> bool {
-    said_to(&Instruction { mbarrier: Some(mbarrier), ..plain(kind, space, 8) }).is_ok()
+    verdict(&Instruction { mbarrier: Some(mbarrier), ..plain(kind, space, 8) }).is_ok()
 }
 
 #[test]
-fn each_operation_belongs_to_some_accesses() {
+fn mbarrier_operations_require_matching_accesses() {
     use Kind::{AsyncCopy, Atomic, Load, Reduction, Store};
     use Space::{Cluster, Global, Shared};
     let init = Mbarrier::Init { arrivals: 1 };
@@ -37,7 +37,7 @@ fn each_operation_belongs_to_some_accesses() {
 }
 
 #[test]
-fn the_assembler_keeps_what_an_instruction_does_with_mbarriers() {
+fn the_assembler_keeps_mbarrier_operations() {
     let trace = one_warp(|assembler| {
         let cache_op = CacheOp::Default;
         let op = MemoryOp { kind: Kind::Load, space: Space::Shared, width: 8, cache_op };

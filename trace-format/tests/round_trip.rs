@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn what_is_written_is_what_is_read(
+    fn written_records_read_back(
         kernels in prop::collection::vec(prop::collection::vec(cta(), 0..6), 0..3),
         options in options(),
     ) {
@@ -115,7 +115,7 @@ proptest! {
 
     /// After a skip from any position, the warp is at its end and other warps read unchanged.
     #[test]
-    fn the_rest_of_a_warp_can_be_skipped(
+    fn skip_rest_ends_a_warp_and_leaves_others_unchanged(
         kernel in prop::collection::vec(cta(), 1..6),
         read in 0usize..40,
         options in options(),

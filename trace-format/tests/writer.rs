@@ -36,7 +36,7 @@ fn entries(directory: &Path) -> usize {
 }
 
 #[test]
-fn totals_are_those_of_the_records() {
+fn totals_match_the_records() {
     let (_directory, path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();
     let first = writer.intern(&load(0));
@@ -82,7 +82,7 @@ fn totals_are_those_of_the_records() {
 }
 
 #[test]
-fn the_content_hash_knows_the_content_and_nothing_else() {
+fn content_hash_depends_on_content_only() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("hash.wmt");
     let hash = |content: &[Vec<GivenCta>], codec, level, chunk_bytes| {
@@ -119,7 +119,7 @@ fn the_content_hash_knows_the_content_and_nothing_else() {
 }
 
 #[test]
-fn the_content_hash_knows_the_clusters_of_a_kernel() {
+fn content_hash_includes_cluster_shapes() {
     let hash = |cluster| {
         let (_directory, _path, mut writer) = temporary_writer();
         writer.begin_kernel(KernelInfo { cluster, ..KernelInfo::default() }).unwrap();
@@ -131,12 +131,12 @@ fn the_content_hash_knows_the_clusters_of_a_kernel() {
 }
 
 #[test]
-fn the_same_content_gives_the_same_bytes() {
+fn equal_content_gives_equal_bytes() {
     assert!(common::sample_bytes(Codec::Deflate, 9) == common::sample_bytes(Codec::Deflate, 9));
 }
 
 #[test]
-fn a_file_appears_when_it_is_whole_and_only_then() {
+fn a_file_appears_only_when_complete() {
     let (directory, path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();
     assert!(!path.exists());
@@ -156,7 +156,7 @@ fn a_file_appears_when_it_is_whole_and_only_then() {
 }
 
 #[test]
-fn outputs_that_cannot_be_are_refused_by_name() {
+fn impossible_outputs_are_refused_by_name() {
     let create = |path: &Path| {
         let writer = TraceWriter::create(path, Provenance::default(), WriterOptions::default());
         writer.err().unwrap().to_string()
@@ -200,7 +200,7 @@ fn records_that_contradict_their_instruction_are_refused() {
 }
 
 #[test]
-fn instructions_that_break_a_rule_are_refused() {
+fn invalid_instructions_are_refused() {
     let refuse = |instruction: Instruction| refusal(&instruction, 0, 0, &[]);
     assert_eq!(
         refuse(Instruction { width: 0, ..load(0x10) }),
@@ -226,7 +226,7 @@ fn instructions_that_break_a_rule_are_refused() {
         );
     }
     let impossible = Operands { sources: 2, bank_reads: 3, bank_reads_of_2: 3 };
-    let reason = "operands at or before pc 0x10 that no registers give";
+    let reason = "impossible operand counts at or before pc 0x10";
     assert_eq!(refuse(Instruction { operands: impossible, ..load(0x10) }), reason);
     let compute = vec![Compute { operands: impossible, ..compute(OpClass::Fp32) }];
     assert_eq!(refuse(Instruction { compute, ..load(0x10) }), reason);
@@ -242,10 +242,10 @@ fn calls_out_of_order_are_refused() {
     let mut cta = CtaBuilder::new();
     cta.begin([0; 3]);
     refused(writer.cta(&cta), "a CTA outside a kernel");
-    refused(writer.end_kernel(), "a kernel ends that never began");
+    refused(writer.end_kernel(), "no kernel is open");
     let info = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
     writer.begin_kernel(info("one")).unwrap();
-    refused(writer.begin_kernel(info("two")), "kernel two begins within another");
+    refused(writer.begin_kernel(info("two")), "kernel two begins before the previous one ended");
     cta.begin_warp(4);
     cta.begin_warp(4);
     refused(writer.cta(&cta), "warp 4 occurs twice in CTA [0, 0, 0]");
@@ -257,7 +257,7 @@ fn calls_out_of_order_are_refused() {
 }
 
 #[test]
-fn an_abandoned_kernel_leaves_the_trace_as_if_it_had_never_begun() {
+fn an_abandoned_kernel_leaves_no_trace() {
     let write = |abandoned: bool| {
         let (_directory, path, mut writer) = temporary_writer();
         writer.memcpy(0x100, 64);
@@ -278,7 +278,7 @@ fn an_abandoned_kernel_leaves_the_trace_as_if_it_had_never_begun() {
 }
 
 #[test]
-fn resets_of_l2_are_kept_with_the_kernels_that_follow_them() {
+fn l2_resets_keep_their_following_kernels() {
     let write = |with_resets: bool| {
         let (_directory, path, mut writer) = temporary_writer();
         for number in 0..4 {

@@ -99,7 +99,7 @@ impl Decoder {
         let step = varint::get_signed(data, &mut self.at[column::IDS]).ok_or(SHORT)?;
         let id = i64::from(self.context.next_id).wrapping_add(step);
         let id = u32::try_from(id).map_err(|_| "an instruction id outside 32 bits")?;
-        let site = chunk.sites.get(id).ok_or("an instruction that the dictionary does not have")?;
+        let site = chunk.sites.get(id).ok_or("an instruction id beyond the dictionary")?;
         self.context.next_id = id.wrapping_add(1);
         record.instruction = InstructionId(id);
 
@@ -111,7 +111,7 @@ impl Decoder {
         self.decode_lanes(code, data, last_active, site, record)?;
         self.decode_addresses(code, chunk, site, record)?;
         if !chunk.sites.holds(site, record.active_addresses()) {
-            return Err("an address in a CTA that its cluster does not have");
+            return Err("an address beyond the CTAs of its cluster");
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ impl Decoder {
         let data = chunk.data.as_slice();
         let form = code & control::FORM;
         if (form != form::NONE) != (site.is_memory() && record.mask != 0) {
-            return Err("addresses where none belong, or none where some do");
+            return Err("addresses without a memory instruction, or the reverse");
         }
         if form == form::NONE {
             record.form = AddressForm::None;
@@ -274,7 +274,7 @@ impl Decoder {
         let place = *chunk.data.get(self.at[column::SHAPES]).ok_or(SHORT)?;
         self.at[column::SHAPES] += 1;
         let pattern = self.context.patterns().reuse(place.into(), record.mask);
-        let pattern = pattern.ok_or("repeats an address pattern that is not there")?;
+        let pattern = pattern.ok_or("repeats a missing address pattern")?;
         let (base, step) = self.bases.decode(chunk, &mut self.at, slot, shift, pattern.step)?;
         pattern.step = step.unwrap_or(pattern.step);
         let expanded = pattern.expand(record.mask, base, shift);
@@ -300,7 +300,7 @@ impl Bases {
         expected_step: i64,
     ) -> Result<(u64, Option<i64>), &'static str> {
         let last =
-            self.last.get_mut(usize::from(slot)).ok_or("an address slot that is not there")?;
+            self.last.get_mut(usize::from(slot)).ok_or("an address slot out of range")?;
         let data = &chunk.data;
         if self.seen.first(slot) {
             let surprise = varint::get_signed(data, &mut at[column::FIRSTS]).ok_or(SHORT)?;

@@ -36,7 +36,7 @@ pub fn plain(kind: Kind, space: Space, width: u32) -> Instruction {
 }
 
 /// Returns the writer's verdict on a kernel with this instruction.
-pub fn said_to(instruction: &Instruction) -> Result<(), String> {
+pub fn verdict(instruction: &Instruction) -> Result<(), String> {
     let (_directory, _path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();
     writer.intern(instruction);

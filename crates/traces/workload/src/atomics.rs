@@ -1,4 +1,4 @@
-//! Atomic operations, executed lane after lane, lowest first.
+//! Atomic operations, executed lane by lane, lowest first.
 
 use warpmem_trace::{CacheOp, Kind, Space};
 
@@ -13,8 +13,8 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.fetch(value, |_, value| value)
     }
 
-    /// `atomicCAS(p, expected, value)`: returns the previous value; `value` is stored if that was
-    /// `expected`.
+    /// `atomicCAS(p, expected, value)`: stores `value` if the previous value equals `expected`;
+    /// returns the previous value.
     pub fn compare_exchange(
         self,
         expected: impl Operand<T>,
@@ -43,7 +43,7 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.update(|lane, old| with(old, value.lane(lane)));
     }
 
-    /// Global atomics are executed at the L2.
+    /// Global atomics execute at the L2.
     fn atomic_cache_op(&self) -> CacheOp {
         match self.space() {
             Space::Shared => CacheOp::Default,
@@ -53,7 +53,8 @@ impl<'w, T: Word> Pointer<'w, T> {
 }
 
 impl<'w, T: Number> Pointer<'w, T> {
-    /// `atomicAdd(p, value)` whose result is not used (`RED.ADD` in global memory, `ATOMS.ADD` in shared).
+    /// `atomicAdd(p, value)` with an unused result (`RED.ADD` in global memory, `ATOMS.ADD` in
+    /// shared).
     pub fn add(self, value: impl Operand<T>) {
         self.reduce(value, T::plus);
     }
@@ -63,7 +64,7 @@ impl<'w, T: Number> Pointer<'w, T> {
         self.fetch(value, T::plus)
     }
 
-    /// `atomicMax(p, value)` whose result is not used.
+    /// `atomicMax(p, value)` with an unused result.
     pub fn max(self, value: impl Operand<T>) {
         self.reduce(value, T::greater);
     }
@@ -75,12 +76,12 @@ impl<'w, T: Number> Pointer<'w, T> {
 }
 
 impl<'w, T: Integer> Pointer<'w, T> {
-    /// `atomicOr(p, value)` whose result is not used.
+    /// `atomicOr(p, value)` with an unused result.
     pub fn or(self, value: impl Operand<T>) {
         self.reduce(value, T::or);
     }
 
-    /// `atomicXor(p, value)` whose result is not used.
+    /// `atomicXor(p, value)` with an unused result.
     pub fn xor(self, value: impl Operand<T>) {
         self.reduce(value, T::xor);
     }

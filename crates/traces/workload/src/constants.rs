@@ -6,8 +6,8 @@ use super::warp::lanes::{Lanes, Operand};
 use super::warp::lanes_of;
 use super::warp::memory::Word;
 
-/// A `__constant__` array. A load (`LDC`) nearly always hits its small cache and is treated like an
-/// integer instruction, as in imported traces, which have no address for it either.
+/// A `__constant__` array. A load (`LDC`) almost always hits the constant cache, so it counts as an
+/// integer instruction without an address, as in imported traces.
 #[derive(Clone, Debug)]
 pub struct Constants<T>(Vec<T>);
 
@@ -19,7 +19,7 @@ impl<T: Word> Constants<T> {
     /// `array[index]`
     ///
     /// # Panics
-    /// If an active lane's index is beyond the end, which is an error of the kernel.
+    /// If the index of an active lane is out of bounds, a bug of the kernel.
     pub fn load<'w>(&self, index: Lanes<'w, u32>) -> Lanes<'w, T> {
         let warp = index.warp();
         let register = warp.compute(OpClass::Integer, &[index.register()]);

@@ -1,7 +1,7 @@
-//! Conversions and functions of lanes' values, with the instructions of compiled code.
+//! Conversions and functions of lane values, issued as the instructions that a compiler emits.
 //!
-//! Results are the same on every platform: IEEE arithmetic, and `libm` for functions that IEEE does
-//! not define exactly.
+//! Results are identical on every platform: IEEE arithmetic, and `libm` for functions that IEEE
+//! does not define exactly.
 
 use std::f32::consts::{LN_2, LOG2_E};
 use std::ops::Neg;
@@ -92,13 +92,14 @@ impl<'w> Lanes<'w, [f16; 2]> {
     }
 }
 
-/// Single precision holds the exact product of two halves, and nearly the exact sum. Rounding it once more gives the same
-/// half as rounding the exact result, because 24 bits are at least twice 11 plus two (Figueroa 1995).
+/// Computes the product in single precision, which holds it exactly (sums almost exactly), and
+/// rounds it to half. Rounding twice equals rounding the exact result, because 24 bits are at least
+/// twice 11 plus two (Figueroa 1995).
 fn product(a: f16, b: f16) -> f16 {
     f16::from_f32(a.to_f32() * b.to_f32())
 }
 
-/// As [`product`].
+/// Computes the sum, rounded as [`product`].
 fn sum(a: f16, b: f16) -> f16 {
     f16::from_f32(a.to_f32() + b.to_f32())
 }
@@ -116,17 +117,17 @@ impl<'w> Lanes<'w, f32> {
         self.paired(OpClass::Integer, upper, |a, b| [a, b].map(f16::from_f32))
     }
 
-    /// `rsqrtf` within its usual range (`MUFU.RSQ`), here rounded to nearest.
+    /// `rsqrtf` within its usual range (`MUFU.RSQ`), rounded to nearest here.
     pub fn inverse_sqrt(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| (1.0 / f64::from(value).sqrt()) as f32)
     }
 
-    /// `__fdividef(1, x)` (`MUFU.RCP`), here rounded to nearest.
+    /// `__fdividef(1, x)` (`MUFU.RCP`), rounded to nearest here.
     pub fn reciprocal(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| 1.0 / value)
     }
 
-    /// `(unsigned)x`, which drops the fraction (`F2I`).
+    /// `(unsigned)x`, truncating (`F2I`).
     pub fn to_u32(self) -> Lanes<'w, u32> {
         self.converted(OpClass::Integer, |value| value as u32)
     }
@@ -136,7 +137,7 @@ impl<'w> Lanes<'w, f32> {
         self.view(f32::to_bits)
     }
 
-    /// `fabsf`: a modifier of the instruction that reads it, no instruction.
+    /// `fabsf`: a modifier of the reading instruction, no instruction.
     pub fn abs(self) -> Lanes<'w, f32> {
         self.view(f32::abs)
     }
@@ -156,8 +157,8 @@ impl<'w> Lanes<'w, f32> {
         self.converted(OpClass::Integer, |value| value.round_ties_even() as i16)
     }
 
-    /// `sqrtf` as compiled, within its usual range: `MUFU.RSQ`, the check of the range (`IADD3`,
-    /// `ISETP`) with the branch to the slow path, not taken, two `FMUL` and two `FFMA`.
+    /// `sqrtf` as compiled, within its usual range: `MUFU.RSQ`, the range check (`IADD3`, `ISETP`),
+    /// the untaken branch to the slow path, two `FMUL` and two `FFMA`.
     pub fn sqrt(self) -> Lanes<'w, f32> {
         let warp = self.warp();
         let inverse = warp.compute(OpClass::Sfu, &[self.register()]);
@@ -172,7 +173,7 @@ impl<'w> Lanes<'w, f32> {
     }
 
     /// `self / divisor` as compiled, without overflow: `MUFU.RCP`, `FCHK`, five `FFMA`, and the
-    /// branch to the slow path, not taken.
+    /// untaken branch to the slow path.
     pub fn divided_by(self, divisor: impl Operand<f32>) -> Lanes<'w, f32> {
         let warp = self.warp();
         let reciprocal = warp.compute(OpClass::Sfu, &[divisor.register()]);
@@ -204,12 +205,12 @@ impl<'w> Lanes<'w, f32> {
     }
 }
 
-/// Two to the power of `x`, the same on every platform.
+/// Returns two to the power of `x`, identical on every platform.
 pub fn exp2(x: f32) -> f32 {
     libm::exp2(x.into()) as f32
 }
 
-/// `-x`: a modifier of the instruction that reads it, no instruction.
+/// `-x`: a modifier of the reading instruction, no instruction.
 impl<'w> Neg for Lanes<'w, f32> {
     type Output = Lanes<'w, f32>;
     fn neg(self) -> Lanes<'w, f32> {

@@ -22,7 +22,7 @@ pub struct Progress<'a> {
     pub kernel: &'a str,
     /// Kernels finished before this one.
     pub kernels_done: u32,
-    /// CTAs of this kernel finished, and how many it has.
+    /// Finished CTAs of this kernel, and its total.
     pub ctas_done: u64,
     pub ctas: u64,
 }
@@ -30,7 +30,7 @@ pub struct Progress<'a> {
 /// Called after every finished CTA; `Break` abandons the trace.
 pub type ProgressCallback<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
-/// `kernel<<<grid, block, shared_bytes>>>`, with the compiler's figures for it.
+/// `kernel<<<grid, block, shared_bytes>>>`, with the resources that the compiler reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     pub name: &'static str,
@@ -56,18 +56,18 @@ impl Launch {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Coordinates of CTA `index`: x first, in the order of the hardware's CTA scheduler.
+    /// Returns the coordinates of CTA `index`: x first, the order of the hardware's CTA scheduler.
     fn cta(&self, index: u64) -> [u32; 3] {
         let [width, height, _] = self.grid.map(u64::from);
         [index % width, index / width % height, index / width / height].map(|n| n as u32)
     }
 }
 
-/// Memory, and a trace that is being written.
+/// Device memory, and the trace being written.
 pub struct Gpu<'a> {
     memory: Rc<RefCell<Memory>>,
     writer: TraceWriter,
-    /// Launches to put into the trace.
+    /// Launches to include in the trace.
     recorded: Ranges,
     launches: u32,
     progress: &'a mut ProgressCallback<'a>,
@@ -87,13 +87,13 @@ impl<'a> Gpu<'a> {
         Ok(Gpu { memory: Rc::default(), writer, recorded, launches: 0, progress })
     }
 
-    /// Gives the trace its final name.
+    /// Completes the trace and renames it to its final name.
     pub fn finish(self) -> Result<TraceSummary, WorkloadError> {
         self.recorded.check("kernels", self.launches.into())?;
         Ok(self.writer.finish()?)
     }
 
-    /// Whether the trace has all its launches.
+    /// Returns whether the trace contains all its launches.
     pub fn is_complete(&self) -> bool {
         self.recorded.end().is_some_and(|end| u64::from(self.launches) >= end)
     }
@@ -104,7 +104,7 @@ impl<'a> Gpu<'a> {
         self.memory.borrow_mut().allocate(len)
     }
 
-    /// `cudaMalloc` and `cudaMemcpy` to it.
+    /// `cudaMalloc` and `cudaMemcpy` to the new array.
     pub fn upload<T: Word>(&mut self, words: &[T]) -> Array<T> {
         let array = self.zeros(words.len() as u64);
         self.copy_to(array, words);
@@ -122,7 +122,7 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    /// The device's memory itself.
+    /// Borrows the device memory.
     #[cfg(test)]
     pub fn memory(&self) -> std::cell::RefMut<'_, Memory> {
         self.memory.borrow_mut()
@@ -133,11 +133,11 @@ impl<'a> Gpu<'a> {
         self.memory.borrow().words(array)
     }
 
-    /// Runs `kernel` once per warp of the grid, CTA after CTA; within one, warp after warp from barrier to
-    /// barrier.
+    /// Runs `kernel` once per warp of the grid, CTA by CTA; the warps of a CTA run one after the
+    /// other up to each barrier.
     ///
     /// # Errors
-    /// [`WorkloadError::Interrupted`] if progress stops it, or if the trace [is
+    /// [`WorkloadError::Interrupted`] if progress stops the run, or if the trace [is
     /// complete](Gpu::is_complete).
     #[expect(clippy::needless_pass_by_value, reason = "a closure is written where it is passed")]
     pub fn launch(
@@ -195,9 +195,8 @@ impl<'a> Gpu<'a> {
     }
 }
 
-/// A warp is a coroutine that stops at barriers: one round over all warps takes each to its next
-/// barrier, and after the round all have arrived. `running` has an entry for each, reused for every
-/// CTA.
+/// Runs a CTA. A warp is a coroutine that suspends at barriers: each round over the warps advances
+/// every one to its next barrier. `running` has one entry per warp and is reused for every CTA.
 fn run_cta<'w, F: Future<Output = ()>>(
     warps: &'w [Warp],
     running: &mut [Pin<Box<Option<F>>>],

@@ -1,13 +1,13 @@
-//! Generated workloads: kernels written like CUDA code, executed warp by warp on real data,
+//! Generated workloads: kernels written like CUDA code, executed warp by warp on real data, and
 //! recorded as traces.
 //!
-//! A generator makes its input ([`input`]), puts it into device memory ([`memory`]), and launches
-//! its kernels ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`], whose values
-//! ([`lanes`]) and addresses ([`pointer`]) issue the instructions that compute them. Loads return
-//! the values that stores stored, so the algorithm computes with the addresses in its trace; tests
-//! compare its result with a plain implementation.
+//! A generator builds its input ([`input`]), uploads it to device memory ([`memory`]), and launches
+//! its kernels ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`]; its values ([`lanes`])
+//! and addresses ([`pointer`]) issue the instructions that compute them. Loads return stored
+//! values, so the algorithm computes with the addresses of its trace; tests compare its result with
+//! a plain implementation.
 //!
-//! The same name, arguments and seed give the same bytes on any platform.
+//! The same name, arguments and seed give the same bytes on every platform.
 
 mod atomics;
 mod constants;
@@ -42,20 +42,20 @@ use parameters::Arguments;
 use warpmem_params::{did_you_mean, nearest};
 use warpmem_trace::{BeyondEnd, Ranges, RangesError};
 
-/// A workload that can be generated.
+/// A workload generator.
 pub struct Generator {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// The program or paper that the kernels are taken from.
+    /// Origin of the kernels: a program or paper.
     pub source: &'static str,
-    /// Groups of parameters: those shared by several generators, and its own.
+    /// Groups of parameters: shared ones and the generator's own.
     parameters: &'static [&'static [Parameter]],
     run: fn(&mut Gpu, &Arguments, &mut Random) -> Result<(), WorkloadError>,
 }
 
 impl Generator {
-    /// All its parameters, in the order in which they are listed.
+    /// Iterates over all parameters in order of declaration.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         self.parameters.iter().copied().flatten()
     }
@@ -74,7 +74,7 @@ impl Generator {
 /// Descriptions of the generators, a section each.
 const CATALOGUE: &str = include_str!("catalogue.md");
 
-/// Why a workload was not generated.
+/// Failure to generate a workload.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     #[error("unknown kernel `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
@@ -107,12 +107,12 @@ pub enum WorkloadError {
     Trace(#[from] TraceError),
 }
 
-/// All generators, in the order in which they are listed.
+/// Returns all generators in list order.
 pub fn generators() -> &'static [Generator] {
     kernels::GENERATORS
 }
 
-/// The generator called `name`.
+/// Returns the generator named `name`.
 pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
     let names = || generators().iter().map(|g| g.name);
     generators().iter().find(|g| g.name == name).ok_or_else(|| WorkloadError::UnknownGenerator {
@@ -126,7 +126,7 @@ pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
 #[derive(Debug)]
 pub struct Generated {
     pub trace: TraceSummary,
-    /// Notes for people on the input, such as entries of a file that were dropped. One line each.
+    /// Notes for users on the input, such as dropped entries of a file. One line each.
     pub notes: Vec<String>,
 }
 
@@ -135,19 +135,19 @@ pub struct Generated {
 pub struct Request {
     /// Name of the generator.
     pub kernel: String,
-    /// Name → text, as after `--name` on the command line; others have their defaults.
+    /// Values by name, in command-line notation; the rest have their defaults.
     pub parameters: BTreeMap<String, String>,
     pub seed: u64,
-    /// Launches to put into the trace, numbered from 0. The others are executed for their effects
-    /// on memory.
+    /// Launches to include in the trace, numbered from 0. The others run for their effects on
+    /// memory only.
     pub launches: Ranges,
 }
 
 impl Request {
-    /// Whether the generator accepts the parameters, as far as can be checked before it runs.
+    /// Checks the parameters as far as possible without running the generator.
     ///
     /// # Errors
-    /// If there is no such generator, or it does not accept them.
+    /// If there is no such generator, or a parameter is invalid.
     pub fn check(&self) -> Result<(), WorkloadError> {
         self.arguments().map(drop)
     }
@@ -161,8 +161,7 @@ impl Request {
     /// it, no file remains.
     ///
     /// # Errors
-    /// If the request does not fit the generator, a file that it names cannot be read, or the trace
-    /// cannot be written.
+    /// If the request is invalid, an input file cannot be read, or the trace cannot be written.
     pub fn generate(
         &self,
         output: &Path,
@@ -171,8 +170,8 @@ impl Request {
         self.generate_until(&Stop::default(), output, progress)
     }
 
-    /// As [`Request::generate`], but stops when `stop` asks for it, also between the calls of `progress`: while it
-    /// reads or draws its input, or in the midst of a CTA.
+    /// As [`Request::generate`], and also stops on request of `stop` between calls of `progress`:
+    /// during input generation or in the middle of a CTA.
     ///
     /// # Errors
     /// As [`Request::generate`]; [`WorkloadError::Interrupted`] if it was stopped.
@@ -203,7 +202,7 @@ impl Request {
         Ok(Generated { trace: gpu.finish()?, notes: arguments.into_notes() })
     }
 
-    /// The command that makes the trace again, with every parameter.
+    /// Returns the command that generates the trace again, with every parameter.
     ///
     /// # Errors
     /// As [`Request::check`].

@@ -1,4 +1,4 @@
-//! Parameters of a generator, and the values given to them.
+//! Parameters of a generator, and their values.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,30 +12,30 @@ use warpmem_support::files::claims::is_same;
 
 pub use warpmem_params::Choice;
 
-/// One parameter of a generator; on the command line `--name value`.
+/// A parameter of a generator; on the command line `--name value`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     param: Param,
     applies: Applies,
 }
 
-/// When a parameter has an effect; otherwise it must not be given.
+/// Condition under which a parameter applies; otherwise giving it is an error.
 #[derive(Clone, Copy, Debug)]
 enum Applies {
     Always,
-    /// The path of this name is given.
+    /// The path parameter of this name is given.
     Given(&'static str),
-    /// The path of this name is not given.
+    /// The path parameter of this name is not given.
     NotGiven(&'static str),
     /// The choice of this name applies and is one of these.
     Chosen(&'static str, &'static [&'static str]),
 }
 
-/// Shown instead of a path if there is none.
+/// Displayed in place of an absent path.
 const NONE: &str = "none";
 
 impl Parameter {
-    /// A whole number from `min` to `max`; `unit` in the plural, or `-`.
+    /// Declares a whole number from `min` to `max`; `unit` is plural, or `-`.
     pub const fn count(
         name: &'static str,
         default: u64,
@@ -47,7 +47,7 @@ impl Parameter {
         Parameter::always(name, kind, Value::Whole(default), unit, summary)
     }
 
-    /// A number with up to two decimal places from `min` to `max`, all in hundredths.
+    /// Declares a number with up to two decimal places from `min` to `max`, all in hundredths.
     pub const fn decimal(
         name: &'static str,
         default: u64,
@@ -59,7 +59,7 @@ impl Parameter {
         Parameter::always(name, kind, Value::Hundredths(default), unit, summary)
     }
 
-    /// One of the names of `C`.
+    /// Declares a choice among the names of `C`.
     pub const fn choice<C: Choice>(
         name: &'static str,
         default: &'static str,
@@ -68,12 +68,12 @@ impl Parameter {
         Parameter::always(name, Kind::Choice(C::names), Value::Name(default), "-", summary)
     }
 
-    /// A file to read; none by default.
+    /// Declares an input file; none by default.
     pub const fn path(name: &'static str, summary: &'static str) -> Parameter {
         Parameter::always(name, Kind::Text("a path"), Value::Text(NONE), "-", summary)
     }
 
-    /// Whether something is so; not by default.
+    /// Declares a boolean; false by default.
     pub const fn flag(name: &'static str, summary: &'static str) -> Parameter {
         Parameter::always(name, Kind::Flag, Value::Flag(false), "-", summary)
     }
@@ -90,17 +90,17 @@ impl Parameter {
         Parameter { param, applies: Applies::Always }
     }
 
-    /// Applies only if the path `path` is given.
+    /// Restricts the parameter to runs in which the path `path` is given.
     pub const fn only_given(self, path: &'static str) -> Parameter {
         Parameter { applies: Applies::Given(path), ..self }
     }
 
-    /// Applies only if the path `path` is not given.
+    /// Restricts the parameter to runs in which the path `path` is not given.
     pub const fn unless_given(self, path: &'static str) -> Parameter {
         Parameter { applies: Applies::NotGiven(path), ..self }
     }
 
-    /// Applies only if the choice `choice` applies and is one of `names`.
+    /// Restricts the parameter to runs in which the choice `choice` applies and is one of `names`.
     pub const fn only_with(
         self,
         choice: &'static str,
@@ -120,12 +120,12 @@ impl Parameter {
         }
     }
 
-    /// The default value, as one would type it.
+    /// Returns the default in command-line notation.
     pub fn default(&self) -> String {
         show(self.default_value())
     }
 
-    /// The valid values, for people.
+    /// Returns the valid values for messages.
     pub fn range(&self) -> String {
         match self.param.kind {
             Kind::Whole(Whole { min, max }) => {
@@ -137,27 +137,27 @@ impl Parameter {
         }
     }
 
-    /// Unit of the value, or `-`.
+    /// Returns the unit of the value, or `-`.
     pub fn unit(&self) -> &'static str {
         self.param.unit
     }
 
-    /// The names of a choice; empty for others.
+    /// Returns the names of a choice; empty for other parameters.
     pub fn choices(&self) -> Vec<&'static str> {
         self.param.kind.names()
     }
 
-    /// Whether its value is the path of a file.
+    /// Returns whether the value is the path of a file.
     pub fn is_path(&self) -> bool {
         matches!(self.param.kind, Kind::Text(_))
     }
 
-    /// Whether it is so or not.
+    /// Returns whether the value is a boolean.
     pub fn is_flag(&self) -> bool {
         matches!(self.param.kind, Kind::Flag)
     }
 
-    /// What it is and when it may be given, one line.
+    /// Returns the summary and the condition in one line.
     pub fn description(&self) -> String {
         match self.condition() {
             Some(condition) => format!("{}; {condition}", self.param.summary),
@@ -165,7 +165,7 @@ impl Parameter {
         }
     }
 
-    /// When it may be given; empty if always.
+    /// Returns the condition as text; `None` if the parameter always applies.
     fn condition(&self) -> Option<String> {
         match self.applies {
             Applies::Always => None,
@@ -187,7 +187,7 @@ impl Parameter {
     }
 }
 
-/// Powers of two from 1024 on as `2^k`, anything else in decimal.
+/// Formats powers of two from 1024 on as `2^k`, anything else in decimal.
 pub fn show_count(n: u64) -> String {
     if n >= 1024 && n.is_power_of_two() { format!("2^{}", n.ilog2()) } else { n.to_string() }
 }
@@ -196,7 +196,7 @@ pub fn show_count(n: u64) -> String {
 #[derive(Debug)]
 struct Argument {
     parameter: Parameter,
-    /// As one would type it; its parameter takes it.
+    /// Valid value in command-line notation.
     text: String,
 }
 
@@ -205,7 +205,7 @@ impl Argument {
         self.parameter.param.kind.parse(&self.text).expect("it was checked")
     }
 
-    /// The value of a path that is given.
+    /// Returns the value of a path that is given.
     fn path(&self) -> Option<&Path> {
         match self.value() {
             Value::Text(path) if path != NONE => Some(Path::new(path)),
@@ -214,7 +214,7 @@ impl Argument {
     }
 }
 
-/// A value for every parameter of a generator: given, or the default.
+/// A value for every parameter of a generator: given or default.
 #[derive(Debug)]
 pub struct Arguments {
     values: Vec<Argument>,
@@ -253,7 +253,7 @@ impl Arguments {
         }
     }
 
-    /// Whether the value of `parameter` has an effect with the other values.
+    /// Returns whether `parameter` applies given the other values.
     fn applies(&self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
@@ -267,8 +267,7 @@ impl Arguments {
     }
 
     fn refuse_idle(&self, parameter: &Parameter) -> WorkloadError {
-        // If a choice does not apply, the reason for this also explains the parameters that depend
-        // on it.
+        // If a choice does not apply, its reason also explains the parameters that depend on it.
         let reason = match parameter.applies {
             Applies::Chosen(choice, _) if !self.applies(&self.argument(choice).parameter) => {
                 self.argument(choice).parameter.condition()
@@ -281,7 +280,7 @@ impl Arguments {
         }
     }
 
-    /// The value of the number `name`, which the generator must have declared.
+    /// Returns the number `name`, which the generator must have declared.
     pub fn count(&self, name: &str) -> u64 {
         match self.argument(name).value() {
             Value::Whole(number) => number,
@@ -294,7 +293,7 @@ impl Arguments {
         u32::try_from(self.count(name)).expect("the declared maximum fits 32 bits")
     }
 
-    /// Hundredths of the decimal number `name`, which the generator must have declared.
+    /// Returns the decimal number `name` in hundredths, which the generator must have declared.
     pub fn hundredths(&self, name: &str) -> u64 {
         match self.argument(name).value() {
             Value::Hundredths(number) => number,
@@ -302,13 +301,13 @@ impl Arguments {
         }
     }
 
-    /// The value of the choice `name`, which the generator must have declared as a choice of `C`.
+    /// Returns the choice `name`, which the generator must have declared as a choice of `C`.
     pub fn choice<C: Choice>(&self, name: &str) -> C {
         C::named(&self.argument(name).text)
             .unwrap_or_else(|| panic!("parameter `{name}` is not this choice"))
     }
 
-    /// The value of the flag `name`, which the generator must have declared.
+    /// Returns the flag `name`, which the generator must have declared.
     pub fn flag(&self, name: &str) -> bool {
         match self.argument(name).value() {
             Value::Flag(flag) => flag,
@@ -316,14 +315,14 @@ impl Arguments {
         }
     }
 
-    /// The path `name`, which the generator must have declared, if it is given.
+    /// Returns the path `name`, if given; the generator must have declared it.
     pub fn path(&self, name: &str) -> Option<&Path> {
         let argument = self.argument(name);
         assert!(argument.parameter.is_path(), "parameter `{name}` is not a path");
         argument.path()
     }
 
-    /// Whether `file` is among the paths.
+    /// Returns whether `file` is among the paths.
     pub fn names(&self, file: &Path) -> bool {
         let paths = self.values.iter().filter_map(Argument::path);
         paths.into_iter().any(|path| is_same(path, file))
@@ -334,7 +333,7 @@ impl Arguments {
         found.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))
     }
 
-    /// All values that have an effect, as command-line options in the order of declaration.
+    /// Formats all applicable values as command-line options in order of declaration.
     pub fn as_options(&self) -> String {
         let mut line = String::new();
         for argument @ Argument { parameter, text } in &self.values {
@@ -347,18 +346,18 @@ impl Arguments {
         line
     }
 
-    /// Keeps a note for the person who gave the arguments.
+    /// Stores a note for the user.
     pub fn note(&self, note: String) {
         self.notes.borrow_mut().push(note);
     }
 
-    /// The notes.
+    /// Returns the notes.
     pub fn into_notes(self) -> Vec<String> {
         self.notes.into_inner()
     }
 }
 
-/// A value as one would type it.
+/// Formats a value in command-line notation.
 fn show(value: Value<'_>) -> String {
     match value {
         Value::Whole(number) => show_count(number),

@@ -1,4 +1,4 @@
-//! Addresses of each lane, and loads and stores through them.
+//! Per-lane addresses, and loads and stores through them.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use super::warp::memory::{Array, Word};
 use super::warp::predicate::Predicate;
 use super::warp::{Access, Warp};
 
-/// An address of each lane.
+/// One address per lane.
 #[derive(Clone, Copy)]
 pub struct Pointer<'w, T> {
     warp: &'w Warp,
@@ -20,17 +20,17 @@ pub struct Pointer<'w, T> {
 }
 
 impl<'w, T: Word> Pointer<'w, T> {
-    /// The element `distance` further on: an immediate offset, no instruction.
+    /// Advances by `distance` elements: an immediate offset, no instruction.
     pub fn offset(self, distance: u32) -> Pointer<'w, T> {
         self.moved(u64::from(distance) * T::BYTES as u64)
     }
 
-    /// The element `distance` before: an immediate offset, no instruction.
+    /// Moves back by `distance` elements: an immediate offset, no instruction.
     pub fn before(self, distance: u32) -> Pointer<'w, T> {
         self.moved((u64::from(distance) * T::BYTES as u64).wrapping_neg())
     }
 
-    /// The element `distance` further on (`IMAD.WIDE`).
+    /// Advances by `distance` elements (`IMAD.WIDE`).
     pub fn plus(self, distance: Lanes<'w, u32>) -> Pointer<'w, T> {
         let sources = [self.register, distance.register()];
         let register = Some(self.warp.compute(OpClass::Integer, &sources));
@@ -85,8 +85,8 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.warp.write(self.space, &self.addresses, |lane| value.lane(lane));
     }
 
-    /// Copies the word, in global memory, to `to`, in shared memory, without a register (`LDGSTS`). With 16 bytes it bypasses L1
-    /// (`cp.async.cg`).
+    /// Copies the word from global memory to `to` in shared memory, bypassing registers (`LDGSTS`).
+    /// With 16 bytes it also bypasses L1 (`cp.async.cg`).
     pub fn copy_async(self, to: Pointer<'w, T>) {
         assert_eq!((self.space, to.space), (Space::Global, Space::Shared));
         let cache_op = if T::BYTES == 16 { CacheOp::Global } else { CacheOp::Default };
@@ -95,8 +95,8 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.warp.write(Space::Shared, &to.addresses, |lane| values[lane]);
     }
 
-    /// Changes the words of the active lanes one after the other, lowest first; returns the
-    /// previous words.
+    /// Updates the words of the active lanes one by one, lowest lane first; returns the previous
+    /// words.
     pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
         self.warp.read_and_write(self.space, &self.addresses, with)
     }
@@ -140,7 +140,7 @@ impl<'w, T: Word, const N: usize> Pointer<'w, [T; N]> {
 }
 
 impl<'w> Lanes<'w, u64> {
-    /// The value as an address, as `*(T *)value` reads it: no instruction.
+    /// Reinterprets the value as an address, as in `*(T *)value`: no instruction.
     pub fn as_pointer<T: Word>(self) -> Pointer<'w, T> {
         Pointer {
             warp: self.warp(),
@@ -165,7 +165,7 @@ impl<T: Word> Array<T> {
         }
     }
 
-    /// `&array[0]`: the kernel's argument itself.
+    /// `&array[0]`: a kernel argument.
     pub fn first<'w>(&self, warp: &'w Warp) -> Pointer<'w, T> {
         Pointer {
             warp,
@@ -211,7 +211,7 @@ impl<T: Word> Shared<T> {
         }
     }
 
-    /// `&array[index]`: a shift, as shared addresses have 32 bits.
+    /// `&array[index]`: a shift, since shared addresses have 32 bits.
     pub fn at<'w>(&self, index: Lanes<'w, u32>) -> Pointer<'w, T> {
         let register = index.warp().compute(OpClass::Integer, &[index.register()]);
         let address = |lane| {
@@ -228,7 +228,8 @@ impl<T: Word> Shared<T> {
 }
 
 impl Warp {
-    /// `__shared__ T array[len]`: the same array for all warps of the CTA. The launch must declare the bytes.
+    /// `__shared__ T array[len]`: one array for all warps of the CTA. The launch must declare its
+    /// bytes.
     pub fn shared<T: Word>(&self, len: u32) -> Shared<T> {
         Shared { base: self.allocate_shared::<T>(len), element: PhantomData }
     }

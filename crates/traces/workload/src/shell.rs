@@ -1,6 +1,6 @@
-//! Commands that can be typed again.
+//! Quotes words for a shell.
 
-/// A word quoted for a shell.
+/// Returns a word quoted for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+%@^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

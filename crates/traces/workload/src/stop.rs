@@ -1,8 +1,8 @@
-//! Stopping a generator from another thread, at any time.
+//! Stops a generator from another thread, at any time.
 //!
-//! The code of a kernel and of its input returns plain values, so a stop unwinds: [`check`], in every loop that may
-//! take long, leaves the generator, and [`Stop::watch`] makes an error of it. Outputs that are not complete remove
-//! themselves on the way.
+//! Kernels and inputs return plain values, so a stop unwinds: [`check`], called in every loop that
+//! may run long, leaves the generator, and [`Stop::watch`] turns it into an error. Incomplete
+//! outputs remove themselves on the way.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,25 +11,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::WorkloadError;
 
-/// Whether a generator is asked to stop.
+/// A request to stop a generator.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
-/// Travels from [`check`] to [`Stop::watch`].
+/// The panic payload from [`check`] to [`Stop::watch`].
 struct Stopped;
 
 thread_local! {
-    /// Of the generator that runs on this thread.
+    /// The stop request of the generator on this thread.
     static ASKED: RefCell<Stop> = RefCell::default();
 }
 
 impl Stop {
-    /// Asked when `asked` becomes true.
+    /// Requests a stop when `asked` becomes true.
     pub fn when(asked: Arc<AtomicBool>) -> Stop {
         Stop(asked)
     }
 
-    /// Runs `run` until it ends or is asked to stop.
+    /// Runs `run` until it ends or a stop is requested.
     pub(crate) fn watch<R>(
         &self,
         run: impl FnOnce() -> Result<R, WorkloadError>,
@@ -45,11 +45,11 @@ impl Stop {
     }
 }
 
-/// Leaves the generator that runs on this thread if it is asked to stop.
+/// Leaves the generator on this thread if a stop is requested.
 #[inline]
 pub fn check() {
     if ASKED.with_borrow(|stop| stop.0.load(Ordering::Relaxed)) {
-        // Without the report of a panic.
+        // Suppresses the panic report.
         resume_unwind(Box::new(Stopped));
     }
 }
@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(panic.unwrap_err().downcast_ref(), Some(&7));
     }
 
-    /// Each would take minutes: the drawing of a graph, of a matrix, and one warp's loop.
+    /// Each case would take minutes: generating a graph, generating a matrix, and a single warp's
+    /// loop.
     #[test]
     fn a_generator_stops_whatever_it_does() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
-//! Matrix instructions of tensor cores, and the loads of their operands from shared memory.
+//! Tensor-core matrix instructions, and the loads of their operands from shared memory.
 //!
-//! Fragments are those of `mma.sync.m16n8k16` (PTX ISA 8.0, 9.7.14): with g = lane / 4 and t = lane % 4, a lane holds of A the
-//! pairs at rows g and g + 8, columns 2 t and 2 t + 8; of B those at rows 2 t and 2 t + 8, column g; of C and D the elements at rows
-//! g and g + 8, columns 2 t and 2 t + 1.
+//! Fragments are those of `mma.sync.m16n8k16` (PTX ISA 8.0, 9.7.14). With g = lane / 4 and t = lane
+//! % 4, a lane holds, of A, the pairs at rows g and g + 8, columns 2 t and 2 t + 8; of B, those at
+//! rows 2 t and 2 t + 8, column g; of C and D, the elements at rows g and g + 8, columns 2 t and 2
+//! t + 1.
 
 use half::f16;
 use warpmem_trace::{CacheOp, Kind, OpClass, Space, WARP_SIZE};
@@ -11,7 +12,8 @@ use super::pointer::Pointer;
 use super::warp::Warp;
 use super::warp::lanes::{Lanes, Operand};
 
-/// A fragment of A: rows g and g + 8 of columns 2 t, then of columns 2 t + 8. Also 16 bytes of a row.
+/// A fragment of A: rows g and g + 8 of columns 2 t, then of columns 2 t + 8. Also 16 bytes of a
+/// row.
 pub type FragmentA = [[f16; 2]; 4];
 /// A fragment of B: rows 2 t, and rows 2 t + 8.
 pub type FragmentB = [[f16; 2]; 2];
@@ -22,8 +24,8 @@ const M: usize = 16;
 const N: usize = 8;
 const K: usize = 16;
 
-/// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` (`HMMA.16816.F32`): A × B + C by the whole warp. Sums are in single precision,
-/// in the order of k.
+/// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` (`HMMA.16816.F32`): A × B + C by the whole
+/// warp. Sums are in single precision, in the order of k.
 pub fn multiply<'w>(
     a: Lanes<'w, FragmentA>,
     b: Lanes<'w, FragmentB>,
@@ -38,7 +40,7 @@ pub fn multiply<'w>(
     Lanes::new(warp, sums, Some(register))
 }
 
-/// The sums of all lanes.
+/// Computes the sums of all lanes.
 fn products(
     a: impl Fn(usize) -> FragmentA,
     b: impl Fn(usize) -> FragmentB,
@@ -71,8 +73,9 @@ fn products(
 }
 
 impl<'w> Pointer<'w, FragmentA> {
-    /// `ldmatrix.x4`: four matrices of 8 by 8, whose rows lie where lanes 0 to 7, 8 to 15 and so on point. A lane gets the pair at
-    /// row g, columns 2 t of each; with `.trans`, the elements at rows 2 t and 2 t + 1, column g.
+    /// `ldmatrix.x4`: loads four 8 × 8 matrices whose rows are at the addresses of lanes 0 to 7, 8
+    /// to 15 and so on. A lane gets the pair at row g, columns 2 t of each; with `.trans`, the
+    /// elements at rows 2 t and 2 t + 1, column g.
     pub fn load_matrices(self, is_transposed: bool) -> Lanes<'w, FragmentA> {
         assert_eq!(self.space(), Space::Shared);
         let warp = self.warp();
@@ -95,12 +98,13 @@ impl<'w> Pointer<'w, FragmentA> {
 }
 
 impl<'w> Lanes<'w, FragmentA> {
-    /// The two fragments of B that four matrices are: no instruction.
+    /// Splits four matrices into two fragments of B: no instruction.
     pub fn halves(self) -> [Lanes<'w, FragmentB>; 2] {
         [0, 1].map(|half| self.view(|[a, b, c, d]| [[a, b], [c, d]][half]))
     }
 
-    /// A fragment from its pairs, which lie in registers side by side: no instruction. It is there when the last pair is.
+    /// Combines pairs in adjacent registers into a fragment: no instruction. It is ready with the
+    /// last pair.
     pub fn of_pairs(pairs: [Lanes<'w, [f16; 2]>; 4]) -> Lanes<'w, FragmentA> {
         let [.., last] = pairs;
         let values = std::array::from_fn(|lane| pairs.map(|pair| pair.lane(lane)));
@@ -109,12 +113,12 @@ impl<'w> Lanes<'w, FragmentA> {
 }
 
 impl<'w> Lanes<'w, FragmentC> {
-    /// Zeros, which take no register.
+    /// Returns zeros, which take no register.
     pub fn zeros(warp: &'w Warp) -> Lanes<'w, FragmentC> {
         Lanes::new(warp, [FragmentC::default(); WARP_SIZE], None)
     }
 
-    /// What an instruction of `class` for each element makes of it and of its row's value, for rows g and g + 8.
+    /// Applies an instruction of `class` to each element and its row's value, for rows g and g + 8.
     pub fn by_row(
         self,
         class: OpClass,
@@ -131,8 +135,8 @@ impl<'w> Lanes<'w, FragmentC> {
         Lanes::new(warp, values, Some(register))
     }
 
-    /// Minus infinity where `rows`, for rows g and g + 8, are less than the element's column, 0 or 1, plus `column`: a comparison
-    /// and a selection for each element.
+    /// Replaces an element with minus infinity where its row in `rows` (g and g + 8) is less than
+    /// its column, 0 or 1, plus `column`: a comparison and a selection per element.
     pub fn masked(self, rows: [Lanes<'w, u32>; 2], column: u32) -> Lanes<'w, FragmentC> {
         let is_behind = |lane: usize, part: usize| {
             (rows[part / 2].lane(lane) as i32) < (column + part as u32 % 2) as i32
@@ -151,14 +155,14 @@ impl<'w> Lanes<'w, FragmentC> {
         Lanes::new(self.warp(), values, register)
     }
 
-    /// What an instruction of `class` for each element makes of it.
+    /// Applies an instruction of `class` to each element.
     pub fn each(self, class: OpClass, with: impl Fn(f32) -> f32) -> Lanes<'w, FragmentC> {
         let register = [0; 4].map(|_| self.warp().compute(class, &[self.register()]))[3];
         let values = std::array::from_fn(|lane| self.lane(lane).map(&with));
         Lanes::new(self.warp(), values, Some(register))
     }
 
-    /// Both rows' pairs in half precision (`F2FP`).
+    /// Converts both rows' pairs to half precision (`F2FP`).
     pub fn to_pairs(self) -> [Lanes<'w, [f16; 2]>; 2] {
         [0, 2].map(|first| self.part(first).pack(self.part(first + 1)))
     }
@@ -170,7 +174,8 @@ mod tests {
     use crate::kernels::prelude::*;
     use crate::kernels::testing::{Run, run};
 
-    /// Rows of A, rows of B and rows of the result, A × B + 1, whose operands come from shared memory through `ldmatrix`.
+    /// Returns rows of A, rows of B and rows of A × B + 1, with operands loaded from shared memory
+    /// by `ldmatrix`.
     fn multiplied(is_b_by_columns: bool) -> (Vec<f16>, Vec<f16>, Run<Vec<[f32; 2]>>) {
         let mut random = Random::new(3);
         let mut small = |len| -> Vec<f16> {
@@ -190,7 +195,7 @@ mod tests {
                 // Rows 0 to 15 of the first piece, then of the second.
                 let by_rows = (lane & 15).mad(2, lane >> 4);
                 let a = tiles[0].at(by_rows).load_matrices(false);
-                // Of columns: 0 to 7 in both pieces, then 8 to 15.
+                // Columns 0 to 7 of both pieces, then 8 to 15.
                 let by_columns = ((lane >> 4).mad(8, lane & 7)).mad(2, (lane >> 3) & 1);
                 let b = match is_b_by_columns {
                     true => tiles[1].at(by_columns).load_matrices(false),

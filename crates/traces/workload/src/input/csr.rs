@@ -2,7 +2,7 @@
 
 use crate::stop;
 
-/// Row `r` holds `columns[offsets[r]..offsets[r + 1]]`, ascending and without repeats.
+/// Row `r` holds `columns[offsets[r]..offsets[r + 1]]`, ascending and unique.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
     pub offsets: Vec<u32>,
@@ -10,18 +10,19 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// From (row, column) pairs in any order; repeats are dropped.
+    /// Builds the structure from (row, column) pairs in any order; repeats are dropped.
     #[expect(clippy::needless_pass_by_value, reason = "they are of no use afterwards")]
     pub fn from_pairs(rows: u32, pairs: Vec<(u32, u32)>) -> Csr {
         let entries = pairs.iter().map(|&(row, column)| (row, column, ()));
         Csr::from_entries(rows, entries, |(), ()| ()).0
     }
 
-    /// From (row, column, value) in any order, fewer than 2^32 of them, and the values in the order of the
-    /// columns. `merge` makes one of an entry and its repeat, in the order in which they come.
+    /// Builds the structure from fewer than 2^32 (row, column, value) entries in any order; also
+    /// returns the values in column order. `merge` combines an entry and its repeat, in input
+    /// order.
     ///
-    /// A counting sort by rows, then a sort of every row: besides what `entries` holds this takes 4 bytes
-    /// and a value per entry, and 8 bytes per row.
+    /// A counting sort by rows, then a sort of every row: this takes 4 bytes and a value per entry
+    /// and 8 bytes per row beyond `entries`.
     pub fn from_entries<V: Copy + Default>(
         rows: u32,
         entries: impl Iterator<Item = (u32, u32, V)> + Clone,
@@ -78,7 +79,7 @@ impl Csr {
         values.shrink_to_fit();
     }
 
-    /// The same with row and column `v` called `labels[v]`, and its values.
+    /// Returns the structure and its values with row and column `v` renamed to `labels[v]`.
     pub fn relabelled<V: Copy>(&self, values: &[V], labels: &[u32]) -> (Csr, Vec<V>) {
         let mut named = vec![0; labels.len()];
         for (old, &new) in labels.iter().enumerate() {
@@ -108,22 +109,22 @@ impl Csr {
         self.offsets.len() as u32 - 1
     }
 
-    /// Where row `row` lies in `columns`.
+    /// Returns the range of row `row` in `columns`.
     fn places(&self, row: u32) -> std::ops::Range<usize> {
         self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize
     }
 
-    /// Columns of row `row`.
+    /// Returns the columns of row `row`.
     pub fn row(&self, row: u32) -> &[u32] {
         &self.columns[self.places(row)]
     }
 
-    /// Every entry, row after row.
+    /// Iterates over the entries, row by row.
     pub fn entries(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         (0..self.rows()).flat_map(|row| self.row(row).iter().map(move |&column| (row, column)))
     }
 
-    /// Number of columns in row `row`.
+    /// Returns the number of columns of row `row`.
     pub fn degree(&self, row: u32) -> u32 {
         self.offsets[row as usize + 1] - self.offsets[row as usize]
     }

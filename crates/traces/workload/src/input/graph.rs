@@ -1,4 +1,4 @@
-//! Graphs, undirected unless a file is asked to keep its directions.
+//! Graphs, undirected unless a file keeps its directions on request.
 
 mod grid;
 mod power_law;
@@ -19,7 +19,7 @@ use crate::{WorkloadError, stop};
 pub use rmat::rmat_pair;
 use warpmem_support::random::mixed;
 
-/// How a graph's edges are drawn.
+/// The distribution of a graph's edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphKind {
     /// Recursive matrix with the Graph500 probabilities: a few vertices have most edges.
@@ -32,9 +32,9 @@ pub enum GraphKind {
     Grid3d,
     /// Connected part of a square grid with 1.22 edges per vertex.
     Road,
-    /// Ring with neighbours nearby, some of whose edges lead anywhere (Watts and Strogatz).
+    /// Ring lattice with some edges rewired at random (Watts and Strogatz).
     SmallWorld,
-    /// Degrees that follow a power law of given exponent (Chung and Lu).
+    /// Power-law degrees with a given exponent (Chung and Lu).
     PowerLaw,
 }
 
@@ -71,17 +71,17 @@ pub const GRAPH: &[Parameter] = &[
     ORDER,
 ];
 
-/// Of kernels that follow edges in one direction.
+/// Parameter of kernels that follow edges in one direction.
 pub const DIRECTED: Parameter =
     Parameter::flag("directed", "Edges keep the directions that the file gives them")
         .only_given("file");
 
-/// The directions in which a kernel needs the edges of a graph.
+/// The edge directions that a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directions {
-    /// Every edge goes both ways.
+    /// Every edge in both directions.
     Both,
-    /// As the parameter [`DIRECTED`] asks.
+    /// As the parameter [`DIRECTED`] states.
     AsAsked,
 }
 
@@ -89,17 +89,17 @@ pub enum Directions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub structure: Csr,
-    /// Of every entry of `structure`; both directions of an edge have the same. From the file, or else drawn
-    /// from 1 to 64, all equally likely, as in Gunrock's evaluation (Wang et al., PPoPP 2016).
+    /// Weight of every entry of `structure`, equal for both directions of an edge: from the file,
+    /// or uniform from 1 to 64, as in Gunrock's evaluation (Wang et al., PPoPP 2016).
     pub weights: Vec<u32>,
-    /// What a vertex is called that was drawn or read under a number, where `--order` has renamed them.
+    /// New label of each vertex after `--order`.
     pub labels: Option<Vec<u32>>,
     /// Whether an entry is an edge from row to column only; otherwise every edge has two entries.
     pub directed: bool,
 }
 
 impl Graph {
-    /// The incoming edges of each vertex, if they differ from the outgoing ones.
+    /// Returns the incoming edges of each vertex, if they differ from the outgoing ones.
     pub fn incoming(&self) -> Option<Csr> {
         self.directed.then(|| {
             let edges = self.structure.entries().map(|(from, to)| (to, from, ()));
@@ -108,7 +108,7 @@ impl Graph {
     }
 }
 
-/// The graph that the parameters of [`GRAPH`] ask for.
+/// Returns the graph that the parameters of [`GRAPH`] describe.
 pub fn graph_of(
     arguments: &Arguments,
     directions: Directions,
@@ -152,7 +152,7 @@ fn drawn(arguments: &Arguments, random: &mut Random) -> Result<Csr, WorkloadErro
     Ok(graph)
 }
 
-/// The structure of the file at `path`, and the weights if it has some.
+/// Reads the structure of the file at `path`, and its weights if it has any.
 fn from_file(
     path: &Path,
     arguments: &Arguments,
@@ -208,7 +208,7 @@ fn from_file(
     Ok((structure, valued.then_some(weights)))
 }
 
-/// As [`undirected`], of edges without loops; and how many of them are listed in one direction only.
+/// As [`undirected`], for edges without loops; also counts the edges listed in one direction only.
 fn both_ways(
     nodes: u32,
     edges: impl Iterator<Item = (u32, u32, u32)> + Clone,
@@ -220,7 +220,7 @@ fn both_ways(
     (structure, arcs.into_iter().map(|(weight, _)| weight).collect(), one_way)
 }
 
-/// Both directions of every edge, without loops; of parallel edges the one with the lowest weight.
+/// Returns both directions of every edge, without loops. Parallel edges merge to the lowest weight.
 pub fn undirected<V: Copy + Default + Ord>(
     nodes: u32,
     edges: impl Iterator<Item = (u32, u32, V)> + Clone,
@@ -229,20 +229,20 @@ pub fn undirected<V: Copy + Default + Ord>(
     Csr::from_entries(nodes, edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]), V::min)
 }
 
-/// From 1 to 64, the same for both directions; an edge keeps it when vertices are renumbered.
+/// Returns a weight from 1 to 64, equal for both directions and independent of renumbering.
 fn drawn_weight(key: u64, from: u32, to: u32) -> u32 {
     let edge = u64::from(from.min(to)) << 32 | u64::from(from.max(to));
     1 + (mixed(key ^ edge) >> 58) as u32
 }
 
-/// A graph to draw.
+/// The parameters of a generated graph.
 struct Drawing {
     kind: GraphKind,
     nodes: u32,
     degree: u32,
-    /// Of a power law, hundredths.
+    /// Power-law exponent, hundredths.
     exponent: u64,
-    /// Of a small world's edges, hundredths.
+    /// Rewired edges of a small-world graph, percent.
     rewire: u64,
 }
 
@@ -259,9 +259,9 @@ impl Drawing {
         Ok(drawing)
     }
 
-    /// An undirected graph of as many vertices (grids: the largest square or cube within) with about the mean
-    /// degree asked for (grids and roads: their own). No loops, no parallel edges: those that were drawn are
-    /// dropped, so that the mean degree is a little lower.
+    /// Generates an undirected graph of `nodes` vertices (grids: the largest square or cube within)
+    /// with about the mean degree `degree` (grids and roads: their own). Loops and parallel edges
+    /// are dropped, so the mean degree is slightly lower.
     fn draw(&self, random: &mut Random) -> Csr {
         let &Drawing { kind, nodes, degree, exponent, rewire } = self;
         let drawn = u64::from(nodes) * u64::from(degree) / 2;
@@ -286,7 +286,7 @@ impl Drawing {
     }
 }
 
-/// A graph of this kind, the parameters that only it has at their defaults.
+/// Generates a graph of this kind with default parameters.
 #[cfg(test)]
 pub fn graph(kind: GraphKind, nodes: u32, degree: u32, random: &mut Random) -> Csr {
     Drawing { kind, nodes, degree, exponent: 250, rewire: 10 }.draw(random)

@@ -4,16 +4,16 @@ use super::Random;
 use crate::parameters::Choice;
 use crate::stop;
 
-/// The order in which a table is indexed.
+/// The order of the indices into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPattern {
-    /// Anywhere, equally likely.
+    /// Uniformly random.
     Uniform,
     /// Nine in ten within the first tenth of the table, the rest anywhere.
     Hot,
-    /// One after the other.
+    /// Sequential.
     Sequential,
-    /// Thirty-three elements apart: one line per lane, and never the same bank for long.
+    /// Thirty-three elements apart: one line per lane, with changing banks.
     Strided,
 }
 
@@ -26,7 +26,7 @@ impl Choice for IndexPattern {
     ];
 }
 
-/// `count` indices below `bound`; indices past the end wrap around to 0.
+/// Generates `count` indices below `bound`; indices past the end wrap to 0.
 pub fn indices(pattern: IndexPattern, count: u32, bound: u32, random: &mut Random) -> Vec<u32> {
     let wrapped = |step: u64, i: u32| (u64::from(i) * step % u64::from(bound)) as u32;
     let hot_part = bound.div_ceil(10);

@@ -16,14 +16,14 @@ use crate::parameters::{Arguments, Choice, Parameter, show_count};
 use crate::{WorkloadError, stop};
 use stencil::Stencil;
 
-/// Where a matrix has its entries.
+/// The positions of a matrix's entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixKind {
     /// A band along the diagonal: consecutive rows read consecutive parts of the vector.
     Banded,
-    /// Anywhere, equally likely.
+    /// Uniformly random.
     Uniform,
-    /// Recursive matrix: few rows and columns have most entries.
+    /// Recursive matrix: few rows and columns hold most entries.
     PowerLaw,
     /// Discretised operators on a square or cubic grid, row after row.
     Stencil(Stencil),
@@ -54,17 +54,17 @@ pub const MATRIX: &[Parameter] = &[
     ORDER,
 ];
 
-/// A sparse matrix with its values. Those of matrices that are drawn are small whole numbers, whose products'
-/// sums are exact in single precision, in any order.
+/// A sparse matrix with its values. Generated values are small whole numbers, so that sums of
+/// products are exact in single precision in any order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     pub structure: Csr,
-    /// Number of columns: that of rows, unless the matrix is from a file.
+    /// Number of columns; equals the rows unless the matrix comes from a file.
     pub columns: u32,
     pub values: Vec<f32>,
 }
 
-/// The matrix that the parameters of [`MATRIX`] ask for.
+/// Returns the matrix that the parameters of [`MATRIX`] describe.
 pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, WorkloadError> {
     let matrix = match arguments.path("file") {
         Some(path) => from_file(path, arguments)?,
@@ -85,7 +85,7 @@ pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, W
 }
 
 impl Matrix {
-    /// Renumbers rows and columns by the graph in which an entry connects its row and its column.
+    /// Renumbers rows and columns by the graph in which each entry connects its row and its column.
     fn ordered(self, order: Ordering, random: &mut Random) -> Result<Matrix, WorkloadError> {
         let (rows, columns) = (self.structure.rows(), self.columns);
         if order != Ordering::AsIs && rows != columns {
@@ -133,7 +133,7 @@ fn from_file(path: &Path, arguments: &Arguments) -> Result<Matrix, WorkloadError
     Ok(Matrix { structure, columns, values })
 }
 
-/// The entries that a file lists, and those that follow by symmetry.
+/// Iterates over the entries of a file and those implied by symmetry.
 fn entries_of(listing: &Listing<f32>) -> impl Iterator<Item = (u32, u32, f32)> + Clone {
     let symmetry = listing.symmetry;
     listing.entries.iter().flat_map(move |&(row, column, value)| {
@@ -146,7 +146,7 @@ fn entries_of(listing: &Listing<f32>) -> impl Iterator<Item = (u32, u32, f32)> +
     })
 }
 
-/// Most that [`matrix`] gives a row in the mean.
+/// Returns the maximum mean entries per row that [`matrix`] generates.
 fn entries_per_row(kind: MatrixKind, asked: u32) -> u32 {
     match kind {
         MatrixKind::Stencil(stencil) => stencil.points(),
@@ -154,8 +154,9 @@ fn entries_per_row(kind: MatrixKind, asked: u32) -> u32 {
     }
 }
 
-/// A square matrix of `rows` rows with about `per_row` entries each (repeats that were drawn are dropped;
-/// stencils have their points, fewer at the edges; the band at least one, fewer at the corners).
+/// Generates a square matrix of `rows` rows with about `per_row` entries each. Repeats are dropped;
+/// stencils have their points, fewer at the edges; a band has at least one entry per row, fewer at
+/// the corners.
 pub fn matrix(kind: MatrixKind, rows: u32, per_row: u32, random: &mut Random) -> Matrix {
     let entries = u64::from(rows) * u64::from(per_row);
     let pairs = match kind {

@@ -1,5 +1,6 @@
-//! What the kernels run on: graphs, sparse matrices, index streams, drawn or from files. Integer arithmetic, and
-//! where that is not enough IEEE's and `libm`'s, so that the same arguments give the same input on every platform.
+//! Inputs of kernels: graphs, sparse matrices and index streams, generated or read from files.
+//! Integer arithmetic, and otherwise IEEE and `libm`, make the same arguments give the same input
+//! on every platform.
 
 mod csr;
 mod file;
@@ -30,11 +31,11 @@ use super::parameters::{Parameter, show_count};
 use file::FormatChoice;
 use order::Ordering;
 
-/// Most vertices of a graph, rows or columns of a matrix.
+/// Maximum vertices of a graph, or rows or columns of a matrix.
 const MAX_NODES: u64 = 1 << 24;
-/// Most vertices, rows or columns of a file.
+/// Maximum vertices, rows or columns of a file.
 const MAX_FILE_NODES: u64 = 1 << 26;
-/// Most entries of a matrix; an edge of a graph is two.
+/// Maximum entries of a matrix; an edge of a graph is two.
 const MAX_ENTRIES: u64 = 1 << 28;
 
 const FILE: Parameter = Parameter::path("file", "Read it from this file instead of drawing one");
@@ -44,7 +45,7 @@ const FILE_FORMAT: Parameter =
 const ORDER: Parameter =
     Parameter::choice::<Ordering>("order", "as-is", "How vertices or rows are numbered");
 
-/// Refuses inputs that would not fit into memory.
+/// Refuses inputs that exceed memory.
 pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {
     let entries = u64::from(rows) * u64::from(per_row);
     if entries <= MAX_ENTRIES {
@@ -54,7 +55,7 @@ pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), Workload
     Err(WorkloadError::Inconsistent { message: format!("{entries} {what} are more than {most}") })
 }
 
-/// Largest `side` with `side`^`dimensions` at most `n`.
+/// Returns the largest `side` with `side`^`dimensions` at most `n`.
 fn largest_side(n: u32, dimensions: u32) -> u32 {
     let fits = |side: u64| side.pow(dimensions) <= u64::from(n);
     (1..).take_while(|&side| fits(side)).last().unwrap_or(1) as u32

@@ -1,5 +1,5 @@
-//! The order in which vertices, or the rows and columns of a matrix, are numbered. It decides which
-//! of them are close in memory.
+//! Numberings of vertices, or of the rows and columns of a matrix. The numbering decides which of
+//! them are close in memory.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -8,16 +8,16 @@ use super::{Csr, Random};
 use crate::parameters::Choice;
 use crate::stop;
 
-/// How vertices are numbered.
+/// A numbering of vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordering {
-    /// As the file or the generator has them.
+    /// As in the file or the generator.
     AsIs,
-    /// Every order equally likely.
+    /// Uniformly random.
     Random,
-    /// Those with most neighbours first.
+    /// By descending number of neighbours.
     Degree,
-    /// As a breadth-first search reaches them.
+    /// In the order of a breadth-first search.
     Bfs,
     /// Reverse Cuthill–McKee: entries near the diagonal.
     Rcm,
@@ -34,8 +34,9 @@ impl Choice for Ordering {
 }
 
 impl Ordering {
-    /// The new label of each of `nodes` vertices, or nothing if they keep theirs. `graph` is made if the order
-    /// depends on it, and is undirected; loops do not count. Ties go to the lower number.
+    /// Returns the new label of each of `nodes` vertices, or `None` if they keep theirs. `graph`,
+    /// which must be undirected, is called only if the order depends on it; loops do not count.
+    /// Ties go to the lower number.
     pub fn labels<'a>(
         self,
         nodes: u32,
@@ -56,7 +57,7 @@ impl Ordering {
     }
 }
 
-/// Where in `sequence` each vertex is.
+/// Returns the position of each vertex in `sequence`.
 fn ranks(sequence: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; sequence.len()];
     for (rank, &vertex) in sequence.iter().enumerate() {
@@ -71,7 +72,8 @@ fn by_degree(graph: &Csr) -> Vec<u32> {
     vertices
 }
 
-/// Component after component, each from its vertex with most neighbours, and those in the order of degrees.
+/// Traverses component by component, each from its vertex with most neighbours, in descending order
+/// of their degrees.
 fn breadth_first(graph: &Csr) -> Vec<u32> {
     let mut search = Search::new(graph);
     for start in by_degree(graph) {
@@ -80,11 +82,12 @@ fn breadth_first(graph: &Csr) -> Vec<u32> {
     search.sequence
 }
 
-/// Component after component in the order of their lowest numbers, each from a pseudo-peripheral vertex, the
-/// neighbours of a vertex by ascending degree; then all backwards.
+/// Traverses component by component in the order of their lowest numbers, each from a
+/// pseudo-peripheral vertex, the neighbours of a vertex by ascending degree; then reverses the
+/// sequence.
 ///
-/// Cuthill and McKee, ACM '69; George and Liu, *An Implementation of a Pseudoperipheral Node Finder*,
-/// ACM TOMS 5(3), 1979.
+/// Cuthill and McKee, ACM '69; George and Liu, *An Implementation of a Pseudoperipheral Node
+/// Finder*, ACM TOMS 5(3), 1979.
 fn reverse_cuthill_mckee(graph: &Csr) -> Vec<u32> {
     let mut levels = Levels::new(graph);
     let mut search = Search::new(graph);
@@ -98,11 +101,11 @@ fn reverse_cuthill_mckee(graph: &Csr) -> Vec<u32> {
     search.sequence
 }
 
-/// Breadth-first searches that go on where others ended.
+/// Consecutive breadth-first searches that share their visited vertices.
 struct Search<'a> {
     graph: &'a Csr,
     reached: Vec<bool>,
-    /// What was reached, in that order.
+    /// Visited vertices, in order.
     sequence: Vec<u32>,
 }
 
@@ -112,8 +115,8 @@ impl<'a> Search<'a> {
         Search { graph, reached: vec![false; nodes], sequence: Vec::with_capacity(nodes) }
     }
 
-    /// Visits the component of `start`, if it was not visited yet; `arrange` orders the neighbours
-    /// of a vertex.
+    /// Visits the component of `start`, unless it is visited already; `arrange` orders the
+    /// neighbours of a vertex.
     fn from(&mut self, start: u32, arrange: impl Fn(&mut [u32])) {
         let mut next = self.sequence.len();
         self.reach(start);
@@ -138,7 +141,7 @@ impl<'a> Search<'a> {
 /// Levels of breadth-first searches; each search discards those of the previous one.
 struct Levels<'a> {
     graph: &'a Csr,
-    /// The last search that reached a vertex, counted from 1.
+    /// Last search that reached each vertex, counted from 1.
     reached_by: Vec<u32>,
     search: u32,
     queue: Vec<u32>,
@@ -150,7 +153,7 @@ impl<'a> Levels<'a> {
         Levels { graph, reached_by, search: 0, queue: Vec::new() }
     }
 
-    /// A vertex that is about as far from some other as any in the component of `root`.
+    /// Returns a vertex whose eccentricity is about the largest in the component of `root`.
     fn pseudo_peripheral(&mut self, root: u32) -> u32 {
         let (mut depth, mut farthest) = self.farthest(root);
         loop {
@@ -162,7 +165,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Number of the last level of a search from `root`, and its vertex with fewest neighbours.
+    /// Returns the last level of a search from `root`, and its vertex with fewest neighbours.
     fn farthest(&mut self, root: u32) -> (u32, u32) {
         self.search += 1;
         self.queue.clear();
@@ -246,8 +249,8 @@ mod tests {
         assert_eq!(labels(Ordering::Rcm, &small()), [4, 1, 3, 0, 5, 2, 6, 7]);
     }
 
-    /// The example in the tests of SciPy's `reverse_cuthill_mckee`, for which both the figures before and
-    /// after are known.
+    /// The example in the tests of SciPy's `reverse_cuthill_mckee`, whose bandwidth is known before
+    /// and after.
     #[test]
     fn reverse_cuthill_mckee_narrows_a_known_matrix() {
         let edges = [(0, 4), (1, 2), (1, 5), (1, 7), (2, 4), (3, 6), (5, 7)];

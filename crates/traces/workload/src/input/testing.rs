@@ -1,10 +1,10 @@
-//! For the tests of inputs.
+//! Helpers of the input tests.
 
 use super::Csr;
 use crate::WorkloadError;
 use crate::parameters::{Arguments, Parameter};
 
-/// `given` as arguments of a kernel with the parameters `group`.
+/// Resolves `given` against the parameters `group`.
 pub fn arguments(group: &[Parameter], given: &[(&str, &str)]) -> Result<Arguments, WorkloadError> {
     let given = given.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect();
     Arguments::resolve("test", &[group], &given)

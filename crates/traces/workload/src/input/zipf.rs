@@ -3,7 +3,7 @@
 use super::Random;
 use crate::parameters::Parameter;
 
-/// How unequally things are popular.
+/// Skew of the popularity.
 pub const SKEW: Parameter = Parameter::decimal(
     "skew",
     75,
@@ -12,13 +12,13 @@ pub const SKEW: Parameter = Parameter::decimal(
     "Exponent of Zipf's law, by which some are more popular; 0 for equally",
 );
 
-/// Draws ranks from 0 to `n` - 1, rank k as often as (k + 1)^-exponent says, by rejection from the inverse of the
-/// integral (Hörmann and Derflinger, ACM TOMACS 1996), in constant memory. Exponential and logarithm are those of `libm`,
-/// the same on every platform.
+/// Draws ranks from 0 to `n` - 1 with probability proportional to (k + 1)^-exponent, in constant
+/// memory, by rejection-inversion (Hörmann and Derflinger, ACM TOMACS 1996). Exponential and
+/// logarithm are those of `libm` and equal on every platform.
 pub struct Zipf {
     n: u32,
     exponent: f64,
-    /// The integral of the hat from 1 to the ends of the first rank's and of the last rank's part.
+    /// Integral of the hat from 1 to the end of the first and of the last rank's interval.
     first: f64,
     last: f64,
     /// Within this distance above the drawn point, a rank is accepted at once.
@@ -36,7 +36,7 @@ impl Zipf {
         zipf
     }
 
-    /// A rank.
+    /// Draws a rank.
     pub fn draw(&self, random: &mut Random) -> u32 {
         loop {
             let share = (random.bits() >> 11) as f64 / (1u64 << 53) as f64;
@@ -61,13 +61,14 @@ impl Zipf {
         if power == 0.0 { log } else { libm::expm1(power * log) / power }
     }
 
-    /// The x for which the integral is `area`.
+    /// Returns the x whose integral is `area`.
     fn inverse(&self, area: f64) -> f64 {
         let power = 1.0 - self.exponent;
         if power == 0.0 {
             return libm::exp(area);
         }
-        // For a steep law, rounding may push the argument below the range of the logarithm.
+        // For a steep distribution, rounding may push the argument below the domain of the
+        // logarithm.
         libm::exp(libm::log1p((power * area).max(-1.0)) / power)
     }
 }
@@ -114,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Fails where a platform computes otherwise.
+    /// Detects platforms with different arithmetic.
     #[test]
     fn the_same_ranks_are_drawn_everywhere() {
         let (zipf, mut random) = (Zipf::new(1 << 20, 105), Random::new(1));

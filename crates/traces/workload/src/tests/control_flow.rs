@@ -35,7 +35,7 @@ fn a_branch_counts_the_lanes_that_jump() {
     });
     let store = &run.warp(0)[0];
     assert_eq!(store.0.kind, Kind::Store);
-    // Before the store: the convergence barrier by all, the branch by the 22 that skip it.
+    // Before the store: the convergence barrier by all lanes, the branch by the 22 that skip it.
     assert_eq!(store.1.compute_lanes[OpClass::Control as usize], 32 + 22);
 }
 
@@ -153,7 +153,8 @@ fn a_value_just_computed_goes_straight_into_the_variable() {
         value.set(sum);
         out.store(x, &value);
     });
-    // MOV R1, S2R, MOV, IADD3, IMAD.WIDE; the second also the other store's address and the move.
+    // MOV R1, S2R, MOV, IADD3, IMAD.WIDE; the second also computes the other store's address and
+    // moves.
     assert_eq!((direct, moved), (5, 7));
 }
 
@@ -166,7 +167,7 @@ fn a_variable_waits_for_its_last_writer() {
         out.store(x, &value);
     });
     let (load, _) = &run.warp(0)[0];
-    // BSYNC and the store's IMAD.WIDE come between.
+    // BSYNC and the store's IMAD.WIDE are in between.
     assert_eq!((load.kind, load.use_distance), (Kind::Load, Some(2)));
 }
 

@@ -1,4 +1,4 @@
-//! Every generator that takes a graph or a matrix takes one from a file, however empty.
+//! Every generator that takes a graph or a matrix reads one from a file, even an empty one.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -23,12 +23,12 @@ fn generate(
     request.generate(output, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The generators with the parameter `input`, which may read a file instead.
+/// Iterates over the generators with the parameter `input` and its file alternative.
 fn generators_with(input: &str) -> impl Iterator<Item = &'static Generator> {
     generators().iter().filter(move |g| g.parameters().any(|p| p.name() == input))
 }
 
-/// No choice, and each of the generator's own choices.
+/// Returns the empty choice, and each value of the generator's own choices.
 fn own_choices(generator: &Generator) -> Vec<Vec<(&'static str, &'static str)>> {
     let inputs = ["graph", "matrix", "order", "file-format"];
     let own = generator.parameters().filter(|p| !inputs.contains(&p.name()));

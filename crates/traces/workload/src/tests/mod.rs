@@ -28,12 +28,12 @@ fn run_cta(block: u32, kernel: impl AsyncFn(&Warp, Array<u32>)) -> Run<Vec<u32>>
 
 type Executed = Vec<(Instruction, Record)>;
 
-/// Masks of the records of one kind, in order.
+/// Returns the masks of the records of one kind, in order.
 fn masks(executed: &Executed, kind: Kind) -> Vec<u32> {
     executed.iter().filter(|(i, _)| i.kind == kind).map(|(_, r)| r.mask).collect()
 }
 
-/// Instructions of one class in a warp's compute.
+/// Counts the compute instructions of one class.
 fn count(executed: &Executed, class: OpClass) -> usize {
     executed.iter().flat_map(|(i, _)| &i.compute).filter(|c| c.class == class).count()
 }

@@ -1,4 +1,4 @@
-//! What operations compute in every lane, and the instructions they are.
+//! Results of operations in every lane, and the instructions they issue.
 
 use std::f32::consts::{LN_2, LOG2_E};
 
@@ -15,7 +15,7 @@ use crate::warp::lanes::Lanes;
 use crate::warp::memory::Array;
 use crate::warp::predicate::Predicate;
 
-/// What `operation` makes of the lanes' numbers, and how many instructions of `class` it is.
+/// Returns the results of `operation` in all lanes, and its number of instructions of `class`.
 fn unary(
     class: OpClass,
     operation: impl for<'w> Fn(Lanes<'w, u32>) -> Lanes<'w, u32>,
@@ -266,7 +266,7 @@ fn one_of_two_bodies_is_for_each_lane() {
     let executed = run.warp(0);
     assert_eq!(masks(&executed, Kind::Store), [0x3ff, !0x3ff]);
     assert_eq!(masks(&executed, Kind::Reduction), [ALL]);
-    // Convergence barrier, branch to the second body, branch around it, meeting.
+    // Convergence barrier, branch to the second body, branch around it, reconvergence.
     assert_eq!(count(&executed, OpClass::Control), 4);
 }
 
@@ -390,7 +390,7 @@ fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
     assert_eq!(run.result, lanes(expected));
     let executed = run.warp(0);
     let between = |kind| executed.iter().find(|(i, _)| i.kind == kind).unwrap().0.compute.len();
-    // Compare, convergence barrier, branch; and nothing for the address.
+    // Compare, convergence barrier, branch; no instruction for the address.
     assert_eq!(between(Kind::Load), 3);
 }
 

@@ -1,4 +1,4 @@
-//! Every generator is held to the same properties.
+//! Properties that every generator must have.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -13,11 +13,11 @@ use crate::{
 
 pub(super) type Given = BTreeMap<String, String>;
 
-/// Cannot be given without a file; the tests of inputs give it.
+/// Requires a file; the input tests cover it.
 const FILE_FORMAT: &str = "file-format";
 
-/// Sizes small enough for a test: sizes in the thousands are cut to 512, the sides of planes to 48,
-/// and expensive workloads further.
+/// Returns parameters small enough for a test: sizes in the thousands are cut to 512, the sides of
+/// planes to 48, and expensive workloads further.
 fn small(generator: &Generator) -> Given {
     let size = |name: &str, default: &str| match (generator.name, name) {
         ("dct", "width") => Some("64"),
@@ -49,7 +49,7 @@ fn small(generator: &Generator) -> Given {
     generator.parameters().filter_map(cut).collect()
 }
 
-/// A generator's arguments with every value of every choice, one at a time.
+/// Returns a generator's small arguments with every value of every choice, one at a time.
 pub(super) fn variants(generator: &Generator) -> Vec<Given> {
     let mut all = vec![small(generator)];
     for parameter in generator.parameters().filter(|p| p.name() != FILE_FORMAT) {
@@ -94,7 +94,7 @@ fn every_variant_reads_back_as_it_was_counted() {
     }
 }
 
-/// Fails if some path does not walk an operation, which would shift the following ones.
+/// A path that skips an operation would shift the program counters after it.
 #[test]
 fn a_program_counter_always_does_the_same_thing() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Replays a trace on an image of memory, which must change as the device's memory did.
+//! Replays a trace on an image of memory and compares it with device memory.
 //!
-//! The journal of a run contains every word that lanes read and wrote. Here the run's trace is read
-//! back from the file and walked as the warps ran, over an image of the uploaded data: a load must
-//! find at the trace's addresses the word that the lane read, a store leaves the word that the lane
-//! wrote, and in the end the image equals the device's memory, byte for byte.
+//! The journal of a run contains every word that lanes read and wrote. The replay reads the trace
+//! back from the file and walks it in execution order over an image of the uploaded data: a load
+//! must find, at the traced addresses, the word that the lane read; a store writes the word that
+//! the lane wrote; and the final image must equal device memory byte for byte.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,19 +20,19 @@ use crate::warp::lanes_of;
 use crate::{Generator, Progress, find, generators};
 use warpmem_trace::Ranges;
 
-/// First address and bytes of each array.
+/// Contents of each array by its first address.
 pub(super) type Image = BTreeMap<u64, Vec<u8>>;
 
-/// What a run did.
+/// A run of a generator.
 pub(super) struct Run {
     pub trace: Vec<TracedKernel>,
     pub infos: Vec<KernelInfo>,
     pub events: Vec<Event>,
-    /// Device memory at the end.
+    /// Final device memory.
     pub memory: Image,
 }
 
-/// A kernel as in its trace.
+/// A kernel as traced.
 #[derive(Clone)]
 pub(super) struct TracedKernel {
     shared_bytes: u32,
@@ -41,7 +41,7 @@ pub(super) struct TracedKernel {
 
 pub(super) type Warp = Vec<Traced>;
 
-/// A record: of memory, or a barrier.
+/// A memory record or a barrier.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Traced {
     pub kind: Kind,
@@ -101,7 +101,7 @@ fn traced_kernel(trace: &Trace, index: usize) -> TracedKernel {
     TracedKernel { shared_bytes: kernel.info.shared_bytes, ctas }
 }
 
-/// Walks the trace along the journal.
+/// The position in trace and journal.
 struct Replay<'a> {
     events: std::slice::Iter<'a, Event>,
     global: Image,
@@ -110,7 +110,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// # Errors
-    /// If the trace differs from the accesses that were made.
+    /// If the trace differs from the journal.
     fn check(run: &'a Run) -> Result<(), String> {
         let zeros = run.memory.iter().map(|(&base, bytes)| (base, vec![0; bytes.len()])).collect();
         let mut replay = Replay { events: run.events.iter(), global: zeros, shared: Image::new() };
@@ -129,7 +129,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What the host does between two kernels.
+    /// Applies the uploads between two kernels.
     fn uploads(&mut self) -> Result<(), String> {
         while let [Event::Upload(address, bytes), ..] = self.events.as_slice() {
             word(&mut self.global, *address, bytes.len())?.copy_from_slice(bytes);
@@ -138,7 +138,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// The warps run one after the other, from barrier to barrier.
+    /// Replays a CTA: the warps run one after the other up to each barrier.
     fn cta(&mut self, warps: &[Warp]) -> Result<(), String> {
         let mut rest: Vec<&[Traced]> = warps.iter().map(Vec::as_slice).collect();
         while rest.iter().any(|records| !records.is_empty()) {
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// What a copy wrote to shared memory, where a trace does not say.
+    /// Applies a copy's writes to shared memory, whose addresses are not in the trace.
     fn copied(&mut self, record: &Traced) -> Result<(), String> {
         for lane in lanes_of(record.mask) {
             let Some(Event::Access(access)) = self.events.next() else {
@@ -244,7 +244,7 @@ fn every_trace_replays_to_the_memory_that_its_run_left() {
     }
 }
 
-/// A change to one record of a trace; whether there is anything to change.
+/// Changes one record of a trace; returns whether it could.
 pub(super) type Tamper = fn(&mut Warp, usize) -> bool;
 
 pub(super) const TAMPERS: [(&str, Tamper); 7] = [
@@ -296,7 +296,7 @@ pub(super) const TAMPERS: [(&str, Tamper); 7] = [
     }),
 ];
 
-/// Each record of two short runs, changed in each way.
+/// Applies every change to every record of two short runs.
 #[test]
 fn a_trace_that_was_tampered_with_does_not_replay() {
     let directory = tempfile::tempdir().unwrap();
@@ -324,7 +324,7 @@ fn a_trace_that_was_tampered_with_does_not_replay() {
     }
 }
 
-/// Kernel, CTA and warp of every record, and its number in the warp.
+/// Returns kernel, CTA and warp of every record, and its index in the warp.
 fn places(trace: &[TracedKernel]) -> Vec<([usize; 3], usize)> {
     let mut places = Vec::new();
     for (kernel, TracedKernel { ctas, .. }) in trace.iter().enumerate() {
@@ -337,7 +337,7 @@ fn places(trace: &[TracedKernel]) -> Vec<([usize; 3], usize)> {
     places
 }
 
-/// Without its first barrier a warp goes on before the others have come to theirs.
+/// Without its first barrier a warp runs ahead of the others.
 #[test]
 fn a_missing_barrier_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
@@ -350,7 +350,7 @@ fn a_missing_barrier_is_noticed() {
     assert!(Replay::check(&run).is_err());
 }
 
-/// What a lane found is compared with the image, not only with where the lane looked.
+/// Values read are compared with the image, not only their addresses.
 #[test]
 fn a_word_that_nobody_wrote_is_noticed() {
     let directory = tempfile::tempdir().unwrap();

@@ -12,7 +12,8 @@ use crate::warp::memory::Word;
 use crate::warp::predicate::Predicate;
 
 impl Warp {
-    /// A variable that starts with `initial`: takes over its register, or moves a constant into a new one.
+    /// Declares a variable with the value `initial`: reuses its register, or moves a constant into
+    /// a new one.
     pub fn var<T: Word>(&self, initial: impl Operand<T>) -> Var<'_, T> {
         let register = initial.register().unwrap_or_else(|| self.compute(OpClass::Integer, &[]));
         Var::new(self, std::array::from_fn(|lane| initial.lane(lane)), register)
@@ -25,8 +26,8 @@ impl Warp {
         self.reconverge(outer);
     }
 
-    /// `if (condition) body` without a branch, as short bodies are compiled: its instructions are predicated, and issued
-    /// for those lanes only.
+    /// `if (condition) body` without a branch, as short bodies are compiled: the instructions are
+    /// predicated and issued for the selected lanes only.
     pub fn predicated<R>(&self, condition: Predicate, body: impl FnOnce() -> R) -> R {
         self.claim_last();
         let outer = self.replace_active(self.active() & condition.bits());
@@ -35,15 +36,15 @@ impl Warp {
         result
     }
 
-    /// As [`Warp::when`], for bodies that contain barriers: the condition must then be the same for
-    /// the whole CTA.
+    /// As [`Warp::when`], for bodies that contain barriers. The condition must be uniform over the
+    /// CTA.
     pub async fn when_in_step(&self, condition: Predicate<'_>, body: impl AsyncFnOnce()) {
         let outer = self.branch(condition);
         body().await;
         self.reconverge(outer);
     }
 
-    /// `if (condition) body else other`: the first ends with a branch around the second.
+    /// `if (condition) body else other`: the first body ends with a branch around the second.
     pub fn when_else(&self, condition: Predicate, body: impl FnOnce(), other: impl FnOnce()) {
         let outer = self.branch(condition);
         body();
@@ -53,8 +54,8 @@ impl Warp {
         self.reconverge(outer);
     }
 
-    /// Sets up the convergence barrier and branches the lanes for which `condition` does not hold
-    /// around the following code. Returns the lanes that were active before.
+    /// Sets up the convergence barrier and branches the lanes that fail `condition` around the
+    /// following code. Returns the previous active lanes.
     fn branch(&self, condition: Predicate) -> u32 {
         self.issue_control(self.active(), &[]);
         let entering = self.active() & condition.bits();
@@ -62,7 +63,7 @@ impl Warp {
         self.replace_active(entering)
     }
 
-    /// A branch that no lane takes, as around a slow path.
+    /// Issues a branch that no lane takes, as around a slow path.
     pub(crate) fn not_taken(&self) {
         self.issue_control(0, &[]);
     }
@@ -82,7 +83,7 @@ impl Warp {
         });
     }
 
-    /// `do body while (its value)`: lanes leave one by one, and wait for the last.
+    /// `do body while (its value)`: lanes leave one by one and wait for the last.
     pub fn do_while<'w>(&'w self, mut body: impl FnMut() -> Predicate<'w>) {
         let entry = self.loop_entry();
         while self.goes_round(&entry, body()) {}
@@ -94,7 +95,8 @@ impl Warp {
         while self.goes_round(&entry, body().await) {}
     }
 
-    /// `while (condition) body`, compiled as usual: the condition once before the loop, and again at its end.
+    /// `while (condition) body` in its usual compiled form: the condition once before the loop, and
+    /// again at its end.
     pub fn while_loop<'w>(
         &'w self,
         mut condition: impl FnMut() -> Predicate<'w>,
@@ -109,8 +111,8 @@ impl Warp {
         });
     }
 
-    /// `for (i = start; i < end; i += step) body(i)`, compiled as usual: a guard, then a loop that tests at
-    /// its end.
+    /// `for (i = start; i < end; i += step) body(i)` in its usual compiled form: a guard, then a
+    /// loop that tests at its end.
     pub fn range<'w>(
         &'w self,
         start: impl Operand<u32>,
@@ -128,8 +130,8 @@ impl Warp {
         });
     }
 
-    /// As [`Warp::range`], for bodies that contain barriers: all threads of the CTA must then have
-    /// the same number of iterations.
+    /// As [`Warp::range`], for bodies that contain barriers. All threads of the CTA must have the
+    /// same trip count.
     pub async fn range_in_step<'w>(
         &'w self,
         start: impl Operand<u32>,
@@ -149,7 +151,7 @@ impl Warp {
         .await;
     }
 
-    /// `__syncthreads()`: the CTA's other warps run up to here before this one continues.
+    /// `__syncthreads()`: the other warps of the CTA reach this point before this one continues.
     pub async fn barrier(&self) {
         let place = self.advance();
         let mask = self.active();
@@ -165,15 +167,15 @@ impl Warp {
         .await;
     }
 
-    /// The top of a loop: values computed before it are not recomputed in the next iteration, so no
-    /// variable set in the loop may take over their registers.
+    /// Marks the top of a loop. Values computed before it are not recomputed in the next iteration,
+    /// so variables set in the loop must not reuse their registers.
     fn loop_entry(&self) -> Flow {
         self.claim_last();
         self.flow.get()
     }
 
-    /// The branch at the end of a loop's body. The lanes that iterate again go to its top; if there
-    /// are none, the lanes that entered the loop continue behind it.
+    /// Issues the branch at the end of a loop. Lanes that iterate again return to its top; if there
+    /// are none, the lanes that entered the loop continue after it.
     fn goes_round(&self, entry: &Flow, again: Predicate) -> bool {
         stop::check();
         let staying = self.active() & again.bits();

@@ -1,18 +1,19 @@
 //! Copies from global to shared memory that bypass the registers (`cp.async`, `LDGSTS`).
 //!
-//! A warp commits the copies issued so far as a group, and waits until at most so many groups are outstanding. The data arrive in
-//! shared memory at once here: a kernel that reads them before it waits gets them too early, not wrong.
+//! A warp commits the copies issued so far as a group, and waits until at most `n` groups are
+//! outstanding. Data arrive in shared memory immediately: a kernel that reads before its wait sees
+//! them too early, but never wrong.
 
 use std::collections::VecDeque;
 
 use super::Warp;
 
-/// Copies of a warp that it has not waited for.
+/// Outstanding copies of a warp.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// Not yet in a group.
+    /// Copies since the last commit.
     open: usize,
-    /// In each group, oldest first.
+    /// Copies of each group, oldest first.
     groups: VecDeque<usize>,
 }
 
@@ -25,7 +26,7 @@ impl Copies {
         self.groups.push_back(std::mem::take(&mut self.open));
     }
 
-    /// How many copies are waited for until `outstanding` groups are left.
+    /// Removes groups until `outstanding` remain; returns their number of copies.
     fn wait(&mut self, outstanding: usize) -> usize {
         let complete = self.groups.len().saturating_sub(outstanding);
         self.groups.drain(..complete).sum()
@@ -33,7 +34,7 @@ impl Copies {
 }
 
 impl Warp {
-    /// The copies issued since the last group are one (`LDGDEPBAR`).
+    /// Commits the copies since the last commit as a group (`LDGDEPBAR`).
     pub fn commit_copies(&self) {
         self.issue_control(self.active(), &[]);
         if self.active() != 0 {
@@ -41,7 +42,7 @@ impl Warp {
         }
     }
 
-    /// Waits until at most `outstanding` groups are (`DEPBAR.LE`).
+    /// Waits until at most `outstanding` groups are outstanding (`DEPBAR.LE`).
     pub fn wait_copies(&self, outstanding: usize) {
         if self.active() != 0 {
             let complete = self.copies.borrow_mut().wait(outstanding);
@@ -57,7 +58,7 @@ mod tests {
     use crate::kernels::testing::{Kind, run};
     use warpmem_trace::CacheOp;
 
-    /// Copies `groups` groups of one, waits until `outstanding` are, and adds up what arrived.
+    /// Issues `groups` groups of one copy, waits until `outstanding` remain, and sums the data.
     fn copied(groups: u32, outstanding: usize) -> (Vec<f32>, Vec<(Kind, Option<u32>)>) {
         let run = run(|gpu| {
             let from = gpu.upload(&[[1f32, 2.0, 3.0, 4.0]; 128]);

@@ -1,15 +1,15 @@
-//! The actual memory accesses of host and lanes, logged while a kernel runs; tests compare the
-//! trace with them.
+//! Logs the actual memory accesses of host and lanes while a kernel runs; tests compare the trace
+//! with them.
 
 use warpmem_trace::{Space, WARP_SIZE};
 
 use super::lanes_of;
 use super::memory::Word;
 
-/// In the order in which it happened.
+/// An event, in program order.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The host wrote bytes, starting at an address.
+    /// The host wrote bytes from this address on.
     Upload(u64, Vec<u8>),
     Access(LaneAccess),
 }
@@ -20,25 +20,25 @@ pub struct LaneAccess {
     pub space: Space,
     pub lane: usize,
     pub address: u64,
-    /// In bytes.
+    /// Bytes.
     pub width: usize,
-    /// The word that it read, if it read one.
+    /// Word read, if any.
     pub read: Option<u128>,
-    /// The word that it wrote, if it wrote one.
+    /// Word written, if any.
     pub written: Option<u128>,
 }
 
-/// Events, if they are logged.
+/// The event log, if enabled.
 #[derive(Debug, Default)]
 pub struct Journal(Option<Vec<Event>>);
 
 impl Journal {
-    /// From here on, events are logged.
+    /// Starts logging.
     pub fn start(&mut self) {
         self.0 = Some(Vec::new());
     }
 
-    /// The logged events.
+    /// Stops logging; returns the events.
     pub fn take(&mut self) -> Vec<Event> {
         self.0.take().unwrap_or_default()
     }
@@ -53,7 +53,7 @@ impl Journal {
         }
     }
 
-    /// `words`: the word that each lane read and wrote.
+    /// Logs an access; `words` returns the words that a lane read and wrote.
     pub fn access<T: Word>(
         &mut self,
         space: Space,

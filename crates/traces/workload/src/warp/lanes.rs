@@ -1,4 +1,4 @@
-//! Values of a kernel: one per lane, and the register that contains them.
+//! Values of a kernel: one per lane, and their register.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
@@ -10,7 +10,7 @@ use super::numbers::{Integer, Number};
 use super::predicate::Predicate;
 use super::{Warp, lanes_of};
 
-/// A value of each lane. Operators issue the instruction that computes them.
+/// One value per lane. Operators issue the instruction that computes them.
 #[derive(Clone, Copy)]
 pub struct Lanes<'w, T> {
     warp: &'w Warp,
@@ -18,7 +18,7 @@ pub struct Lanes<'w, T> {
     register: Option<Reg>,
 }
 
-/// What an instruction can read: a constant, a value, a variable.
+/// An instruction operand: a constant, a value or a variable.
 pub trait Operand<T>: Copy {
     fn lane(&self, lane: usize) -> T;
     fn register(&self) -> Option<Reg>;
@@ -102,12 +102,12 @@ impl<'w, T: Number> Lanes<'w, T> {
         Lanes::new(self.warp, values, Some(register))
     }
 
-    /// The lesser of both (`IMNMX`, `FMNMX`).
+    /// The minimum (`IMNMX`, `FMNMX`).
     pub fn min(self, other: impl Operand<T>) -> Lanes<'w, T> {
         self.combine(other, T::lesser)
     }
 
-    /// The greater of both (`IMNMX`, `FMNMX`).
+    /// The maximum (`IMNMX`, `FMNMX`).
     pub fn max(self, other: impl Operand<T>) -> Lanes<'w, T> {
         self.combine(other, T::greater)
     }
@@ -221,7 +221,7 @@ impl<'w, T: Integer> Lanes<'w, T> {
 }
 
 /// A variable: a register that keeps its value between parts of the kernel. Lanes that are inactive
-/// when it is set keep their previous value.
+/// at an assignment keep their previous value.
 pub struct Var<'w, T> {
     warp: &'w Warp,
     values: [Cell<T>; WARP_SIZE],
@@ -238,9 +238,8 @@ impl<'w, T: Word> Var<'w, T> {
         Lanes::new(self.warp, values, Some(self.register))
     }
 
-    /// Gives the active lanes their new values. If the last instruction computed the value, it
-    /// writes the variable directly; any other value is moved. Afterwards read the variable, not
-    /// the value.
+    /// Assigns the active lanes. If the last instruction computed the value, it writes the variable
+    /// directly; any other value is moved. Read the variable afterwards, not the value.
     pub fn set(&self, value: impl Operand<T>) {
         self.warp.assign(self.register, value.register());
         for lane in lanes_of(self.warp.active()) {

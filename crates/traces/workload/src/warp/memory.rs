@@ -1,5 +1,5 @@
 //! The device's global memory: real contents at realistic addresses, so that a kernel computes with
-//! the same addresses that go into its trace.
+//! the addresses of its trace.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -11,14 +11,14 @@ use warpmem_trace::WARP_SIZE;
 use super::journal::Journal;
 use super::lanes_of;
 
-/// Address of the first array; CUDA's unified address space puts allocations around here.
+/// Address of the first array, typical of CUDA's unified address space.
 const HEAP_BASE: u64 = 0x7f20_0000_0000;
-/// Alignment of an allocation (cudaMalloc promises 256 bytes).
+/// Alignment of an allocation in bytes (cudaMalloc guarantees 256).
 const SMALL_ALIGNMENT: u64 = 256;
-/// Allocations of at least a large page start on one.
+/// Allocations of at least a large page start on a page boundary.
 const LARGE_PAGE: u64 = 2 << 20;
 
-/// A value that one lane can load or store at once. Little-endian in memory.
+/// A value that one lane loads or stores in one access. Little-endian in memory.
 pub trait Word: Copy + Debug + PartialEq + 'static {
     const BYTES: usize;
     const ZERO: Self;
@@ -70,7 +70,7 @@ impl<T: Word, const N: usize> Word for [T; N] {
     }
 }
 
-/// An array in global memory, as a kernel gets it through a pointer argument.
+/// An array in global memory, passed to kernels as a pointer argument.
 #[derive(Debug)]
 pub struct Array<T> {
     base: u64,
@@ -87,7 +87,7 @@ impl<T> Clone for Array<T> {
 impl<T> Copy for Array<T> {}
 
 impl<T: Word> Array<T> {
-    /// Address of element `index`, in bytes.
+    /// Returns the byte address of element `index`.
     pub fn address(&self, index: u64) -> u64 {
         self.base.wrapping_add(index.wrapping_mul(T::BYTES as u64))
     }
@@ -96,13 +96,13 @@ impl<T: Word> Array<T> {
         self.len
     }
 
-    /// The same bytes as elements of another type (`reinterpret_cast`).
+    /// Returns the same bytes as elements of another type (`reinterpret_cast`).
     pub fn cast<U: Word>(&self) -> Array<U> {
         let len = self.len * T::BYTES as u64 / U::BYTES as u64;
         Array { base: self.base, len, element: PhantomData }
     }
 
-    /// The addresses of its bytes.
+    /// Returns the addresses of its bytes.
     #[cfg(test)]
     pub fn range(&self) -> std::ops::Range<u64> {
         self.base..self.address(self.len)
@@ -114,7 +114,7 @@ impl<T: Word> Array<T> {
 pub struct Memory {
     /// Ascending and disjoint.
     allocations: Vec<Allocation>,
-    /// In the device's memory, the accesses to shared memory are logged, too.
+    /// The journal of device memory also logs the accesses to shared memory.
     #[cfg(test)]
     pub journal: Journal,
 }
@@ -125,7 +125,7 @@ struct Allocation {
     bytes: Vec<u8>,
 }
 
-/// Position of a word: its allocation, and the offset in it.
+/// Position of a word: an allocation, and the offset in it.
 #[derive(Clone, Copy, Default)]
 struct Place {
     allocation: usize,
@@ -133,14 +133,14 @@ struct Place {
 }
 
 impl Memory {
-    /// A CTA's shared memory, from address 0.
+    /// Creates a CTA's shared memory, from address 0.
     pub fn shared(bytes: u32) -> Memory {
         let mut memory = Memory::default();
         memory.allocations.push(Allocation { base: 0, bytes: vec![0; bytes as usize] });
         memory
     }
 
-    /// A new array of `len` zeros.
+    /// Allocates an array of `len` zeros.
     pub fn allocate<T: Word>(&mut self, len: u64) -> Array<T> {
         let bytes = len * T::BYTES as u64;
         let free = self.allocations.last().map_or(HEAP_BASE, |a| a.base + a.bytes.len() as u64);
@@ -162,13 +162,13 @@ impl Memory {
         }
     }
 
-    /// First address and contents of each array.
+    /// Returns the contents of each array by its first address.
     #[cfg(test)]
     pub fn contents(&self) -> std::collections::BTreeMap<u64, Vec<u8>> {
         self.allocations.iter().map(|a| (a.base, a.bytes.clone())).collect()
     }
 
-    /// The words of `array`.
+    /// Returns the words of `array`.
     pub fn words<T: Word>(&self, array: Array<T>) -> Vec<T> {
         if array.len == 0 {
             return Vec::new();
@@ -178,10 +178,10 @@ impl Memory {
         bytes.chunks_exact(T::BYTES).take(array.len as usize).map(T::decode).collect()
     }
 
-    /// The words at the addresses of the lanes of `mask`; zero for the other lanes.
+    /// Returns the words at the addresses of the lanes of `mask`; zero for other lanes.
     ///
     /// # Panics
-    /// If a word is not within one array, which is an error of the kernel.
+    /// If a word is not within one array, a bug of the kernel.
     pub fn read<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> [T; WARP_SIZE] {
         if let Some(Place { allocation, at }) = self.side_by_side::<T>(mask, addresses) {
             let bytes = &self.allocations[allocation].bytes[at..at + WARP_SIZE * T::BYTES];
@@ -220,7 +220,7 @@ impl Memory {
         }
     }
 
-    /// Changes the lanes' words one after the other, lowest lane first; returns the previous words.
+    /// Updates the lanes' words one by one, lowest lane first; returns the previous words.
     ///
     /// # Panics
     /// As [`Memory::read`].
@@ -249,15 +249,15 @@ impl Memory {
         &mut self.allocations[allocation].bytes[at..at + T::BYTES]
     }
 
-    /// Position of the word at `address`. Successive lanes mostly access the same array, so the
-    /// array of `before` is tried first.
+    /// Returns the position of the word at `address`. Successive lanes mostly access the same
+    /// array, so the array of `before` is tried first.
     #[inline]
     fn locate<T: Word>(&self, address: u64, before: Place) -> Place {
         self.within::<T>(before.allocation, address).unwrap_or_else(|| self.search::<T>(address))
     }
 
-    /// Position of the first word, if all lanes are active and their words are contiguous in one
-    /// array, as mostly in regular code. These words are copied as one piece.
+    /// Returns the position of the first word if all lanes are active and access contiguous words
+    /// of one array, the common case of regular code. Such words are copied as one piece.
     fn side_by_side<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> Option<Place> {
         let follows = |pair: &[u64]| pair[1].wrapping_sub(pair[0]) == T::BYTES as u64;
         if mask != u32::MAX || !addresses.windows(2).all(follows) {
@@ -268,7 +268,7 @@ impl Memory {
         last.and(Some(first))
     }
 
-    /// Position of the word at `address`, if it is aligned and in this allocation.
+    /// Returns the position of the word at `address`, if it is aligned and in this allocation.
     #[inline]
     fn within<T: Word>(&self, allocation: usize, address: u64) -> Option<Place> {
         let Allocation { base, bytes } = self.allocations.get(allocation)?;
@@ -296,7 +296,7 @@ impl Memory {
 mod tests {
     use super::*;
 
-    /// As read by one lane.
+    /// Reads a word by one lane.
     fn read<T: Word>(memory: &Memory, address: u64) -> T {
         memory.read(1, &[address; WARP_SIZE])[0]
     }

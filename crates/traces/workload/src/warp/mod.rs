@@ -1,14 +1,14 @@
 //! One warp running a kernel: 32 lanes in lockstep, control flow with reconvergence, and the record
 //! of every instruction issued.
 //!
-//! **Every piece of code is walked, at least with no lane active.** A body that no lane enters runs
-//! once with an empty mask: nothing is recorded, read or written. Therefore each operation has the
-//! same position in the walk on every path, and its program counter is simply that position × 16
-//! (one SASS instruction is 16 bytes since Volta). Only a host-side branch on data would break
-//! this; kernels have none. A host-side `for` is an unrolled loop.
+//! **Every piece of code is walked, at least with an empty mask.** A body that no lane enters runs
+//! once with no lane active: nothing is recorded, read or written. Each operation therefore has the
+//! same position in the walk on every path, and its program counter is that position × 16 (a SASS
+//! instruction has 16 bytes since Volta). Only a host-side branch on data would break this; kernels
+//! have none. A host-side `for` is an unrolled loop.
 //!
-//! The register that an operation writes is also numbered by its position, like that of a compiler
-//! that never runs out of registers; a [`Var`] is one register written at several positions.
+//! The destination register of an operation is also numbered by position, as by a compiler with
+//! unlimited registers; a [`Var`] is one register written at several positions.
 
 mod control;
 mod copies;
@@ -33,7 +33,7 @@ use memory::{Memory, Word};
 
 /// Bytes of a SASS instruction.
 const INSTRUCTION_BYTES: u64 = 16;
-/// Most registers that one instruction reads.
+/// Maximum source registers of an instruction.
 const MAX_SOURCES: usize = 5;
 
 /// The shape of a launch and the position of a CTA in it.
@@ -44,13 +44,13 @@ pub(super) struct Position {
     pub cta: [u32; 3],
 }
 
-/// One warp of the CTA being run.
+/// One warp of the current CTA.
 pub struct Warp {
     index: u32,
     position: Cell<Position>,
     memory: Rc<RefCell<Memory>>,
     shared: Rc<RefCell<Memory>>,
-    /// Bytes of shared memory, and how many of them are allocated to arrays.
+    /// Declared bytes of shared memory, and those allocated to arrays.
     shared_declared: u32,
     shared_allocated: Cell<u32>,
     flow: Cell<Flow>,
@@ -66,15 +66,15 @@ struct Flow {
     active: u32,
     /// Lanes that have not exited.
     live: u32,
-    /// The last instruction's register, if it must stay its destination.
+    /// Register of the last instruction, if it must remain its destination.
     claimed: Option<Reg>,
 }
 
-/// The instructions so far. The last one waits here, as its destination may still change.
+/// The instructions so far. The last one is pending, since its destination may still change.
 struct Issued {
     assembler: WarpAssembler,
     pending: Option<Pending>,
-    /// Addresses of the waiting instruction: one per active lane, lowest lane first. Stored
+    /// Addresses of the pending instruction: one per active lane, lowest lane first. Stored
     /// separately, because most instructions have none.
     addresses: [u64; WARP_SIZE],
 }
@@ -88,7 +88,7 @@ struct Pending {
     sources: Sources,
 }
 
-/// The registers that an instruction reads.
+/// Source registers of an instruction.
 #[derive(Clone, Copy)]
 struct Sources {
     registers: [Reg; MAX_SOURCES],
@@ -145,7 +145,8 @@ impl Warp {
         }
     }
 
-    /// Puts the warp at the first instruction of the kernel, which is the stack pointer's (`MOV R1, c[0][0x28]`).
+    /// Starts the warp at the first instruction of the kernel, the stack pointer's (`MOV R1,
+    /// c[0][0x28]`).
     pub(super) fn start(&self, position: Position) {
         let threads: u32 = position.block.iter().product();
         let lanes = (threads - self.index * WARP_SIZE as u32).min(WARP_SIZE as u32);
@@ -157,7 +158,7 @@ impl Warp {
         self.compute(OpClass::Integer, &[]);
     }
 
-    /// Ends the remaining lanes and returns the warp's records.
+    /// Exits the remaining lanes and writes the warp's records.
     pub(super) fn finish(&self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
         let flow = self.flow.get();
         debug_assert_eq!(flow.active, flow.live, "the kernel ends where all lanes have met again");
@@ -171,14 +172,14 @@ impl Warp {
         issued.assembler.finish(writer.dictionary(), cta);
     }
 
-    /// Discards what the warp issued, because its launch is not in the trace.
+    /// Discards the issued instructions of a launch that is not in the trace.
     pub(super) fn discard(&self) {
         let mut issued = self.issued.borrow_mut();
         issued.pending = None;
         issued.assembler.clear();
     }
 
-    // ---- what a thread knows of itself
+    // ---- thread and block indices
 
     /// `threadIdx.x`
     pub fn thread_x(&self) -> Lanes<'_, u32> {
@@ -203,7 +204,7 @@ impl Warp {
         self.special(|linear| linear % WARP_SIZE as u32)
     }
 
-    /// One bit for each lane below this one (`SR_LTMASK`).
+    /// One bit for each lower lane (`SR_LTMASK`).
     pub fn lanes_below(&self) -> Lanes<'_, u32> {
         self.special(|linear| (1 << (linear % WARP_SIZE as u32)) - 1)
     }
@@ -258,7 +259,7 @@ impl Warp {
         block.mad(self.block_height(), thread)
     }
 
-    /// Reads a special register (`S2R`), which depends on the thread's linear index in the CTA.
+    /// Reads a special register (`S2R`), a function of the thread's linear index in the CTA.
     fn special(&self, of: impl Fn(u32) -> u32) -> Lanes<'_, u32> {
         let register = self.compute(OpClass::Integer, &[]);
         let first = self.index * WARP_SIZE as u32;
@@ -283,7 +284,7 @@ impl Warp {
         self.flow.set(flow);
     }
 
-    /// Takes the next position in the code.
+    /// Returns the next position in the code.
     fn advance(&self) -> u32 {
         let place = self.flow.get().place;
         self.update(|flow| {
@@ -295,7 +296,7 @@ impl Warp {
 
     // ---- issue
 
-    /// Issues a compute instruction of the active lanes; returns the register that it writes.
+    /// Issues a compute instruction of the active lanes; returns its destination register.
     pub(super) fn compute(&self, class: OpClass, sources: &[Option<Reg>]) -> Reg {
         let place = self.advance();
         let register = register_of(place);
@@ -312,8 +313,8 @@ impl Warp {
         register
     }
 
-    /// A branch or convergence instruction, which the warp executes even if no lane branches.
-    /// Nothing is issued if no lane is active.
+    /// Issues a branch or convergence instruction, which the warp executes even if no lane
+    /// branches. Nothing is issued if no lane is active.
     fn issue_control(&self, mask: u32, sources: &[Option<Reg>]) {
         let place = self.advance();
         if self.active() != 0 {
@@ -327,7 +328,7 @@ impl Warp {
         }
     }
 
-    /// Issues a memory instruction; returns the register that it writes, if its kind writes one.
+    /// Issues a memory instruction; returns its destination register, if its kind has one.
     pub(super) fn access<T: Word>(&self, access: &Access, data: &[Option<Reg>]) -> Option<Reg> {
         let place = self.advance();
         let destination =
@@ -357,8 +358,8 @@ impl Warp {
         destination
     }
 
-    /// Lets the last instruction write `target` instead of `source`, as a compiler would, or issues
-    /// a move if there was another instruction in between.
+    /// Redirects the last instruction from `source` to `target`, as a compiler would, or issues a
+    /// move if another instruction followed it.
     pub(super) fn assign(&self, target: Reg, source: Option<Reg>) {
         let flow = self.flow.get();
         let is_last = source.is_some() && source == flow.place.checked_sub(1).map(register_of);
@@ -373,12 +374,12 @@ impl Warp {
         }
     }
 
-    /// The last instruction keeps its register.
+    /// Fixes the destination of the last instruction.
     fn claim_last(&self) {
         self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
     }
 
-    /// A barrier or exit, which has no registers to wait for.
+    /// Issues a barrier or exit, which has no source registers.
     fn sync_point(&self, issue: impl FnOnce(&mut WarpAssembler)) {
         let mut issued = self.issued.borrow_mut();
         issued.flush();
@@ -387,7 +388,7 @@ impl Warp {
 
     // ---- memory
 
-    /// A static `__shared__` array of `len` elements; returns its first byte.
+    /// Allocates a static `__shared__` array of `len` elements; returns its first byte.
     pub(super) fn allocate_shared<T: Word>(&self, len: u32) -> u32 {
         let base = self.shared_allocated.get().next_multiple_of(16);
         let end = base + len * T::BYTES as u32;
@@ -397,7 +398,7 @@ impl Warp {
         base
     }
 
-    /// The values at the addresses of the active lanes.
+    /// Returns the values at the addresses of the active lanes.
     pub(super) fn read<T: Word>(
         &self,
         space: Space,
@@ -421,8 +422,8 @@ impl Warp {
         self.note(space, addresses, |lane| (None, Some(value(lane))));
     }
 
-    /// Changes the values at the addresses of the active lanes, one lane after the other, lowest
-    /// first; returns the previous values.
+    /// Updates the values at the addresses of the active lanes one by one, lowest lane first;
+    /// returns the previous values.
     pub(super) fn read_and_write<T: Word>(
         &self,
         space: Space,
@@ -454,16 +455,16 @@ impl Warp {
 }
 
 impl Issued {
-    /// Passes the waiting instruction on; this one waits next.
+    /// Passes the pending instruction to the assembler; `next` becomes pending.
     fn push(&mut self, next: Pending) {
         self.flush();
         self.pending = Some(next);
     }
 
-    /// Passes the waiting instruction to the assembler.
+    /// Passes the pending instruction to the assembler.
     fn flush(&mut self) {
         let Some(last) = self.pending.take() else { return };
-        // Register numbers are positions in the code, not those that a compiler would choose.
+        // Register numbers are positions in the code, not those of a compiler.
         let sources = &last.sources.registers[..last.sources.count];
         let registers = Registers::new(last.destination.as_slice(), sources);
         match last.operation {
@@ -484,7 +485,7 @@ fn register_of(place: u32) -> Reg {
     Reg(u16::try_from(place).expect("a kernel has at most 65,536 instructions"))
 }
 
-/// The lanes of a mask, lowest first.
+/// Iterates over the lanes of a mask, lowest first.
 pub(super) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);

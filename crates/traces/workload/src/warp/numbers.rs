@@ -1,12 +1,12 @@
-//! Arithmetic of lanes' values, without the instructions that it takes.
+//! Arithmetic on lane values, without issuing instructions.
 
 use warpmem_trace::OpClass;
 
 use super::memory::Word;
 
-/// Numbers that a lane can calculate with; integers wrap around.
+/// Numbers for lane arithmetic; integers wrap.
 pub trait Number: Word + PartialOrd {
-    /// The unit that calculates.
+    /// Functional unit of the arithmetic.
     const CLASS: OpClass;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;

@@ -1,4 +1,4 @@
-//! Conditions of lanes, and votes and shuffles among lanes.
+//! Lane predicates, and votes and shuffles among lanes.
 
 use std::ops::{BitAnd, BitOr, Not};
 
@@ -8,7 +8,7 @@ use super::Warp;
 use super::lanes::{Lanes, Operand};
 use super::memory::Word;
 
-/// A condition of each lane.
+/// One condition per lane.
 #[derive(Clone, Copy)]
 pub struct Predicate<'w> {
     warp: &'w Warp,
@@ -21,7 +21,7 @@ impl<'w> Predicate<'w> {
         Predicate { warp, bits, register }
     }
 
-    /// One bit per lane; only those of active lanes are meaningful.
+    /// Returns one bit per lane; only those of active lanes are meaningful.
     pub(super) fn bits(self) -> u32 {
         self.bits
     }
@@ -43,7 +43,8 @@ impl<'w> Predicate<'w> {
         Predicate { bits, register: self.warp.compute(OpClass::Integer, &sources), ..self }
     }
 
-    /// `__ballot_sync`: one bit for each active lane whose condition is true, to every lane.
+    /// `__ballot_sync`: one bit for each active lane whose condition is true, broadcast to every
+    /// lane.
     pub fn ballot(self) -> Lanes<'w, u32> {
         let register = self.warp.compute(OpClass::Integer, &[self.register()]);
         let bits = self.bits & self.warp.active();
@@ -67,7 +68,7 @@ impl<'w> BitOr for Predicate<'w> {
     }
 }
 
-/// `!self`: a flag of the instruction that reads it, no instruction.
+/// `!self`: a modifier of the reading instruction, no instruction.
 impl<'w> Not for Predicate<'w> {
     type Output = Predicate<'w>;
     fn not(self) -> Predicate<'w> {
@@ -90,13 +91,13 @@ impl<'w, T: Word> Lanes<'w, T> {
         self.shuffled(None, |lane| lane + distance)
     }
 
-    /// `__shfl_up_sync`: the value of the lane `distance` below, otherwise the lane's own.
+    /// `__shfl_up_sync`: the value of the lane `distance` below, or the lane's own.
     pub fn shuffle_up(self, distance: usize) -> Lanes<'w, T> {
         self.shuffled(None, |lane| lane.wrapping_sub(distance))
     }
 
-    /// `__shfl_xor_sync`: the value of the lane whose number differs in the bits of `mask`,
-    /// otherwise the lane's own.
+    /// `__shfl_xor_sync`: the value of the lane whose number differs in the bits of `mask`, or the
+    /// lane's own.
     pub fn shuffle_xor(self, mask: usize) -> Lanes<'w, T> {
         self.shuffled(None, |lane| lane ^ mask)
     }

@@ -1,14 +1,14 @@
-//! The numbers of a binary file, little-endian, one at a time.
+//! Reads the numbers of a binary file, little-endian, one at a time.
 
 use std::io::{ErrorKind, Read};
 
 use super::lines::{Failure, Place};
 use crate::stop;
 
-/// A binary file. Only the number last read is kept.
+/// A binary file. Only the last number is kept.
 pub struct Bytes<R> {
     reader: R,
-    /// Where the number last read begins.
+    /// Offset of the last number.
     last: u64,
     /// Bytes read.
     offset: u64,
@@ -31,13 +31,13 @@ impl<R: Read> Bytes<R> {
         self.array(what).map(u64::from_le_bytes)
     }
 
-    /// A 64-bit number from `first` to `last`.
+    /// Reads a 64-bit number from `first` to `last`.
     pub fn count(&mut self, what: &str, (first, last): (u64, u64)) -> Result<u64, Failure> {
         let number = self.u64(what)?;
         self.within(number, what, (first, last))
     }
 
-    /// `number`, which was read last, if it is from `first` to `last`.
+    /// Checks that the last number, `number`, is from `first` to `last`.
     pub fn within(
         &self,
         number: u64,
@@ -50,7 +50,7 @@ impl<R: Read> Bytes<R> {
         }
     }
 
-    /// Where the edges of each of `nodes` vertices end, ascending to `edges`.
+    /// Reads the end of each vertex's edges, ascending to `edges`.
     pub fn ends(&mut self, nodes: u64, edges: u64) -> Result<Vec<u64>, Failure> {
         let mut ends = Vec::new();
         let mut before = 0;
@@ -78,7 +78,7 @@ impl<R: Read> Bytes<R> {
         Ok(())
     }
 
-    /// Skips `bytes` bytes or the rest of the file.
+    /// Skips `bytes` bytes, or the rest of the file if it is shorter.
     pub fn skip_at_most(&mut self, bytes: u64) -> Result<(), Failure> {
         for _ in 0..bytes {
             self.read(&mut [0])?;
@@ -96,7 +96,7 @@ impl<R: Read> Bytes<R> {
         }
     }
 
-    /// The number last read is not as it should be.
+    /// Returns an error at the last number.
     pub fn refusal(&self, message: impl Into<String>) -> Failure {
         Failure::Malformed { at: Place::Byte(self.last), message: message.into() }
     }

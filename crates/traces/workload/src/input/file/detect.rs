@@ -1,14 +1,15 @@
-//! The format of a file, by the ending of its name and, where several share it, by its first bytes.
+//! Detects the format of a file by its extension and, where several formats share it, by its first
+//! bytes.
 
 use std::path::Path;
 
 use super::lines::Lines;
 use super::{Format, dimacs, galois, konect, matrix_market, rodinia};
 
-/// Bytes of the content that are looked at.
+/// Bytes of content inspected.
 pub const HEAD: u64 = 64 << 10;
 
-/// Endings of names (without those of compression) and the formats that they indicate.
+/// Extensions (without those of compression) and the formats they indicate.
 pub const ENDINGS: &[(&str, Format)] = &[
     ("mtx", Format::MatrixMarket),
     ("el", Format::EdgeList),
@@ -27,10 +28,10 @@ pub const ENDINGS: &[(&str, Format)] = &[
     ("wsg", Format::WeightedGapbs),
 ];
 
-/// The format of the file at `path` that begins with `head`.
+/// Returns the format of the file at `path` that begins with `head`.
 pub fn format_of(path: &Path, head: &[u8]) -> Option<Format> {
     match by_ending(path) {
-        // Formats that share these endings differ in their first bytes.
+        // Formats that share these extensions differ in their first bytes.
         None | Some(Format::EdgeList | Format::Dimacs) => {
             by_content(head).or_else(|| by_ending(path))
         }
@@ -49,9 +50,10 @@ fn strip<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     name.strip_suffix(ending)?.strip_suffix('.')
 }
 
-/// By what only files of one format begin with. Edge lists and METIS begin with numbers, and are not among them.
+/// Detects formats with unique first bytes. Edge lists and METIS files begin with numbers and are
+/// not detected.
 fn by_content(head: &[u8]) -> Option<Format> {
-    /// Whether a file that begins with these bytes has the format.
+    /// Returns whether a file that begins with these bytes has the format.
     type Sign = fn(&[u8]) -> bool;
     let formats: [(Sign, Format); 5] = [
         (galois::is_in, Format::Galois),

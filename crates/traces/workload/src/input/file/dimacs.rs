@@ -1,25 +1,26 @@
 //! DIMACS: comments (`c`), one line `p KIND VERTICES EDGES`, then a line per edge; vertices from 1.
 //!
-//! - Shortest paths, `p sp`: `a FROM TO WEIGHT`. 9th DIMACS Implementation Challenge (2006), *Challenge file formats*.
-//! - Maximum flow, `p max`: the same with capacities, and nodes (`n`), which are passed over.
-//! - Colouring and cliques, `p edge` or `p col`: `e ONE OTHER`, undirected. 2nd DIMACS Implementation Challenge (1993),
-//!   *Satisfiability: suggested format*. Some files list every edge from both ends; others declare twice the edges that
-//!   they list.
+//! - Shortest paths, `p sp`: `a FROM TO WEIGHT`. 9th DIMACS Implementation Challenge (2006),
+//!   *Challenge file formats*.
+//! - Maximum flow, `p max`: the same with capacities; nodes (`n`) are skipped.
+//! - Colouring and cliques, `p edge` or `p col`: `e ONE OTHER`, undirected. 2nd DIMACS Implementation
+//!   Challenge (1993), *Satisfiability: suggested format*. Some files list every edge from both ends;
+//!   others declare twice the edges that they list.
 
 use std::io::BufRead;
 
 use super::lines::{Failure, Fields, Lines};
 use super::{ENTRIES, Listing, NODES, Symmetry, Value};
 
-/// A kind of problem.
+/// A problem kind.
 struct Kind {
     names: &'static [&'static str],
-    /// Begins the line of an edge, whose name it is.
+    /// First field of an edge line.
     mark: &'static str,
     edge: &'static str,
     symmetry: Symmetry,
     weighted: bool,
-    /// Begin lines that are passed over.
+    /// First fields of lines to skip.
     others: &'static [&'static str],
 }
 
@@ -50,7 +51,7 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// Whether a text that begins with `head` is one.
+/// Returns whether a text that begins with `head` is in this format.
 pub fn is_in(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let problem = lines.find(|line| !line.is_empty() && line[0] != b'c');
@@ -101,7 +102,7 @@ const PROBLEM: &str = "p sp VERTICES ARCS";
 struct Problem {
     kind: &'static Kind,
     nodes: u32,
-    /// Edges.
+    /// Declared edges.
     declared: u64,
 }
 

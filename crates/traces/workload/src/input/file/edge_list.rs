@@ -1,8 +1,9 @@
-//! Edge lists, as of SNAP: a line per edge with two vertices and perhaps a weight, between them blanks, tabs
-//! or commas; lines that begin with `#` or `%` are comments.
+//! Edge lists, as of SNAP: a line per edge with two vertices and an optional weight, separated by
+//! blanks, tabs or commas; lines that begin with `#` or `%` are comments.
 //!
-//! Vertices are taken as they are numbered, from 0: there are as many as the highest number says, and those
-//! that no line names have no edges. Where a number is too high for that, the vertices that lines name are renumbered.
+//! Vertices keep their numbers, from 0: the highest number sets the size of the graph, and vertices
+//! that no line names have no edges. If a number is too high for that, the named vertices are
+//! renumbered.
 
 use std::io::BufRead;
 

@@ -1,6 +1,6 @@
-//! Galois `.gr`: version (1 or 2), bytes of an edge's data, vertices and edges, 64 bits each; where the edges of
-//! each vertex end, 64 bits; where each edge leads, 32 bits in version 1 and 64 in version 2; in version 1 filled up
-//! to 8 bytes; then the edges' data, taken as whole numbers.
+//! Galois `.gr`: version (1 or 2), bytes of an edge's data, vertices and edges, 64 bits each; the
+//! end of each vertex's edges, 64 bits each; the destination of each edge, 32 bits in version 1 and
+//! 64 in version 2, padded to 8 bytes in version 1; then the edges' data, read as whole numbers.
 //!
 //! Galois, `libgalois/include/galois/graphs/FileGraph.h`.
 
@@ -10,7 +10,8 @@ use super::bytes::Bytes;
 use super::lines::Failure;
 use super::{ENTRIES, Listing, NODES, Symmetry, Value};
 
-/// Whether a file that begins with `head` is one: its first number is the version.
+/// Returns whether a file that begins with `head` is in this format: its first number is the
+/// version.
 pub fn is_in(head: &[u8]) -> bool {
     matches!(head.first_chunk(), Some([1 | 2, 0, 0, 0, 0, 0, 0, 0]))
 }
@@ -48,7 +49,7 @@ pub fn read<V: Value>(reader: impl Read) -> Result<Listing<V>, Failure> {
             *value = V::of_count(bytes.within(number, "a weight", V::COUNTS)?);
         }
     } else {
-        // Some writers do not fill up the end of the file.
+        // Some writers omit the padding at the end of the file.
         bytes.skip_at_most(fill)?;
     }
     bytes.end()?;

@@ -1,7 +1,8 @@
-//! Serialised graphs of the GAP benchmark suite, `.sg` and with weights `.wsg`: whether the graph is directed (a
-//! byte); edges and vertices, 64 bits each; where the edges of each vertex begin and the last one's end, 64 bits;
-//! where each edge leads and its weight, 32 bits each; then, of directed graphs, the same of the edges that come in,
-//! which is passed over. Undirected graphs have every edge twice.
+//! Serialised graphs of the GAP benchmark suite, `.sg` and with weights `.wsg`: a byte that is
+//! nonzero for directed graphs; edges and vertices, 64 bits each; the offsets of each vertex's
+//! edges and their end, 64 bits each; the destination and the weight of each edge, 32 bits each;
+//! then, for directed graphs, the same for incoming edges, which are skipped. Undirected graphs
+//! list every edge twice.
 //!
 //! Beamer, Asanović and Patterson, *The GAP Benchmark Suite*: `reader.h`, `writer.h`.
 

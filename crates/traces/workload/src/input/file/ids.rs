@@ -1,4 +1,4 @@
-//! Vertices by the numbers that a file gives them, which may be large and far apart.
+//! Maps the vertex numbers of a file, which may be large and sparse, to indices.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use super::NODES;
 use super::lines::{Failure, Field};
 use crate::parameters::show_count;
 
-/// Vertices keep numbers below this one, so the highest number sets the size of the graph.
+/// Vertices below this number keep it, so the highest one sets the size of the graph.
 const KEPT: u64 = if cfg!(any(test, fuzzing)) { 1 << 12 } else { 1 << 24 };
 
-/// The vertices that a file names. A number from [`KEPT`] on gets the next free place while the file is read. If
-/// there is one, all vertices are renumbered at the end.
+/// The vertices that a file names. Numbers from [`KEPT`] on get the next free index while the file
+/// is read; if there are any, all vertices are renumbered at the end.
 pub struct Vertices {
-    /// The number of the file's first vertex.
+    /// Number of the file's first vertex.
     first: u64,
-    /// One more than the highest place below [`KEPT`].
+    /// Highest index below [`KEPT`], plus one.
     kept: u32,
-    /// Places of the others, counted from [`KEPT`].
+    /// Indices of the others, counted from [`KEPT`].
     places: HashMap<u64, u32>,
-    /// Their numbers, by place.
+    /// Their numbers, by index.
     numbers: Vec<u64>,
 }
 
@@ -27,7 +27,7 @@ impl Vertices {
         Vertices { first, kept: 0, places: HashMap::new(), numbers: Vec::new() }
     }
 
-    /// The place of the vertex that `field` names.
+    /// Returns the index of the vertex that `field` names.
     pub fn place(&mut self, field: &Field) -> Result<u32, Failure> {
         let number = field.count("a vertex", (self.first, u64::MAX))?;
         let place = number - self.first;
@@ -48,8 +48,8 @@ impl Vertices {
         Ok(place)
     }
 
-    /// The number of vertices. Renumbers all in the order of their numbers if some are not kept, and says so in
-    /// `notes`; `each` visits every place that was given out.
+    /// Returns the number of vertices. If some are not kept, renumbers all in numeric order and
+    /// adds a note; `each` visits every index in use.
     pub fn settle(
         self,
         notes: &mut Vec<String>,
@@ -76,7 +76,7 @@ impl Vertices {
     }
 }
 
-/// [`Vertices::settle`] of both ends of all edges.
+/// Calls [`Vertices::settle`] on both ends of all edges.
 pub fn settle_both<V>(
     vertices: Vertices,
     edges: &mut [(u32, u32, V)],

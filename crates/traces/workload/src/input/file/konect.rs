@@ -1,6 +1,6 @@
-//! KONECT: `% FORMAT WEIGHTS`, where `FORMAT` is `sym` (undirected), `asym` (directed) or `bip` (between two kinds of
-//! vertices, each numbered from 1); perhaps `% EDGES LEFT RIGHT`; then a line per edge with its vertices from 1 and
-//! perhaps a weight and a time, which is passed over.
+//! KONECT: `% FORMAT WEIGHTS`, where `FORMAT` is `sym` (undirected), `asym` (directed) or `bip`
+//! (bipartite, both sides numbered from 1); optionally `% EDGES LEFT RIGHT`; then a line per edge
+//! with its vertices from 1, an optional weight, and an optional time, which is skipped.
 //!
 //! Kunegis, *Handbook of Network Analysis: The KONECT Project*, section 9.
 
@@ -10,14 +10,14 @@ use super::ids::{Vertices, settle_both};
 use super::lines::{Failure, Field, Fields, Lines};
 use super::{ENTRIES, Listing, Symmetry, Value};
 
-/// Whether a text that begins with `head` is one.
+/// Returns whether a text that begins with `head` is in this format.
 pub fn is_in(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next() == Some(b"%") && matches!(words.next(), Some(b"sym" | b"asym" | b"bip"))
 }
 
-/// Kinds of weights, and whether they are values of the edges.
+/// Weight kinds, and whether they are values of the edges.
 const WEIGHTS: [(&str, bool); 9] = [
     ("unweighted", false),
     ("positive", true),
@@ -97,7 +97,8 @@ fn header_of(fields: &mut Fields) -> Result<Header, Failure> {
     Ok(Header { symmetry, bipartite, valued })
 }
 
-/// The value of an edge, of which the rest of its line is `fields`: a weight and a time, if they are there.
+/// Reads the value of an edge from the remaining fields of its line: an optional weight and an
+/// optional time.
 fn value<V: Value>(fields: &mut Fields, header: &Header) -> Result<V, Failure> {
     let weight = fields.next().map(|field: Field| field.real()).transpose()?;
     if let Some(time) = fields.next() {

@@ -1,4 +1,4 @@
-//! The lines of a text and the fields of a line, one at a time, for all readers of files.
+//! Reads the lines of a text and the fields of a line, one at a time, for all file readers.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufRead, Read};
@@ -6,20 +6,20 @@ use std::io::{self, BufRead, Read};
 use crate::parameters::show_count;
 use crate::stop;
 
-/// Longest line, bytes: in METIS files a line holds all neighbours of a vertex.
+/// Longest line, bytes: a line of a METIS file holds all neighbours of a vertex.
 const MAX_LINE: u64 = 64 << 20;
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Of a text; lines and columns (bytes) count from 1.
+    /// In a text; lines and columns (bytes) count from 1.
     Line { line: u64, column: usize },
-    /// Of a binary file, from 0.
+    /// In a binary file, from 0.
     Byte(u64),
 }
 
 impl Place {
-    /// Its line or byte.
+    /// Returns the line or byte as text.
     pub fn unit(self) -> String {
         match self {
             Place::Line { line, .. } => format!("line {line}"),
@@ -37,10 +37,10 @@ impl Display for Place {
     }
 }
 
-/// Why a file was not read; [`super::InputError`] once its name is known.
+/// Failure to read a file; [`super::InputError`] once its name is known.
 #[derive(Debug)]
 pub enum Failure {
-    /// Reading failed behind a place.
+    /// Reading failed after a position.
     Read {
         after: Place,
         source: io::Error,
@@ -55,14 +55,14 @@ fn malformed(line: u64, column: usize, message: String) -> Failure {
     Failure::Malformed { at: Place::Line { line, column }, message }
 }
 
-/// A text's lines. The text of one is kept at a time.
+/// The lines of a text, one in memory at a time.
 pub struct Lines<R> {
     reader: R,
     line: Vec<u8>,
     number: u64,
-    /// Lines that begin with one of these are passed over.
+    /// First bytes of lines to skip.
     comments: &'static [u8],
-    /// Between fields, besides white space.
+    /// Field separator besides white space.
     separator: u8,
 }
 
@@ -71,17 +71,17 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, line: Vec::new(), number: 0, comments: b"", separator: b' ' }
     }
 
-    /// From here on passes over the lines that begin with one of `marks`.
+    /// Skips lines that begin with one of `marks` from now on.
     pub fn skip_comments(&mut self, marks: &'static [u8]) {
         self.comments = marks;
     }
 
-    /// Takes `byte` for white space.
+    /// Treats `byte` as white space.
     pub fn separate_by(&mut self, byte: u8) {
         self.separator = byte;
     }
 
-    /// The next line that is not a comment.
+    /// Returns the next line that is not a comment.
     pub fn next(&mut self) -> Result<Option<Fields<'_>>, Failure> {
         loop {
             if !self.advance()? {
@@ -93,12 +93,12 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line that is neither a comment nor blank.
+    /// Returns the next line that is neither a comment nor blank.
     pub fn next_filled(&mut self) -> Result<Option<Fields<'_>>, Failure> {
         Ok(self.skip_to_filled()?.then(|| self.fields()))
     }
 
-    /// Goes to the next line that is neither a comment nor blank; false if there is none.
+    /// Advances to the next line that is neither a comment nor blank; false if there is none.
     pub fn skip_to_filled(&mut self) -> Result<bool, Failure> {
         while let Some(fields) = self.next()? {
             if fields.peek().is_some() {
@@ -127,23 +127,23 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// The fields of the line last read.
+    /// Returns the fields of the current line.
     pub fn fields(&self) -> Fields<'_> {
         Fields { line: &self.line, at: 0, number: self.number, separator: self.separator }
     }
 
-    /// The text, as far as it was read, is not as it should be.
+    /// Returns an error at the current line.
     pub fn refusal(&self, message: impl Into<String>) -> Failure {
         malformed(self.number.max(1), 1, message.into())
     }
 
-    /// The text ended early.
+    /// Returns the error for a text that ends early.
     pub fn ended(&self, found: u64, declared: u64, what: &str) -> Failure {
         self.refusal(format!("the file ends after {found} of {declared} {what}"))
     }
 }
 
-/// What lies between white space in a line.
+/// A field of a line, between white space.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
     pub text: &'a [u8],
@@ -152,7 +152,7 @@ pub struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The text for people, shortened.
+    /// Returns the text for messages, shortened.
     pub fn shown(&self) -> String {
         const MOST: usize = 40;
         let text = String::from_utf8_lossy(&self.text[..self.text.len().min(MOST)]);
@@ -164,7 +164,7 @@ impl Field<'_> {
         malformed(self.line, self.column, message.to_string())
     }
 
-    /// An error that the field is not `what`.
+    /// Returns an error that the field is not `what`.
     pub fn is_not(&self, what: &str, valid: impl Display) -> Failure {
         self.refusal(format_args!("{} is not {what}; valid: {valid}", self.shown()))
     }
@@ -177,7 +177,7 @@ impl Field<'_> {
         self.text.iter().try_fold(0, digit)
     }
 
-    /// A number from `first` to `last`.
+    /// Parses a number from `first` to `last`.
     pub fn count(&self, what: &str, (first, last): (u64, u64)) -> Result<u64, Failure> {
         match self.digits() {
             Some(number) if (first..=last).contains(&number) => Ok(number),
@@ -185,13 +185,13 @@ impl Field<'_> {
         }
     }
 
-    /// A whole number.
+    /// Parses an integer.
     pub fn whole(&self) -> Result<i64, Failure> {
         let parsed = std::str::from_utf8(self.text).ok().and_then(|text| text.parse().ok());
         parsed.ok_or_else(|| self.refusal(format_args!("{} is not a whole number", self.shown())))
     }
 
-    /// A finite number, perhaps as Fortran writes it.
+    /// Parses a finite number, also in Fortran's notation.
     pub fn real(&self) -> Result<f32, Failure> {
         let text = std::str::from_utf8(self.text).ok();
         let parsed = text.and_then(|text| text.parse().ok().or_else(|| fortran(text)));
@@ -201,7 +201,8 @@ impl Field<'_> {
     }
 }
 
-/// Parses a number of Fortran's: `1.0D+00` in double precision, `1.0-100` with an exponent of three digits.
+/// Parses Fortran's notation: `1.0D+00` in double precision, `1.0-100` with an exponent of three
+/// digits.
 fn fortran(text: &str) -> Option<f32> {
     let at = text.rfind(['d', 'D', '+', '-']).filter(|&at| at > 0)?;
     let (mantissa, exponent) = text.split_at(at);
@@ -232,12 +233,12 @@ impl<'a> Fields<'a> {
         Some(Field { text: &self.line[start..end], line: self.number, column: start + 1 })
     }
 
-    /// The next field, which stays the next.
+    /// Returns the next field without consuming it.
     pub fn peek(&self) -> Option<Field<'a>> {
         self.clone().next()
     }
 
-    /// The next field, which must exist and be `what`.
+    /// Returns the next field, which must exist; `what` names it in errors.
     pub fn expect(&mut self, what: &str) -> Result<Field<'a>, Failure> {
         self.next().ok_or_else(|| {
             let column = self.line.trim_ascii_end().len() + 1;
@@ -245,17 +246,17 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A number from `first` to `last`, which must be there.
+    /// Parses the next field as a number from `first` to `last`.
     pub fn count(&mut self, what: &str, range: (u64, u64)) -> Result<u64, Failure> {
         self.expect(what)?.count(what, range)
     }
 
-    /// The index of one of `count` things that the file numbers from 1.
+    /// Parses the next field as one of `count` indices that the file numbers from 1.
     pub fn index(&mut self, what: &str, count: u32) -> Result<u32, Failure> {
         Ok(self.count(what, (1, u64::from(count)))? as u32 - 1)
     }
 
-    /// Refuses separators with nothing before or behind them, as of columns that are left empty.
+    /// Refuses empty columns: separators with nothing before or after them.
     pub fn check_separators(&self) -> Result<(), Failure> {
         let (mut is_filled, mut last) = (false, None);
         for (at, &byte) in self.line.iter().enumerate() {
@@ -277,7 +278,7 @@ impl<'a> Fields<'a> {
         malformed(self.number, at + 1, message)
     }
 
-    /// Refuses further fields after those that the line should have.
+    /// Refuses further fields.
     pub fn end(&mut self, holds: &str) -> Result<(), Failure> {
         match self.next() {
             None => Ok(()),

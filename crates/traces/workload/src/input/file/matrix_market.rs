@@ -1,10 +1,12 @@
-//! MatrixMarket: `%%MatrixMarket matrix coordinate real general`, comments (`%`), `rows columns entries`,
-//! then a line per entry: row and column from 1, and the value unless the field is `pattern`.
+//! MatrixMarket: `%%MatrixMarket matrix coordinate real general`, comments (`%`), `rows columns
+//! entries`, then a line per entry: row and column from 1, and the value unless the field is
+//! `pattern`.
 //!
-//! Two habits of files on the net are taken too: a banner with one `%`, and no line with the size where the first
-//! entry cannot be mistaken for it.
+//! Two common deviations are accepted: a banner with one `%`, and a missing size line if the first
+//! line cannot be mistaken for it.
 //!
-//! Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial Design*, NISTIR 5935 (1996).
+//! Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats: Initial Design*, NISTIR 5935
+//! (1996).
 
 use std::cmp::Ordering;
 use std::io::BufRead;
@@ -12,7 +14,7 @@ use std::io::BufRead;
 use super::lines::{Failure, Field, Fields, Lines};
 use super::{ENTRIES, Listing, NODES, Symmetry, Value};
 
-/// What the file says its values are.
+/// The value kind that the banner declares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Real,
@@ -21,7 +23,7 @@ enum Kind {
     Pattern,
 }
 
-/// Whether a text that begins with `head` is one.
+/// Returns whether a text that begins with `head` is in this format.
 pub fn is_in(head: &[u8]) -> bool {
     let word = head.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     BANNERS.iter().any(|banner| word.eq_ignore_ascii_case(banner.as_bytes()))
@@ -53,7 +55,7 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
     matrix.finish(&lines)
 }
 
-/// Whether the first line after the banner is an entry: the size is three whole numbers.
+/// Returns whether the first line after the banner is an entry: a size line is three whole numbers.
 fn is_entry(mut fields: Fields<'_>, kind: Kind) -> bool {
     let mut count = 0;
     let mut whole = true;
@@ -77,13 +79,13 @@ struct Size {
     declared: u64,
 }
 
-/// A matrix, as far as it has been read.
+/// A matrix that is being read.
 struct Matrix<V> {
     kind: Kind,
     symmetry: Symmetry,
-    /// `None` if the file does not say it.
+    /// `None` if the file omits it.
     size: Option<Size>,
-    /// The triangle that holds the entries of a symmetric matrix so far.
+    /// Triangle of the entries of a symmetric matrix so far.
     triangle: Option<Triangle>,
     entries: Vec<(u32, u32, V)>,
 }
@@ -111,8 +113,8 @@ impl<V: Value> Matrix<V> {
         Ok(())
     }
 
-    /// Refuses what a symmetric matrix cannot hold: entries of both triangles where repeats are added up, as it is not
-    /// known whether an entry is meant once or twice.
+    /// Refuses entries in both triangles of a symmetric matrix where repeats are summed, since an
+    /// entry may then be meant once or twice.
     fn check_triangle(&mut self, (row, column): (u32, u32), at: &Field) -> Result<(), Failure> {
         if self.symmetry == Symmetry::General {
             return Ok(());
@@ -173,7 +175,7 @@ impl<V: Value> Matrix<V> {
     }
 }
 
-/// The smallest size that holds all entries; of graphs and symmetric matrices, a square.
+/// Returns the smallest size that holds all entries; a square for graphs and symmetric matrices.
 fn size_from<V: Value>(entries: &[(u32, u32, V)], symmetry: Symmetry) -> (u32, u32) {
     let rows = entries.iter().map(|(row, ..)| row + 1).max().unwrap_or(1);
     let columns = entries.iter().map(|(_, column, _)| column + 1).max().unwrap_or(1);

@@ -1,8 +1,10 @@
-//! METIS: comments (`%`), `VERTICES EDGES [FORMAT [WEIGHTS]]`, then a line per vertex with its neighbours,
-//! from 1; every edge is named from both ends. `FORMAT` is up to three digits: whether vertices have sizes,
-//! whether they have weights (`WEIGHTS` of them), whether edges have. What vertices have is passed over.
+//! METIS: comments (`%`), `VERTICES EDGES [FORMAT [WEIGHTS]]`, then a line per vertex with its
+//! neighbours, from 1; every edge is listed from both ends. `FORMAT` has up to three digits:
+//! whether vertices have sizes, whether they have weights (`WEIGHTS` of them), and whether edges
+//! have weights. Sizes and weights of vertices are skipped.
 //!
-//! Karypis, *METIS: A Software Package for Partitioning Unstructured Graphs*, version 5.1.0, section 4.1.1.
+//! Karypis, *METIS: A Software Package for Partitioning Unstructured Graphs*, version 5.1.0,
+//! section 4.1.1.
 
 use std::io::BufRead;
 

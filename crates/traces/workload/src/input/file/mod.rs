@@ -1,5 +1,6 @@
-//! Graphs and matrices from files, a module per format. Readers take a text line by line, or a binary file
-//! number by number, and keep its entries; no memory is reserved for sizes that a header only declares.
+//! Graphs and matrices from files, one module per format. Readers take a text line by line, or a
+//! binary file number by number, and keep its entries; they never reserve memory for sizes that a
+//! header only declares.
 
 mod bytes;
 mod detect;
@@ -25,12 +26,12 @@ use detect::{ENDINGS, HEAD, format_of};
 use lines::{Failure, Field, Place};
 use warpmem_support::files::inflate::inflated;
 
-/// Fewest and most vertices, rows or columns of a file.
+/// Range of the vertices, rows or columns of a file.
 const NODES: (u64, u64) = (1, super::MAX_FILE_NODES);
-/// Fewest and most entries of a file.
+/// Range of the entries of a file.
 const ENTRIES: (u64, u64) = (0, super::MAX_ENTRIES);
 
-/// Reads `content` as each kind of file and as the one that it is taken for, for the fuzzer.
+/// Reads `content` in every format and in the detected one, for the fuzzer.
 #[cfg(any(test, fuzzing))]
 pub fn read_as_every_format(content: &[u8]) {
     let given = FormatChoice::NAMES.iter().filter_map(|&(_, choice)| match choice {
@@ -43,7 +44,7 @@ pub fn read_as_every_format(content: &[u8]) {
     }
 }
 
-/// How a file is written.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     MatrixMarket,
@@ -74,7 +75,7 @@ impl Format {
     }
 }
 
-/// What is to be taken for the format of a file.
+/// The format to assume for a file.
 #[derive(Clone, Copy, Debug)]
 pub enum FormatChoice {
     ByEnding,
@@ -96,21 +97,21 @@ impl Choice for FormatChoice {
     ];
 }
 
-/// Kind of the values of a file's entries.
+/// The value type of a file's entries.
 pub trait Value: Copy + Default {
-    /// Whether fractions are values too; if not, files whose values have them are read without.
+    /// Whether fractions are valid; if not, fractional values of a file are ignored.
     const REAL: bool;
     /// Value of entries without one.
     const ONE: Self;
     /// The counts that [`Value::of_count`] takes.
     const COUNTS: (u64, u64);
-    /// Of a field that holds a whole number.
+    /// Parses a field that holds a whole number.
     fn whole(field: &Field) -> Result<Self, Failure>;
     fn from_real(real: f32) -> Self;
     fn of_count(count: u64) -> Self;
 }
 
-/// Weights of edges: nonnegative signed 32-bit integers.
+/// Edge weights: nonnegative signed 32-bit integers.
 impl Value for u32 {
     const REAL: bool = false;
     const ONE: u32 = 1;
@@ -129,7 +130,7 @@ impl Value for u32 {
     }
 }
 
-/// Entries of matrices: the nearest single-precision number.
+/// Matrix entries: the nearest single-precision number.
 impl Value for f32 {
     const REAL: bool = true;
     const ONE: f32 = 1.0;
@@ -148,34 +149,34 @@ impl Value for f32 {
     }
 }
 
-/// What a file says about the other triangle of its matrix.
+/// The relation of a matrix to its other triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// The file lists it.
+    /// The file lists both.
     General,
     /// Equal.
     Symmetric,
-    /// Of the other sign.
+    /// Opposite sign.
     Skew,
 }
 
-/// What a file lists, in its order.
+/// The content of a file, in its order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing<V> {
     pub rows: u32,
     pub columns: u32,
     pub symmetry: Symmetry,
-    /// Whether rows and columns number vertices of two kinds.
+    /// Whether rows and columns number the two sides of a bipartite graph.
     pub bipartite: bool,
-    /// Whether the file says the values of the entries; if not, all are [`Value::ONE`].
+    /// Whether the file has values; if not, all are [`Value::ONE`].
     pub valued: bool,
     pub entries: Vec<(u32, u32, V)>,
-    /// Notes for people: where the file was not taken as it is written.
+    /// Notes for users on deviations from the file.
     pub notes: Vec<String>,
 }
 
 impl<V> Listing<V> {
-    /// The same with vertices of two kinds numbered one after the other.
+    /// Numbers the two sides of a bipartite graph consecutively.
     pub fn with_one_kind_of_vertices(mut self) -> Listing<V> {
         if self.bipartite {
             let rows = self.rows;
@@ -186,7 +187,7 @@ impl<V> Listing<V> {
         self
     }
 
-    /// The edges of a graph between vertices of one kind.
+    /// Returns the listing of a graph that is not bipartite.
     fn of_graph(
         nodes: u32,
         symmetry: Symmetry,
@@ -198,12 +199,12 @@ impl<V> Listing<V> {
     }
 }
 
-/// Why a file was not read.
+/// Failure to read an input file.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     #[error("failed to open {path}")]
     Open { path: PathBuf, source: io::Error },
-    /// For compressed files also: the data are damaged or end too early.
+    /// Includes damaged or truncated compressed data.
     #[error("failed to read {path} after {}", after.unit())]
     Read { path: PathBuf, after: Place, source: io::Error },
     #[error(

@@ -1,5 +1,6 @@
-//! Input of Rodinia's `bfs`: the number of vertices; of each the number of its first edge and of its edges; the
-//! source; the number of edges; of each where it leads and its weight. White space separates them.
+//! Input of Rodinia's `bfs`: the number of vertices; for each, the index of its first edge and its
+//! number of edges; the source; the number of edges; for each, its destination and weight. White
+//! space separates all numbers.
 //!
 //! Che et al., *Rodinia*, IISWC 2009: `bfs.cu`, `graphgen.cpp`.
 
@@ -8,7 +9,8 @@ use std::io::BufRead;
 use super::lines::{Failure, Fields, Lines};
 use super::{ENTRIES, Listing, NODES, Symmetry, Value};
 
-/// Whether a text whose first filled line is `fields` is one: the number of vertices stands alone.
+/// Returns whether a text whose first non-blank line is `fields` is in this format: the number of
+/// vertices is alone on its line.
 pub fn is_in(mut fields: Fields<'_>) -> bool {
     let is_number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
     fields.next().is_some_and(|field| is_number(field.text)) && fields.next().is_none()
@@ -48,7 +50,8 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
     Ok(listing)
 }
 
-/// Where the edges of the next vertex end, if they begin where those of the last ended.
+/// Reads a vertex; returns the end of its edges, which must begin at the end of the previous
+/// vertex's.
 fn vertex(lines: &mut Lines<impl BufRead>, before: u64) -> Result<u64, Failure> {
     let mut fields = filled(lines, "a vertex")?;
     fields
@@ -58,7 +61,7 @@ fn vertex(lines: &mut Lines<impl BufRead>, before: u64) -> Result<u64, Failure> 
     Ok(before + edges)
 }
 
-/// A number on a line of its own.
+/// Reads a number that is alone on its line.
 fn alone(lines: &mut Lines<impl BufRead>, what: &str, range: (u64, u64)) -> Result<u64, Failure> {
     let mut fields = filled(lines, what)?;
     let number = fields.count(what, range)?;

@@ -4,8 +4,8 @@ use crate::input::largest_side;
 use crate::stop;
 use warpmem_support::random::Random;
 
-/// A square (two dimensions) or cubic (three) grid: the largest with no more than `nodes` vertices, and its
-/// edges.
+/// Returns the largest square (two dimensions) or cubic (three) grid of at most `nodes` vertices:
+/// its vertices and edges.
 pub fn grid(nodes: u32, dimensions: u32) -> (u32, Vec<(u32, u32)>) {
     let side = largest_side(nodes, dimensions);
     let nodes = side.pow(dimensions);
@@ -20,12 +20,12 @@ pub fn grid(nodes: u32, dimensions: u32) -> (u32, Vec<(u32, u32)>) {
     (nodes, (0..nodes).flat_map(edges_of).collect())
 }
 
-/// Edges of a road network per thousand vertices: of `dimacs9-CAL` (California and Nevada, 1,890,815
-/// vertices), 4,630,444 arcs, two of which make an edge.
+/// Edges of a road network per thousand vertices: `dimacs9-CAL` (California and Nevada) has
+/// 1,890,815 vertices and 4,630,444 arcs, two per edge.
 const ROAD_EDGES: u64 = 1224;
 
-/// A connected part of the square grid that is much like a road network: a random spanning tree, then other
-/// edges of the grid at random. Vertices are numbered row after row of the grid, whose last row may be short.
+/// Returns a connected part of the square grid that resembles a road network: a random spanning
+/// tree and random further grid edges. Vertices are numbered row by row; the last row may be short.
 pub fn road(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     let side = nodes.isqrt();
     let right = |v: u32| (v + 1 < nodes && !(v + 1).is_multiple_of(side)).then_some((v, v + 1));
@@ -46,7 +46,7 @@ pub fn road(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     roads
 }
 
-/// Sets of vertices that are joined (union by size, paths halved).
+/// Disjoint sets of vertices (union by size, path halving).
 struct Forest {
     parent: Vec<u32>,
     size: Vec<u32>,
@@ -66,7 +66,7 @@ impl Forest {
         vertex
     }
 
-    /// Whether `a` and `b` were apart before.
+    /// Joins the sets of `a` and `b`; returns whether they were separate.
     fn join(&mut self, a: u32, b: u32) -> bool {
         stop::check();
         let (a, b) = (self.root(a), self.root(b));

@@ -1,14 +1,14 @@
-//! Graphs whose degrees follow a power law of given exponent: Chung and Lu, *Connected components in random
-//! graphs with given expected degree sequences*, Annals of Combinatorics 6 (2002).
+//! Graphs with power-law degrees: Chung and Lu, *Connected components in random graphs with given
+//! expected degree sequences*, Annals of Combinatorics 6 (2002).
 
 use crate::stop;
 use warpmem_support::random::Random;
 
-/// `edges` edges whose ends are drawn independently, vertex `i` with a share that falls with its rank as
-/// (i + i₀)^(-1 / (γ - 1)), so that a vertex has k neighbours with a probability that falls as k^-γ. The mean
-/// degree is imposed by the number of edges; i₀ keeps the largest expected degree at the square root of the
-/// number of edges' ends, above which two hubs would have more than one edge between them. Vertices are
-/// numbered at random, so that the hubs lie anywhere.
+/// Generates `edges` edges with independent ends. Vertex `i` has a share proportional to (i +
+/// i₀)^(-1 / (γ - 1)), so that the probability of k neighbours falls as k^-γ. The number of edges
+/// fixes the mean degree; i₀ keeps the largest expected degree at the square root of the number of
+/// edge ends, beyond which two hubs would share several edges. Vertices are numbered at random,
+/// which scatters the hubs.
 ///
 /// `exponent` is γ in hundredths, above 200.
 pub fn power_law(nodes: u32, edges: u64, exponent: u64, random: &mut Random) -> Vec<(u32, u32)> {
@@ -19,8 +19,8 @@ pub fn power_law(nodes: u32, edges: u64, exponent: u64, random: &mut Random) -> 
     (0..edges).map(|_| (end(), end())).collect()
 }
 
-/// Ranks 0..n with density (x + i₀)^-α, drawn by inverting ∫ (x + i₀)^-α dx. Exact arithmetic and `libm`: the
-/// same on every platform.
+/// Ranks 0..n with density (x + i₀)^-α, drawn by inverting ∫ (x + i₀)^-α dx. Exact arithmetic and
+/// `libm` give the same ranks on every platform.
 struct Ranks {
     nodes: u32,
     /// 1 - α.
@@ -35,7 +35,8 @@ impl Ranks {
     fn new(nodes: u32, edge_ends: f64, exponent: f64) -> Ranks {
         let n = f64::from(nodes);
         let power = (exponent - 2.0) / (exponent - 1.0);
-        // The largest degree is that of rank 0: ends · (1 - α) · i₀^-α / n^(1 - α), with i₀ small beside n.
+        // The largest degree is that of rank 0: ends · (1 - α) · i₀^-α / n^(1 - α), for i₀ much
+        // smaller than n.
         let largest = edge_ends.sqrt();
         let shift = n * libm::pow(edge_ends / n * power / largest, exponent - 1.0);
         let ends = (libm::pow(shift, power), libm::pow(n + shift, power));

@@ -1,10 +1,10 @@
-//! R-MAT graphs, as Graph500 draws them.
+//! R-MAT graphs as in Graph500.
 
 use crate::stop;
 use warpmem_support::random::Random;
 
-/// `edges` entries of a recursive matrix; vertices are numbered at random, as Graph500 does, so that the hubs
-/// lie anywhere.
+/// Generates `edges` entries of a recursive matrix. Vertices are numbered at random, as in
+/// Graph500, which scatters the hubs.
 pub fn rmat(nodes: u32, edges: u64, random: &mut Random) -> Vec<(u32, u32)> {
     let mut label: Vec<u32> = (0..nodes).collect();
     random.shuffle_watched(&mut label, stop::check);
@@ -15,9 +15,9 @@ pub fn rmat(nodes: u32, edges: u64, random: &mut Random) -> Vec<(u32, u32)> {
     (0..edges).map(edge).collect()
 }
 
-/// One entry of a recursive matrix (Chakrabarti, Zhan and Faloutsos 2004) with the probabilities of
-/// Graph500: 0.57, 0.19, 0.19, 0.05. The matrix is the smallest power of two that holds `n`; entries
-/// beyond `n` are drawn again.
+/// Draws one entry of a recursive matrix (Chakrabarti, Zhan and Faloutsos 2004) with the
+/// probabilities of Graph500: 0.57, 0.19, 0.19, 0.05. The matrix side is the smallest power of two
+/// that holds `n`; entries beyond `n` are redrawn.
 pub fn rmat_pair(n: u32, random: &mut Random) -> (u32, u32) {
     const TOP_LEFT: u64 = 57;
     const TOP_RIGHT: u64 = TOP_LEFT + 19;

@@ -3,8 +3,8 @@
 use crate::stop;
 use warpmem_support::random::Random;
 
-/// A ring of `nodes` vertices, each joined to the next `degree` / 2 (at least one); `percent` of the edges go
-/// from their first vertex to any vertex instead.
+/// Generates a ring of `nodes` vertices, each joined to the next `degree` / 2 (at least one);
+/// `percent` of the edges are rewired to a random vertex.
 pub fn small_world(nodes: u32, degree: u32, percent: u64, random: &mut Random) -> Vec<(u32, u32)> {
     let nearest = (degree / 2).max(1);
     let mut edge = |from: u32, distance: u32| {

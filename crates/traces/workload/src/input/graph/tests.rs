@@ -33,7 +33,7 @@ fn file_named(
     }
 }
 
-/// Fails if a graph or its weights have two directions that differ, loops or parallel edges.
+/// Asserts that both directions of all edges and weights agree, without loops or parallel edges.
 fn assert_undirected(graph: &Graph) {
     let Graph { structure, weights, .. } = graph;
     assert_eq!(structure.columns.len(), weights.len());
@@ -54,7 +54,7 @@ fn largest_degree(structure: &Csr) -> u32 {
     (0..structure.rows()).map(|v| structure.degree(v)).max().unwrap()
 }
 
-/// Of every vertex from `start`; unreached ones are missing.
+/// Returns the distance of every vertex from `start`; `None` if unreachable.
 fn distances(graph: &Csr, start: u32) -> Vec<Option<u32>> {
     let mut distances = vec![None; graph.rows() as usize];
     distances[start as usize] = Some(0);
@@ -70,7 +70,7 @@ fn distances(graph: &Csr, start: u32) -> Vec<Option<u32>> {
     distances
 }
 
-/// The longest shortest path from any of a few vertices.
+/// Returns the longest shortest path from any of a few vertices.
 fn about_the_diameter(graph: &Csr) -> u32 {
     let farthest = |start| {
         let distances = distances(graph, start);
@@ -101,7 +101,7 @@ fn every_kind_is_undirected_and_has_the_degree_asked_for() {
     assert_eq!(GraphKind::NAMES.len(), 7);
 }
 
-/// As they were before other kinds came, with whose help traces were made.
+/// Existing traces depend on these checksums.
 #[test]
 fn graphs_stay_what_they_were() {
     for (kind, expected) in [
@@ -165,7 +165,7 @@ fn a_small_world_without_rewiring_is_a_ring() {
     assert_eq!(ring.row(0), [1, 2, 998, 999]);
     assert_eq!(ring.row(500), [498, 499, 501, 502]);
     assert_eq!(draw(1, 0).row(5), [4, 6]);
-    // Watts and Strogatz: a few such edges, and everything is near everything.
+    // Watts and Strogatz: a few rewired edges bring all vertices close together.
     assert_eq!(about_the_diameter(&ring), 250);
     assert!(about_the_diameter(&draw(4, 10)) < 30);
     let moved = |rewire| {

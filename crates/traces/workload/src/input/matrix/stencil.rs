@@ -1,17 +1,18 @@
-//! Matrices of discretised operators: a row per point of a grid, with an entry for each point it is computed from.
+//! Matrices of discretised operators: a row per grid point, with an entry for each point of its
+//! stencil.
 
 use crate::input::largest_side;
 
-/// Which neighbours a point is computed from, besides itself.
+/// The neighbours in a stencil, besides the point itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stencil {
     /// Square grid, along the axes.
     Points5,
     /// Cubic grid, along the axes.
     Points7,
-    /// Square grid, all around.
+    /// Square grid, including diagonals.
     Points9,
-    /// Cubic grid, all around.
+    /// Cubic grid, including diagonals.
     Points27,
 }
 
@@ -32,12 +33,12 @@ impl Stencil {
         }
     }
 
-    /// Along the axes only.
+    /// Returns whether the stencil has no diagonals.
     fn is_star(self) -> bool {
         matches!(self, Stencil::Points5 | Stencil::Points7)
     }
 
-    /// Entries of a matrix of `rows` rows. The grid is as wide (and as high, if cubic) as the root of `rows`,
+    /// Returns the entries of a matrix of `rows` rows. The side of the grid is the root of `rows`,
     /// rounded down; its last row or plane may be short.
     pub fn entries(self, rows: u32) -> Vec<(u32, u32)> {
         let points = i64::from(rows);
@@ -61,7 +62,7 @@ impl Stencil {
     }
 }
 
-/// Points row after row, plane after plane.
+/// Points row by row, plane by plane.
 struct Grid {
     sides: [i64; 3],
     points: i64,

@@ -11,7 +11,7 @@ fn stencil(points: Stencil, rows: u32) -> Csr {
     structure(MatrixKind::Stencil(points), rows, 0)
 }
 
-/// The matrix in `text`, with these further options, and the notes.
+/// Reads the matrix in `text` with further options; returns it and its notes.
 fn file_of(text: &str, given: &[(&str, &str)]) -> Result<(Matrix, Vec<String>), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.mtx");
@@ -66,9 +66,9 @@ fn a_stencil_is_symmetric_and_has_all_rows_on_any_grid() {
             assert!((0..rows).all(|row| matrix.degree(row) <= points.points()));
         }
     }
-    // Six by six, and three points more in a seventh row.
+    // Six by six, and three further points in a seventh row.
     assert_eq!(stencil(Stencil::Points5, 39).row(38), [32, 37, 38]);
-    // Three by three by three, and three points more in a fourth plane.
+    // Three by three by three, and three further points in a fourth plane.
     assert_eq!(stencil(Stencil::Points7, 30).row(29), [20, 28, 29]);
 }
 
@@ -79,7 +79,7 @@ fn uniform_rows_are_alike_and_power_law_rows_are_not() {
     assert!(longest(&structure(MatrixKind::PowerLaw, 2048, 8)) > 80);
 }
 
-/// As they were before other kinds came, with whose help traces were made.
+/// Existing traces depend on these checksums.
 #[test]
 fn matrices_stay_what_they_were() {
     for (kind, expected) in [
@@ -138,7 +138,7 @@ fn a_general_matrix_stays_as_it_is_and_repeats_of_a_pattern_are_one_entry() {
 
 #[test]
 fn rows_and_columns_are_numbered_alike_and_only_if_square() {
-    // Row 2 has two neighbours: by degree it comes first.
+    // Row 2 has two neighbours and comes first in degree order.
     let text = "real general\n3 3 3\n3 1 1\n2 3 2\n3 3 9\n";
     let (matrix, _) = file_of(text, &[("order", "degree")]).unwrap();
     assert_eq!(entries(&matrix), [((0, 0), 9.0), ((0, 1), 1.0), ((2, 0), 2.0)]);
