@@ -1,4 +1,4 @@
-//! What can go wrong in an import or export.
+//! Errors of imports and exports.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::{fmt, io};
 use thiserror::Error;
 use warpmem_trace::TraceError;
 
-/// Failure of an import or export. Nothing is left under the output's name.
+/// Failure of an import or export. Nothing remains under the output's name.
 #[derive(Debug, Error)]
 pub enum ImportError {
     #[error("failed to {action} {path}")]
@@ -38,7 +38,7 @@ pub enum ImportError {
     Trace(#[from] TraceError),
 }
 
-/// A place in a table, counted from 1.
+/// A position in a table, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Line(u64),
@@ -66,7 +66,7 @@ impl ImportError {
 }
 
 impl ImportError {
-    /// The same error about `original` if it is about its copy.
+    /// Renames an error about `copy` to `original`.
     pub(super) fn of_original(mut self, copy: &Path, original: &Path) -> ImportError {
         if let Some(path) = self.path_mut().filter(|path| *path == copy) {
             original.clone_into(path);
@@ -93,7 +93,7 @@ impl ImportError {
     }
 }
 
-/// What a line should have held; becomes [`ImportError::Line`] where the file and line are known.
+/// The expected content of a line; becomes [`ImportError::Line`] once file and line are known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expected(pub Cow<'static, str>);
 
@@ -112,7 +112,7 @@ impl Expected {
         ImportError::Place { path: path.to_path_buf(), place, what }
     }
 
-    /// For text within a binary file.
+    /// Returns the error for text within a binary file.
     pub(super) fn within(self, path: &Path, offset: u64, place: &str, text: &[u8]) -> ImportError {
         let what = format!("{place}: expected {}, found `{}`", self.0, shortened(text)).into();
         ImportError::Binary { path: path.to_path_buf(), offset, what }
@@ -131,7 +131,7 @@ impl From<String> for Expected {
     }
 }
 
-/// Longest part of a bad line that a message repeats, bytes.
+/// Maximum bytes of a bad line quoted in a message.
 const SHOWN: usize = 100;
 
 pub(super) fn shortened(text: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! Input files, whatever they are compressed with, read and inflated on a thread of their own.
+//! Reads and inflates input files in any compression, on a thread of their own.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -17,7 +17,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Opens a file; `progress` hears of the bytes read, as they lie on disk.
+    /// Opens a file; reports the bytes read from disk to `progress`.
     pub fn open(path: &Path, progress: &'a dyn Progress) -> Result<Input<'a>, ImportError> {
         let file = File::open(path).map_err(ImportError::io("open", path))?;
         let file = BufReader::with_capacity(64 << 10, Counting { inner: file, progress });
@@ -25,7 +25,7 @@ impl<'a> Input<'a> {
         Ok(Input { path: path.to_path_buf(), codec, reader })
     }
 
-    /// Reads until `buffer` is full or the text ends; gives the bytes read.
+    /// Reads until `buffer` is full or the text ends; returns the bytes read.
     pub fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ImportError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -39,7 +39,7 @@ impl<'a> Input<'a> {
         Ok(filled)
     }
 
-    /// What a failure to read it means.
+    /// Returns the error for a failed read.
     pub fn failed(&self, source: io::Error) -> ImportError {
         let path = self.path.clone();
         match self.codec {
@@ -68,14 +68,14 @@ impl<R: Read> Read for Counting<'_, R> {
     }
 }
 
-/// Text handed from the inflating thread to the parsing one, bytes.
+/// Text per message from the inflating to the parsing thread, bytes.
 const BLOCK: usize = 256 << 10;
-/// Blocks that wait between them.
+/// Maximum queued blocks between them.
 pub const BLOCKS_AHEAD: usize = 4;
-/// Longest line: 32 lanes of eight stored registers fit many times.
+/// Maximum line, bytes: many times 32 lanes of eight stored registers.
 const MAX_LINE: usize = 1 << 20;
 
-/// Sends the text of a file in blocks of whole lines. Stops early when nobody listens any more.
+/// Sends the text of a file in blocks of whole lines. Stops early if the receiver is gone.
 pub fn pump(path: &Path, progress: &dyn Progress, out: &SyncSender<Result<Vec<u8>, ImportError>>) {
     if let Err(error) = try_pump(path, progress, out) {
         // A receiver that is gone has failed itself.
@@ -115,12 +115,12 @@ fn try_pump(
     }
 }
 
-/// Bytes of a file, as it lies on disk.
+/// Returns the size of a file on disk.
 pub fn bytes_of(path: &Path) -> Result<u64, ImportError> {
     Ok(std::fs::metadata(path).map_err(ImportError::io("open", path))?.len())
 }
 
-/// The lines of a block, without their ends.
+/// Iterates over the lines of a block, without line ends.
 pub fn lines_of(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     let text = block.strip_suffix(b"\n").unwrap_or(block);
     let mut start = 0;
@@ -131,8 +131,8 @@ pub fn lines_of(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Calls `take` with the number, from 1, and the text of each line of a file, which is inflated on
-/// another thread; gives the bytes of its text.
+/// Calls `take` with the number, from 1, and the text of each line of a file, which another thread
+/// inflates; returns the bytes of its text.
 pub fn for_each_line(
     path: &Path,
     progress: &dyn Progress,
@@ -154,7 +154,7 @@ pub fn for_each_line(
     })
 }
 
-/// The whole text of a small file.
+/// Reads the whole text of a small file.
 pub fn read_small(path: &Path, most: usize) -> Result<Vec<u8>, ImportError> {
     let mut input = Input::open(path, &())?;
     let mut text = vec![0; most + 1];
@@ -166,7 +166,7 @@ pub fn read_small(path: &Path, most: usize) -> Result<Vec<u8>, ImportError> {
     Ok(text)
 }
 
-/// The first bytes of a file's text.
+/// Reads the first bytes of a file's text.
 pub fn read_head(path: &Path, bytes: usize) -> Result<Vec<u8>, ImportError> {
     let mut input = Input::open(path, &())?;
     let mut head = vec![0; bytes];
@@ -212,7 +212,7 @@ mod tests {
         blocks.into_iter().collect()
     }
 
-    /// Lines that do not compress to nothing.
+    /// Lines with little redundancy.
     fn text() -> Vec<u8> {
         let line = |n: u32| format!("{} {}\n", n, n.wrapping_mul(2_654_435_769));
         (0..60_000).flat_map(|n| line(n).into_bytes()).collect()

@@ -1,7 +1,7 @@
-//! Captured traces of other tools, brought into the container and back.
+//! Imports traces of other tools, and exports traces to Accel-Sim.
 //!
-//! Each source format is a module of its own; what they share is how they report progress, fail and
-//! sum up. `docs/import.md` says which variants are read and what is decided where a format is silent.
+//! Each source format is a module; they share progress reports, errors and summaries.
+//! `docs/import.md` lists the supported variants and the decisions where a format is ambiguous.
 
 mod accel_sim;
 mod error;

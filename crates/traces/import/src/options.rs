@@ -1,4 +1,4 @@
-//! What to import, and how.
+//! Options of imports.
 
 use std::ops::RangeInclusive;
 
@@ -6,25 +6,24 @@ use warpmem_trace::WriterOptions;
 
 use crate::gather::Assumptions;
 
-/// What to import and how to write it.
+/// Options of an import of Accel-Sim traces.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// Kernels to import, by their place in the list, from 1; all by default.
+    /// Kernels to import, by position in the list, from 1; all by default.
     pub kernels: Option<RangeInclusive<usize>>,
-    /// Kernel files read, inflated and parsed at once. More than one only helps where there is more
-    /// than one kernel; memory grows with it.
+    /// Kernel files in flight. More than one helps only with several kernels; memory grows with it.
     pub jobs: usize,
-    /// The command that asked for the import, kept in the trace's provenance.
+    /// The import command, stored in the trace's provenance.
     pub command: String,
     pub empty_masks: EmptyMasks,
-    /// Codec, level and chunk size of the trace to write.
+    /// Codec, level and chunk size of the trace.
     pub writer: WriterOptions,
 }
 
-/// What to import of a log of `mem_trace` and how to write it.
+/// Options of an import of a `mem_trace` log.
 #[derive(Clone, Debug, Default)]
 pub struct MemTraceOptions {
-    /// Kernels to import, by the order of their launches in the log, from 1; all by default.
+    /// Kernels to import, by launch order in the log, from 1; all by default.
     pub kernels: Option<RangeInclusive<usize>>,
     pub assumptions: Assumptions,
     /// As [`ImportOptions::command`].
@@ -32,10 +31,10 @@ pub struct MemTraceOptions {
     pub writer: WriterOptions,
 }
 
-/// How to read a table and how to write it.
+/// Options of an import of a table.
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
-    /// Columns of the table that are of no interest. Any other unknown column is an error.
+    /// Columns to ignore. Any other unknown column is an error.
     pub ignored_columns: Vec<String>,
     pub assumptions: Assumptions,
     /// As [`ImportOptions::command`].
@@ -43,13 +42,13 @@ pub struct TableOptions {
     pub writer: WriterOptions,
 }
 
-/// What becomes of instructions with no active lane. They are counted either way.
+/// Treatment of instructions with no active lane. They are counted either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EmptyMasks {
-    /// They stay in the trace, where each takes its issue slot, as it does on hardware.
+    /// Keeps them in the trace, where each takes its issue slot, as on hardware.
     #[default]
     Keep,
-    /// They are left out, and with them the dependences through the registers they name.
+    /// Omits them, and with them the dependences through their registers.
     Drop,
 }
 
@@ -67,5 +66,5 @@ impl Default for ImportOptions {
     }
 }
 
-/// More files at once than this outrun the one writer of the trace.
+/// More files in flight outrun the single writer of the trace.
 const MAX_DEFAULT_JOBS: usize = 4;

@@ -1,4 +1,4 @@
-//! The trace that an import writes.
+//! Creates the trace of an import.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use warpmem_trace::{Provenance, TraceWriter, WriterOptions};
 
 use crate::error::ImportError;
 
-/// Refuses an output that is one of these inputs.
+/// Refuses an output that is one of the inputs.
 ///
 /// # Errors
 /// Names the output.
@@ -18,10 +18,10 @@ pub fn check(output: &Path, inputs: &[&Path]) -> Result<(), ImportError> {
     }
 }
 
-/// Creates the trace of an import; `what` says what kind of thing the input is.
+/// Creates the trace of an import; `what` names the kind of input.
 ///
 /// # Errors
-/// If the trace would take the input's place, or no file can be created.
+/// If the trace would replace the input, or no file can be created.
 pub fn create(
     output: &Path,
     (what, input): (&str, &Path),

@@ -1,16 +1,15 @@
-//! The addresses of an instruction in a few bytes, which keep instructions small while they wait for
-//! their CTA to be complete.
+//! Packs the addresses of an instruction into a few bytes until their CTA is complete.
 
 use warpmem_trace::WARP_SIZE;
 
-/// How the addresses of an instruction are stored.
+/// The encoding of an instruction's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMode {
     /// One address per active lane.
     List,
     /// A base and a stride over one contiguous run of active lanes.
     Stride,
-    /// A base and, for each further active lane, its difference from the active lane before.
+    /// A base and, for each further active lane, its difference from the previous active lane.
     Deltas,
 }
 
@@ -34,7 +33,7 @@ pub fn write_addresses(out: &mut Vec<u8>, addresses: &[u64]) {
     }
 }
 
-/// The difference between neighbours, if it is the same for all.
+/// Returns the common difference between consecutive addresses, if any.
 fn stride(addresses: &[u64]) -> Option<i64> {
     let mut steps = addresses.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
     let first = steps.next().unwrap_or(0);
@@ -53,7 +52,7 @@ pub fn write_signed(out: &mut Vec<u8>, value: i64) {
     write_unsigned(out, (value << 1 ^ value >> 63) as u64);
 }
 
-/// Reads back what was appended.
+/// Reads back packed addresses.
 #[derive(Debug)]
 pub struct Expander<'a> {
     rest: &'a [u8],
@@ -64,7 +63,7 @@ impl<'a> Expander<'a> {
         Expander { rest: bytes }
     }
 
-    /// The next block, which was written for `mask`: its mode and the addresses of the active lanes.
+    /// Returns the next block, written for `mask`: its mode and the addresses of the active lanes.
     pub fn next<'b>(
         &mut self,
         mask: u32,
@@ -85,7 +84,7 @@ impl<'a> Expander<'a> {
         (mode, &lanes[..active])
     }
 
-    /// Whether all blocks have been read.
+    /// Returns whether all blocks are read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
@@ -96,7 +95,7 @@ impl<'a> Expander<'a> {
         first
     }
 
-    /// A number of [`write_unsigned`].
+    /// Reads a number of [`write_unsigned`].
     pub fn unsigned(&mut self) -> u64 {
         let mut value = 0;
         let mut shift = 0;

@@ -1,18 +1,18 @@
-//! How an import or export goes.
+//! Progress of an import or export.
 
-/// Hears how an import or export goes, and may stop it. Called from several threads.
+/// Receives the progress of an import or export, and may stop it. Called from several threads.
 pub trait Progress: Sync {
-    /// How many bytes of (compressed) input there are in all; called once, before any `advance`.
+    /// Reports the total bytes of (compressed) input, once, before any `advance`.
     fn total(&self, _bytes: u64) {}
-    /// So many more bytes of input have been read.
+    /// Reports further bytes of input read.
     fn advance(&self, _bytes: u64) {}
-    /// A kernel is complete in the output; `done` of `kernels`.
+    /// Reports that `done` of `kernels` are complete in the output.
     fn kernel(&self, _done: usize, _kernels: usize) {}
-    /// Asked now and then: true stops the work with an error, leaving no output behind.
+    /// Called periodically: true stops the work with an error and leaves no output.
     fn cancelled(&self) -> bool {
         false
     }
 }
 
-/// Hears nothing and never stops.
+/// Ignores all reports and never stops.
 impl Progress for () {}

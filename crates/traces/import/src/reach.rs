@@ -1,17 +1,18 @@
-//! Bounds of the bytes that a lane accesses: addresses have 64 bits and do not wrap.
+//! Bounds of lane accesses: addresses have 64 bits and do not wrap.
 
-/// Whether `width` bytes from `address` on end within 64 bits.
+/// Returns whether `width` bytes from `address` on end within 64 bits.
 pub fn fits(address: u64, width: u32) -> bool {
     address.checked_add(u64::from(width.max(1)) - 1).is_some()
 }
 
-/// The address `stride` × `steps` bytes from `base`, or `None` if it needs a sign or more than 64 bits.
+/// Returns the address `stride` × `steps` bytes from `base`, or `None` if it is negative or exceeds
+/// 64 bits.
 pub fn strided(base: u64, stride: i64, steps: u32) -> Option<u64> {
     let address = i128::from(base) + i128::from(stride) * i128::from(steps);
     u64::try_from(address).ok()
 }
 
-/// Describes lanes whose bytes fit, and names one of `width` bytes that `begins` elsewhere.
+/// Returns the error for a lane of `width` bytes that starts at `begins` and does not fit.
 pub fn expected(lane: usize, width: u32, begins: impl std::fmt::Display) -> String {
     format!(
         "lanes whose bytes have addresses from 0 to 2^64 - 1; the {width} of lane {lane} begin at {begins}"

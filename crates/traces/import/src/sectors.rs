@@ -2,8 +2,8 @@
 
 use warpmem_trace::WARP_SIZE;
 
-/// Distinct 32 B sectors that an instruction touches whose lanes access up to 32 B each, which is all
-/// that a SASS opcode says.
+/// Counts the distinct 32 B sectors that an instruction touches. Lanes access at most 32 B each,
+/// the maximum of a SASS opcode.
 pub fn sectors(lanes: &[u64], width: u32) -> u64 {
     const SECTOR_BITS: u32 = 5;
     let last_byte = u64::from(width.max(1)) - 1;

@@ -1,11 +1,11 @@
-//! What an import counted.
+//! Counts of an import.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use warpmem_trace::{Kind, OpClass, Space};
 
-/// Counts over a whole import. Instructions are warp instructions unless said otherwise.
+/// Counts over a whole import. Instructions are warp instructions unless stated otherwise.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportSummary {
     pub ctas: u64,
@@ -16,41 +16,42 @@ pub struct ImportSummary {
     pub thread_instructions: u64,
     /// Compute instructions by [`OpClass::name`].
     pub compute: BTreeMap<&'static str, u64>,
-    /// Memory instructions by kind and space, those with no active lane included.
+    /// Memory instructions by kind and space, including those with no active lane.
     pub memory: Vec<MemoryCount>,
-    /// Instructions with no active lane by what they would have been: an [`OpClass::name`], `memory` or
-    /// `exit`. They are among the counts above, unless they were dropped.
+    /// Instructions with no active lane by their nominal class: an [`OpClass::name`], `memory` or
+    /// `exit`. Included in the counts above unless dropped.
     pub without_lanes: BTreeMap<&'static str, u64>,
-    /// Of those, how many were left out of the trace.
+    /// Instructions with no active lane that are omitted from the trace.
     pub dropped: u64,
     pub barriers: u64,
     pub fences: u64,
     pub exits: u64,
-    /// Exits out of whose mask lanes were taken because they execute a later instruction of the warp.
+    /// Exits whose mask lost lanes because they execute a later instruction of the warp.
     /// [`KernelCounts`] says in which kernels.
     pub repaired_exits: u64,
-    /// The lanes taken out, summed over those exits.
+    /// Lanes removed, summed over those exits.
     pub repaired_lanes: u64,
-    /// Memory instructions by the address mode they were stored in: list, base and stride, base and deltas.
+    /// Memory instructions by the address mode of the input: list, base and stride, base and
+    /// deltas.
     pub address_modes: [u64; 3],
     /// Distinct 32 B sectors touched by each global memory instruction, summed.
     pub global_sectors: u64,
-    /// All instructions by opcode, modifiers cut off.
+    /// All instructions by opcode without modifiers.
     pub opcodes: BTreeMap<String, u64>,
-    /// Instructions whose opcode the table does not know, with modifiers; imported as class `other`.
+    /// Instructions with an unknown opcode, with modifiers; imported as class `other`.
     pub unknown_opcodes: BTreeMap<String, u64>,
-    /// Memory instructions that the tracer recorded without addresses; imported as compute.
+    /// Memory instructions recorded without addresses; imported as compute.
     pub memory_without_addresses: BTreeMap<String, u64>,
     /// Host-to-device copies, kept as metadata.
     pub memcpys: u64,
-    /// Bytes of the kernel files as they lie on disk.
+    /// Bytes of the kernel files on disk.
     pub bytes_in: u64,
     /// Bytes of the kernel files' text, inflated.
     pub text_bytes: u64,
     /// Bytes of the written trace.
     pub bytes_out: u64,
     pub kernels: Vec<KernelCounts>,
-    /// What was odd in the input and what was assumed, one sentence each.
+    /// Notes on odd input and on assumptions, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -65,10 +66,10 @@ pub struct MemoryCount {
 /// Counts of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelCounts {
-    /// Its place among the kernels of the list, from 1.
+    /// Position among the kernels of the list, from 1.
     pub number: u64,
     pub name: String,
-    /// The file it came from, without its folder.
+    /// Name of its file, without the folder.
     pub file: String,
     pub ctas: u64,
     pub warps: u64,
@@ -81,23 +82,23 @@ pub struct KernelCounts {
 }
 
 impl ImportSummary {
-    /// Memory instructions of this kind in this space.
+    /// Returns the memory instructions of this kind in this space.
     pub fn memory_count(&self, kind: Kind, space: Space) -> u64 {
         let entry = self.memory.iter().find(|m| m.kind == kind && m.space == space);
         entry.map_or(0, |m| m.instructions)
     }
 
-    /// Memory instructions of all kinds and spaces.
+    /// Returns the memory instructions of all kinds and spaces.
     pub fn memory_instructions(&self) -> u64 {
         self.memory.iter().map(|m| m.instructions).sum()
     }
 
-    /// Instructions with no active lane, of any class.
+    /// Returns the instructions with no active lane, of any class.
     pub fn all_without_lanes(&self) -> u64 {
         self.without_lanes.values().sum()
     }
 
-    /// Input text per byte of output; `None` without output.
+    /// Returns the input text per byte of output; `None` without output.
     pub fn ratio(&self) -> Option<f64> {
         (self.bytes_out > 0).then(|| self.text_bytes as f64 / self.bytes_out as f64)
     }

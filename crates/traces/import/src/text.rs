@@ -1,4 +1,4 @@
-//! Tokens and numbers of a line, read as bytes without allocation.
+//! Parses tokens and numbers of a line as bytes, without allocation.
 
 use crate::error::Expected;
 
@@ -13,7 +13,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: line.trim_ascii() }
     }
 
-    /// What has not been read yet, starting at a token.
+    /// Returns the unread text, starting at a token.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -22,7 +22,7 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub fn skip(&mut self, bytes: usize) {
         self.rest = match &self.rest[bytes..] {
-            // One blank is what tracers write.
+            // Tracers write a single blank.
             [b' ', rest @ ..] if rest.first() > Some(&b' ') => rest,
             rest => rest.trim_ascii_start(),
         };
@@ -56,7 +56,7 @@ impl<'a> Tokens<'a> {
         self.number(leading_signed, what)
     }
 
-    /// Reads a number in the same pass that finds the token's end.
+    /// Reads a number and finds the token's end in one pass.
     #[inline]
     fn number<T>(
         &mut self,
@@ -73,25 +73,25 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Whether a token ends before this byte.
+/// Returns whether a token ends before this byte.
 pub fn is_end(byte: Option<&u8>) -> bool {
     matches!(byte, None | Some(b' ' | b'\t'))
 }
 
-/// The number that a text starts with, and its bytes.
+/// The number at the start of a text, and its length in bytes.
 pub type Leading<T> = Option<(T, usize)>;
 
-/// An unsigned decimal number of at most 19 digits.
+/// Parses an unsigned decimal number of at most 19 digits.
 pub fn decimal(token: &[u8]) -> Option<u64> {
     whole(token, leading_decimal)
 }
 
-/// A decimal number with an optional minus.
+/// Parses a decimal number with an optional minus.
 pub fn signed(token: &[u8]) -> Option<i64> {
     whole(token, leading_signed)
 }
 
-/// A hexadecimal number of at most 16 significant digits, with or without `0x`.
+/// Parses a hexadecimal number of at most 16 significant digits, with or without `0x`.
 pub fn hex(token: &[u8]) -> Option<u64> {
     whole(token, leading_hex)
 }

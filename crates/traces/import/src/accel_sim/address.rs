@@ -1,12 +1,13 @@
-//! The address block of a line, parsed from text into a few bytes.
+//! Parses the address block of a line from text into a few bytes.
 
 use crate::error::Expected;
 use crate::packed::{AddressMode, write_signed, write_unsigned};
 use crate::reach;
 use crate::text::Tokens;
 
-/// Reads mode and addresses of the lanes in `mask`, which access `width` bytes each, and appends them to
-/// `out` for a [`crate::packed::Expander`]. Without active lanes only the mode is read.
+/// Reads the mode and the addresses of the lanes in `mask`, which access `width` bytes each, and
+/// appends them to `out` for a [`crate::packed::Expander`]. Without active lanes only the mode is
+/// read.
 pub fn parse(
     tokens: &mut Tokens<'_>,
     mask: u32,
@@ -35,7 +36,7 @@ pub fn parse(
 #[derive(Clone, Copy)]
 struct Lanes {
     mask: u32,
-    /// Bytes of each.
+    /// Bytes per lane.
     width: u32,
 }
 
@@ -44,7 +45,7 @@ impl Lanes {
         self.mask.count_ones()
     }
 
-    /// The address of an active lane, counted from 0, if there is one and its bytes fit.
+    /// Returns the address of active lane number `active`, if it exists and its bytes fit.
     fn check(self, active: u32, address: Option<u64>) -> Result<u64, Expected> {
         match address {
             Some(address) if reach::fits(address, self.width) => Ok(address),
@@ -104,7 +105,7 @@ fn parse_deltas(tokens: &mut Tokens<'_>, lanes: Lanes, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Whether the set bits are neighbours.
+/// Returns whether the set bits are contiguous.
 pub fn is_one_run(mask: u32) -> bool {
     let run = u64::from(mask) >> mask.trailing_zeros().min(31);
     run & (run + 1) == 0
@@ -179,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any addresses, written in any mode that can hold them, come back.
+        /// Any addresses read back, in every mode that can hold them.
         #[test]
         fn every_mode_gives_the_addresses_back(
             mask in 1u32..,

@@ -1,4 +1,4 @@
-//! Events of a kernel file that wait for the writer of the trace: few, and of bounded memory.
+//! The bounded queue of events between the parser of a kernel file and the writer of the trace.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,26 +6,26 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::event::Event;
 use crate::error::ImportError;
 
-/// Events that wait at most, and bytes of CTAs among them, if it is more than one CTA.
+/// Maximum queued events, and bytes of CTAs among them if there is more than one CTA.
 const EVENTS: usize = 8;
 const BYTES: u64 = 256 << 20;
 
 /// An event, or the error that ends the file.
 pub type Sent = Result<Event, ImportError>;
 
-/// Where the events of a file go.
+/// The sending end of a file's events.
 pub struct Events {
     events: SyncSender<Sent>,
     room: Arc<Room>,
 }
 
-/// Where they come from.
+/// The receiving end.
 pub struct Received {
     events: Receiver<Sent>,
     room: Arc<Room>,
 }
 
-/// Both ends.
+/// Creates both ends.
 pub fn channel() -> (Events, Received) {
     let (sender, receiver) = sync_channel(EVENTS);
     let room = Arc::<Room>::default();
@@ -33,7 +33,7 @@ pub fn channel() -> (Events, Received) {
 }
 
 impl Events {
-    /// Sends an event once there is room for it; whether anyone listens still.
+    /// Sends an event once there is room for it; returns false if the receiver is gone.
     pub fn send(&self, event: Sent) -> bool {
         self.room.take(bytes(&event)) && self.events.send(event).is_ok()
     }
@@ -62,7 +62,7 @@ fn bytes(event: &Sent) -> u64 {
     }
 }
 
-/// Bytes that wait, and whether nobody wants them any more.
+/// Queued bytes, and whether the receiver is gone.
 #[derive(Default)]
 struct Room {
     state: Mutex<(u64, bool)>,
@@ -71,11 +71,11 @@ struct Room {
 
 impl Room {
     fn lock(&self) -> MutexGuard<'_, (u64, bool)> {
-        // A panic elsewhere cannot leave two plain values half changed.
+        // A panic elsewhere cannot leave two plain values inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for room and takes it; not if nobody listens.
+    /// Waits for room and takes it; false if the receiver is gone.
     fn take(&self, bytes: u64) -> bool {
         let is_full = |state: &mut (u64, bool)| {
             let (waiting, closed) = *state;

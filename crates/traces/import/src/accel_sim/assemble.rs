@@ -1,4 +1,5 @@
-//! CTAs into the trace: exit masks repaired, async copies tied to their waits, everything counted.
+//! Writes CTAs to the trace: repairs exit masks, ties async copies to their waits, and counts
+//! everything.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -31,11 +32,11 @@ pub struct Assembler {
     pub summary: ImportSummary,
 }
 
-/// Where a kernel comes from.
+/// The origin of a kernel.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub path: &'a Path,
-    /// Its place in the list, from 1.
+    /// Position in the list, from 1.
     pub number: u64,
 }
 
@@ -51,7 +52,7 @@ pub struct OpenKernel {
 }
 
 impl OpenKernel {
-    /// A kernel without a name has its file's.
+    /// Opens a kernel. One without a name gets its file's.
     pub fn new(Source { path, number }: Source<'_>, header: Header) -> OpenKernel {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = header.name.clone().unwrap_or_else(|| file.clone());
@@ -65,9 +66,9 @@ impl OpenKernel {
         }
     }
 
-    /// Takes out of the mask of every exit of a warp the lanes that execute a later instruction. Some
-    /// tracers write the mask before predication. No other mask may change here: an address block is read
-    /// back with the mask it was parsed with, and only exits never have one.
+    /// Removes from the mask of every exit the lanes that execute a later instruction: some tracers
+    /// record the mask before predication. No other mask may change here, because an address block
+    /// is read back with the mask it was parsed with, and only exits never have one.
     fn repair_exits(&mut self, lines: &mut [Line]) {
         let mut later = 0;
         for line in lines.iter_mut().rev() {
@@ -94,7 +95,7 @@ impl Assembler {
         }
     }
 
-    /// Writes a CTA; `new_codes` are those that no CTA of the kernel had before.
+    /// Writes a CTA; `new_codes` are the codes that appear for the first time.
     pub fn cta(
         &mut self,
         writer: &mut TraceWriter,
@@ -128,8 +129,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Begins the kernel in the trace. Threads of a CTA that the header does not tell are those of the
-    /// first CTA's warps.
+    /// Begins the kernel in the trace. If the header has no block size, the warps of the first CTA
+    /// give the threads per CTA.
     fn begin(
         &mut self,
         writer: &mut TraceWriter,
@@ -216,11 +217,11 @@ impl Assembler {
         }
     }
 
-    /// Counts one instruction and hands it to the warp.
+    /// Counts one instruction and appends it to the warp.
     fn line(&mut self, kernel: &mut OpenKernel, line: Line, addresses: &mut Expander<'_>) {
         let Line { code: id, mask } = line;
         let code = &kernel.codes[id as usize];
-        // Cleared for each instruction with addresses only: most have none.
+        // Cleared only for instructions with addresses: most have none.
         let mut lanes;
         let (mode, lanes) = match code.addressed {
             true => {
@@ -317,7 +318,8 @@ impl Assembler {
     }
 }
 
-/// What an instruction with no active lane is counted as. A barrier or fence is then control.
+/// Returns the class name under which an instruction with no active lane is counted. A barrier or
+/// fence is then control.
 fn name_without_lanes(code: &Code) -> &'static str {
     match code.decoded.op {
         Op::Compute(class) => class.name(),
@@ -328,8 +330,8 @@ fn name_without_lanes(code: &Code) -> &'static str {
     }
 }
 
-/// A constant load without addresses hits its small cache nearly always and is like an integer
-/// instruction; what else the tracer records without addresses cannot be replayed as memory.
+/// A constant load without addresses almost always hits its small cache and behaves like an integer
+/// instruction; other accesses recorded without addresses cannot be replayed as memory.
 fn class_without_addresses(space: Option<Space>) -> OpClass {
     match space {
         Some(Space::Constant) => OpClass::Integer,
@@ -337,15 +339,15 @@ fn class_without_addresses(space: Option<Space>) -> OpClass {
     }
 }
 
-/// Hardware has 16 barriers; other immediates are not ids but thread counts.
+/// Returns the barrier id. Hardware has 16 barriers; larger immediates are thread counts.
 fn barrier_id(immediate: i64) -> u8 {
     u8::try_from(immediate).ok().filter(|&id| id < 16).unwrap_or(0)
 }
 
-/// Size of the windows through which generic addresses reach shared and local memory, bytes.
+/// Size of the windows that map shared and local memory into generic addresses, bytes.
 const WINDOW: u64 = 16 << 20;
 
-/// The space of generic addresses, by the first active lane, and the window's base.
+/// Returns the space of generic addresses, by the first active lane, and the window's base.
 fn resolve(lanes: &[u64], header: &Header) -> (Space, u64) {
     let Some(&first) = lanes.first() else { return (Space::Global, 0) };
     let within = |base: &u64| first.checked_sub(*base).is_some_and(|offset| offset < WINDOW);
@@ -358,7 +360,7 @@ fn resolve(lanes: &[u64], header: &Header) -> (Space, u64) {
     }
 }
 
-/// Addresses as `LDS` and `LDL` have them: offsets into the window.
+/// Converts to the addresses of `LDS` and `LDL`: offsets into the window.
 fn without_window<'a>(lanes: &'a [u64], window: u64, moved: &'a mut [u64; WARP_SIZE]) -> &'a [u64] {
     for (moved, lane) in moved.iter_mut().zip(lanes) {
         *moved = lane.wrapping_sub(window);
@@ -366,18 +368,19 @@ fn without_window<'a>(lanes: &'a [u64], window: u64, moved: &'a mut [u64; WARP_S
     &moved[..lanes.len()]
 }
 
-/// Async copies of a warp that nothing has waited for: each stands for a register that its copy
-/// writes and the wait reads.
+/// The outstanding async copies of a warp. Each is represented by a register that its copy writes
+/// and the wait reads.
 #[derive(Debug, Default)]
 struct AsyncGroups {
-    /// Copies started in all, for the register numbers.
+    /// Copies issued, modulo the register numbers.
     started: u16,
     open: Vec<Reg>,
     closed: VecDeque<Vec<Reg>>,
 }
 
 impl AsyncGroups {
-    /// Registers to go round in; more copies than this under way are waited for early.
+    /// Registers in rotation; beyond this number of outstanding copies the oldest are waited for
+    /// early.
     const REGISTERS: u16 = 32 << 10;
 
     fn start(&mut self) -> Reg {
@@ -391,7 +394,7 @@ impl AsyncGroups {
         self.closed.push_back(std::mem::take(&mut self.open));
     }
 
-    /// The copies that have arrived when at most `groups` closed groups are under way.
+    /// Returns the copies that are complete when at most `groups` closed groups are outstanding.
     fn wait(&mut self, groups: i64) -> Vec<Reg> {
         let groups = usize::try_from(groups).unwrap_or(0);
         let arrived = self.closed.len().saturating_sub(groups);

@@ -1,7 +1,8 @@
 //! The static part of instruction lines, parsed once per distinct text.
 //!
-//! All executions of an instruction repeat the text from the destination count to the width, so a line
-//! is recognised by its PC and one comparison of bytes; only mask and addresses are parsed every time.
+//! All executions of an instruction repeat the text from the destination count to the width, so a
+//! line is recognised by its PC and one comparison of bytes; only mask and addresses are parsed
+//! every time.
 
 use rustc_hash::FxHashMap;
 use warpmem_trace::{Operands, Reg, Registers};
@@ -14,20 +15,21 @@ use crate::text::{self, Tokens};
 /// Index of a [`Code`] within its kernel.
 pub type CodeId = u32;
 
-/// What every execution of an instruction shares.
+/// The part of an instruction that all its executions share.
 #[derive(Clone, Debug)]
 pub struct Code {
     pub pc: u64,
     /// With modifiers.
     pub opcode: Box<str>,
     pub decoded: Decoded,
-    /// Registers written, those that a wide load also writes included.
+    /// Registers written, including all registers of a wide load.
     pub dests: Box<[Reg]>,
     pub srcs: Box<[Reg]>,
     pub operands: Operands,
     /// Whether lines of this code carry an address block.
     pub addressed: bool,
-    /// First immediate, where it matters: a barrier's id, the groups a `DEPBAR` leaves under way.
+    /// First immediate, where it matters: a barrier's id, or the groups that a `DEPBAR` leaves
+    /// outstanding.
     pub immediate: i64,
 }
 
@@ -37,22 +39,22 @@ impl Code {
     }
 }
 
-/// The codes of one kernel, in the order of their first line.
+/// The codes of one kernel, in order of first appearance.
 #[derive(Debug)]
 pub struct CodeTable {
     sm: u32,
-    /// Last found code of each PC; a PC has more than one only in odd traces.
+    /// Last code found for each PC; only unusual traces have several per PC.
     by_pc: FxHashMap<u64, CodeId>,
     entries: Vec<Entry>,
-    /// The code of the line before.
+    /// Code of the previous line.
     last: CodeId,
-    /// Codes not yet handed out by [`CodeTable::take_new`].
+    /// Codes not yet returned by [`CodeTable::take_new`].
     new: Vec<Code>,
-    /// Of the text of all entries.
+    /// Total text of all entries, bytes.
     bytes: usize,
 }
 
-/// The most text that the entries of a kernel have: some hundred thousand distinct instructions.
+/// Maximum text of a kernel's entries: several hundred thousand distinct instructions.
 const MAX_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 
 #[derive(Debug)]
@@ -61,21 +63,21 @@ struct Entry {
     /// From the destination count to the width, or to the immediate where that matters.
     text: Box<[u8]>,
     op: Op,
-    /// Bytes of a lane's access.
+    /// Bytes per lane.
     width: u8,
     addressed: bool,
     /// The next code with the same PC.
     next: Option<CodeId>,
-    /// The code of the line that came last after one of this code: most often of the next one, too.
+    /// Code of the line that last followed one of this code: a prediction of the next.
     follower: CodeId,
 }
 
-/// A recognised line's code, without a look into the table.
+/// The code of a recognised line, without a table look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     pub id: CodeId,
     pub op: Op,
-    /// Bytes of a lane's access.
+    /// Bytes per lane.
     pub width: u8,
     pub addressed: bool,
 }
@@ -92,7 +94,7 @@ impl CodeTable {
         }
     }
 
-    /// Reads the static part of a line whose PC and mask have been read.
+    /// Reads the static part of a line after its PC and mask.
     pub fn find(&mut self, pc: u64, tokens: &mut Tokens<'_>) -> Result<Found, Expected> {
         let id = match self.known(pc, tokens.rest()) {
             Some(id) => {
@@ -107,7 +109,7 @@ impl CodeTable {
         Ok(Found { id, op: entry.op, width: entry.width, addressed: entry.addressed })
     }
 
-    /// The code of this PC that `line` starts with.
+    /// Returns the code of this PC that `line` starts with.
     fn known(&self, pc: u64, line: &[u8]) -> Option<CodeId> {
         let expected = self.entries.get(self.last as usize)?.follower;
         if self.entries[expected as usize].is_of(pc, line) {
@@ -142,23 +144,23 @@ impl CodeTable {
         Ok(id)
     }
 
-    /// The codes found since the last call, in order.
+    /// Returns the codes found since the last call, in order.
     pub fn take_new(&mut self) -> Vec<Code> {
         std::mem::take(&mut self.new)
     }
 }
 
 impl Entry {
-    /// Whether a line with this PC starts with the tokens of the text.
+    /// Returns whether a line with this PC starts with the tokens of the text.
     fn is_of(&self, pc: u64, line: &[u8]) -> bool {
         self.pc == pc && line.starts_with(&self.text) && text::is_end(line.get(self.text.len()))
     }
 }
 
-/// More registers than any instruction names.
+/// Upper bound on the registers of an instruction.
 const MAX_REGISTERS: u32 = 64;
 
-/// Parses the static part and returns it with the text it was read from.
+/// Parses the static part; returns it with its text.
 fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8]), Expected> {
     let line = tokens.rest();
     let written = parse_registers(tokens, "the number of destination registers", sm)?;
@@ -191,8 +193,9 @@ fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8
 
 const OPCODE: &str = "a SASS opcode in capital letters";
 
-/// Reads the access width, which says whether an address block follows. None may follow an exit: the
-/// repair of its mask would part it from its block, which is read back with the mask it was parsed with.
+/// Reads the access width, which determines whether an address block follows. An exit must have
+/// none: the repair of its mask would separate it from its block, which is read back with the mask
+/// it was parsed with.
 fn parse_addressed(tokens: &mut Tokens<'_>, op: Op) -> Result<bool, Expected> {
     let addressed = tokens.decimal("the access width in bytes")? != 0;
     if addressed && op == Op::Exit {
@@ -219,15 +222,15 @@ fn parse_registers(
     Ok(registers)
 }
 
-/// General registers are numbered 0 to 254; the others follow.
+/// General registers are numbered 0 to 254; uniform and predicate registers follow.
 const UNIFORM_BASE: u16 = 256;
 const PREDICATE_BASE: u16 = 512;
 const UNIFORM_PREDICATE_BASE: u16 = 520;
-/// The first number that no register of a trace has.
+/// First number that no register of a trace uses.
 pub const FIRST_UNUSED: u16 = 528;
 
-/// The register a token names; the inner `None` for one that is constant and so never a dependence
-/// (R255, UR63 or UR255, P7 and UP7, which SASS calls RZ, URZ, PT and UPT).
+/// Parses a register. The inner value is `None` for constant registers, which are never dependences
+/// (R255, UR63 or UR255, P7 and UP7, called RZ, URZ, PT and UPT in SASS).
 fn parse_register(token: &[u8], sm: u32) -> Option<Option<Reg>> {
     let digits = token.iter().position(u8::is_ascii_digit).unwrap_or(token.len());
     let (file, number) = token.split_at(digits);
@@ -248,18 +251,19 @@ fn parse_register(token: &[u8], sm: u32) -> Option<Option<Reg>> {
     Some((number != constant).then_some(Reg(base + number)))
 }
 
-/// The number of URZ: 64 uniform registers up to Hopper, and of an unknown architecture, 256 after it.
+/// Returns the number of URZ: of 64 uniform registers up to Hopper and for unknown architectures,
+/// of 256 after it.
 fn uniform_zero(sm: u32) -> u16 {
     const BLACKWELL: u32 = 100;
     if sm < BLACKWELL { 63 } else { 255 }
 }
 
-/// Whether it is in the register file proper, which has banks.
+/// Returns whether a register is in the banked general register file.
 fn is_general(reg: Reg) -> bool {
     reg.0 < UNIFORM_BASE
 }
 
-/// The registers that one destination of an instruction stands for.
+/// Iterates over the registers of one destination.
 fn widen(first: Reg, registers: u8) -> impl Iterator<Item = Reg> {
     let last = if is_general(first) {
         (first.0 + u16::from(registers.max(1)) - 1).min(254)
@@ -373,7 +377,8 @@ mod tests {
         let mut find =
             |pc: u64, line: &str| table.find(pc, &mut Tokens::new(line.as_bytes())).unwrap().id;
         let (one, two) = ("1 R1 MOV 0 0", "1 R2 MOV 0 0");
-        // After 0 came 1; then the same text at another PC, another text at its PC, and 1 again.
+        // 0 was followed by 1; then the same text at another PC, another text at its PC, and 1
+        // again.
         let found =
             [(0, one), (1, one), (0, one), (2, one), (0, one), (1, two), (0, one), (1, one)];
         assert_eq!(found.map(|(pc, line)| find(pc, line)), [0, 1, 0, 2, 0, 3, 0, 1]);

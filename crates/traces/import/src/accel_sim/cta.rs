@@ -1,4 +1,4 @@
-//! The instructions of one CTA, as parsed, on their way from a file to the trace.
+//! The parsed instructions of one CTA, between a kernel file and the trace.
 
 use super::line::{Line, Parsed};
 use crate::error::Expected;
@@ -9,34 +9,34 @@ pub struct Cta {
     pub block: [u32; 3],
     pub warps: Vec<WarpSpan>,
     pub lines: Vec<Line>,
-    /// For an [`crate::packed::Expander`].
+    /// Packed for an [`crate::packed::Expander`].
     pub addresses: Vec<u8>,
     pub(super) size: Size,
 }
 
 impl Cta {
-    /// Adds a line, whose address block is there.
+    /// Adds a line whose address block is already appended.
     pub fn push(&mut self, parsed: &Parsed) -> Result<(), Expected> {
         self.size.add(parsed)?;
         self.lines.push(parsed.line);
         Ok(())
     }
 
-    /// Bytes that its lines take until it is written.
+    /// Returns the bytes that its lines take while queued.
     pub fn waiting_bytes(&self) -> u64 {
         (self.lines.len() * size_of::<Line>() + self.addresses.len()) as u64
     }
 }
 
-/// Memory that the lines of a CTA take when it is written, which it is in one piece.
+/// Memory that the lines of a CTA take during its write, which handles whole CTAs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size(u64);
 
-/// The most of it, bytes: some 60 million instructions, or 7 million loads by all lanes.
+/// Maximum size, bytes: about 60 million instructions, or 7 million loads by all lanes.
 const MAX_SIZE: u64 = if cfg!(test) { 1 << 20 } else { 4 << 30 };
 
 impl Size {
-    /// Adds a line, or refuses one too many.
+    /// Adds a line; refuses lines beyond the maximum.
     pub fn add(&mut self, parsed: &Parsed) -> Result<(), Expected> {
         const LINE: u64 = 64;
         const LANE: u64 = 16;
@@ -49,7 +49,7 @@ impl Size {
     }
 }
 
-/// A warp and how many of its CTA's lines are its own.
+/// A warp and its number of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpSpan {
     pub warp: u32,

@@ -1,10 +1,10 @@
-//! What a kernel file gives.
+//! Events of a kernel file.
 
 use super::code::Code;
 use super::cta::Cta;
 use super::header::Header;
 
-/// What a kernel file gives, in this order: one header, its CTAs, one end.
+/// An event of a kernel file, in this order: one header, its CTAs, one end.
 #[derive(Debug)]
 pub enum Event {
     Header(Box<Header>),

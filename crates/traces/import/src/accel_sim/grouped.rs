@@ -1,4 +1,4 @@
-//! Kernel files in which CTAs and warps stand one after the other, under headings.
+//! Kernel files in which CTAs and warps follow one another under headings.
 
 use rustc_hash::FxHashSet;
 
@@ -8,7 +8,7 @@ use super::line::{LineParser, Place, parse_warp};
 use crate::error::Expected;
 use crate::text::{self, Tokens};
 
-/// Takes the lines after the header, gives a CTA at each of its ends.
+/// Parses the lines after the header; returns a CTA at each of its ends.
 #[derive(Debug)]
 pub struct Grouped {
     pub parser: LineParser,
@@ -19,7 +19,7 @@ pub struct Grouped {
     done: FxHashSet<[u32; 3]>,
 }
 
-/// How far the current CTA's headings have come.
+/// Position among the headings of the current CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum State {
     Outside,
@@ -39,7 +39,7 @@ impl Grouped {
         }
     }
 
-    /// Takes a line; gives the CTA that it ends.
+    /// Parses a line; returns the CTA that it ends.
     pub fn line(&mut self, line: &[u8]) -> Result<Option<Cta>, Expected> {
         let line = line.trim_ascii();
         match line.first() {
@@ -150,7 +150,7 @@ impl Grouped {
     }
 }
 
-/// The value of a `key = value` line.
+/// Returns the value of a `key = value` line.
 fn value<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let value = line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b"=")?;
     Some(value.trim_ascii())

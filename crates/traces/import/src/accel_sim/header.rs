@@ -1,9 +1,9 @@
-//! The `-key = value` lines at a kernel file's beginning. Any may be missing or hold nonsense.
+//! The `-key = value` lines at the start of a kernel file. Any may be missing or invalid.
 
 use crate::error::shortened;
 use crate::text;
 
-/// What the header lines of a kernel file say, nonsense left out.
+/// The valid header lines of a kernel file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub name: Option<String>,
@@ -22,21 +22,21 @@ pub struct Header {
     pub line_numbers: bool,
     /// Instruction set, which only traces of other vendors' GPUs name.
     pub isa: Option<String>,
-    /// What was not believed, one sentence each.
+    /// Notes on rejected values, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Notes kept: more than there are keys.
+/// Maximum notes, above the number of keys.
 const MAX_NOTES: usize = 20;
-/// Registers that a thread can have.
+/// Maximum registers per thread.
 const MAX_REGISTERS: u64 = 255;
-/// Shared memory that a CTA can have on any architecture so far, bytes.
+/// Maximum shared memory per CTA on any known architecture, bytes.
 const MAX_SHARED: u64 = 228 * 1024;
-/// Threads that a CTA can have.
+/// Maximum threads per CTA.
 const MAX_THREADS: u64 = 1024;
 
 impl Header {
-    /// Takes in one header line; lines that are none are ignored.
+    /// Parses one header line; other lines are ignored.
     pub fn line(&mut self, line: &[u8]) {
         let Some((key, value)) = split(line) else { return };
         match key {
@@ -83,7 +83,7 @@ impl Header {
         believed.or_else(|| self.reject(key, value)).unwrap_or(0) as u32
     }
 
-    /// Notes that a value is not believed.
+    /// Rejects a value with a note.
     fn reject<T>(&mut self, key: &str, value: &[u8]) -> Option<T> {
         if self.notes.len() >= MAX_NOTES {
             return None;
@@ -123,7 +123,7 @@ fn prefixed_hex(value: &[u8]) -> Option<u64> {
     value.starts_with(b"0x").then(|| text::hex(value)).flatten()
 }
 
-/// `1.2` is version 1; what is no number is 0, as if missing.
+/// `1.2` is version 1; anything but a number is 0, as if missing.
 fn whole_part(value: &[u8]) -> u32 {
     let digits = value.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
     text::decimal(digits).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! One kernel file: its text parsed into CTAs, on a thread of its own.
+//! Parses the text of one kernel file into CTAs, on a thread of its own.
 
 use std::path::Path;
 use std::sync::mpsc::Receiver;
@@ -22,7 +22,7 @@ pub fn parse(path: &Path, blocks: Receiver<Result<Vec<u8>, ImportError>>, events
     report(result, events);
 }
 
-/// Passes a failure on; a receiver that is gone has failed itself.
+/// Forwards a failure; a receiver that is gone has failed itself.
 pub fn report(result: Result<(), ImportError>, events: &Events) {
     if let Err(error) = result {
         events.send(Err(error));
@@ -33,7 +33,7 @@ pub fn send(events: &Events, event: Event) -> Result<(), ImportError> {
     if events.send(Ok(event)) { Ok(()) } else { Err(ImportError::Cancelled) }
 }
 
-/// Whether the tracer of this version repeats the coordinates on the lines of a grouped file.
+/// Returns the coordinates that the tracer of this version repeats on the lines of a grouped file.
 pub fn grouped_coordinates(header: &Header) -> Coordinates {
     if header.tracer_version < 3 { Coordinates::Warp } else { Coordinates::None }
 }
@@ -57,7 +57,7 @@ enum Stage {
 }
 
 impl Parser<'_> {
-    /// Parses all blocks and gives the bytes in them.
+    /// Parses all blocks; returns their bytes.
     fn blocks(
         &mut self,
         blocks: Receiver<Result<Vec<u8>, ImportError>>,
@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The header is complete.
+    /// Handles the complete header.
     fn begin(&mut self, header: Header, grouped: bool) -> Result<(), ImportError> {
         header.check_isa().map_err(|what| ImportError::file(self.path, what))?;
         self.stage = if grouped {

@@ -1,4 +1,4 @@
-//! Instruction lines: where they belong, their mask, their code, their addresses.
+//! Instruction lines: coordinates, mask, code and addresses.
 
 use super::address;
 use super::code::{CodeId, CodeTable};
@@ -7,14 +7,14 @@ use crate::error::Expected;
 use crate::sass::operation::Op;
 use crate::text::{self, Leading, Tokens};
 
-/// An instruction as executed by one warp. Its addresses lie beside it, see [`address`].
+/// An instruction as executed by one warp. Its addresses are stored separately, see [`address`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     pub code: CodeId,
     pub mask: u32,
 }
 
-/// The coordinates at a line's beginning.
+/// The coordinates at the start of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinates {
     /// None: the section headings give them.
@@ -25,7 +25,7 @@ pub enum Coordinates {
     WarpAndCluster,
 }
 
-/// Place of a line in its grid.
+/// The position of a line in its grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub block: [u32; 3],
@@ -40,18 +40,18 @@ pub const MAX_WARPS: u32 = 64;
 pub struct LineParser {
     coordinates: Coordinates,
     line_numbers: bool,
-    /// Text and value of the last mask: most often the next line's, too.
+    /// Text and value of the last mask, most often repeated by the next line.
     mask: ([u8; MASK_DIGITS], u32),
     pub codes: CodeTable,
 }
 
-/// A parsed line; its addresses have been appended to the given buffer.
+/// A parsed line; its addresses are appended to the given buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed {
     pub line: Line,
     pub op: Op,
     pub pc: u64,
-    /// It has an address block.
+    /// Whether it has an address block.
     pub addressed: bool,
 }
 
@@ -130,8 +130,8 @@ pub fn parse_warp(token: Option<&[u8]>) -> Result<u32, Expected> {
     warp.map(|warp| warp as u32).ok_or_else(|| "a warp number from 0 to 63".into())
 }
 
-/// What follows width and addresses: immediates, then stored data or register values, all skipped. Also
-/// the placeholder that stands for the addresses of an instruction without active lanes.
+/// Checks the tokens after width and addresses, which are skipped: immediates, then stored data or
+/// register values, and the placeholder for the addresses of an instruction without active lanes.
 fn check_tail(tokens: &Tokens<'_>) -> Result<(), Expected> {
     if matches!(tokens.rest(), b"" | b"0") {
         return Ok(());

@@ -1,11 +1,11 @@
-//! Kernel lists: which files make up an application's trace, and the copies between them.
+//! Kernel lists: the files of an application's trace, and the copies between them.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Expected, ImportError};
 use crate::{input, text};
 
-/// What a kernel list holds, in order.
+/// An entry of a kernel list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A host-to-device copy before the next kernel.
@@ -16,21 +16,21 @@ pub enum Command {
     Kernel(PathBuf),
 }
 
-/// A kernel list, its files found.
+/// A kernel list with the paths of its files.
 #[derive(Debug)]
 pub struct List {
     pub path: PathBuf,
     pub commands: Vec<Command>,
-    /// Odd lines, and kernel files beside the list that it does not name.
+    /// Notes on odd lines, and on kernel files beside the list that it does not name.
     pub notes: Vec<String>,
 }
 
-/// Longest list read, bytes; a line is about 30.
+/// Longest list accepted, bytes; a line is about 30.
 const MAX_LIST: usize = 16 << 20;
-/// Odd lines that are noted.
+/// Maximum notes on odd lines.
 const MAX_NOTES: usize = 100;
 
-/// Reads what the user named: a list, a folder with one, or a single kernel file.
+/// Reads the user's input: a list, a folder with one, or a single kernel file.
 pub fn read(input: &Path) -> Result<List, ImportError> {
     if input.is_dir() {
         return read_list(&find_list(input)?);
@@ -49,7 +49,7 @@ fn find_list(folder: &Path) -> Result<PathBuf, ImportError> {
     })
 }
 
-/// Told by its name or else by its beginning: a kernel file begins with header lines.
+/// Detects a kernel file by its name, or else by the header lines at its start.
 fn is_kernel_file(path: &Path) -> Result<bool, ImportError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if KernelName::parse(&name).form.is_some() {
@@ -111,7 +111,7 @@ fn parse_memcpy(line: &[u8]) -> Result<Command, Expected> {
     }
 }
 
-/// Finds kernel files under names that differ a little from those in the list.
+/// Finds kernel files whose names differ slightly from those in the list.
 struct Finder<'a> {
     list: &'a Path,
     folder: &'a Path,
@@ -130,8 +130,8 @@ impl<'a> Finder<'a> {
         Ok(Finder { list, folder, names })
     }
 
-    /// The file of that name, or the one that differs least: in compression, in form (`.trace`,
-    /// `.traceg`, `.tracez`), in having `-ctx_…`.
+    /// Returns the file of that name, or the one that differs least: in compression, in form
+    /// (`.trace`, `.traceg`, `.tracez`), or by `-ctx_…`.
     fn find(&mut self, name: &str, line: u64) -> Result<PathBuf, ImportError> {
         let exact = self.folder.join(name);
         if exact.is_file() {
@@ -168,8 +168,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// A note about kernel files that the list leaves out. The same kernel in another form or
-    /// compression does not count.
+    /// Returns a note on kernel files that the list omits. Other forms or compressions of a listed
+    /// kernel do not count.
     fn unlisted(&self, commands: &[Command]) -> Option<String> {
         let listed: Vec<String> = commands
             .iter()
@@ -186,7 +186,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// A kernel file's name in its parts: `kernel-1` `-ctx_0x2356c30` `.traceg` `.xz`.
+/// The parts of a kernel file's name: `kernel-1` `-ctx_0x2356c30` `.traceg` `.xz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KernelName<'a> {
     stem: &'a str,
@@ -206,13 +206,13 @@ impl<'a> KernelName<'a> {
         KernelName { stem, context, form, compression }
     }
 
-    /// Two names of the same context, or one that does not name it.
+    /// Returns whether the contexts agree; a missing context agrees with any.
     fn agrees_in_context(&self, other: &KernelName<'_>) -> bool {
         self.context.is_none() || other.context.is_none() || self.context == other.context
     }
 }
 
-/// Cuts off one of the endings.
+/// Removes one of the endings.
 fn cut<'a>(name: &'a str, endings: &[&str]) -> (&'a str, Option<&'a str>) {
     let cut = endings.iter().find_map(|ending| name.strip_suffix(ending));
     cut.map_or((name, None), |rest| (rest, Some(&name[rest.len()..])))

@@ -1,8 +1,8 @@
 //! Text traces of Accel-Sim's NVBit tracer: import and export.
 //!
-//! The way of a kernel file: [`crate::input`] inflates it on one thread, [`kernel`] parses its text into CTAs on
-//! another, [`assemble`] writes them to the trace on the caller's. Some files are under way at once;
-//! their kernels are written in the list's order, and compressed on one more.
+//! A kernel file is inflated by [`crate::input`] on one thread, parsed into CTAs by [`kernel`] on
+//! another, and written to the trace by [`assemble`] on the caller's thread. Several files are in
+//! flight at once; their kernels are written in list order, and compressed on one more thread.
 
 mod address;
 mod ahead;
@@ -41,12 +41,12 @@ use super::progress::Progress;
 use super::summary::ImportSummary;
 use warpmem_support::files::input::Rereadable;
 
-/// Imports a kernel list, a folder that holds one, or a single kernel file, grouped or raw, compressed
-/// or not, into the trace `output`. A kernel file may come through a pipe.
+/// Imports a kernel list, a folder that holds one, or a single kernel file, grouped or raw,
+/// compressed or not, into the trace `output`. A kernel file may be a pipe.
 ///
 /// # Errors
-/// When a file is missing, damaged or not what it should be, naming file and line; when the trace
-/// cannot be written; when `progress` stops it. No output is left then.
+/// When a file is missing, damaged or malformed, naming file and line; when the trace cannot be
+/// written; when `progress` stops it. No output remains then.
 pub fn import_accel_sim(
     input: &Path,
     output: &Path,
@@ -108,8 +108,8 @@ fn import(
     Ok(summary)
 }
 
-/// The commands up to the last kernel of `range`, without the kernels outside it. Copies before a kernel
-/// that is left out stay: what they brought is still there for the later ones.
+/// Returns the commands up to the last kernel of `range`, without the kernels outside it. Copies
+/// before an omitted kernel stay: their data remain for later kernels.
 fn selected(
     list: &List,
     range: Option<&RangeInclusive<usize>>,
@@ -147,7 +147,7 @@ fn total_bytes(files: &[&Path]) -> Result<u64, ImportError> {
     files.iter().try_fold(0, |total, path| Ok(total + input::bytes_of(path)?))
 }
 
-/// Files whose reading has begun, in the list's order.
+/// Files in flight, in list order.
 struct Ahead<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     files: std::vec::IntoIter<PathBuf>,
@@ -167,7 +167,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         Ahead { scope, files: files.into_iter(), progress, jobs, started: VecDeque::new() }
     }
 
-    /// What the next file holds. Starts reading it and those behind it as far as allowed.
+    /// Returns the events of the next file, and starts reading further files up to the limit.
     fn next(&mut self) -> Received {
         while self.started.len() < self.jobs
             && let Some(path) = self.files.next()
@@ -236,7 +236,8 @@ mod tests {
         import_accel_sim(&path, &folder.path().join("k.wmt"), &ImportOptions::default(), &())
     }
 
-    /// A file of one warp, raw and grouped, each with the lines before the first instruction.
+    /// Returns a file of one warp, raw and grouped, each with the number of lines before the first
+    /// instruction.
     fn files(instructions: &[&str]) -> [(String, u64); 2] {
         let header = "-kernel name = k\n-block dim = (32,1,1)\n-accelsim tracer version = 3\n";
         let raw: String = instructions.iter().map(|line| format!("0 0 0 0 {line}\n")).collect();

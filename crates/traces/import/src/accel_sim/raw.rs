@@ -1,8 +1,8 @@
-//! Kernel files as the tracer wrote them: one line per instruction in the order in which the GPU
-//! delivered them, CTAs and warps interleaved.
+//! Kernel files as the tracer wrote them: one line per instruction in the order of delivery by the
+//! GPU, CTAs and warps interleaved.
 //!
-//! A CTA may come to its end on the last line only, so all records of a file are collected, a few bytes
-//! each, and grouped at the file's end.
+//! A CTA may end on the last line only, so all records of a file are collected, a few bytes each,
+//! and grouped at the end of the file.
 
 use rustc_hash::FxHashMap;
 use warpmem_trace::Kind;
@@ -13,17 +13,17 @@ use crate::error::Expected;
 use crate::sass::operation::Op;
 use crate::text::Tokens;
 
-/// Takes the lines after the header; gives the CTAs at the end.
+/// Parses the lines after the header; returns the CTAs at the end.
 #[derive(Debug)]
 pub struct Raw {
     pub parser: LineParser,
     index: FxHashMap<[u32; 3], usize>,
     ctas: Vec<Collected>,
-    /// Bytes that they take.
+    /// Bytes of the CTAs.
     bytes: u64,
 }
 
-/// The most bytes that the CTAs of a file may take, which all wait for its last line.
+/// Maximum bytes of a file's CTAs, which are all held until its last line.
 const MAX_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 4 << 30 };
 
 #[derive(Debug)]
@@ -38,14 +38,14 @@ struct Collected {
 struct Warp {
     lines: Vec<Line>,
     addresses: Vec<u8>,
-    /// The last line, where it may be the first of an async copy's two.
+    /// The last line, if it may be the first of an async copy's two.
     half_copy: Option<HalfCopy>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct HalfCopy {
     pc: u64,
-    /// Where its address block begins.
+    /// Start of its address block.
     addresses: usize,
 }
 
@@ -87,7 +87,7 @@ impl Raw {
             .into())
     }
 
-    /// The CTAs, by z, y, x: the order of a grid's launch.
+    /// Returns the CTAs by z, y, x, the launch order of a grid.
     pub fn finish(self) -> impl Iterator<Item = Cta> {
         let mut ctas = self.ctas;
         ctas.sort_unstable_by_key(|cta| [cta.block[2], cta.block[1], cta.block[0]]);
@@ -96,8 +96,8 @@ impl Raw {
 }
 
 impl Warp {
-    /// Adds a line whose address block begins at `addresses`. The tracer writes an async copy twice, its
-    /// shared and then its global addresses; the second takes the place of the first.
+    /// Adds a line whose address block starts at `addresses`. The tracer writes an async copy
+    /// twice, with its shared and then its global addresses; the second line replaces the first.
     fn push(&mut self, Parsed { line, op, pc, .. }: Parsed, addresses: usize) {
         let is_copy = matches!(op, Op::Memory { kind: Kind::AsyncCopy, .. });
         match self.half_copy.take() {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_collected_is_bounded() {
-        // One CTA of instructions without end, and CTAs without end, the last of whose warps has an instruction.
+        // One endless CTA, and endless CTAs with an instruction in their last warp.
         let one = refusal((0u64..).map(|_| "0 0 0 0 0000 ffffffff 1 R1 MOV 0 0".to_owned()));
         assert!(one.contains("a thread block take at most 4 GiB"), "{one}");
         let many = refusal((0u64..).map(|x| format!("{x} 0 0 63 0000 ffffffff 1 R1 MOV 0 0")));

@@ -30,14 +30,14 @@ use crate::error::{Expected, ImportError};
 use crate::progress::Progress;
 use crate::text::Tokens;
 
-/// Longest header, bytes.
+/// Maximum header, bytes.
 const MAX_HEADER: u64 = 1 << 20;
-/// Longest line on average over a sub-chunk, bytes.
+/// Maximum mean line length of a sub-chunk, bytes.
 const MAX_LINE: u64 = 16 << 10;
-/// Longest sub-chunk, bytes, packed or not; also longest dictionary.
+/// Maximum sub-chunk, bytes, packed or not; also maximum dictionary.
 const MAX_CHUNK: u64 = 64 << 20;
 
-/// Whether a file is of this form: header lines that end with a NUL.
+/// Returns whether a file is in this format: header lines that end with a NUL.
 pub fn is_tracez(path: &Path) -> Result<bool, ImportError> {
     let file = File::open(path).map_err(ImportError::io("open", path))?;
     let mut head = Vec::new();
@@ -45,7 +45,7 @@ pub fn is_tracez(path: &Path) -> Result<bool, ImportError> {
     Ok(head.trim_ascii_start().starts_with(b"-") && head.contains(&0))
 }
 
-/// Parses a file and sends what it holds.
+/// Parses a file and sends its events.
 pub fn parse(path: &Path, progress: &dyn Progress, events: &Events) {
     report(try_parse(path, progress, events), events);
 }
@@ -80,7 +80,7 @@ struct Warps<'a> {
 }
 
 impl Warps<'_> {
-    /// Reads the CTA that the footer describes next.
+    /// Reads the next CTA of the footer.
     fn cta(&mut self, footer: &mut Footer<'_>) -> Result<Cta, ImportError> {
         if self.progress.cancelled() {
             return Err(ImportError::Cancelled);
@@ -195,7 +195,7 @@ impl Warps<'_> {
 struct Source<'a> {
     path: &'a Path,
     file: BufReader<File>,
-    /// Where the next read begins.
+    /// Offset of the next read.
     offset: u64,
     bytes: u64,
 }
@@ -232,7 +232,7 @@ impl<'a> Source<'a> {
         Ok(DecoderDictionary::copy(&dictionary))
     }
 
-    /// The footer, a few dozen bytes for each warp, to be read through a handle of its own beside the warps.
+    /// Opens the footer, a few dozen bytes per warp, on a file handle of its own.
     fn footer(&mut self) -> Result<Footer<'a>, ImportError> {
         const POINTER: u64 = 8;
         let end = self.bytes.saturating_sub(POINTER);
@@ -251,7 +251,7 @@ impl<'a> Source<'a> {
     }
 
     fn seek(&mut self, offset: u64) -> Result<(), ImportError> {
-        // Seeking relative keeps what is buffered, which is the next warp nearly always.
+        // A relative seek keeps the buffer, which almost always holds the next warp.
         let relative = offset.wrapping_sub(self.offset) as i64;
         self.file.seek_relative(relative).map_err(|error| self.failed(offset, &error))?;
         self.offset = offset;
@@ -290,7 +290,7 @@ impl<'a> Source<'a> {
 struct Footer<'a> {
     path: &'a Path,
     file: BufReader<File>,
-    /// Where the next read begins, and where the footer ends.
+    /// Offset of the next read, and end of the footer.
     at: u64,
     end: u64,
 }

@@ -1,4 +1,4 @@
-//! Gathered kernels into the trace.
+//! Writes gathered kernels to the trace.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::sass::opcode::base_name;
 use crate::sectors::sectors;
 use crate::summary::{ImportSummary, KernelCounts};
 
-/// Writes one gathered kernel after the other.
+/// Writes gathered kernels one by one.
 pub struct Assembler {
     assumptions: Assumptions,
     warp: WarpAssembler,
@@ -22,7 +22,7 @@ pub struct Assembler {
     assumed: Assumed,
 }
 
-/// How often something stood in for what the input does not tell.
+/// Counts of assumptions about missing input.
 #[derive(Default)]
 struct Assumed {
     /// Instructions without a PC.
@@ -33,14 +33,14 @@ struct Assumed {
     exits: u64,
     /// Kernels without a block size.
     blocks: u64,
-    /// Kernels with fewer CTAs than their grid has.
+    /// Kernels with fewer CTAs than their grid.
     partial: u64,
-    /// Kernels whose warps have been renumbered.
+    /// Kernels with renumbered warps.
     renumbered: u64,
     highest_warp: u32,
 }
 
-/// Bytes between the PCs of two codes without one.
+/// Bytes between the assigned PCs of two codes without one.
 const PC_STEP: u64 = 16;
 
 impl Assembler {
@@ -54,7 +54,7 @@ impl Assembler {
         }
     }
 
-    /// Writes a kernel that was read from `path`, where it is the `number`th, from 1.
+    /// Writes a kernel read from `path`, its `number`th, from 1.
     pub fn kernel(
         &mut self,
         writer: &mut TraceWriter,
@@ -100,14 +100,14 @@ impl Assembler {
         Ok(())
     }
 
-    /// What has been written, with a note on each assumption that was made.
+    /// Returns the summary, with a note on each assumption.
     pub fn finish(mut self) -> ImportSummary {
         let notes = self.assumed.notes(self.assumptions);
         self.summary.notes.splice(0..0, notes);
         self.summary
     }
 
-    /// The block size, and whether warps need new numbers to lie within it.
+    /// Returns the block size, and whether warps need new numbers to lie within it.
     fn numbering(
         &mut self,
         path: &Path,
@@ -257,7 +257,7 @@ impl Assembler {
     }
 }
 
-/// CTAs of a grid or threads of a block; saturates.
+/// Returns the CTAs of a grid or the threads of a block; saturates.
 fn product(size: [u32; 3]) -> u64 {
     size.iter().fold(1, |all: u64, &n| all.saturating_mul(n.into()))
 }
@@ -273,7 +273,7 @@ struct OpenKernel {
 /// The warps of a kernel's CTAs.
 struct Numbering {
     block: [u32; 3],
-    /// Whether warps are numbered anew, from 0 in the order of the numbers they have.
+    /// Whether warps are renumbered from 0 in the order of their numbers.
     is_new: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Warp instructions that come in any order of CTAs and warps, gathered until their kernel is complete
-//! and then written CTA by CTA.
+//! Gathers warp instructions, which may arrive in any order of CTAs and warps, until their kernel
+//! is complete, and then writes them CTA by CTA.
 //!
-//! For formats that tell little more than addresses: what stands in for the rest is in [`Assumptions`],
-//! and the summary's notes say where it did.
+//! For formats with little more than addresses: [`Assumptions`] states the defaults for missing
+//! data, and the notes of the summary say where they applied.
 
 mod assemble;
 mod rows;
@@ -15,11 +15,11 @@ use warpmem_trace::{Barrier, L2Policy, MemoryOp, OpClass, Reg, Registers, Space}
 use crate::sass::opcode::Decoded;
 use crate::sass::operation::Op;
 
-/// What stands in for what an input does not tell.
+/// Defaults for data missing in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assumptions {
-    /// Where no registers are given: after how many further instructions of the warp the result of a
-    /// load or atomic is first used (0 = by the next one). `None`: never.
+    /// Without registers: number of following instructions of the warp before the result of a load
+    /// or atomic is used (0 = the next one uses it). `None`: never.
     pub use_distance: Option<u32>,
     /// Integer instructions before each memory instruction, at most [`Assumptions::MOST_GAP`].
     pub gap: u32,
@@ -35,7 +35,7 @@ impl Default for Assumptions {
     }
 }
 
-/// A kernel launch, as far as the input tells it.
+/// The known parameters of a kernel launch.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
     pub name: String,
@@ -46,19 +46,19 @@ pub struct Launch {
     pub shared_bytes: u32,
 }
 
-/// The most warps of a CTA on any GPU.
+/// Maximum warps per CTA on any GPU.
 pub const MOST_WARPS: usize = 32;
 
-/// What every execution of an instruction shares.
+/// The part of an instruction that all its executions share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Code {
-    /// As the input names it.
+    /// Name in the input.
     pub opcode: Box<str>,
     pub pc: Option<u64>,
     pub action: Action,
-    /// `None` if the input does not tell.
+    /// `None` if the input lacks them.
     pub registers: Option<CodeRegisters>,
-    /// Of an access to global memory.
+    /// Policy of an access to global memory.
     pub l2_policy: Option<L2Policy>,
 }
 
@@ -87,7 +87,7 @@ pub enum Action {
 }
 
 impl Code {
-    /// How many addresses an execution with this mask has.
+    /// Returns the number of addresses of an execution with this mask.
     fn addresses(&self, mask: u32) -> usize {
         match self.action {
             Action::Memory(_) => mask.count_ones() as usize,
@@ -97,7 +97,7 @@ impl Code {
 }
 
 impl Action {
-    /// What an opcode does. Generic addresses are taken as global.
+    /// Returns the action of an opcode. Generic addresses are taken as global.
     pub fn of(decoded: &Decoded) -> Action {
         let Decoded { width, cache_op, .. } = *decoded;
         match decoded.op {
@@ -115,7 +115,7 @@ impl Action {
         }
     }
 
-    /// The instructions that one row stands for.
+    /// Returns the number of instructions of one row.
     fn instructions(self) -> u64 {
         match self {
             Action::Compute { count, .. } => count.into(),
@@ -124,13 +124,13 @@ impl Action {
     }
 }
 
-/// A warp instruction in its place.
+/// A warp instruction and its position.
 #[derive(Debug)]
 pub struct Row<'a> {
     pub cta: [u32; 3],
     pub warp: u32,
     pub code: Code,
     pub mask: u32,
-    /// One per active lane, lowest lane first; empty unless it is a memory instruction.
+    /// One per active lane, lowest lane first; empty except for memory instructions.
     pub addresses: &'a [u64],
 }

@@ -1,4 +1,4 @@
-//! The rows of one kernel, a few bytes each.
+//! The rows of one kernel, packed into a few bytes each.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +27,13 @@ pub struct Rows {
 pub struct CtaRows {
     pub block: [u32; 3],
     pub warps: BTreeMap<u32, Vec<u8>>,
-    /// Memory that it takes while it is written, bytes.
+    /// Memory needed to write it, bytes.
     expanded: u64,
 }
 
-/// The most bytes that rows may take while they wait, and a CTA while it is written.
+/// Maximum bytes of gathered rows, and of a CTA during its write.
 pub const MAX_BYTES: u64 = if cfg!(any(test, fuzzing)) { 1 << 20 } else { 4 << 30 };
-/// The most distinct instructions of a kernel.
+/// Maximum distinct instructions of a kernel.
 const MAX_CODES: usize = if cfg!(any(test, fuzzing)) { 1 << 10 } else { 1 << 20 };
 
 impl Rows {
@@ -78,7 +78,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Memory that the rows take, bytes.
+    /// Returns the memory of the rows in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -87,7 +87,7 @@ impl Rows {
         self.ctas.is_empty()
     }
 
-    /// The CTAs by z, y, x, which is the order of a grid's launch, and the instructions of all of them.
+    /// Returns the CTAs by z, y, x, the launch order of a grid, and their codes.
     pub fn into_ctas(mut self) -> (Vec<CtaRows>, Vec<Code>) {
         self.ctas.sort_unstable_by_key(|cta| [cta.block[2], cta.block[1], cta.block[0]]);
         (self.ctas, self.codes)
@@ -120,7 +120,7 @@ fn check_reach(code: &Code, mask: u32, addresses: &[u64]) -> Result<(), Expected
     }
 }
 
-/// Memory that an instruction takes when its CTA is written, bytes.
+/// Returns the memory needed to write an instruction of a CTA, in bytes.
 fn expanded_size(code: &Code, lanes: usize, gap: u32) -> u64 {
     const RECORD: u64 = 256;
     const LANE: u64 = 16;
@@ -131,7 +131,7 @@ fn expanded_size(code: &Code, lanes: usize, gap: u32) -> u64 {
     }
 }
 
-/// Reads back the instructions of a warp.
+/// Reads the instructions of a warp.
 pub struct Steps<'a>(Expander<'a>);
 
 impl<'a> Steps<'a> {
@@ -139,7 +139,8 @@ impl<'a> Steps<'a> {
         Steps(Expander::new(bytes))
     }
 
-    /// The next instruction: the index of its code, its mask and the addresses of its active lanes.
+    /// Returns the next instruction: the index of its code, its mask and the addresses of its
+    /// active lanes.
     pub fn next<'b>(
         &mut self,
         codes: &[Code],

@@ -1,7 +1,7 @@
-//! The lines of a log, in every form in which the tool and its descendants print them.
+//! The lines of a log, in every form printed by the tool and its descendants.
 //!
-//! Fields are separated by ` - ` and come in any order: `CTX`, `grid_launch_id`, `CTA` or `block`,
-//! `warp`, an opcode with or without its PC, and 32 addresses.
+//! Fields are separated by ` - ` in any order: `CTX`, `grid_launch_id`, `CTA` or `block`, `warp`,
+//! an opcode with or without its PC, and 32 addresses.
 
 use warpmem_trace::WARP_SIZE;
 
@@ -9,17 +9,17 @@ use crate::error::Expected;
 use crate::gather::Launch;
 use crate::text::{self, Tokens};
 
-/// What a line of a log is.
+/// A line of a log.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all lines are accesses")]
 pub enum Line<'a> {
     Launch(Id, Box<KernelLine>),
     Access(Access<'a>),
-    /// Output of the program, or a message of the tool.
+    /// Output of the traced program, or a message of the tool.
     Other,
 }
 
-/// Which launch a line belongs to, as far as it says.
+/// The launch of a line, as far as given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Id {
     pub context: u64,
@@ -30,7 +30,7 @@ pub struct Id {
 #[derive(Debug, Default)]
 pub struct KernelLine {
     pub launch: Launch,
-    /// The kernel's address.
+    /// Address of the kernel.
     pub pc: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ pub struct Access<'a> {
     pub cta: [u32; 3],
     pub warp: u32,
     pub opcode: &'a str,
-    /// The instruction's address.
+    /// Address of the instruction.
     pub pc: Option<u64>,
     pub addresses: [u64; WARP_SIZE],
 }
@@ -54,7 +54,7 @@ pub fn parse(line: &[u8]) -> Result<Line<'_>, Expected> {
     let mut id = Id::default();
     let mut rest = text;
     if let Some(context) = text.strip_prefix("CTX ") {
-        // Without a separator it is a message: `CTX 0x…, Inspecting CUfunction …`.
+        // A line without a separator is a message: `CTX 0x…, Inspecting CUfunction …`.
         let Some((context, after)) = context.split_once(SEPARATOR) else { return Ok(Line::Other) };
         let Some(context) = text::hex(context.trim().as_bytes()) else { return Ok(Line::Other) };
         (id.context, rest) = (context, after);
@@ -65,7 +65,7 @@ pub fn parse(line: &[u8]) -> Result<Line<'_>, Expected> {
     }
 }
 
-/// The part of a line that the tool printed, which may follow output of the program.
+/// Returns the tool's part of a line, which may follow output of the traced program.
 fn entry(line: &[u8]) -> Option<&str> {
     let line = line.trim_ascii();
     let text = match memchr::memmem::find(line, PREFIX) {
@@ -83,7 +83,7 @@ fn launch(mut id: Id, fields: &str) -> Result<Line<'_>, Expected> {
     let (before, after) = match fields.find(NAME) {
         Some(at) => {
             let text = &fields[at + NAME.len()..];
-            // The name of a template may hold a separator.
+            // The name of a template may contain a separator.
             let end = text.find(" - grid launch id ").or_else(|| text.find(" - grid size "));
             let (name, after) = text.split_at(end.unwrap_or(text.len()));
             launch.name = name.trim().to_owned();

@@ -1,4 +1,4 @@
-//! Text printed by `mem_trace`, an example of NVBit, and by tools made from it.
+//! Text printed by `mem_trace`, an example of NVBit, and by tools derived from it.
 
 mod line;
 
@@ -18,12 +18,12 @@ use crate::sass::opcode::{self, Decoded};
 use crate::sass::operation::Op;
 use crate::summary::ImportSummary;
 
-/// Imports a log of `mem_trace`, compressed or not, into the trace `output`. Lines that are not the
-/// tool's are skipped.
+/// Imports a log of `mem_trace`, compressed or not, into the trace `output`. Lines of other origin
+/// are skipped.
 ///
 /// # Errors
-/// When the log cannot be read, a line of the tool is not what it should be, or the trace cannot be
-/// written; when `progress` stops it. No output is left then.
+/// When the log cannot be read, a line of the tool is malformed, or the trace cannot be written;
+/// when `progress` stops it. No output remains then.
 pub fn import_mem_trace(
     input: &Path,
     output: &Path,
@@ -47,11 +47,11 @@ pub fn import_mem_trace(
 struct Log<'a> {
     options: &'a MemTraceOptions,
     kernels: Vec<Kernel>,
-    /// The last kernel of each id.
+    /// Index of the last kernel of each id.
     places: FxHashMap<Id, usize>,
     /// The kernel launched last.
     current: Option<usize>,
-    /// Memory that all rows take.
+    /// Memory of all rows, bytes.
     bytes: u64,
     opcodes: FxHashMap<Box<str>, Decoded>,
     odd: Odd,
@@ -62,7 +62,7 @@ struct Kernel {
     rows: Rows,
 }
 
-/// What of a log is not in the trace, or is there under an assumption.
+/// Counts of omitted lines and of assumptions.
 #[derive(Default)]
 struct Odd {
     other_lines: u64,
@@ -100,7 +100,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Begins a kernel, which all accesses with its id belong to from now on.
+    /// Begins a kernel, which receives all later accesses with its id.
     fn begin(&mut self, id: Id, mut line: KernelLine) -> usize {
         let place = self.kernels.len();
         if line.launch.name.is_empty() {
@@ -113,7 +113,7 @@ impl<'a> Log<'a> {
     }
 
     fn access(&mut self, access: &Access<'_>) -> Result<(), Expected> {
-        // A log that was cut may begin within a kernel.
+        // A truncated log may begin within a kernel.
         let place = match access.id.number {
             Some(_) => self.places.get(&access.id).copied(),
             None => self.current,
@@ -162,15 +162,15 @@ impl<'a> Log<'a> {
         decoded
     }
 
-    /// The active lanes and, in front, their addresses. Other than memory instructions have all lanes
-    /// and no address.
+    /// Returns the active lanes and, at the front, their addresses. Instructions other than memory
+    /// have all lanes and no address.
     fn lanes(&mut self, action: Action, all: &[u64; WARP_SIZE]) -> (u32, [u64; WARP_SIZE]) {
         let mut lanes = [0; WARP_SIZE];
         let Action::Memory(op) = action else { return (u32::MAX, lanes) };
         let has_offsets = matches!(op.space, Space::Shared | Space::Local);
         let (mut mask, mut active) = (0, 0);
         for (lane, &address) in all.iter().enumerate() {
-            // Offset 0 is as good as any other, and it is the first thread's.
+            // Offset 0 is valid, and it is the first thread's.
             if address != 0 || has_offsets && lane == 0 {
                 mask |= 1 << lane;
                 lanes[active] = address;
@@ -234,8 +234,8 @@ fn check_range(path: &Path, options: &MemTraceOptions, kernels: usize) -> Result
     Ok(())
 }
 
-/// Whether these are the shared-memory addresses of an async copy, which the tool prints on a line of
-/// their own, besides the global ones.
+/// Returns whether these are the shared-memory addresses of an async copy, which the tool prints on
+/// a separate line in addition to the global ones.
 fn is_shared_half(action: Action, addresses: &[u64]) -> bool {
     const SHARED_MEMORY: u64 = 16 << 20;
     let Action::Memory(op) = action else { return false };

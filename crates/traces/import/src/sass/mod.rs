@@ -1,4 +1,4 @@
-//! SASS opcodes, and what they are to a memory system.
+//! SASS opcodes and their meaning for a memory system.
 
 pub mod opcode;
 mod opcode_table;

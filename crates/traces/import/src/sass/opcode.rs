@@ -1,4 +1,4 @@
-//! What an opcode with its modifiers means: `LDG.E.128.STRONG.GPU` is a 16-byte global load, strong at
+//! Decodes an opcode with its modifiers: `LDG.E.128.STRONG.GPU` is a 16-byte global load, strong at
 //! GPU scope.
 
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
@@ -6,22 +6,22 @@ use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 use super::opcode_table;
 use super::operation::Op;
 
-/// An opcode, decoded.
+/// A decoded opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
     pub op: Op,
-    /// Bytes per lane; meaningless for other than memory instructions.
+    /// Bytes per lane; meaningless except for memory instructions.
     pub width: u8,
     pub cache_op: CacheOp,
-    /// Consecutive registers that each destination stands for.
+    /// Consecutive registers per destination.
     pub registers: u8,
-    /// Whether the table knows the opcode at all.
+    /// Whether the table contains the opcode.
     pub known: bool,
-    /// Whether the SM version that the trace names has this opcode.
+    /// Whether the trace's SM version has this opcode.
     pub of_architecture: bool,
 }
 
-/// Decodes an opcode with its modifiers as of `sm` (70 = Volta; 0 = unknown).
+/// Decodes an opcode with its modifiers for `sm` (70 = Volta; 0 = unknown).
 pub fn decode(opcode: &[u8], sm: u32) -> Decoded {
     let mut parts = opcode.split(|&byte| byte == b'.');
     let name = parts.next().unwrap_or_default();
@@ -39,15 +39,15 @@ pub fn decode(opcode: &[u8], sm: u32) -> Decoded {
     }
 }
 
-/// The opcode without its modifiers.
+/// Returns the opcode without its modifiers.
 pub fn base_name(opcode: &str) -> &str {
     opcode.split('.').next().unwrap_or(opcode)
 }
 
-/// Modifiers that make another operation of the opcode.
+/// Applies the modifiers that change the operation.
 fn refine<'a>(op: Op, name: &[u8], mut modifiers: impl Iterator<Item = &'a [u8]>) -> Op {
     match (op, name) {
-        // An arrival does not wait; as a barrier record it would.
+        // An arrival does not wait, unlike a barrier record.
         (Op::Barrier, _) if modifiers.any(|m| m == b"ARV") => Op::Compute(OpClass::Control),
         (_, b"CCTL") if modifiers.any(|m| m.starts_with(b"PF")) => {
             Op::Memory { kind: Kind::Prefetch, space: None }
@@ -56,7 +56,8 @@ fn refine<'a>(op: Op, name: &[u8], mut modifiers: impl Iterator<Item = &'a [u8]>
     }
 }
 
-/// Bytes per lane. An 8x8 matrix row of `LDSM`/`STSM` is 16 bytes; else the modifier says, or it is a word.
+/// Returns the bytes per lane. An 8x8 matrix row of `LDSM`/`STSM` is 16 bytes; otherwise the
+/// modifier decides, and the default is a word.
 fn width<'a>(name: &[u8], mut modifiers: impl Iterator<Item = &'a [u8]>) -> u8 {
     const WORD: u8 = 4;
     if name == b"LDSM" || name == b"STSM" {
@@ -77,7 +78,7 @@ fn modifier_width(modifier: &[u8]) -> Option<u8> {
     })
 }
 
-/// The cache operator, where several modifiers name one the strictest.
+/// Returns the cache operator; of several modifiers, the strictest.
 fn cache_op<'a>(modifiers: &(impl Iterator<Item = &'a [u8]> + Clone)) -> CacheOp {
     let has = |name: &[u8]| modifiers.clone().any(|m| m == name);
     let strong = has(b"STRONG");
@@ -100,8 +101,8 @@ fn cache_op<'a>(modifiers: &(impl Iterator<Item = &'a [u8]> + Clone)) -> CacheOp
     }
 }
 
-/// Registers behind one destination: a load of 16 bytes to R4 writes R4 to R7. `LDSM` writes one
-/// register per matrix, up to four, whatever its width.
+/// Returns the registers per destination: a load of 16 bytes to R4 writes R4 to R7. `LDSM` writes
+/// one register per matrix, up to four, whatever its width.
 fn registers<'a>(
     op: Op,
     name: &[u8],

@@ -1,9 +1,9 @@
-//! Every SASS opcode of Kepler to Blackwell that a trace may hold, and what it is to a memory system.
+//! Every SASS opcode of Kepler to Blackwell that a trace may contain, and its operation.
 //!
-//! Names after NVIDIA's "CUDA Binary Utilities", chapter Instruction Set Reference, and the opcodes
-//! seen in traces. Classes are after what is documented, and else after Accel-Sim's opcode maps;
-//! `docs/import.md` says where they differ. Modifiers (`.E`, `.128`, …) are not here: [`super::opcode`] reads them. To add an
-//! opcode, add its row in alphabetical order.
+//! Names follow NVIDIA's "CUDA Binary Utilities", chapter Instruction Set Reference, and the
+//! opcodes found in traces. Classes follow NVIDIA's documentation, or else Accel-Sim's opcode maps;
+//! `docs/import.md` lists the differences. Modifiers (`.E`, `.128`, …) are not here:
+//! [`super::opcode`] decodes them. To add an opcode, add its row in alphabetical order.
 
 use warpmem_trace::{Kind, OpClass, Space};
 

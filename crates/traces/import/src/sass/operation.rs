@@ -1,8 +1,8 @@
-//! What instructions do, as far as a memory system is concerned.
+//! The operation of an instruction, as far as a memory system is concerned.
 
 use warpmem_trace::{Kind, OpClass, Space};
 
-/// What an instruction is to a memory system.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Compute(OpClass),
@@ -16,6 +16,6 @@ pub enum Op {
     Exit,
     /// Closes a group of async copies (`LDGDEPBAR`).
     AsyncCommit,
-    /// Waits until at most the immediate's number of closed groups are under way (`DEPBAR`).
+    /// Waits until at most the immediate's number of closed groups are outstanding (`DEPBAR`).
     AsyncWait,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{ImportError, Place, shortened};
 
-/// A column that is read.
+/// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Column {
@@ -64,7 +64,7 @@ impl Column {
         Column::Count,
     ];
 
-    /// As a table names it.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Column::Kernel => "kernel",
@@ -98,13 +98,13 @@ impl Column {
         Column::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// The names of all, separated by commas.
+    /// Returns all names, separated by commas.
     pub fn names() -> String {
         Column::ALL.map(Column::name).join(", ")
     }
 }
 
-/// A cell, as far as formats distinguish.
+/// A cell, by the types that formats distinguish.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell<'a> {
     #[default]
@@ -113,19 +113,19 @@ pub enum Cell<'a> {
     Negative(i64),
     Text(Cow<'a, str>),
     List(Vec<u64>),
-    /// Anything else, as a message shows it.
+    /// Any other value, as displayed in messages.
     Other(String),
 }
 
 /// The cells of a row, by [`Column`].
 pub type Cells<'a> = [Cell<'a>; Column::COUNT];
 
-/// What a cell should have held.
+/// The expected content of a cell.
 #[derive(Debug, PartialEq)]
 pub struct Wrong {
     pub column: Column,
     pub expected: Cow<'static, str>,
-    /// What it holds.
+    /// Actual content.
     pub found: String,
 }
 
@@ -144,7 +144,7 @@ impl Cell<'_> {
     }
 
     pub fn float(value: f64) -> Cell<'static> {
-        /// Beyond it, not every whole number is a float.
+        /// Beyond it, floats skip whole numbers.
         const WHOLE: f64 = (1u64 << 53) as f64;
         match value {
             _ if value.is_nan() => Cell::Empty,
@@ -159,13 +159,13 @@ impl Cell<'_> {
         u64::try_from(value).map_or(Cell::Negative(value), Cell::Number)
     }
 
-    /// An empty text is an empty cell.
+    /// Returns a text cell; an empty text is an empty cell.
     pub fn text<'a>(text: impl Into<Cow<'a, str>>) -> Cell<'a> {
         let text = text.into();
         if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
     }
 
-    /// The number in it, up to `most`; `None` if it is empty.
+    /// Returns its number, up to `most`; `None` if the cell is empty.
     pub fn number(
         &self,
         column: Column,
@@ -182,7 +182,7 @@ impl Cell<'_> {
         number.map(Some).ok_or_else(|| self.wrong(column, expected))
     }
 
-    /// The numbers in it, up to `most` each; `None` if it is empty.
+    /// Returns its numbers, up to `most` each; `None` if the cell is empty.
     pub fn numbers(
         &self,
         column: Column,
@@ -211,7 +211,7 @@ impl Cell<'_> {
         number.map(Some).ok_or_else(|| self.wrong(column, "a whole number"))
     }
 
-    /// Its text, or its number as text; `None` if it is empty.
+    /// Returns its text, or its number as text; `None` if the cell is empty.
     pub fn label(&self, column: Column) -> Result<Option<Cow<'_, str>>, Wrong> {
         match self {
             Cell::Empty => Ok(None),
@@ -237,7 +237,7 @@ impl Cell<'_> {
     }
 }
 
-/// A decimal number, or a hexadecimal one with `0x`. Tables that hold gaps write whole numbers as
+/// Parses a decimal number, or a hexadecimal one with `0x`. Tables with gaps write whole numbers as
 /// `4.0`.
 pub fn parse_number(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -248,7 +248,7 @@ pub fn parse_number(text: &str) -> Option<u64> {
     }
 }
 
-/// Numbers between blanks, commas or semicolons, in brackets or not.
+/// Parses numbers between blanks, commas or semicolons, with or without brackets.
 fn parse_numbers(text: &str) -> Option<Vec<u64>> {
     let text = text.trim();
     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);

@@ -13,12 +13,12 @@ use crate::options::TableOptions;
 use crate::progress::Progress;
 use crate::summary::ImportSummary;
 
-/// Imports a table in CSV, compressed or not, into the trace `output`. Lines that begin with `#` are
+/// Imports a CSV table, compressed or not, into the trace `output`. Lines that begin with `#` are
 /// comments.
 ///
 /// # Errors
-/// When the table cannot be read, a cell does not hold what it should, naming line and column, or the
-/// trace cannot be written; when `progress` stops it. No output is left then.
+/// When the table cannot be read, a cell has unexpected content, naming line and column, or the
+/// trace cannot be written; when `progress` stops it. No output remains then.
 pub fn import_csv(
     input: &Path,
     output: &Path,
@@ -84,13 +84,13 @@ fn failure(error: csv::Error, reader: &Bounded<'_>, path: &Path) -> ImportError 
     }
 }
 
-/// The most bytes of a record: 32 addresses fit many times.
+/// Maximum bytes of a record: many times 32 addresses.
 const MAX_RECORD: u64 = 2 << 20;
 
-/// A text that fails if too much of it is read for one record.
+/// A text that fails if one record reads too much of it.
 struct Bounded<'a> {
     inner: Input<'a>,
-    /// Bytes that may still be read for this record.
+    /// Bytes left for this record.
     left: u64,
     /// Bytes read in all.
     read: u64,

@@ -14,8 +14,8 @@ use crate::options::TableOptions;
 use crate::progress::Progress;
 use crate::summary::ImportSummary;
 
-/// Imports a table of JSON lines, compressed or not, into the trace `output`. A key that is missing or
-/// null is an empty cell.
+/// Imports a table of JSON lines, compressed or not, into the trace `output`. A missing or null key
+/// is an empty cell.
 ///
 /// # Errors
 /// As [`import_csv`](crate::import_csv).
@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// The error without its line, which is 1 in every line of the file.
+/// Returns the error without its line number, which is always 1.
 fn unreadable(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
@@ -98,7 +98,7 @@ fn cell(value: &Value) -> Cell<'_> {
     }
 }
 
-/// A number of a list, which may be text: numbers of JSON are not hexadecimal.
+/// Returns a number of a list, which may be text, since JSON has no hexadecimal numbers.
 fn number(value: &Value) -> Option<u64> {
     match cell(value) {
         Cell::Number(number) => Some(number),

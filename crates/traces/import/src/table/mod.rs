@@ -1,7 +1,7 @@
-//! Tables with a row per warp instruction: CSV, JSON lines and Parquet.
+//! Tables with one row per warp instruction: CSV, JSON lines and Parquet.
 //!
-//! The formats differ in how they hold cells; [`row`] says what the cells mean, and `docs/import.md`
-//! documents the columns and what stands in for those that are missing.
+//! The formats differ in their cells only; [`row`] interprets the cells, and `docs/import.md`
+//! documents the columns and their defaults.
 
 mod column;
 mod csv;
@@ -28,7 +28,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::summary::ImportSummary;
 
-/// Takes the rows of a table and writes each kernel when it is complete.
+/// Reads the rows of a table and writes each kernel once it is complete.
 struct Table<'a> {
     path: &'a Path,
     options: &'a TableOptions,
@@ -36,12 +36,12 @@ struct Table<'a> {
     writer: TraceWriter,
     assembler: Assembler,
     kernel: Option<Kernel>,
-    /// An instruction of which further lanes may follow, and where its last row is.
+    /// An instruction that may have further lanes, and the position of its last row.
     pending: Option<(Instruction, Place)>,
-    /// The labels of the kernels that have been written.
+    /// Labels of the written kernels.
     written: FxHashSet<String>,
     rows: u64,
-    /// Rows without a value of a column, by column, where something stands in for it.
+    /// Rows without a value, by column with a default.
     defaulted: [u64; Column::COUNT],
 }
 
@@ -52,7 +52,7 @@ struct Kernel {
     rows: Rows,
 }
 
-/// What stands in for values that most tables have.
+/// Defaults of columns that most tables have.
 const DEFAULTS: [(Column, &str); 5] = [
     (Column::Kernel, "all are of one launch"),
     (Column::Cta, "CTA 0"),
@@ -61,7 +61,7 @@ const DEFAULTS: [(Column, &str); 5] = [
     (Column::Bytes, "4 bytes for each lane"),
 ];
 
-/// Rows between two questions whether to stop.
+/// Rows between checks for cancellation.
 const ROWS_BETWEEN_CHECKS: u64 = 4096;
 
 impl<'a> Table<'a> {
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Adds a row, which is at `place` in the file.
+    /// Adds the row at `place` of the file.
     fn row(&mut self, cells: &Cells<'_>, place: Place) -> Result<(), ImportError> {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_BETWEEN_CHECKS) && self.progress.cancelled() {
@@ -129,14 +129,14 @@ impl<'a> Table<'a> {
 
     fn count_defaults(&mut self, cells: &Cells<'_>, row: &Instruction) {
         for (column, _) in DEFAULTS {
-            // A SASS opcode tells the bytes.
+            // A SASS opcode implies the bytes.
             let is_assumed = column != Column::Bytes || row.is_plain_access();
             self.defaulted[column as usize] +=
                 u64::from(is_assumed && cells[column as usize].is_empty());
         }
     }
 
-    /// Adds an instruction, of which no further lanes follow.
+    /// Adds a complete instruction.
     fn push(&mut self, instruction: Instruction, place: Place) -> Result<(), ImportError> {
         let Some(kernel) = &mut self.kernel else { return Ok(()) };
         let Instruction { cta, warp, code, mask, addresses, .. } = instruction;
@@ -184,7 +184,7 @@ impl<'a> Table<'a> {
 }
 
 impl TableOptions {
-    /// The column of this name; `None` if it is to be ignored.
+    /// Returns the column of this name; `None` to ignore it.
     fn column(&self, name: &str) -> Result<Option<Column>, String> {
         if self.ignored_columns.iter().any(|ignored| ignored == name) {
             return Ok(None);
@@ -198,7 +198,7 @@ impl TableOptions {
         })
     }
 
-    /// The columns of a header.
+    /// Returns the columns of a header.
     fn columns<'n>(
         &self,
         names: impl Iterator<Item = &'n str>,

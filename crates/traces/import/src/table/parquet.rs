@@ -21,7 +21,7 @@ use crate::options::TableOptions;
 use crate::progress::Progress;
 use crate::summary::ImportSummary;
 
-/// Imports a Parquet table into the trace `output`. Lists are columns of lists of integers, or texts as
+/// Imports a Parquet table into the trace `output`. Lists are columns of integer lists, or texts as
 /// in CSV.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<(), ImportErr
     Err(ImportError::file(path, what))
 }
 
-/// Calls the reader, which panics at some damaged files.
+/// Calls the reader, which panics on some damaged files.
 fn guarded<T>(
     path: &Path,
     read: impl FnOnce() -> Result<T, ParquetError>,

@@ -1,4 +1,4 @@
-//! A row's cells as a warp instruction.
+//! Interprets the cells of a row as a warp instruction.
 
 use warpmem_trace::{
     Barrier, CacheOp, Eviction, Kind, L2Policy, MemoryOp, OpClass, Reg, Space, WARP_SIZE,
@@ -16,19 +16,19 @@ pub struct Instruction {
     pub warp: u32,
     pub code: Code,
     pub mask: u32,
-    /// Of the active lanes, lowest lane first.
+    /// Addresses of the active lanes, lowest lane first.
     pub addresses: Vec<u64>,
-    /// Whether the row is one lane's, and rows of further lanes may follow.
+    /// Whether the row is a single lane's, and rows of further lanes may follow.
     pub is_lane: bool,
 }
 
 impl Instruction {
-    /// Whether it is a memory instruction that is not named by a SASS opcode.
+    /// Returns whether it is a memory instruction without a SASS opcode.
     pub fn is_plain_access(&self) -> bool {
         matches!(self.code.action, Action::Memory(_)) && !is_sass(&self.code.opcode)
     }
 
-    /// Whether the next row is a higher lane of the same execution.
+    /// Returns whether the next row is a higher lane of the same execution.
     pub fn is_continued_by(&self, next: &Instruction) -> bool {
         self.is_lane
             && next.is_lane
@@ -38,7 +38,7 @@ impl Instruction {
     }
 }
 
-/// What is known of the launch by its first row.
+/// Returns the parameters of the launch, as given by its first row.
 pub fn launch(label: &str, cells: &Cells<'_>) -> Result<Launch, Wrong> {
     let cell = |column: Column| &cells[column as usize];
     let name = cell(Column::Name).label(Column::Name)?;
@@ -96,7 +96,7 @@ fn narrow(cells: &Cells<'_>, column: Column) -> Result<Option<u32>, Wrong> {
     Ok(number.map(|number| number as u32))
 }
 
-/// Up to three numbers, x first; those that are not given are `rest`.
+/// Parses up to three numbers, x first; missing ones are `rest`.
 fn triple(cells: &Cells<'_>, column: Column, rest: u32) -> Result<Option<[u32; 3]>, Wrong> {
     const EXPECTED: &str = "one to three numbers, as in 7 or `7 0 0`";
     let cell = &cells[column as usize];
@@ -109,7 +109,7 @@ fn triple(cells: &Cells<'_>, column: Column, rest: u32) -> Result<Option<[u32; 3
     Ok(Some(triple))
 }
 
-/// The operation's name and what it does.
+/// Returns the operation's name and action.
 fn action(cells: &Cells<'_>) -> Result<(String, Action), Wrong> {
     let cell = &cells[Column::Op as usize];
     let name = cell.label(Column::Op)?.unwrap_or("load".into()).into_owned();
@@ -166,7 +166,7 @@ fn unknown(cell: &Cell<'_>, name: &str) -> Wrong {
     cell.wrong(Column::Op, format!("one of {}, or a SASS opcode{meant}", all.join(", ")))
 }
 
-/// The operation with what the row says of it.
+/// Applies the row's columns to the operation.
 fn memory(cells: &Cells<'_>, op: MemoryOp) -> Result<MemoryOp, Wrong> {
     const WIDTHS: &str = "1, 2, 4, 8, 16 or 32 bytes for each lane";
     let cell = &cells[Column::Bytes as usize];
@@ -244,7 +244,8 @@ fn barrier(cells: &Cells<'_>) -> Result<Barrier, Wrong> {
     Ok(Barrier { id: id.unwrap_or(0) as u8, warps: warps.map(|warps| warps as u8) })
 }
 
-/// Who does not wait is counted, so that it must be said how many are expected.
+/// Parses an arrival. Since the arriving warp does not wait, the expected number of warps must be
+/// given.
 fn arrival(cells: &Cells<'_>) -> Result<Barrier, Wrong> {
     let barrier = barrier(cells)?;
     let missing =
@@ -252,7 +253,7 @@ fn arrival(cells: &Cells<'_>) -> Result<Barrier, Wrong> {
     barrier.warps.map(|_| barrier).ok_or_else(missing)
 }
 
-/// The registers written and read, if the row tells any.
+/// Returns the registers written and read, if the row has any.
 fn registers(cells: &Cells<'_>) -> Result<Option<CodeRegisters>, Wrong> {
     let of = |column: Column| -> Result<Option<Box<[Reg]>>, Wrong> {
         const EXPECTED: &str = "numbers of registers, 0 to 65535";
@@ -279,7 +280,7 @@ fn mask(cells: &Cells<'_>) -> Result<Option<u32>, Wrong> {
     }
 }
 
-/// The mask of other than memory instructions.
+/// Returns the mask of instructions without addresses.
 fn without_addresses(cells: &Cells<'_>) -> Result<u32, Wrong> {
     for column in [Column::Addresses, Column::Base] {
         let cell = &cells[column as usize];
@@ -290,7 +291,7 @@ fn without_addresses(cells: &Cells<'_>) -> Result<u32, Wrong> {
     Ok(mask(cells)?.unwrap_or(u32::MAX))
 }
 
-/// The mask and the active lanes' addresses of a memory instruction.
+/// Returns the mask and the active lanes' addresses of a memory instruction.
 fn lanes(cells: &Cells<'_>, op: MemoryOp) -> Result<(u32, Vec<u64>), Wrong> {
     let mask = mask(cells)?;
     let list = cells[Column::Addresses as usize].numbers(Column::Addresses, u64::MAX, LIST)?;
@@ -319,7 +320,7 @@ fn lanes(cells: &Cells<'_>, op: MemoryOp) -> Result<(u32, Vec<u64>), Wrong> {
     }
 }
 
-/// The refusal of a base and stride that lead a lane, given with its bytes, out of 64 bits.
+/// Returns the error for a base and stride that leave 64 bits at a lane, given with its bytes.
 fn beyond(cells: &Cells<'_>, base: u64, stride: i64, (lane, width): (usize, u32)) -> Wrong {
     let begins = i128::from(base) + i128::from(stride) * lane as i128;
     let expected = reach::expected(lane, width, format_args!("{begins}"));
@@ -328,7 +329,7 @@ fn beyond(cells: &Cells<'_>, base: u64, stride: i64, (lane, width): (usize, u32)
 
 const LIST: &str = "1 to 32 addresses, decimal or hexadecimal with 0x";
 
-/// One address for each active lane, or one for each of 32 lanes.
+/// Takes one address for each active lane, or one for each of 32 lanes.
 fn of_list(cells: &Cells<'_>, mask: Option<u32>, list: Vec<u64>) -> Result<(u32, Vec<u64>), Wrong> {
     let given = list.len();
     let cell = &cells[Column::Addresses as usize];

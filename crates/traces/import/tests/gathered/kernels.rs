@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use warpmem_trace::{Barrier, CacheOp, Eviction, KernelInfo, Kind, MemoryOp, OpClass, Space};
 
-/// A kernel and its instructions in the order in which a tool tells them.
+/// A kernel and its instructions in the order of a tool's output.
 #[derive(Clone, Debug)]
 pub struct GivenKernel {
     pub name: String,
@@ -51,7 +51,7 @@ impl GivenKernel {
         }
     }
 
-    /// The instructions of each warp of each CTA, in the order of a launch.
+    /// Returns the instructions of each warp of each CTA, in launch order.
     pub fn by_cta(&self) -> Vec<([u32; 3], Warps<'_>)> {
         let mut ctas: BTreeMap<[u32; 3], Warps<'_>> = BTreeMap::new();
         for row in &self.rows {
@@ -100,7 +100,7 @@ pub fn kernels() -> impl Strategy<Value = Vec<GivenKernel>> {
     })
 }
 
-/// Kernels of global loads and stores without registers, no address of which is 0.
+/// Kernels of global loads and stores without registers and without address 0.
 pub fn accesses() -> impl Strategy<Value = Vec<GivenKernel>> {
     let kernels = of_acts(|| {
         let kind = prop::sample::select(vec![Kind::Load, Kind::Store]);
@@ -119,7 +119,7 @@ pub fn accesses() -> impl Strategy<Value = Vec<GivenKernel>> {
     })
 }
 
-/// Addresses of 32 lanes, of which the active ones are kept: in steps, or anywhere.
+/// Addresses of 32 lanes, strided or arbitrary; only active lanes are kept.
 fn addresses() -> impl Strategy<Value = Vec<u64>> {
     let strided = (1u64..1 << 40, 0u64..64)
         .prop_map(|(base, step)| (0..32).map(|lane| base + step * lane).collect::<Vec<_>>());

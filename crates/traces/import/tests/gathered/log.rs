@@ -10,14 +10,14 @@ use warpmem_trace::{Kind, Space, Trace};
 use super::kernels::{Act, GRID, Given, GivenKernel, accesses};
 use super::{content, content_of};
 
-/// How a tool prints its lines.
+/// The output format of a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
-    /// Launches by number.
+    /// Launches have numbers.
     Numbered,
-    /// Lines belong to the launch before them.
+    /// Lines belong to the last launch before them.
     Plain,
-    /// With the instruction's address.
+    /// Lines have the instruction's address.
     Addressed,
 }
 
@@ -66,7 +66,7 @@ fn access(form: Form, number: usize, row: &Given) -> String {
     line + "\n"
 }
 
-/// The PC of the distinct opcodes of a kernel, in the order of their first lines.
+/// Returns the PC of the distinct opcodes of a kernel, in order of first appearance.
 fn pcs(kernel: &GivenKernel) -> BTreeMap<String, u64> {
     let mut pcs = BTreeMap::new();
     for row in &kernel.rows {
@@ -90,7 +90,7 @@ proptest! {
         let lines = |(n, kernel): (usize, &GivenKernel)| -> String {
             kernel.rows.iter().map(|row| access(form, n, row) + "output of the program\n").collect()
         };
-        // Launches may be told before the accesses of the kernel before.
+        // Launches may be printed before the accesses of the previous kernel.
         let text: String = match is_late && form != Form::Plain {
             true => launches.chain(numbered().map(lines)).collect(),
             false => launches.zip(numbered().map(lines)).map(|(a, b)| a + &b).collect(),
@@ -115,7 +115,7 @@ fn import(text: &str, options: &MemTraceOptions) -> Result<(ImportSummary, Trace
     Ok((summary, Trace::open(&trace).unwrap()))
 }
 
-/// A line of the tool, whose first lanes have these addresses.
+/// Returns a line of the tool whose first lanes have these addresses.
 fn line(cta: u32, warp: u32, opcode: &str, addresses: &[u64]) -> String {
     let lanes = addresses.iter().copied().chain([0; 32]).take(32);
     let lanes: String = lanes.map(|address| format!("{address:#018x} ")).collect();
@@ -127,7 +127,7 @@ fn line(cta: u32, warp: u32, opcode: &str, addresses: &[u64]) -> String {
 const LAUNCH: &str = "MEMTRACE: CTX 0x1 - LAUNCH - Kernel pc 0x10 - Kernel name k - grid launch id 0 - grid size \
                       2,1,1 - block size 64,1,1 - nregs 20 - shmem 0 - cuda stream id 0\n";
 
-/// The warp numbers of each CTA.
+/// Returns the warp numbers of each CTA.
 fn warps(trace: &Trace) -> Vec<Vec<u32>> {
     let chunk = trace.chunk(0, 0).unwrap();
     let numbers = |cta: &warpmem_trace::CtaEntry| cta.warps.iter().map(|w| w.warp_in_cta).collect();
@@ -209,7 +209,8 @@ fn opcodes_are_what_they_are_elsewhere() {
     assert_eq!(summary.memory_count(Kind::AsyncCopy, Space::Global), 1);
     assert_eq!((summary.barriers, summary.unknown_opcodes["FROB.E"]), (1, 1));
     assert_eq!(summary.without_lanes["memory"], 1);
-    // Two lanes of the shared load, one of the others, all of what has no addresses, and the exit's.
+    // Two lanes of the shared load, one of the others, all of the instructions without addresses,
+    // and the exit's.
     assert_eq!(summary.thread_instructions, 2 + 1 + 1 + 32 + 32 + 32);
     let has = |what: &str| summary.notes.iter().any(|note| note.starts_with(what));
     assert!(
@@ -241,7 +242,7 @@ fn kernels_are_chosen_by_their_launch() {
         import(&text, &range(2..=4)),
         Err(ImportError::KernelRange { kernels: 3, .. })
     ));
-    // A launch that comes again with the same id is another kernel: a log of two runs.
+    // A repeated launch with the same id is another kernel: a log of two runs.
     let (summary, _) = import(&(text.clone() + &text), &MemTraceOptions::default()).unwrap();
     assert_eq!(summary.kernels.len(), 4);
 }

@@ -1,4 +1,4 @@
-//! Logs of mem_trace and tables compared with traces that are written directly, on random kernels.
+//! Compares imports of mem_trace logs and tables with directly written traces, on random kernels.
 
 mod kernels;
 mod log;
@@ -15,12 +15,12 @@ use warpmem_trace::{
 
 use kernels::{Act, Given, GivenKernel};
 
-/// The content hash of a trace.
+/// Returns the content hash of a trace.
 fn content(path: &Path) -> u64 {
     Trace::open(path).unwrap().header().content_hash
 }
 
-/// The content hash of kernels that are written warp by warp, as an importer should write them.
+/// Returns the content hash of kernels written warp by warp, as an importer should write them.
 fn content_of(kernels: &[GivenKernel], pc: impl Fn(&GivenKernel, &Given) -> u64) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("direct.wmt");

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::tables::Object;
 
-/// Rows of a row group.
+/// Rows per row group.
 const GROUP: usize = 25;
 
-/// Writes rows with these columns; `codec` chooses the compression.
+/// Writes rows with these columns; `codec` selects the compression.
 pub fn write(path: &Path, columns: &[&str], rows: &[Object], codec: usize) {
     let fields: String = columns.iter().map(|column| field(column)).collect();
     let schema = Arc::new(parse_message_type(&format!("message rows {{ {fields} }}")).unwrap());

@@ -1,5 +1,4 @@
-//! What is wrong is named with its file, its place, its column and what would be right, and nothing is
-//! left behind.
+//! Errors name the file, the position, the column and the expected content, and leave no output.
 
 use std::path::Path;
 
@@ -263,7 +262,7 @@ fn a_missing_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// No promise for malicious files: docs/extending.md, "Fuzzing".
+/// Not guaranteed for malicious files: docs/extending.md, "Fuzzing".
 #[test]
 fn a_damaged_parquet_table_is_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ fn cache_op(cache_op: CacheOp) -> &'static str {
     }
 }
 
-/// Every column that a row has a cell of.
+/// Returns every column in use.
 fn columns(rows: &[Object]) -> Vec<&'static str> {
     let names: std::collections::BTreeSet<_> =
         rows.iter().flat_map(Object::keys).copied().collect();
@@ -164,7 +164,7 @@ fn imported(text: &str) -> u64 {
     content(&at("t.wmt"))
 }
 
-/// Tables that say the same.
+/// Equivalent tables.
 #[test]
 fn addresses_may_be_told_in_several_ways() {
     let list = imported("mask,addresses\n0xe,0x1004 0x1008 0x100c\n,64 68 72\n");

@@ -1,6 +1,7 @@
-//! Searches of a B+ tree, a CTA per query: the threads compare the keys of a node at once, the one whose range holds
-//! the query's key says where the search goes on, and thread 0 takes the CTA there. `find-k` looks for a key's record;
-//! `find-range-k` goes down for both ends of a range, and says where its records begin and how many they are.
+//! Searches of a B+ tree, one CTA per query. The threads compare the keys of a node in parallel;
+//! the thread whose range holds the query's key selects the child, and thread 0 moves the CTA
+//! there. `find-k` looks up the record of a key; `find-range-k` descends for both ends of a range
+//! and returns its first record and its length.
 //!
 //! ```cuda
 //! struct knode { int location, indices[ORDER + 1], keys[ORDER + 1], is_leaf, num_keys; };
@@ -21,7 +22,8 @@
 //! }
 //! ```
 //!
-//! `findRangeK` does each of these steps twice, for the first key and for the last, with one barrier for both.
+//! `findRangeK` performs each step twice, for the first and the last key, with one barrier for
+//! both.
 
 use super::prelude::*;
 
@@ -78,14 +80,14 @@ impl Choice for Variant {
         &[("find-k", Variant::FindK), ("find-range-k", Variant::FindRangeK)];
 }
 
-/// Sorted by their keys.
+/// Records sorted by key.
 struct Records {
     keys: Vec<u32>,
     values: Vec<u32>,
 }
 
 impl Records {
-    /// Keys from 1 on, with gaps of up to three.
+    /// Generates keys from 1 on, with gaps of up to three.
     fn random(n: u32, random: &mut Random) -> Records {
         let mut key = 0;
         let keys = (0..n).map(|_| {
@@ -100,12 +102,12 @@ impl Records {
         self.keys.len() as u32
     }
 
-    /// `n` of the keys.
+    /// Draws `n` of the keys.
     fn some(&self, n: u32, random: &mut Random) -> Vec<u32> {
         (0..n).map(|_| self.keys[random.index(self.len()) as usize]).collect()
     }
 
-    /// First and last keys of `n` ranges of at most `longest` records.
+    /// Draws the first and last keys of `n` ranges of at most `longest` records.
     fn ranges(&self, n: u32, longest: u32, random: &mut Random) -> Ranges {
         let mut ranges = Ranges { first: Vec::new(), last: Vec::new() };
         for _ in 0..n {
@@ -118,16 +120,16 @@ impl Records {
     }
 }
 
-/// Keys of ranges' ends, both among the records.
+/// First and last keys of ranges, both existing.
 struct Ranges {
     first: Vec<u32>,
     last: Vec<u32>,
 }
 
-/// Where a node has no key: above every key.
+/// Unused key of a node, above every key.
 const NO_KEY: u32 = u32::MAX;
 
-/// The nodes level by level, the root first.
+/// The nodes level by level, root first.
 struct Tree {
     order: u32,
     /// Levels above the leaves.
@@ -135,15 +137,15 @@ struct Tree {
     words: Vec<u32>,
 }
 
-/// What a level points to: a child or record, and the least key below it.
+/// An entry of a node: a child or record, and the least key below it.
 type Entry = (u32, u32);
 
 impl Tree {
-    /// Of nodes that have as many keys as `fill` percent of `order`.
+    /// Builds a tree whose nodes have `fill` percent of `order` keys.
     fn of(keys: &[u32], order: u32, fill: u32) -> Tree {
         let per_node = (order * fill / 100).max(2) as usize;
         let mut entries: Vec<Entry> = (0..).zip(keys.iter().copied()).collect();
-        // Each level's nodes as their entries, from the leaves up.
+        // The nodes of each level as their entries, from the leaves up.
         let mut levels: Vec<Vec<Vec<Entry>>> = Vec::new();
         loop {
             let nodes: Vec<Vec<Entry>> = entries.chunks(per_node).map(<[Entry]>::to_vec).collect();
@@ -164,13 +166,13 @@ impl Tree {
         tree
     }
 
-    /// Adds a node; of an inner one, the children are numbered from `children` on.
+    /// Adds a node; the children of an inner node are numbered from `children` on.
     fn push(&mut self, entries: &[Entry], children: Option<u32>) {
         let (number, room) = (self.len(), self.order as usize + 1);
         let (mut indices, mut keys) = (vec![0; room], vec![NO_KEY; room]);
         for (at, &(index, key)) in entries.iter().enumerate() {
             indices[at] = children.unwrap_or(0) + index;
-            // The range of an inner node's first child has no lower end.
+            // The range of an inner node's first child is open below.
             keys[at] = if at == 0 && children.is_some() { 0 } else { key };
         }
         self.words.push(number);
@@ -183,7 +185,7 @@ impl Tree {
         self.words.len() as u32 / self.node_words()
     }
 
-    /// Words of a node: its number, indices, keys, whether it is a leaf, and the number of its keys.
+    /// Returns the words of a node: number, indices, keys, leaf flag, and number of keys.
     fn node_words(&self) -> u32 {
         2 * (self.order + 1) + 3
     }
@@ -193,7 +195,7 @@ impl Tree {
     }
 }
 
-/// The value of each key's record.
+/// Looks up the value of each key's record.
 fn find_keys(
     gpu: &mut Gpu,
     tree: &Tree,
@@ -210,7 +212,7 @@ fn find_keys(
     Ok(answers)
 }
 
-/// The first record of each range, and how many it has.
+/// Looks up the first record of each range, and its number of records.
 fn find_ranges(
     gpu: &mut Gpu,
     tree: &Tree,
@@ -226,10 +228,10 @@ fn find_ranges(
     Ok(found)
 }
 
-/// The keys that queries look for, and how far they have come down.
+/// The keys of the queries, and their current nodes.
 struct Search {
     keys: Array<u32>,
-    /// The node of each query, and the next.
+    /// Current node of each query, and the next.
     current: Array<u32>,
     next: Array<u32>,
 }
@@ -241,7 +243,7 @@ impl Search {
         Search { keys: gpu.upload(keys), current, next }
     }
 
-    /// Thread 0 takes the CTA to the next node.
+    /// Moves the CTA to the next node, by thread 0.
     fn go_on(&self, query: Lanes<'_, u32>) {
         self.current.store(query, self.next.load(query));
     }
@@ -282,7 +284,7 @@ impl Nodes {
         });
     }
 
-    /// In the leaf: whether the thread has the query's key, and where its index is.
+    /// In a leaf: returns whether the thread holds the query's key, and the address of its index.
     fn at_leaf<'w>(
         &self,
         search: &Search,
@@ -387,7 +389,7 @@ mod tests {
         }
     }
 
-    /// 100 keys, two in a node: 50 leaves, and 25, 13, 7, 4, 2, 1 nodes above.
+    /// 100 keys, two per node: 50 leaves, and 25, 13, 7, 4, 2, 1 nodes above.
     #[test]
     fn the_tree_is_as_high_as_its_records_ask_for() {
         let keys: Vec<u32> = (1..=100).collect();
@@ -400,7 +402,8 @@ mod tests {
         }
     }
 
-    /// In a node every thread reads its own key, and those whose keys are not above the query's read the next.
+    /// Every thread of a node reads its own key, and those whose keys are not above the query's
+    /// read the next.
     #[test]
     fn a_level_reads_its_keys_side_by_side_and_one_index() {
         let records = Records { keys: (1..=64).collect(), values: vec![7; 64] };
@@ -413,7 +416,7 @@ mod tests {
             .filter(|(i, _)| i.kind == Kind::Load)
             .map(|(_, record)| record.mask)
             .collect();
-        // Node, own keys, key; the keys behind those of the first two children; the second child.
+        // Node, own keys, key; the keys after those of the first two children; the second child.
         let level = [u32::MAX, u32::MAX, u32::MAX, 0b11, 0b10];
         // The next node; node, own keys, key; the record's number and its value.
         let leaf = [1, u32::MAX, u32::MAX, u32::MAX, 1 << 3, 1 << 3];

@@ -1,5 +1,5 @@
-//! Back-propagation of a network with one hidden layer of 16 units: a launch that adds up the
-//! weighted inputs, and one that changes the weights. The host does the small rest between them.
+//! Back-propagation in a network with one hidden layer of 16 units: one launch sums the weighted
+//! inputs, one updates the weights. The host computes the small remainder between them.
 //!
 //! ```cuda
 //! // 16 × 16 threads for 16 inputs and the 16 hidden units; row and column 0 of the weights are those of the thresholds.
@@ -35,9 +35,9 @@
 //! }
 //! ```
 //!
-//! As compiled: `w` may overlap with what is read, so after the first store everything is read
-//! again. The loop over the powers of two is unrolled, and the constants are single precision (in
-//! Rodinia they are double).
+//! As compiled: `w` may alias the inputs, so everything is read again after the first store. The
+//! loop over the powers of two is unrolled, and the constants are single precision (double in
+//! Rodinia).
 
 use super::prelude::*;
 
@@ -58,25 +58,26 @@ pub const GENERATOR: Generator = Generator {
 
 /// Hidden units; rows and columns of a CTA.
 const SIDE: u32 = 16;
-/// From one row of weights to the next: the hidden units and their threshold.
+/// Pitch of the weights: the hidden units and their threshold.
 const PITCH: u32 = SIDE + 1;
-/// How fast weights change, and how much of the last change they repeat.
+/// Learning rate and momentum.
 const ETA: f32 = 0.3;
 const MOMENTUM: f32 = 0.3;
-/// The right output.
+/// Target output.
 const TARGET: f32 = 0.1;
 
-/// Unit 0 of each layer is the threshold, which is always 1.
+/// The network. Unit 0 of each layer is the threshold, always 1.
 struct Network {
     inputs: Vec<f32>,
-    /// From each input to each hidden unit, rows of `PITCH`.
+    /// Weights from each input to each hidden unit, rows of `PITCH`.
     weights: Vec<f32>,
-    /// From each hidden unit to the output.
+    /// Weights from each hidden unit to the output.
     output_weights: [f32; PITCH as usize],
 }
 
 impl Network {
-    /// Weights are multiples of 1/256 around zero, so that sums are exact in any order.
+    /// Generates a network whose weights are multiples of 1/256 around zero, so that sums are exact
+    /// in any order.
     fn random(inputs: u32, random: &mut Random) -> Network {
         let mut weight = || (random.index(8) as f32 - 3.5) / 128.0;
         let weights = (0..(inputs + 1) * PITCH).map(|_| weight()).collect();
@@ -90,7 +91,7 @@ impl Network {
         (self.inputs.len() as u32 - 1) / SIDE
     }
 
-    /// The weights of the inputs after so many rounds.
+    /// Returns the weights of the inputs after `iterations` rounds.
     fn train(&self, gpu: &mut Gpu, iterations: u32) -> Result<Vec<f32>, WorkloadError> {
         let (mut weights, mut output_weights) = (self.weights.clone(), self.output_weights);
         let layer = Layer {
@@ -123,7 +124,7 @@ impl Network {
     }
 }
 
-/// The hidden units, from the weights of their thresholds and the sums of the CTAs.
+/// Computes the hidden units from their threshold weights and the sums of the CTAs.
 fn hidden_units(weights: &[f32], partial_sums: &[f32]) -> [f32; PITCH as usize] {
     std::array::from_fn(|unit| match unit {
         0 => 1.0,
@@ -138,7 +139,7 @@ fn squash(x: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-x))
 }
 
-/// Changes the weights of the output; returns the errors of the hidden units.
+/// Updates the weights of the output; returns the errors of the hidden units.
 fn propagate(
     hidden: &[f32; PITCH as usize],
     weights: &mut [f32; PITCH as usize],
@@ -209,7 +210,8 @@ impl Layer {
     }
 }
 
-/// The weight from input 16 `by` + `ty` to hidden unit `tx`, both counted without the threshold.
+/// Returns the index of the weight from input 16 `by` + `ty` to hidden unit `tx`, both counted
+/// without the threshold.
 fn weight_index<'w>(by: Lanes<'w, u32>, tx: Lanes<'w, u32>, ty: Lanes<'w, u32>) -> Lanes<'w, u32> {
     by.mad(SIDE, ty).mad(PITCH, tx) + (1 + PITCH)
 }
@@ -219,7 +221,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// A round of training on the host.
+    /// Runs a round of training on the host.
     fn plain_round(
         network: &Network,
         weights: &mut [f32],

@@ -1,9 +1,10 @@
-//! Connected components by Afforest: trees of labels that only ever point to lower ones. First every vertex is
-//! linked to two of its neighbours, which joins most of the largest component; then only the vertices outside
-//! of it, found by a sample, look at the rest of their edges. Trees are flattened after every pass.
+//! Connected components by Afforest: trees of labels that only point to lower ones. First every
+//! vertex is linked to two of its neighbours, which joins most of the largest component; then only
+//! the vertices outside of it, which a sample identifies, process their remaining edges. Trees are
+//! flattened after every pass.
 //!
-//! The functions are those of the GAP benchmark suite's `cc.cc`, a thread per vertex. Labels are read as volatile
-//! where others change them at the same time.
+//! The functions are those of the GAP benchmark suite's `cc.cc`, one thread per vertex. Labels that
+//! other threads change concurrently are read as volatile.
 //!
 //! ```cuda
 //! __device__ void link(int u, int v, volatile int *comp) {
@@ -48,7 +49,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Neighbours that every vertex is linked to before the sample (GAP's `neighbor_rounds`).
+/// Neighbours linked per vertex before the sample (GAP's `neighbor_rounds`).
 const ROUNDS: u32 = 2;
 /// Labels in the sample (GAP's `num_samples`).
 const SAMPLES: u32 = 1024;
@@ -62,7 +63,7 @@ struct Device {
     block: u32,
 }
 
-/// Of each vertex the lowest in its component.
+/// Returns the lowest vertex of each vertex's component.
 fn components(
     gpu: &mut Gpu,
     graph: &Csr,
@@ -86,7 +87,7 @@ fn components(
     Ok(device.comp)
 }
 
-/// The label that a sample has most often, the lowest of such.
+/// Returns the most frequent label of a sample; ties go to the lowest.
 fn most_frequent(labels: &[u32], random: &mut Random) -> u32 {
     let mut counts = BTreeMap::new();
     for _ in 0..SAMPLES {
@@ -139,7 +140,7 @@ impl Device {
         });
     }
 
-    /// `comp[v]`, which others change.
+    /// `comp[v]`, which other threads change.
     fn label<'w>(&self, v: Lanes<'w, u32>) -> Lanes<'w, u32> {
         self.comp.at(v).load_as(CacheOp::Volatile)
     }
@@ -165,7 +166,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Union and find.
+    /// Union-find.
     fn plain_components(graph: &Csr) -> Vec<u32> {
         fn root(parent: &[u32], mut v: u32) -> u32 {
             while parent[v as usize] != v {

@@ -1,15 +1,15 @@
-//! What the kernels of one mechanism share: random numbers that a kernel computes instead of loading, which would be
-//! memory accesses of their own, and a share of numbered things.
+//! Helpers of the single-mechanism kernels: random numbers computed by the kernel, since loading
+//! them would add memory accesses, and evenly spread selections.
 
 use super::prelude::*;
 
-/// A random number for each number, the same on the device and on the host.
+/// A hash of each number, equal on device and host.
 #[derive(Clone, Copy)]
 pub struct Computed {
     salt: u32,
 }
 
-/// Odd, with bits all over: the golden ratio, and a factor of MurmurHash3 (Appleby 2011).
+/// Odd factors with bits throughout: the golden ratio, and a factor of MurmurHash3 (Appleby 2011).
 const FACTORS: [u32; 2] = [0x9e37_79b9, 0x85eb_ca6b];
 
 impl Computed {
@@ -17,14 +17,15 @@ impl Computed {
         Computed { salt: random.index(u32::MAX) }
     }
 
-    /// A number below `bound`, a power of two from 2 on, for each lane's `number`: five instructions.
+    /// Returns a number below `bound`, a power of two from 2 on, for each lane's `number`: five
+    /// instructions.
     pub fn below<'w>(&self, bound: u32, number: Lanes<'w, u32>) -> Lanes<'w, u32> {
         let mixed = number.mad(FACTORS[0], self.salt);
         let mixed = (mixed ^ (mixed >> 16)) * FACTORS[1];
         mixed >> (32 - bound.ilog2())
     }
 
-    /// The same on the host.
+    /// Computes the same on the host.
     #[cfg(test)]
     pub fn plain(&self, bound: u32, number: u32) -> u32 {
         let mixed = number.wrapping_mul(FACTORS[0]).wrapping_add(self.salt);
@@ -32,7 +33,7 @@ impl Computed {
     }
 }
 
-/// Whether thing `index` is one of the share of things, in hundredths, that are chosen, spread evenly.
+/// Returns whether `index` is in an evenly spread selection of `hundredths` hundredths.
 pub fn is_chosen(index: u32, hundredths: u64) -> bool {
     let chosen_below = |index: u64| index * hundredths / 100;
     chosen_below(u64::from(index) + 1) > chosen_below(index.into())

@@ -1,6 +1,6 @@
-//! The transform stage of JPEG: inverse discrete cosine transform of dequantised blocks of 8 × 8, or
-//! forward with quantisation. A CTA has 32 × 16 pixels; each thread transforms one row and one column
-//! of a block, through shared memory.
+//! The transform stage of JPEG: inverse discrete cosine transform of dequantised 8 × 8 blocks, or
+//! forward transform with quantisation. A CTA covers 32 × 16 pixels; each thread transforms one row
+//! and one column of a block through shared memory.
 //!
 //! ```cuda
 //! // 8 × 4 × 2 threads: 4 × 2 blocks, 8 threads for each. Images of multiples of 32 × 16 pixels.
@@ -31,10 +31,10 @@
 //! }
 //! ```
 //!
-//! All loops are unrolled. The sample keeps coefficients in single precision and quantises them in
-//! another launch; as in decoders they are 16-bit numbers here and multiplied when they are read, and
+//! All loops are unrolled. The CUDA sample keeps coefficients in single precision and quantises
+//! them in another launch; here, as in decoders, they are 16-bit numbers dequantised on load, and
 //! pixels are bytes. The table is that of Annex K of the JPEG standard (ITU-T T.81), for luminance.
-//! Huffman coding is not modelled: coefficients lie in the image's order, not in a stream.
+//! Huffman coding is not modelled: coefficients are stored in image order, not in a stream.
 
 use super::prelude::*;
 
@@ -75,11 +75,11 @@ impl Choice for Direction {
 
 /// Columns and rows of a block.
 const SIDE: u32 = 8;
-/// Columns and rows of pixels of a CTA.
+/// Columns and rows of pixels per CTA.
 const TILE: [u32; 2] = [32, 16];
-/// From row to row in shared memory, so that a block's column lies in eight banks.
+/// Pitch of shared memory, which spreads a block's column over eight banks.
 const PITCH: u32 = TILE[0] + 1;
-/// What pixels are shifted by, to be around zero.
+/// Level shift that centres pixels around zero.
 const LEVEL: f32 = 128.0;
 
 /// Quantisers of luminance, row by row (T.81, Table K.1).
@@ -94,8 +94,8 @@ const QUANTISERS: [u32; 64] = [
     72, 92, 95, 98, 112, 100, 103, 99,
 ];
 
-/// Coefficients as a picture has them: any brightness of a block, small ones where frequencies are
-/// low, otherwise zero.
+/// Generates coefficients like those of a picture: any brightness of a block, small ones at low
+/// frequencies, otherwise zero.
 fn spectrum([width, height]: [u32; 2], random: &mut Random) -> Vec<i16> {
     let mut coefficient = |at: u32| match (at % width % SIDE, at / width % SIDE) {
         (0, 0) => random.index(129) as i16 - 64,
@@ -160,18 +160,18 @@ fn encode(gpu: &mut Gpu, size: [u32; 2], pixels: &[u8]) -> Result<Array<i16>, Wo
 
 const ROWS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// Where a thread is in its block, and the row and the column that it transforms.
+/// The position of a thread in its block, and the row and column it transforms.
 struct Place<'w> {
     w: &'w Warp,
     width: u32,
     tx: Lanes<'w, u32>,
-    /// The first pixel of the column.
+    /// First pixel of the column.
     at: Lanes<'w, u32>,
     column: Pointer<'w, f32>,
     row: Pointer<'w, f32>,
 }
 
-/// Eight numbers of each lane.
+/// Eight values per lane.
 type Eight<'w> = [Lanes<'w, f32>; 8];
 
 impl<'w> Place<'w> {
@@ -185,12 +185,12 @@ impl<'w> Place<'w> {
         Place { w, width, tx, at, column, row }
     }
 
-    /// The pixels of the column in an image.
+    /// Returns the pixels of the column in an image.
     fn rows<T: Word>(&self, image: Array<T>) -> [Pointer<'w, T>; 8] {
         ROWS.map(|i| image.at(self.at + i * self.width))
     }
 
-    /// Transforms the row in shared memory, and then the column.
+    /// Transforms the row in shared memory, then the column.
     async fn transform(&self, of: fn(Eight<'w>) -> Eight<'w>) -> Eight<'w> {
         self.w.barrier().await;
         let row = ROWS.map(|i| self.row.offset(i));
@@ -202,22 +202,22 @@ impl<'w> Place<'w> {
     }
 }
 
-/// What input `n` counts for in coefficient `k` (T.81, A.3.3, of one dimension).
+/// Returns the weight of input `n` in coefficient `k` (T.81, A.3.3, in one dimension).
 fn basis(k: usize, n: usize) -> f32 {
     let angle = ((2 * n + 1) * k) as f64 * std::f64::consts::PI / 16.0;
     let scale = if k == 0 { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
     (0.5 * scale * libm::cos(angle)) as f32
 }
 
-/// Sum of the products of lanes and factors.
+/// Returns the dot product of lanes and factors.
 fn dot<'w, const N: usize>(lanes: [Lanes<'w, f32>; N], factors: [f32; N]) -> Lanes<'w, f32> {
     let mut terms = lanes.into_iter().zip(factors);
     let (first, factor) = terms.next().expect("there are terms");
     terms.fold(first * factor, |sum, (value, factor)| value.mad(factor, sum))
 }
 
-/// Coefficients of eight inputs: even ones from the sums of opposite inputs, odd ones from the
-/// differences.
+/// Returns the coefficients of eight inputs: even ones from the sums of opposite inputs, odd ones
+/// from the differences.
 fn forward(x: Eight<'_>) -> Eight<'_> {
     let sums = [0, 1, 2, 3].map(|n| x[n] + x[7 - n]);
     let differences = [0, 1, 2, 3].map(|n| x[n] - x[7 - n]);
@@ -231,7 +231,7 @@ fn forward(x: Eight<'_>) -> Eight<'_> {
     })
 }
 
-/// Eight outputs from their coefficients, as [`forward`] the other way round.
+/// Returns eight outputs from their coefficients, the inverse of [`forward`].
 fn inverse(y: Eight<'_>) -> Eight<'_> {
     let (outer, inner) = ((y[0] + y[4]) * basis(0, 0), (y[0] - y[4]) * basis(0, 0));
     let apart = [0, 1].map(|n| dot([y[2], y[6]], [basis(2, n), basis(6, n)]));
@@ -253,7 +253,7 @@ mod tests {
 
     const SIZE: [u32; 2] = [64, 48];
 
-    /// The value of `of` at each place of each block: it is given the block's values, and the place.
+    /// Computes each element of each block by `of`, given the block's values and the position.
     fn per_block(
         values: &[f64],
         of: impl Fn(&dyn Fn(usize, usize) -> f64, usize, usize) -> f64,

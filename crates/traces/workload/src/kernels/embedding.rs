@@ -1,4 +1,5 @@
-//! Embedding bags: a warp per bag adds up the rows of a table that the bag's indices name, four floats per lane.
+//! Embedding bags: a warp per bag sums the table rows selected by the bag's indices, four floats
+//! per lane.
 //!
 //! ```cuda
 //! __global__ void embedding_bag_sum(const float *weights, const int64_t *weights_offsets, const int64_t *indices,
@@ -24,8 +25,8 @@
 //! }
 //! ```
 //!
-//! VECS is known when it is compiled: its loops are unrolled. Offsets into tables are counted in 16 bytes here, as
-//! 32 bits then hold them.
+//! VECS is a compile-time constant, so its loops are unrolled. Offsets into tables count 16 bytes
+//! here, to fit 32 bits.
 
 use super::prelude::*;
 
@@ -79,14 +80,14 @@ impl Shape {
     }
 }
 
-/// Which rows are added up: bag `b` of table `t` has the indices from `offsets[t * batch + b]` on.
+/// The rows to sum: bag `b` of table `t` has the indices from `offsets[t * batch + b]` on.
 struct Bags {
     offsets: Vec<u64>,
     indices: Vec<u64>,
 }
 
 impl Bags {
-    /// Bags of `per_bag` indices each. Every table has its own popular rows, anywhere in it.
+    /// Draws bags of `per_bag` indices each. Every table has its own popular rows, anywhere in it.
     fn drawn(shape: &Shape, per_bag: u32, skew: u64, random: &mut Random) -> Bags {
         let zipf = Zipf::new(shape.rows, skew);
         let mut indices = Vec::with_capacity((shape.bags() * per_bag) as usize);
@@ -101,19 +102,19 @@ impl Bags {
     }
 }
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 struct Lookup {
     weights: Array<[f32; 4]>,
-    /// Where each table starts.
+    /// Start of each table.
     tables: Array<u64>,
     indices: Array<u64>,
     offsets: Array<u64>,
-    /// For each element of a batch, its sums of all tables one after the other.
+    /// Sums of each batch element over all tables in sequence.
     output: Array<[f32; 4]>,
     shape: [u32; 3],
 }
 
-/// The sums.
+/// Returns the sums.
 fn embedding(
     gpu: &mut Gpu,
     shape: &Shape,
@@ -167,7 +168,7 @@ impl Lookup {
     }
 }
 
-/// Each lane's part of one of the vectors that a row is for the warp, if the row is long enough.
+/// A lane's part of one vector of a row, if the row is long enough.
 struct Sum<'w> {
     vector: u32,
     is_inside: Predicate<'w>,
@@ -205,7 +206,7 @@ mod tests {
         Shape { tables, rows, dim, batch }
     }
 
-    /// Sums of each element's bags, table after table.
+    /// Computes the sums of each element's bags, table by table.
     fn plain(shape: &Shape, weights: &[f32], bags: &Bags) -> Vec<f32> {
         let mut sums = Vec::new();
         for b in 0..shape.batch {

@@ -1,7 +1,7 @@
-//! Fast Walsh-Hadamard transform, and with it the dyadic convolution of a long array with a short
-//! one: both are transformed, multiplied element by element, and the product is transformed back.
-//! Butterflies of four elements that lie far apart are made in global memory, a launch for each
-//! distance; when what they leave is short enough, the rest is made in shared memory.
+//! Fast Walsh-Hadamard transform, applied to the dyadic convolution of a long array with a short
+//! one: both are transformed and multiplied element by element, and the product is transformed
+//! back. Butterflies of four distant elements run in global memory, one launch per distance; once
+//! the parts are short enough, the remaining stages run in shared memory.
 //!
 //! ```cuda
 //! __device__ void butterfly(float *data, int i0, int stride);   // four elements, `stride` apart
@@ -66,12 +66,13 @@ fn check_lengths(n: u32, kernel: u32) -> Result<(), WorkloadError> {
     Err(WorkloadError::Inconsistent { message })
 }
 
-/// What is transformed in shared memory has at most 2^this elements.
+/// Log2 of the elements transformed in shared memory, at most.
 const ELEMENTARY_LOG2: u32 = 11;
-/// Threads of a CTA in global memory.
+/// Threads per CTA in global memory.
 const THREADS: u32 = 256;
 
-/// The dyadic convolution of `data` and `kernel`: at `i ^ j` the products of elements `i` and `j`.
+/// Returns the dyadic convolution of `data` and `kernel`: element `i ^ j` sums the products of
+/// elements `i` and `j`.
 fn convolve(gpu: &mut Gpu, data: &[f32], kernel: &[f32]) -> Result<Array<f32>, WorkloadError> {
     let mut padded = kernel.to_vec();
     padded.resize(data.len(), 0.0);
@@ -99,13 +100,13 @@ fn transform(gpu: &mut Gpu, data: Array<f32>) -> Result<(), WorkloadError> {
     gpu.launch(&launch, async |w| near(w, data, log2).await)
 }
 
-/// The first element of butterfly `i`; `mask` is the distance of its elements less one.
+/// Returns the first element of butterfly `i`; `mask` is the distance of its elements minus one.
 fn first_of<'w>(i: Lanes<'w, u32>, mask: impl Operand<u32>) -> Lanes<'w, u32> {
     let lo = i & mask;
     ((i - lo) << 2) + lo
 }
 
-/// Two stages at once.
+/// Applies two stages at once.
 fn butterfly(elements: [Pointer<'_, f32>; 4]) {
     let [a, b, c, d] = elements.map(Pointer::load);
     let (a, c) = (a + c, a - c);
@@ -165,8 +166,8 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Sums of all elements, each with the sign that the bits which its number and the result's
-    /// share give it.
+    /// Sums all elements with the sign given by the parity of the bits that their index and the
+    /// result's share.
     fn plain(data: &[f32]) -> Vec<f32> {
         let sign =
             |i: usize, j: usize| if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -225,7 +226,8 @@ mod tests {
                 apart.push((addresses[1] - addresses[0]) / 4);
             }
         });
-        // Strides of 256, 64, 16, 4 and 1, four loads each, and at last what goes to memory.
+        // Strides of 256, 64, 16, 4 and 1, four loads each, and finally the loads for the store to
+        // memory.
         let strides = [1, 1, 1, 1, 4].map(|apart| [apart; 4]).concat();
         assert_eq!(apart, [strides, vec![1; 4]].concat());
     }

@@ -1,5 +1,5 @@
-//! Gaussian elimination without pivoting: for each pivot a launch that computes the multipliers of
-//! its column, and one that subtracts its row from those below. The host substitutes back.
+//! Gaussian elimination without pivoting: for each pivot, one launch computes the multipliers of
+//! its column and one subtracts its row from the rows below. The host substitutes back.
 //!
 //! ```cuda
 //! __global__ void Fan1(float *m, const float *a, int n, int t) {
@@ -37,14 +37,14 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// `a` x = `b`.
+/// The system `a` x = `b`.
 struct System {
     n: u32,
     a: Vec<f32>,
     b: Vec<f32>,
 }
 
-/// Small numbers, and in the diagonal larger ones than a row has together, so that no pivot is zero.
+/// Generates small numbers, with a dominant diagonal so that no pivot is zero.
 fn system(n: u32, random: &mut Random) -> System {
     let (mut a, b) = (small_floats(n * n, random), small_floats(n, random));
     for row in 0..n {

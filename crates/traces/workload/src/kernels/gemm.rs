@@ -18,8 +18,8 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the inner loop is unrolled and reads `As` in fours (`LDS.128`), which lie side by side; the guards
-//! of the loads are predicates.
+//! As compiled (nvcc 13 for sm_75): the inner loop is unrolled and reads `As`, whose elements are
+//! contiguous, in fours (`LDS.128`); the guards of the loads are predicates.
 
 use super::prelude::*;
 
@@ -50,7 +50,7 @@ impl Choice for Tile {
     const NAMES: &'static [(&'static str, Tile)] = &[("16", Tile::Small), ("32", Tile::Large)];
 }
 
-/// The matrices on the device: `c` = `a` × `b`, rows after rows.
+/// The matrices on the device: `c` = `a` × `b`, row-major.
 #[derive(Clone, Copy)]
 struct Product {
     a: Array<f32>,
@@ -62,7 +62,7 @@ struct Product {
     tile: u32,
 }
 
-/// C of `m` × `n` from A of `m` × `k` and B of `k` × `n`.
+/// Computes C of `m` × `n` from A of `m` × `k` and B of `k` × `n`.
 fn gemm(
     gpu: &mut Gpu,
     tile: Tile,

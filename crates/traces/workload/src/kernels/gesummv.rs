@@ -1,5 +1,5 @@
-//! Sum of two matrix-vector products, `y = α A x + β B x`: a thread per row, which walks its rows of
-//! A and B from the left to the right. Neighbouring lanes are a row apart.
+//! Sum of two matrix-vector products, `y = α A x + β B x`: one thread per row, walking its rows of
+//! A and B from left to right. Neighbouring lanes are a row apart.
 //!
 //! ```cuda
 //! __global__ void gesummv_kernel(const float *a, const float *b, const float *x, float *y, float *tmp,
@@ -14,10 +14,9 @@
 //! }
 //! ```
 //!
-//! As compiled: `y` and `tmp` may overlap with anything, so both sums are kept in memory and
-//! `x[j]` is read again after the first store. PolyBench's matrices are square, with rows of as many
-//! elements as they have columns; `columns` and `pitch` are ours. nvcc unrolls the loop by four;
-//! here it is not.
+//! As compiled: `y` and `tmp` may alias anything, so both sums are kept in memory and `x[j]` is
+//! read again after the first store. PolyBench's matrices are square without padding; `columns` and
+//! `pitch` are additions. nvcc unrolls the loop by four; here it is not unrolled.
 
 use super::prelude::*;
 
@@ -41,7 +40,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// What the products count for.
+/// Weights of the two products.
 const ALPHA: f32 = 2.0;
 const BETA: f32 = 3.0;
 
@@ -53,7 +52,7 @@ fn check_pitch(columns: u32, pitch: u32) -> Result<(), WorkloadError> {
     Err(WorkloadError::Inconsistent { message })
 }
 
-/// Rows of `columns` numbers, and zeros up to `pitch`.
+/// Generates rows of `columns` numbers, zero-padded to `pitch`.
 fn matrix(n: u32, columns: u32, pitch: u32, random: &mut Random) -> Vec<f32> {
     let mut values = vec![0.0; (n * pitch) as usize];
     for row in values.chunks_exact_mut(pitch as usize) {
@@ -62,7 +61,7 @@ fn matrix(n: u32, columns: u32, pitch: u32, random: &mut Random) -> Vec<f32> {
     values
 }
 
-/// y, of rows that are `pitch` elements apart and as long as `x`.
+/// Computes y, for rows that are `pitch` elements apart and as long as `x`.
 fn gesummv(
     gpu: &mut Gpu,
     matrices: [&[f32]; 2],
@@ -128,7 +127,7 @@ mod tests {
             let loads = executed.iter().filter(|(i, _)| i.kind == Kind::Load);
             loads.filter(|(_, record)| is_apart(record)).count()
         };
-        // A and B; `x` twice; `tmp` and `y`, and `tmp` again in the end.
+        // A and B; `x` twice; `tmp` and `y`, and `tmp` again at the end.
         assert_eq!([apart(256), apart(0), apart(4)], [2 * 40, 2 * 40, 2 * 40 + 1]);
         let stores = executed.iter().filter(|(i, _)| i.kind == Kind::Store).count();
         assert_eq!(stores, 2 * 40 + 1);

@@ -1,11 +1,11 @@
-//! What graph kernels have in common: the graph on the device, queues of vertices, sums over a warp.
+//! Helpers of graph kernels: the graph on the device, queues of vertices, sums over a warp.
 
 use warpmem_trace::WARP_SIZE;
 
 use super::prelude::*;
 use crate::warp::numbers::Number;
 
-/// Of kernels that start at one vertex.
+/// Parameter of kernels that start at one vertex.
 pub const SOURCE: Parameter = Parameter::count(
     "source",
     0,
@@ -14,9 +14,9 @@ pub const SOURCE: Parameter = Parameter::count(
     "Where the search starts: rank of the vertex by its neighbours, 0 has most",
 );
 
-/// The vertex for which `rank` others have more neighbours, or as many and a lower number. That
-/// number is the one before `labels` renamed the vertices, so the search starts at the same vertex
-/// in any order.
+/// Returns the vertex of rank `rank` by descending number of neighbours; ties go to the lower
+/// number before `labels` renamed the vertices, so that the search starts at the same vertex in any
+/// order.
 pub fn by_rank(graph: &Csr, labels: Option<&[u32]>, rank: u32) -> Result<u32, WorkloadError> {
     let label = |vertex: u32| labels.map_or(vertex, |labels| labels[vertex as usize]);
     let mut vertices: Vec<u32> = (0..graph.rows()).collect();
@@ -30,9 +30,9 @@ pub fn by_rank(graph: &Csr, labels: Option<&[u32]>, rank: u32) -> Result<u32, Wo
 /// A graph in device memory, in compressed sparse rows.
 #[derive(Clone, Copy)]
 pub struct DeviceGraph {
-    /// Number of every vertex's first edge, and of edges.
+    /// First edge of every vertex, and the number of edges.
     pub row: Array<u32>,
-    /// Where the edges go.
+    /// Destinations of the edges.
     pub col: Array<u32>,
 }
 
@@ -41,14 +41,14 @@ impl DeviceGraph {
         DeviceGraph { row: gpu.upload(&graph.offsets), col: gpu.upload(&graph.columns) }
     }
 
-    /// Addresses of the edges, where the graph is the first that is uploaded.
+    /// Returns the addresses of the edges if the graph is the first upload.
     #[cfg(test)]
     pub fn edge_addresses(graph: &Csr) -> std::ops::Range<u64> {
         use super::testing::run;
         run(|gpu| Ok(DeviceGraph::upload(gpu, graph).col)).result.range()
     }
 
-    /// `row[v]` and `row[v + 1]`: the edges of `v`, and where they end.
+    /// `row[v]` and `row[v + 1]`: the first edge of `v`, and the end of its edges.
     pub fn edges<'w>(&self, v: Lanes<'w, u32>) -> (Lanes<'w, u32>, Lanes<'w, u32>) {
         let bounds = self.row.at(v);
         (bounds.load(), bounds.offset(1).load())
@@ -60,7 +60,7 @@ impl DeviceGraph {
         v.warp().range(first, end, 1, body);
     }
 
-    /// As [`DeviceGraph::each_edge`], with the vertices that the edges go to: `body(col[e])`.
+    /// As [`DeviceGraph::each_edge`], with the destinations: `body(col[e])`.
     pub fn each_neighbour<'w>(&self, v: Lanes<'w, u32>, mut body: impl FnMut(Lanes<'w, u32>)) {
         self.each_edge(v, |e| body(self.col.load(e)));
     }
@@ -74,12 +74,12 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// With room for `capacity` items.
+    /// Creates a list with room for `capacity` items.
     pub fn new(gpu: &mut Gpu, capacity: u32) -> Queue {
         Queue { items: gpu.zeros(u64::from(capacity)), tail: gpu.zeros(1) }
     }
 
-    /// Makes `items` the list.
+    /// Sets the list to `items`.
     pub fn fill(&self, gpu: &mut Gpu, items: &[u32]) {
         gpu.copy_to(self.items, items);
         gpu.copy_to(self.tail, &[items.len() as u32]);
@@ -94,8 +94,9 @@ impl Queue {
         gpu.download(self.tail)[0]
     }
 
-    /// `items[atomicAdd(tail, 1)] = item`, with one atomic for all lanes that get here together, as `nvcc` compiles
-    /// it since CUDA 9 (Adinets, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics", 2014):
+    /// `items[atomicAdd(tail, 1)] = item`, with one atomic for all active lanes, as `nvcc` compiles
+    /// it since CUDA 9 (Adinets, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics",
+    /// 2014):
     ///
     /// ```cuda
     /// unsigned peers = __activemask();
@@ -114,7 +115,7 @@ impl Queue {
     }
 }
 
-/// Sum over the warp, in lane 0. All 32 lanes must get here:
+/// Sums over the warp into lane 0. All 32 lanes must be active:
 ///
 /// ```cuda
 /// for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(~0, value, d);
@@ -123,15 +124,15 @@ pub fn warp_sum<T: Number>(value: Lanes<'_, T>) -> Lanes<'_, T> {
     [16, 8, 4, 2, 1].into_iter().fold(value, |sum, distance| sum.shuffle_down(distance) + sum)
 }
 
-/// `warp_add(total, value)`: `atomicAdd(total, value)` of every lane, as one of lane 0 with the sum over the warp. All 32
-/// lanes must get here.
+/// `warp_add(total, value)`: replaces `atomicAdd(total, value)` of every lane by one atomic of lane
+/// 0 with the sum over the warp. All 32 lanes must be active.
 pub fn warp_add<T: Number>(total: Pointer<'_, T>, value: Lanes<'_, T>) {
     let sum = warp_sum(value);
     let lane = value.warp().lane();
     value.warp().when(lane.eq(0), || total.add(sum));
 }
 
-/// Refuses CTAs with warps that are not full, for kernels in which a warp works as one.
+/// Refuses CTAs with partial warps, for kernels in which a warp works as a unit.
 pub fn check_full_warps(block: u32) -> Result<(), WorkloadError> {
     check_multiple("block", u64::from(block), WARP_SIZE as u64)
 }
@@ -175,7 +176,7 @@ mod tests {
         // CTA 1 starts at thread 35, so its even threads are its odd lanes.
         let even: Vec<u32> = (0..70).step_by(2).collect();
         assert_eq!(run.result, [&[7], even.as_slice()].concat());
-        // One in each of the two CTAs' two warps.
+        // One in each of the two warps of both CTAs.
         assert_eq!(run.accesses(Kind::Atomic).len(), 4);
     }
 

@@ -1,5 +1,4 @@
-//! Random updates of a table, XORed with the same random numbers that choose the entries: there is
-//! no locality.
+//! Random updates of a table, XORed with the random numbers that select the entries: no locality.
 //!
 //! ```cuda
 //! #define POLY 0x7
@@ -15,8 +14,8 @@
 //! ```
 //!
 //! The stream is the benchmark's, independent of the seed: x → 2x in GF(2)[x] modulo its
-//! polynomial, from 1 on. Each thread has a run of it; the host computes where the runs start,
-//! which the benchmark does not time either.
+//! polynomial, from 1 on. Each thread processes a contiguous part of it; the host computes where
+//! the parts start, which the benchmark does not time either.
 
 use super::prelude::*;
 
@@ -61,16 +60,17 @@ impl Choice for Variant {
         &[("atomic", Variant::Atomic), ("racy", Variant::Racy)];
 }
 
-/// What the benchmark's polynomial leaves of x^64.
+/// Remainder of x^64 modulo the benchmark's polynomial.
 const POLY: u64 = 7;
-/// The number before the first of the stream.
+/// Number before the first of the stream.
 const START: u64 = 1;
 
 fn next(ran: u64) -> u64 {
     (ran << 1) ^ if ran >> 63 == 1 { POLY } else { 0 }
 }
 
-/// The number before the run of each of `threads` threads, of `each` of the first `n` numbers.
+/// Returns the number before the part of each of `threads` threads, of `each` of the first `n`
+/// numbers.
 fn starts(n: u32, threads: u32, each: u32) -> Vec<u64> {
     let mut starts = vec![START; threads as usize];
     let mut ran = START;
@@ -115,7 +115,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// The table after the updates, given as it is before.
+    /// Returns the table after the updates of `before`.
     fn updated(variant: Variant, before: &[u64], n: u32, shape: (u32, u32)) -> Run<Vec<u64>> {
         run(|gpu| {
             let table = gpu.upload(before);
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// The benchmark allows for one word in a hundred to be wrong.
+    /// The benchmark tolerates one wrong word in a hundred.
     #[test]
     fn racy_updates_of_one_warp_are_lost_where_lanes_meet() {
         let before: Vec<u64> = (0..1 << 16).collect();
@@ -156,11 +156,12 @@ mod tests {
         assert!((1..656).contains(&wrong), "{wrong}");
         let counts = [Kind::Load, Kind::Store].map(|kind| run.accesses(kind).len());
         assert_eq!(counts, [256 + (1 << 14), 1 << 14]);
-        // All lanes read before one writes, and the last one's word stays: numbers 63 and 64 of the stream.
+        // All lanes read before any writes, and the last lane's word remains: numbers 63 and 64 of
+        // the stream.
         assert_eq!(updated(Variant::Racy, &[0], 64, (1, 32)).result, [1 << 63 ^ 7]);
     }
 
-    /// Numbers of HPCC's stream, of which the first sixty-four are powers of two.
+    /// Numbers of HPCC's stream; the first sixty-four are powers of two.
     #[test]
     fn the_stream_is_that_of_the_benchmark() {
         let stream: Vec<u64> =

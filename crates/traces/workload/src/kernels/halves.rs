@@ -1,41 +1,43 @@
-//! What the kernels of transformers share: vectors of half-precision numbers, numbers of the size that such models have, and sums
-//! over a CTA.
+//! Helpers of transformer kernels: vectors of half-precision numbers, numbers of typical magnitude,
+//! and sums over a CTA.
 
 use half::f16;
 
 use super::prelude::*;
 
-/// Eight halves, 16 bytes: the most that a lane loads or stores at once.
+/// Eight halves, 16 bytes: the most that a lane loads or stores in one access.
 pub type Eight = [[f16; 2]; 4];
 
-/// Element `index` of a vector, in single precision.
+/// Returns element `index` of a vector in single precision.
 pub fn float(vector: Lanes<'_, Eight>, index: usize) -> Lanes<'_, f32> {
     vector.part(index / 2).part(index % 2).to_f32()
 }
 
-/// Multiples of 1/4 from -2 to 2, as activations are after a normalisation.
+/// Generates multiples of 1/4 from -2 to 2, like activations after a normalisation.
 pub fn activations(len: u32, random: &mut Random) -> Vec<f16> {
     (0..len).map(|_| quarter(random)).collect()
 }
 
-/// A multiple of 1/4 from -2 to 2.
+/// Draws a multiple of 1/4 from -2 to 2.
 pub fn quarter(random: &mut Random) -> f16 {
     f16::from_f32((random.index(17) as f32 - 8.0) / 4.0)
 }
 
-/// Multiples of 1/256 from -8/256 to 8/256: their standard deviation is 0.019, and models start from 0.02.
+/// Generates multiples of 1/256 from -8/256 to 8/256: their standard deviation is 0.019, and models
+/// are initialised with 0.02.
 pub fn weights(len: u32, random: &mut Random) -> Vec<f16> {
     let values: [f16; 17] = std::array::from_fn(|step| f16::from_f32((step as f32 - 8.0) / 256.0));
     (0..len).map(|_| values[random.index(17) as usize]).collect()
 }
 
-/// `first`, half of it, and so on down to 1.
+/// Iterates over `first`, half of it, and so on down to 1.
 pub fn halvings(first: u32) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(first as usize), |&n| Some(n / 2)).take_while(|&n| n > 0)
 }
 
-/// The sum of a CTA's values, in the first thread: of each warp by shuffles, then of the warps through `sums`, 32 floats in shared
-/// memory. All warps of the CTA are whole (vLLM 0.2, `blockReduceSum`).
+/// Sums a CTA's values into the first thread: over each warp by shuffles, then over the warps
+/// through `sums`, 32 floats in shared memory. All warps of the CTA must be full (vLLM 0.2,
+/// `blockReduceSum`).
 pub async fn block_sum<'w>(
     w: &'w Warp,
     thread: Lanes<'w, u32>,

@@ -1,6 +1,6 @@
-//! Hash join: the smaller relation is put into a table with linear probing, one compare-and-swap per slot tried; each
-//! tuple of the larger then looks for its partner, and those that found one write it out behind a common cursor, which a
-//! warp moves once for all its lanes.
+//! Hash join: the smaller relation is inserted into a table with linear probing, one
+//! compare-and-swap per slot tried; each tuple of the larger one then looks up its partner, and
+//! matches are appended at a shared cursor, which a warp advances once for all its lanes.
 //!
 //! ```cuda
 //! __device__ unsigned home(unsigned key, unsigned slots) { return __umulhi(fmix32(key), slots); }
@@ -29,7 +29,7 @@
 //! }
 //! ```
 //!
-//! `fmix32` is the end of MurmurHash3.
+//! `fmix32` is the finaliser of MurmurHash3.
 
 use super::prelude::*;
 
@@ -65,7 +65,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Key of a slot that is free.
+/// Key of a free slot.
 const EMPTY: u32 = 0;
 
 struct Relation {
@@ -74,7 +74,7 @@ struct Relation {
 }
 
 impl Relation {
-    /// Keys from 1 to `n`, in any order; the values are theirs.
+    /// Generates keys from 1 to `n`, in random order, and their values.
     fn build(n: u32, random: &mut Random) -> Relation {
         let mut keys: Vec<u32> = (1..=n).collect();
         random.shuffle(&mut keys);
@@ -82,8 +82,8 @@ impl Relation {
         Relation { keys, values }
     }
 
-    /// `n` tuples, `share` percent of which have a partner in `build`, chosen by popularity; the
-    /// keys of the others are absent. Their values number them.
+    /// Draws `n` tuples, `share` percent with a partner in `build`, chosen by popularity; the other
+    /// keys are absent. Values number the tuples.
     fn probe(build: &Relation, n: u32, share: u32, skew: u64, random: &mut Random) -> Relation {
         let partners = build.keys.len() as u32;
         let zipf = Zipf::new(partners, skew);
@@ -103,9 +103,9 @@ impl Relation {
 #[derive(Clone, Copy)]
 struct Join {
     table: Array<[u32; 2]>,
-    /// Values of the probing tuple and of its partner.
+    /// Values of the probing tuple and its partner.
     out: Array<[u32; 2]>,
-    /// Number of them.
+    /// Number of results.
     cursor: Array<u32>,
 }
 
@@ -134,7 +134,7 @@ impl Join {
         self.table.len() as u32
     }
 
-    /// The slot where `key` belongs.
+    /// Returns the home slot of `key`.
     fn home<'w>(&self, key: Lanes<'w, u32>) -> Lanes<'w, u32> {
         let hash = (key ^ (key >> 16)) * 0x85eb_ca6b;
         let hash = (hash ^ (hash >> 13)) * 0xc2b2_ae35;
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Slots from where `key` belongs to where it or a free one is.
+    /// Counts the slots from the home of `key` to its slot or a free one.
     fn walk(table: &[[u32; 2]], key: u32) -> usize {
         let mut hash = (key ^ (key >> 16)).wrapping_mul(0x85eb_ca6b);
         hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
@@ -263,7 +263,8 @@ mod tests {
             let walks =
                 |keys: &[u32]| keys.iter().map(|&key| walk(&run.result, key)).sum::<usize>();
             assert_eq!(probed, walks(&probe.keys), "{} in the table", build.len());
-            // Whatever the order, the table's tuples lie as far from home in sum (Knuth, vol. 3, 6.4).
+            // The total distance from home does not depend on the insertion order (Knuth, vol. 3,
+            // 6.4).
             assert_eq!(tried, walks(&build.keys), "{} in the table", build.len());
         }
     }

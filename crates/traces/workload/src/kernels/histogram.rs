@@ -1,5 +1,5 @@
-//! Histogram: every element is one atomic, on counters in global memory, where all CTAs meet (`global`), or on
-//! the CTA's own in shared memory, which are added up at the end (`shared`).
+//! Histogram: one atomic per element, on counters in global memory shared by all CTAs (`global`),
+//! or on private counters in shared memory that are summed at the end (`shared`).
 //!
 //! ```cuda
 //! __global__ void histogram(const unsigned *data, unsigned *bins, int n) {
@@ -54,7 +54,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// What a CTA can have without asking for more.
+/// Shared memory of a CTA without opt-in, bytes.
 const SHARED_BYTES: u32 = 48 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -27,8 +27,9 @@
 //! }
 //! ```
 //!
-//! Texture fetches are loads through the read-only path, as texture references are gone; the centres are in constant
-//! memory. The nearer centre is chosen with selects, and no loop is unrolled.
+//! Texture fetches are loads through the read-only path, as texture references no longer exist; the
+//! centres are in constant memory. The nearer centre is chosen with selects, and no loop is
+//! unrolled.
 
 use warpmem_trace::CacheOp;
 
@@ -66,7 +67,7 @@ pub const GENERATOR: Generator = Generator {
 enum Layout {
     /// Structure of arrays: neighbouring lanes read neighbouring words.
     Soa,
-    /// Array of structures: neighbouring lanes read as far apart as a point is long.
+    /// Array of structures: neighbouring lanes read one point length apart.
     Aos,
 }
 
@@ -76,10 +77,10 @@ impl Choice for Layout {
 
 /// Bytes of constant memory.
 const CONSTANT_BYTES: u32 = 64 << 10;
-/// Cluster of a point that is in none yet (-1 as an `int`).
+/// Cluster of an unassigned point (-1 as an `int`).
 const NONE: u32 = u32::MAX;
 
-/// The first centres are points, and all centres are in constant memory.
+/// Checks that the initial centres are points and that all centres fit in constant memory.
 fn check_clusters(clusters: u32, points: u32, features: u32) -> Result<(), WorkloadError> {
     let refuse = |message| Err(WorkloadError::Inconsistent { message });
     if clusters > points {
@@ -93,7 +94,7 @@ fn check_clusters(clusters: u32, points: u32, features: u32) -> Result<(), Workl
     Ok(())
 }
 
-/// Points, one after the other.
+/// Points, stored one after the other.
 struct Points {
     features: u32,
     values: Vec<f32>,
@@ -109,7 +110,7 @@ impl Points {
     }
 }
 
-/// Where the kernel leaves the cluster of each point.
+/// Returns the array with the cluster of each point.
 fn kmeans(
     gpu: &mut Gpu,
     layout: Layout,
@@ -149,12 +150,12 @@ fn kmeans(
     Ok(search.membership)
 }
 
-/// Side of the smallest square grid of at least `ctas` CTAs.
+/// Returns the side of the smallest square grid of at least `ctas` CTAs.
 fn square_side(ctas: u32) -> u32 {
     (ctas - 1).isqrt() + 1
 }
 
-/// Each centre to the mean of its points; one that has none stays.
+/// Moves each centre to the mean of its points; a centre without points stays.
 fn move_centres(centres: &mut [f32], points: &Points, membership: &[u32]) {
     let mut sums = vec![0.0; centres.len()];
     let mut sizes = vec![0.0; centres.len() / points.features as usize];
@@ -172,7 +173,7 @@ fn move_centres(centres: &mut [f32], points: &Points, membership: &[u32]) {
     }
 }
 
-/// What the kernels get.
+/// Arguments of the kernels.
 #[derive(Clone, Copy)]
 struct Search {
     features: Array<f32>,
@@ -229,7 +230,7 @@ mod tests {
         Points { features, values: small_floats(n * features, &mut Random::new(seed)) }
     }
 
-    /// Lloyd's algorithm in single precision, and how many rounds it took.
+    /// Runs Lloyd's algorithm in single precision; also returns the number of rounds.
     fn plain(points: &Points, clusters: usize, iterations: u32) -> (Vec<u32>, usize) {
         let mut centres: Vec<Vec<f32>> =
             points.iter().take(clusters).map(<[f32]>::to_vec).collect();
@@ -288,7 +289,7 @@ mod tests {
         assert!(plain(&points(100, 3, 8), 4, 100).1 > 3, "the centres move");
     }
 
-    /// Lines of 128 bytes that each load of the first warp reads, by kernel.
+    /// Returns the 128-byte lines read by each load of the first warp, by kernel.
     fn lines_per_load(layout: Layout) -> Vec<(usize, usize)> {
         let points = points(64, 34, 8);
         let run = run(|gpu| kmeans(gpu, layout, &points, 5, 1, 64));

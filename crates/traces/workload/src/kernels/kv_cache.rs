@@ -1,4 +1,4 @@
-//! Keys and values put into pages, and pages copied.
+//! Stores keys and values in pages, and copies pages.
 //!
 //! ```cuda
 //! // key_cache is [pages][heads][head_size / 8][PAGE][8], value_cache is [pages][heads][head_size][PAGE].
@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! `PAGE`, `heads` and `head_size` are known when it is compiled here: divisions are by constants.
+//! `PAGE`, `heads` and `head_size` are compile-time constants here, so divisions are by constants.
 
 use half::f16;
 
@@ -74,7 +74,7 @@ impl Choice for Variant {
         &[("store", Variant::Store), ("copy", Variant::Copy)];
 }
 
-/// How keys and values lie in pages.
+/// The layout of keys and values in pages.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     kv_heads: u32,
@@ -83,7 +83,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// A sequence may begin in the middle of its first page.
+    /// Checks the sizes. A sequence may begin in the middle of its first page.
     fn check(&self, sequences: u32, tokens: u32) -> Result<(), WorkloadError> {
         check_multiple("head-size", u64::from(self.head_size), 8)?;
         let pages = (tokens + self.page.tokens() - 1).div_ceil(self.page.tokens());
@@ -91,29 +91,30 @@ impl Shape {
         check_entries("keys", sequences * 2 * pages, self.per_page())
     }
 
-    /// Elements of a token.
+    /// Returns the elements of a token.
     fn per_token(&self) -> u32 {
         self.kv_heads * self.head_size
     }
 
-    /// Keys, or values, of a page.
+    /// Returns the elements of the keys, or values, of a page.
     fn per_page(&self) -> u32 {
         self.per_token() * self.page.tokens()
     }
 }
 
-/// New tokens, and the slots of the cache that they are to have.
+/// New tokens, and their slots in the cache.
 struct New {
     shape: Shape,
     keys: Vec<f16>,
     values: Vec<f16>,
     slots: Vec<u64>,
-    /// Pages of the pool.
+    /// Pages in the pool.
     pool: u32,
 }
 
 impl New {
-    /// The first token of each sequence has any place in its page, as one of a sequence that goes on.
+    /// Draws new tokens. The first token of each sequence has a random position in its page, as in
+    /// a continued sequence.
     fn drawn(shape: Shape, sequences: u32, tokens: u32, random: &mut Random) -> New {
         let starts: Vec<u32> = (0..sequences).map(|_| random.index(shape.page.tokens())).collect();
         let ends: Vec<u32> = starts.iter().map(|start| start + tokens).collect();
@@ -128,7 +129,7 @@ impl New {
     }
 }
 
-/// The caches of keys and of values.
+/// Returns the caches of keys and of values.
 fn store(gpu: &mut Gpu, new: &New) -> Result<[Array<f16>; 2], WorkloadError> {
     let cached = u64::from(new.pool * new.shape.per_page());
     let store = Store {
@@ -146,27 +147,29 @@ fn store(gpu: &mut Gpu, new: &New) -> Result<[Array<f16>; 2], WorkloadError> {
     Ok([store.cache.keys, store.cache.values])
 }
 
-/// Pages of keys, laid out [page][head][element / 8][slot][element % 8], and of values, [page][head][element][slot].
+/// Pages of keys, laid out [page][head][element / 8][slot][element % 8], and of values,
+/// [page][head][element][slot].
 #[derive(Clone, Copy)]
 pub struct Cache {
     pub keys: Array<f16>,
     pub values: Array<f16>,
 }
 
-/// What the kernel gets that stores tokens.
+/// Arguments of the kernel that stores tokens.
 #[derive(Clone, Copy)]
 pub struct Store {
     pub keys: Array<f16>,
     pub values: Array<f16>,
-    /// The element of `keys` and of `values` where the first token begins, and how many lie from there to the next one's.
+    /// First token's element of `keys` and of `values`, and the elements from one token to the
+    /// next.
     pub first: [u32; 2],
     pub stride: u32,
-    /// The slot of each token.
+    /// Slot of each token.
     pub slots: Array<u64>,
     pub cache: Cache,
     pub kv_heads: u32,
     pub head_size: u32,
-    /// Tokens in a page.
+    /// Tokens per page.
     pub page: u32,
 }
 
@@ -201,12 +204,12 @@ struct Forked {
     shape: Shape,
     keys: Vec<f16>,
     values: Vec<f16>,
-    /// Page and its copy, one after the other.
+    /// Pairs of a page and its copy.
     mapping: Vec<u64>,
 }
 
 impl Forked {
-    /// Half of the pool's pages are copied to the other half, in any order.
+    /// Copies half of the pool's pages to the other half, in random order.
     fn drawn(shape: Shape, sequences: u32, tokens: u32, random: &mut Random) -> Forked {
         let pages = 2 * sequences * tokens.div_ceil(shape.page.tokens());
         let mut mapping: Vec<u64> = (0..u64::from(pages)).collect();
@@ -216,7 +219,7 @@ impl Forked {
     }
 }
 
-/// The caches of keys and of values.
+/// Returns the caches of keys and of values.
 fn copy(gpu: &mut Gpu, forked: &Forked) -> Result<[Array<f16>; 2], WorkloadError> {
     let (keys, values) = (gpu.upload(&forked.keys), gpu.upload(&forked.values));
     let mapping = gpu.upload(&forked.mapping);
@@ -247,7 +250,8 @@ mod tests {
         Shape { kv_heads, head_size, page }
     }
 
-    /// Where element `d` of head `head` of the token in `slot` lies in the cache of keys, and in that of values.
+    /// Returns the position of element `d` of head `head` of the token in `slot`, in the cache of
+    /// keys and in that of values.
     fn places(shape: &Shape, slot: u64, head: u32, d: u32) -> [usize; 2] {
         let tokens = shape.page.tokens();
         let (page, at) = (slot as u32 / tokens, slot as u32 % tokens);
@@ -295,7 +299,8 @@ mod tests {
             Ok(caches.map(|cache| cache.range()))
         });
         let [keys, values] = &run.result;
-        // Thirty-two elements are four pieces, 256 bytes apart, and thirty-two values, 32 bytes apart.
+        // Thirty-two elements are four pieces, 256 bytes apart, and thirty-two values, 32 bytes
+        // apart.
         assert_eq!(run.lines(Kind::Store, keys), vec![4; 4]);
         assert_eq!(run.lines(Kind::Store, values), vec![8; 4]);
     }

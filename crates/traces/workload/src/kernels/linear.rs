@@ -1,4 +1,5 @@
-//! A linear layer for the few tokens of a decode step: every weight is read once and used for all tokens.
+//! A linear layer for the few tokens of a decode step: every weight is read once and used for all
+//! tokens.
 //!
 //! ```cuda
 //! // Grid: (1, n / 2). M tokens, known when it is compiled; half8 is eight halves, read at once.
@@ -25,8 +26,8 @@
 //! }
 //! ```
 //!
-//! Loops over tokens, columns and elements are unrolled, the one over `k` is not. The loads of an iteration come before its first
-//! product.
+//! Loops over tokens, columns and elements are unrolled, the loop over `k` is not. The loads of an
+//! iteration precede its first product.
 
 use half::f16;
 
@@ -56,12 +57,12 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Columns of a CTA.
+/// Columns per CTA.
 const TILE_N: u32 = 2;
 const THREADS: u32 = 128;
 const WARPS: u32 = THREADS / 32;
 
-/// Refuses a matrix of `n` columns of `k` weights that the kernel cannot read.
+/// Refuses shapes that the kernel cannot read: `n` columns of `k` weights.
 fn check_shape(n: u32, k: u32) -> Result<(), WorkloadError> {
     check_multiple("n", u64::from(n), u64::from(TILE_N))?;
     check_multiple("k", u64::from(k), 8)?;
@@ -80,7 +81,7 @@ fn linear(
     Ok(layer.out)
 }
 
-/// What the kernel gets: `k` inputs and `n` outputs for each token, and `k` weights for each output.
+/// Arguments of the kernel: `k` inputs and `n` outputs per token, and `k` weights per output.
 #[derive(Clone, Copy)]
 pub struct Linear {
     pub act: Array<f16>,
@@ -102,7 +103,7 @@ impl Linear {
         gpu.launch(&launch, async |w| self.multiply(w).await)
     }
 
-    /// Sums that a CTA computes.
+    /// Returns the number of sums per CTA.
     fn sums(&self) -> u32 {
         TILE_N * self.tokens
     }
@@ -157,7 +158,7 @@ impl Linear {
     }
 }
 
-/// The layer in double precision, its results rounded to half precision.
+/// Computes the layer in double precision, rounded to half precision.
 #[cfg(test)]
 pub fn plain(tokens: &[f16], weight: &[f16], k: usize) -> Vec<f16> {
     let dot = |a: &[f16], b: &[f16]| -> f64 {
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn gives_the_product_whatever_the_sizes() {
-        // Products of multiples of 1/4 and 1/256 are exact, and so are their sums.
+        // Products of multiples of 1/4 and 1/256, and their sums, are exact.
         for [tokens, n, k] in [[1, 2, 8], [1, 6, 1032], [2, 4, 2048], [5, 10, 264], [16, 2, 1024]] {
             let mut random = Random::new(3);
             let (act, weight) = (activations(tokens * k, &mut random), weights(n * k, &mut random));

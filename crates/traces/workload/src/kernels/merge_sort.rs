@@ -1,8 +1,8 @@
-//! Merge sort of pairs of key and value: tiles are sorted in shared memory, then pairs of sorted runs are merged, round
-//! after round. Where an element belongs among those of the other run is found by binary search. To give every CTA a
-//! like share of a merge, every 128th element of both runs cuts it: the samples' ranks in the other run are searched,
-//! then those of one run are merged with those of the other, and between two cuts there are at most 128 elements of
-//! each run, which a CTA merges in shared memory.
+//! Merge sort of key-value pairs: tiles are sorted in shared memory, then pairs of sorted runs are
+//! merged, round by round. Binary search finds the rank of an element in the other run. To balance
+//! the CTAs, every 128th element of both runs cuts a merge: the samples' ranks in the other run are
+//! searched, then the ranks of both runs are merged; between two cuts there are at most 128
+//! elements of each run, which one CTA merges in shared memory.
 //!
 //! ```cuda
 //! // How many of the n sorted keys are below key, or not above it (inclusive); n <= first, a power of two.
@@ -143,17 +143,17 @@ fn check_not_above(
     Err(WorkloadError::Inconsistent { message })
 }
 
-/// Threads in a CTA of the kernels that work on samples.
+/// Threads per CTA of the kernels that process samples.
 const RANK_BLOCK: u32 = 256;
 
-/// How the work is cut.
+/// Sizes of tiles and samples.
 #[derive(Clone, Copy)]
 struct Shape {
     tile: u32,
     sample: u32,
 }
 
-/// Keys, and a value for each.
+/// Keys and their values.
 #[derive(Clone, Copy)]
 struct Pairs {
     keys: Array<u32>,
@@ -171,7 +171,7 @@ impl Pairs {
     }
 }
 
-/// Pairs of a CTA.
+/// The pairs of a CTA in shared memory.
 #[derive(Clone, Copy)]
 struct SharedPairs {
     keys: Shared<u32>,
@@ -193,18 +193,19 @@ impl SharedPairs {
     }
 }
 
-/// Which keys count in front of a key.
+/// The keys counted by a rank.
 #[derive(Clone, Copy, PartialEq)]
 enum Rank {
-    /// Those below it, for elements of the first run.
+    /// Keys below the element, for elements of the first run.
     Exclusive,
-    /// Those not above it, for elements of the second, so that equal keys keep their order.
+    /// Keys not above the element, for elements of the second run, so that equal keys keep their
+    /// order.
     Inclusive,
 }
 
 impl Rank {
-    /// How many of `n` sorted keys count; `before(i)` is where key `i` - 1 is, and `first` a power of two not
-    /// below `n`.
+    /// Returns the number of `n` sorted keys that count; `before(i)` returns key `i` - 1, and
+    /// `first` is a power of two not below `n`.
     fn of<'w>(
         self,
         key: Lanes<'w, u32>,
@@ -232,7 +233,7 @@ impl Rank {
     }
 }
 
-/// The pairs sorted by their keys; at first a value is the place of its key.
+/// Returns the pairs sorted by key; the value of a key is its original position.
 fn merge_sort(gpu: &mut Gpu, keys: &[u32], shape: Shape) -> Result<Pairs, WorkloadError> {
     let n = keys.len() as u32;
     let values: Vec<u32> = (0..n).collect();
@@ -285,9 +286,9 @@ async fn sort_tiles(w: &Warp, pairs: Pairs, tile: u32) {
     halves.for_each(|(at, i)| pairs.store(i, own.load(at)));
 }
 
-/// Where a merge is cut, in both runs.
+/// The cuts of a merge in both runs.
 struct Cuts {
-    /// Ranks of the samples in the first run and in the second: first those of the first run's samples.
+    /// Ranks of the samples in the first run and in the second; the first run's samples come first.
     ranks: [Array<u32>; 2],
     /// The same in ascending order.
     places: [Array<u32>; 2],
@@ -391,7 +392,7 @@ impl Cuts {
     }
 }
 
-/// Brings the ranks of both runs' `samples` samples into one order.
+/// Merges the ranks of both runs' `samples` samples.
 fn merge_ranks(w: &Warp, ranks: Array<u32>, places: Array<u32>, samples: u32) {
     let i = w.global_x();
     w.exit_unless(i.lt(ranks.len() as u32 / 2));
@@ -422,7 +423,7 @@ mod tests {
         Shape { tile, sample }
     }
 
-    /// Values name places, so equal keys show whether they kept their order.
+    /// Values are original positions, so equal keys show whether they kept their order.
     #[test]
     fn keys_are_sorted_and_equal_ones_keep_their_order() {
         let shapes = [(32, 32, 4), (64, 64, 32), (256, 64, 32), (512, 64, 64), (512, 32, 4)];
@@ -471,7 +472,8 @@ mod tests {
         assert_eq!(stored, [2 * 512, 2 * 2 * 512]);
     }
 
-    /// Keys of one run all below those of the other: the intervals have elements of one run only.
+    /// All keys of one run are below those of the other, so each interval has elements of one run
+    /// only.
     #[test]
     fn a_cta_merges_what_lies_between_two_cuts() {
         let keys: Vec<u32> = (0..128).collect();

@@ -56,7 +56,7 @@ mod vecadd;
 
 use super::Generator;
 
-/// All generators, in the order in which they are listed.
+/// All generators in list order.
 pub const GENERATORS: &[Generator] = &[
     bfs::GENERATOR,
     sssp::GENERATOR,
@@ -108,7 +108,7 @@ pub const GENERATORS: &[Generator] = &[
     row_streams::GENERATOR,
 ];
 
-/// What a generator's file needs.
+/// The imports of a generator's file.
 pub mod prelude {
     pub use crate::constants::Constants;
     pub use crate::gpu::{Gpu, Launch};
@@ -122,7 +122,7 @@ pub mod prelude {
     pub use crate::warp::predicate::Predicate;
     pub use crate::{Generator, WorkloadError};
 
-    /// The block size of kernels that work with any.
+    /// The block size of kernels that accept any.
     pub const BLOCK: Parameter =
         Parameter::count("block", 256, (1, 1024), "threads", "Threads in a CTA");
 
@@ -144,7 +144,7 @@ pub mod prelude {
         Err(WorkloadError::Inconsistent { message })
     }
 
-    /// The shape of a CTA that `--block-x` and `--block-y` ask for.
+    /// Returns the CTA shape given by `--block-x` and `--block-y`.
     pub fn block_of(arguments: &Arguments) -> Result<[u32; 3], WorkloadError> {
         let (x, y) = (arguments.count32("block-x"), arguments.count32("block-y"));
         if x * y <= 1024 {
@@ -155,7 +155,7 @@ pub mod prelude {
         Err(WorkloadError::Inconsistent { message })
     }
 
-    /// A launch of at least `threads` threads without shared memory.
+    /// Returns a launch of at least `threads` threads without shared memory.
     pub fn launch(
         name: &'static str,
         threads: u32,
@@ -165,13 +165,14 @@ pub mod prelude {
         grid_of(name, threads.div_ceil(block), block, registers_per_thread)
     }
 
-    /// A launch of `grid` CTAs of `block` threads without shared memory.
+    /// Returns a launch of `grid` CTAs of `block` threads without shared memory.
     pub fn grid_of(name: &'static str, grid: u32, block: u32, registers_per_thread: u32) -> Launch {
         let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
         Launch { name, grid, block, registers_per_thread, shared_bytes: 0 }
     }
 
-    /// Whole numbers from 0 to 7: their sums and products are exact in single precision, in any order.
+    /// Generates whole numbers from 0 to 7, whose sums and products are exact in single precision
+    /// in any order.
     pub fn small_floats(n: u32, random: &mut Random) -> Vec<f32> {
         let float = |_| {
             stop::check();

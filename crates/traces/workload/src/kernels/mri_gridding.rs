@@ -1,7 +1,7 @@
-//! Gridding of magnetic resonance samples: each sample, anywhere in space, adds to the points of a cubic grid within a
-//! cutoff, weighted by a Kaiser-Bessel kernel of the distance. `gather` sorts the samples by the cell that they are in,
-//! and a thread per grid point adds up those of the cells around it; `scatter` has a thread per sample, which adds to the
-//! points around it with atomics.
+//! Gridding of magnetic resonance samples: each sample, anywhere in space, contributes to the
+//! points of a cubic grid within a cutoff, weighted by a Kaiser-Bessel kernel of the distance.
+//! `gather` sorts the samples by cell, and one thread per grid point sums those of the surrounding
+//! cells; `scatter` has one thread per sample, which adds to the surrounding points with atomics.
 //!
 //! ```cuda
 //! struct sample { float real, imag, x, y, z, sdc; };
@@ -114,7 +114,7 @@ impl Choice for Variant {
         &[("gather", Variant::Gather), ("scatter", Variant::Scatter)];
 }
 
-/// Where samples are taken.
+/// The sampling pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trajectory {
     /// Along spokes in random directions.
@@ -127,17 +127,17 @@ impl Choice for Trajectory {
         &[("radial", Trajectory::Radial), ("uniform", Trajectory::Uniform)];
 }
 
-/// Samples of a spoke.
+/// Samples per spoke.
 const READOUT: u32 = 128;
-/// Parts of the table of weights.
+/// Intervals in the table of weights.
 const STEPS: u32 = 1 << 12;
 
-/// Real and imaginary part, place, and density compensation.
+/// Real and imaginary part, position, and density compensation.
 type Sample = [f32; 6];
 const PLACE: usize = 2;
 const DENSITY: usize = 5;
 
-/// A cubic grid, and the width of the kernel in hundredths of the distance of its points.
+/// A cubic grid, and the kernel width in hundredths of the grid spacing.
 #[derive(Clone, Copy)]
 struct Grid {
     side: u32,
@@ -155,7 +155,7 @@ impl Grid {
                     if i.is_multiple_of(READOUT) {
                         direction = unit_vector(random);
                     }
-                    // The volume that a sample stands for grows with the square of the radius.
+                    // The volume of a sample grows with the square of the radius.
                     let radius = ((i % READOUT) as f32 + 0.5) / READOUT as f32;
                     let centre = self.side as f32 / 2.0;
                     (direction.map(|part| (part * radius).mul_add(centre, centre)), radius * radius)
@@ -166,12 +166,12 @@ impl Grid {
         (0..n).map(sample).collect()
     }
 
-    /// A coordinate within the grid.
+    /// Draws a coordinate within the grid.
     fn anywhere(self, random: &mut Random) -> f32 {
         random.index(1 << 16) as f32 * self.side as f32 / 65536.0
     }
 
-    /// The points, x first: real and imaginary sums.
+    /// Returns the grid points, x first: real and imaginary sums.
     fn run(
         self,
         gpu: &mut Gpu,
@@ -214,12 +214,13 @@ impl Grid {
         self.cutoff() * self.cutoff()
     }
 
-    /// Cells whose samples may reach a point: so many below its own, and above.
+    /// Returns the cells within reach of a point: the number below and above its own.
     fn reach(self) -> (u32, u32) {
         (self.width.div_ceil(200), self.width / 200)
     }
 
-    /// The kernel at squared distances in equal steps from 0 to the cutoff's, and one more for interpolation.
+    /// Returns the kernel at equally spaced squared distances from 0 to the cutoff, and one more
+    /// for interpolation.
     fn weights(self) -> Vec<f32> {
         let beta = self.beta();
         let weight = |step: u32| {
@@ -229,14 +230,15 @@ impl Grid {
         (0..STEPS + 2).map(weight).collect()
     }
 
-    /// Shape of the kernel for a grid twice as fine as need be (Beatty et al., IEEE TMI 24, 2005, equation 5).
+    /// Returns the shape parameter of the kernel for twofold oversampling (Beatty et al., IEEE TMI
+    /// 24, 2005, equation 5).
     fn beta(self) -> f64 {
         let width = f64::from(self.width) / 100.0;
         std::f64::consts::PI * ((width * 0.75).powi(2) - 0.8).max(0.0).sqrt()
     }
 }
 
-/// A direction, all equally likely.
+/// Draws a uniformly distributed direction.
 fn unit_vector(random: &mut Random) -> [f32; 3] {
     loop {
         let vector = [(); 3].map(|()| (random.index(1 << 16) as f32 - 32767.5) / 32768.0);
@@ -247,7 +249,7 @@ fn unit_vector(random: &mut Random) -> [f32; 3] {
     }
 }
 
-/// The modified Bessel function of order zero, by its power series.
+/// Computes the modified Bessel function of order zero by its power series.
 fn bessel_i0(x: f64) -> f64 {
     let quarter = x * x / 4.0;
     let (mut sum, mut term, mut k) = (1.0, 1.0, 0.0);
@@ -262,7 +264,7 @@ fn bessel_i0(x: f64) -> f64 {
 #[derive(Clone, Copy)]
 struct Device {
     grid: Grid,
-    /// As structures of six.
+    /// Structures of six.
     samples: Array<f32>,
     n: u32,
     weights: Array<f32>,
@@ -271,10 +273,10 @@ struct Device {
 
 /// Samples sorted by cell.
 struct Sorted {
-    /// Place and density compensation.
+    /// Position and density compensation.
     at: Array<[f32; 4]>,
     data: Array<[f32; 2]>,
-    /// The first sample of each cell, and at the end, of none.
+    /// First sample of each cell, and the number of samples.
     start: Array<u32>,
 }
 
@@ -302,7 +304,7 @@ impl Device {
         Ok(sorted)
     }
 
-    /// The thread's sample; threads without one leave.
+    /// Returns the thread's sample; threads without one exit.
     fn sample<'w>(&self, w: &'w Warp) -> Lanes<'w, u32> {
         let i = w.global_x();
         w.exit_unless(i.lt(self.n));
@@ -322,7 +324,8 @@ impl Device {
         (((z << log) + y) << log) + x
     }
 
-    /// The first and last of the cells or points around `at`, `below` it and `above` it, within the grid.
+    /// Returns the first and last of the cells or points around `at`, `below` it and `above` it,
+    /// within the grid.
     fn around<'w>(
         &self,
         at: Lanes<'w, u32>,
@@ -383,7 +386,7 @@ impl Device {
         });
     }
 
-    /// Between the two nearest entries of the table.
+    /// Interpolates between the two nearest entries of the table.
     fn weight<'w>(&self, d2: Lanes<'w, f32>) -> Lanes<'w, f32> {
         let at = d2 * (STEPS as f32 / self.grid.squared_cutoff());
         let step = at.to_u32();

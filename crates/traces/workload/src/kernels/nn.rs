@@ -1,5 +1,5 @@
-//! Nearest neighbours: the distance of every record from one position, a thread per record. The
-//! host looks for the least distances.
+//! Nearest neighbours: the distance of every record from one position, one thread per record. The
+//! host selects the least distances.
 //!
 //! ```cuda
 //! struct LatLong { float lat, lng; };
@@ -29,10 +29,10 @@ pub const GENERATOR: Generator = Generator {
 /// Latitude and longitude.
 type Position = [f32; 2];
 
-/// Where the neighbours are looked for, as in Rodinia's run.
+/// Position of the query, as in Rodinia's run.
 const TARGET: Position = [30.0, 90.0];
 
-/// Records anywhere, at whole degrees.
+/// Generates records at random whole degrees.
 fn records(n: u32, random: &mut Random) -> Vec<Position> {
     let mut degrees = |bound: u32| random.index(2 * bound + 1) as f32 - bound as f32;
     (0..n).map(|_| [degrees(90), degrees(180)]).collect()

@@ -1,9 +1,10 @@
-//! PageRank, by vertices that gather from their neighbours (`pull`) or scatter to them (`push`), one thread each.
-//! The rank of vertices without neighbours goes to all vertices; the host stops when the ranks hardly change. In a
-//! directed graph, `pull` reads the incoming edges from arrays of their own.
+//! PageRank by vertices that gather from their neighbours (`pull`) or scatter to them (`push`), one
+//! thread each. The rank of vertices without neighbours is distributed to all vertices; the host
+//! stops when the ranks have settled. In a directed graph, `pull` reads the incoming edges from
+//! separate arrays.
 //!
-//! `pull` is the GAP benchmark suite's `pr.cc` as kernels, `push` Pannotia's `pagerank`, both with the sums that
-//! the host reads (`warp_add` is one atomic per warp):
+//! `pull` is the GAP benchmark suite's `pr.cc` as kernels, `push` Pannotia's `pagerank`, both with
+//! the sums that the host reads (`warp_add` is one atomic per warp):
 //!
 //! ```cuda
 //! __global__ void contributions(const int *row, const float *rank, float *share, float *dangling, int n) {
@@ -98,26 +99,26 @@ impl Choice for Variant {
         &[("pull", Variant::Pull), ("push", Variant::Push)];
 }
 
-/// Share of the rank that follows edges (Page et al. 1999).
+/// Fraction of the rank that follows edges (Page et al. 1999).
 const DAMPING: f32 = 0.85;
-/// The host stops when all ranks together change by less (GAP's default).
+/// Total change of all ranks below which the host stops (GAP's default).
 const SETTLED: f32 = 1e-4;
 
 /// The graph and its ranks on the device.
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
-    /// Incoming edges, along which vertices gather; in an undirected graph those of `graph`.
+    /// Incoming edges, along which vertices gather; those of `graph` if it is undirected.
     incoming: DeviceGraph,
     rank: Array<f32>,
-    /// Pull: the contribution of a vertex to each neighbour. Push: the sum that a vertex received.
+    /// Pull: the contribution of a vertex to each neighbour. Push: the sum received by a vertex.
     scratch: Array<f32>,
-    /// Rank of vertices without neighbours, and how much all ranks changed.
+    /// Rank of vertices without neighbours, and total change of all ranks.
     totals: Array<[f32; 2]>,
     n: u32,
 }
 
-/// The rank of each vertex.
+/// Returns the rank of each vertex.
 fn pagerank(
     gpu: &mut Gpu,
     variant: Variant,
@@ -220,7 +221,7 @@ impl Device {
         warp_add(self.change(w), moved.get());
     }
 
-    /// The new rank of `v`, to which neighbours give `sum`; by how much it differs goes to `moved`.
+    /// Sets the new rank of `v` from the neighbours' `sum`, and `moved` to its change.
     fn replace_rank<'w>(
         &self,
         w: &'w Warp,
@@ -251,7 +252,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// In double precision.
+    /// Computes the ranks in double precision.
     fn plain_pagerank(graph: &Csr, iterations: u32) -> Vec<f64> {
         let n = graph.rows();
         let share_of_all = 1.0 / f64::from(n);
@@ -285,7 +286,7 @@ mod tests {
         })
     }
 
-    /// Sums of up to some hundred terms, each rounded to 24 bits.
+    /// Sums of up to a few hundred terms, each rounded to 24 bits.
     const TOLERANCE: f64 = 1e-5;
 
     #[test]
@@ -319,12 +320,12 @@ mod tests {
 
     #[test]
     fn ends_when_the_ranks_settle() {
-        // On a ring all ranks are right from the start.
+        // On a ring the initial ranks are already correct.
         let ring = Csr::from_pairs(
             50,
             (0..50).flat_map(|v| [(v, (v + 1) % 50), ((v + 1) % 50, v)]).collect(),
         );
-        // In a star the centre and the others hand what they have back and forth.
+        // In a star, the centre and the leaves exchange their ranks.
         let star = Csr::from_pairs(50, (1..50).flat_map(|v| [(0, v), (v, 0)]).collect());
         for &(_, variant) in Variant::NAMES {
             assert_eq!(ranks(variant, &ring, 100).trace().kernels().len(), 2);
@@ -345,9 +346,11 @@ mod tests {
         // 500 vertices are 8 CTAs of 2 warps, each with a sum of lost rank and one of changes.
         assert_eq!(count(&pull, Kind::Reduction), 16 + 16);
         assert_eq!(count(&push, Kind::Reduction), edges + 16 + 16);
-        // Three words of every vertex and then: two bounds, edge and share, the lost rank, the old rank.
+        // Three words of every vertex, then: two bounds, edge and share, the lost rank, the old
+        // rank.
         assert_eq!(count(&pull, Kind::Load), 3 * 500 + 2 * 500 + 2 * edges + 500 + 500);
-        // As many of every vertex, and edges; then the sum, the lost rank, the old rank.
+        // The same three words of every vertex, and its edges; then the sum, the lost rank, the old
+        // rank.
         assert_eq!(count(&push, Kind::Load), 3 * 500 + edges + 3 * 500);
         assert_eq!(count(&pull, Kind::Store), 500 - isolated + 500);
         assert_eq!(count(&push, Kind::Store), 2 * 500);

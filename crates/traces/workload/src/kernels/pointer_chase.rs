@@ -1,4 +1,4 @@
-//! Linked lists followed by one lane per warp: nothing but latency.
+//! Linked lists followed by one lane per warp: pure latency.
 //!
 //! ```cuda
 //! __global__ void chase(void **const *start, void ***end, int hops) {
@@ -53,7 +53,7 @@ impl Choice for Order {
         &[("random", Order::Random), ("sequential", Order::Sequential)];
 }
 
-/// Refuses lists that would not fit into memory.
+/// Refuses lists that exceed memory.
 fn check_list(nodes: u64, node_bytes: u64) -> Result<(), WorkloadError> {
     if nodes * node_bytes <= 1 << 32 {
         return Ok(());
@@ -70,8 +70,8 @@ fn successors(order: Order, nodes: u32, random: &mut Random) -> Vec<u32> {
     }
 }
 
-/// Warp `w` starts at node `starts[w]`; a node is `stride` words of 8 bytes. Returns the addresses where they
-/// end.
+/// Chases the list with warp `w` from node `starts[w]`; a node is `stride` words of 8 bytes.
+/// Returns the final addresses.
 fn chase(
     gpu: &mut Gpu,
     next: &[u32],

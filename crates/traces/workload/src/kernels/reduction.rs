@@ -1,5 +1,5 @@
-//! Sum of an array: each CTA adds two elements per thread and folds them in shared memory, a barrier after
-//! every fold; launched again on the partial sums until one is left.
+//! Sum of an array: each CTA adds two elements per thread and folds them in shared memory with a
+//! barrier after every fold; relaunched on the partial sums until one is left.
 //!
 //! ```cuda
 //! __global__ void reduce(const int *in, int *out, int n) {
@@ -35,7 +35,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// An array of one element, the sum.
+/// Returns an array of one element, the sum.
 fn reduction(gpu: &mut Gpu, data: &[u32], block: u32) -> Result<Array<u32>, WorkloadError> {
     let mut input = gpu.upload(data);
     loop {

@@ -1,4 +1,4 @@
-//! Root-mean-square normalisation of tokens, a CTA each.
+//! Root-mean-square normalisation of tokens, one CTA each.
 //!
 //! ```cuda
 //! __global__ void rms_norm_kernel(half *out, const half *input, const half *weight, float epsilon, int hidden) {
@@ -90,12 +90,12 @@ impl Choice for Variant {
         &[("plain", Variant::Plain), ("fused-add", Variant::FusedAdd)];
 }
 
-/// Threads of a CTA at most.
+/// Maximum threads per CTA.
 const MOST_THREADS: u32 = 1024;
 /// Added to the mean square, as in Llama 2.
 const EPSILON: f32 = 1e-5;
 
-/// Refuses a size for which a CTA has half a warp.
+/// Refuses sizes with a partial warp.
 fn check_hidden(hidden: u32) -> Result<(), WorkloadError> {
     check_multiple("hidden", u64::from(hidden), 32)
 }
@@ -115,7 +115,7 @@ fn plain_norm(
     Ok(out)
 }
 
-/// The results, and the new residual.
+/// Returns the results and the new residual.
 fn fused_norm(
     gpu: &mut Gpu,
     tokens: u32,
@@ -129,7 +129,8 @@ fn fused_norm(
     Ok([input, residual])
 }
 
-/// What both kernels get: tokens of `hidden` elements, and a weight for each element of a token.
+/// Arguments of both kernels: tokens of `hidden` elements, and a weight for each element of a
+/// token.
 #[derive(Clone, Copy)]
 pub struct Norm {
     pub input: Array<f16>,
@@ -138,14 +139,14 @@ pub struct Norm {
 }
 
 impl Norm {
-    /// Adds `input` to `residual`, and leaves the normalised sums in `input`.
+    /// Adds `input` to `residual`, and stores the normalised sums to `input`.
     pub fn launch_fused(
         &self,
         gpu: &mut Gpu,
         tokens: u32,
         residual: Array<f16>,
     ) -> Result<(), WorkloadError> {
-        // vLLM: fewer threads for many tokens, so that more CTAs fit on an SM.
+        // vLLM uses fewer threads for many tokens, so that more CTAs fit on an SM.
         let most = if tokens < 256 { MOST_THREADS } else { 256 };
         let launch = self.shape("fused_add_rms_norm_kernel", tokens, most);
         gpu.launch(&launch, async |w| self.fused(w, residual.cast()).await)
@@ -202,7 +203,7 @@ impl Norm {
         });
     }
 
-    /// What every element is multiplied by, from the threads' sums of squares.
+    /// Returns the factor of every element, from the threads' sums of squares.
     async fn scale<'w>(
         &self,
         w: &'w Warp,
@@ -221,7 +222,7 @@ impl Norm {
     }
 }
 
-/// The tokens' elements normalised in double precision.
+/// Normalises the tokens' elements in double precision.
 #[cfg(test)]
 pub fn plain(tokens: &[f16], weight: &[f16]) -> Vec<f16> {
     let normalised = |token: &[f16]| {
@@ -246,7 +247,7 @@ mod tests {
         found.iter().zip(expected).map(error).fold(0.0, f64::max)
     }
 
-    /// A step of half precision between 2 and 4, where the largest results are.
+    /// Spacing of half precision between 2 and 4, where the largest results are.
     const TOLERANCE: f64 = 1.0 / 512.0;
 
     #[test]
@@ -292,7 +293,7 @@ mod tests {
             Ok([input.range(), residual.range()])
         });
         let [input, residual] = &run_of_fused.result;
-        // 128 vectors of a token: four warps of the 32 that the CTA has.
+        // 128 vectors of a token: four of the CTA's 32 warps.
         assert_eq!(run_of_fused.lines(Kind::Load, input), vec![4; 2 * 4]);
         assert_eq!(run_of_fused.lines(Kind::Load, residual), vec![4; 2 * 2 * 4]);
         assert_eq!(run_of_fused.lines(Kind::Store, residual), vec![4; 2 * 4]);

@@ -1,5 +1,5 @@
-//! Loads of two kinds, of one sector and of many, by warps of two roles or mixed in every warp: what orders requests by
-//! how many siblings they have gains only where roles differ.
+//! Loads of two kinds, of one sector and of many, by warps of two roles or mixed in every warp.
+//! Ordering requests by their number of siblings helps only if roles differ.
 //!
 //! ```cuda
 //! struct alignas(32) Sector { float first; };
@@ -97,7 +97,7 @@ const SECTOR: u64 = 32;
 #[derive(Clone, Copy)]
 struct Load {
     count: u32,
-    /// Instructions that follow.
+    /// Compute instructions after the load.
     compute: u64,
 }
 
@@ -115,7 +115,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Of each warp: its loads, and how many of them are heavy.
+    /// Returns the loads of each warp, and its number of heavy ones.
     fn plan(&self) -> Vec<[u32; 2]> {
         let of_share = |count: u32, share: u64| (u64::from(count) * share).div_ceil(100) as u32;
         let light = of_share(self.light.count, 100 - self.heavy);
@@ -188,7 +188,7 @@ mod tests {
         run(|gpu| role_mix(gpu, shape, &mut Random::new(5)))
     }
 
-    /// Of a warp, how many sectors each of its loads from the table is.
+    /// Returns the sectors of each of a warp's loads from the table.
     fn sectors(run: &Run<()>, warp: usize) -> Vec<usize> {
         let executed = run.warp(warp);
         let loads = executed.iter().filter(|(i, _)| i.kind == Kind::Load).skip(1);

@@ -1,5 +1,5 @@
-//! CTAs that read tiles of rows, again and again: consecutive CTAs have parts of the same DRAM rows, and the warps of a
-//! CTA reuse its tile.
+//! CTAs that repeatedly read tiles of rows: consecutive CTAs own parts of the same DRAM rows, and
+//! the warps of a CTA reuse its tile.
 //!
 //! ```cuda
 //! struct alignas(64) Line { float words[16]; };
@@ -22,8 +22,9 @@
 //! }
 //! ```
 //!
-//! PITCH is at least gridDim.x / SHARERS. In lines: TILE is what a CTA reads again, PART its part of a row, ROW a row; PARTS = TILE / PART. All of them, SHARERS
-//! and WARPS are powers of two, so that the unrolled loop adds constants to one address for each slot.
+//! PITCH is at least gridDim.x / SHARERS. In lines: TILE is the reuse set of a CTA, PART its part of a
+//! row, ROW a row; PARTS = TILE / PART. All of them, SHARERS and WARPS are powers of two, so that the
+//! unrolled loop adds constants to one address for each slot.
 
 use super::computed::check_power_of_two;
 use super::prelude::*;
@@ -97,9 +98,9 @@ impl Choice for Stores {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pitch {
-    /// All sets, channels and banks are used.
+    /// Uses all sets, channels and banks.
     Odd,
-    /// A CTA's rows are in the same bank, as those of matrices of such widths.
+    /// Places a CTA's rows in the same bank, as in matrices of power-of-two width.
     PowerOfTwo,
 }
 
@@ -116,7 +117,7 @@ struct Shape {
     sharers: u32,
     pitch: Pitch,
     row: u32,
-    /// What a CTA has of a row.
+    /// Part of a row owned by a CTA.
     part: u32,
     tile: u32,
     tiles: u32,
@@ -158,7 +159,7 @@ impl Shape {
         Ok(())
     }
 
-    /// From a part of a tile to the next.
+    /// Returns the distance between consecutive parts of a tile.
     fn pitch(&self) -> u32 {
         let groups = self.ctas / self.sharers;
         let rows = match self.pitch {
@@ -176,13 +177,13 @@ impl Shape {
         u64::from(self.tiles) * u64::from(self.parts()) * u64::from(self.pitch())
     }
 
-    /// The turn of each part of a tile among a CTA's slots: two rows with each, an even and an odd one.
+    /// Returns the slot order of each part of a tile: two rows per slot, one even and one odd.
     fn turn(&self, part: u32) -> u32 {
         part / 2 % self.sharers
     }
 
-    /// What a warp reads of a tile, besides what depends on the warp: of each load, the constant part of its line's
-    /// number in the tile.
+    /// Returns, for each load of a warp from a tile, the constant part of its line's number in the
+    /// tile.
     fn steps(&self) -> impl Iterator<Item = u32> {
         (0..self.tile).step_by(self.warps as usize)
     }
@@ -197,7 +198,8 @@ fn row_share(gpu: &mut Gpu, shape: &Shape) -> Result<(), WorkloadError> {
     gpu.launch(&grid_of("row_share", ctas, 32 * warps, 32), async |w| {
         let (cta, x) = (w.block_x(), w.thread_x());
         let (warp, word) = (x >> 5, (x & 31) >> 1);
-        // A warp's line n of a tile is its first one and a constant, without carries: all are powers of two.
+        // A warp's line n of a tile is its first one plus a constant without carries, as all are
+        // powers of two.
         let (its_part, within) = (warp.quotient(part), warp.remainder(part));
         let line = its_part.mad(shape.pitch(), cta.quotient(sharers) * row) + within;
         let (first, turned) = (line.mad(16, word), cta ^ (its_part >> 1));
@@ -248,7 +250,8 @@ mod tests {
         stores: Stores::None,
     };
 
-    /// The lines that each warp of each CTA accesses, from the first of the data or of the copy on; not its sums.
+    /// Returns the lines that each warp of each CTA accesses, relative to the start of the data or
+    /// the copy, without its sums.
     fn lines(shape: &Shape, kind: Kind) -> Vec<Vec<u64>> {
         let run = run(|gpu| row_share(gpu, shape));
         let warps: Vec<Vec<u64>> = (0..(shape.ctas * shape.warps) as usize)
@@ -270,7 +273,7 @@ mod tests {
         warps.iter().map(|lines| lines.iter().map(|line| line - first).collect()).collect()
     }
 
-    /// As the original computes it.
+    /// Computes the lines as in the CUDA original.
     fn plain(shape: &Shape, cta: u32, warp: u32) -> Vec<u64> {
         let mut lines = Vec::new();
         for tile in 0..shape.tiles {

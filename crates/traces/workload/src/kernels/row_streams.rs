@@ -1,5 +1,5 @@
-//! Each CTA streams through memory in runs of consecutive bytes, every run at a random place: a stream has the row
-//! locality of its runs until the network interleaves it with those of other SMs.
+//! Each CTA streams through memory in runs of consecutive bytes at random addresses: a stream has
+//! the row locality of its runs until the network interleaves it with those of other SMs.
 //!
 //! ```cuda
 //! __global__ void row_streams(const float *data, float *out, int steps) {
@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! RUN is a run's floats, a power of two.
+//! RUN is the length of a run in floats, a power of two.
 
 use super::computed::{Computed, check_power_of_two};
 use super::prelude::*;
@@ -71,7 +71,7 @@ struct Shape {
     ctas: u32,
     warps: u32,
     steps: u32,
-    /// Floats of a run.
+    /// Floats per run.
     run: u32,
     compute: u64,
     /// Runs in the footprint.
@@ -103,7 +103,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// The first addresses of the loads of a CTA's warps, in the order in which the CTA's stream has them.
+    /// Returns the first addresses of the loads of a CTA's warps, in stream order.
     fn stream(shape: &Shape, cta: usize) -> Vec<u64> {
         let traced = run(|gpu| row_streams(gpu, shape, &mut Random::new(5)));
         let warps = shape.warps as usize;

@@ -1,5 +1,5 @@
-//! Exclusive prefix sums: each CTA scans its part in shared memory and leaves its sum, the sums are scanned likewise, and
-//! are added to the parts.
+//! Exclusive prefix sums: each CTA scans its part in shared memory and stores its total, the totals
+//! are scanned recursively and added to the parts.
 //!
 //! ```cuda
 //! __global__ void scanParts(const unsigned *in, unsigned *out, unsigned *sums, unsigned n) {
@@ -24,11 +24,11 @@
 
 use super::prelude::*;
 
-/// Threads in a CTA.
+/// Threads per CTA.
 const BLOCK: u32 = 256;
 
-/// Leaves in `output`, which may be as long as `input` or longer by one, the sum of all elements before each. Returns
-/// the sum of all of `input`.
+/// Stores the exclusive prefix sums of `input` in `output`, which may be longer by one. Returns the
+/// total of `input`.
 pub fn exclusive_scan(
     gpu: &mut Gpu,
     input: Array<u32>,

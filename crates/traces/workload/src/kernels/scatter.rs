@@ -36,7 +36,8 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// The table, of `len` elements. Where an index repeats, the last in order stays: CTAs, warps and lanes write in order.
+/// Returns the table of `len` elements. Where an index repeats, the last write wins: CTAs, warps
+/// and lanes write in order.
 fn scatter(
     gpu: &mut Gpu,
     input: &[f32],

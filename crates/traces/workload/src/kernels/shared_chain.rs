@@ -1,5 +1,5 @@
-//! Chains of dependent lines, followed by one warp of each CTA while the others load lines at random: what is known of
-//! a line that many SMs wait for is worth something only where a chain is shared.
+//! Chains of dependent lines, followed by one warp of each CTA while the others load random lines.
+//! Knowing how many SMs wait for a line pays off only where a chain is shared.
 //!
 //! ```cuda
 //! struct alignas(128) Node { const Node *next; };
@@ -90,11 +90,11 @@ struct Shape {
     lines: u32,
 }
 
-/// A line: where the next one is, and padding.
+/// A line: a pointer to the next, and padding.
 type Node = [u64; 16];
 
 impl Shape {
-    /// Of each CTA, how many of its hops are on the common chain.
+    /// Returns the hops of each CTA on the common chain.
     fn common_hops(&self) -> Vec<u32> {
         let of_hops = (0..self.hops).filter(|&hop| is_chosen(hop, self.share)).count() as u32;
         let of_cta = |cta| match self.share_of {
@@ -106,8 +106,9 @@ impl Shape {
     }
 }
 
-/// Links `count` chains of `hops` lines each, every one a cycle through lines at random places. Returns the nodes and
-/// where each chain begins. Where there are fewer lines than chains need, chains have lines in common.
+/// Links `count` chains of `hops` lines each, every one a cycle through random lines. Returns the
+/// nodes and the start of each chain. If there are fewer lines than the chains need, chains share
+/// lines.
 fn link(nodes: Array<Node>, count: u32, hops: u32, random: &mut Random) -> (Vec<Node>, Vec<u64>) {
     let lines = nodes.len() as u32;
     let hops = hops.min(lines);
@@ -125,7 +126,7 @@ fn link(nodes: Array<Node>, count: u32, hops: u32, random: &mut Random) -> (Vec<
     (words, heads)
 }
 
-/// Returns what each warp computed: where its chain ended, or the sum of what it loaded.
+/// Returns the result of each warp: the end of its chain, or the sum of its loads.
 fn shared_chain(
     gpu: &mut Gpu,
     shape: &Shape,
@@ -185,7 +186,7 @@ mod tests {
         })
     }
 
-    /// The lines of the hops of each CTA.
+    /// Returns the lines of the hops of each CTA.
     fn chains(shape: &Shape) -> Vec<Vec<u64>> {
         let run = run_shape(shape);
         let of_cta = |cta| {
@@ -221,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Each hop loads where the one before said.
+    /// Each hop loads the address returned by the previous one.
     #[test]
     fn hops_wait_for_the_one_before_and_end_where_they_began() {
         let run = run_shape(&SMALL);

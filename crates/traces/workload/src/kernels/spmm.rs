@@ -1,5 +1,5 @@
-//! Sparse matrix (CSR) times dense matrix: a warp per row and 32 columns takes 32 entries at a time, tells them round by
-//! shuffles, and reads a line of the dense matrix for each.
+//! Sparse matrix (CSR) times dense matrix: a warp per row and 32 columns takes 32 entries at a
+//! time, broadcasts them by shuffles, and reads a line of the dense matrix for each.
 //!
 //! ```cuda
 //! __global__ void spmmRowKernel(const int *ptr, const int *colind, const float *value, const float *B, float *C,
@@ -22,9 +22,9 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the 32 loads come before the first use; `jj < end` is a
-//! predicate. If the columns are not a multiple of 32, each load and the store are inside a guard
-//! `lane + (blockIdx.y << 5) < columns`, and the loads are issued one by one.
+//! As compiled (nvcc 13 for sm_75): the 32 loads precede the first use; `jj < end` is a predicate.
+//! If the columns are not a multiple of 32, each load and the store are inside a guard `lane +
+//! (blockIdx.y << 5) < columns`, and the loads are issued one by one.
 
 use warpmem_trace::CacheOp;
 
@@ -51,13 +51,13 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Refuses dense matrices that would not fit into memory.
+/// Refuses dense matrices that exceed memory.
 fn check_size(matrix: &Matrix, columns: u32) -> Result<(), WorkloadError> {
     let largest = matrix.structure.rows().max(matrix.columns);
     check_entries("elements of a dense matrix", largest, columns)
 }
 
-/// The matrices on the device: `c` = sparse × `b`, rows after rows.
+/// The matrices on the device: `c` = sparse × `b`, row-major.
 #[derive(Clone, Copy)]
 struct Product {
     ptr: Array<u32>,
@@ -206,7 +206,8 @@ mod tests {
         let run = run(|gpu| spmm(gpu, &matrix, &vec![1.0; 512 * 32], 32, 32));
         let executed = run.warp(0);
         let loads: Vec<_> = executed.iter().filter(|(i, _)| i.kind == Kind::Load).collect();
-        // Two bounds, columns and values, and a line for each of the 32 entries, of which the row may lack some.
+        // Two bounds, columns and values, and a line for each of the 32 entries, some of which the
+        // row may lack.
         assert_eq!(loads.len(), 4 + 32);
         for (instruction, record) in &loads[4..] {
             let lines: std::collections::BTreeSet<_> =

@@ -1,7 +1,7 @@
-//! Single-source shortest paths: Bellman and Ford's rounds over a queue of the vertices whose distance was lowered
-//! in the round before; one thread for each relaxes its edges. As LonestarGPU's `sssp` with work lists, which lets
-//! a vertex into the queue whenever it is lowered; here once a round, by a stamp, as Davidson et al. (IPDPS 2014)
-//! do, so that the queue never holds more than all vertices.
+//! Single-source shortest paths: Bellman-Ford rounds over a queue of the vertices whose distance
+//! decreased in the previous round; one thread per vertex relaxes its edges. LonestarGPU's `sssp`
+//! with work lists queues a vertex at every decrease; here a stamp queues it once per round, as in
+//! Davidson et al. (IPDPS 2014), so that the queue never exceeds the number of vertices.
 //!
 //! ```cuda
 //! __global__ void sssp_relax(const int *row, const int *col, const unsigned *weight, unsigned *dist, unsigned *stamp,
@@ -50,28 +50,28 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// What is asked for.
+/// Parameters of a search.
 struct Search {
     source: u32,
-    /// Most rounds.
+    /// Maximum rounds.
     rounds: u32,
     block: u32,
 }
 
-/// Distance of vertices that were not reached.
+/// Distance of unreached vertices.
 const UNREACHED: u32 = u32::MAX;
 
-/// The graph and the search's state on the device.
+/// The graph and the state of the search on the device.
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
     weight: Array<u32>,
     dist: Array<u32>,
-    /// The last round that put the vertex into a queue.
+    /// Last round that queued the vertex.
     stamp: Array<u32>,
 }
 
-/// The distance of each vertex.
+/// Returns the distance of each vertex.
 fn sssp(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Result<Array<u32>, WorkloadError> {
     let n = graph.structure.rows();
     let mut dist = vec![UNREACHED; n as usize];
@@ -128,7 +128,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Distances of the vertices nearer than 2^32 - 1.
+    /// Returns the distances of the vertices nearer than 2^32 - 1.
     fn dijkstra(graph: &Graph, source: u32) -> Vec<u32> {
         let Csr { offsets, columns } = &graph.structure;
         let mut distance = vec![u64::from(UNREACHED); offsets.len() - 1];
@@ -161,7 +161,7 @@ mod tests {
         let mut random = Random::new(5);
         for (name, structure) in graphs(700, 3) {
             let source = by_rank(&structure, None, 0).unwrap();
-            // Small weights, among them zeros; and large ones, with sums beyond 32 bits.
+            // Small weights, including zeros, and large ones, with sums beyond 32 bits.
             for bound in [8, 1 << 31] {
                 let graph = weighted(structure.clone(), |_| random.index(bound));
                 let run = search(&graph, &Search { source, rounds: u32::MAX, block: 96 });
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// 0 has a way to 1 in one step, and a shorter one over 2; 3 comes after 1.
+    /// 0 reaches 1 in one step, and by a shorter path over 2; 3 follows 1.
     fn detour() -> Graph {
         let pairs = vec![(0, 1), (0, 2), (1, 0), (1, 2), (1, 3), (2, 0), (2, 1), (3, 1)];
         let mut graph = weighted(Csr::from_pairs(4, pairs), |_| 1);
@@ -183,7 +183,7 @@ mod tests {
         let graph = detour();
         let run = search(&graph, &Search { source: 0, rounds: u32::MAX, block: 32 });
         assert_eq!(run.result, [0, 2, 1, 3]);
-        // Relaxed are 0; then 1 and 2, which lowers 1 before 1 comes to 3; then 1 again, and 3.
+        // Relaxed are 0; then 1 and 2, which lowers 1 before 1 reaches 3; then 1 again, and 3.
         assert_eq!(run.trace().kernels().len(), 3);
         let edges = DeviceGraph::edge_addresses(&graph.structure);
         assert_eq!(run.count(Kind::Load, &edges), 2 + (3 + 2) + (3 + 1));
@@ -193,14 +193,14 @@ mod tests {
 
     #[test]
     fn a_vertex_lowered_twice_in_a_round_is_queued_once() {
-        // 0 to 1, 2 and 3, in this order; from them to 4, each time nearer.
+        // 0 to 1, 2 and 3, in this order; from them to 4, each path shorter.
         let pairs: Vec<(u32, u32)> = (1..=3).flat_map(|v| [(0, v), (v, 4)]).collect();
         let mut graph = weighted(Csr::from_pairs(5, pairs), |_| 1);
         graph.weights[3..].copy_from_slice(&[9, 7, 5]);
         let run = search(&graph, &Search { source: 0, rounds: u32::MAX, block: 32 });
         assert_eq!(run.result, [0, 1, 1, 1, 6]);
-        // One thread lowers three, and queues each; three threads lower one, and the first queues it. A lowering is a
-        // minimum and an exchange, a queueing an addition.
+        // One thread lowers three vertices and queues each; three threads lower one, and the first
+        // queues it. A lowering is a minimum and an exchange, a queueing an addition.
         assert_eq!(run.accesses(Kind::Atomic).len(), 3 * 3 + (3 * 2 + 1));
     }
 }

@@ -1,4 +1,4 @@
-//! McCalpin's STREAM on four floats per thread and step, in a grid-stride loop: bandwidth and nothing else.
+//! McCalpin's STREAM on four floats per thread and step, in a grid-stride loop: pure bandwidth.
 //!
 //! ```cuda
 //! __global__ void stream_triad(float4 *a, const float4 *b, const float4 *c, float s, int n) {
@@ -56,7 +56,7 @@ impl Operation {
     }
 }
 
-/// The constant that scale and triad multiply by.
+/// Factor of scale and triad.
 const SCALAR: f32 = 3.0;
 
 fn small_vectors(n: u32, random: &mut Random) -> Vec<[f32; 4]> {

@@ -1,7 +1,8 @@
-//! Survey propagation on a random k-SAT formula, a bipartite graph of clauses and variables: surveys go from variables
-//! to clauses and back until they settle, then the variables with the strongest bias are fixed, and it starts again
-//! on what is left of the formula. An edge joins a clause and the variable of one of its literals; `eta` of an edge is
-//! the probability that the clause warns the variable.
+//! Survey propagation on a random k-SAT formula, a bipartite graph of clauses and variables:
+//! surveys travel between variables and clauses until they settle, then the variables with the
+//! strongest bias are fixed, and the process repeats on the remaining formula. An edge joins a
+//! clause and the variable of one of its literals; `eta` of an edge is the probability that the
+//! clause warns the variable.
 //!
 //! ```cuda
 //! // The chance that no clause with a positive literal of the variable warns it, and none with a negative one.
@@ -69,8 +70,9 @@
 //! }
 //! ```
 //!
-//! The equations are those of Braunstein, Mézard and Zecchina (Random Structures & Algorithms 27, 2005). A warning is
-//! kept below certainty (`MOST`), and a sum above zero (`LEAST`), so that nothing is divided by zero.
+//! The equations are those of Braunstein, Mézard and Zecchina (Random Structures & Algorithms 27,
+//! 2005). A warning is kept below certainty (`MOST`), and a sum above zero (`LEAST`), to avoid
+//! divisions by zero.
 
 use super::graph::DeviceGraph;
 use super::prelude::*;
@@ -135,7 +137,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// When surveys have settled, and how many variables are fixed then.
+/// The convergence criterion, and the share of variables to fix.
 struct Plan {
     iterations: u32,
     tolerance: f32,
@@ -148,19 +150,20 @@ struct Plan {
 const FREE: u32 = 0;
 const TRUE: u32 = 1;
 const FALSE: u32 = 2;
-/// The strongest warning.
+/// Strongest warning.
 const MOST: f32 = 1.0 - 1.0 / 65536.0;
-/// The least sum of probabilities that is divided by.
+/// Least divisor, a sum of probabilities.
 const LEAST: f32 = f32::MIN_POSITIVE;
 
-/// A formula in conjunctive normal form: the literals of each clause in a row, as variable * 2 + is negative.
+/// A formula in conjunctive normal form: one row per clause, with literals as variable * 2 + is
+/// negative.
 struct Formula {
     variables: u32,
     clauses: Csr,
 }
 
 impl Formula {
-    /// Clauses of different variables, each negated or not.
+    /// Draws clauses of distinct variables, each negated or not.
     fn random(variables: u32, clauses: u32, literals: u32, random: &mut Random) -> Formula {
         let offsets = (0..=clauses).map(|clause| clause * literals).collect();
         let mut columns: Vec<u32> = Vec::new();
@@ -176,13 +179,13 @@ impl Formula {
         Formula { variables, clauses: Csr { offsets, columns } }
     }
 
-    /// A survey for each edge.
+    /// Draws a survey for each edge.
     fn random_eta(&self, random: &mut Random) -> Vec<f32> {
         let edges = self.clauses.columns.iter();
         edges.map(|_| random.index(1 << 16) as f32 / 65536.0).collect()
     }
 
-    /// Of every variable, its edges, as edge * 2 + is negative; and where they start.
+    /// Returns the edges of every variable, as edge * 2 + is negative.
     fn occurrences(&self) -> Csr {
         let mut offsets = vec![0; self.variables as usize + 1];
         for literal in &self.clauses.columns {
@@ -201,14 +204,14 @@ impl Formula {
         Csr { offsets, columns }
     }
 
-    /// The clause of every edge.
+    /// Returns the clause of every edge.
     fn clause_of(&self) -> Vec<u32> {
         let clauses = 0..self.clauses.rows();
         clauses.flat_map(|c| vec![c; self.clauses.row(c).len()]).collect()
     }
 }
 
-/// Where the edges of a vertex start and end.
+/// First edge of a vertex, and the end of its edges.
 type Edges<'w> = (Lanes<'w, u32>, Lanes<'w, u32>);
 
 /// The formula and its surveys on the device.
@@ -221,12 +224,12 @@ struct Device {
     pi_u: Array<f32>,
     pi_s: Array<f32>,
     pi_0: Array<f32>,
-    /// Of each variable.
+    /// Value and bias of each variable.
     value: Array<u32>,
     bias: Array<f32>,
-    /// Of each clause.
+    /// Whether each clause is satisfied.
     satisfied: Array<u32>,
-    /// The greatest change in an iteration.
+    /// Largest change in an iteration.
     most: Array<u32>,
 }
 
@@ -257,7 +260,8 @@ fn propagate(
     Ok(device)
 }
 
-/// The bias that as many percent of the free variables have, or a stronger one; none if no variable has any.
+/// Returns the bias that at least `percent` percent of the free variables reach; `None` if no
+/// variable has any bias.
 fn threshold(bias: &[f32], value: &[u32], percent: u32) -> Option<f32> {
     let free = bias.iter().zip(value).filter(|&(_, &value)| value == FREE);
     let mut biases: Vec<f32> = free.map(|(bias, _)| bias.abs()).collect();
@@ -265,7 +269,7 @@ fn threshold(bias: &[f32], value: &[u32], percent: u32) -> Option<f32> {
     let fixed = (biases.len() as u64 * u64::from(percent)).div_ceil(100);
     let weakest = *biases.get((fixed as usize).checked_sub(1)?)?;
     let strongest = biases[0];
-    // Where fewer have a bias, all of those are fixed.
+    // If fewer have a bias, all of those are fixed.
     let any = weakest.max(LEAST);
     (strongest >= any).then_some(any)
 }
@@ -288,7 +292,7 @@ impl Device {
         }
     }
 
-    /// The thread's variable; threads whose variable is fixed leave.
+    /// Returns the thread's variable; threads with a fixed variable exit.
     fn free_variable<'w>(&self, w: &'w Warp) -> Lanes<'w, u32> {
         let v = w.global_x();
         w.exit_unless(v.lt(self.value.len() as u32));
@@ -296,12 +300,13 @@ impl Device {
         v
     }
 
-    /// `for (o = first; o < end; o++) body(occurrences[o])`, in a register of its own.
+    /// `for (o = first; o < end; o++) body(occurrences[o])`, with a counter register of its own.
     fn each_occurrence<'w>(&self, (first, end): Edges<'w>, mut body: impl FnMut(Lanes<'w, u32>)) {
         first.warp().range(first + 0, end, 1, |o| body(self.variables.col.load(o)));
     }
 
-    /// The chance that no clause with a positive literal of the variable warns it, and none with a negative one.
+    /// Returns the probabilities that no clause with a positive literal of the variable warns it,
+    /// and none with a negative one.
     fn silence<'w>(&self, edges: Edges<'w>) -> [Var<'w, f32>; 2] {
         let w = edges.0.warp();
         let (positive, negative) = (w.var(1.0), w.var(1.0));
@@ -336,7 +341,7 @@ impl Device {
         w.exit_unless(self.satisfied.load(c).eq(0));
         let change = w.var(0.0);
         let (first, end) = self.clauses.edges(c);
-        // Both loops count in registers of their own, which start as copies of `first`.
+        // Both loop counters have registers of their own, initialised by copies of `first`.
         w.range(first + 0, end, 1, |i| {
             let warning = w.var(1.0);
             w.range(first + 0, end, 1, |j| {

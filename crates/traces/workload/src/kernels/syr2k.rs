@@ -1,5 +1,5 @@
-//! Symmetric rank-2k update, `C = β C + α A Bᵀ + α B Aᵀ`: a thread per element of C, which walks a
-//! row of A and of B for itself and another of each for its column.
+//! Symmetric rank-2k update, `C = β C + α A Bᵀ + α B Aᵀ`: one thread per element of C, which walks
+//! a row of A and of B for its row and another of each for its column.
 //!
 //! ```cuda
 //! __global__ void syr2k_kernel(const float *a, const float *b, float *c, int n, int k) {
@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! As compiled: `c` may overlap with `a` and `b`, so its element is stored in every step; as nothing
-//! else is stored, it stays in its register besides. PolyBench's matrices are square; `k` is ours.
-//! nvcc unrolls the loop by four; here it is not.
+//! As compiled: `c` may alias `a` and `b`, so its element is stored in every step; since nothing
+//! else is stored, it also stays in its register. PolyBench's matrices are square; `k` is an
+//! addition. nvcc unrolls the loop by four; here it is not unrolled.
 
 use super::prelude::*;
 
@@ -36,11 +36,11 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// What the products, and C itself, count for.
+/// Weights of the products and of C itself.
 const ALPHA: f32 = 2.0;
 const BETA: f32 = 3.0;
 
-/// C, from A, B and C, which have `n` rows.
+/// Computes C from A, B and C, which have `n` rows.
 fn syr2k(
     gpu: &mut Gpu,
     matrices: [&[f32]; 3],

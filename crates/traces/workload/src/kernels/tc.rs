@@ -1,11 +1,12 @@
-//! Triangle counting: the neighbours that the ends of an edge have in common, from lists in ascending order. Edges
-//! lead from the vertex with fewer neighbours to the other, so that every triangle is counted at one edge and the
-//! lists of hubs are short.
+//! Triangle counting: the common neighbours of the two ends of each edge, from ascending lists.
+//! Edges lead from the vertex with fewer neighbours to the other, so that every triangle is counted
+//! at one edge and the lists of hubs are short.
 //!
-//! `merge` has a thread per edge, which merges both lists (Polak, IPDPSW 2016). `binary-search` has a warp per edge,
-//! one after the other, whose lanes look up the shorter list's vertices in the longer (TriCore: Hu, Liu and Huang,
-//! SC 2018; without its copy of the search tree's top in shared memory). The edges are one array, first their ends
-//! and then where they start, so that the word behind the last list can be read.
+//! `merge` has a thread per edge, which merges both lists (Polak, IPDPSW 2016). `binary-search` has
+//! a warp per edge, whose lanes look up the shorter list's vertices in the longer one (TriCore: Hu,
+//! Liu and Huang, SC 2018; without its copy of the search tree's top in shared memory). The edges
+//! are one array, first their destinations and then their origins, so that the word after the last
+//! list is readable.
 //!
 //! ```cuda
 //! __global__ void tc_merge(const int *row, const int *edges, int m, unsigned long long *triangles) {
@@ -82,16 +83,16 @@ const MOST_CTAS: u32 = 1024;
 /// The graph on the device, every edge in one direction, and the count.
 #[derive(Clone, Copy)]
 struct Device {
-    /// Number of every vertex's first edge, and of edges.
+    /// First edge of every vertex, and the number of edges.
     row: Array<u32>,
-    /// Where they lead, then where they come from.
+    /// Destinations of the edges, then their origins.
     edges: Array<u32>,
     triangles: Array<u64>,
     /// Number of edges.
     m: u32,
 }
 
-/// An array of one element, the number of triangles.
+/// Returns an array of one element, the number of triangles.
 fn triangles(
     gpu: &mut Gpu,
     variant: Variant,
@@ -100,7 +101,7 @@ fn triangles(
 ) -> Result<Array<u64>, WorkloadError> {
     check_full_warps(block)?;
     let device = Device::upload(gpu, &to_busier(graph));
-    // A grid has one CTA at least.
+    // A grid has at least one CTA.
     let m = device.m.max(1);
     match variant {
         Variant::Merge => {
@@ -115,7 +116,7 @@ fn triangles(
     Ok(device.triangles)
 }
 
-/// Of every edge the direction to the end that has more neighbours (or as many, and a higher number).
+/// Directs every edge to the end with more neighbours; ties go to the higher number.
 fn to_busier(graph: &Csr) -> Csr {
     let order = |v: u32| (graph.degree(v), v);
     let mut directed =
@@ -187,7 +188,7 @@ impl Device {
         self.add(w, count.get());
     }
 
-    /// Whether `key` is in the list from `first` to `end`: 1 or 0.
+    /// Returns 1 if `key` is in the list from `first` to `end`, otherwise 0.
     fn contains<'w>(
         &self,
         w: &'w Warp,
@@ -195,7 +196,7 @@ impl Device {
         first: Lanes<'w, u32>,
         end: Lanes<'w, u32>,
     ) -> Lanes<'w, u32> {
-        // Copies, as the list is searched again.
+        // Copies, since the list is searched again.
         let (low, high, is_there) = (w.var(first + 0), w.var(end + 0), w.var(0u32));
         w.while_loop(
             || low.get().lt(&high) & is_there.get().eq(0),
@@ -209,7 +210,8 @@ impl Device {
         is_there.get()
     }
 
-    /// Where the lists of both ends of edge `i` begin and end: of the one that it comes from, of the other.
+    /// Returns the bounds of the lists of both ends of edge `i`: its origin's, then its
+    /// destination's.
     fn lists<'w>(&self, i: Lanes<'w, u32>) -> [(Lanes<'w, u32>, Lanes<'w, u32>); 2] {
         let (v, u) = (self.edges.load(i), self.edges.load(i + self.m));
         [u, v].map(|vertex| {
@@ -229,7 +231,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Every three vertices tried.
+    /// Tries every triple of vertices.
     fn brute_force(graph: &Csr) -> u64 {
         let joined = |u: u32, v: u32| graph.row(u).contains(&v);
         let third = |u, v| (v + 1..graph.rows()).filter(|&w| joined(u, w) && joined(v, w)).count();
@@ -244,7 +246,7 @@ mod tests {
         })
     }
 
-    /// Every one of `n` is a neighbour of all others.
+    /// Returns the complete graph of `n` vertices.
     fn complete(n: u32) -> Csr {
         let others = |v: u32| (0..n).filter(move |&u| u != v).map(move |u| (v, u));
         Csr::from_pairs(n, (0..n).flat_map(others).collect())
@@ -280,10 +282,10 @@ mod tests {
         let graph = complete(65);
         let edges = run(|gpu| Ok(Device::upload(gpu, &to_busier(&graph)).edges)).result.range();
         let lines = |variant| count(variant, &graph).lines(Kind::Load, &edges);
-        // Of the first warp: 32 edges from vertex 0, whose list all lanes read; the lists of their other ends are
-        // of 63 words and less, one behind the other, and begin in a line each.
+        // The first warp: 32 edges from vertex 0, whose list all lanes read; the lists of their
+        // other ends have 63 words and fewer, are consecutive, and start in one line each.
         assert_eq!(lines(Variant::Merge)[..4], [1, 1, 1, 32]);
-        // The warp of every edge reads 32 words side by side, and looks for them in 64 words.
+        // The warp of every edge reads 32 contiguous words and looks them up in 64 words.
         let searched = lines(Variant::BinarySearch);
         assert_eq!(searched[..4], [1, 1, 1, 1]);
         assert!(searched.iter().all(|&lines| lines <= 3));

@@ -1,4 +1,5 @@
-//! For the kernels' tests: run one, then look at its result and at the trace read back from disk.
+//! Helpers of the kernel tests: run a kernel, then inspect its result and its trace, read back from
+//! disk.
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -15,7 +16,7 @@ use warpmem_trace::Ranges;
 
 /// A finished run.
 pub struct Run<R> {
-    /// What the host code returned.
+    /// Result of the host code.
     pub result: R,
     trace: Trace,
     _directory: TempDir,
@@ -34,8 +35,8 @@ pub fn run<R>(host: impl FnOnce(&mut Gpu) -> Result<R, WorkloadError>) -> Run<R>
     Run { result, trace: Trace::open(&path).unwrap(), _directory: directory }
 }
 
-/// A graph of every kind with `nodes` vertices and about `degree` neighbours each, one of a single vertex, and one
-/// without edges.
+/// Returns a graph of every kind with `nodes` vertices and about `degree` neighbours each, one with
+/// a single vertex, and one without edges.
 pub fn graphs(nodes: u32, degree: u32) -> Vec<(&'static str, Csr)> {
     let mut random = Random::new(11);
     let drawn = GraphKind::NAMES.iter();
@@ -46,7 +47,7 @@ pub fn graphs(nodes: u32, degree: u32) -> Vec<(&'static str, Csr)> {
     graphs
 }
 
-/// A graph whose edges all have weight 1.
+/// Returns a graph whose edges all have weight 1.
 pub fn unweighted(structure: &Csr, directed: bool) -> Graph {
     let weights = vec![1; structure.columns.len()];
     Graph { structure: structure.clone(), weights, labels: None, directed }
@@ -80,7 +81,7 @@ impl<R> Run<R> {
         &self.trace
     }
 
-    /// The addresses in global memory of every access of `kind` by a lane, over all kernels.
+    /// Returns the global addresses of every access of `kind` by a lane, over all kernels.
     pub fn accesses(&self, kind: Kind) -> Vec<u64> {
         let mut addresses = Vec::new();
         visit_records(&self.trace, |_, _, instruction, record| {
@@ -91,17 +92,18 @@ impl<R> Run<R> {
         addresses
     }
 
-    /// The distinct ones of [`Run::accesses`].
+    /// Returns the distinct addresses of [`Run::accesses`].
     pub fn addresses(&self, kind: Kind) -> BTreeSet<u64> {
         self.accesses(kind).into_iter().collect()
     }
 
-    /// How often lanes access the array at `range`, over all kernels.
+    /// Counts the lane accesses to the array at `range`, over all kernels.
     pub fn count(&self, kind: Kind, range: &Range<u64>) -> usize {
         self.accesses(kind).iter().filter(|address| range.contains(address)).count()
     }
 
-    /// How many 128-byte lines each access of `kind` to the array at `range` takes, over all kernels.
+    /// Returns the 128-byte lines touched by each access of `kind` to the array at `range`, over
+    /// all kernels.
     pub fn lines(&self, kind: Kind, range: &Range<u64>) -> Vec<usize> {
         let mut lines = Vec::new();
         visit_records(&self.trace, |_, _, instruction, record| {
@@ -114,7 +116,7 @@ impl<R> Run<R> {
         lines
     }
 
-    /// How many asynchronous copies there are, and of how many some instruction waits.
+    /// Returns the number of async copies, and of those with a wait.
     pub fn copies_and_waited(&self) -> [usize; 2] {
         let mut copies = [0, 0];
         visit_records(&self.trace, |_, _, instruction, _| {
@@ -126,7 +128,7 @@ impl<R> Run<R> {
         copies
     }
 
-    /// What warp `warp` of the first kernel executed, in order.
+    /// Returns the instructions of warp `warp` of the first kernel, in order.
     pub fn warp(&self, warp: usize) -> Vec<(Instruction, Record)> {
         let mut executed = Vec::new();
         visit_records(&self.trace, |kernel, w, instruction, record| {

@@ -1,15 +1,15 @@
-//! Tiles of half-precision matrices in shared memory, as kernels for tensor cores keep them.
+//! Tiles of half-precision matrices in shared memory, as used by tensor-core kernels.
 //!
-//! A tile lies in panels of 64 columns, 128 bytes of a row: one pass of all banks. The eight pieces of 16 bytes of a row are
-//! permuted by the row's number, so that neither the copies into a row nor the loads of a column of pieces meet in a bank (CUTLASS,
-//! `Swizzle<3, 3, 3>`).
+//! A tile is stored in panels of 64 columns, 128 bytes per row: one pass over all banks. The eight
+//! 16-byte pieces of a row are permuted by the row's number, so that neither copies into a row nor
+//! loads of a column of pieces have bank conflicts (CUTLASS, `Swizzle<3, 3, 3>`).
 
 use half::f16;
 
 use super::prelude::*;
 use crate::tensor::{FragmentA, FragmentC};
 
-/// Pieces of a row in a panel.
+/// Pieces per row of a panel.
 const PIECES: u32 = 8;
 
 /// `rows` rows, a multiple of 16, of `columns` halves, a multiple of 64.
@@ -29,8 +29,8 @@ impl Tile {
         2 * rows * columns
     }
 
-    /// Copies the tile asynchronously, a row's panel by eight threads. `source` points to the thread's piece of the first panel,
-    /// in its row of each round of `threads` / 8 rows.
+    /// Copies the tile asynchronously, eight threads per row of a panel. `source` points to the
+    /// thread's piece of the first panel, in its row of each round of `threads` / 8 rows.
     pub fn copy<'w>(
         &self,
         thread: Lanes<'w, u32>,
@@ -43,7 +43,7 @@ impl Tile {
         }
     }
 
-    /// Rounds in which `threads` threads copy the tile.
+    /// Returns the rounds in which `threads` threads copy the tile.
     pub fn rounds(&self, threads: u32) -> u32 {
         self.rows * PIECES / threads
     }
@@ -79,14 +79,15 @@ impl Tile {
         }
     }
 
-    /// A thread's piece in its row of the first round. Rounds are of whole eights of rows, so it has the same place in all.
+    /// Returns a thread's piece in its row of the first round. Rounds span multiples of eight rows,
+    /// so the position is the same in all.
     pub fn own<'w>(&self, thread: Lanes<'w, u32>) -> Pointer<'w, FragmentA> {
         let (row, piece) = (thread.quotient(PIECES), thread.remainder(PIECES));
         self.at.at(row.mad(PIECES, piece ^ (row & 7)))
     }
 
-    /// Stores a fragment of C in half precision, at rows `row`, which is a lane's g plus a multiple of 16, and 8 below, and at
-    /// columns from 8 * `piece`.
+    /// Stores a fragment of C in half precision, at rows `row` (a lane's g plus a multiple of 16)
+    /// and `row` + 8, and at columns from 8 * `piece`.
     pub fn store_fragment<'w>(
         &self,
         row: Lanes<'w, u32>,
@@ -103,12 +104,12 @@ impl Tile {
         pairs.offset(8 * PIECES * 4).store(lower);
     }
 
-    /// Operands whose rows are rows of the tile: A; or, transposed, B whose rows are.
+    /// Returns operands whose rows are rows of the tile: A; or, transposed, B whose rows are.
     pub fn by_rows<'w>(&self, lane: Lanes<'w, u32>, first_row: impl Operand<u32>) -> Operand16<'w> {
         self.operand(lane, (lane & 15) + first_row, lane >> 4)
     }
 
-    /// Operands whose columns are rows of the tile: B.
+    /// Returns operands whose columns are rows of the tile: B.
     pub fn by_columns<'w>(
         &self,
         lane: Lanes<'w, u32>,
@@ -130,7 +131,7 @@ impl Tile {
     }
 }
 
-/// Where a lane finds its part of matrices of 16 by 16, in a panel's four steps of 16 columns.
+/// The addresses of a lane's part of 16 × 16 matrices, in a panel's four steps of 16 columns.
 #[derive(Clone, Copy)]
 pub struct Operand16<'w> {
     steps: [Pointer<'w, FragmentA>; 4],
@@ -138,12 +139,12 @@ pub struct Operand16<'w> {
 }
 
 impl<'w> Operand16<'w> {
-    /// The same in a tile that lies `pieces` further on, each of 16 bytes.
+    /// Returns the operand in a tile that is `pieces` 16-byte pieces further on.
     pub fn plus(&self, pieces: Lanes<'w, u32>) -> Operand16<'w> {
         Operand16 { steps: self.steps.map(|step| step.plus(pieces)), ..*self }
     }
 
-    /// The matrix from row 16 * `rows` and column 16 * `columns` on.
+    /// Returns the matrix from row 16 * `rows` and column 16 * `columns` on.
     fn at(&self, rows: u32, columns: u32) -> Pointer<'w, FragmentA> {
         let step = self.steps[columns as usize % 4];
         step.offset(columns / 4 * self.panel + rows * 16 * PIECES)

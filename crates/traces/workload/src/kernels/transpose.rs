@@ -1,6 +1,6 @@
-//! Matrix transposition: directly from row to column (naive: a line that is read is stored to 32
-//! lines), or through a tile in shared memory (tiled: whole lines on both sides; a column of
-//! padding keeps the tile's columns in different banks).
+//! Matrix transposition: directly from row to column (naive: a line read is stored to 32 lines), or
+//! through a tile in shared memory (tiled: whole lines on both sides; a padding column keeps the
+//! tile's columns in different banks).
 //!
 //! ```cuda
 //! // 32 × 8 threads for a tile of 32 × 32. The guards are ours: NVIDIA's sizes are multiples of 32.
@@ -21,8 +21,9 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the loops are unrolled, and the guards are predicates. Up to CUDA 4 the samples have tiles of
-//! 16 × 16 with a thread for each element (`tile` = 16), so that two CTAs share each line of 128 bytes.
+//! As compiled (nvcc 13 for sm_75): the loops are unrolled, and the guards are predicates. Up to
+//! CUDA 4 the samples have tiles of 16 × 16 with a thread per element (`tile` = 16), so that two
+//! CTAs share each 128-byte line.
 
 use super::prelude::*;
 
@@ -64,10 +65,10 @@ impl Choice for Variant {
         &[("naive", Variant::Naive), ("tiled", Variant::Tiled)];
 }
 
-/// What a CTA transposes.
+/// The tile of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tile {
-    /// Its rows and columns.
+    /// Rows and columns.
     side: u32,
     /// Rows of threads.
     rows: u32,
@@ -79,18 +80,18 @@ impl Choice for Tile {
 }
 
 impl Tile {
-    /// Elements of shared memory from one row of the tile to the next.
+    /// Returns the row pitch of the tile in shared memory, in elements.
     fn pitch(self) -> u32 {
         self.side + 1
     }
 
-    /// The first row of each pass of its threads.
+    /// Returns the first row of each pass of the threads.
     fn passes(self) -> impl Iterator<Item = u32> {
         (0..self.side).step_by(self.rows as usize)
     }
 }
 
-/// A matrix and its transposed on the device.
+/// A matrix and its transpose on the device.
 #[derive(Clone, Copy)]
 struct Transposition {
     input: Array<f32>,
@@ -100,7 +101,7 @@ struct Transposition {
     tile: Tile,
 }
 
-/// `input` has rows of `width` elements.
+/// Transposes `input`, whose rows have `width` elements.
 fn transpose(
     gpu: &mut Gpu,
     variant: Variant,
@@ -199,7 +200,8 @@ mod tests {
     const LARGE: Tile = Tile { side: 32, rows: 8 };
     const SMALL: Tile = Tile { side: 16, rows: 16 };
 
-    /// Lines of 128 bytes and banks of 4 bytes that each full-warp access of `space` and `kind` touches.
+    /// Returns the 128-byte lines and 4-byte banks touched by each full-warp access of `space` and
+    /// `kind`.
     fn spread(variant: Variant, tile: Tile, space: Space, kind: Kind) -> Vec<(usize, usize)> {
         let run = run(|gpu| transpose(gpu, variant, tile, &numbered(64, 64), 64));
         let executed = run.warp(3);
@@ -236,7 +238,7 @@ mod tests {
             visit_records(run.trace(), |_, warp, instruction, record| {
                 if instruction.kind == Kind::Load && instruction.space == Space::Global {
                     let lines = record.active_addresses().iter().map(|address| address / 128);
-                    // Of either tile a CTA has eight warps.
+                    // A CTA has eight warps for either tile size.
                     for line in lines {
                         readers.entry(line).or_default().insert(warp / 8);
                     }

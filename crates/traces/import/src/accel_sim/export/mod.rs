@@ -1,8 +1,8 @@
-//! Traces written as Accel-Sim text: `kernelslist.g` and one grouped file of version 5 per kernel.
+//! Writes traces as Accel-Sim text: `kernelslist.g` and one grouped file of version 5 per kernel.
 //!
-//! A trace does not hold what its compute instructions were, only their class, so that each becomes a
-//! representative opcode of its class; registers are made up so that they give the dependences and use
-//! distances of the trace again.
+//! A trace stores only the class of compute instructions, so each becomes a representative opcode
+//! of its class; registers are synthesised to reproduce the dependences and use distances of the
+//! trace.
 
 mod registers;
 mod sass;
@@ -20,21 +20,21 @@ use self::steps::Steps;
 use crate::error::ImportError;
 use crate::progress::Progress;
 
-/// How to write the text.
+/// Options of the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExportOptions {
-    /// Level 0 to 9 to compress the kernel files with xz; plain text without.
+    /// Level 0 to 9 of xz compression of the kernel files; `None`: plain text.
     pub xz: Option<u32>,
 }
 
-/// What has been written.
+/// Counts of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExportSummary {
     pub kernels: u64,
     pub ctas: u64,
     pub warps: u64,
     pub warp_instructions: u64,
-    /// Dependences, waits and active lanes that the text could not be made to give again.
+    /// Dependences, waits and active lanes that the text cannot reproduce.
     pub approximated: u64,
     /// Instructions with more source registers than Accel-Sim reads (4).
     pub over_register_limit: u64,
@@ -42,11 +42,11 @@ pub struct ExportSummary {
     pub text_bytes: u64,
 }
 
-/// Writes `trace` into the new folder `folder`, which appears when all of it is written.
+/// Writes `trace` to the new folder `folder`, which appears once it is complete.
 ///
 /// # Errors
-/// When the folder exists or cannot be written, the trace is damaged, an access width has no opcode, or
-/// `progress` stops the export.
+/// When the folder exists or cannot be written, the trace is damaged, an access width has no
+/// opcode, or `progress` stops the export.
 pub fn export_accel_sim(
     trace: &Trace,
     folder: &Path,
@@ -77,7 +77,7 @@ pub fn export_accel_sim(
     Ok(exporter.summary)
 }
 
-/// A folder beside the final one, with the permissions of any new folder.
+/// Creates a folder beside the final one, with ordinary permissions.
 fn temporary_folder(parent: &Path) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".accel-sim-export-");
@@ -205,11 +205,12 @@ impl Exporter<'_> {
 }
 
 fn header(kernel: &Kernel, number: usize) -> String {
-    /// Turing, the first with every class of compute, for traces that name no architecture.
+    /// Turing, the first with every class of compute, for traces without an architecture.
     const DEFAULT_SM: u32 = 75;
     let info = &kernel.info;
     let name = info.name.replace(['\n', '\r'], " ");
-    // Accel-Sim launches as many CTAs as this says and stops where the file has fewer, as in a part of a trace.
+    // Accel-Sim launches this number of CTAs and stops at the end of a shorter file, as in a
+    // partial trace.
     let launched = info.grid.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
     let grid = if launched == u64::from(kernel.ctas) { info.grid } else { [kernel.ctas, 1, 1] };
     let dimensions = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");

@@ -1,11 +1,11 @@
-//! Registers for the instructions of a warp, chosen so that whoever reads them back finds the same
-//! dependences: no more and no fewer.
+//! Allocates registers for the instructions of a warp so that an importer recovers exactly their
+//! dependences.
 
 use warpmem_trace::MAX_DEPENDENCE;
 
 use super::steps::{Link, Steps, What};
 
-/// General registers that can hold a result.
+/// General registers available for results.
 const COUNT: usize = 255;
 
 /// The registers of every instruction of a warp. Reused from warp to warp.
@@ -13,14 +13,14 @@ const COUNT: usize = 255;
 pub struct Registers {
     /// First register of each instruction's result.
     result: Vec<Option<u8>>,
-    /// The instruction that wrote each register last.
+    /// Last writer of each register.
     writer: [Option<usize>; COUNT],
-    /// When each instruction's result is needed for the last time.
+    /// Position of the last use of each result.
     last_use: Vec<Option<usize>>,
     srcs: Vec<u8>,
-    /// Where each instruction's sources begin.
+    /// Start of each instruction's sources.
     srcs_start: Vec<usize>,
-    /// Where to look first: behind the register that was given out last.
+    /// First candidate: the register after the last one allocated.
     next: usize,
     approximated: u64,
 }
@@ -47,7 +47,7 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// Chooses the registers of a warp.
+    /// Allocates the registers of a warp.
     pub fn allocate(&mut self, steps: &Steps) {
         let count = steps.steps().len();
         self.clear(count);
@@ -96,7 +96,7 @@ impl Registers {
         self.approximated = 0;
     }
 
-    /// Gives an instruction registers for its result, over those of the results it replaces.
+    /// Allocates the registers of a result, over those of the results it overwrites.
     fn write(&mut self, steps: &Steps, position: usize, reads: &[Link], replaced: &[Link]) {
         let width = steps.steps()[position].registers;
         let starts = COUNT - width + 1;
@@ -117,7 +117,7 @@ impl Registers {
         self.next = start + width;
     }
 
-    /// Whether overwriting a result of `writer` at `position` adds no dependence.
+    /// Returns whether overwriting a result of `writer` at `position` adds no dependence.
     fn is_free(
         &self,
         steps: &Steps,
@@ -135,7 +135,7 @@ impl Registers {
     }
 }
 
-/// The links of this reader, which come first, and the others.
+/// Splits off the links of this reader, which come first.
 fn split(links: &[Link], reader: usize) -> (&[Link], &[Link]) {
     links.split_at(links.partition_point(|link| link.0 == reader))
 }

@@ -8,14 +8,14 @@ use super::super::address::is_one_run;
 use super::registers::Operands;
 use super::steps::{Step, What};
 
-/// Most bytes per lane of an instruction that reads or writes registers.
+/// Maximum bytes per lane of an instruction that reads or writes registers.
 const WIDEST: u32 = 32;
 
 /// Source registers that Accel-Sim keeps.
 pub const MAX_SOURCES: usize = 4;
 
-/// Fails on the first memory instruction, or barrier of a cluster, that no opcode says, and on barriers
-/// for some warps of a CTA: Accel-Sim's have all of them wait.
+/// Fails on the first memory instruction or cluster barrier without an opcode, and on barriers for
+/// some warps of a CTA: those of Accel-Sim always wait for all.
 pub fn check(instructions: &[Instruction], kernel: &KernelInfo) -> Result<(), String> {
     let all = kernel.threads_per_cta().div_ceil(WARP_SIZE as u64);
     instructions.iter().try_for_each(|instruction| {
@@ -34,7 +34,7 @@ pub fn check(instructions: &[Instruction], kernel: &KernelInfo) -> Result<(), St
     })
 }
 
-/// Appends the line of an instruction; fails on what no opcode says.
+/// Appends the line of an instruction; fails if no opcode expresses it.
 pub fn write(
     step: &Step,
     instructions: &[Instruction],
@@ -80,10 +80,10 @@ fn append_registers(text: &mut String, registers: &[u8]) {
     registers.iter().for_each(|register| append(text, format_args!("R{register} ")));
 }
 
-/// The shortest mode that holds the addresses.
+/// Appends the addresses in the shortest mode that holds them.
 fn append_addresses(text: &mut String, mask: u32, addresses: &[u64]) {
     let Some((&base, rest)) = addresses.split_first() else { return text.push_str("1 0x0 0 ") };
-    // A difference beyond 64 bits with a sign has no place in either short mode.
+    // Neither short mode holds a difference beyond a signed 64-bit number.
     let deltas = rest.iter().zip(addresses).map(|(to, from)| to.checked_signed_diff(*from));
     let stride = deltas.clone().next().unwrap_or(Some(0));
     let is_short = |delta: Option<i64>| delta.is_some_and(|delta| i32::try_from(delta).is_ok());
@@ -102,7 +102,7 @@ fn append_addresses(text: &mut String, mask: u32, addresses: &[u64]) {
     }
 }
 
-/// A typical opcode of the class.
+/// Returns a typical opcode of the class.
 fn compute(class: OpClass) -> &'static str {
     match class {
         OpClass::Integer => "IADD3",

@@ -1,4 +1,4 @@
-//! A warp's records taken apart into single instructions and what each needs from which.
+//! Splits a warp's records into single instructions and the dependences between them.
 
 use warpmem_trace::{Instruction, InstructionId, Kind, OpClass, Record, Space};
 
@@ -10,9 +10,9 @@ pub struct Step {
     pub what: What,
     /// The instruction that first reads or overwrites its result.
     pub use_at: Option<usize>,
-    /// Neighbouring registers that its result takes.
+    /// Consecutive registers of its result.
     pub registers: usize,
-    /// Where its addresses begin and end.
+    /// Start and end of its addresses.
     addresses: (usize, usize),
 }
 
@@ -22,11 +22,11 @@ pub enum What {
     Record(InstructionId, Kind),
     /// Ends a group of async copies.
     Commit,
-    /// Waits for async copies, all but the youngest so many groups.
+    /// Waits for async copies, except for the youngest groups, up to this number.
     Wait(u32),
 }
 
-/// An instruction that reads or overwrites a result, and the one that wrote it.
+/// An instruction that reads or overwrites a result, and the writer of the result.
 pub type Link = (usize, usize);
 
 /// All instructions of one warp. Reused from warp to warp.
@@ -40,7 +40,7 @@ pub struct Steps {
     overwrites: Vec<Link>,
     /// Steps that are records.
     records: Vec<usize>,
-    /// The step that each record's address comes from.
+    /// The step that computes each record's address.
     address_from: Vec<Option<usize>>,
     exited: u32,
     approximated: u64,
@@ -138,7 +138,7 @@ impl Steps {
         self.reads.extend(writers.map(|writer| (position, writer)));
     }
 
-    /// Settles how each loaded result is first used. Call after the last record.
+    /// Decides how each loaded result is first used. Call after the last record.
     pub fn finish(&mut self) {
         for record in 0..self.records.len() {
             let position = self.records[record];
@@ -160,8 +160,8 @@ impl Steps {
         self.overwrites.sort_unstable();
     }
 
-    /// A memory instruction that reads a load's result takes its address from the youngest such load. If
-    /// that is not this one, the result was not read but overwritten.
+    /// A memory instruction that reads a load's result takes its address from the youngest such
+    /// load. If that is another load, the result was overwritten, not read.
     fn use_in_record(&mut self, position: usize, user: usize) {
         let from = self.records.binary_search(&user).ok().and_then(|at| self.address_from[at]);
         if from.is_some_and(|from| position <= from) {
@@ -175,8 +175,8 @@ impl Steps {
         matches!(self.steps[position].what, What::Record(_, Kind::AsyncCopy))
     }
 
-    /// Makes control instructions into the ends of groups and the waits that give each async copy its
-    /// use distance. A group ends between its last copy and the next copy of another group.
+    /// Turns control instructions into the group ends and waits that reproduce the use distance of
+    /// each async copy. A group ends between its last copy and the next copy of another group.
     fn place_waits(&mut self) {
         let records = self.records.iter().copied();
         let copies: Vec<usize> = records.filter(|&position| self.is_copy(position)).collect();
@@ -187,7 +187,7 @@ impl Steps {
         let mut latest = 0;
         for (at, &copy) in copies.iter().enumerate() {
             let wait = wait_of(&self.steps, copy);
-            // A wait never leaves an older copy under way.
+            // A wait never leaves an older copy outstanding.
             self.approximated += u64::from(wait < latest);
             latest = latest.max(wait);
             let next = copies.get(at + 1).copied();
@@ -216,14 +216,14 @@ impl Steps {
     }
 }
 
-/// Async copies that are waited for together.
+/// Async copies with a common wait.
 #[derive(Debug)]
 struct Group {
     commit: usize,
     wait: usize,
 }
 
-/// Registers that an importer takes the result of a memory instruction for.
+/// Returns the registers that an importer assigns to the result of a memory instruction.
 fn result_registers(instruction: &Instruction) -> usize {
     match instruction.space {
         Space::Texture => 1,
@@ -231,10 +231,10 @@ fn result_registers(instruction: &Instruction) -> usize {
     }
 }
 
-/// Bytes from one instruction to the next, on Volta and later.
+/// Bytes of an instruction on Volta and later.
 const INSTRUCTION_BYTES: u64 = 16;
 
-/// Deals out the active lanes that a record knows by class only: as evenly as can be.
+/// Distributes the active lanes, which a record counts by class only, as evenly as possible.
 struct Lanes {
     left: [u32; OpClass::COUNT],
     instructions: [u32; OpClass::COUNT],
@@ -258,7 +258,7 @@ impl Lanes {
     }
 }
 
-/// The lowest `count` lanes of `preferred`, and others if those are not enough.
+/// Returns the lowest `count` lanes of `preferred`, and others if those are not enough.
 fn lowest(preferred: u32, count: u32) -> u32 {
     let lanes = (0..32).map(|lane| 1u32 << lane);
     let first = lanes.clone().filter(|lane| preferred & lane != 0);

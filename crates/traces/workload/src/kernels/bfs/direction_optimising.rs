@@ -1,10 +1,11 @@
-//! Direction-optimising: top-down from a queue as long as the frontier is small; bottom-up, where every vertex that
-//! was not reached looks for one neighbour on the frontier, while it is large. The frontier is then a bitmap.
+//! Direction-optimising: top-down from a queue while the frontier is small; bottom-up, where every
+//! unreached vertex looks for one neighbour on the frontier, while it is large. The frontier is
+//! then a bitmap.
 //!
 //! The direction changes by the rule of the GAP benchmark suite's `bfs.cc`, with its alpha and
-//! beta; the host evaluates it between the launches. As there, `level` holds -degree of a vertex
-//! until it is reached, so that its degree is known without reading its edges. In a directed graph, `bottom_up` reads
-//! the incoming edges from arrays of their own.
+//! beta; the host evaluates it between launches. As there, `level` holds -degree of an unreached
+//! vertex, so that its degree is known without reading its edges. In a directed graph, `bottom_up`
+//! reads the incoming edges from separate arrays.
 //!
 //! ```cuda
 //! __global__ void top_down(const int *row, const int *col, int *level, const int *in, int size,
@@ -51,11 +52,13 @@ use super::super::graph::{DeviceGraph, Queue, check_full_warps, warp_add};
 use super::super::prelude::*;
 use super::Search;
 
-/// Bottom-up when the frontier has more edges than this share of those not yet seen (GAP, `bfs.cc`).
+/// Switch to bottom-up when the frontier has more than this fraction (1 / ALPHA) of the unseen
+/// edges (GAP, `bfs.cc`).
 const ALPHA: u64 = 15;
-/// Top-down again when the frontier shrinks and is at most this share of the vertices.
+/// Switch to top-down when the frontier shrinks to at most this fraction (1 / BETA) of the
+/// vertices.
 const BETA: u32 = 18;
-/// The largest `int`: what is above, as unsigned, is negative.
+/// Largest `int`; larger unsigned values are negative.
 const INT_MAX: u32 = i32::MAX as u32;
 
 pub fn bfs(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Result<Array<u32>, WorkloadError> {
@@ -89,27 +92,27 @@ pub fn bfs(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Result<Array<u32>, 
     Ok(device.level)
 }
 
-/// The graph and the search's state on the device.
+/// The graph and the state of the search on the device.
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
-    /// Incoming edges; in an undirected graph those of `graph`.
+    /// Incoming edges; those of `graph` if it is undirected.
     incoming: DeviceGraph,
-    /// Distance, or minus the degree of vertices that were not reached (at least 1).
+    /// Distance, or minus the degree (at least 1) of unreached vertices.
     level: Array<u32>,
     frontier: Queue,
     next: Queue,
     front: Array<u32>,
     next_front: Array<u32>,
-    /// Edges of the vertices that a step down reached.
+    /// Edges of the vertices reached by a top-down step.
     scout: Array<u32>,
-    /// Vertices that a step up reached.
+    /// Vertices reached by a bottom-up step.
     awake: Array<u32>,
     n: u32,
     block: u32,
 }
 
-/// What the host does.
+/// Host code.
 impl Device {
     fn upload(gpu: &mut Gpu, graph: &Graph, search: &Search) -> Device {
         let outgoing = &graph.structure;
@@ -137,7 +140,7 @@ impl Device {
         device
     }
 
-    /// One level from the queue; how many vertices it reached, and how many edges they have.
+    /// Runs one level from the queue; returns the vertices reached and their edges.
     fn down(&mut self, gpu: &mut Gpu, size: u32, depth: u32) -> Result<(u32, u32), WorkloadError> {
         self.next.clear(gpu);
         gpu.copy_to(self.scout, &[0]);
@@ -155,7 +158,7 @@ impl Device {
         })
     }
 
-    /// One level from the bitmap; how many vertices it reached.
+    /// Runs one level from the bitmap; returns the vertices reached.
     fn up(&mut self, gpu: &mut Gpu, depth: u32) -> Result<u32, WorkloadError> {
         gpu.copy_to(self.awake, &[0]);
         gpu.launch(&launch("bottom_up", self.n, self.block, 20), async |w| {
@@ -165,7 +168,7 @@ impl Device {
         Ok(gpu.download(self.awake)[0])
     }
 
-    /// Puts the bitmap's vertices into the queue; how many there are.
+    /// Moves the vertices of the bitmap to the queue; returns their number.
     fn make_queue(&self, gpu: &mut Gpu) -> Result<u32, WorkloadError> {
         self.frontier.clear(gpu);
         gpu.launch(&launch("bitmap_to_queue", self.n, self.block, 14), async |w| {
@@ -175,7 +178,7 @@ impl Device {
     }
 }
 
-/// The kernels.
+/// Kernels.
 impl Device {
     fn top_down(&self, w: &Warp, size: u32, depth: u32) {
         let i = w.global_x();
@@ -221,7 +224,7 @@ impl Device {
         });
     }
 
-    /// Goes through the neighbours of `v` up to the first on the frontier.
+    /// Scans the neighbours of `v` up to the first on the frontier.
     fn find_parent<'w>(&self, w: &'w Warp, v: Lanes<'w, u32>, found: &Var<'w, u32>) {
         let (first, end) = self.incoming.edges(v);
         let e = w.var(first);
@@ -260,7 +263,7 @@ mod tests {
         run.trace().kernels().iter().map(|kernel| kernel.info.name.clone()).collect()
     }
 
-    /// Every one of `n` is a neighbour of all others.
+    /// Returns the complete graph of `n` vertices.
     fn complete(n: u32) -> Csr {
         let others = |v: u32| (0..n).filter(move |&u| u != v).map(move |u| (v, u));
         Csr::from_pairs(n, (0..n).flat_map(others).collect())
@@ -268,14 +271,16 @@ mod tests {
 
     #[test]
     fn turns_where_the_rule_of_gap_says() {
-        // 1560 edges. The source has 39, not more than 1560 / 15. Those it reaches have 39 * 39, more than the
-        // 1521 / 15 that are left; going up reaches nobody, which is at most 40 / 18 and fewer than before.
+        // 1560 edges. The source has 39, not more than 1560 / 15. The vertices it reaches have 39 *
+        // 39, more than 1521 / 15 of the remaining; the bottom-up step reaches none, at most 40 /
+        // 18 and fewer than before.
         let up = ["queue_to_bitmap", "bottom_up", "bitmap_to_queue"];
         assert_eq!(launches(&complete(40), 0), [&["top_down"], up.as_slice()].concat());
 
-        // A grid of 10 by 10 from a corner: the frontiers are its diagonals. The sixth has 22 edges, more than a
-        // fifteenth of the 310 left. The fifteenth shrinks to five vertices, not more than 100 / 18; those after
-        // have 14, 10, 6 and 2 edges of 309 and fewer, and the last of them reaches nobody.
+        // On a grid of 10 by 10, from a corner, the frontiers are the diagonals. The sixth has 22
+        // edges, more than a fifteenth of the 310 left. The fifteenth shrinks to five vertices, not
+        // more than 100 / 18; later ones have 14, 10, 6 and 2 edges of 309 and fewer, and the last
+        // reaches none.
         let grid = graph(GraphKind::Grid, 100, 1, &mut Random::new(1));
         let names: Vec<String> = launches(&grid, 0);
         let of = |name: &str| names.iter().filter(|other| *other == name).count();
@@ -295,7 +300,7 @@ mod tests {
             ["top_down", "queue_to_bitmap", "bottom_up", "bottom_up"]
         );
         let run = search(Variant::DirectionOptimising, &graph, &task);
-        // The source's three neighbours; then each of the 61 left looks at its first, the hub.
+        // The source's three neighbours; then each of the remaining 61 checks its first, the hub.
         let edges = DeviceGraph::edge_addresses(&graph);
         assert_eq!(run.count(Kind::Load, &edges), 3 + 61);
     }

@@ -1,6 +1,5 @@
-//! Data-driven, with a queue of the vertices on the frontier, as in LonestarGPU: one thread for
-//! each of them claims the neighbours that have not been reached yet and puts them into the next
-//! queue.
+//! Data-driven, with a queue of the frontier's vertices, as in LonestarGPU: one thread per vertex
+//! claims its unreached neighbours and appends them to the next queue.
 //!
 //! ```cuda
 //! __global__ void bfs_frontier(const int *row, const int *col, int *level, const int *in, int size,
@@ -43,7 +42,7 @@ pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, Wo
     Ok(device.level)
 }
 
-/// The graph and the search's state on the device.
+/// The graph and the state of the search on the device.
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
@@ -77,7 +76,7 @@ mod tests {
         let graph = graph(GraphKind::Grid, 100, 1, &mut Random::new(1));
         let task = Search { source: 0, levels: u32::MAX, block: 4 };
         let run = search(Variant::Frontier, &graph, &task);
-        // From a corner of a grid of 10 by 10 the frontiers are its diagonals.
+        // On a grid of 10 by 10, from a corner, the frontiers are the diagonals.
         let diagonals = (1..=10).chain((1..10).rev());
         let grids: Vec<u32> = run.trace().kernels().iter().map(|k| k.info.grid[0]).collect();
         assert_eq!(grids, diagonals.map(|size: u32| size.div_ceil(4)).collect::<Vec<_>>());
@@ -85,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_vertex_is_queued_once_whoever_reaches_it() {
-        // All of the first level are neighbours of all of the second.
+        // The first level is fully connected to the second.
         let (first, second) = (1..=40, 41..=80);
         let pairs = first.clone().map(|v| (0, v));
         let pairs = pairs.chain(first.flat_map(|u| second.clone().map(move |v| (u, v))));
@@ -94,8 +93,9 @@ mod tests {
         let task = Search { source: 0, levels: u32::MAX, block: 64 };
         let run = search(Variant::Frontier, &graph, &task);
         assert_eq!(run.accesses(Kind::Store).len(), 80);
-        // The source claims the first level one by one. The 32 lanes of the first warp claim each of the second
-        // together, and one of them succeeds; the second warp finds them reached. Each success pushes alone.
+        // The source claims the first level one by one. The 32 lanes of the first warp claim each
+        // vertex of the second level together, and one succeeds; the second warp finds them
+        // reached. Each success appends alone.
         assert_eq!(run.accesses(Kind::Atomic).len(), 40 + 40 * 32 + 80);
     }
 }

@@ -1,5 +1,5 @@
-//! Breadth-first search, in the ways GPUs have been taught it: all vertices every level, a queue of those on the
-//! frontier, a warp for each of them, or from whichever side is the shorter.
+//! Breadth-first search in four variants: over all vertices at each level, over a queue of the
+//! frontier, with a warp per frontier vertex, or from the cheaper direction.
 
 mod direction_optimising;
 mod frontier;
@@ -53,18 +53,18 @@ impl Choice for Variant {
     ];
 }
 
-/// What is asked for.
+/// Parameters of a search.
 struct Search {
     source: u32,
-    /// Most levels.
+    /// Maximum levels.
     levels: u32,
     block: u32,
 }
 
-/// Distance of vertices that were not reached (-1 as an `int`).
+/// Distance of unreached vertices (-1 as an `int`).
 const UNREACHED: u32 = u32::MAX;
 
-/// The distance of each vertex; negative, as an `int`, where it was not reached.
+/// Returns the distance of each vertex; negative, as an `int`, if unreached.
 fn bfs(
     gpu: &mut Gpu,
     variant: Variant,
@@ -80,7 +80,7 @@ fn bfs(
 }
 
 impl Search {
-    /// Distances before the search: zero at the source, `UNREACHED` elsewhere.
+    /// Returns the initial distances: zero at the source, `UNREACHED` elsewhere.
     fn at_first(&self, graph: &Csr) -> Vec<u32> {
         let mut distances = vec![UNREACHED; graph.rows() as usize];
         distances[self.source as usize] = 0;
@@ -110,7 +110,7 @@ mod tests {
         distance
     }
 
-    /// Runs one variant; the result is its distances and the array that holds them.
+    /// Runs one variant; returns its distances and their array.
     pub fn search(variant: Variant, graph: &Csr, search: &Search) -> Run<(Vec<u32>, Array<u32>)> {
         search_in(variant, &unweighted(graph, false), search)
     }
@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn directed_edges_are_followed_in_their_direction() {
         for (name, graph) in graphs(300, 4) {
-            // Of every edge one direction, by a rule that leaves vertices with either kind only.
+            // Keeps one direction of every edge, by a rule that leaves vertices with only incoming
+            // or only outgoing edges.
             let arcs = graph.entries().filter(|(from, to)| (from < to) == ((from + to) % 3 > 0));
             let directed = Csr::from_pairs(graph.rows(), arcs.collect());
             let source = by_rank(&directed, None, 0).unwrap();

@@ -1,5 +1,5 @@
-//! Topology-driven, as in Rodinia: two kernels per level over all vertices; one thread
-//! per vertex expands it if it is in the frontier. Divergent in the extreme.
+//! Topology-driven, as in Rodinia: two kernels per level over all vertices; one thread per vertex
+//! expands it if it is in the frontier. Extremely divergent.
 //!
 //! ```cuda
 //! __global__ void Kernel(Node *nodes, int *edges, bool *mask, bool *updating, bool *visited, int *cost, int n) {
@@ -23,10 +23,10 @@
 use super::super::prelude::*;
 use super::Search;
 
-/// The graph and the search's state on the device.
+/// The graph and the state of the search on the device.
 #[derive(Clone, Copy)]
 struct Device {
-    /// Number of the first edge, number of edges.
+    /// First edge and number of edges of each vertex.
     nodes: Array<[u32; 2]>,
     edges: Array<u32>,
     mask: Array<u8>,
@@ -105,7 +105,7 @@ mod tests {
     use super::super::tests::search;
     use super::*;
 
-    /// The edges in a search, which lie at the same place in each.
+    /// Returns the edges of a search, whose address is the same in every run.
     fn edges(graph: &Csr, task: &Search) -> Array<u32> {
         run(|gpu| Ok(Device::upload(gpu, graph, task).edges)).result
     }
@@ -116,7 +116,7 @@ mod tests {
         let task = Search { source: 0, levels: u32::MAX, block: 64 };
         let run = search(Variant::Topology, &graph, &task);
         let kernels = run.trace().kernels();
-        // The corners of a grid of 10 by 10 are 18 apart; one level more finds nothing.
+        // The corners of a grid of 10 by 10 are 18 apart; the last level finds nothing.
         assert_eq!(kernels.len(), 2 * 19);
         assert!(kernels.iter().all(|kernel| kernel.info.grid == [2, 1, 1]));
         let edges = edges(&graph, &task).range();
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn neighbouring_lanes_read_as_far_apart_as_their_vertices_edges() {
-        // 32 vertices with 32 edges each: the lanes read 128 bytes apart, a line each in every round.
+        // 32 vertices with 32 edges each: lanes read 128 bytes apart, one line each in every round.
         let (left, right) = (0..32, 32..64);
         let pairs = left.flat_map(|u| right.clone().flat_map(move |v| [(u, v), (v, u)]));
         let graph = Csr::from_pairs(64, pairs.collect());
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn loads_take_any_number_of_lines() {
-        // A graph like the one that Rodinia comes with, but a sixteenth of its size.
+        // A sixteenth of the size of the graph distributed with Rodinia.
         let graph = graph(GraphKind::Uniform, 1 << 12, 6, &mut Random::new(1));
         let task = Search { source: 0, levels: u32::MAX, block: 256 };
         let lines = search(Variant::Topology, &graph, &task).lines(Kind::Load, &(0..u64::MAX));

@@ -1,8 +1,10 @@
-//! Warp-centric: a warp takes 32 vertices, copies their levels and edge lists' bounds into shared memory side by
-//! side, then walks the edges of those on the frontier, one vertex after the other, with all its lanes. Edges are
-//! read coalesced, and lanes wait for each other's vertices no longer than an edge list's last 32 take.
+//! Warp-centric: a warp takes 32 vertices, copies their levels and the bounds of their edge lists
+//! to shared memory with coalesced loads, then walks the edges of the frontier vertices one vertex
+//! at a time with all its lanes. Edge reads are coalesced, and only the last 32 edges of a list
+//! leave lanes idle.
 //!
-//! As in Hong et al. with a virtual warp of 32 threads and chunks of 32 vertices; the last chunk may be short:
+//! As in Hong et al. with a virtual warp of 32 threads and chunks of 32 vertices; the last chunk
+//! may be short:
 //!
 //! ```cuda
 //! __global__ void warp_bfs(const int *nodes, const int *edges, int *levels, bool *finished, int n, int curr) {
@@ -28,9 +30,9 @@ use super::super::graph::{DeviceGraph, check_full_warps};
 use super::super::prelude::*;
 use super::{Search, UNREACHED};
 
-/// Vertices that a warp takes.
+/// Vertices per warp.
 const CHUNK: u32 = WARP_SIZE as u32;
-/// Words of shared memory that a warp has: their levels, their first edges, and where the last one's end.
+/// Shared memory of a warp in words: levels, first edges, and the end of the last list.
 const WORDS: u32 = CHUNK + CHUNK + 1;
 
 pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, WorkloadError> {
@@ -48,7 +50,7 @@ pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, Wo
     Ok(device.levels)
 }
 
-/// The graph and the search's state on the device.
+/// The graph and the state of the search on the device.
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
@@ -107,22 +109,22 @@ mod tests {
 
     #[test]
     fn a_warp_reads_the_edges_of_a_vertex_side_by_side() {
-        // Every one of 0..32 with every one of 32..64; all begin at a line.
+        // 0..32 fully connected to 32..64; every edge list starts at a line.
         let (left, right) = (0..32, 32..64);
         let pairs = left.flat_map(|u| right.clone().flat_map(move |v| [(u, v), (v, u)]));
         let graph = Csr::from_pairs(64, pairs.collect());
         let task = Search { source: 40, levels: u32::MAX, block: 64 };
         let run = search(Variant::WarpCentric, &graph, &task);
         let device = run_device(&graph, &task);
-        // The source, the 32 it reaches, and the 31 others on its side: one line each.
+        // The source, the 32 it reaches, and the other 31 on its side: one line each.
         assert_eq!(run.lines(Kind::Load, &device.graph.col.range()), [1; 64]);
-        // Three launches of two warps: 32 bounds, and one more, which only one lane reads.
+        // Three launches of two warps: 32 bounds, and one more that a single lane reads.
         assert_eq!(run.lines(Kind::Load, &device.graph.row.range()), [1; 12]);
-        // As many chunks of levels; then those of the neighbours, which are side by side here.
+        // One load of levels per chunk; then those of the neighbours, which are contiguous here.
         assert_eq!(run.lines(Kind::Load, &device.levels.range()), [1; 6 + 64]);
     }
 
-    /// The arrays in a search, which lie at the same place in each.
+    /// Returns the arrays of a search, whose addresses are the same in every run.
     fn run_device(graph: &Csr, task: &Search) -> Device {
         run(|gpu| Ok(Device::upload(gpu, graph, task))).result
     }

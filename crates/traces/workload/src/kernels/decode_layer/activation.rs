@@ -1,4 +1,4 @@
-//! The gate of a feed-forward layer, a CTA per token (vLLM 0.2, `silu_and_mul_kernel`).
+//! The gate of a feed-forward layer, one CTA per token (vLLM 0.2, `silu_and_mul_kernel`).
 //!
 //! ```cuda
 //! // Rows of `d` gates and `d` values.
@@ -14,7 +14,7 @@ use half::f16;
 
 use super::super::prelude::*;
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 #[derive(Clone, Copy)]
 pub struct SiluAndMul {
     pub input: Array<f16>,
@@ -40,7 +40,7 @@ impl SiluAndMul {
     }
 }
 
-/// A row's results in double precision.
+/// Computes the results of a row in double precision.
 #[cfg(test)]
 pub fn plain(row: &[f16]) -> Vec<f16> {
     let (gates, ups) = row.split_at(row.len() / 2);

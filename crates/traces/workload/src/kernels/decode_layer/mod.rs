@@ -1,5 +1,6 @@
-//! Transformer layers, one after the other, for one new token of each sequence: ten launches a layer on the same
-//! buffers, eleven where attention splits the context. Weights and cache are each layer's own.
+//! Transformer layers in sequence, for one new token of each sequence: ten launches per layer on
+//! the same buffers, eleven where attention splits the context. Each layer has its own weights and
+//! cache.
 //!
 //! ```cuda
 //! // As vLLM 0.2 runs a LlamaDecoderLayer, with the kernels of the other generators:
@@ -84,17 +85,17 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Tokens in a page.
+/// Tokens per page.
 const PAGE: Page = Page::Of16;
 
-/// The sizes of a model.
+/// The dimensions of a model.
 #[derive(Clone, Copy, Debug)]
 struct Model {
     heads: u32,
     kv_heads: u32,
     head_size: u32,
     intermediate: u32,
-    /// Tokens of the context that a CTA of attention goes through; 0: all.
+    /// Context tokens per CTA of attention; 0: all.
     split: u32,
 }
 
@@ -110,18 +111,18 @@ impl Model {
         check_entries("keys", cached, self.kv_heads * self.head_size)
     }
 
-    /// Elements of a token between layers.
+    /// Returns the elements of a token between layers.
     fn hidden(&self) -> u32 {
         self.heads * self.head_size
     }
 
-    /// Elements of a token's queries, keys and values.
+    /// Returns the elements of a token's queries, keys and values.
     fn qkv(&self) -> u32 {
         (self.heads + 2 * self.kv_heads) * self.head_size
     }
 }
 
-/// The weights of a layer, on the device.
+/// The weights of a layer on the device.
 struct Layer {
     model: Model,
     input_norm: Array<f16>,
@@ -150,7 +151,7 @@ impl Layer {
         }
     }
 
-    /// Leaves the layer's result in `step.hidden`, to be added to `step.residual`.
+    /// Runs the layer. Its result is in `step.hidden`, to be added to `step.residual`.
     fn decode(&self, gpu: &mut Gpu, step: &Step) -> Result<(), WorkloadError> {
         let Model { intermediate, .. } = self.model;
         let (hidden, qkv) = (self.model.hidden(), self.model.qkv());
@@ -166,7 +167,7 @@ impl Layer {
         step.linear(gpu, [step.act, self.down, step.hidden], [hidden, intermediate])
     }
 
-    /// From queries, keys and values to the attention's result.
+    /// Runs attention from queries, keys and values to its result.
     fn attend(&self, gpu: &mut Gpu, step: &Step) -> Result<(), WorkloadError> {
         let Model { heads, kv_heads, head_size, .. } = self.model;
         let (stride, keys_begin) = (self.model.qkv(), heads * head_size);
@@ -216,12 +217,12 @@ fn drawn_cache(gpu: &mut Gpu, elements: u32, random: &mut Random) -> Cache {
     Cache { keys: halves(), values: halves() }
 }
 
-/// The sequences of a step, on the device, and room for what the launches pass on.
+/// The sequences of a step on the device, and the buffers between launches.
 struct Step {
     sequences: u32,
     hidden: Array<f16>,
     residual: Array<f16>,
-    /// Of the layer at hand, and elements of its keys.
+    /// Cache of the current layer, and elements of its keys.
     cache: Cache,
     cached: u32,
     positions: Array<u64>,
@@ -270,7 +271,7 @@ impl Step {
         }
     }
 
-    /// `out` = `act` × `weight`, all tokens at once.
+    /// Computes `out` = `act` × `weight` for all tokens.
     fn linear(
         &self,
         gpu: &mut Gpu,

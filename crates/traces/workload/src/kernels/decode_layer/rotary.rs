@@ -1,4 +1,5 @@
-//! Rotary position embedding of queries and keys, a CTA per token (Su et al. 2021; vLLM 0.2, `rotary_embedding_kernel`).
+//! Rotary position embedding of queries and keys, one CTA per token (Su et al. 2021; vLLM 0.2,
+//! `rotary_embedding_kernel`).
 //!
 //! ```cuda
 //! // Queries of `heads` heads, then keys of `kv_heads`, in rows of `stride` halves.
@@ -19,14 +20,14 @@ use half::f16;
 
 use super::super::prelude::*;
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 #[derive(Clone, Copy)]
 pub struct Rotary {
     pub positions: Array<u64>,
-    /// A row for each token: queries, keys, and whatever else.
+    /// One row per token: queries, keys, and anything else.
     pub rows: Array<f16>,
     pub stride: u32,
-    /// For each position, the cosines and then the sines.
+    /// The cosines and then the sines of each position.
     pub table: Array<f16>,
     pub heads: u32,
     pub kv_heads: u32,
@@ -53,7 +54,7 @@ impl Rotary {
         }
     }
 
-    /// Pair `i` of the heads that begin at element `first` of a row.
+    /// Rotates pair `i` of the heads from element `first` of a row.
     fn rotate<'w>(
         &self,
         i: Lanes<'w, u32>,
@@ -72,7 +73,7 @@ impl Rotary {
     }
 }
 
-/// Cosines and sines of the angles of every position: position / 10000^(2 d / head_size).
+/// Returns the cosines and sines of every position's angles: position / 10000^(2 d / head_size).
 pub fn table(positions: u32, head_size: u32) -> Vec<f16> {
     let half = head_size / 2;
     let angle = |position: u32, d: u32| {
@@ -89,7 +90,7 @@ pub fn table(positions: u32, head_size: u32) -> Vec<f16> {
 pub mod plain {
     use super::*;
 
-    /// A head at a position, in double precision with the table's cosines and sines.
+    /// Rotates a head to a position in double precision with the table's cosines and sines.
     pub fn rotated(head: &[f16], table: &[f16], position: usize) -> Vec<f16> {
         let half = head.len() / 2;
         let row = &table[position * head.len()..][..head.len()];

@@ -1,4 +1,4 @@
-//! A layer against the same layer computed launch by launch in double precision.
+//! Compares a layer with the same layer computed launch by launch in double precision.
 
 use std::collections::BTreeSet;
 use warpmem_trace::{KernelInfo, Kind, Space};
@@ -7,7 +7,7 @@ use super::super::testing::*;
 use super::super::{linear, rms_norm};
 use super::*;
 
-/// What the host knows of a step after its run.
+/// Inputs and outputs of a step.
 struct Ran {
     infos: Vec<KernelInfo>,
     before: Snapshot,
@@ -55,7 +55,7 @@ fn added(a: &[f16], b: &[f16]) -> Vec<f16> {
     a.iter().zip(b).map(|(a, b)| f16::from_f64(a.to_f64() + b.to_f64())).collect()
 }
 
-/// The attention of a sequence's query, over what the cache has of it.
+/// Computes the attention of a sequence's query over its cached tokens.
 fn attention(
     model: Model,
     query: &[f16],
@@ -91,7 +91,7 @@ fn attention(
     query.chunks_exact(size).enumerate().flat_map(of_head).collect()
 }
 
-/// Hidden state and residual after the layer. The cache is that after the run, which is checked by itself.
+/// Computes hidden state and residual after the layer from the final cache, which has its own test.
 fn plain(model: Model, ran: &Ran, context: usize) -> [Vec<f16>; 2] {
     let (hidden, size) = (model.hidden() as usize, model.head_size as usize);
     let [input_norm, w_qkv, w_out, post_norm, w_gate_up, w_down] = &ran.weights;
@@ -112,7 +112,8 @@ fn plain(model: Model, ran: &Ran, context: usize) -> [Vec<f16>; 2] {
     [linear::plain(&act, w_down, model.intermediate as usize), residual]
 }
 
-/// Of the largest result: half precision has steps of 1/2048 of a number, and several round after one another.
+/// Relative to the largest result: half precision has steps of 1/2048, and several roundings
+/// accumulate.
 const TOLERANCE: f64 = 1.0 / 64.0;
 
 fn assert_near(found: &[f16], expected: &[f16], what: &str) {
@@ -142,7 +143,8 @@ fn a_layer_is_that_of_double_precision_within_half_precision() {
     }
 }
 
-/// The new token's key is that of its row of the linear layer, rotated; nothing else of the cache changes.
+/// The new token's key is that of its row of the linear layer, rotated; the rest of the cache is
+/// unchanged.
 #[test]
 fn only_the_new_tokens_are_put_into_the_cache() {
     let ran = ran(SMALL, 3, 40);
@@ -191,7 +193,7 @@ fn a_step_is_ten_launches() {
     assert_eq!(names, expected);
 }
 
-/// Layers go on with the same tokens, through weights and a cache of their own.
+/// Layers pass the same tokens on and have weights and a cache of their own.
 #[test]
 fn each_layer_reads_weights_of_its_own() {
     let given = [("layers".to_owned(), "3".to_owned())];

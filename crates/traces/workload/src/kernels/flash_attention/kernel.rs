@@ -27,7 +27,7 @@
 //! sQ = (half)acc, __syncthreads(), out = sQ;                           // 16 bytes per thread
 //! ```
 //!
-//! Loops over tiles are unrolled, the one over blocks is not.
+//! Loops over tiles are unrolled, the loop over blocks is not.
 
 use half::f16;
 use warpmem_trace::OpClass;
@@ -37,15 +37,15 @@ use super::super::tile::{Operand16, Tile};
 use crate::functions::exp2;
 use crate::tensor::{FragmentA, FragmentC, multiply};
 
-/// Queries of a CTA.
+/// Queries per CTA.
 pub const ROWS: u32 = 128;
-/// Keys and values of a step.
+/// Keys and values per step.
 const COLUMNS: u32 = 64;
 const THREADS: u32 = 128;
-/// Tiles of 16 queries that a warp has: one in each 64 rows.
+/// Tiles of 16 queries per warp: one in each 64 rows.
 const TILES: usize = 2;
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 #[derive(Clone, Copy)]
 pub struct Attention {
     pub q: Array<f16>,
@@ -53,7 +53,7 @@ pub struct Attention {
     pub v: Array<f16>,
     pub out: Array<f16>,
     pub sequences: u32,
-    /// Of each sequence, in 128s.
+    /// Tokens per sequence, in units of 128.
     pub tokens: u32,
     pub heads: u32,
     pub kv_heads: u32,
@@ -61,12 +61,12 @@ pub struct Attention {
     pub head_size: u32,
 }
 
-/// What a thread knows of itself.
+/// Position of a thread.
 struct Thread<'w> {
     w: &'w Warp,
     thread: Lanes<'w, u32>,
     lane: Lanes<'w, u32>,
-    /// Its row g of its first tile.
+    /// Row g of its first tile.
     row: Lanes<'w, u32>,
     first_token: Lanes<'w, u32>,
     q: Operand16<'w>,
@@ -78,7 +78,7 @@ struct Thread<'w> {
     values: Pointer<'w, FragmentA>,
 }
 
-/// The results of a tile of 16 queries so far: rows g and g + 8 of each lane.
+/// Partial results of a tile of 16 queries: rows g and g + 8 of each lane.
 struct Sums<'w> {
     acc: Vec<Var<'w, FragmentC>>,
     max: [Var<'w, f32>; 2],
@@ -144,7 +144,7 @@ impl Attention {
         }
     }
 
-    /// A thread's piece of a token's head in `array`.
+    /// Returns a thread's piece of a token's head in `array`.
     fn piece<'w>(
         &self,
         array: Array<f16>,
@@ -196,7 +196,7 @@ impl Attention {
         self.values(t, sums, &scores);
     }
 
-    /// Products of the queries and the keys of a block.
+    /// Multiplies the queries by the keys of a block.
     fn scores<'w>(&self, t: &Thread<'w>) -> [Vec<Lanes<'w, FragmentC>>; TILES] {
         let none = || vec![Lanes::zeros(t.w); COLUMNS as usize / 8];
         let mut scores: [_; TILES] = std::array::from_fn(|_| none());
@@ -214,7 +214,7 @@ impl Attention {
         scores
     }
 
-    /// Leaves out the keys behind a query.
+    /// Masks the keys after each query.
     fn mask<'w>(
         &self,
         t: &Thread<'w>,
@@ -231,7 +231,7 @@ impl Attention {
         }
     }
 
-    /// Adds the values of a block, weighted.
+    /// Adds the weighted values of a block.
     fn values<'w>(
         &self,
         t: &Thread<'w>,
@@ -254,7 +254,7 @@ impl Attention {
         }
     }
 
-    /// Leaves the results in the tile of the queries.
+    /// Writes the results to the tile of the queries.
     fn finish<'w>(&self, t: &Thread<'w>, sums: &[Sums<'w>; TILES], tile: &Tile) {
         for (m, sums) in (0..).zip(sums) {
             let inverse = sums.sum.each_ref().map(|sum| {
@@ -278,7 +278,7 @@ impl<'w> Sums<'w> {
         }
     }
 
-    /// Turns scores into weights relative to the largest so far, and brings what was summed before to the same scale.
+    /// Turns scores into weights relative to the running maximum, and rescales the partial sums.
     fn fold(&self, scores: &mut [Lanes<'w, FragmentC>], scale: f32, is_masked: bool) {
         let rows = [0, 1].map(|row| self.new_max(row, scores, is_masked));
         let factors = [0, 1].map(|row| {
@@ -299,7 +299,7 @@ impl<'w> Sums<'w> {
         }
     }
 
-    /// The largest score of a row before and now; zero for a row that has had none.
+    /// Returns the maximum of a row's earlier and current scores; zero for a row without any.
     fn new_max(
         &self,
         row: usize,
@@ -318,7 +318,7 @@ impl<'w> Sums<'w> {
     }
 }
 
-/// A row's elements in a lane.
+/// Returns a row's elements in a lane.
 fn elements<'a, 'w>(
     scores: &'a [Lanes<'w, FragmentC>],
     row: usize,

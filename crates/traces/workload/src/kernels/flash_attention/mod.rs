@@ -1,4 +1,5 @@
-//! Attention of a prompt: tiles of queries, keys and values in shared memory, and a softmax that goes along with the keys.
+//! Attention of a prompt: tiles of queries, keys and values in shared memory, with an online
+//! softmax.
 
 mod kernel;
 
@@ -74,7 +75,7 @@ impl Shape {
         check_entries("queries", self.sequences * self.tokens, self.heads * self.head_size)
     }
 
-    /// Queries, keys and values, token after token.
+    /// Generates queries, keys and values, token by token.
     fn drawn(&self, random: &mut Random) -> [Vec<f16>; 3] {
         [self.heads, self.kv_heads, self.kv_heads]
             .map(|heads| activations(self.sequences * self.tokens * heads * self.head_size, random))
@@ -110,7 +111,7 @@ mod tests {
         Shape { sequences, tokens, heads, kv_heads, head_size }
     }
 
-    /// Attention in double precision.
+    /// Computes attention in double precision.
     fn plain(shape: &Shape, [q, k, v]: &[Vec<f16>; 3]) -> Vec<f64> {
         let [tokens, heads, kv_heads, size] =
             [shape.tokens, shape.heads, shape.kv_heads, shape.head_size].map(|n| n as usize);
@@ -136,7 +137,7 @@ mod tests {
         out
     }
 
-    /// Weights are rounded to half precision, and so are results, of up to 2.
+    /// Weights and results, of up to 2, are rounded to half precision.
     const TOLERANCE: f64 = 1.0 / 512.0;
 
     #[test]
@@ -166,7 +167,8 @@ mod tests {
             Ok([attention.q, attention.k, attention.v].map(|array| array.range()))
         });
         let [q, k, v] = &run.result;
-        // A copy has 16 bytes; the three CTAs of a head read 1 to 3 times 128 tokens, and a query is read once.
+        // A copy has 16 bytes; the three CTAs of a head read 1 to 3 times 128 tokens, and each
+        // query once.
         let keys = 2 * (1 + 2 + 3) * 128 * 64 * 2 / 16;
         let copied = [q, k, v].map(|range| run.count(Kind::AsyncCopy, range));
         assert_eq!(copied, [384 * 2 * 64 * 2 / 16, keys, keys]);

@@ -1,21 +1,22 @@
-//! Frames of a scene that moves, and the points in it.
+//! Frames of a moving picture, and the points to track.
 
 use super::super::prelude::*;
 use super::Search;
 
-/// The size of a frame, and what must fit into it.
+/// The size of a frame and the limits of the motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
     width: u32,
     height: u32,
-    /// Side of the area that is searched.
+    /// Side of the search area.
     area: u32,
-    /// How far the scene is at most from where it was at first, each way.
+    /// Maximum displacement from the first frame, each way.
     margin: u32,
 }
 
 impl Scene {
-    /// Between frames the scene moves by twice its margin at most, as far as a template can be found.
+    /// Between frames the picture moves by at most twice its margin, which keeps every template
+    /// within reach.
     pub fn new([width, height]: [u32; 2], search: Search) -> Result<Scene, WorkloadError> {
         let margin = search.reach() / 2;
         let least = search.area + 2 * margin;
@@ -28,8 +29,8 @@ impl Scene {
         Err(WorkloadError::Inconsistent { message })
     }
 
-    /// Upper left corners of the areas around points on two ellipses, the inner and the outer side
-    /// of a wall; indices into a frame.
+    /// Returns the upper left corners of the areas around points on two ellipses, the inner and the
+    /// outer side of a wall, as indices into a frame.
     pub fn corners(&self, points: u32) -> Vec<u32> {
         let corner = |point: u32| {
             let angle = f64::from(point) / f64::from(points) * 2.0 * std::f64::consts::PI;
@@ -46,7 +47,7 @@ impl Scene {
     }
 }
 
-/// A random picture, and where each frame has been taken of it.
+/// A random picture, and the position of each frame in it.
 pub struct Film {
     scene: Scene,
     picture: Vec<f32>,
@@ -85,7 +86,7 @@ impl Film {
         (0..height).flat_map(row).copied().collect()
     }
 
-    /// How far things are in frame `number` from where they were in the first, as wrapped numbers.
+    /// Returns the displacement of frame `number` from the first, in wrapped numbers.
     #[cfg(test)]
     pub fn moved(&self, number: u32) -> [u32; 2] {
         let [from, to] = [0, number].map(|number| self.offsets[number as usize]);
@@ -105,7 +106,7 @@ mod tests {
         let first = film.frame(0);
         for number in 1..5 {
             let (frame, [x, y]) = (film.frame(number), film.moved(number));
-            // A pixel in the middle, out of reach of the margin.
+            // Pixels beyond the reach of the margin.
             for at in [[10, 10], [20, 15], [30, 20]] {
                 let there = [at[0] + x as i32, at[1] + y as i32];
                 let [from, to] = [at, there].map(|[x, y]: [i32; 2]| (y * 40 + x) as usize);

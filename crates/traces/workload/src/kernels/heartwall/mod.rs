@@ -1,6 +1,6 @@
-//! Tracking of points of a heart's wall through the frames of an ultrasound film: a CTA per point
-//! searches around its last position for what looks most like its template. The search is a chain of
-//! phases with barriers between them, over arrays in global memory that only this CTA uses.
+//! Tracks points of a heart's wall through the frames of an ultrasound film: one CTA per point
+//! searches around its last position for the best match of its template. The search is a chain of
+//! phases with barriers between them, over arrays in global memory that are private to the CTA.
 //!
 //! ```cuda
 //! // One launch per frame. T: side of a template, S: of what is searched, P = S - T + 1: of possible positions.
@@ -79,9 +79,9 @@ pub const GENERATOR: Generator = Generator {
 /// Sides of squares, in pixels.
 #[derive(Clone, Copy, Debug)]
 struct Search {
-    /// Of the template.
+    /// Side of the template.
     template: u32,
-    /// Of the area that is searched.
+    /// Side of the search area.
     area: u32,
 }
 
@@ -97,19 +97,19 @@ impl Search {
         Err(WorkloadError::Inconsistent { message })
     }
 
-    /// Of the positions that the template can have.
+    /// Returns the number of template positions per axis.
     fn positions(self) -> u32 {
         self.area - self.template + 1
     }
 
-    /// How far the template can move, each way.
+    /// Returns the maximum movement of the template, each way.
     fn reach(self) -> u32 {
         (self.area - self.template) / 2
     }
 }
 
-/// Follows the points whose searches have these upper left corners in the first frame; returns their
-/// last ones, as indices into a frame.
+/// Tracks the points whose search areas have these upper left corners in the first frame; returns
+/// their final corners, as indices into a frame.
 fn track(
     gpu: &mut Gpu,
     film: &Film,

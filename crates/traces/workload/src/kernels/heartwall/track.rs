@@ -3,10 +3,10 @@
 use super::super::prelude::*;
 use super::Search;
 
-/// How much of a template stays when it is updated with what was found.
+/// Weight of the old template in its update.
 const ALPHA: f32 = 0.87;
 
-/// Arrays of all points, one after the other.
+/// An array with one part per point.
 #[derive(Clone, Copy)]
 struct Parts {
     array: Array<f32>,
@@ -14,13 +14,13 @@ struct Parts {
 }
 
 impl Parts {
-    /// The part of this CTA's point.
+    /// Returns the part of this CTA's point.
     fn of<'w>(&self, w: &'w Warp) -> Part<'w> {
         Part { array: self.array, first: w.block_x() * self.len }
     }
 }
 
-/// A point's part of an array.
+/// The part of an array that belongs to a point.
 #[derive(Clone, Copy)]
 struct Part<'w> {
     array: Array<f32>,
@@ -33,7 +33,7 @@ impl<'w> Part<'w> {
     }
 }
 
-/// What the kernels get.
+/// Arguments of the kernels.
 #[derive(Clone, Copy)]
 pub struct Tracker {
     search: Search,
@@ -44,10 +44,10 @@ pub struct Tracker {
     areas: Parts,
     squares: Parts,
     products: Parts,
-    /// Running sums down the columns, and those of as many rows as a template has.
+    /// Prefix sums down the columns, and sums over the rows of a template.
     down: Parts,
     bands: Parts,
-    /// Running sums of the bands along the rows.
+    /// Prefix sums of the bands along the rows.
     across: Parts,
     area_sums: Parts,
     square_sums: Parts,
@@ -59,7 +59,7 @@ fn for_all<'w>(w: &'w Warp, n: u32, body: impl FnMut(Lanes<'w, u32>)) {
     w.range(w.thread_x(), n, w.block_width(), body);
 }
 
-/// Row and column of element `i` of rows of `width`.
+/// Returns row and column of element `i` of rows of `width`.
 fn row_and_column(i: Lanes<'_, u32>, width: u32) -> [Lanes<'_, u32>; 2] {
     [i.quotient(width), i.remainder(width)]
 }
@@ -100,7 +100,7 @@ impl Tracker {
         self.corners
     }
 
-    /// Of `track`, as it allocates them.
+    /// Returns the shared memory of `track` in bytes.
     pub fn shared_bytes(&self) -> u32 {
         let arrays = [self.search.template, self.search.template, 2].into_iter().chain([
             self.search.positions(),
@@ -110,7 +110,7 @@ impl Tracker {
         arrays.map(|len| (4 * len).next_multiple_of(16)).sum()
     }
 
-    /// The template of a point: the middle of its area.
+    /// Copies the template of a point from the middle of its area.
     pub fn first_template(&self, w: &Warp) {
         let Search { template, .. } = self.search;
         let corner = self.corners.load(w.block_x());
@@ -122,7 +122,7 @@ impl Tracker {
         });
     }
 
-    /// Finds the template near where it was, moves the point there, and updates the template.
+    /// Finds the template near its last position, moves the point there, and updates the template.
     pub async fn track(&self, w: &Warp) {
         self.take_area(w);
         w.barrier().await;
@@ -148,7 +148,7 @@ impl Tracker {
         });
     }
 
-    /// The template's products with every part of the area of its size.
+    /// Multiplies the template by every part of the area of its size.
     fn multiply(&self, w: &Warp) {
         let Search { template, area, .. } = self.search;
         let positions = self.search.positions();
@@ -168,7 +168,7 @@ impl Tracker {
         });
     }
 
-    /// The sum of `from` over every part of the template's size, by running sums down and across.
+    /// Sums `from` over every part of the template's size, by prefix sums down and across.
     async fn add_up(&self, w: &Warp, from: Parts, to: Parts) {
         let Search { template, area, .. } = self.search;
         let positions = self.search.positions();
@@ -205,7 +205,7 @@ impl Tracker {
         w.barrier().await;
     }
 
-    /// The template's mean, and how much it varies: the sum of its squares about it.
+    /// Returns the template's mean and its variation, the sum of squared differences from the mean.
     async fn template_statistics<'w>(&self, w: &'w Warp) -> [Pointer<'w, f32>; 2] {
         let side = self.search.template;
         let templ = self.templates.of(w);
@@ -237,7 +237,7 @@ impl Tracker {
         [totals, totals.offset(1)]
     }
 
-    /// What one pixel of a template counts for in its mean.
+    /// Returns the weight of one pixel in the template's mean.
     fn share(&self) -> f32 {
         1.0 / (self.search.template * self.search.template) as f32
     }
@@ -260,8 +260,8 @@ impl Tracker {
         });
     }
 
-    /// Moves the point to the position of the largest correlation, the first of them; returns where
-    /// it starts in the area.
+    /// Moves the point to the first position of the largest correlation; returns its start in the
+    /// area.
     async fn find_best<'w>(&self, w: &'w Warp) -> Pointer<'w, u32> {
         let positions = self.search.positions();
         let correlations = self.correlations.of(w);
@@ -305,7 +305,7 @@ impl Tracker {
     }
 }
 
-/// Keeps `value` and its `place` if it is larger than the largest so far.
+/// Keeps `value` and its `place` if it is the largest so far.
 fn keep_larger<'w>(
     (largest, best): (&Var<'w, f32>, &Var<'w, u32>),
     value: Lanes<'w, f32>,

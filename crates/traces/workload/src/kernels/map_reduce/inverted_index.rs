@@ -1,6 +1,6 @@
-//! Inverted index: a task for each document in HTML, which it scans byte by byte for links; it emits the address that a
-//! link leads to, with the number of the document. In the sorted directory, the documents that link to a page are a
-//! group.
+//! Inverted index: one task per HTML document scans it byte by byte for links and emits the link's
+//! address with the number of the document. In the sorted directory, the documents that link to a
+//! page form a group.
 //!
 //! ```cuda
 //! __constant__ unsigned char PATTERN[] = "<a href=\"";
@@ -68,15 +68,15 @@ pub const GENERATOR: Generator = Generator {
 
 /// Offsets have 32 bits.
 const MAX_BYTES: u64 = 1 << 32;
-/// What a link begins with; its first byte is nowhere else in it.
+/// Start of a link; its first byte does not repeat in it.
 const PATTERN: &[u8; 9] = b"<a href=\"";
 
-/// What documents are made of.
+/// The parameters of the documents.
 struct Web<'a> {
     urls: &'a [String],
-    /// How popular they are.
+    /// Popularity of the pages.
     zipf: Zipf,
-    /// Mean links of a document, and mean words before each.
+    /// Mean links per document, and mean words before each.
     links: u32,
     words: u32,
 }
@@ -98,12 +98,13 @@ impl Web<'_> {
     }
 }
 
-/// From 1 to twice `mean`, less one.
+/// Draws a number from 1 to twice `mean`, minus one.
 fn around(mean: u32, random: &mut Random) -> u32 {
     1 + random.index(2 * mean - 1)
 }
 
-/// A word with what follows it: one in eight begins a paragraph, and one in eight is an anchor without a link.
+/// Generates a word and its context: one in eight begins a paragraph, and one in eight is an anchor
+/// without a link.
 fn word(random: &mut Random) -> String {
     let kind = random.index(8);
     let word = letters(1, 9, random);
@@ -179,7 +180,7 @@ mod tests {
 
     type Documents = BTreeMap<String, Vec<u32>>;
 
-    /// The documents that link to each page, one entry for each link.
+    /// Returns the documents that link to each page, one entry per link.
     fn plain(texts: &Texts) -> Documents {
         let mut index = Documents::new();
         for (number, text) in (0..).zip(texts.iter()) {
@@ -224,7 +225,7 @@ mod tests {
             map_tasks(gpu, 64, 64, |task, emitter| map(device, &pattern, task, emitter))?;
             Ok(device.bytes.range())
         });
-        // The closing quote of a link ends its key, and is scanned.
+        // The closing quote of a link ends its key and is scanned.
         let links: usize = texts.iter().map(|text| text.matches("<a href=").count()).sum();
         let read = run.count(Kind::Load, &run.result);
         assert_eq!(read, 2 * (texts.bytes.len() + links));

@@ -1,7 +1,8 @@
-//! What MapReduce programs have in common, after Mars (He et al., PACT 2008). A GPU could not allocate memory in a
-//! kernel, so the map runs twice: first every task counts the pairs and the bytes of keys that it will emit, prefix sums
-//! of the counts say where each task writes, then it runs again and writes. A directory has an entry for each pair,
-//! which is sorted by keys; keys and values stay where they are. Neighbours with the same key are a group.
+//! Common parts of MapReduce programs, after Mars (He et al., PACT 2008). Kernels could not
+//! allocate memory, so the map runs twice: first every task counts the pairs and key bytes that it
+//! will emit, prefix sums of the counts assign output positions, then the map runs again and
+//! writes. A directory has an entry for each pair and is sorted by key; keys and values stay in
+//! place. Adjacent entries with equal keys form a group.
 //!
 //! ```cuda
 //! struct pair { unsigned hash, key, length, value; };                        // uint4; where key and value are
@@ -71,8 +72,8 @@
 //! }
 //! ```
 //!
-//! Mars leaves hashing to the program's comparison; here it is part of the map, and stands where Mars has the length of
-//! the value, which is always four.
+//! Mars leaves hashing to the program's comparison; here it is part of the map, and the hash
+//! replaces the length of the value in the entry, since that is always four.
 
 pub mod inverted_index;
 pub mod page_view_count;
@@ -81,29 +82,29 @@ mod text;
 use super::prelude::*;
 use super::scan::exclusive_scan;
 
-/// Pairs sorted in shared memory by a CTA, and their threads.
+/// Pairs sorted in shared memory by a CTA of half as many threads.
 const CHUNK: u32 = 512;
 const SORT_BLOCK: u32 = CHUNK / 2;
-/// Hash of an entry without a pair: behind all others, which have 31 bits.
+/// Hash of an entry without a pair, above all others, which have 31 bits.
 const NO_PAIR: u32 = u32::MAX;
 /// FNV-1a of 32 bits.
 const FNV_START: u32 = 0x811c_9dc5;
 const FNV_PRIME: u32 = 0x0100_0193;
 
-/// Hash, where the key starts, its length, where the value is.
+/// Hash, start of the key, its length, and position of the value.
 type Pair = [u32; 4];
 
-/// What all tasks emitted.
+/// The pairs that all tasks emit.
 #[derive(Clone, Copy)]
 struct Pairs {
-    /// The directory: a power of two of entries, of which the first `len` are pairs.
+    /// The directory: a power of two of entries; the first `len` are pairs.
     directory: Array<Pair>,
     len: u32,
     keys: Array<u8>,
     values: Array<u32>,
 }
 
-/// Where the pairs of each task go.
+/// Output positions of each task.
 #[derive(Clone, Copy)]
 struct Places {
     pair: Array<u32>,
@@ -116,7 +117,7 @@ impl Places {
     }
 }
 
-/// What a task emits: counted, or written.
+/// Emits the pairs of a task: counts them, or writes them.
 struct Emitter<'w> {
     output: Option<Pairs>,
     pairs: Var<'w, u32>,
@@ -138,7 +139,7 @@ impl<'w> Emitter<'w> {
         Emitter { output: Some(output), pairs, bytes, start: w.var(0), hash: w.var(0) }
     }
 
-    /// A key begins.
+    /// Begins a key.
     fn begin(&self) {
         if self.output.is_some() {
             self.start.set(&self.bytes);
@@ -146,7 +147,7 @@ impl<'w> Emitter<'w> {
         }
     }
 
-    /// The key's next byte.
+    /// Appends a byte to the key.
     fn push(&self, byte: Lanes<'w, u8>) {
         if let Some(output) = &self.output {
             output.keys.store(self.bytes.get(), byte);
@@ -155,7 +156,7 @@ impl<'w> Emitter<'w> {
         self.bytes.set(self.bytes.get() + 1);
     }
 
-    /// The key ends; this is its value.
+    /// Ends the key and emits the pair with this value.
     fn end(&self, value: impl Operand<u32>) {
         if let Some(output) = &self.output {
             let at = self.pairs.get();
@@ -173,7 +174,7 @@ impl<'w> Emitter<'w> {
     }
 }
 
-/// The map in two passes, a thread per task.
+/// Runs the map in two passes, one thread per task.
 fn map_tasks(
     gpu: &mut Gpu,
     tasks: u32,
@@ -207,10 +208,10 @@ fn map_tasks(
     Ok(output)
 }
 
-/// Runs of pairs with the same key in the directory.
+/// Groups of adjacent pairs with equal keys in the directory.
 struct Groups {
     len: u32,
-    /// Where each starts, and where the last one ends.
+    /// Start of each group, and the end of the last.
     starts: Array<u32>,
 }
 
@@ -285,7 +286,7 @@ impl Pairs {
         });
     }
 
-    /// 1 if `a` belongs behind `b`, else 0.
+    /// Returns 1 if `a` sorts after `b`, else 0.
     fn is_after<'w>(&self, a: Lanes<'w, Pair>, b: Lanes<'w, Pair>) -> Var<'w, u32> {
         let w = a.warp();
         let [hash_a, start_a, length_a, _] = [0, 1, 2, 3].map(|part| a.part(part));
@@ -310,7 +311,7 @@ impl Pairs {
         after
     }
 
-    /// The groups of the sorted pairs.
+    /// Returns the groups of the sorted pairs.
     fn group(&self, gpu: &mut Gpu, block: u32) -> Result<Groups, WorkloadError> {
         let n = self.len;
         let (first, number) = (gpu.zeros(n.into()), gpu.zeros(n.into()));
@@ -335,7 +336,7 @@ impl Pairs {
         Ok(Groups { len: groups, starts })
     }
 
-    /// The pairs in the order of the directory: key and value.
+    /// Returns keys and values in directory order.
     #[cfg(test)]
     fn download(&self, gpu: &Gpu) -> Vec<(Vec<u8>, u32)> {
         let (keys, values) = (gpu.download(self.keys), gpu.download(self.values));
@@ -349,7 +350,7 @@ impl Pairs {
     }
 }
 
-/// The lower of the two that a thread compares; `mask` is their distance less one.
+/// Returns the lower of the two entries that a thread compares; `mask` is their distance minus one.
 fn lower<'w>(thread: Lanes<'w, u32>, mask: impl Operand<u32>) -> Lanes<'w, u32> {
     (thread << 1) - (thread & mask)
 }
@@ -359,7 +360,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Pairs of one hash, whose keys are these.
+    /// Returns pairs with these keys and the same hash.
     fn colliding(gpu: &mut Gpu, keys: &[Vec<u8>]) -> Pairs {
         let mut start = 0;
         let pair = |(value, key): (u32, &Vec<u8>)| {
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// A task's number modulo 4 says how many pairs it emits, with keys as long.
+    /// A task's number modulo 4 is its number of pairs and the length of their keys.
     #[test]
     fn tasks_write_behind_one_another() {
         let run = run(|gpu| {

@@ -1,5 +1,5 @@
-//! Page view count: a task for each line of a web server's log, whose address of a page it emits with the value 1; a
-//! task for each group adds the values up.
+//! Page view count: one task per line of a web server's log emits the page address with the value
+//! 1; one task per group sums the values.
 //!
 //! ```cuda
 //! // The map, of log lines "address \t host \t cookie \n".
@@ -38,7 +38,7 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Lines of an address, popular as Zipf's law says, a host and a cookie.
+/// Generates log lines: a page address with Zipf popularity, a host and a cookie.
 fn log(records: u32, pages: u32, skew: u64, random: &mut Random) -> Texts {
     let (urls, zipf) = (urls(pages, random), Zipf::new(pages, skew));
     let mut log = Texts::new();
@@ -52,7 +52,7 @@ fn log(records: u32, pages: u32, skew: u64, random: &mut Random) -> Texts {
     log
 }
 
-/// The pairs, and the views of each page: where its address is among the keys, and how many.
+/// Returns the pairs, and for each page the position of its address among the keys and its views.
 fn count(
     gpu: &mut Gpu,
     log: &Texts,
@@ -91,7 +91,7 @@ fn reduce(w: &Warp, pairs: &Pairs, groups: &Groups, views: Array<[u32; 2]>) {
     let bounds = groups.starts.at(group);
     let (first, end) = (bounds.load(), bounds.offset(1).load());
     let sum = w.var(0);
-    // The loop counts in a register of its own, which starts as a copy.
+    // The loop counter has its own register, initialised by a copy.
     w.range(first + 0, end, 1, |i| {
         let value = pairs.directory.at(i).part(3).load();
         sum.set(pairs.values.load(value) + &sum);
@@ -122,7 +122,7 @@ mod tests {
             let (keys, counts) = run.result;
             assert_eq!(counts.len(), expected.len(), "{records} lines");
             for [key, count] in counts {
-                // All keys begin alike, and end where the next begins.
+                // All keys share a prefix, and each ends at the next key's start.
                 let key = std::str::from_utf8(&keys[key as usize..]).unwrap();
                 let end = key[1..].find("http://").map_or(key.len(), |end| end + 1);
                 assert_eq!(expected.remove(&key[..end]), Some(count), "{}", &key[..end]);
@@ -142,7 +142,7 @@ mod tests {
         let addresses: usize = log.iter().map(|line| line.find('\t').unwrap()).sum();
         assert_eq!(run.count(Kind::Load, &text), 2 * (addresses + 64));
         assert_eq!(run.count(Kind::Store, &keys), addresses);
-        // Lines of the log are longer than 32 bytes, so hardly four lanes share 128 of them.
+        // Log lines are longer than 32 bytes, so rarely four lanes share a 128-byte line.
         let first = run.lines(Kind::Load, &text)[0];
         assert!(first > 8, "{first}");
     }

@@ -1,11 +1,11 @@
-//! Texts that tasks read.
+//! Input texts of tasks.
 
 use super::super::prelude::*;
 
-/// Texts one after the other, each for a task.
+/// Concatenated texts, one per task.
 pub struct Texts {
     pub bytes: Vec<u8>,
-    /// Where each starts, and where the last one ends.
+    /// Start of each text, and the end of the last.
     pub offsets: Vec<u32>,
 }
 
@@ -43,17 +43,17 @@ impl DeviceTexts {
     }
 }
 
-/// Different addresses of pages, 20 to 60 bytes long.
+/// Generates distinct page addresses, 20 to 60 bytes long.
 pub fn urls(n: u32, random: &mut Random) -> Vec<String> {
     let url = |number| {
         let (host, path) = (letters(4, 12, random), letters(4, 32, random));
-        // The number makes it different from all others.
+        // The number makes each address unique.
         format!("http://{host}.org/{path}/{number}")
     };
     (0..n).map(url).collect()
 }
 
-/// `least` to `most` letters.
+/// Generates `least` to `most` letters.
 pub fn letters(least: u32, most: u32, random: &mut Random) -> String {
     let length = least + random.index(most - least + 1);
     (0..length).map(|_| char::from(b'a' + random.index(26) as u8)).collect()

@@ -1,4 +1,5 @@
-//! The product of tokens, grouped by expert, with the weights of their experts; and the sum over a token's experts.
+//! The product of tokens, grouped by expert, with the weights of their experts; and the sum over a
+//! token's experts.
 //!
 //! ```cuda
 //! // Grid: (n / 64, blocks of ROWS tokens), 128 threads. Every block has one expert's tokens; the last of an expert is padded.
@@ -32,7 +33,8 @@
 //! }
 //! ```
 //!
-//! A slot is a token's place for one of its experts. Loops over rows and tiles are unrolled, the one over `k` is not.
+//! A slot pairs a token with one of its experts. Loops over rows and tiles are unrolled, the loop
+//! over `k` is not.
 
 use half::f16;
 use warpmem_trace::OpClass;
@@ -42,24 +44,24 @@ use super::super::tile::Tile;
 use crate::tensor::{FragmentA, FragmentC, multiply};
 
 const THREADS: u32 = 128;
-/// Columns of a CTA, and elements of a step.
+/// Columns per CTA, and elements per step.
 pub const COLUMNS: u32 = 64;
 const STEP: u32 = 64;
 const STAGES: u32 = 3;
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 #[derive(Clone, Copy)]
 pub struct Grouped {
     pub a: Array<f16>,
     pub b: Array<f16>,
     pub c: Array<f16>,
-    /// Slots in the order of their experts, padded with `slots` to whole blocks of `rows`.
+    /// Slots in expert order, padded with `slots` to whole blocks of `rows`.
     pub sorted_ids: Array<u32>,
     pub expert_ids: Array<u32>,
-    /// Of each slot, if its results are to be weighted.
+    /// Weight of each slot, if results are weighted.
     pub weights: Option<Array<f32>>,
     pub slots: u32,
-    /// Slots that share a row of `a`.
+    /// Slots per row of `a`.
     pub per_row: u32,
     pub rows: u32,
     pub n: u32,
@@ -112,7 +114,7 @@ impl Grouped {
         self.store(w, lane, column, &acc);
     }
 
-    /// Where a thread's pieces come from and go to.
+    /// Returns the sources and destinations of a thread's pieces.
     fn sources<'w>(
         &self,
         w: &'w Warp,
@@ -140,7 +142,7 @@ impl Grouped {
         }
     }
 
-    /// Stores the results of the rows that are no padding.
+    /// Stores the results of the rows that are not padding.
     fn store<'w>(
         &self,
         w: &'w Warp,
@@ -180,9 +182,9 @@ impl Grouped {
     }
 }
 
-/// Copies of a step's tiles by a thread.
+/// The copies of a step's tiles by a thread.
 struct Copies<'w> {
-    /// Whether a round's row of A is no padding, and where it is.
+    /// Whether a round's row of A is valid, and its address.
     rows: Vec<(Predicate<'w>, Pointer<'w, FragmentA>)>,
     columns: Pointer<'w, FragmentA>,
     column_stride: u32,
@@ -191,7 +193,7 @@ struct Copies<'w> {
 }
 
 impl<'w> Copies<'w> {
-    /// A step before the loop, which a short product does not have.
+    /// Issues a step before the loop, which a short product lacks.
     fn step(&self, w: &'w Warp, step: Lanes<'w, u32>, is_there: bool) {
         if is_there {
             self.issue(w, step);
@@ -213,7 +215,7 @@ impl<'w> Copies<'w> {
     }
 }
 
-/// Adds up the slots of each token.
+/// Sums the slots of each token.
 pub fn launch_sum(
     gpu: &mut Gpu,
     [slots, out]: [Array<f16>; 2],

@@ -1,4 +1,5 @@
-//! A feed-forward layer of experts: each token goes to a few of them, popular ones get most.
+//! A mixture-of-experts feed-forward layer: each token goes to a few experts, and popular experts
+//! get most tokens.
 
 mod kernel;
 
@@ -86,27 +87,27 @@ impl Layer {
         check_entries("elements", self.slots(), 2 * self.intermediate.max(self.hidden))
     }
 
-    /// Places of tokens for one of their experts.
+    /// Returns the number of slots, the pairs of a token and one of its experts.
     fn slots(&self) -> u32 {
         self.tokens * self.top_k
     }
 
-    /// Of gates and values of all experts, and back.
+    /// Returns the weights of gates and values of all experts, and of the projection back.
     fn weights(&self) -> [u32; 2] {
         let one = self.experts * self.hidden * self.intermediate;
         [2 * one, one]
     }
 }
 
-/// Which tokens go to which experts.
+/// The assignment of tokens to experts.
 struct Routes {
-    /// Of each slot.
+    /// Expert of each slot.
     experts: Vec<u32>,
     weights: Vec<f32>,
 }
 
 impl Routes {
-    /// A token's experts are different, and any of them may be the popular ones.
+    /// Draws distinct experts for each token; any experts may be the popular ones.
     fn drawn(layer: &Layer, skew: u64, random: &mut Random) -> Routes {
         let zipf = Zipf::new(layer.experts, skew);
         let mut by_rank: Vec<u32> = (0..layer.experts).collect();
@@ -121,12 +122,13 @@ impl Routes {
                 }
             }
         }
-        // Eighths, so that their products with small numbers are exact.
+        // Multiples of 1/8, so that their products with small numbers are exact.
         let weights = experts.iter().map(|_| (1 + random.index(8)) as f32 / 8.0).collect();
         Routes { experts, weights }
     }
 
-    /// Slots by expert, each expert's padded to whole blocks of `rows`, and the expert of each block.
+    /// Returns the slots by expert, each expert's padded to whole blocks of `rows`, and the expert
+    /// of each block.
     fn sorted(&self, layer: &Layer) -> [Vec<u32>; 2] {
         let (mut ids, mut blocks) = (Vec::new(), Vec::new());
         for expert in 0..layer.experts {
@@ -139,7 +141,7 @@ impl Routes {
     }
 }
 
-/// The tokens' results.
+/// Returns the tokens' results.
 fn forward(
     gpu: &mut Gpu,
     layer: &Layer,
@@ -206,7 +208,7 @@ mod tests {
         Inputs { routes, input, up, down }
     }
 
-    /// Every token through each of its experts, in double precision.
+    /// Passes every token through each of its experts in double precision.
     fn plain(layer: &Layer, Inputs { routes, input, up, down }: &Inputs) -> Vec<f16> {
         let (hidden, top_k) = (layer.hidden as usize, layer.top_k as usize);
         let size = hidden * layer.intermediate as usize;

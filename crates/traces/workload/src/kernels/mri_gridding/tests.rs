@@ -1,7 +1,7 @@
 use super::super::testing::*;
 use super::*;
 
-/// Every sample against every point, in double precision.
+/// Computes every sample's contribution to every point in double precision.
 fn plain(grid: Grid, samples: &[Sample]) -> Vec<[f64; 2]> {
     let cutoff = f64::from(grid.width) / 200.0;
     let points = (0..grid.side.pow(3)).map(|i| {
@@ -89,7 +89,8 @@ fn sorted_samples_lie_cell_by_cell() {
     assert_eq!(found, expected);
 }
 
-/// One sample in the middle of a cell, with a kernel of width 2: the distance to the eight corners is 0.87.
+/// One sample in the middle of a cell, with a kernel of width 2: the distance to the eight corners
+/// is 0.87.
 #[test]
 fn a_sample_is_read_by_the_points_around_it_and_added_to_those_within_the_cutoff() {
     let grid = Grid { side: 8, width: 200 };
@@ -103,6 +104,6 @@ fn a_sample_is_read_by_the_points_around_it_and_added_to_those_within_the_cutoff
             looked += record.active_addresses().len();
         }
     });
-    // Points 2 to 4 on each axis look into cell 3.
+    // Points 2 to 4 on each axis visit cell 3.
     assert_eq!(looked, 27);
 }

@@ -1,14 +1,14 @@
-//! What all threads of a CTA make of their values together.
+//! Reductions over all threads of a CTA.
 
 use super::super::halves::halvings;
 use super::super::prelude::*;
 
-/// Warps of a CTA.
+/// Warps per CTA.
 pub const WARPS: u32 = 4;
-/// Threads of a CTA.
+/// Threads per CTA.
 pub const THREADS: u32 = 32 * WARPS;
 
-/// A thread's place in its CTA.
+/// A thread's position in its CTA.
 pub struct Cta<'w> {
     w: &'w Warp,
     pub warp: Lanes<'w, u32>,
@@ -20,8 +20,8 @@ impl<'w> Cta<'w> {
         Cta { w, warp: thread >> 5, lane: thread & 31 }
     }
 
-    /// What `with` makes of the CTA's values, to every thread: of those that a warp's lanes have `group` apart, then of the
-    /// warps', in shared memory from `first` on.
+    /// Reduces the CTA's values by `with` and broadcasts the result: over the lanes that are
+    /// `group` apart in each warp, then over the warps through shared memory from `first` on.
     pub async fn fold(
         &self,
         value: Var<'w, f32>,

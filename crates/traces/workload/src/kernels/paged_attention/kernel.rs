@@ -62,8 +62,8 @@
 //! // tmp_out[part * HEAD_SIZE + row] instead of out
 //! ```
 //!
-//! Loops over the head are unrolled, the others are not. The keys of a token are loaded before the first is used; the query is
-//! read from shared memory for each.
+//! Loops over the head are unrolled, the others are not. The keys of a token are loaded before the
+//! first is used; the query is read from shared memory for each.
 
 use half::f16;
 
@@ -71,11 +71,13 @@ use super::super::halves::halvings;
 use super::super::prelude::*;
 use super::fold::{Cta, THREADS, WARPS};
 
-/// What the kernel gets. `P` is the page's size in eights: a lane reads `2 * P` halves of a key at once.
+/// Arguments of the kernel. `P` is the page size in eights: a lane reads `2 * P` halves of a key in
+/// one access.
 #[derive(Clone, Copy)]
 pub struct Attention<const P: usize> {
     pub q: Array<[[f16; 2]; P]>,
-    /// Halves from one sequence's query to the next: more than the heads have where keys and values lie between them.
+    /// Halves from one sequence's query to the next, more than its heads take if keys and values
+    /// are in between.
     pub q_stride: u32,
     pub k: Array<[[f16; 2]; P]>,
     pub v: Array<[[f16; 2]; 4]>,
@@ -87,24 +89,24 @@ pub struct Attention<const P: usize> {
     pub kv_heads: u32,
     pub head_size: u32,
     pub max_blocks: u32,
-    /// How the context is divided among CTAs; none: each goes through all of it.
+    /// Division of the context among CTAs; `None`: one CTA processes all of it.
     pub split: Option<Split>,
 }
 
-/// The division of a context into parts, and what each part leaves beside its own result.
+/// The division of a context into parts, and the outputs of each part besides its result.
 #[derive(Clone, Copy)]
 pub struct Split {
-    /// Tokens of a part: whole pages.
+    /// Tokens per part, in whole pages.
     pub tokens: u32,
     /// Parts of the longest context.
     pub parts: u32,
-    /// The largest logit of each part of each head of each sequence, and the sum of the exponentials
+    /// Largest logit of each part of each head of each sequence, and the sum of the exponentials
     /// relative to it.
     pub max_logits: Array<f32>,
     pub exp_sums: Array<f32>,
 }
 
-/// What a thread knows of itself and its sequence.
+/// Position of a thread and its sequence.
 struct Thread<'w> {
     w: &'w Warp,
     thread: Lanes<'w, u32>,
@@ -113,38 +115,38 @@ struct Thread<'w> {
     head: Lanes<'w, u32>,
     kv_head: Lanes<'w, u32>,
     context_len: Lanes<'w, u32>,
-    /// Blocks of the context, and where the table of their pages starts.
+    /// Blocks of the context, and the start of their page table.
     blocks: Lanes<'w, u32>,
     table: Lanes<'w, u32>,
     part: Part<'w>,
 }
 
-/// The part of the context that a CTA goes through.
+/// The part of the context that a CTA processes.
 struct Part<'w> {
-    /// The first block of the thread's warp, and the end of the CTA's.
+    /// First block of the thread's warp, and end of the CTA's blocks.
     start: Lanes<'w, u32>,
     end: Lanes<'w, u32>,
-    /// Its tokens, and those before it; none where it begins with the context.
+    /// Its tokens, and the tokens before it; `None` at the start of the context.
     tokens: Lanes<'w, u32>,
     before: Option<Lanes<'w, u32>>,
 }
 
 impl<'w> Part<'w> {
-    /// Where the logit of a token of the context is among the part's.
+    /// Returns the index of a context token's logit within the part.
     fn place(&self, token: Lanes<'w, u32>) -> Lanes<'w, u32> {
         self.before.map_or(token, |before| token - before)
     }
 }
 
 impl<const P: usize> Attention<P> {
-    /// Tokens in a page.
+    /// Tokens per page.
     pub(super) const PAGE: u32 = 8 * P as u32;
-    /// Lanes that read a token's key together.
+    /// Lanes that share a token's key.
     const GROUP: u32 = 4 / P as u32;
-    /// Rows of V that a warp reads at once; each is read by `P` lanes, 8 tokens each.
+    /// Rows of V read by a warp in one access; `P` lanes read each, 8 tokens per lane.
     const ROWS: u32 = 32 / P as u32;
 
-    /// Pieces of 16 bytes that a head is.
+    /// Returns the number of 16-byte pieces of a head.
     fn pieces(&self) -> u32 {
         self.head_size / 8
     }
@@ -153,13 +155,13 @@ impl<const P: usize> Attention<P> {
         self.head_size.div_ceil(Self::ROWS)
     }
 
-    /// Floats that logits, and after them sums of other warps, take in shared memory.
+    /// Returns the floats of shared memory for logits, and later for the sums of other warps.
     fn workspace(&self) -> u32 {
         let tokens = self.split.map_or(self.max_blocks * Self::PAGE, |split| split.tokens);
         tokens.max(WARPS / 2 * self.head_size)
     }
 
-    /// A CTA for each head of each of `sequences`, and of each part of the context.
+    /// Launches a CTA for each head of each of `sequences`, and of each part of the context.
     pub fn launch(&self, gpu: &mut Gpu, sequences: u32) -> Result<(), WorkloadError> {
         let (name, parts) = match self.split {
             None => ("paged_attention_v1", 1),
@@ -203,7 +205,7 @@ impl<const P: usize> Attention<P> {
         });
     }
 
-    /// The number of the CTA's result.
+    /// Returns the index of the CTA's result.
     fn result<'w>(&self, t: &Thread<'w>) -> Lanes<'w, u32> {
         let head = t.seq.mad(self.heads, t.head);
         self.split.map_or(head, |split| head.mad(split.parts, t.w.block_z()))
@@ -251,7 +253,7 @@ impl<const P: usize> Attention<P> {
         });
     }
 
-    /// Leaves the logits of the context, and returns the largest that each group has seen.
+    /// Stores the logits of the context; returns the maximum seen by each group.
     fn scores<'w>(
         &self,
         t: &Thread<'w>,
@@ -282,7 +284,7 @@ impl<const P: usize> Attention<P> {
         qk_max
     }
 
-    /// Product of the query and a key, in floats: of the thread's parts, then of the group's.
+    /// Multiplies the query by a key in floats: over the thread's parts, then over the group's.
     fn dot<'w>(
         query: Pointer<'w, [[f16; 2]; P]>,
         keys: &[Lanes<'w, [[f16; 2]; P]>],
@@ -303,7 +305,7 @@ impl<const P: usize> Attention<P> {
         halvings(Self::GROUP / 2).fold(own, |sum, mask| sum + sum.shuffle_xor(mask))
     }
 
-    /// Sums over the warp's part of the context, of the rows that each lane reads.
+    /// Sums the rows that each lane reads over the warp's part of the context.
     fn values<'w>(&self, t: &Thread<'w>, logits: Shared<f32>) -> Vec<Var<'w, f32>> {
         let accs: Vec<_> = (0..self.rows_per_thread()).map(|_| t.w.var(0.0)).collect();
         let first_row = t.cta.lane.quotient(P as u32);
@@ -339,7 +341,7 @@ impl<const P: usize> Attention<P> {
         accs
     }
 
-    /// Adds the upper warps' sums to the lower's until the first has all.
+    /// Adds the upper warps' sums to the lower warps' until the first has the total.
     async fn add_up(&self, t: &Thread<'_>, accs: &[Var<'_, f32>], workspace: Shared<f32>) {
         for middle in halvings(WARPS / 2).map(|middle| middle as u32) {
             let is_upper = t.cta.warp.ge(middle) & t.cta.warp.lt(2 * middle);
@@ -372,7 +374,7 @@ impl<const P: usize> Attention<P> {
 }
 
 impl<'w> Thread<'w> {
-    /// Turns logits into shares of one; returns the sum of their exponentials.
+    /// Normalises logits to weights; returns the sum of their exponentials.
     async fn softmax(
         &self,
         logits: Shared<f32>,
@@ -408,7 +410,7 @@ impl<'w> Thread<'w> {
     }
 }
 
-/// Product of eight halves, in halves, its two parts added in floats.
+/// Multiplies eight halves in half precision and adds the two parts in floats.
 fn half_dot<'w>(weights: [Lanes<'w, [f16; 2]>; 4], v: &[Var<'w, [f16; 2]>; 4]) -> Lanes<'w, f32> {
     let [a, b, c, d] = [0, 1, 2, 3].map(|pair| weights[pair].hmul2(v[pair].get()));
     let sum = a.hadd2(b).hadd2(c).hadd2(d);

@@ -1,4 +1,5 @@
-//! Attention of one new token per sequence to all before it, whose keys and values lie in pages scattered over a pool.
+//! Attention of one new token per sequence to all earlier ones, whose keys and values are in pages
+//! scattered over a pool.
 
 mod fold;
 mod kernel;
@@ -14,7 +15,7 @@ use kernel::Split;
 pub use pages::{Page, Pages};
 use reduce::Reduce;
 
-/// Of grouped-query attention.
+/// Parameter of grouped-query attention.
 pub const KV_HEADS: Parameter = Parameter::count(
     "kv-heads",
     2,
@@ -23,7 +24,7 @@ pub const KV_HEADS: Parameter = Parameter::count(
     "Heads of keys and values, each for several of the query",
 );
 
-/// Of attention whose context is split.
+/// Parameter of attention with a split context.
 pub const SPLIT: Parameter = Parameter::count(
     "split",
     0,
@@ -91,13 +92,13 @@ impl Shape {
         check_entries("keys", sequences * tokens, self.kv_heads * self.head_size)
     }
 
-    /// Elements of all heads of a page's keys, or values.
+    /// Returns the elements of all heads of a page's keys, or values.
     fn per_page(&self) -> u32 {
         self.kv_heads * self.head_size * self.page.tokens()
     }
 }
 
-/// Sequences with their queries and their cached keys and values.
+/// Sequences with their queries and cached keys and values.
 struct Batch {
     shape: Shape,
     context_lens: Vec<u32>,
@@ -117,7 +118,7 @@ impl Batch {
     }
 }
 
-/// The queries' results.
+/// Returns the queries' results.
 fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Array<f16>, WorkloadError> {
     Ok(match batch.shape.page {
         Page::Of8 => decode_in::<1>(gpu, batch)?.out,
@@ -126,7 +127,7 @@ fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Array<f16>, WorkloadError> {
     })
 }
 
-/// With pages of `8 * P` tokens.
+/// Runs with pages of `8 * P` tokens.
 fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P>, WorkloadError> {
     let &Shape { heads, kv_heads, head_size, split, .. } = &batch.shape;
     let attention = Attention::<P> {
@@ -148,8 +149,7 @@ fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P
 }
 
 impl<const P: usize> Attention<P> {
-    /// As [`Attention::launch`], with contexts that are split into parts of so many tokens; 0: not at
-    /// all.
+    /// As [`Attention::launch`], with contexts split into parts of `split` tokens; 0: not split.
     pub fn launch_split(
         &self,
         gpu: &mut Gpu,
@@ -189,14 +189,15 @@ mod tests {
         Shape { heads, kv_heads, head_size, page, split: 0 }
     }
 
-    /// Place of element `d` of a token's key of head `h` in pages laid out [head][d / 8][slot][d % 8].
+    /// Returns the position of element `d` of a token's key of head `h`, in pages laid out [head][d
+    /// / 8][slot][d % 8].
     fn key_at(batch: &Batch, seq: usize, token: usize, h: usize, d: usize) -> usize {
         let (page, slot, tokens) = paged(batch, seq, token);
         let head = h * batch.shape.head_size as usize * tokens;
         page * batch.shape.per_page() as usize + head + d / 8 * tokens * 8 + slot * 8 + d % 8
     }
 
-    /// The same of a value, in pages laid out [head][d][slot].
+    /// Returns the same of a value, in pages laid out [head][d][slot].
     fn value_at(batch: &Batch, seq: usize, token: usize, h: usize, d: usize) -> usize {
         let (page, slot, tokens) = paged(batch, seq, token);
         let head = h * batch.shape.head_size as usize * tokens;
@@ -208,7 +209,7 @@ mod tests {
         (batch.pages.of(seq, token) as usize, token % tokens, tokens)
     }
 
-    /// Attention in double precision.
+    /// Computes attention in double precision.
     fn plain(batch: &Batch) -> Vec<f64> {
         let Shape { heads, kv_heads, head_size, .. } = batch.shape;
         let (size, mut out) = (head_size as usize, Vec::new());
@@ -236,10 +237,11 @@ mod tests {
         out
     }
 
-    /// Weights, products and the first sums are in half precision, of values up to 2: a few times 2 / 2^11.
+    /// Weights, products and the first sums of values up to 2 are in half precision: a few times 2
+    /// / 2^11.
     const TOLERANCE: f64 = 1.0 / 256.0;
 
-    /// Writes NaN into the slots behind each context, which nothing may use.
+    /// Writes NaN into the slots after each context, which must not be used.
     fn poison(batch: &mut Batch) {
         for (seq, &len) in batch.context_lens.clone().iter().enumerate() {
             let whole = len.next_multiple_of(batch.shape.page.tokens());
@@ -265,7 +267,7 @@ mod tests {
             (shape(2, 2, 128, Page::Of32), vec![64, 65, 200]),
             (shape(1, 1, 256, Page::Of8), vec![40]),
             (shape(3, 3, 104, Page::Of32), vec![31]),
-            // Contexts of one part, of whole parts, and of one token in the last.
+            // Contexts of one part, of whole parts, and with one token in the last part.
             (Shape { split: 32, ..shape(4, 2, 64, Page::Of8) }, vec![1, 32, 33, 64, 100]),
             (Shape { split: 64, ..shape(2, 1, 128, Page::Of16) }, vec![130, 20, 192]),
             (Shape { split: 512, ..shape(2, 2, 80, Page::Of32) }, vec![64, 1100]),
@@ -288,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Where the caches of keys and of values lie.
+    /// Returns the addresses of the caches of keys and of values.
     fn run_for_caches(batch: &Batch) -> Run<[u64; 2]> {
         fn caches<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<[u64; 2], WorkloadError> {
             let attention = decode_in::<P>(gpu, batch)?;
@@ -301,7 +303,7 @@ mod tests {
         })
     }
 
-    /// What is read of a cache at `base`, by element.
+    /// Returns the elements read of a cache at `base`.
     fn elements(run: &Run<[u64; 2]>, base: u64, len: usize) -> BTreeSet<usize> {
         let mut elements = BTreeSet::new();
         visit_records(run.trace(), |_, _, instruction, record| {
@@ -339,7 +341,7 @@ mod tests {
         }
     }
 
-    /// The span in bytes of the addresses of each load of keys and of values by the first warp.
+    /// Returns the address span in bytes of each load of keys and of values by the first warp.
     fn spans(page: Page) -> Vec<u64> {
         let batch = batch(shape(1, 1, 128, page), &[4 * page.tokens()]);
         let run = run_for_caches(&batch);
@@ -360,7 +362,8 @@ mod tests {
             .collect()
     }
 
-    /// A page's keys come in 16 loads, one for each eight elements of a head, its values in loads of 512 bytes.
+    /// A page's keys take 16 loads, one for each eight elements of a head, its values loads of 512
+    /// bytes.
     #[test]
     fn every_load_of_the_cache_is_coalesced() {
         for (page, key_bytes) in [(Page::Of8, 128), (Page::Of16, 256), (Page::Of32, 512)] {
@@ -370,8 +373,8 @@ mod tests {
         }
     }
 
-    /// Each CTA of a context of 150 tokens goes through its 64, 64 and 22, and no more than these are in its
-    /// shared memory.
+    /// The CTAs of a context of 150 tokens process 64, 64 and 22 tokens, and hold no more in shared
+    /// memory.
     #[test]
     fn a_split_context_is_gone_through_by_as_many_ctas_as_it_has_parts() {
         let shape = Shape { split: 64, ..shape(2, 1, 64, Page::Of16) };
@@ -406,8 +409,8 @@ mod tests {
             .filter(|pair| wide(pair) && pair.0.space == Space::Global)
             .map(|(i, _)| i.use_distance)
             .collect();
-        // One of the query, then eight of keys: behind the first come seven others, a load of the query, and the
-        // conversion of that.
+        // One of the query, then eight of keys: after the first come seven others, a load of the
+        // query, and its conversion.
         assert_eq!(keys.len(), 1 + 8);
         assert_eq!(keys[1], Some(9), "{keys:?}");
     }

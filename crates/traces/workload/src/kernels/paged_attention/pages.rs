@@ -1,8 +1,8 @@
-//! Which pages of a pool the sequences have.
+//! The pages of the sequences in a pool.
 
 use super::super::prelude::*;
 
-/// Tokens in a page.
+/// Page size in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     Of8,
@@ -25,18 +25,18 @@ impl Choice for Page {
         &[("8", Page::Of8), ("16", Page::Of16), ("32", Page::Of32)];
 }
 
-/// The pages of each sequence, anywhere in the pool.
+/// The pages of each sequence, scattered over the pool.
 pub struct Pages {
     page: Page,
-    /// `per_sequence` for each sequence; those behind its last token are meaningless.
+    /// `per_sequence` entries for each sequence; those after its last token are meaningless.
     pub tables: Vec<u32>,
     pub per_sequence: u32,
-    /// Pages of the pool.
+    /// Pages in the pool.
     pub pool: u32,
 }
 
 impl Pages {
-    /// Every page of the pool belongs to some sequence, in any order.
+    /// Assigns every page of the pool to some sequence, in random order.
     pub fn drawn(page: Page, tokens: &[u32], random: &mut Random) -> Pages {
         let pages = |tokens: &u32| tokens.div_ceil(page.tokens());
         let per_sequence = tokens.iter().map(pages).max().unwrap_or(0);
@@ -51,13 +51,14 @@ impl Pages {
         Pages { page, tables, per_sequence, pool: pool.len() as u32 }
     }
 
-    /// The page of a token of a sequence.
+    /// Returns the page of a token of a sequence.
     pub fn of(&self, sequence: usize, token: usize) -> u32 {
         let page = token / self.page.tokens() as usize;
         self.tables[sequence * self.per_sequence as usize + page]
     }
 
-    /// The slot of a token: its page's number times the tokens of a page, and its place in the page.
+    /// Returns the slot of a token: its page's number times the page size, plus its position in the
+    /// page.
     pub fn slot(&self, sequence: usize, token: usize) -> u32 {
         self.of(sequence, token) * self.page.tokens() + token as u32 % self.page.tokens()
     }

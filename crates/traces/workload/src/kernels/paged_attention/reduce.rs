@@ -1,4 +1,4 @@
-//! The parts of a context that was split, brought together.
+//! Combines the parts of a split context.
 //!
 //! ```cuda
 //! // vLLM 0.2, paged_attention_v2_reduce. Grid: (heads, sequences).
@@ -31,10 +31,10 @@ use super::super::prelude::*;
 use super::fold::{Cta, THREADS, WARPS};
 use super::kernel::Split;
 
-/// What the kernel gets.
+/// Arguments of the kernel.
 pub struct Reduce {
     pub split: Split,
-    /// The results of the parts.
+    /// Results of the parts.
     pub partial: Array<f16>,
     pub context_lens: Array<u32>,
     pub out: Array<f16>,
@@ -43,7 +43,7 @@ pub struct Reduce {
 }
 
 impl Reduce {
-    /// A CTA for each head of each of `sequences`.
+    /// Launches a CTA for each head of each of `sequences`.
     pub fn launch(&self, gpu: &mut Gpu, sequences: u32) -> Result<(), WorkloadError> {
         let launch = Launch {
             grid: [self.heads, sequences, 1],

@@ -1,6 +1,6 @@
-//! A list of entries in the order of their rows: a warp takes an interval of them, independent of
-//! the rows, and reduces it by segments in shared memory. A second kernel adds the sums that cross
-//! the end of an interval, and a third the entries after the last full 32.
+//! A list of entries in row order: a warp takes an interval of them, independent of the rows, and
+//! reduces it by segments in shared memory. A second kernel adds the sums that cross the end of an
+//! interval, and a third the entries after the last full 32.
 //!
 //! ```cuda
 //! __global__ void spmv_coo_flat_kernel(int num_nonzeros, int interval_size, const int *I, const int *J, const float *V,
@@ -59,7 +59,7 @@ use super::super::prelude::*;
 
 /// Marks the absence of a row.
 const NO_ROW: u32 = u32::MAX;
-/// Empty rows before those of each warp, so that no lane reads another warp's.
+/// Empty rows before those of each warp, so that lanes stay within their warp's part.
 const PADDING: u32 = 16;
 
 /// The entries, the vectors and the carries between intervals, on the device.
@@ -74,12 +74,12 @@ struct Product {
     temp_vals: Array<f32>,
 }
 
-/// How entries are spread over warps.
+/// The division of entries among warps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Intervals {
-    /// Entries that whole warps take: the largest multiple of 32.
+    /// Entries processed by full warps: the largest multiple of 32.
     flat: u32,
-    /// Entries of a warp.
+    /// Entries per warp.
     size: u32,
     ctas: u32,
     /// Warps with entries.
@@ -87,7 +87,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// CUSP's rule for at most `grid` CTAs of `block` threads; for at least 32 entries.
+    /// Applies CUSP's rule for at most `grid` CTAs of `block` threads; needs at least 32 entries.
     fn of(entries: u32, grid: u32, block: u32) -> Intervals {
         let units = entries / 32;
         let warps = u64::from(units).min(u64::from(grid) * u64::from(block / 32)) as u32;

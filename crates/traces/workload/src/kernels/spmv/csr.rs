@@ -1,5 +1,5 @@
-//! Compressed sparse rows: a thread per row (scalar: neighbouring lanes read
-//! far apart, and wait for the longest row) or a warp per row (vector: rows are read coalesced).
+//! Compressed sparse rows: one thread per row (scalar: neighbouring lanes read far apart and wait
+//! for the longest row) or one warp per row (vector: rows are read coalesced).
 //!
 //! ```cuda
 //! __global__ void spmv_csr_scalar(const int *ptr, const int *col, const float *val, const float *x,
@@ -33,7 +33,7 @@ pub struct Product {
     pub rows: u32,
 }
 
-/// A thread per row.
+/// Runs one thread per row.
 pub fn scalar(
     gpu: &mut Gpu,
     matrix: &Matrix,
@@ -46,7 +46,7 @@ pub fn scalar(
     Ok(product.y)
 }
 
-/// A warp per row.
+/// Runs one warp per row.
 pub fn vector(
     gpu: &mut Gpu,
     matrix: &Matrix,

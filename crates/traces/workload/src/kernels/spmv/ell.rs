@@ -1,5 +1,5 @@
-//! ELLPACK: every row padded to the length of the longest, column after column, so that the lanes of a warp, a row each,
-//! read side by side.
+//! ELLPACK: every row padded to the longest and stored column by column, so that the lanes of a
+//! warp, one row each, read contiguous entries.
 //!
 //! ```cuda
 //! __global__ void spmv_ell_kernel(const int *Aj, const float *Ax, const float *x, float *y,
@@ -15,16 +15,17 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the inner condition is a predicate. The loop is unrolled by four there, and not here.
+//! As compiled (nvcc 13 for sm_75), the inner condition is a predicate. nvcc unrolls the loop by
+//! four; here it is not unrolled.
 
 use super::super::prelude::*;
 
 /// Column of a padding entry.
 const INVALID: u32 = u32::MAX;
-/// Rows begin at multiples of this, as in CUSP.
+/// Alignment of the column pitch, as in CUSP.
 const ALIGNMENT: u32 = 32;
-/// Padded matrices with more slots than this are refused if these exceed the entries by more than
-/// this factor. CUSP's limits.
+/// CUSP's limits: padded matrices with more slots than this are refused if the slots exceed the
+/// entries by more than the factor below.
 const UNCHECKED_SLOTS: u64 = 1_000_000;
 const MAX_FILL: u64 = 3;
 

@@ -1,6 +1,6 @@
-//! Merge path: rows' ends and entries form one path of `rows + entries` steps, cut into equal parts
+//! Merge path: row ends and entries form one path of `rows + entries` steps, cut into equal parts
 //! independent of the rows. Threads find the start of their part by binary search along a diagonal;
-//! a scan over the CTA adds the parts of a row in several threads, and a second kernel those in
+//! a scan over the CTA combines the parts of a row in several threads, and a second kernel those in
 //! several CTAs.
 //!
 //! ```cuda
@@ -74,21 +74,22 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): conditions are predicates but for those around the atomics; the loads of all columns
-//! and values come before the first use. CUB searches in the tiles themselves where there are few; here, always apart.
+//! As compiled (nvcc 13 for sm_75), conditions are predicates except around the atomics; the loads
+//! of all columns and values precede the first use. CUB merges the search into the product for few
+//! tiles; here it is always a separate kernel.
 
 use super::super::prelude::*;
 use super::csr;
 
-/// Steps of the path that a thread takes, in the product and in the fix-up.
+/// Path steps per thread, in the product and in the fix-up.
 const ITEMS: u32 = 7;
 const FIXUP_ITEMS: u32 = 3;
-/// CTAs of the search and of the fix-up.
+/// CTA size of the search and of the fix-up.
 const SEARCH_BLOCK: u32 = 128;
-/// Row of no pair.
+/// Row of an empty pair.
 const NO_ROW: u32 = u32::MAX;
 
-/// A row, counted from some first, and a sum that belongs to it.
+/// A row, relative to some first, and its partial sum.
 #[derive(Clone, Copy)]
 struct Segment<'w> {
     key: Lanes<'w, u32>,
@@ -96,7 +97,7 @@ struct Segment<'w> {
 }
 
 impl<'w> Segment<'w> {
-    /// The sum of `self` and `after` if they are in the same row, otherwise `after`.
+    /// Returns the sum of `self` and `after` if they are in the same row, otherwise `after`.
     fn then(self, after: Segment<'w>) -> Segment<'w> {
         let same = self.key.eq(after.key);
         Segment { key: after.key, value: same.select(self.value + after.value, after.value) }
@@ -109,7 +110,7 @@ impl<'w> Segment<'w> {
         }
     }
 
-    /// That of the lane `distance` below.
+    /// Returns the segment of the lane `distance` below.
     fn shuffle_up(self, distance: usize) -> Segment<'w> {
         Segment { key: self.key.shuffle_up(distance), value: self.value.shuffle_up(distance) }
     }
@@ -121,9 +122,9 @@ struct Product {
     csr: csr::Product,
     entries: u32,
     tiles: u32,
-    /// Where each tile begins: a row and an entry.
+    /// Start of each tile: a row and an entry.
     coordinates: Array<[u32; 2]>,
-    /// What each tile leaves to the next: a row and, as bits, a sum.
+    /// Carry of each tile: a row and the bits of a sum.
     carries: Array<[u32; 2]>,
 }
 
@@ -154,12 +155,12 @@ pub fn by_paths(
     Ok(csr.y)
 }
 
-/// Words of shared memory for rows' ends and products.
+/// Returns the words of shared memory for row ends and products.
 fn items_of(block: u32) -> u32 {
     ITEMS * block + ITEMS + 1
 }
 
-/// `MergePathSearch` among `rows` ends of rows, `end_of` each, and `entries` from `first` on.
+/// `MergePathSearch` among `rows` row ends, `end_of` each, and `entries` from `first` on.
 fn search<'w>(
     w: &'w Warp,
     diagonal: Lanes<'w, u32>,
@@ -263,7 +264,8 @@ impl Product {
         pair.part(1).store(is_row.select(carry.value, 0.0).as_u32());
     }
 
-    /// The products of the tile's `entries` from `first` on; the thread's first goes `to` shared memory.
+    /// Stores the products of the tile's `entries` from `first` on to shared memory; the thread's
+    /// first goes to `to`.
     fn gather(
         &self,
         w: &Warp,
@@ -310,7 +312,7 @@ impl Product {
     }
 }
 
-/// CUB's `BlockScan` by key: the sum of all threads before, and of all.
+/// CUB's `BlockScan` by key: returns the sum of all earlier threads, and of all threads.
 async fn scan<'w>(w: &'w Warp, own: Segment<'w>) -> (Segment<'w>, Segment<'w>) {
     let warps = w.block_width() / 32;
     let sums = w.shared::<[u32; 2]>(warps);
@@ -387,7 +389,7 @@ mod tests {
         let kernels = run.trace().kernels();
         assert_eq!(kernels.len(), 3);
         assert_eq!(kernels[1].ctas as usize, path.div_ceil(7 * 64));
-        // One atomic per tile at most, and one at least for those that end within a row.
+        // One atomic per tile at most, and at least one for each tile that ends within a row.
         let atomics = run.accesses(Kind::Reduction).len();
         assert!((1..=kernels[1].ctas as usize).contains(&atomics), "{atomics}");
     }

@@ -1,5 +1,5 @@
-//! Sparse matrix times vector, with the matrix in compressed sparse rows ([`csr`], [`merge`]), padded to rows of one length
-//! ([`ell`]), or as a list of entries ([`coo`]).
+//! Sparse matrix times vector, with the matrix in compressed sparse rows ([`csr`], [`merge`]),
+//! padded to equal row lengths ([`ell`]), or as a list of entries ([`coo`]).
 
 mod coo;
 mod csr;
@@ -52,14 +52,14 @@ impl Choice for Variant {
     ];
 }
 
-/// How many CTAs there may be, and of how many threads.
+/// Maximum number of CTAs, and their size.
 #[derive(Clone, Copy)]
 struct Shape {
     grid: u32,
     block: u32,
 }
 
-/// The product, an element per row.
+/// Returns the product, one element per row.
 fn spmv(
     gpu: &mut Gpu,
     variant: Variant,
@@ -96,7 +96,7 @@ mod tests {
         (0..structure.rows() as usize).map(row).collect()
     }
 
-    /// What `variant` makes of the matrix, and the addresses of the product.
+    /// Returns the product by `variant`, and the addresses of its array.
     fn run_of(
         variant: Variant,
         matrix: &Matrix,
@@ -125,7 +125,7 @@ mod tests {
                     for row in 0..rows {
                         let address = run.result.1.start + 4 * u64::from(row);
                         let written = stores.contains(&address) || atomics.contains(&address);
-                        // Entry by entry, a row without any keeps the zero that was there.
+                        // Entry by entry, a row without entries keeps its initial zero.
                         let empty = variant == Variant::Coo && matrix.structure.degree(row) == 0;
                         assert_eq!(written, !empty, "{context} row {row}");
                     }
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// From the lengths of its rows: columns scattered, values whole.
+    /// Returns a matrix with rows of these lengths, scattered columns and whole values.
     fn with_rows(lengths: &[u32], columns: u32) -> Matrix {
         let mut structure = Csr { offsets: vec![0], columns: vec![] };
         for (row, &length) in lengths.iter().enumerate() {
@@ -166,7 +166,8 @@ mod tests {
         }
     }
 
-    /// Sums in another order differ by roundings of the largest partial sum: 2^-20 of the sum of magnitudes is far more.
+    /// Sums in another order differ by roundings of the largest partial sum, far below 2^-20 of the
+    /// sum of magnitudes.
     #[test]
     fn any_values_give_the_product_but_for_rounding() {
         let mut matrix = with_rows(&(0..200).map(|row| row * 37 % 90).collect::<Vec<_>>(), 400);
@@ -198,7 +199,7 @@ mod tests {
                 spmv(gpu, variant, &matrix, &[1.0; 64], SHAPE)?;
                 Ok(())
             });
-            // The arrays in the order in which they are copied: values are the last but one, the vector is the last.
+            // Arrays in copy order: the values are last but one, the vector is last.
             let memcpys = &run.trace().header().memcpys;
             let read_from = |index: usize| {
                 let copy = &memcpys[index];

@@ -1,5 +1,5 @@
-//! Version 1: a thread per pixel, neighbours through arrays of indices, and the sums over the image
-//! on the device. Images lie column after column.
+//! Version 1: one thread per pixel, neighbours through index arrays, and the sums over the image on
+//! the device. Images are stored column by column.
 //!
 //! ```cuda
 //! __global__ void extract(int n, float *I)  { if (ei < n) I[ei] = expf(I[ei] / 255); }    // ei: the thread
@@ -39,33 +39,33 @@
 //! }
 //! ```
 //!
-//! In Rodinia the last CTA of `reduce` adds up its elements with fewer threads, and the rest with
-//! one; here it adds zeros. The division by the number of rows is by a constant. `expf` and `logf`
-//! are the fast ones.
+//! In Rodinia the last CTA of `reduce` sums its elements with fewer threads, and the rest with one;
+//! here it adds zeros. The division by the number of rows is by a constant. `expf` and `logf` are
+//! the fast ones.
 
 use super::super::prelude::*;
 use super::{Image, WHITE, coefficient, diffused, speckle};
 
-/// What the kernels of a step get.
+/// Arguments of the kernels of a step.
 #[derive(Clone, Copy)]
 struct Step {
     rows: u32,
     n: u32,
     pixels: Array<f32>,
     coefficients: Array<f32>,
-    /// To the north, south, west and east.
+    /// Differences to the north, south, west and east.
     differences: [Array<f32>; 4],
-    /// The row above and below each row.
+    /// Row above and below each row.
     north: Array<u32>,
     south: Array<u32>,
-    /// The column left and right of each column.
+    /// Column left and right of each column.
     west: Array<u32>,
     east: Array<u32>,
-    /// Of the pixels, and of their squares.
+    /// Sums of the pixels, and of their squares.
     sums: [Array<f32>; 2],
 }
 
-/// The diffused image, column after column.
+/// Returns the diffused image, column by column.
 pub fn diffuse(
     gpu: &mut Gpu,
     image: &Image,
@@ -115,7 +115,7 @@ impl Step {
         pixel.store(to(pixel.load()));
     }
 
-    /// Pixels may be one array with the sums for all that the compiler knows.
+    /// The compiler cannot exclude that pixels alias the sums.
     fn prepare(&self, w: &Warp) {
         let i = w.global_x();
         w.exit_unless(i.lt(self.n));
@@ -125,7 +125,7 @@ impl Step {
         self.sums[1].store(i, again * again);
     }
 
-    /// The sums of all pixels and of their squares.
+    /// Returns the sums of all pixels and of their squares.
     fn add_up(&self, gpu: &mut Gpu, block: u32) -> Result<[f32; 2], WorkloadError> {
         let (mut count, mut apart) = (self.n, 1);
         while count > 1 {

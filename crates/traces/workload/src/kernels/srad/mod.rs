@@ -1,6 +1,6 @@
 //! Speckle-reducing anisotropic diffusion (SRAD) of an image: each step computes how strongly each
-//! pixel diffuses to its neighbours, and then the pixels. `v2` keeps tiles of the image in shared
-//! memory; `v1` finds neighbours through index arrays, and adds the image up on the device.
+//! pixel diffuses to its neighbours, then updates the pixels. `v2` keeps tiles of the image in
+//! shared memory; `v1` finds neighbours through index arrays and sums the image on the device.
 
 mod indexed;
 mod tiled;
@@ -54,16 +54,16 @@ impl Choice for Variant {
         &[("v1", Variant::Indexed), ("v2", Variant::Tiled)];
 }
 
-/// Size of a step.
+/// Step size.
 const LAMBDA: f32 = 0.5;
-/// The largest brightness.
+/// Maximum brightness.
 const WHITE: f32 = 255.0;
 
 /// Brightnesses from 0 to 255.
 struct Image {
     rows: u32,
     columns: u32,
-    /// Rows after rows.
+    /// Row-major.
     pixels: Vec<f32>,
 }
 
@@ -74,14 +74,14 @@ impl Image {
     }
 }
 
-/// The speckle scale q₀²: the variance of the whole image over its squared mean.
+/// Returns the speckle scale q₀²: the variance of the whole image over its squared mean.
 fn speckle(sum: f32, squares: f32, pixels: u64) -> f32 {
     let (mean, square) = (sum / pixels as f32, squares / pixels as f32);
     (square - mean * mean) / (mean * mean)
 }
 
-/// The diffusion coefficient of a pixel, from its differences to the neighbours in the north, south,
-/// west and east.
+/// Returns the diffusion coefficient of a pixel from its differences to the neighbours in the
+/// north, south, west and east.
 ///
 /// ```cuda
 /// g2 = (n * n + s * s + w * w + e * e) / (jc * jc); l = (n + s + w + e) / jc;
@@ -112,7 +112,7 @@ fn one_over(x: Lanes<'_, f32>) -> Lanes<'_, f32> {
     x.warp().var(1.0).get().divided_by(x)
 }
 
-/// How a pixel changes: the differences to its neighbours, by their coefficients.
+/// Returns the new pixel from the differences to its neighbours and their coefficients.
 ///
 /// ```cuda
 /// d = cn * dn + cs * ds + cw * dw + ce * de;
@@ -134,7 +134,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// The diffusion in double precision, up to the last logarithm.
+    /// Computes the diffusion in double precision, up to the last logarithm.
     pub fn plain(image: &Image, iterations: u32) -> Vec<f64> {
         let (rows, columns) = (image.rows as usize, image.columns as usize);
         let mut pixels: Vec<f64> =
@@ -175,7 +175,7 @@ mod tests {
         pixels
     }
 
-    /// Largest distance from what [`plain`] gives.
+    /// Returns the largest distance from the result of [`plain`].
     pub fn farthest(found: &[f32], expected: &[f64]) -> f64 {
         assert_eq!(found.len(), expected.len());
         let distances = found.iter().zip(expected).map(|(&a, b)| (f64::from(a) - b).abs());

@@ -1,5 +1,5 @@
-//! Version 2: 16 × 16 threads for a tile of the image in shared memory, with its neighbours all
-//! around.
+//! Version 2: 16 × 16 threads for a tile of the image in shared memory, with its surrounding
+//! neighbours.
 //!
 //! ```cuda
 //! // rows and columns are multiples of 16
@@ -43,10 +43,10 @@
 //! }
 //! ```
 //!
-//! Rodinia loads what lies beyond the image's edge, which may be no part of it, and then once more
-//! what takes its place; here the index is selected before the load. Its nine cases of pixels in
-//! corners, along sides and inside are a selection of the shared array for each neighbour. The host
-//! adds up the image before each step, and copies it to the device and back.
+//! Rodinia loads beyond the image's edge, possibly outside the image, and then loads the
+//! replacement; here the index is selected before the load. Its nine cases of pixels in corners,
+//! along sides and inside are a selection of the shared array for each neighbour. The host sums the
+//! image before each step, and copies it to the device and back.
 
 use super::super::prelude::*;
 use super::{Image, WHITE, coefficient, diffused, speckle};
@@ -60,7 +60,7 @@ struct Step {
     columns: u32,
     pixels: Array<f32>,
     coefficients: Array<f32>,
-    /// To the north, south, west and east.
+    /// Differences to the north, south, west and east.
     differences: [Array<f32>; 4],
 }
 
@@ -91,16 +91,16 @@ pub fn diffuse(gpu: &mut Gpu, image: &Image, iterations: u32) -> Result<Array<f3
     Ok(step.pixels)
 }
 
-/// Where a thread is, and its place in shared arrays.
+/// A thread's position, and its offset in shared arrays.
 #[derive(Clone, Copy)]
 struct Place<'w> {
     w: &'w Warp,
     columns: u32,
     tx: Lanes<'w, u32>,
     ty: Lanes<'w, u32>,
-    /// The tile's first pixel.
+    /// First pixel of the tile.
     corner: Lanes<'w, u32>,
-    /// The first pixel of the tile's row.
+    /// First pixel of the tile's row.
     row: Lanes<'w, u32>,
     own: Lanes<'w, u32>,
 }
@@ -117,31 +117,31 @@ impl<'w> Place<'w> {
         self.row + self.tx
     }
 
-    /// The pixel above the tile in the thread's column.
+    /// Returns the pixel above the tile in the thread's column.
     fn north(&self) -> Lanes<'w, u32> {
         let first = self.corner + self.tx;
         self.w.block_y().eq(0).select(first, first - self.columns)
     }
 
-    /// The pixel below the tile in the thread's column.
+    /// Returns the pixel below the tile in the thread's column.
     fn south(&self) -> Lanes<'w, u32> {
         let last = self.corner + self.tx + self.columns * (SIDE - 1);
         let is_last = self.w.block_y().eq(self.w.grid_height() - 1);
         is_last.select(last, last + self.columns)
     }
 
-    /// The pixel left of the tile in the thread's row.
+    /// Returns the pixel left of the tile in the thread's row.
     fn west(&self) -> Lanes<'w, u32> {
         self.w.block_x().eq(0).select(self.row, self.row - 1)
     }
 
-    /// The pixel right of the tile in the thread's row.
+    /// Returns the pixel right of the tile in the thread's row.
     fn east(&self) -> Lanes<'w, u32> {
         let last = self.row + (SIDE - 1);
         self.w.block_x().eq(self.w.grid_width() - 1).select(last, last + 1)
     }
 
-    /// The thread's element of a new shared array.
+    /// Allocates a shared array; returns the thread's element.
     fn shared(&self) -> Pointer<'w, f32> {
         self.w.shared::<f32>(SIDE * SIDE).at(self.own)
     }
@@ -222,7 +222,7 @@ mod tests {
     fn a_tile_reads_itself_once_and_the_sides_around_it_sixteen_times_each() {
         let image = Image::random(48, 48, &mut Random::new(4));
         let run = run(|gpu| diffuse(gpu, &image, 1));
-        // The tile in the middle, CTA 4 of 9.
+        // The middle tile, CTA 4 of 9.
         let mut lines = Vec::new();
         visit_records(run.trace(), |kernel, warp, instruction, record| {
             let is_load = (instruction.kind, instruction.space) == (Kind::Load, Space::Global);

@@ -6,7 +6,7 @@ pub mod volume;
 
 use super::prelude::*;
 
-/// Launches `step` on two arrays of `cells`, from one to the other and then back; the array it wrote last.
+/// Launches `step` repeatedly between two arrays of `cells`; returns the last one written.
 fn iterate(
     gpu: &mut Gpu,
     cells: &[f32],

@@ -1,4 +1,5 @@
-//! Five-point Jacobi iteration on a plane: a thread per cell, neighbours straight from memory.
+//! Five-point Jacobi iteration on a plane: one thread per cell, neighbours read directly from
+//! memory.
 //!
 //! ```cuda
 //! __global__ void runJacobiCUDA_kernel1(const float *A, float *B, int width, int height) {
@@ -9,8 +10,7 @@
 //! }
 //! ```
 //!
-//! PolyBench's second kernel, which copies B back, is left out: the arrays are swapped instead, as
-//! is usual.
+//! PolyBench's second kernel, which copies B back, is replaced by swapping the arrays, as is usual.
 
 use super::super::prelude::*;
 use super::iterate;

@@ -1,5 +1,5 @@
-//! Seven-point stencil in a volume: a thread goes down a column of cells and keeps the layer above, its own and the
-//! one below in registers.
+//! Seven-point stencil in a volume: a thread descends a column of cells and keeps the layer above,
+//! its own and the one below in registers.
 //!
 //! ```cuda
 //! // Rodinia's sizes are multiples of the CTA; the guard is ours.
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //!
-//! nvcc unrolls the loop by four; here it is not.
+//! nvcc unrolls the loop by four; here it is not unrolled.
 
 use super::super::prelude::*;
 use super::iterate;
@@ -52,10 +52,10 @@ pub const GENERATOR: Generator = Generator {
     },
 };
 
-/// Temperature around the chip.
+/// Ambient temperature.
 const AMBIENT: f32 = 80.0;
-/// What a neighbour, the power and the cell itself count for. (A run's values are no part of its trace; Rodinia
-/// derives them from a chip's size.)
+/// Weights of a neighbour, the power and the cell itself. (Values are not part of a trace; Rodinia
+/// derives them from the size of a chip.)
 const NEIGHBOUR: f32 = 0.0625;
 const POWER: f32 = 0.25;
 const OWN: f32 = 1.0 - 7.0 * NEIGHBOUR;
@@ -133,7 +133,8 @@ impl Volume {
 }
 
 impl Step {
-    /// `tOut[c]` from the cell's neighbours `west`, `east`, `south`, `north`, and from `above`, itself and `below`.
+    /// `tOut[c]` from the cell's neighbours `west`, `east`, `south`, `north`, and from `above`,
+    /// itself and `below`.
     fn cell(&self, cell: &Var<u32>, sides: [&Var<u32>; 4], column: [&Var<f32>; 3]) {
         let [west, east, south, north] = sides.map(|side| self.from.load(side.get()));
         let [above, centre, below] = column.map(Var::get);

@@ -33,12 +33,13 @@ fn formula(variables: u32, clauses: &[&[i32]]) -> Formula {
     Formula { variables, clauses: Csr { offsets, columns } }
 }
 
-/// All edges, as clause, variable, is negative.
+/// Returns all edges as clause, variable, is negative.
 fn edges(formula: &Formula) -> Vec<(u32, u32, bool)> {
     formula.clauses.entries().map(|(c, literal)| (c, literal / 2, literal % 2 == 1)).collect()
 }
 
-/// One iteration by the equations of the paper, with products over all other clauses, in double precision.
+/// Computes one iteration by the equations of the paper, with products over all other clauses, in
+/// double precision.
 fn iterated(formula: &Formula, eta: &[f64]) -> Vec<f64> {
     let edges = edges(formula);
     let silent = |edge: usize, is_negative: bool| -> f64 {
@@ -69,7 +70,7 @@ fn surveys_are_those_of_the_equations() {
         for _ in 0..3 {
             expected = iterated(&formula, &expected);
         }
-        // Edges of satisfied clauses are cleared by the decimation.
+        // The decimation clears the edges of satisfied clauses.
         for ((c, ..), (found, expected)) in
             edges(&formula).into_iter().zip(run.result.eta.iter().zip(expected))
         {
@@ -79,7 +80,8 @@ fn surveys_are_those_of_the_equations() {
     }
 }
 
-/// x1, x1 → x2, x2 → not x3: a tree, for which surveys are exact, settles after as many iterations as it is deep.
+/// x1, x1 → x2, x2 → not x3: a tree, for which surveys are exact and settle after a number of
+/// iterations equal to its depth.
 #[test]
 fn what_follows_from_a_single_literal_is_fixed() {
     let formula = formula(4, &[&[1], &[-1, 2], &[-2, -3], &[3, 4]]);
@@ -90,7 +92,7 @@ fn what_follows_from_a_single_literal_is_fixed() {
     assert_eq!(strengths, [1.0, 1.0, -1.0, 1.0]);
     assert_eq!(value, &[TRUE, TRUE, FALSE, TRUE]);
     assert_eq!(satisfied, &[1; 4]);
-    // Five iterations: four to reach the end, one that changes nothing.
+    // Five iterations: four to reach the end, and one without changes.
     assert_eq!(run.trace().kernels().len(), 2 * 5 + 2);
 }
 
@@ -111,7 +113,7 @@ fn satisfied_clauses_are_those_with_a_true_literal() {
     let plan = Plan { rounds: 4, ..ONE_ROUND };
     let Outcome { value, satisfied, eta, .. } = propagated(&formula, &eta, &plan).result;
     let fixed = value.iter().filter(|&&value| value != FREE).count();
-    // A tenth of those that are free, four times.
+    // A tenth of the free variables, four times.
     assert!((68..=80).contains(&fixed), "{fixed}");
     let is_true = |literal: &u32| value[(literal / 2) as usize] == TRUE + literal % 2;
     for c in 0..800 {
