@@ -356,7 +356,8 @@ impl Opening<'_> {
                 format!("{what}; `warpmem import {command} -o FILE.wmt` converts it")
             }
             None if self.bytes.len() < Head::BYTES => {
-                return self.truncated(format!("{} bytes are shorter than a head", self.bytes.len()));
+                return self
+                    .truncated(format!("{} bytes are shorter than a head", self.bytes.len()));
             }
             None => "it does not start with the magic bytes".to_owned(),
         };

@@ -162,7 +162,9 @@ impl TraceWriter {
     /// When the previous kernel is still open.
     pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
         if self.kernel.is_some() {
-            return Err(self.invalid(format!("kernel {} begins before the previous one ended", info.name)));
+            return Err(
+                self.invalid(format!("kernel {} begins before the previous one ended", info.name))
+            );
         }
         if let Err(reason) = info.check_cluster() {
             return Err(self.invalid(format!("kernel {}: {reason}", info.name)));

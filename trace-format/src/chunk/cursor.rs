@@ -299,8 +299,7 @@ impl Bases {
         shift: u32,
         expected_step: i64,
     ) -> Result<(u64, Option<i64>), &'static str> {
-        let last =
-            self.last.get_mut(usize::from(slot)).ok_or("an address slot out of range")?;
+        let last = self.last.get_mut(usize::from(slot)).ok_or("an address slot out of range")?;
         let data = &chunk.data;
         if self.seen.first(slot) {
             let surprise = varint::get_signed(data, &mut at[column::FIRSTS]).ok_or(SHORT)?;
