@@ -1,10 +1,9 @@
-//! Launches that are alike, of which a few are simulated and the others counted as these are
-//! (`run.alike_launches`).
+//! Sampling of launches that are alike (`run.alike_launches`): a few are simulated, and each
+//! stands for others in the counts of the run.
 //!
-//! The programs of this field launch the same kernels over and over: the layers of a network, the
-//! iterations of a solver. Launches are *alike* if they run the same kernel in CTAs of one shape and
-//! their numbers of CTAs, instructions and accesses by kind differ by a twentieth at most. Where data
-//! lie is not looked at.
+//! GPU programs launch the same kernels repeatedly: layers of a network, iterations of a solver.
+//! Launches are *alike* if they run the same kernel with CTAs of one shape, and their numbers of
+//! CTAs, instructions and accesses by kind differ by at most 5 %. Addresses are not compared.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,27 +11,27 @@ use warpmem_machine::Machine;
 use warpmem_support::random::Random;
 use warpmem_trace::{Kernel, Kind, Space};
 
-/// What becomes of a launch.
+/// Treatment of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchShare {
-    /// The first launch that it is like; itself, if none is before it.
+    /// First launch that it is like; itself if there is no earlier one.
     pub like: u32,
-    /// How many launches it stands for in the counts of the run, itself included; 0 for one that only
-    /// brings caches into the state in which the next finds them. None if it is not simulated.
+    /// Number of launches it stands for in the counts of the run, itself included; 0 if it only
+    /// warms the caches for the next launch, none if it is not simulated.
     pub stands_for: Option<u32>,
 }
 
-/// What becomes of each launch of a trace.
+/// Treatment of every launch of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launches(Arc<[LaunchShare]>);
 
-/// Of launches that are alike, by how much of the first one's each number may differ.
+/// Largest relative difference between launches that are alike.
 const TOLERANCE: f64 = 0.05;
-/// Of the draws, the same in every run: policies are compared on the same launches.
+/// Seed of the draws; constant, so that policies are compared on the same launches.
 const SEED: u64 = 1;
 
 impl Launches {
-    /// What `run.alike_launches` of `machine` says of `kernels`, in launch order.
+    /// Selects the simulated launches of `kernels`, in launch order, by `run.alike_launches`.
     pub fn new(machine: &Machine, kernels: &[Kernel]) -> Launches {
         let most = machine.run.alike_launches as usize;
         if most == 0 {
@@ -57,7 +56,7 @@ impl Launches {
         Launches(launches.into())
     }
 
-    /// Of each launch.
+    /// Iterates over all launches.
     pub fn iter(&self) -> impl Iterator<Item = &LaunchShare> {
         self.0.iter()
     }
@@ -66,18 +65,18 @@ impl Launches {
         self.0[launch].stands_for.is_some()
     }
 
-    /// The first launch from `from` on that is simulated.
+    /// Returns the first simulated launch at or after `from`.
     pub fn next_simulated(&self, from: usize) -> Option<usize> {
         (from..self.0.len()).find(|&launch| self.is_simulated(launch))
     }
 
-    /// Whether every launch counts for itself alone.
+    /// Whether every launch is simulated and counts for itself alone.
     pub fn are_all(&self) -> bool {
         self.0.iter().all(|launch| launch.stands_for == Some(1))
     }
 }
 
-/// Launches that are alike, in launch order.
+/// Groups launches that are alike, in launch order.
 fn groups(kernels: &[Kernel]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut of_program: HashMap<Program<'_>, Vec<usize>> = HashMap::new();
@@ -95,8 +94,8 @@ fn groups(kernels: &[Kernel]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What is the same in launches that are alike: the kernel's name, its shape, and which kinds of
-/// records it has.
+/// Properties equal among launches that are alike: kernel name, shapes, resources, and kinds of
+/// records.
 type Program<'k> = (&'k str, [u32; 3], Option<[u32; 3]>, [u32; 2], Vec<(Kind, Space)>);
 
 fn program(kernel: &Kernel) -> Program<'_> {
@@ -110,7 +109,7 @@ fn have_like_numbers(first: &Kernel, other: &Kernel) -> bool {
     numbers(first).zip(numbers(other)).all(|(first, other)| is_near(first, other))
 }
 
-/// CTAs, instructions and active lanes of them, and records and their lanes by kind.
+/// Returns the numbers of CTAs, warp and thread instructions, and records and lanes by kind.
 fn numbers(kernel: &Kernel) -> impl Iterator<Item = u64> {
     let kinds = kernel.records_by_kind.iter().flat_map(|kind| [kind.records, kind.lanes]);
     let all = [u64::from(kernel.ctas), kernel.warp_instructions, kernel.thread_instructions];
@@ -121,9 +120,9 @@ fn is_near(first: u64, other: u64) -> bool {
     first.abs_diff(other) as f64 <= TOLERANCE * first as f64
 }
 
-/// A group in parts for each of which one launch is drawn, `most` at most: first its first launch, which
-/// finds caches as nothing like it has left them, alone; then the others in runs of like length, so that
-/// what drifts over the program is covered from its beginning to its end.
+/// Divides a group into at most `most` runs; one launch is drawn from each. The first launch is a
+/// run of its own, as it alone starts with cold caches. The others form runs of similar length, so
+/// that the sample covers drift over the program.
 fn runs(group: &[usize], most: usize) -> Vec<&[usize]> {
     if group.len() <= most {
         return group.chunks(1).collect();
@@ -135,9 +134,8 @@ fn runs(group: &[usize], most: usize) -> Vec<&[usize]> {
     std::iter::once(first).chain(runs).collect()
 }
 
-/// Which launches are simulated: one of each run, drawn at random, so that what alternates from launch
-/// to launch is not met at the same beat everywhere; and the one before each, without which it would find
-/// caches as some other launch long before has left them.
+/// Selects the simulated launches: one of each run, drawn at random to avoid aliasing with
+/// periodic behaviour, and its predecessor, which warms the caches.
 fn simulated(launches: usize, runs: &[&[usize]]) -> Vec<bool> {
     let mut simulated = vec![false; launches];
     for run in runs {
@@ -148,7 +146,7 @@ fn simulated(launches: usize, runs: &[&[usize]]) -> Vec<bool> {
     simulated
 }
 
-/// How many launches of a run each of those stands for that are simulated behind another.
+/// Distributes the launches of a run over its simulated launches whose predecessor is simulated.
 fn shares(run: &[usize], simulated: &[bool]) -> Vec<(usize, u32)> {
     let counts = |launch: usize| simulated[launch] && (launch == 0 || simulated[launch - 1]);
     let counting: Vec<usize> = run.iter().copied().filter(|&launch| counts(launch)).collect();
@@ -163,7 +161,7 @@ mod tests {
     use warpmem_testing::{TestKernel, compute, machine, trace};
     use warpmem_trace::OpClass;
 
-    /// A kernel of one CTA with so many instructions.
+    /// A kernel of one CTA with `instructions` instructions.
     fn kernel(instructions: usize) -> TestKernel {
         let warp = vec![compute(OpClass::Integer, &[]); instructions];
         TestKernel { name: Some("k".to_owned()), ..TestKernel::new(vec![vec![warp]]) }
@@ -177,19 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn every_launch_counts_for_itself_unless_asked() {
+    fn every_launch_counts_for_itself_by_default_and_in_small_groups() {
         assert!(launches(&[50; 9], 0).iter().all(|launch| launch.1 == Some(1)));
         assert!(launches(&[50; 3], 3).iter().all(|launch| launch.1 == Some(1)));
     }
 
     #[test]
-    fn numbers_may_differ_from_those_of_the_first_by_a_twentieth() {
+    fn alike_launches_differ_from_the_first_by_at_most_5_percent() {
         let like = |lengths: &[usize]| launches(lengths, 2).iter().map(|l| l.0).collect::<Vec<_>>();
         assert_eq!(like(&[100, 105, 95, 106, 94, 110]), [0, 0, 0, 3, 4, 3]);
     }
 
     #[test]
-    fn other_names_and_shapes_are_other_kernels() {
+    fn kernels_with_other_names_or_shapes_are_not_alike() {
         let [mut named, mut shaped, mut wide] = [kernel(50), kernel(50), kernel(50)];
         named.name = Some("other".to_owned());
         shaped.shared_bytes = 512;
@@ -200,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_stands_for_itself_and_the_others_for_their_runs() {
+    fn the_first_launch_stands_for_itself_and_drawn_launches_for_their_runs() {
         for launches in (2..40).map(|n| launches(&vec![50; n], 4)) {
             assert_eq!(launches[0].1, Some(1));
             let counting: Vec<u32> =
@@ -210,18 +208,18 @@ mod tests {
             assert!(counting[1..].iter().all(|&n| n <= others.div_ceil(3)), "{counting:?}");
             assert!(counting.len() >= 4.min(launches.len()), "{counting:?}");
             let simulated = launches.iter().filter(|l| l.1.is_some()).count();
-            assert!(simulated <= 7, "one of each run and one before it");
+            assert!(simulated <= 7, "one launch of each run and its predecessor");
         }
     }
 
     #[test]
-    fn a_launch_counts_only_behind_one_that_is_simulated() {
+    fn a_launch_counts_only_after_a_simulated_predecessor() {
         let launches = launches(&[[50, 90, 20]; 12].concat(), 3);
         for (at, launch) in launches.iter().enumerate().skip(1) {
             assert!(launch.1.is_none_or(|n| n == 0) || launches[at - 1].1.is_some(), "{at}");
         }
         let cold = launches.iter().filter(|launch| launch.1 == Some(0)).count();
-        assert!(cold > 0, "some are simulated for the sake of the next");
+        assert!(cold > 0, "some launches only warm the caches");
         for like in 0..3 {
             let of: u32 = launches.iter().filter(|l| l.0 == like).filter_map(|l| l.1).sum();
             assert_eq!(of, 12);
@@ -229,8 +227,8 @@ mod tests {
     }
 
     #[test]
-    fn launches_that_are_simulated_one_and_all_count_one_each() {
-        // Of the runs of two, the second are drawn, or the first count too.
+    fn fully_simulated_traces_count_each_launch_once() {
+        // Runs of two draw their second launch, or their first counts too.
         for n in 3..12 {
             let launches = launches(&vec![50; n], n as u32 - 1);
             let all = launches.iter().all(|launch| launch.1.is_some());

@@ -1,22 +1,22 @@
-//! The barriers of clusters whose CTAs are resident.
+//! Cluster barriers of the resident clusters.
 
 use crate::sm::ClusterCta;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use warpmem_sim::SmId;
 
-/// A CTA whose cluster has arrived at its barrier, and its SM.
+/// A CTA released from the barrier of its cluster, and its SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     pub cta: ClusterCta,
     pub sm: SmId,
 }
 
-/// A resident cluster. CTAs are bits by their rank.
+/// A resident cluster; CTA sets have a bit per rank.
 struct Open {
     sms: Arc<[SmId]>,
-    /// CTAs that have arrived at the present barrier, and those that have ended, which no barrier
-    /// waits for.
+    /// CTAs that have arrived at the current barrier, and CTAs that have ended, for which no
+    /// barrier waits.
     arrived: u16,
     ended: u16,
 }
@@ -27,26 +27,26 @@ impl Open {
     }
 }
 
-/// The resident clusters of all kernels.
+/// Resident clusters of all kernels.
 #[derive(Default)]
 pub struct Clusters {
-    /// By kernel and first CTA.
+    /// Open clusters by kernel and first CTA.
     open: BTreeMap<(u32, u32), Open>,
     released: VecDeque<Release>,
 }
 
 impl Clusters {
-    /// The CTAs of `kernel` from `first` on start, each on its SM.
+    /// Opens a cluster of `kernel` whose CTAs, from `first` on, start on `sms`.
     pub fn start(&mut self, kernel: u32, first: u32, sms: Arc<[SmId]>) {
         self.open.insert((kernel, first), Open { sms, arrived: 0, ended: 0 });
     }
 
-    /// All warps of a CTA have arrived.
+    /// Records that all warps of a CTA have arrived.
     pub fn arrive(&mut self, cta: ClusterCta) {
         self.change(cta, |open, bit| open.arrived |= bit);
     }
 
-    /// A CTA has ended; if it is of no cluster, nothing happens.
+    /// Records the end of a CTA; ignores CTAs without a cluster.
     pub fn end(&mut self, cta: ClusterCta) {
         self.change(cta, |open, bit| open.ended |= bit);
     }
@@ -75,7 +75,7 @@ impl Clusters {
         open.arrived = 0;
     }
 
-    /// The next CTA that may go on.
+    /// Takes the next released CTA.
     pub fn take_released(&mut self) -> Option<Release> {
         self.released.pop_front()
     }
@@ -94,7 +94,7 @@ mod tests {
         ClusterCta { kernel, cta }
     }
 
-    /// Clusters of two CTAs, on SMs 4 and 5, and 6 and 7.
+    /// Two clusters of two CTAs, on SMs 4 and 5, and 6 and 7.
     fn two() -> Clusters {
         let mut clusters = Clusters::default();
         clusters.start(3, 0, Arc::from([4, 5].map(SmId)));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_goes_on_when_all_of_its_ctas_have_arrived() {
+    fn a_cluster_is_released_when_all_of_its_ctas_have_arrived() {
         let mut clusters = two();
         clusters.arrive(cta(3, 1));
         clusters.arrive(cta(3, 2));
@@ -111,24 +111,24 @@ mod tests {
         clusters.arrive(cta(3, 0));
         assert_eq!(released(&mut clusters), [(3, 0, 4), (3, 1, 5)]);
         clusters.arrive(cta(3, 1));
-        assert_eq!(released(&mut clusters), [], "the next barrier needs all of them again");
+        assert_eq!(released(&mut clusters), [], "the next barrier waits for all CTAs again");
     }
 
     #[test]
-    fn those_that_have_ended_are_not_waited_for() {
+    fn barriers_do_not_wait_for_ended_ctas() {
         let mut clusters = two();
         clusters.arrive(cta(3, 3));
         clusters.end(cta(3, 2));
         assert_eq!(released(&mut clusters), [(3, 3, 7)]);
         clusters.arrive(cta(3, 3));
-        assert_eq!(released(&mut clusters), [(3, 3, 7)], "for no later barrier either");
+        assert_eq!(released(&mut clusters), [(3, 3, 7)], "nor do later barriers");
         clusters.end(cta(3, 3));
         assert_eq!(released(&mut clusters), []);
         assert_eq!(clusters.open.len(), 1);
     }
 
     #[test]
-    fn ctas_without_clusters_are_of_no_account() {
+    fn ctas_without_a_cluster_are_ignored() {
         let mut clusters = two();
         for other in [cta(3, 4), cta(2, 0), cta(4, 1)] {
             clusters.end(other);

@@ -1,10 +1,11 @@
-//! The dispatcher: kernels in launch order, their CTAs to SMs.
+//! The dispatcher starts kernels in launch order and launches their CTAs on SMs. It owns the free
+//! resources of every SM and the state of every kernel; the CTA scheduler only chooses SMs.
 
-mod whole_clusters;
+mod cluster_launch;
 
 use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
-use super::residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom, check_cluster};
+use super::residency::{ClusterError, CtaNeeds, FreeResources, ResidencyError, check_cluster};
 use super::scheduler::{CTA_SCHEDULERS, ClusterView, CtaScheduler, DispatchView, KernelStart};
 use crate::results::KernelResult;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
@@ -15,34 +16,34 @@ use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{CoreCycle, Gpcs, SmId};
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
 
-/// Where the dispatcher gets a kernel's instructions and CTAs from.
+/// Source of kernels' instructions and CTAs.
 pub trait KernelSource {
-    /// The instructions of a kernel, which starts now.
+    /// Returns the instructions of a starting kernel.
     fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError>;
 
-    /// A chunk of a kernel's CTAs.
+    /// Returns a chunk of a kernel's CTAs.
     fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError>;
 
-    /// No more of a kernel's chunks will be asked for.
+    /// Releases a kernel whose chunks are no longer needed.
     fn end(&mut self, kernel: usize);
 }
 
-/// A CTA for an SM.
+/// A CTA launched on an SM.
 pub struct Launch {
     pub sm: SmId,
     pub cta: CtaLaunch,
 }
 
-/// What the trace says about a kernel.
+/// A kernel of the trace.
 struct Kernel {
     info: KernelInfo,
     needs: CtaNeeds,
-    /// CTAs that an empty SM holds.
+    /// CTAs that fit in an empty SM.
     per_sm: u32,
     ctas: u32,
-    /// CTAs of a cluster; 1 if it has none.
+    /// CTAs of a cluster; 1 without clusters.
     cluster: u32,
-    /// Number in the trace of its first CTA.
+    /// Number of its first CTA among all CTAs of the trace.
     first_number: u32,
     chunks: usize,
     state: State,
@@ -56,7 +57,7 @@ enum State {
     Done,
 }
 
-/// A kernel whose CTAs are being started or run.
+/// A running kernel.
 struct Running {
     kernel: usize,
     code: Arc<Code>,
@@ -65,42 +66,42 @@ struct Running {
     next_in_chunk: usize,
     next_cta: u32,
     ended: u32,
-    /// Warp instructions of CTAs that have ended.
+    /// Warp instructions of ended CTAs.
     issued: u64,
-    /// When its instructions are counted next, if it may issue only so many.
+    /// Cycle of the next instruction count, with `run.launch_instructions`.
     next_count: Option<CoreCycle>,
 }
 
-/// Starts kernels and their CTAs as SMs have room.
+/// Launches kernels and their CTAs as SMs have room.
 pub struct Dispatcher {
     kernels: Vec<Kernel>,
-    /// Which of them are simulated.
+    /// Launches to simulate.
     chosen: Launches,
     running: Vec<Running>,
     scheduler: Box<dyn CtaScheduler>,
-    rooms: Vec<SmRoom>,
-    /// CTAs resident on each SM, and the last kernel that each worked on.
+    free: Vec<FreeResources>,
+    /// CTAs resident on each SM, and the kernel of its last CTA launch.
     resident: Vec<u32>,
     last_kernel: Vec<Option<usize>>,
-    /// CTAs started on each SM in the present cycle.
+    /// CTAs started on each SM in the current cycle.
     started: Vec<u32>,
-    /// CTAs of clusters that have their place and wait for the cycle in which their SM starts them.
+    /// CTAs of clusters with resources allocated that await a start slot of their SM.
     held: VecDeque<Launch>,
     clusters: Clusters,
     gpcs: Option<Gpcs>,
-    /// The kernels before this one are over.
+    /// All kernels before this one have finished.
     first_open: usize,
     launches_per_cycle: u32,
     concurrent: bool,
     flush: bool,
     launch_latency: u64,
-    /// Warp instructions after which a kernel ends, 0 if it does not, and the most that all SMs
-    /// issue in a cycle.
+    /// Warp instructions after which a kernel ends, 0 = no limit; and the most that all SMs issue
+    /// in a cycle.
     instruction_limit: u64,
     issue_width: u64,
-    /// SM that is the scheduler's first.
+    /// SM that the scheduler sees as SM 0.
     first_sm: SmId,
-    /// Cycle from which the next kernel may start.
+    /// First cycle in which the next kernel may start.
     next_start: CoreCycle,
     /// First cycle of the latest kernel that started while none ran.
     period_start: CoreCycle,
@@ -108,7 +109,7 @@ pub struct Dispatcher {
     ctas_ended: u64,
 }
 
-/// Why the dispatcher could not be built or go on.
+/// Reasons for which a dispatcher cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
     #[error(transparent)]
@@ -120,7 +121,7 @@ pub enum DispatchError {
 }
 
 impl Dispatcher {
-    /// `kernels` in launch order.
+    /// Builds the dispatcher of `kernels`, in launch order.
     pub fn new(
         machine: &Machine,
         kernels: &[warpmem_trace::Kernel],
@@ -134,7 +135,7 @@ impl Dispatcher {
             .zip(chosen.iter())
             .map(|(kernel, share)| {
                 let first_number = next_number;
-                // One is left free, so that only CTAs of one kernel are neighbours.
+                // A gap of one number keeps CTAs of different kernels from being neighbours.
                 next_number = next_number.saturating_add(kernel.ctas).saturating_add(1);
                 let kernel = Kernel::new(machine, kernel, first_number)?;
                 Ok(if share.stands_for.is_some() { kernel } else { kernel.skipped() })
@@ -145,7 +146,7 @@ impl Dispatcher {
             chosen,
             running: Vec::new(),
             scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
-            rooms: vec![SmRoom::of(&machine.sm); sms],
+            free: vec![FreeResources::of(&machine.sm); sms],
             resident: vec![0; sms],
             last_kernel: vec![None; sms],
             started: vec![0; sms],
@@ -167,21 +168,21 @@ impl Dispatcher {
         })
     }
 
-    /// Of each kernel, the number of its first CTA among those of all kernels.
+    /// Returns the number of each kernel's first CTA among all CTAs of the trace.
     pub fn first_ctas(&self, kernels: &[u32]) -> Arc<[u32]> {
         kernels.iter().map(|&kernel| self.kernels[kernel as usize].first_number).collect()
     }
 
-    /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp
-    /// instructions each CTA of its kernel that is still on this SM has issued.
+    /// Retires a CTA that ended in core cycle `end.cycle`. `issued` returns the warp instructions
+    /// issued by each CTA of its kernel still resident on this SM.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
-        let sm = self.counted(end.sm);
+        let sm = self.logical_sm(end.sm);
         let end = CtaEnd { sm, ..end };
         if self.kernels[kernel].cluster > 1 {
             self.clusters.end(ClusterCta { kernel: end.kernel, cta: end.cta });
         }
-        self.rooms[sm.index()].give(&self.kernels[kernel].needs);
+        self.free[sm.index()].give(&self.kernels[kernel].needs);
         self.resident[sm.index()] -= 1;
         self.ctas_ended += 1;
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
@@ -195,7 +196,7 @@ impl Dispatcher {
         self.end_kernel_if_over(at, end.cycle);
     }
 
-    /// The running kernel in place `at` ends in `cycle` if none of its CTAs is left.
+    /// Ends running kernel `at` in `cycle` if none of its CTAs is left.
     fn end_kernel_if_over(&mut self, at: usize, cycle: CoreCycle) {
         let Running { kernel, ended, .. } = self.running[at];
         if ended == self.kernels[kernel].ctas {
@@ -206,16 +207,17 @@ impl Dispatcher {
         }
     }
 
-    /// A running kernel whose instructions must be counted in core cycle `cycle`, after the SMs'
-    /// step.
+    /// Returns a running kernel whose instructions must be counted in core cycle `cycle`, after
+    /// the SMs' step.
     pub fn to_count(&self, cycle: CoreCycle) -> Option<u32> {
         let is_due = |running: &&Running| running.next_count.is_some_and(|due| due <= cycle);
         self.running.iter().find(is_due).map(|running| running.kernel as u32)
     }
 
-    /// `resident`: warp instructions that the resident CTAs of `kernel` have issued up to `cycle`.
-    /// Returns whether it has issued as many as it may; then its CTAs must end, and no more of them
-    /// start. Otherwise it is counted again when it can have.
+    /// Counts the instructions of `kernel`; `resident`: warp instructions issued by its resident
+    /// CTAs up to `cycle`. Returns whether the kernel has reached its limit: its CTAs must then
+    /// end and no more start. Otherwise schedules the next count at the earliest cycle in which
+    /// the limit can be reached.
     pub fn count_instructions(&mut self, kernel: u32, resident: u64, cycle: CoreCycle) -> bool {
         let at = self.running.iter().position(|r| r.kernel == kernel as usize);
         let at = at.expect("the kernel runs");
@@ -229,50 +231,50 @@ impl Dispatcher {
         left == 0
     }
 
-    /// Whether the CTA scheduler must see at core cycle `cycle`, before the step, what SMs have
-    /// done.
+    /// Whether the CTA scheduler observes the SMs at core cycle `cycle`, before their step.
     pub fn observes(&self, cycle: CoreCycle) -> bool {
         let due = |interval| cycle.number().is_multiple_of(interval);
         !self.running.is_empty() && self.scheduler.interval().is_some_and(due)
     }
 
-    /// What an SM has done since the start of the run.
+    /// Passes the idle cycles of an SM since the start of the run to the CTA scheduler.
     pub fn observe(&mut self, sm: SmId, idle: IdleCycles) {
-        self.scheduler.observe(self.counted(sm), idle);
+        self.scheduler.observe(self.logical_sm(sm), idle);
     }
 
-    /// Whether the CTA scheduler lets CTAs pause.
+    /// Whether the CTA scheduler can pause CTAs.
     pub fn pauses(&self) -> bool {
         self.scheduler.interval().is_some()
     }
 
-    /// The most CTAs of an SM that may issue. No CTA of a cluster may pause, as others wait for it.
+    /// Returns the number of CTAs of an SM that may issue. CTAs of a cluster never pause, as
+    /// others wait for them.
     pub fn running_limit(&self, sm: SmId) -> u32 {
         if self.running.iter().any(|running| self.kernels[running.kernel].cluster > 1) {
             return u32::MAX;
         }
-        self.scheduler.running_limit(self.counted(sm))
+        self.scheduler.running_limit(self.logical_sm(sm))
     }
 
-    /// The scheduler's number of an SM, which counts from the scheduler's first SM. All tables here
-    /// are indexed by it.
-    fn counted(&self, sm: SmId) -> SmId {
-        let sms = self.rooms.len();
+    /// Converts an SM to the scheduler's numbering, which starts at the scheduler's first SM and
+    /// indexes all tables of the dispatcher.
+    fn logical_sm(&self, sm: SmId) -> SmId {
+        let sms = self.free.len();
         SmId::new((sm.index() + sms - self.first_sm.index()) % sms)
     }
 
-    /// The SM of a counted number.
-    fn sm_of(&self, counted: SmId) -> SmId {
-        SmId::new((counted.index() + self.first_sm.index()) % self.rooms.len())
+    /// Converts an SM from the scheduler's numbering.
+    fn physical_sm(&self, sm: SmId) -> SmId {
+        SmId::new((sm.index() + self.first_sm.index()) % self.free.len())
     }
 
-    /// What the CTA scheduler counted.
+    /// Returns the counters of the CTA scheduler.
     pub fn counters(&self) -> Vec<Counter> {
         self.scheduler.counters()
     }
 
-    /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be
-    /// called again if no CTA ends before.
+    /// Launches every kernel and CTA that can start at core cycle `cycle`; the SMs see them in the
+    /// next cycle. Returns when to call again unless a CTA ends earlier.
     pub fn step(
         &mut self,
         cycle: CoreCycle,
@@ -295,7 +297,7 @@ impl Dispatcher {
         Ok(wants.into_iter().flatten().chain(counts).min())
     }
 
-    /// When the next kernel may start, if no end of a CTA starts it before.
+    /// Returns when the next kernel may start, unless the end of a CTA starts it earlier.
     fn next_kernel_start(&self, cycle: CoreCycle) -> Option<CoreCycle> {
         let waits = |kernel: &Kernel| kernel.state == State::Waiting;
         let any_waits = || self.kernels[self.first_open..].iter().any(waits);
@@ -346,8 +348,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The first kernel that may start beside those that run: all earlier kernels of its stream
-    /// must have finished.
+    /// Returns the first kernel that may start beside the running ones: all earlier kernels of its
+    /// stream must have finished.
     fn next_kernel(&mut self) -> Option<usize> {
         let over = self.kernels[self.first_open..].iter().take_while(|k| k.state == State::Done);
         self.first_open += over.count();
@@ -365,7 +367,7 @@ impl Dispatcher {
         })
     }
 
-    /// Starts the next CTA of a running kernel if an SM has room for it, or its next cluster.
+    /// Starts the next CTA of a running kernel, or its next cluster, if an SM has room.
     fn start_next(
         &mut self,
         at: usize,
@@ -380,17 +382,17 @@ impl Dispatcher {
             self.launch(launch, launches);
             return Ok(true);
         }
-        let places = self.places_of_cluster(kernel, sm);
-        let sms: Arc<[SmId]> = places.iter().map(|&sm| self.sm_of(sm)).collect();
+        let cluster_sms = self.sms_of_cluster(kernel, sm);
+        let sms: Arc<[SmId]> = cluster_sms.iter().map(|&sm| self.physical_sm(sm)).collect();
         self.clusters.start(kernel as u32, next_cta, Arc::clone(&sms));
-        for sm in places {
+        for sm in cluster_sms {
             let launch = self.start_cta(at, sm, Some(Arc::clone(&sms)), cycle, source)?;
             self.launch(launch, launches);
         }
         Ok(true)
     }
 
-    /// The SM for the next CTA of a running kernel, or for the first of its next cluster.
+    /// Picks the SM of a running kernel's next CTA, or of the first CTA of its next cluster.
     fn pick(&mut self, at: usize) -> Option<SmId> {
         let running = &self.running[at];
         let kernel = &self.kernels[running.kernel];
@@ -411,7 +413,7 @@ impl Dispatcher {
             cluster,
             needs: kernel.needs,
             launches_per_cycle: self.launches_per_cycle,
-            rooms: &self.rooms,
+            free: &self.free,
             resident: &self.resident,
             started: &self.started,
         };
@@ -432,7 +434,7 @@ impl Dispatcher {
     ) -> Result<Launch, TraceError> {
         let running = &mut self.running[at];
         let kernel = &self.kernels[running.kernel];
-        self.rooms[sm.index()].take(&kernel.needs);
+        self.free[sm.index()].take(&kernel.needs);
         self.scheduler.cta_started(running.kernel as u32, sm);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
         kernel.check_warps(&chunk, running.next_in_chunk)?;
@@ -459,41 +461,42 @@ impl Dispatcher {
         if running.next_cta == 1 {
             self.results[running.kernel].start_cycle = (cycle + 1).number();
         }
-        Ok(Launch { sm: self.sm_of(sm), cta })
+        Ok(Launch { sm: self.physical_sm(sm), cta })
     }
 
-    /// Whether every kernel is over.
+    /// Whether every kernel has finished.
     pub fn is_done(&self) -> bool {
         self.running.is_empty()
             && self.kernels[self.first_open..].iter().all(|k| k.state == State::Done)
     }
 
-    /// First cycle of the latest kernel that started while none ran: the kernels before it are over.
+    /// Returns the first cycle of the latest kernel that started while none ran; all kernels
+    /// before it have finished.
     pub fn period_start(&self) -> CoreCycle {
         self.period_start
     }
 
-    /// Which kernels are simulated.
+    /// Returns the treatment of every launch.
     pub fn chosen(&self) -> &Launches {
         &self.chosen
     }
 
-    /// CTAs that have ended, of all kernels.
+    /// Returns the number of ended CTAs of all kernels.
     pub fn ctas_ended(&self) -> u64 {
         self.ctas_ended
     }
 
-    /// CTAs of all kernels that are simulated.
+    /// Returns the number of CTAs of all simulated kernels.
     pub fn ctas(&self) -> u64 {
         self.kernels.iter().map(|k| u64::from(k.ctas)).sum()
     }
 
-    /// The kernels' results so far.
+    /// Returns the kernels' results so far.
     pub fn results(&self) -> &[KernelResult] {
         &self.results
     }
 
-    /// State for the deadlock report.
+    /// Describes each running kernel for the deadlock report.
     pub fn describe(&self) -> impl Iterator<Item = String> {
         self.running.iter().map(|r| {
             let kernel = &self.kernels[r.kernel];
@@ -505,7 +508,7 @@ impl Dispatcher {
     }
 }
 
-/// The result of a kernel that has not started.
+/// Returns the result of a kernel before its start.
 fn kernel_result(
     ((kernel, launch), share): ((&warpmem_trace::Kernel, u32), &LaunchShare),
 ) -> KernelResult {
@@ -540,12 +543,13 @@ impl Kernel {
         })
     }
 
-    /// The same kernel without its CTAs, of which none is to be simulated.
+    /// Returns the kernel as finished and without CTAs.
     fn skipped(self) -> Kernel {
         Kernel { ctas: 0, state: State::Done, ..self }
     }
 
-    /// Refuses a CTA that has more warps than its kernel's block: its room was not counted.
+    /// Refuses a CTA with more warps than its kernel's block: the excess was not counted in its
+    /// resources.
     fn check_warps(&self, chunk: &Chunk, cta: usize) -> Result<(), TraceError> {
         let (warps, most) = (chunk.ctas()[cta].warps.len(), self.needs.warps);
         if warps <= most as usize {
@@ -553,14 +557,14 @@ impl Kernel {
         }
         let [x, y, z] = self.info.block;
         Err(chunk.damaged(&format!(
-            "{warps} warps in a CTA of kernel `{}`, whose block of {x} x {y} x {z} threads has {most}",
+            "a CTA of kernel `{}` has {warps} warps but its block of {x} x {y} x {z} threads has {most}",
             self.info.name
         )))
     }
 }
 
 impl Running {
-    /// The chunk that holds the next CTA; `next_in_chunk` is then its index there.
+    /// Returns the chunk with the next CTA, at index `next_in_chunk`.
     fn next_in_chunk(
         &mut self,
         chunks: usize,
@@ -572,7 +576,7 @@ impl Running {
             {
                 return Ok(Arc::clone(chunk));
             }
-            assert!(self.next_chunk < chunks, "a kernel has as many CTAs as its chunks hold");
+            assert!(self.next_chunk < chunks, "the chunks hold all CTAs of the kernel");
             self.chunk = Some(source.chunk(self.kernel, self.next_chunk)?);
             self.next_chunk += 1;
             self.next_in_chunk = 0;

@@ -1,4 +1,5 @@
-//! CTA residency and CTA schedulers.
+//! CTA dispatch: the dispatcher launches kernels and their CTAs, CTA schedulers choose the SM of
+//! each CTA, and residency rules bound the CTAs of an SM. Nothing here touches warps or memory.
 
 mod alike;
 mod clusters;
@@ -11,4 +12,4 @@ mod tests;
 pub use alike::{LaunchShare, Launches};
 pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
-pub use residency::{ClusterError, CtaNeeds, ResidencyError, SmRoom};
+pub use residency::{ClusterError, CtaNeeds, FreeResources, ResidencyError};

@@ -1,16 +1,14 @@
-//! How many CTAs an SM holds.
+//! CTA residency: the resources a CTA takes and the resources an SM has free.
 
 use warpmem_machine::{Machine, Sm};
 use warpmem_trace::KernelInfo;
 
-/// Registers that a thread can have; a larger number in a trace's header is not believed.
+/// Architectural limit of registers per thread; larger numbers in trace headers are ignored.
 const MAX_REGISTERS: u32 = 255;
 
-/// A CTA that no SM can hold.
+/// A CTA that exceeds the resources of an empty SM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "kernel `{kernel}`: a CTA needs {needed} {what}, an SM has {available} (`{key}`); no SM can hold it"
-)]
+#[error("kernel `{kernel}`: a CTA needs {needed} {what} but an SM has only {available} (`{key}`)")]
 pub struct ResidencyError {
     pub kernel: String,
     pub what: &'static str,
@@ -19,22 +17,22 @@ pub struct ResidencyError {
     pub key: &'static str,
 }
 
-/// A cluster that no GPC can hold.
+/// A cluster that exceeds the resources of an empty GPC.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClusterError {
     #[error(
-        "kernel `{kernel}` runs in clusters of {ctas} CTAs, and machine `{machine}` has none \
-         (`cluster.gpcs` = 0); a preset that has them is `h100`"
+        "kernel `{kernel}` launches clusters of {ctas} CTAs but machine `{machine}` has no clusters \
+         (`cluster.gpcs` = 0); use a preset with clusters, such as `h100`"
     )]
     NoClusters { kernel: String, ctas: u32, machine: String },
     #[error(
-        "kernel `{kernel}`: a cluster has {ctas} CTAs, the largest GPC has room for {room} \
-         (`cluster.gpcs` = {gpcs}); no GPC can hold it"
+        "kernel `{kernel}`: a cluster has {ctas} CTAs but the largest GPC has room for only {room} \
+         (`cluster.gpcs` = {gpcs})"
     )]
     TooLarge { kernel: String, ctas: u32, room: u64, gpcs: u32 },
 }
 
-/// Refuses a kernel whose clusters no GPC can hold, where an empty SM holds `per_sm` of its CTAs.
+/// Refuses a kernel whose clusters exceed every GPC, given `per_sm` of its CTAs in an empty SM.
 pub fn check_cluster(
     info: &KernelInfo,
     per_sm: u32,
@@ -56,7 +54,7 @@ pub fn check_cluster(
     Err(ClusterError::TooLarge { kernel, ctas, room, gpcs: machine.cluster.gpcs })
 }
 
-/// The resources of an SM that a CTA takes.
+/// Resources of an SM that a CTA takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CtaNeeds {
     pub threads: u32,
@@ -66,7 +64,7 @@ pub struct CtaNeeds {
 }
 
 impl CtaNeeds {
-    /// The resources that a CTA of `kernel` takes, if an empty SM has them.
+    /// Returns the resources that a CTA of `kernel` takes; fails if an empty SM lacks them.
     pub fn of(kernel: &KernelInfo, sm: &Sm) -> Result<CtaNeeds, ResidencyError> {
         let threads = kernel.threads_per_cta().max(1);
         let warps = threads.div_ceil(32);
@@ -99,15 +97,15 @@ impl CtaNeeds {
         })
     }
 
-    /// CTAs that an empty SM holds.
+    /// Returns the number of CTAs that fit in an empty SM.
     pub fn per_sm(&self, sm: &Sm) -> u32 {
-        SmRoom::of(sm).ctas(self)
+        FreeResources::of(sm).ctas(self)
     }
 }
 
-/// The free resources of an SM.
+/// Free resources of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SmRoom {
+pub struct FreeResources {
     ctas: u32,
     threads: u32,
     warps: u32,
@@ -115,10 +113,10 @@ pub struct SmRoom {
     shared_bytes: u32,
 }
 
-impl SmRoom {
-    /// An empty SM.
-    pub fn of(sm: &Sm) -> SmRoom {
-        SmRoom {
+impl FreeResources {
+    /// Returns the resources of an empty SM.
+    pub fn of(sm: &Sm) -> FreeResources {
+        FreeResources {
             ctas: sm.max_ctas,
             threads: sm.max_threads,
             warps: sm.max_warps,
@@ -127,7 +125,7 @@ impl SmRoom {
         }
     }
 
-    /// Whether there is room for so many CTAs.
+    /// Whether `ctas` CTAs fit.
     pub fn holds(&self, needs: &CtaNeeds, ctas: u32) -> bool {
         let holds = |left: u32, needed: u32| u64::from(left) >= u64::from(needed) * u64::from(ctas);
         holds(self.ctas, 1)
@@ -137,7 +135,7 @@ impl SmRoom {
             && holds(self.shared_bytes, needs.shared_bytes)
     }
 
-    /// CTAs that there is room for.
+    /// Returns the number of CTAs that fit.
     pub fn ctas(mut self, needs: &CtaNeeds) -> u32 {
         let mut count = 0;
         while self.holds(needs, 1) {
@@ -147,7 +145,7 @@ impl SmRoom {
         count
     }
 
-    /// A CTA comes.
+    /// Takes the resources of a launched CTA.
     pub fn take(&mut self, needs: &CtaNeeds) {
         self.ctas -= 1;
         self.threads -= needs.threads;
@@ -156,7 +154,7 @@ impl SmRoom {
         self.shared_bytes -= needs.shared_bytes;
     }
 
-    /// A CTA goes.
+    /// Returns the resources of an ended CTA.
     pub fn give(&mut self, needs: &CtaNeeds) {
         self.ctas += 1;
         self.threads += needs.threads;
@@ -189,18 +187,18 @@ mod tests {
     fn each_resource_limits_residency() {
         assert_eq!(per_sm(32, 8, 0), 32, "CTA slots");
         assert_eq!(per_sm(1024, 8, 0), 2, "threads");
-        assert_eq!(per_sm(33, 0, 0), 32, "a partial warp takes a whole one");
+        assert_eq!(per_sm(33, 0, 0), 32, "a partial warp counts as a whole warp");
         assert_eq!(per_sm(256, 64, 0), 4, "registers");
         assert_eq!(per_sm(32, 8, 40 << 10), 2, "shared memory");
     }
 
     #[test]
-    fn nonsense_register_counts_are_not_believed() {
+    fn register_counts_above_the_architectural_limit_are_ignored() {
         assert_eq!(per_sm(256, 21955, 0), 8);
     }
 
     #[test]
-    fn a_cta_that_fits_nowhere_names_what_is_short() {
+    fn a_cta_too_large_for_an_sm_names_the_exceeded_resource() {
         let sm = warpmem_machine::load("v100", &[]).unwrap().sm;
         let error = CtaNeeds::of(&kernel(32, 8, 1 << 20), &sm).unwrap_err();
         assert_eq!(error.key, "sm.shared_bytes");

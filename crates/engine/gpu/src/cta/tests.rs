@@ -1,4 +1,4 @@
-//! The dispatcher on its own: the test is the SMs.
+//! Tests of the dispatcher; the test plays the SMs.
 
 mod schedulers;
 
@@ -26,13 +26,13 @@ impl KernelSource for Source {
     fn end(&mut self, _: usize) {}
 }
 
-/// A CTA that was started: SM, kernel, CTA.
+/// A started CTA: SM, kernel, CTA.
 type Started = (usize, u32, u32);
 
 struct Rig {
     dispatcher: Dispatcher,
     source: Source,
-    /// When the dispatcher wants to be called again.
+    /// Next cycle requested by the dispatcher.
     next: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Rig {
         launches.iter().map(|l| (l.sm.index(), l.cta.kernel, l.cta.cta)).collect()
     }
 
-    /// The CTA of one launch of a cycle.
+    /// Returns the only CTA launched in a cycle.
     fn only(&mut self, cycle: u64) -> CtaLaunch {
         let mut launches = self.step_launches(cycle);
         assert_eq!(launches.len(), 1);
@@ -67,13 +67,14 @@ impl Rig {
         self.end_after((sm, kernel, cta), cycle, 1, &[]);
     }
 
-    /// The resident CTAs of a kernel have issued so many instructions; whether it is at its limit.
+    /// Reports the instructions issued by the resident CTAs of a kernel; returns whether it is at
+    /// its limit.
     fn count(&mut self, kernel: u32, resident: u64, cycle: u64) -> bool {
         self.dispatcher.count_instructions(kernel, resident, CoreCycle::new(cycle))
     }
 
-    /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many
-    /// as `others`.
+    /// Ends a CTA that has issued `issued` instructions; the other CTAs of its kernel on the SM
+    /// have issued `others`.
     fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
         let cycle = CoreCycle::new(cycle);
         let issued = Issued { warp: issued, thread: 32 * issued };
@@ -81,7 +82,7 @@ impl Rig {
         self.dispatcher.cta_ended(end, &|| others.to_vec());
     }
 
-    /// Whether the scheduler must see in a cycle what SMs have done.
+    /// Whether the scheduler observes the SMs in a cycle.
     fn observes(&self, cycle: u64) -> bool {
         self.dispatcher.observes(CoreCycle::new(cycle))
     }
@@ -106,7 +107,7 @@ fn two_sms(overrides: &[&str]) -> Machine {
 }
 
 #[test]
-fn ctas_go_to_the_sms_in_turn_one_each_a_cycle() {
+fn ctas_are_dispatched_round_robin_one_per_sm_and_cycle() {
     let mut rig = Rig::new(&two_sms(&[]), &[kernel(6)]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
     assert_eq!(rig.next, Some(1));
@@ -120,9 +121,9 @@ fn ctas_go_to_the_sms_in_turn_one_each_a_cycle() {
     assert_eq!(rig.step(13), []);
 }
 
-/// The scheduler does the same, SM by SM, whichever of them it counts from.
+/// Dispatch is identical up to the numbering of SMs.
 #[test]
-fn another_first_sm_moves_every_cta_on_by_as_many() {
+fn first_sm_rotates_the_assignment_of_ctas() {
     let run = |first: usize| {
         let machine = machine(&["sm.count=3", "sm.max_ctas=1", &format!("run.first_sm={first}")]);
         let mut rig = Rig::new(&machine, &[kernel(6)]);
@@ -141,13 +142,13 @@ fn another_first_sm_moves_every_cta_on_by_as_many() {
 }
 
 #[test]
-fn an_sm_may_start_several_ctas_a_cycle() {
+fn launches_per_cycle_bound_the_ctas_started_by_an_sm() {
     let mut rig = Rig::new(&two_sms(&["sm.cta_launches_per_cycle=2"]), &[kernel(5)]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (0, 0, 2), (1, 0, 3)]);
 }
 
 #[test]
-fn a_cta_comes_with_its_own_chunk() {
+fn a_cta_launches_with_its_chunk() {
     let mut rig = Rig::new(&two_sms(&["sm.count=1", "sm.max_ctas=8"]), &[kernel(5)]);
     for cta in 0..5 {
         let launch = rig.only(u64::from(cta));
@@ -157,7 +158,7 @@ fn a_cta_comes_with_its_own_chunk() {
 }
 
 #[test]
-fn ctas_are_numbered_over_the_trace_and_only_those_of_a_kernel_are_neighbours() {
+fn cta_numbers_are_unique_in_the_trace_and_leave_gaps_between_kernels() {
     let streams = [of_stream(0, kernel(2)), of_stream(1, kernel(0)), of_stream(2, kernel(3))];
     let machine = two_sms(&["sm.max_ctas=8", "run.concurrent_kernels=true"]);
     let mut rig = Rig::new(&machine, &streams);
@@ -167,7 +168,7 @@ fn ctas_are_numbered_over_the_trace_and_only_those_of_a_kernel_are_neighbours() 
 }
 
 #[test]
-fn residency_follows_what_a_cta_needs() {
+fn residency_follows_the_resources_of_a_cta() {
     let fits = |machine: &Machine, kernel: TestKernel| {
         let mut rig = Rig::new(machine, &[kernel]);
         (0..20).map(|cycle| rig.step(cycle).len()).sum::<usize>()
@@ -179,11 +180,11 @@ fn residency_follows_what_a_cta_needs() {
 }
 
 #[test]
-fn kernels_follow_one_another() {
+fn kernels_run_one_after_another() {
     let mut rig = Rig::new(&two_sms(&[]), &[kernel(2), kernel(1)]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
     rig.end((0, 0, 0), 9);
-    assert_eq!(rig.step(9), [], "a CTA of the first still runs");
+    assert_eq!(rig.step(9), [], "a CTA of the first kernel is still running");
     rig.end((1, 0, 1), 20);
     assert_eq!(rig.step(20), []);
     assert_eq!(rig.next, Some(21));
@@ -193,7 +194,7 @@ fn kernels_follow_one_another() {
     assert_eq!(rig.step(30), []);
     assert!(rig.dispatcher.is_done());
     assert_eq!(rig.next, None);
-    // The SMs see a CTA in the cycle after its start, and its end lies after its last cycle.
+    // SMs see a CTA one cycle after its dispatch; the end cycle is exclusive.
     assert_eq!((rig.result(0).start_cycle, rig.result(0).end_cycle), (1, 21));
     assert_eq!((rig.result(1).start_cycle, rig.result(1).end_cycle), (22, 31));
     assert_eq!((rig.result(0).ctas, rig.result(1).ctas), (2, 1));
@@ -203,7 +204,7 @@ fn kernels_follow_one_another() {
 #[test]
 fn the_next_kernel_starts_after_the_launch_latency() {
     let mut rig = Rig::new(&two_sms(&["run.launch_latency=50"]), &[kernel(1), kernel(1)]);
-    assert_eq!(rig.step(0), [(0, 0, 0)], "the first starts at once");
+    assert_eq!(rig.step(0), [(0, 0, 0)], "the first kernel starts immediately");
     rig.end((0, 0, 0), 20);
     assert_eq!(rig.step(20), []);
     assert_eq!(rig.next, Some(71));
@@ -211,46 +212,46 @@ fn the_next_kernel_starts_after_the_launch_latency() {
     assert_eq!(rig.step(71), [(1, 1, 0)]);
 }
 
-/// Two SMs, each with room for a CTA and two schedulers, and a limit of ten instructions for each kernel.
+/// Two SMs of one CTA and two schedulers each, with a limit of ten instructions per kernel.
 fn limited() -> Machine {
     two_sms(&["sm.max_ctas=1", "sm.schedulers=2", "run.launch_instructions=10"])
 }
 
 #[test]
-fn instructions_are_counted_when_the_limit_may_be_reached() {
+fn instructions_are_counted_at_the_earliest_cycle_of_the_limit() {
     let mut rig = Rig::new(&limited(), &[kernel(3)]);
     assert_eq!(rig.step(0).len(), 2);
     assert_eq!(rig.dispatcher.to_count(CoreCycle::new(0)), None);
     assert_eq!(rig.dispatcher.to_count(CoreCycle::new(1)), Some(0));
-    assert!(!rig.count(0, 1, 1), "nine are left, at most four in a cycle");
+    assert!(!rig.count(0, 1, 1), "nine instructions are left, at most four per cycle");
     assert_eq!(rig.step(1), []);
     assert_eq!(rig.next, Some(4));
     assert_eq!(rig.dispatcher.to_count(CoreCycle::new(3)), None);
     assert_eq!(rig.dispatcher.to_count(CoreCycle::new(4)), Some(0));
     assert!(!rig.count(0, 9, 4));
     assert_eq!(rig.dispatcher.to_count(CoreCycle::new(5)), Some(0));
-    assert!(rig.count(0, 12, 5), "and two in this cycle");
-    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(9)), None, "it is not counted again");
+    assert!(rig.count(0, 12, 5), "two more issued in this cycle");
+    assert_eq!(rig.dispatcher.to_count(CoreCycle::new(9)), None, "no further count");
 }
 
 #[test]
-fn a_kernel_at_its_limit_starts_no_more_ctas_and_ends_with_those_that_it_has() {
+fn a_kernel_at_its_limit_starts_no_cta_and_ends_with_its_resident_ctas() {
     let mut rig = Rig::new(&limited(), &[kernel(5), kernel(1)]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
     rig.end_after((0, 0, 0), 6, 7, &[]);
     assert_eq!(rig.step(6), [(0, 0, 2)], "7 of 10 have issued");
-    assert!(rig.count(0, 3, 8), "those of CTAs that have ended count");
+    assert!(rig.count(0, 3, 8), "instructions of ended CTAs count");
     rig.end_after((1, 0, 1), 9, 2, &[]);
-    assert_eq!(rig.step(9), [], "the fourth does not start");
+    assert_eq!(rig.step(9), [], "the fourth CTA does not start");
     rig.end_after((0, 0, 2), 11, 1, &[]);
-    assert_eq!(rig.step(12), [(1, 1, 0)], "but the next kernel does");
+    assert_eq!(rig.step(12), [(1, 1, 0)], "the next kernel starts");
     let first = rig.result(0);
     assert_eq!((first.ctas, first.warp_instructions, first.thread_instructions), (3, 10, 320));
     assert_eq!((rig.dispatcher.ctas_ended(), rig.dispatcher.ctas()), (3, 4));
 }
 
 #[test]
-fn a_kernel_at_its_limit_without_a_cta_ends_at_once() {
+fn a_kernel_at_its_limit_without_resident_ctas_ends_immediately() {
     let mut rig = Rig::new(&limited(), &[kernel(3), kernel(1)]);
     rig.step(0);
     rig.end_after((0, 0, 0), 5, 6, &[]);
@@ -260,7 +261,7 @@ fn a_kernel_at_its_limit_without_a_cta_ends_at_once() {
 }
 
 #[test]
-fn kernels_of_different_streams_run_together_if_they_may() {
+fn kernels_of_different_streams_run_concurrently_if_enabled() {
     let kernels = [of_stream(1, kernel(1)), of_stream(2, kernel(1)), of_stream(1, kernel(1))];
     let mut alone = Rig::new(&two_sms(&[]), &kernels);
     assert_eq!(alone.step(0), [(0, 0, 0)]);
@@ -268,7 +269,7 @@ fn kernels_of_different_streams_run_together_if_they_may() {
 
     let mut together = Rig::new(&two_sms(&["run.concurrent_kernels=true"]), &kernels);
     assert_eq!(together.step(0), [(0, 0, 0), (1, 1, 0)]);
-    assert_eq!(together.step(1), [], "the third waits for the first of its stream");
+    assert_eq!(together.step(1), [], "the third kernel waits for the first of its stream");
     together.end((1, 1, 0), 10);
     assert_eq!(together.step(11), []);
     together.end((0, 0, 0), 20);
@@ -278,21 +279,21 @@ fn kernels_of_different_streams_run_together_if_they_may() {
 }
 
 #[test]
-fn the_first_of_concurrent_kernels_has_the_first_choice() {
+fn the_earlier_of_concurrent_kernels_dispatches_first() {
     let machine = two_sms(&["run.concurrent_kernels=true"]);
     let mut rig = Rig::new(&machine, &[of_stream(1, kernel(3)), of_stream(2, kernel(3))]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
-    assert_eq!(rig.step(1), [(0, 0, 2), (1, 1, 0)], "the second takes what the first leaves");
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 1, 0)], "the second kernel takes the remaining room");
 }
 
 #[test]
-fn kernels_without_ctas_are_over_as_they_start() {
+fn kernels_without_ctas_end_at_their_start() {
     let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0), kernel(1), kernel(0)]);
     assert_eq!(rig.step(0), [(0, 2, 0)]);
     assert!(!rig.dispatcher.is_done());
     rig.end((0, 2, 0), 9);
     assert_eq!(rig.step(9), []);
-    assert_eq!(rig.next, Some(10), "the last one is still to start");
+    assert_eq!(rig.next, Some(10), "the last kernel has not started");
     assert_eq!(rig.step(10), []);
     assert!(rig.dispatcher.is_done());
     for (kernel, cycle) in [(0, 1), (1, 1), (3, 11)] {
@@ -302,13 +303,13 @@ fn kernels_without_ctas_are_over_as_they_start() {
 }
 
 #[test]
-fn nothing_but_empty_kernels_ends_at_once() {
+fn a_trace_of_empty_kernels_ends_immediately() {
     let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0)]);
     assert_eq!(rig.step(0), []);
     assert!(rig.dispatcher.is_done());
 }
 
-/// Whether the L1 of SM 0 is emptied by each of: two CTAs of a kernel, then one of the next.
+/// Returns whether SM 0 flushes its L1 for each of two CTAs of a kernel and one of the next.
 fn flushes(overrides: &[&str]) -> [bool; 3] {
     let machine = machine(&[&["sm.max_ctas=1"], overrides].concat());
     let mut rig = Rig::new(&machine, &[kernel(2), kernel(1)]);
@@ -321,14 +322,14 @@ fn flushes(overrides: &[&str]) -> [bool; 3] {
 }
 
 #[test]
-fn l1_is_emptied_between_kernels_and_not_between_their_ctas() {
-    // The first CTA of all finds an L1 that has not got its size yet.
+fn l1_is_flushed_between_kernels_but_not_between_ctas() {
+    // The very first CTA sets the size of L1.
     assert_eq!(flushes(&["l1.flush_between_kernels=true"]), [true, false, true]);
     assert_eq!(flushes(&["l1.flush_between_kernels=false"]), [true, false, false]);
 }
 
 #[test]
-fn l1_is_not_emptied_under_a_resident_cta() {
+fn l1_is_not_flushed_under_a_resident_cta() {
     let machine = two_sms(&["sm.count=1", "run.concurrent_kernels=true"]);
     let mut rig = Rig::new(&machine, &[of_stream(1, kernel(1)), of_stream(2, kernel(1))]);
     assert!(rig.only(0).flush);
@@ -336,7 +337,7 @@ fn l1_is_not_emptied_under_a_resident_cta() {
 }
 
 #[test]
-fn l1_takes_what_the_resident_ctas_shared_memory_leaves() {
+fn l1_takes_the_capacity_left_by_shared_memory() {
     let v100 = warpmem_machine::load("v100", &["sm.count=1".to_owned()]).unwrap();
     let l1_bytes = |shared_bytes, threads| {
         let kernel = TestKernel { shared_bytes, threads, ..kernel(1) };
@@ -344,11 +345,11 @@ fn l1_takes_what_the_resident_ctas_shared_memory_leaves() {
     };
     assert_eq!(l1_bytes(0, 1024), 128);
     assert_eq!(l1_bytes(4 << 10, 1024), 128 - 8, "two CTAs of 4 KB");
-    assert_eq!(l1_bytes(5 << 10, 1024), 128 - 16, "10 KB take the next option");
+    assert_eq!(l1_bytes(5 << 10, 1024), 128 - 16, "10 KB round up to the next carve-out");
     assert_eq!(l1_bytes(96 << 10, 1024), 128 - 96);
 }
 
-/// Two GPCs of two SMs of four CTAs each, and a kernel of clusters.
+/// A kernel of clusters on two GPCs of two SMs of four CTAs each.
 fn clusters(size: u32, ctas: usize, overrides: &[&str]) -> Rig {
     let keys = ["sm.count=4", "sm.max_ctas=4", "cluster.gpcs=2"];
     let kernel = TestKernel { cluster: Some([size, 1, 1]), ..kernel(ctas) };
@@ -356,30 +357,30 @@ fn clusters(size: u32, ctas: usize, overrides: &[&str]) -> Rig {
 }
 
 #[test]
-fn a_cluster_takes_its_room_at_once_and_starts_as_its_sms_can() {
+fn a_cluster_allocates_all_ctas_and_starts_each_as_its_sm_allows() {
     let mut rig = clusters(3, 9, &[]);
-    // Two clusters, of which each has two CTAs on one SM.
+    // Two clusters, each with two CTAs on one SM.
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 3), (3, 0, 4)]);
     assert_eq!(rig.next, Some(1));
-    // SM 3 is next, which has started none in this cycle.
+    // SM 3 is next; it has started no CTA in this cycle.
     assert_eq!(rig.step(1), [(0, 0, 2), (2, 0, 5), (3, 0, 6)]);
     assert_eq!(rig.step(2), [(2, 0, 7), (3, 0, 8)]);
     assert_eq!((rig.step(3), rig.next), (vec![], None));
 }
 
 #[test]
-fn a_cluster_waits_until_a_gpc_has_room_for_all_of_it() {
+fn a_cluster_waits_for_a_gpc_with_room_for_all_its_ctas() {
     let mut rig = clusters(2, 8, &["sm.max_ctas=1"]);
     assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3)]);
     rig.end((1, 0, 1), 5);
     rig.end((2, 0, 2), 5);
-    assert_eq!(rig.step(5), [], "two SMs of two GPCs");
+    assert_eq!(rig.step(5), [], "the two free SMs are in different GPCs");
     rig.end((3, 0, 3), 7);
     assert_eq!(rig.step(7), [(3, 0, 4), (2, 0, 5)], "SM 3 is next");
 }
 
 #[test]
-fn ctas_that_wait_for_their_start_end_with_their_kernel() {
+fn held_ctas_end_with_their_kernel() {
     let mut rig = clusters(3, 3, &["run.launch_instructions=5", "cluster.gpcs=1", "sm.count=1"]);
     assert_eq!(rig.step(0), [(0, 0, 0)]);
     assert!(rig.count(0, 5, 3));

@@ -1,12 +1,12 @@
-//! Blocks of neighbouring CTAs.
+//! Block CTA scheduling: consecutive CTAs share an SM.
 
-use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
+use super::{CtaEntry, CtaScheduler, DispatchView, RoundRobinPointer};
 use warpmem_params::{PolicyInfo, params};
 use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "block-clustered",
-    summary: "blocks of consecutive CTAs of a kernel to one SM, the SMs in round-robin order",
+    summary: "each block of consecutive CTAs of a kernel goes to one SM, the SMs in round-robin order",
     source: "block CTA scheduling (BCS) of Lee et al., HPCA 2014: blocks of 2",
     params: Options::params,
 };
@@ -15,18 +15,19 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |_, params| {
         let Options { ctas } = params.read();
-        Ok(Box::new(BlockClustered { ctas, turns: Turns::default(), begun: Vec::new() }))
+        let pointer = RoundRobinPointer::default();
+        Ok(Box::new(BlockClustered { ctas, pointer, begun: Vec::new() }))
     },
 };
 
 params! {
     struct Options {
-        /// CTAs of a block; fewer if an empty SM holds fewer, or the kernel has no more
+        /// CTAs of a block; fewer if an empty SM holds fewer or the kernel has fewer left
         ctas: u32 = 2, in 1.., unit "CTAs";
     }
 }
 
-/// A block some of whose CTAs have started and some have not.
+/// A partly started block.
 struct Block {
     kernel: u32,
     sm: SmId,
@@ -35,14 +36,14 @@ struct Block {
 
 struct BlockClustered {
     ctas: u32,
-    turns: Turns,
-    /// At most one of each kernel that runs.
+    pointer: RoundRobinPointer,
+    /// At most one per running kernel.
     begun: Vec<Block>,
 }
 
 impl BlockClustered {
-    /// The next CTA of a block goes where the first went, even if in a later cycle.
-    fn go_on(&mut self, at: usize, view: &DispatchView) -> Option<SmId> {
+    /// Starts the next CTA of a block on the SM of the first, in a later cycle if necessary.
+    fn continue_block(&mut self, at: usize, view: &DispatchView) -> Option<SmId> {
         let block = &mut self.begun[at];
         let sm = block.sm;
         if !view.may_start(sm) {
@@ -55,11 +56,11 @@ impl BlockClustered {
         Some(sm)
     }
 
-    /// The first CTA of a block goes to an SM that has room for all of it.
-    fn begin(&mut self, view: &DispatchView) -> Option<SmId> {
+    /// Starts the first CTA of a block on an SM with room for the whole block.
+    fn begin_block(&mut self, view: &DispatchView) -> Option<SmId> {
         let size = self.ctas.min(view.per_sm).min(view.ctas - view.cta);
         let holds = |sm| view.may_start(sm) && view.has_room_for(sm, size);
-        let sm = self.turns.take(view.sms(), holds)?;
+        let sm = self.pointer.take(view.sms(), holds)?;
         if size > 1 {
             self.begun.push(Block { kernel: view.kernel, sm, left: size - 1 });
         }
@@ -70,8 +71,8 @@ impl BlockClustered {
 impl CtaScheduler for BlockClustered {
     fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         match self.begun.iter().position(|block| block.kernel == view.kernel) {
-            Some(at) => self.go_on(at, view),
-            None => self.begin(view),
+            Some(at) => self.continue_block(at, view),
+            None => self.begin_block(view),
         }
     }
 }

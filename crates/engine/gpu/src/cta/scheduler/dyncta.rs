@@ -1,13 +1,13 @@
-//! DYNCTA: fewer CTAs while all wait for memory, more while the SM has too little to do.
+//! DYNCTA: fewer CTAs while an SM waits for memory, more while it is idle.
 
-use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
+use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, RoundRobinPointer};
 use crate::sm::IdleCycles;
 use warpmem_params::{Counter, PolicyInfo, choice, params};
 use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "dyncta",
-    summary: "adds or removes one CTA per SM and period, by the SM's idle cycles and its cycles of waiting for memory",
+    summary: "adds or removes one CTA per SM and period, according to the SM's idle cycles and memory stall cycles",
     source: "Kayiran et al., PACT 2013",
     params: Options::params,
 };
@@ -20,7 +20,7 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
         INFO.require(low <= high, "t_mem_high", high, format!("at least `t_mem_low` = {low}"))?;
         Ok(Box::new(Dyncta {
             options,
-            turns: Turns::default(),
+            pointer: RoundRobinPointer::default(),
             most: 1,
             sms: vec![Level::default(); machine.sm.count as usize],
             counts: Counts::default(),
@@ -31,23 +31,23 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// time between two decisions
+        /// period of the decisions
         period: u64 = 2048, in 1.., unit "core cycles";
-        /// idle cycles of a period above which the SM receives one CTA more
+        /// idle cycles per period above which the limit of the SM rises by one CTA
         t_idle: u64 = 16, in 0.., unit "core cycles";
-        /// cycles of waiting for memory in a period below which the SM receives one CTA more
+        /// memory stall cycles per period below which the limit of the SM rises by one CTA
         t_mem_low: u64 = 128, in 0.., unit "core cycles";
-        /// cycles of waiting for memory in a period above which the SM loses one CTA; at least
-        /// `t_mem_low`
+        /// memory stall cycles per period above which the limit of the SM falls by one CTA; at
+        /// least `t_mem_low`
         t_mem_high: u64 = 384, in 0.., unit "core cycles";
-        /// which cycles are idle: those without an issue that wait neither for memory nor for a
-        /// unit (`no-issue`), or only those without any warp (`no-warp`)
+        /// definition of an idle cycle: no issue, and stalled neither on memory nor on a unit
+        /// (`no-issue`), or no resident warp (`no-warp`)
         idle: Idle = Idle::NoIssue;
     }
 }
 
 choice! {
-    /// Which cycles are idle.
+    /// Definition of an idle cycle.
     enum Idle {
         NoIssue = "no-issue",
         NoWarp = "no-warp",
@@ -55,7 +55,7 @@ choice! {
 }
 
 impl Options {
-    /// The limit after a period with these cycles.
+    /// Returns the limit after a period with these idle cycles.
     fn next_limit(&self, limit: u32, most: u32, spent: IdleCycles) -> u32 {
         let idle = match self.idle {
             Idle::NoIssue => spent.no_warp + spent.dependency,
@@ -71,12 +71,12 @@ impl Options {
     }
 }
 
-/// The parallelism of one SM.
+/// CTA limit of one SM.
 #[derive(Clone, Copy)]
 struct Level {
-    /// The most CTAs that may run.
+    /// Largest number of running CTAs.
     limit: u32,
-    /// What it had done at the start of this period; none before the first period of a kernel.
+    /// Idle cycles up to the start of this period; none before a kernel's first whole period.
     before: Option<IdleCycles>,
 }
 
@@ -96,8 +96,8 @@ struct Counts {
 
 struct Dyncta {
     options: Options,
-    turns: Turns,
-    /// CTAs that an empty SM holds, of each kernel that runs.
+    pointer: RoundRobinPointer,
+    /// CTAs that fit in an empty SM, the maximum over running kernels.
     most: u32,
     sms: Vec<Level>,
     counts: Counts,
@@ -106,7 +106,7 @@ struct Dyncta {
 impl CtaScheduler for Dyncta {
     fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         let wants = |sm: SmId| view.resident(sm) < self.sms[sm.index()].limit;
-        self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
+        self.pointer.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
     }
 
     fn kernel_started(&mut self, kernel: &KernelStart) {
@@ -159,16 +159,16 @@ mod tests {
         let next = |limit, no_warp, memory| {
             options.next_limit(limit, 6, IdleCycles { no_warp, memory, dependency: 0 })
         };
-        assert_eq!(next(3, 0, 127), 4, "little waiting");
+        assert_eq!(next(3, 0, 127), 4, "few memory stalls");
         assert_eq!([next(3, 0, 128), next(3, 16, 384)], [3, 3], "between the thresholds");
-        assert_eq!(next(3, 0, 385), 2, "much waiting");
-        assert_eq!(next(3, 17, 2000), 4, "an idle SM gets more, however much it waits for memory");
-        assert_eq!([next(6, 0, 0), next(6, 17, 0)], [6, 6], "what fits");
-        assert_eq!(next(1, 0, 2048), 1, "one CTA always runs");
+        assert_eq!(next(3, 0, 385), 2, "many memory stalls");
+        assert_eq!(next(3, 17, 2000), 4, "an idle SM gets more CTAs whatever its memory stalls");
+        assert_eq!([next(6, 0, 0), next(6, 17, 0)], [6, 6], "limited by residency");
+        assert_eq!(next(1, 0, 2048), 1, "at least one CTA runs");
     }
 
     #[test]
-    fn waiting_for_computed_values_is_idle_unless_only_having_no_warp_is() {
+    fn dependency_stalls_are_idle_only_with_no_issue() {
         let spent = |no_warp, dependency| IdleCycles { no_warp, dependency, memory: 1000 };
         let next = |idle, spent| Options { idle, ..Options::default() }.next_limit(3, 6, spent);
         assert_eq!([spent(8, 9), spent(8, 8)].map(|spent| next(Idle::NoIssue, spent)), [4, 2]);

@@ -1,14 +1,14 @@
-//! Lazy CTA scheduling: the share of the best CTA in all instructions of an SM gives the number of
-//! CTAs that the SM needs.
+//! Lazy CTA scheduling: the share of the busiest CTA in the issued instructions of an SM
+//! determines the number of CTAs that the SM needs.
 
-use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
+use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, RoundRobinPointer};
 use crate::sm::CtaEnd;
 use warpmem_params::{Counter, PolicyInfo};
 use warpmem_sim::{CoreCycle, SmId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lazy-cta",
-    summary: "as many CTAs per SM as fit until the first completes, then the number derived from the share of issues of its busiest CTA",
+    summary: "all CTAs that fit until the first one of an SM completes, then a limit derived from the busiest CTA's share of the issued instructions",
     source: "lazy CTA scheduling (LCS) of Lee et al., HPCA 2014",
     params: Vec::new,
 };
@@ -17,19 +17,19 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |machine, _| {
         let sms = machine.sm.count as usize;
-        let (turns, kernels) = (Turns::default(), Vec::new());
-        Ok(Box::new(LazyCta { sms, turns, kernels, decisions: 0, limits: 0 }))
+        let (pointer, kernels) = (RoundRobinPointer::default(), Vec::new());
+        Ok(Box::new(LazyCta { sms, pointer, kernels, decisions: 0, limits: 0 }))
     },
 };
 
-/// The state of a kernel on one SM.
+/// State of a kernel on one SM.
 #[derive(Clone, Default)]
 struct Share {
-    /// CTAs of the kernel on the SM.
+    /// Resident CTAs of the kernel.
     resident: u32,
-    /// When the first of them ended.
+    /// Cycle in which the first of them ended.
     first_end: Option<CoreCycle>,
-    /// Warp instructions that all of them had issued then, and the one that had issued most.
+    /// Warp instructions issued up to then by all CTAs, and by the busiest.
     issued: u64,
     most: u64,
 }
@@ -39,16 +39,16 @@ impl Share {
         self.first_end.map(|_| self.issued.div_ceil(self.most) as u32)
     }
 
-    /// Adds what a CTA had issued.
+    /// Adds the instructions issued by a CTA.
     fn add(&mut self, issued: u64) {
         self.issued += issued;
         self.most = self.most.max(issued);
     }
 
-    /// A CTA has ended: the first, or one of those that ended in the same cycle, counts.
+    /// Counts the end of a CTA if it is the first or ended in the same cycle as the first.
     fn end(&mut self, end: &CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         match self.first_end {
-            // A CTA without instructions gives no share.
+            // A CTA without instructions has no share.
             None if end.issued.warp > 0 => {
                 self.first_end = Some(end.cycle);
                 self.add(end.issued.warp);
@@ -67,10 +67,10 @@ struct Kernel {
 
 struct LazyCta {
     sms: usize,
-    turns: Turns,
-    /// Those that run.
+    pointer: RoundRobinPointer,
+    /// Running kernels.
     kernels: Vec<Kernel>,
-    /// Limits set for kernels that are over, and their sum.
+    /// Limits set for finished kernels, and their sum.
     decisions: u64,
     limits: u64,
 }
@@ -90,7 +90,7 @@ impl CtaScheduler for LazyCta {
             let share = &shares[sm.index()];
             share.limit().is_none_or(|limit| share.resident < limit)
         };
-        self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
+        self.pointer.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
     }
 
     fn cta_started(&mut self, kernel: u32, sm: SmId) {

@@ -1,4 +1,4 @@
-//! CTA schedulers at the dispatcher, on hand-made kernels.
+//! Tests of the CTA schedulers in the dispatcher.
 
 use super::{Rig, Started, kernel, of_stream};
 use crate::cta::DispatchError;
@@ -8,7 +8,7 @@ use warpmem_machine::Machine;
 use warpmem_sim::SmId;
 use warpmem_testing::{TestKernel, machine};
 
-/// SMs of so many CTAs each.
+/// Builds a machine of `count` SMs of `ctas` CTAs each.
 fn sms(count: usize, ctas: u32, policy: &str, overrides: &[&str]) -> Machine {
     let count = format!("sm.count={count}");
     let ctas = format!("sm.max_ctas={ctas}");
@@ -16,8 +16,7 @@ fn sms(count: usize, ctas: u32, policy: &str, overrides: &[&str]) -> Machine {
     machine(&[&[&*count, &*ctas, &*policy], overrides].concat())
 }
 
-/// SMs of CTAs 0, 1, … as started in cycles 0, 1, … until nothing starts any more, and those
-/// cycles.
+/// Dispatches until no more CTAs start; returns the SMs of the started CTAs by cycle.
 fn fill(rig: &mut Rig) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
     loop {
@@ -38,27 +37,27 @@ fn counter(rig: &Rig, name: &str) -> u64 {
 fn depth_first_fills_an_sm_before_the_next() {
     let mut rig = Rig::new(&sms(3, 2, "depth-first", &[]), &[kernel(20)]);
     let expected = [vec![0], vec![0, 1], vec![1, 2], vec![2]];
-    assert_eq!(fill(&mut rig), expected, "an SM starts one a cycle");
+    assert_eq!(fill(&mut rig), expected, "an SM starts one CTA per cycle");
     rig.end((1, 0, 2), 10);
     rig.end((2, 0, 4), 10);
     assert_eq!(rig.step(10), [(1, 0, 6), (2, 0, 7)]);
     rig.end((0, 0, 0), 20);
     rig.end((0, 0, 1), 20);
     rig.end((2, 0, 5), 20);
-    assert_eq!(rig.step(20), [(0, 0, 8)], "SM 0 has room for another and is waited for");
+    assert_eq!(rig.step(20), [(0, 0, 8)], "waits for SM 0, which has room");
     assert_eq!(rig.next, Some(21));
     assert_eq!(rig.step(21), [(0, 0, 9), (2, 0, 10)]);
 }
 
 #[test]
-fn depth_first_starts_as_many_a_cycle_as_an_sm_may() {
+fn depth_first_uses_all_launches_of_a_cycle() {
     let machine = sms(2, 3, "depth-first", &["sm.cta_launches_per_cycle=2"]);
     let mut rig = Rig::new(&machine, &[kernel(6)]);
     assert_eq!(fill(&mut rig), [vec![0, 0], vec![0, 1, 1], vec![1]]);
 }
 
 #[test]
-fn a_block_goes_to_one_sm_and_the_next_block_to_the_next() {
+fn consecutive_blocks_go_to_consecutive_sms() {
     let mut rig = Rig::new(&sms(2, 4, "block-clustered", &[]), &[kernel(20)]);
     assert_eq!(fill(&mut rig), [vec![0], vec![0, 1], vec![1, 0], vec![0, 1], vec![1]]);
     let machine = sms(2, 4, "block-clustered(ctas=3)", &["sm.cta_launches_per_cycle=4"]);
@@ -66,28 +65,28 @@ fn a_block_goes_to_one_sm_and_the_next_block_to_the_next() {
 }
 
 #[test]
-fn a_block_waits_for_room_for_all_of_it() {
+fn a_block_waits_for_an_sm_with_room_for_all_its_ctas() {
     let machine = sms(2, 3, "block-clustered", &["sm.cta_launches_per_cycle=4"]);
     let mut rig = Rig::new(&machine, &[kernel(7)]);
-    assert_eq!(fill(&mut rig), [[0, 0, 1, 1]], "a third place is no place for a block");
+    assert_eq!(fill(&mut rig), [[0, 0, 1, 1]], "one free CTA slot does not fit a block");
     rig.end((1, 0, 2), 10);
     let started = [(1, 0, 4), (1, 0, 5), (0, 0, 6)];
-    assert_eq!(rig.step(10), started, "the last block has one CTA, and the third place is enough");
+    assert_eq!(rig.step(10), started, "the last block has one CTA and fits one free slot");
 }
 
 #[test]
-fn a_block_is_no_larger_than_an_empty_sm() {
+fn block_size_is_capped_by_residency() {
     let machine = sms(2, 3, "block-clustered(ctas=100)", &["sm.cta_launches_per_cycle=4"]);
     let mut rig = Rig::new(&machine, &[kernel(8)]);
     assert_eq!(fill(&mut rig), [[0, 0, 0, 1, 1, 1]]);
     rig.end((0, 0, 0), 10);
-    assert_eq!(rig.step(10), [], "one place is too few for the two that are left");
+    assert_eq!(rig.step(10), [], "one free slot does not fit the last two CTAs");
     rig.end((0, 0, 1), 11);
     assert_eq!(rig.step(11), [(0, 0, 6), (0, 0, 7)]);
 }
 
 #[test]
-fn blocks_of_concurrent_kernels_are_their_own() {
+fn concurrent_kernels_have_separate_blocks() {
     let overrides = ["run.concurrent_kernels=true"];
     let machine = sms(2, 4, "block-clustered", &overrides);
     let kernels = [of_stream(1, kernel(3)), of_stream(2, kernel(3))];
@@ -98,20 +97,24 @@ fn blocks_of_concurrent_kernels_are_their_own() {
 }
 
 #[test]
-fn lazy_cta_keeps_as_many_as_the_best_share_says() {
+fn lazy_cta_derives_the_limit_from_the_busiest_cta() {
     let machine = sms(2, 4, "lazy-cta", &["sm.cta_launches_per_cycle=4"]);
     let mut rig = Rig::new(&machine, &[kernel(30)]);
-    assert_eq!(fill(&mut rig), [[0, 1, 0, 1, 0, 1, 0, 1]], "at first as many as fit");
-    // 100 + 60 + 30 + 20 = 210 instructions, 100 of them of one CTA: 2.1, so 3.
+    assert_eq!(
+        fill(&mut rig),
+        [[0, 1, 0, 1, 0, 1, 0, 1]],
+        "full residency before the first decision"
+    );
+    // (100 + 60 + 30 + 20) / 100 = 2.1, rounded up to 3.
     rig.end_after((0, 0, 0), 10, 100, &[60, 30, 20]);
-    assert_eq!(rig.step(10), [], "three are left");
+    assert_eq!(rig.step(10), [], "three CTAs are left");
     rig.end_after((0, 0, 2), 20, 1000, &[500, 500]);
-    assert_eq!(rig.step(20), [(0, 0, 8)], "what comes later changes nothing");
-    // The other SM decides for itself: 10 of 10.
+    assert_eq!(rig.step(20), [(0, 0, 8)], "later ends do not change the limit");
+    // SM 1 decides separately: 10 / 10.
     rig.end_after((1, 0, 1), 30, 10, &[0, 0, 0]);
     rig.end_after((1, 0, 3), 31, 10, &[10, 10]);
     rig.end_after((1, 0, 5), 32, 10, &[10]);
-    assert_eq!(rig.step(32), [], "the limit is one, and one is left");
+    assert_eq!(rig.step(32), [], "the limit is one, and one CTA is left");
     rig.end_after((1, 0, 7), 33, 10, &[]);
     assert_eq!(rig.step(33), [(1, 0, 9)]);
 }
@@ -125,12 +128,12 @@ fn ctas_that_end_in_one_cycle_share_one_decision() {
     assert_eq!(rig.step(10).len(), 1, "a CTA without instructions decides nothing");
     rig.end_after((0, 0, 1), 20, 50, &[50, 0]);
     rig.end_after((0, 0, 2), 20, 30, &[50, 0]);
-    // 50 + 50 + 30 of 50: 2.6, so three, of which two are left.
+    // (50 + 50 + 30) / 50 = 2.6, rounded up to 3; two CTAs are left.
     assert_eq!(rig.step(20).len(), 1);
 }
 
 #[test]
-fn lazy_cta_decides_anew_for_each_kernel() {
+fn lazy_cta_decides_separately_for_each_kernel() {
     let machine = sms(1, 2, "lazy-cta", &["sm.cta_launches_per_cycle=2"]);
     let mut rig = Rig::new(&machine, &[kernel(3), kernel(3)]);
     assert_eq!(rig.step(0).len(), 2);
@@ -144,35 +147,39 @@ fn lazy_cta_decides_anew_for_each_kernel() {
 }
 
 #[test]
-fn lazy_cta_limits_concurrent_kernels_apart() {
+fn lazy_cta_limits_concurrent_kernels_separately() {
     let machine = sms(1, 4, "lazy-cta", &["run.concurrent_kernels=true"]);
     let kernels = [of_stream(1, kernel(3)), of_stream(2, kernel(3))];
     let mut rig = Rig::new(&machine, &kernels);
     assert_eq!(fill(&mut rig).len(), 4);
-    // Three of the first kernel, one of the second.
+    // Three CTAs of the first kernel, one of the second.
     rig.end_after((0, 1, 0), 10, 10, &[]);
     assert_eq!(rig.step(10), [(0, 1, 1)]);
     rig.end_after((0, 0, 0), 20, 10, &[1, 1]);
     assert_eq!(rig.step(20), [], "the limit of the second kernel is one");
 }
 
-/// Tells the scheduler of one SM's idle cycles since the last time, at the next multiple of its
-/// period.
-struct Watch {
+/// Reports the idle cycles of all SMs to the scheduler at multiples of its period.
+struct PeriodDriver {
     cycle: u64,
     period: u64,
     idle: Vec<IdleCycles>,
 }
 
-impl Watch {
-    fn new(sms: usize, period: u64) -> Watch {
-        Watch { cycle: 0, period, idle: vec![IdleCycles::default(); sms] }
+impl PeriodDriver {
+    fn new(sms: usize, period: u64) -> PeriodDriver {
+        PeriodDriver { cycle: 0, period, idle: vec![IdleCycles::default(); sms] }
     }
 
-    /// A period in which each SM spent so many cycles (without a warp, waiting for memory).
+    /// Runs a period in which each SM spends the given cycles (without a warp, waiting for
+    /// memory).
     fn pass(&mut self, rig: &mut Rig, spent: &[(u64, u64)]) -> Vec<Started> {
         assert_eq!(rig.step(self.cycle + 1), []);
-        assert_eq!(rig.next, Some(self.cycle + self.period), "the dispatcher asks for the turn");
+        assert_eq!(
+            rig.next,
+            Some(self.cycle + self.period),
+            "the dispatcher requests the observation"
+        );
         self.cycle += self.period;
         assert!(rig.observes(self.cycle) && !rig.observes(self.cycle - 1));
         for (sm, &(no_warp, memory)) in spent.iter().enumerate() {
@@ -185,27 +192,27 @@ impl Watch {
 }
 
 #[test]
-fn dyncta_follows_what_an_sm_waits_for() {
+fn dyncta_follows_the_idle_cycles_of_an_sm() {
     let policy = "dyncta(period=100,t_idle=5,t_mem_low=20,t_mem_high=40)";
     let machine = sms(2, 4, policy, &["sm.cta_launches_per_cycle=4"]);
     let mut rig = Rig::new(&machine, &[kernel(30)]);
-    assert_eq!(fill(&mut rig), [[0, 1, 0, 1]], "half of what fits");
+    assert_eq!(fill(&mut rig), [[0, 1, 0, 1]], "half of full residency");
     let limits = |rig: &Rig| [0, 1].map(|sm| rig.dispatcher.running_limit(SmId(sm)));
-    let mut watch = Watch::new(2, 100);
+    let mut driver = PeriodDriver::new(2, 100);
     assert_eq!(
-        watch.pass(&mut rig, &[(99, 0), (0, 99)]),
+        driver.pass(&mut rig, &[(99, 0), (0, 99)]),
         [],
-        "the kernel's first whole period starts"
+        "the kernel's first whole period starts here"
     );
     assert_eq!(limits(&rig), [2, 2]);
-    assert_eq!(watch.pass(&mut rig, &[(0, 19), (0, 41)]), [(0, 0, 4)]);
-    assert_eq!(limits(&rig), [3, 1], "one more, and one fewer, of which two are there");
-    assert_eq!(watch.pass(&mut rig, &[(6, 99), (5, 30)]), [(0, 0, 5)]);
+    assert_eq!(driver.pass(&mut rig, &[(0, 19), (0, 41)]), [(0, 0, 4)]);
+    assert_eq!(limits(&rig), [3, 1], "limit raised on SM 0; lowered on SM 1, which holds two CTAs");
+    assert_eq!(driver.pass(&mut rig, &[(6, 99), (5, 30)]), [(0, 0, 5)]);
     assert_eq!(limits(&rig), [4, 1]);
     rig.end((1, 0, 1), 310);
-    assert_eq!(rig.step(310), [], "the one that paused goes on instead");
-    assert_eq!(watch.pass(&mut rig, &[(0, 0), (0, 0)]), [(1, 0, 6)]);
-    assert_eq!(limits(&rig), [4, 2], "no more than fit");
+    assert_eq!(rig.step(310), [], "the paused CTA resumes instead");
+    assert_eq!(driver.pass(&mut rig, &[(0, 0), (0, 0)]), [(1, 0, 6)]);
+    assert_eq!(limits(&rig), [4, 2], "limited by residency");
     let names = ["cta_limit_decisions", "cta_limit_sum", "cta_limits_raised", "cta_limits_lowered"];
     assert_eq!(names.map(|name| counter(&rig, name)), [6, 3 + 1 + 4 + 1 + 4 + 2, 3, 1]);
 }
@@ -215,21 +222,21 @@ fn dyncta_starts_every_kernel_at_half() {
     let machine = sms(1, 3, "dyncta(period=100)", &["sm.cta_launches_per_cycle=4"]);
     let small = TestKernel { threads: 768, ..kernel(2) };
     let mut rig = Rig::new(&machine, &[kernel(2), small]);
-    assert_eq!(rig.step(0), [(0, 0, 0)], "three fit: one");
-    let mut watch = Watch::new(1, 100);
-    watch.pass(&mut rig, &[(0, 0)]);
-    assert_eq!(watch.pass(&mut rig, &[(0, 0)]), [(0, 0, 1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0)], "half of a residency of three");
+    let mut driver = PeriodDriver::new(1, 100);
+    driver.pass(&mut rig, &[(0, 0)]);
+    assert_eq!(driver.pass(&mut rig, &[(0, 0)]), [(0, 0, 1)]);
     rig.end((0, 0, 0), 210);
     rig.end((0, 0, 1), 210);
     rig.step(210);
-    assert!(!rig.observes(300), "nothing runs");
-    assert_eq!(rig.step(400), [(0, 1, 0)], "of the second kernel two fit");
+    assert!(!rig.observes(300), "no kernel runs");
+    assert_eq!(rig.step(400), [(0, 1, 0)], "half of a residency of two");
     assert_eq!(rig.dispatcher.running_limit(SmId(0)), 1);
 }
 
-/// Every CTA starts and ends, whatever the order in which they end.
+/// Every CTA starts and ends, in any order of ends.
 #[test]
-fn no_cta_waits_for_ever() {
+fn no_cta_starves() {
     let tight = ["block-clustered(ctas=7)", "dyncta(period=5,t_mem_low=0,t_mem_high=0)"];
     for policy in CTA_SCHEDULERS.names().chain(tight) {
         let kernels = [kernel(11), kernel(1), kernel(6)];
@@ -238,7 +245,7 @@ fn no_cta_waits_for_ever() {
         let mut resident: Vec<Started> = Vec::new();
         for cycle in 0..2000u64 {
             if rig.observes(cycle) {
-                // Nothing but waiting for memory.
+                // Memory stalls only.
                 let idle = IdleCycles { memory: cycle, ..IdleCycles::default() };
                 SmId::all(3).for_each(|sm| rig.dispatcher.observe(sm, idle));
             }
@@ -272,7 +279,9 @@ fn values_out_of_range_are_refused() {
     for (policy, why) in refused {
         let machine = sms(1, 1, policy, &[]);
         let refused = crate::cta::Dispatcher::new(&machine, &[]);
-        let Err(error @ DispatchError::Policy(_)) = refused else { panic!("{policy} is built") };
+        let Err(error @ DispatchError::Policy(_)) = refused else {
+            panic!("{policy} was accepted")
+        };
         assert!(error.to_string().contains(why), "{error}");
     }
 }

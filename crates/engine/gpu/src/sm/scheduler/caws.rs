@@ -1,4 +1,4 @@
-//! Criticality-aware scheduling: the warp that its CTA will wait for goes first.
+//! Criticality-aware scheduling: the slowest warp of a CTA issues first.
 
 use super::gto::Gto;
 use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
@@ -8,7 +8,7 @@ use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "caws",
-    summary: "stays with a warp until it stalls, then takes the most critical: most instructions left, or most stalls",
+    summary: "issues from one warp until it stalls, then from the most critical warp: the one with most instructions left or most stall cycles",
     source: "Lee and Wu, PACT 2014; Lee et al., ISCA 2015",
     params: Vec::new,
 };
@@ -19,24 +19,24 @@ pub(super) const ENTRY: WarpEntry =
 /// Fraction bits of [`Warp::pace`].
 const FRACTION: u32 = 8;
 
-/// The state of a warp as of its last issue.
+/// State of a warp at its last issue.
 #[derive(Clone, Copy, Default)]
 struct Warp {
     /// Slot of the first warp of its CTA.
     cta: WarpSlot,
-    /// Records of its trace, and those that it had not begun.
+    /// Trace records in all, and not yet begun.
     records: u32,
     left: u32,
     issued: u64,
     first_issue: CoreCycle,
-    /// Cycles between its issues in which it did not issue.
+    /// Cycles since the first issue without an issue.
     stalled: u64,
-    /// Cycles for each record begun, in units of 2^-8.
+    /// Cycles per record begun, in units of 2^-8.
     pace: u64,
 }
 
 impl Warp {
-    /// Notes an issue.
+    /// Records an issue.
     fn issue(&mut self, cycle: CoreCycle, left: u32) {
         if self.issued == 0 {
             self.first_issue = cycle;
@@ -53,7 +53,7 @@ impl Warp {
 struct Caws {
     gto: Gto,
     warps: Vec<Warp>,
-    /// By CTA, records left of its warp with the fewest.
+    /// Fewest records left of any warp, by CTA.
     fewest_left: Vec<u32>,
 }
 
@@ -66,8 +66,8 @@ impl Caws {
         }
     }
 
-    /// Cycles by which a warp is behind: those that it takes for what it has left beyond the
-    /// fastest of its CTA, and those that it stalled.
+    /// Returns the criticality of a warp, in cycles: the time for the records it has left beyond
+    /// the fastest warp of its CTA, plus its stall cycles.
     fn criticality(&self, slot: WarpSlot) -> u64 {
         let warp = &self.warps[slot.index()];
         let behind = u64::from(warp.left - self.fewest_left[warp.cta.index()]);
@@ -121,7 +121,7 @@ mod tests {
         Caws::new(1)
     }
 
-    /// Issues of the warp in `slot` alone: the cycle, and the records that it then has left.
+    /// Issues the warp in `slot` at each (cycle, records left).
     fn issue(caws: &mut Caws, slot: u16, issues: &[(u64, u32)]) {
         for &(cycle, left) in issues {
             let records_left = &[left; 4];
@@ -131,19 +131,19 @@ mod tests {
         }
     }
 
-    /// Which of `candidates` issues when no scheduler stays with a warp.
-    fn choice(caws: &Caws, candidates: u64) -> u16 {
+    /// Returns the most critical of `candidates`.
+    fn most_critical(caws: &Caws, candidates: u64) -> u16 {
         caws.most_critical(candidates, AGES).0
     }
 
     #[test]
-    fn criticality_is_the_time_for_what_is_left_and_the_stalls() {
+    fn criticality_is_the_time_for_the_remaining_records_plus_stalls() {
         let mut caws = caws();
         launch(&mut caws, 0, &[(0, 10), (1, 30)]);
         assert_eq!(
             [0, 1].map(|slot| caws.criticality(WarpSlot(slot))),
             [0, 0],
-            "nothing known of its pace"
+            "no pace before the first issue"
         );
         // Warp 0 issues in cycles 100, 101 and 109: 10 cycles, 7 of them stalls, 2 records begun: 5
         // cycles each.
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn only_warps_of_its_own_cta_are_faster() {
+    fn criticality_compares_warps_of_one_cta() {
         let mut caws = caws();
         launch(&mut caws, 0, &[(0, 50), (1, 50)]);
         launch(&mut caws, 1, &[(2, 10), (3, 12)]);
@@ -164,14 +164,14 @@ mod tests {
             issue(&mut caws, slot, &[(5, left)]);
         }
         assert_eq!([0, 1, 2, 3].map(|slot| caws.criticality(WarpSlot(slot))), [0, 0, 0, 2]);
-        assert_eq!(choice(&caws, ALL), 3);
+        assert_eq!(most_critical(&caws, ALL), 3);
     }
 
     #[test]
-    fn the_most_critical_goes_first_and_of_equals_the_oldest() {
+    fn the_most_critical_warp_issues_and_the_oldest_among_equals() {
         let mut caws = caws();
         launch(&mut caws, 0, &[(0, 9), (1, 9), (2, 9), (3, 9)]);
-        assert_eq!(choice(&caws, 0b0011), 1, "nothing has issued: the oldest");
+        assert_eq!(most_critical(&caws, 0b0011), 1, "before any issue, the oldest");
         for (slot, cycles) in [
             (0, &[(10, 8), (14, 8)][..]),
             (1, &[(10, 8), (12, 8)]),
@@ -180,11 +180,14 @@ mod tests {
         ] {
             issue(&mut caws, slot, cycles);
         }
-        assert_eq!([choice(&caws, ALL), choice(&caws, 0b1110), choice(&caws, 0b1100)], [0, 1, 3]);
+        assert_eq!(
+            [most_critical(&caws, ALL), most_critical(&caws, 0b1110), most_critical(&caws, 0b1100)],
+            [0, 1, 3]
+        );
     }
 
     #[test]
-    fn stays_with_its_warp_until_it_stalls() {
+    fn issues_from_one_warp_until_it_stalls() {
         let mut caws = caws();
         launch(&mut caws, 0, &[(0, 9), (1, 99)]);
         let records_left = &[8, 98, 0, 0];
@@ -196,13 +199,13 @@ mod tests {
         };
         let mut pick = |cycle, candidates| pick(&mut caws, candidates, &view(cycle)).unwrap();
         assert_eq!([pick(1, 0b10), pick(2, 0b01)], [1, 0]);
-        assert_eq!(pick(3, 0b11), 0, "though warp 1 has more to do");
+        assert_eq!(pick(3, 0b11), 0, "greedy, though warp 1 has more records left");
         assert_eq!(pick(4, 0b10), 1);
         assert_eq!(pick(5, 0b11), 1);
     }
 
     #[test]
-    fn a_slot_is_a_new_warp_after_a_launch() {
+    fn a_launch_resets_the_criticality_of_a_slot() {
         let mut caws = caws();
         launch(&mut caws, 0, &[(0, 9), (1, 9)]);
         issue(&mut caws, 0, &[(1, 8), (50, 7)]);

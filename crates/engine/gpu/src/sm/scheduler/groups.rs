@@ -1,13 +1,15 @@
-//! Groups of warps, of which one goes before the others.
+//! Warp groups with a priority order, shared by the two-level and CTA-aware schedulers. Each
+//! scheduler of the SM issues round robin within the highest-priority group that has a warp not
+//! waiting.
 
-use super::lrr::next_in_turn;
+use super::lrr::next_round_robin;
 use super::{Counter, WarpView};
 use warpmem_params::{choice, params};
 use warpmem_sim::WarpSlot;
 
 choice! {
-    /// What happens to an issue slot if no warp of the current group can issue, but some of them do not
-    /// wait for memory.
+    /// Use of an issue slot when no warp of the current group can issue although some do not wait
+    /// for memory.
     #[derive(PartialEq, Eq)]
     pub(super) enum Idle {
         Wait = "wait",
@@ -16,64 +18,64 @@ choice! {
 }
 
 params! {
-    /// The options of the policies that have groups.
+    /// Options of the policies with groups.
     pub(super) struct GroupOptions {
         /// when no warp of the group can issue although one is not blocked (it waits for a compute
-        /// result, or for a unit): `wait` issues nothing, `lend` lets the next group issue
+        /// result or a unit): `wait` issues nothing, `lend` lets the next group issue
         pub(super) idle: Idle = Idle::Wait;
     }
 }
 
-/// Which group goes first.
+/// Order of priority among groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Priority {
-    /// Each group in turn, until all its warps wait.
+    /// The current group keeps priority until all its warps wait.
     Equal,
-    /// The group of this number modulo the number of groups, then those that follow it in turn.
+    /// This group (modulo the number of groups) comes first, then the following groups in order.
     From(usize),
 }
 
-/// What a scheduler of the SM remembers.
+/// Round-robin state of one scheduler.
 #[derive(Clone)]
-struct Turn {
+struct Position {
     group: usize,
-    /// The slot that issued last from each group.
+    /// Slot that issued last, by group.
     last: [WarpSlot; 64],
 }
 
-/// The groups of an SM, and the order in which its schedulers choose among them. Each applies it to
-/// its own warps.
+/// The groups of an SM and the issue state of its schedulers. Each scheduler considers only its
+/// own warps of a group.
 pub(super) struct Groups {
     priority: Priority,
     idle: Idle,
     warps: Vec<u64>,
-    turns: Vec<Turn>,
+    positions: Vec<Position>,
     switches: u64,
 }
 
 impl Groups {
     pub(super) fn new(priority: Priority, idle: Idle, schedulers: usize) -> Groups {
-        let turns = vec![Turn { group: 0, last: [WarpSlot(63); 64] }; schedulers];
-        Groups { priority, idle, warps: Vec::new(), turns, switches: 0 }
+        let positions = vec![Position { group: 0, last: [WarpSlot(63); 64] }; schedulers];
+        Groups { priority, idle, warps: Vec::new(), positions, switches: 0 }
     }
 
-    /// Replaces the groups. A scheduler goes on with the first group that has a warp of its current
-    /// group; if none has, with the group of the same index.
+    /// Replaces the groups. Each scheduler moves to the first new group that shares a warp with
+    /// its current group; if there is none, it keeps the group index.
     pub(super) fn form(&mut self, warps: Vec<u64>) {
-        for turn in &mut self.turns {
-            let old = self.warps.get(turn.group).copied().unwrap_or(0);
-            let heir = warps.iter().position(|new| new & old != 0).unwrap_or(turn.group);
-            turn.group = if heir < warps.len() { heir } else { 0 };
+        for position in &mut self.positions {
+            let old = self.warps.get(position.group).copied().unwrap_or(0);
+            let heir = warps.iter().position(|new| new & old != 0).unwrap_or(position.group);
+            position.group = if heir < warps.len() { heir } else { 0 };
         }
         self.warps = warps;
     }
 
-    /// The warp of `candidates` that issues: round robin in the current group, the first that has a
-    /// warp that does not wait.
+    /// Picks a candidate round robin from the current group: the first by priority with a warp
+    /// that does not wait.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
-        let turn = &self.turns[view.scheduler.index()];
+        let position = &self.positions[view.scheduler.index()];
         let first = match self.priority {
-            Priority::Equal => turn.group,
+            Priority::Equal => position.group,
             Priority::From(first) => first % self.warps.len().max(1),
         };
         let group = self.first_with(view.awake(), first)?;
@@ -81,15 +83,15 @@ impl Groups {
             Idle::Wait => Some(group).filter(|&group| self.warps[group] & candidates != 0),
             Idle::Lend => self.first_with(candidates, group),
         }?;
-        let turn = &mut self.turns[view.scheduler.index()];
-        self.switches += u64::from(turn.group != group);
-        turn.group = group;
-        let slot = next_in_turn(candidates & self.warps[issues], turn.last[issues]);
-        turn.last[issues] = slot;
+        let position = &mut self.positions[view.scheduler.index()];
+        self.switches += u64::from(position.group != group);
+        position.group = group;
+        let slot = next_round_robin(candidates & self.warps[issues], position.last[issues]);
+        position.last[issues] = slot;
         Some(slot)
     }
 
-    /// The first group in turn, from `first` on, that has one of `warps`.
+    /// Returns the first group at or after `first`, wrapping around, with a warp in `warps`.
     fn first_with(&self, warps: u64, first: usize) -> Option<usize> {
         let has_one = |&group: &usize| self.warps[group] & warps != 0;
         (first..self.warps.len()).find(has_one).or_else(|| (0..first).find(has_one))

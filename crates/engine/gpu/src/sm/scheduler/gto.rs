@@ -6,7 +6,7 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "gto",
-    summary: "greedy then oldest: stays with a warp until it stalls, then takes the oldest ready warp",
+    summary: "greedy then oldest: issues from one warp until it stalls, then from the oldest ready warp",
     source: "Rogers et al., MICRO 2012",
     params: Vec::new,
 };
@@ -14,9 +14,9 @@ const INFO: PolicyInfo = PolicyInfo {
 pub(super) const ENTRY: WarpEntry =
     WarpEntry { info: INFO, build: |context, _| Ok(Box::new(Gto::new(context.schedulers()))) };
 
-/// The order of this policy, for others that build on it.
+/// Greedy-then-oldest order; other policies build on it.
 pub(super) struct Gto {
-    /// The warp that each scheduler stays with, while it lives.
+    /// Warp that issued last, by scheduler; none once it retires.
     last: Vec<Option<WarpSlot>>,
 }
 
@@ -25,7 +25,7 @@ impl Gto {
         Gto { last: vec![None; schedulers] }
     }
 
-    /// One of `candidates`, which must not be empty.
+    /// Picks one of the non-empty set `candidates`.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> WarpSlot {
         let stays = self.stays_with(candidates, view.scheduler);
         let pick = stays.unwrap_or_else(|| oldest(candidates, view.ages));
@@ -33,17 +33,17 @@ impl Gto {
         pick
     }
 
-    /// The warp that a scheduler stays with, if it is one of `candidates`.
+    /// Returns the scheduler's current warp if it is one of `candidates`.
     pub(super) fn stays_with(&self, candidates: u64, scheduler: SchedulerId) -> Option<WarpSlot> {
         self.last[scheduler.index()].filter(|last| last.is_in(candidates))
     }
 
-    /// From now on a scheduler stays with the warp in `slot`.
+    /// Makes the warp in `slot` the scheduler's current warp.
     pub(super) fn stay_with(&mut self, slot: WarpSlot, scheduler: SchedulerId) {
         self.last[scheduler.index()] = Some(slot);
     }
 
-    /// No scheduler stays with the warp in `slot` any longer.
+    /// Drops the warp in `slot` as the current warp of any scheduler.
     pub(super) fn forget(&mut self, slot: WarpSlot) {
         self.last.iter_mut().filter(|last| **last == Some(slot)).for_each(|last| *last = None);
     }
@@ -59,7 +59,7 @@ impl WarpScheduler for Gto {
     }
 }
 
-/// The oldest of `candidates`, which must not be empty.
+/// Returns the oldest of the non-empty set `candidates`.
 pub(super) fn oldest(candidates: u64, ages: &[u64]) -> WarpSlot {
     let mut best = WarpSlot::lowest(candidates);
     for slot in WarpSlot::each(candidates & (candidates - 1)) {
@@ -80,17 +80,17 @@ mod tests {
     }
 
     #[test]
-    fn stays_until_the_warp_stalls_then_takes_the_oldest() {
+    fn issues_greedily_until_a_stall_then_from_the_oldest_warp() {
         let mut gto = Gto::new(1);
         let mut pick = |candidates| pick(&mut gto, candidates, &view(&[7, 3, 9, 1]));
         assert_eq!(pick(0b0111), Some(1), "the oldest of three");
         assert_eq!(pick(0b1111), Some(1), "greedy, though slot 3 is older");
-        assert_eq!(pick(0b0101), Some(0), "stalled: the oldest of the others");
+        assert_eq!(pick(0b0101), Some(0), "slot 1 stalls");
         assert_eq!(pick(0b1101), Some(0));
     }
 
     #[test]
-    fn each_scheduler_stays_with_a_warp_of_its_own() {
+    fn each_scheduler_is_greedy_for_its_own_warp() {
         let mut gto = Gto::new(2);
         let ages = [4, 3, 2, 1];
         let mut pick = |scheduler, candidates| {
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn is_not_greedy_for_the_next_warp_in_the_same_slot() {
+    fn greediness_ends_when_the_warp_retires() {
         let mut gto = Gto { last: vec![Some(WarpSlot(0))] };
         retire(&mut gto, 0);
         assert_eq!(pick(&mut gto, 0b11, &view(&[9, 4])), Some(1));
     }
 
     #[test]
-    fn the_oldest_warp_is_never_passed_over_for_ever() {
+    fn the_oldest_warp_issues_once_the_greedy_warp_stalls() {
         let mut gto = Gto { last: vec![Some(WarpSlot(2))] };
         assert_eq!(pick(&mut gto, 0b111, &view(&[5, 1, 7])), Some(2));
         assert_eq!(pick(&mut gto, 0b011, &view(&[5, 1, 7])), Some(1));

@@ -6,7 +6,7 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lrr",
-    summary: "loose round robin: the next ready warp after the last issued",
+    summary: "loose round robin: the next ready warp after the last to issue",
     source: "common GPU baseline",
     params: Vec::new,
 };
@@ -15,7 +15,7 @@ pub(super) const ENTRY: WarpEntry =
     WarpEntry { info: INFO, build: |context, _| Ok(Box::new(Lrr::new(context.schedulers()))) };
 
 struct Lrr {
-    /// The slot that issued last, of each scheduler.
+    /// Slot that issued last, by scheduler.
     last: Vec<WarpSlot>,
 }
 
@@ -28,13 +28,13 @@ impl Lrr {
 impl WarpScheduler for Lrr {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let last = &mut self.last[view.scheduler.index()];
-        *last = next_in_turn(candidates, *last);
+        *last = next_round_robin(candidates, *last);
         Some(*last)
     }
 }
 
-/// The first of `candidates`, which must not be empty, behind the slot `last`, in turn.
-pub(super) fn next_in_turn(candidates: u64, last: WarpSlot) -> WarpSlot {
+/// Returns the first of the non-empty set `candidates` after the slot `last`, wrapping around.
+pub(super) fn next_round_robin(candidates: u64, last: WarpSlot) -> WarpSlot {
     first_from(candidates, WarpSlot(last.0 + 1))
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_turns_and_passes_over_those_not_ready() {
+    fn skips_warps_that_are_not_ready() {
         let mut lrr = Lrr::new(1);
         let order: Vec<_> = [0b1011, 0b1011, 0b1011, 0b1011, 0b0100]
             .into_iter()
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scheduler_has_its_own_turns() {
+    fn each_scheduler_has_its_own_round_robin_pointer() {
         let mut lrr = Lrr::new(2);
         let mut pick = |scheduler| {
             pick(

@@ -1,4 +1,4 @@
-//! Memory-aware scheduling: while the path to memory is full, one warp has it to itself.
+//! Memory-aware scheduling: one warp owns the memory system while it is saturated.
 
 use super::gto::{Gto, oldest};
 use super::{Needs, WarpEntry, WarpScheduler, WarpView};
@@ -7,7 +7,7 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mascar",
-    summary: "while L1 has no room for misses, only one warp may issue memory instructions; otherwise as gto",
+    summary: "lets a single warp issue memory instructions while L1 has no room for misses; otherwise gto",
     source: "Sethia et al., HPCA 2015",
     params: Options::params,
 };
@@ -23,8 +23,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// memory is saturated when no more MSHR entries than this are free, or while L1 cannot
-        /// serve
+        /// memory is saturated while at most this many MSHR entries are free, or while L1 stalls
         headroom: u32 = 2, in 0.., unit "MSHR entries";
     }
 }
@@ -32,9 +31,9 @@ params! {
 struct Mascar {
     headroom: usize,
     gto: Gto,
-    /// The warp that issued the last memory instruction since memory became saturated.
+    /// Warp that issued the last memory instruction since memory became saturated.
     owner: Option<WarpSlot>,
-    /// Warps that became the owner, and instructions issued while memory was saturated.
+    /// Changes of the owner, and instructions issued while memory was saturated.
     owners: u64,
     saturated: u64,
 }
@@ -50,8 +49,8 @@ impl Mascar {
         }
     }
 
-    /// The warp that has memory to itself: the one that had it, until it waits for data, at a
-    /// barrier, or has ended; then the oldest that goes to memory next.
+    /// Returns the owner of the memory system: the current owner until it waits for data or at a
+    /// barrier or retires, then the oldest warp whose next instruction is a memory instruction.
     fn owner(&self, view: &WarpView) -> Option<WarpSlot> {
         let runs = view.present & !(view.waiting | view.at_barrier | view.at_end);
         let next = || Some(view.memory & runs).filter(|&warps| warps != 0);
@@ -105,16 +104,16 @@ mod tests {
     use super::*;
 
     const ALL: u64 = 0b1111;
-    /// Slot 2 is the oldest, then 0, 3, 1.
+    /// Oldest first: slots 2, 0, 3, 1.
     const AGES: &[u64] = &[11, 13, 10, 12];
 
-    /// Memory is saturated, and all of four warps have a memory instruction next.
+    /// View with saturated memory and four warps, each with a memory instruction next.
     fn saturated() -> WarpView<'static> {
         WarpView { ages: AGES, present: ALL, memory: ALL, miss_room: 2, ..WarpView::default() }
     }
 
     #[test]
-    fn with_room_for_misses_it_is_greedy_then_oldest() {
+    fn unsaturated_memory_leaves_greedy_then_oldest_order() {
         let mut mascar = Mascar::new(2, 1);
         let view = WarpView { miss_room: 3, ..saturated() };
         let mut pick = |candidates| pick(&mut mascar, candidates, &view);
@@ -122,27 +121,27 @@ mod tests {
         assert_eq!(
             (mascar.saturated, mascar.owner(&view)),
             (0, Some(WarpSlot(2))),
-            "nobody owns memory"
+            "no owner is stored"
         );
     }
 
     #[test]
-    fn saturated_the_oldest_owns_memory_until_it_waits() {
+    fn the_oldest_warp_owns_saturated_memory_until_it_waits() {
         let mut mascar = Mascar::new(2, 1);
         let mut pick = |candidates, waiting| {
             pick(&mut mascar, candidates, &WarpView { waiting, ..saturated() })
         };
-        assert_eq!(pick(0b1011, 0), None, "the oldest has not its operands yet");
+        assert_eq!(pick(0b1011, 0), None, "the oldest warp waits for operands");
         assert_eq!(pick(ALL, 0), Some(2));
         assert_eq!(pick(0b1011, 0), None, "it still owns memory");
-        assert_eq!(pick(0b1011, 0b0100), Some(0), "waits for its data: the next oldest");
-        assert_eq!(pick(ALL, 0), Some(0), "which keeps it, though an older one is back");
+        assert_eq!(pick(0b1011, 0b0100), Some(0), "the owner waits for its data");
+        assert_eq!(pick(ALL, 0), Some(0), "the owner stays although an older warp is ready");
         assert_eq!(pick(0b1110, 0b0001), Some(2));
         assert_eq!((mascar.owners, mascar.saturated), (3, 4));
     }
 
     #[test]
-    fn an_owner_at_a_barrier_or_at_its_end_is_none() {
+    fn barriers_and_trace_ends_end_the_ownership() {
         let mut mascar = Mascar::new(2, 1);
         assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
         let barrier = WarpView { at_barrier: 0b0100, ..saturated() };
@@ -165,16 +164,24 @@ mod tests {
     }
 
     #[test]
-    fn compute_of_all_warps_goes_on_after_the_owners_memory_instructions() {
+    fn compute_instructions_issue_after_the_owners_memory_instructions() {
         let mut mascar = Mascar::new(2, 1);
         let view = WarpView { memory: 0b0110, ..saturated() };
-        assert_eq!(pick(&mut mascar, 0b1011, &view), Some(0), "the oldest that computes");
+        assert_eq!(
+            pick(&mut mascar, 0b1011, &view),
+            Some(0),
+            "the oldest warp with a compute instruction"
+        );
         assert_eq!(pick(&mut mascar, 0b1111, &view), Some(2), "the owner comes first");
-        assert_eq!(pick(&mut mascar, 0b1010, &view), Some(3), "warp 1 goes to memory");
+        assert_eq!(
+            pick(&mut mascar, 0b1010, &view),
+            Some(3),
+            "warp 1 has a memory instruction and is not the owner"
+        );
     }
 
     #[test]
-    fn the_owner_has_memory_against_the_warps_of_other_schedulers() {
+    fn ownership_spans_all_schedulers() {
         let mut mascar = Mascar::new(2, 2);
         let view = |scheduler| WarpView { scheduler: SchedulerId(scheduler), ..saturated() };
         assert_eq!(pick(&mut mascar, 0b1010, &view(1)), None);
@@ -187,7 +194,7 @@ mod tests {
         let mut mascar = Mascar::new(2, 1);
         let free = WarpView { miss_room: 3, ..saturated() };
         assert_eq!(pick(&mut mascar, 0b0010, &saturated()), None);
-        assert_eq!(pick(&mut mascar, 0b0010, &free), Some(1), "free for all");
+        assert_eq!(pick(&mut mascar, 0b0010, &free), Some(1), "unsaturated");
         assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
         pick(&mut mascar, 0b1000, &free);
         let waits = WarpView { waiting: 0b0100, ..saturated() };

@@ -1,4 +1,5 @@
-//! Warp schedulers: which ready warp issues next.
+//! Warp schedulers choose the ready warp that issues next. One policy object serves all schedulers
+//! of an SM. Policies see warps as bit sets and never change the SM.
 
 mod caws;
 mod ccws;
@@ -23,13 +24,13 @@ use warpmem_params::{Counter, Entry, Registry};
 use warpmem_sim::{CoreCycle, SmId, WarpSlot, ids};
 
 ids! {
-    /// A scheduler of an SM. As wide as an index, so that a loop over them checks no bounds.
+    /// A warp scheduler of an SM. `usize` so that loops over schedulers need no bounds checks.
     pub SchedulerId(usize);
-    /// A slot for a resident CTA, counted within its SM.
+    /// A slot for a resident CTA, numbered within its SM.
     pub CtaSlot(u32);
 }
 
-/// What a warp scheduler may know of the SM that it works in.
+/// The configuration from which a warp scheduler is built.
 #[derive(Clone, Debug)]
 pub struct SmContext {
     pub id: SmId,
@@ -42,123 +43,123 @@ impl SmContext {
         SmContext { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
     }
 
-    /// Schedulers of the SM.
+    /// Number of warp schedulers of the SM.
     pub fn schedulers(&self) -> usize {
         self.sm.schedulers as usize
     }
 }
 
-/// What a policy sees of its SM. Sets of warps have a bit for each warp slot.
+/// State of the SM at a pick. Sets of warps have a bit for each warp slot.
 #[derive(Clone, Copy, Default)]
 pub struct WarpView<'a> {
-    /// The core cycle.
+    /// Current core cycle.
     pub cycle: CoreCycle,
-    /// Which of the SM's schedulers issues, and the slots that are its own.
+    /// The scheduler that issues, and its warp slots.
     pub scheduler: SchedulerId,
     pub own: u64,
-    /// Launch order of the warp in each slot: smaller is older.
+    /// Launch order of the warp in each slot; smaller is older.
     pub ages: &'a [u64],
-    /// Warps that are on the SM, of all its schedulers.
+    /// Resident warps of all schedulers.
     pub present: u64,
-    /// Present warps of CTAs that pause. [`WarpView::waiting`] contains them too.
+    /// Resident warps of paused CTAs, also in [`WarpView::waiting`].
     pub paused: u64,
-    /// Present warps that wait for memory (loads, or a fence over stores), or whose CTA pauses.
+    /// Resident warps that wait for memory (loads, or a fence over stores) or are paused.
     pub waiting: u64,
-    /// Present warps that wait at a barrier.
+    /// Resident warps that wait at a barrier.
     pub at_barrier: u64,
-    /// Present warps at the end of their trace, which have nothing more to issue.
+    /// Resident warps at the end of their trace, with nothing left to issue.
     pub at_end: u64,
-    /// Core cycle in which the warp in each slot was launched or last stopped waiting for memory or
-    /// at a barrier.
+    /// Core cycle in which the warp in each slot was launched or last stopped waiting for memory
+    /// or at a barrier.
     pub awake_since: &'a [CoreCycle],
     /// Warps whose next instruction goes to the load/store unit.
     pub memory: u64,
-    /// Warps whose next instruction reads through L1, if the machine has one.
+    /// Warps whose next instruction reads through L1, if L1 is enabled.
     pub loads: u64,
-    /// Records of the trace that the warp in each slot has not begun.
+    /// Trace records that the warp in each slot has not begun.
     pub records_left: &'a [u32],
-    /// Free MSHR entries of L1; 0 while a lookup at the tags cannot go on for any reason. Only with
+    /// Free MSHR entries of L1; 0 while a lookup stalls at the tags. Requires
     /// [`Needs::miss_room`].
     pub miss_room: usize,
 }
 
 impl WarpView<'_> {
-    /// Warps of the scheduler that wait neither for memory nor for other warps, and have something
-    /// to issue.
+    /// Warps of this scheduler with instructions left that wait neither for memory nor for other
+    /// warps.
     fn awake(&self) -> u64 {
         self.own & self.present & !(self.waiting | self.at_barrier | self.at_end)
     }
 }
 
-/// The first of `warps`, which must not be empty, from `slot` on and round.
+/// Returns the first of the non-empty set `warps` at or after `slot`, wrapping around.
 fn first_from(warps: u64, slot: WarpSlot) -> WarpSlot {
     let from = slot.0;
     WarpSlot((warps.rotate_right(from.into()).trailing_zeros() as u16 + from) % 64)
 }
 
-/// A CTA that has come to an SM.
+/// A CTA launched on an SM.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidentCta<'a> {
-    /// Its CTA slot on the SM, until the last of its warps retires.
+    /// CTA slot, held until its last warp retires.
     pub slot: CtaSlot,
-    /// Its warps: their slots and how many records of the trace each has.
+    /// Warp slots, each with its number of trace records.
     pub warps: &'a [(WarpSlot, u32)],
 }
 
-/// What a policy asks of its SM that costs time to provide.
+/// Optional inputs of a policy that cost simulation time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
-    /// Misses and evictions of L1 ([`WarpScheduler::missed`], [`WarpScheduler::evicted`]).
+    /// L1 misses and evictions ([`WarpScheduler::missed`], [`WarpScheduler::evicted`]).
     pub l1_events: bool,
     /// [`WarpView::miss_room`].
     pub miss_room: bool,
 }
 
-/// Chooses among the warps of an SM; one policy serves all of its schedulers.
+/// Chooses the warp that issues; one policy serves all schedulers of an SM.
 pub trait WarpScheduler: Send {
-    /// The warp slot that issues now, one of `candidates`: a bit for each slot of the scheduler
-    /// `view.scheduler` whose next instruction has its operands and finds room in its unit, never
-    /// empty. None to let no warp issue; it is asked again when something has happened to the SM,
-    /// or at [`WarpScheduler::changes_at`].
+    /// Picks the warp slot that issues from `candidates`: the non-empty set of slots of
+    /// `view.scheduler` whose next instruction has its operands and a free unit. Returns `None` to
+    /// issue nothing; the policy is asked again when the state of the SM changes, or at
+    /// [`WarpScheduler::changes_at`].
     ///
-    /// An answer of none must leave the policy unchanged, as it may be asked any number of times.
+    /// `None` must leave the policy unchanged, as the call may be repeated any number of times.
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot>;
 
-    /// After an answer of none at `cycle`: the first cycle in which the answer may differ although
-    /// nothing happens to the SM.
+    /// Returns, after a `None` at `cycle`, the first cycle in which the answer may differ although
+    /// the state of the SM has not changed.
     fn changes_at(&self, cycle: CoreCycle) -> CoreCycle {
         let _ = cycle;
         CoreCycle::NEVER
     }
 
-    /// A CTA has come, none of whose warps has issued.
+    /// Called when a CTA launches, before any of its warps issues.
     fn launched(&mut self, cta: &ResidentCta) {
         let _ = cta;
     }
 
-    /// The warp in `slot` has ended; another may take the slot.
+    /// Called when the warp in `slot` retires; another may take the slot.
     fn retired(&mut self, slot: WarpSlot) {
         let _ = slot;
     }
 
-    /// What the policy asks for, the same at all times.
+    /// Returns the optional inputs that the policy needs; constant over its lifetime.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If
-    /// that evicts another line at once, [`WarpScheduler::evicted`] follows.
+    /// Called when a read of the warp in `slot` misses L1 at `cycle` and allocates an MSHR entry
+    /// for a sector of `line`. If that evicts a line at once, [`WarpScheduler::evicted`] follows.
     fn missed(&mut self, slot: WarpSlot, line: u64, cycle: CoreCycle) {
         let _ = (slot, line, cycle);
     }
 
-    /// `line` has been evicted from L1. It was fetched for the warp in `slot`, or for an earlier
+    /// Called when L1 evicts `line`, which was fetched for the warp in `slot` or for an earlier
     /// warp in that slot.
     fn evicted(&mut self, slot: WarpSlot, line: u64) {
         let _ = (slot, line);
     }
 
-    /// What the policy counted, for the tables.
+    /// Returns the policy's counters for the result tables.
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }
@@ -228,12 +229,12 @@ mod tests {
                 }
                 ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
             }
-            assert!(picks > 500, "{name} holds back nearly all");
+            assert!(picks > 500, "{name} picked {picks} of 1000 times");
         }
     }
 
     #[test]
-    fn the_documented_example_is_built_with_its_parameter() {
+    fn the_documented_example_builds_with_its_parameter() {
         let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
         let mut policy = examples.build("strided(stride=3)", &context()).unwrap();
         let view = WarpView::default();

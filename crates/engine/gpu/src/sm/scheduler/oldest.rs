@@ -1,4 +1,4 @@
-//! The oldest warp.
+//! Oldest-first warp scheduling.
 
 use super::gto::oldest;
 use super::{WarpEntry, WarpScheduler, WarpView};
@@ -7,7 +7,7 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "oldest",
-    summary: "always the oldest ready warp",
+    summary: "issues from the oldest ready warp",
     source: "common baseline; the second half of gto",
     params: Vec::new,
 };
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_back_to_an_older_warp_as_soon_as_it_is_ready() {
+    fn an_older_warp_issues_as_soon_as_it_is_ready() {
         let view = WarpView { ages: &[7, 3, 9, 1], ..WarpView::default() };
         let order = [0b0101, 0b0111, 0b1111, 0b0100].map(|ready| pick(&mut Oldest, ready, &view));
         assert_eq!(order, [0, 1, 3, 2].map(Some));

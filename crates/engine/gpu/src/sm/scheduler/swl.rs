@@ -7,14 +7,14 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "swl",
-    summary: "static wavefront limiting: gto over a limited number of warps per scheduler, the oldest",
+    summary: "static wavefront limiting: gto over the oldest warps of each scheduler, up to a fixed number",
     source: "Rogers et al., MICRO 2012",
     params: Params::params,
 };
 
 params! {
     struct Params {
-        /// warps of a scheduler that may issue
+        /// number of warps of a scheduler that may issue
         warps: u32 = 8, in 1.., unit "warps";
     }
 }
@@ -33,7 +33,7 @@ struct Swl {
     allowed: Vec<Allowed>,
 }
 
-/// The warps of a scheduler that may issue, and those that they were chosen from.
+/// Warps of a scheduler that may issue, and the set from which they were chosen.
 #[derive(Clone, Copy, Default)]
 struct Allowed {
     from: u64,
@@ -45,19 +45,19 @@ impl Swl {
         Swl { warps, gto: Gto::new(schedulers), allowed: vec![Allowed::default(); schedulers] }
     }
 
-    /// The oldest warps of a scheduler, except those at a barrier, which may wait for younger
-    /// warps, and those at the end of their trace.
+    /// Returns the oldest warps of a scheduler. Warps at a barrier do not count, as they may wait
+    /// for younger warps; neither do warps at the end of their trace.
     fn allowed(&mut self, view: &WarpView) -> u64 {
         let from = view.own & view.present & !(view.at_barrier | view.at_end);
         let allowed = &mut self.allowed[view.scheduler.index()];
         if allowed.from != from {
-            *allowed = Allowed { from, warps: the_oldest(self.warps, from, view.ages) };
+            *allowed = Allowed { from, warps: oldest_warps(self.warps, from, view.ages) };
         }
         allowed.warps
     }
 
-    /// The warp of a slot has changed.
-    fn choose_anew(&mut self) {
+    /// Discards the cached choices after the warp of a slot has changed.
+    fn discard_choices(&mut self) {
         self.allowed.fill(Allowed::default());
     }
 }
@@ -69,17 +69,17 @@ impl WarpScheduler for Swl {
     }
 
     fn launched(&mut self, _: &ResidentCta) {
-        self.choose_anew();
+        self.discard_choices();
     }
 
     fn retired(&mut self, slot: WarpSlot) {
         self.gto.forget(slot);
-        self.choose_anew();
+        self.discard_choices();
     }
 }
 
-/// The oldest `count` of some warps.
-fn the_oldest(count: u32, warps: u64, ages: &[u64]) -> u64 {
+/// Returns the `count` oldest of `warps`.
+fn oldest_warps(count: u32, warps: u64, ages: &[u64]) -> u64 {
     if warps.count_ones() <= count {
         return warps;
     }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     const AGES: [u64; 6] = [3, 1, 5, 0, 4, 2];
-    /// Slots, the oldest first.
+    /// Slots by age, oldest first.
     const BY_AGE: [u16; 6] = [3, 1, 5, 0, 4, 2];
 
     fn view(present: u64) -> WarpView<'static> {
@@ -102,18 +102,18 @@ mod tests {
     }
 
     #[test]
-    fn only_the_oldest_issue_greedy_then_oldest() {
+    fn only_the_oldest_warps_issue() {
         let mut swl = Swl::new(3, 1);
         let mut pick = |candidates| pick(&mut swl, candidates, &view(0b11_1111));
-        assert_eq!(pick(0b11_0011), Some(1), "the oldest of those ready");
+        assert_eq!(pick(0b11_0011), Some(1), "the oldest ready warp");
         assert_eq!(pick(0b11_1111), Some(1), "greedy");
         assert_eq!(pick(0b11_0001), Some(5), "the third oldest");
-        assert_eq!(pick(0b01_0101), None, "the fourth oldest and younger");
-        assert_eq!(pick(0b10_1000), Some(5), "an answer of none changes nothing");
+        assert_eq!(pick(0b01_0101), None, "only the fourth oldest and younger are ready");
+        assert_eq!(pick(0b10_1000), Some(5), "`None` leaves the policy unchanged");
     }
 
     #[test]
-    fn who_waits_at_a_barrier_or_has_ended_makes_room_but_not_who_waits_for_memory() {
+    fn warps_at_barriers_or_at_their_end_free_their_share_and_warps_waiting_for_memory_keep_it() {
         let mut swl = Swl::new(2, 1);
         let all = view(0b11_1111);
         let youngest = 1 << BY_AGE[3];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scheduler_has_so_many() {
+    fn each_scheduler_has_its_own_limit() {
         let mut swl = Swl::new(1, 2);
         let of =
             |scheduler, own| WarpView { scheduler: SchedulerId(scheduler), own, ..view(0b11_1111) };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_warp_in_a_slot_has_its_own_age() {
+    fn the_limit_follows_the_age_of_a_new_warp_in_a_slot() {
         let mut swl = Swl::new(1, 1);
         assert_eq!(pick(&mut swl, 0b10, &view(0b11)), Some(1));
         retire(&mut swl, 1);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_youngest_gets_its_turn_when_the_others_have_ended() {
+    fn the_youngest_warp_issues_when_older_warps_have_retired() {
         let mut swl = Swl::new(2, 1);
         let mut present = 0b11_1111;
         let mut served = Vec::new();

@@ -7,14 +7,14 @@ use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level",
-    summary: "round robin within a fetch group of warps; the next group when all its warps wait for memory or at barriers",
+    summary: "round robin within a fetch group; moves to the next group when every warp of the current one waits for memory or at a barrier",
     source: "Narasiman et al., MICRO 2011",
     params: Params::params,
 };
 
 params! {
     struct Params {
-        /// warp slots of a scheduler in a group
+        /// warp slots of each scheduler in a group
         warps: u32 = 8, in 1.., unit "warp slots";
         ..groups: GroupOptions;
     }
@@ -30,7 +30,8 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     },
 };
 
-/// Slot w is the (w / schedulers)th of its scheduler; so many of each make a group.
+/// Forms groups of `warps` consecutive slots of each scheduler; slot w is number w / schedulers of
+/// its scheduler.
 fn fetch_groups(warps: u32, context: &SmContext) -> Vec<u64> {
     let group = |slot: u32| (slot / context.sm.schedulers / warps) as usize;
     let mut groups = vec![0; 1 + group(context.sm.max_warps - 1)];
@@ -71,34 +72,42 @@ mod tests {
         super::super::WARP_SCHEDULERS.build(text, context).unwrap()
     }
 
-    /// All slots of one scheduler have a warp, of which those in `waiting` wait for memory.
+    /// All slots of one scheduler have a warp; the warps in `waiting` wait for memory.
     fn view(waiting: u64) -> WarpView<'static> {
         WarpView { own: u64::MAX, present: u64::MAX, waiting, ..WarpView::default() }
     }
 
     #[test]
-    fn slots_of_a_scheduler_make_groups_of_so_many() {
+    fn fetch_groups_hold_the_configured_number_of_slots() {
         assert_eq!(fetch_groups(8, &context(1, 24)), [0xff, 0xff00, 0xff_0000]);
         assert_eq!(fetch_groups(8, &context(1, 12)), [0xff, 0xf00]);
-        assert_eq!(fetch_groups(2, &context(2, 8)), [0x0f, 0xf0], "two of each of two");
+        assert_eq!(
+            fetch_groups(2, &context(2, 8)),
+            [0x0f, 0xf0],
+            "two slots of each of two schedulers"
+        );
         assert_eq!(fetch_groups(99, &context(2, 64)), [u64::MAX]);
     }
 
     #[test]
-    fn round_robin_in_the_group_and_the_next_when_all_wait() {
+    fn the_next_group_follows_when_all_warps_of_the_current_one_wait() {
         let context = context(1, 8);
         let mut policy = build("two-level(warps=2)", &context);
         let mut pick = |waiting: u64| pick(&mut *policy, 0xff & !waiting, &view(waiting)).unwrap();
         assert_eq!([pick(0), pick(0), pick(0)], [0, 1, 0]);
-        assert_eq!(pick(0b10), 0, "one is left");
-        assert_eq!([pick(0b11), pick(0), pick(0)], [2, 3, 2], "the next keeps its turn");
+        assert_eq!(pick(0b10), 0, "slot 1 waits");
+        assert_eq!([pick(0b11), pick(0), pick(0)], [2, 3, 2], "the second group stays current");
         assert_eq!(pick(0b1100), 4);
-        assert_eq!(pick(0b1111_0000), 1, "and round: behind the one that issued last of the group");
+        assert_eq!(
+            pick(0b1111_0000),
+            1,
+            "wraps around, after the slot that issued last from the group"
+        );
         assert_eq!(policy.counters()[0].value, 3);
     }
 
     #[test]
-    fn a_group_at_a_barrier_waits_and_one_that_computes_does_not() {
+    fn barriers_and_trace_ends_release_a_group_but_compute_stalls_do_not() {
         let context = context(1, 8);
         let mut policy = build("two-level(warps=2)", &context);
         let barrier = WarpView { at_barrier: 0b11, ..view(0) };
@@ -108,7 +117,7 @@ mod tests {
         assert_eq!(
             pick(&mut *policy, 0xcf, &view(0)),
             None,
-            "both of slots 4 and 5 wait for results"
+            "slots 4 and 5 wait for compute results"
         );
         assert_eq!(pick(&mut *policy, 0xef, &view(0)), Some(5));
         let mut lends = build("two-level(warps=2,idle=lend)", &context);
@@ -117,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_group_gets_its_turn_when_warps_come_to_wait() {
+    fn every_group_issues_as_warps_begin_to_wait() {
         let context = context(1, 64);
         let mut policy = build("two-level", &context);
         let mut waiting = 0u64;
@@ -128,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn no_group_is_empty() {
+    fn empty_groups_are_refused() {
         let context = context(1, 8);
         assert!(super::super::WARP_SCHEDULERS.build("two-level(warps=0)", &context).is_err());
     }

@@ -1,20 +1,21 @@
-//! Two levels: a few warps are active, the others wait to become active.
+//! Two-level scheduling with an active set: round robin over a few active warps, the others
+//! pending.
 
-use super::lrr::next_in_turn;
+use super::lrr::next_round_robin;
 use super::{Counter, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::{PolicyInfo, params};
 use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level-active",
-    summary: "round robin over a few active warps; one that waits for memory or at a barrier is replaced",
+    summary: "round robin over a few active warps; an active warp that waits for memory or at a barrier is replaced",
     source: "Gebhart et al., ISCA 2011",
     params: Params::params,
 };
 
 params! {
     struct Params {
-        /// active warps of a scheduler
+        /// active warps of each scheduler
         warps: u32 = 8, in 1.., unit "warps";
     }
 }
@@ -29,7 +30,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 
 struct TwoLevelActive {
     warps: u32,
-    /// Of each scheduler.
+    /// By scheduler.
     active: Vec<Active>,
     promotions: u64,
 }
@@ -38,7 +39,7 @@ struct TwoLevelActive {
 #[derive(Clone, Copy)]
 struct Active {
     warps: u64,
-    /// The cycle of its last issue, and the slot.
+    /// Cycle and slot of the last issue.
     cycle: CoreCycle,
     last: WarpSlot,
 }
@@ -50,10 +51,10 @@ impl TwoLevelActive {
         TwoLevelActive { warps, active, promotions: 0 }
     }
 
-    /// The active warps now: those that have not waited since the last issue, and in place of the
-    /// others those that have been awake longest. The set is stored only at the next issue: no warp
-    /// begins to wait except by issuing, so until then no active warp drops out and the order of
-    /// the waiting ones stays the same.
+    /// Returns the current active set: the warps of the stored set that have not waited since the
+    /// last issue, refilled with the warps awake longest. The set is stored only at an issue. A
+    /// warp begins to wait only by issuing, so until then no active warp drops out and the order
+    /// of the pending warps is constant.
     fn active(&self, view: &WarpView) -> u64 {
         let Active { warps, cycle, .. } = self.active[view.scheduler.index()];
         let awake = view.awake();
@@ -70,7 +71,7 @@ impl TwoLevelActive {
     }
 }
 
-/// The warp of a set that has been awake longest; of those that woke in the same cycle, the oldest.
+/// Returns the warp awake longest; among equals, the oldest.
 fn longest_awake(warps: u64, view: &WarpView) -> WarpSlot {
     let order = |&slot: &WarpSlot| (view.awake_since[slot.index()], view.ages[slot.index()]);
     WarpSlot::each(warps).min_by_key(order).expect("there are warps")
@@ -84,7 +85,7 @@ impl WarpScheduler for TwoLevelActive {
             return None;
         }
         let own = &mut self.active[view.scheduler.index()];
-        let slot = next_in_turn(candidates, own.last);
+        let slot = next_round_robin(candidates, own.last);
         self.promotions += u64::from((active & !own.warps).count_ones());
         *own = Active { warps: active, cycle: view.cycle, last: slot };
         Some(slot)
@@ -100,7 +101,7 @@ mod tests {
     use super::super::plain::pick;
     use super::*;
 
-    /// The scheduler of a few warps, each with its age and the cycle since which it is awake.
+    /// One scheduler with a few warps, each with its age and the cycle since which it is awake.
     struct Warps {
         policy: TwoLevelActive,
         ages: Vec<u64>,
@@ -113,8 +114,8 @@ mod tests {
             Warps { policy: TwoLevelActive::new(active, 1), ages: ages.to_vec(), since }
         }
 
-        /// What issues in a cycle in which `waiting` warps wait for memory and of the others those
-        /// in `ready` could issue.
+        /// Picks a warp while the warps in `waiting` wait for memory and, of the others, those in
+        /// `ready` can issue.
         fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u16> {
             let (own, present) = (u64::MAX, (1 << self.ages.len()) - 1);
             let (ages, awake_since) = (&self.ages[..], &self.since[..]);
@@ -132,39 +133,43 @@ mod tests {
     const ALL: u64 = u64::MAX;
 
     #[test]
-    fn only_active_warps_issue_in_turn() {
+    fn only_active_warps_issue_round_robin() {
         let mut warps = Warps::new(2, &[0, 1, 2, 3]);
         let order: Vec<_> = (0..3).map(|cycle| warps.pick(cycle, 0, ALL)).collect();
         assert_eq!(order, [0, 1, 0].map(Some));
-        assert_eq!(warps.pick(3, 0, 0b1100), None, "the active ones need no data");
+        assert_eq!(
+            warps.pick(3, 0, 0b1100),
+            None,
+            "active warps that do not wait keep their entries"
+        );
         assert_eq!(warps.policy.counters()[0].value, 2);
     }
 
     #[test]
-    fn the_oldest_are_the_first_active() {
+    fn the_oldest_warps_become_active_first() {
         let mut warps = Warps::new(2, &[3, 0, 2, 1]);
         let order: Vec<_> = (0..3).map(|cycle| warps.pick(cycle, 0, ALL)).collect();
         assert_eq!(order, [1, 3, 1].map(Some));
     }
 
     #[test]
-    fn a_warp_that_waits_gives_its_place_to_the_one_awake_longest() {
+    fn a_waiting_warp_is_replaced_by_the_warp_awake_longest() {
         let mut warps = Warps::new(2, &[0, 1, 2, 3]);
         warps.since = cycles(&[0, 0, 9, 8]);
         assert_eq!(warps.pick(10, 0, 0b01), Some(0));
         assert_eq!(warps.pick(11, 0b01, 0b1100), Some(3), "awake since cycle 8");
         warps.since[0] = CoreCycle::new(12);
-        assert_eq!(warps.pick(12, 0, 0b0101), None, "slot 0 is back, but has no place");
+        assert_eq!(warps.pick(12, 0, 0b0101), None, "slot 0 is back but pending");
         assert_eq!(
             warps.pick(13, 0b10, 0b0101),
             Some(2),
-            "which goes to the one that came before it"
+            "slot 2 has been awake longer than slot 0"
         );
         assert_eq!(warps.pick(14, 0b1010, 0b0001), Some(0));
     }
 
     #[test]
-    fn who_has_waited_in_between_stands_behind() {
+    fn a_warp_that_waited_since_the_last_issue_is_no_longer_active() {
         let mut warps = Warps::new(1, &[0, 1]);
         assert_eq!(warps.pick(10, 0, ALL), Some(0));
         warps.since = cycles(&[30, 0]);
@@ -172,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_or_the_end_frees_a_place() {
+    fn barriers_and_trace_ends_free_an_active_entry() {
         let view = |at_barrier, at_end| WarpView {
             own: 0b111,
             present: 0b111,
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_none_changes_nothing() {
+    fn none_leaves_the_active_set_unchanged() {
         let mut asked = Warps::new(2, &[0, 1, 2]);
         let mut not_asked = Warps::new(2, &[0, 1, 2]);
         for warps in [&mut asked, &mut not_asked] {
@@ -205,11 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn no_warp_starves_while_the_others_come_to_wait() {
+    fn no_warp_starves_as_the_others_begin_to_wait() {
         let mut warps = Warps::new(2, &[0, 1, 2, 3, 4, 5]);
         let mut served = 0u64;
         for cycle in 1..=6 {
-            // Who issues waits a cycle and stands behind.
+            // The issuing warp waits for a cycle and loses its entry.
             let slot = warps.pick(cycle, 0, ALL).unwrap();
             served |= 1 << slot;
             warps.since[usize::from(slot)] = CoreCycle::new(cycle + 1);

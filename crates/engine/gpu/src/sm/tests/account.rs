@@ -1,10 +1,10 @@
-//! Every cycle of an SM has one category.
+//! Cycle accounting: every cycle of an SM has exactly one category.
 
 use super::*;
 use warpmem_testing::{barrier, compute, load, machine};
 use warpmem_trace::OpClass::{Fp64, Integer};
 
-/// Latencies of integer and double precision instructions, cycles.
+/// Latencies of integer and double-precision instructions, cycles.
 const INTEGER: u64 = 6;
 const DOUBLE: u64 = 9;
 
@@ -17,8 +17,8 @@ fn simple(overrides: &[&str]) -> Machine {
     machine(&[&units, overrides].concat())
 }
 
-/// Active, no warp, memory, dependency, structural, barrier. After its last issue a warp leaves the
-/// pipeline, which is a dependency; the cycle in which it is out has none.
+/// Returns active, no-warp, memory, dependency, structural and barrier cycles. The drain of the
+/// pipeline after the last issue is a dependency; the cycle in which a warp retires has none.
 fn account(outcome: &Outcome) -> [u64; 6] {
     let r = &outcome.result;
     let cycles = [
@@ -53,29 +53,28 @@ fn waiting_for_a_load_is_a_memory_block() {
 
 #[test]
 fn waiting_for_a_full_load_queue_is_a_structural_stall() {
-    // Sixteen lines each, one a cycle: one instruction is worked on, two wait, the fourth finds no
-    // room.
+    // Sixteen lines each at one per cycle: one instruction is in the unit, two are queued, the
+    // fourth stalls.
     let outcome = run(&simple(&["sm.lsu_queue=2"]), vec![vec![load(&lines(16)); 4]]);
-    // The unit begins with the second after the first's 16 cycles; in the cycle after, its place is
-    // free.
+    // The unit takes the second load after the 16 cycles of the first; its queue entry is free one
+    // cycle later.
     assert_eq!(outcome.offsets_of(0), [0, 1, 2, 16 + 1]);
     assert_eq!(account(&outcome)[4], 16 + 1 - 3);
 }
 
 #[test]
-fn warps_at_a_barrier_or_waiting_for_memory_are_barrier_cycles() {
+fn a_warp_at_a_barrier_makes_memory_stalls_barrier_cycles() {
     let waits = vec![barrier(0)];
     let loads = vec![load(&[0]).used_after(0), barrier(0)];
     let outcome = run(&simple(&[]), vec![waits, loads]);
-    // Both leave when the second warp's barrier has issued; its last cycles in the pipeline hold up
-    // nothing.
+    // Both are released when the second warp's barrier issues, without waiting for its drain.
     let control = 4;
     assert_eq!(account(&outcome), [3, 1, 0, control - 1, 0, MISS - 1]);
 }
 
 #[test]
 fn cycles_before_the_first_cta_have_no_warp() {
-    let mut rig = Rig::new(&simple(&[]), Below::default());
+    let mut rig = Rig::new(&simple(&[]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new([vec![vec![compute(Integer, &[])]]])]), START);
     rig.sm.start_account(CoreCycle::ZERO);
     let result = rig.run().result;
@@ -83,10 +82,10 @@ fn cycles_before_the_first_cta_have_no_warp() {
 }
 
 #[test]
-fn an_issue_occupies_its_interval() {
+fn an_issue_is_active_for_the_issue_interval() {
     let machine = simple(&["sm.issue_interval=4"]);
     let outcome = run(&machine, vec![vec![compute(Integer, &[]), compute(Integer, &[1])]]);
-    // Issues at 0 and 6, of which each takes four cycles of the six until its result.
+    // Issues at 0 and 6; each occupies four of the six cycles to its result.
     assert_eq!(account(&outcome), [4 + 4, 1, 0, 2 + 2, 0, 0]);
 }
 
@@ -98,12 +97,12 @@ fn ready_warps_are_summed_over_cycles() {
     assert_eq!(
         run(&simple(&[]), stalled).result.ready_warp_cycles,
         6,
-        "waiting for a unit is ready"
+        "a warp waiting for a unit is ready"
     );
     let waiting = vec![vec![compute(Integer, &[]), compute(Integer, &[1])]];
     assert_eq!(
         run(&simple(&[]), waiting).result.ready_warp_cycles,
         2,
-        "waiting for a result is not"
+        "a warp waiting for a result is not"
     );
 }

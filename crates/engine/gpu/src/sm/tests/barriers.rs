@@ -18,7 +18,7 @@ fn warp(parts: &[WarpSteps]) -> WarpSteps {
 }
 
 #[test]
-fn all_warps_leave_a_barrier_after_the_last_has_come() {
+fn all_warps_leave_a_barrier_after_the_last_arrival() {
     let warps = vec![
         warp(&[vec![barrier(0)], work(1)]),
         warp(&[work(5), vec![barrier(0)], work(1)]),
@@ -30,27 +30,27 @@ fn all_warps_leave_a_barrier_after_the_last_has_come() {
         assert!(outcome.issues_of(w)[after] > last_arrival, "warp {w}");
     }
     let first_after = outcome.issues.iter().find(|&&(cycle, _)| cycle > last_arrival).unwrap();
-    assert_eq!(first_after.0, last_arrival + 1, "and at once");
+    assert_eq!(first_after.0, last_arrival + 1, "without delay");
 }
 
 #[test]
-fn a_warp_alone_does_not_wait() {
+fn a_single_warp_does_not_wait() {
     let got = issues(&lrr(), warp(&[vec![barrier(0)], work(1)]));
     assert_eq!(got, [START, START + 1]);
 }
 
 #[test]
-fn a_warp_that_has_ended_is_not_waited_for() {
+fn barriers_do_not_wait_for_retired_warps() {
     let warps = vec![warp(&[vec![barrier(0)], work(1)]), work(4)];
     let outcome = run(&lrr(), warps);
     let ended = outcome.issues_of(1)[3] + PIPELINE;
     assert_eq!(outcome.issues_of(0)[1], ended + 1);
     let empty = run(&lrr(), vec![warp(&[vec![barrier(0)], work(1)]), vec![]]);
-    assert_eq!(empty.issues_of(0).len(), 2, "nor one that has no instruction at all");
+    assert_eq!(empty.issues_of(0).len(), 2, "nor for warps without instructions");
 }
 
 #[test]
-fn a_warp_with_a_load_in_flight_has_not_ended() {
+fn a_warp_with_a_load_in_flight_has_not_retired() {
     let warps = vec![warp(&[vec![barrier(0)], work(1)]), vec![load(&[0])]];
     let outcome = run(&lrr(), warps);
     let load_done = outcome.issues_of(1)[0] + MISS;
@@ -90,11 +90,15 @@ fn a_warp_waits_for_its_load_after_the_barrier() {
     ];
     let outcome = run(&lrr(), warps);
     assert_eq!(outcome.issues_of(0)[2], START + MISS, "the load's result");
-    assert_eq!(outcome.issues_of(1)[1], outcome.issues_of(0)[1] + 1, "the other goes on at once");
+    assert_eq!(
+        outcome.issues_of(1)[1],
+        outcome.issues_of(0)[1] + 1,
+        "the other warp issues without delay"
+    );
 }
 
 #[test]
-fn a_load_may_come_back_while_its_warp_is_at_the_barrier() {
+fn a_load_may_return_while_its_warp_is_at_the_barrier() {
     let warps = vec![
         vec![load(&[0]).used_after(1), barrier(0), compute(Integer, &[])],
         warp(&[work(300), vec![barrier(0)], work(1)]),
@@ -106,7 +110,7 @@ fn a_load_may_come_back_while_its_warp_is_at_the_barrier() {
 }
 
 #[test]
-fn a_barrier_again_and_again() {
+fn a_barrier_can_be_reused() {
     let rounds = |n: usize| (0..3).flat_map(|_| warp(&[work(n), vec![barrier(0)]])).collect();
     let outcome = run(&lrr(), vec![rounds(1), rounds(4)]);
     let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
@@ -116,8 +120,9 @@ fn a_barrier_again_and_again() {
 }
 
 #[test]
-fn barriers_that_follow_one_another_do_not_mix() {
-    // Warp 0 comes to 1 then 2, warp 1 likewise but late: no warp passes 1 with half the CTA at 2.
+fn consecutive_barriers_do_not_mix() {
+    // Warp 0 reaches barriers 1 and 2 early, warp 1 late: no warp passes barrier 1 while half of
+    // the CTA is at 2.
     let pair = |n| warp(&[work(n), vec![barrier(1)], work(1), vec![barrier(2)], work(1)]);
     let outcome = run(&lrr(), vec![pair(0), pair(6)]);
     let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
@@ -125,18 +130,18 @@ fn barriers_that_follow_one_another_do_not_mix() {
     assert!(a[3] > b[8] && b[9] > a[2], "barrier 2");
 }
 
-/// Named barriers of part of a CTA; the trace does not say of which part.
+/// Named barriers of part of a CTA, without participant counts in the trace.
 #[test]
-fn groups_of_a_cta_may_wait_at_barriers_of_their_own() {
+fn barriers_without_counts_are_released_together() {
     let group = |id, n| warp(&[work(n), vec![barrier(id)], work(1)]);
     let outcome = run(&lrr(), vec![group(1, 1), group(1, 3), group(2, 2), group(2, 8)]);
     assert_eq!(outcome.result.warp_instructions, 14 + 4 + 4);
     let last_arrival = outcome.issues_of(3)[8];
-    assert!(outcome.issues_of(0)[2] > last_arrival, "all wait for all");
+    assert!(outcome.issues_of(0)[2] > last_arrival, "released by the last arrival of the CTA");
 }
 
 #[test]
-fn groups_that_say_how_many_they_are_wait_for_their_own_only() {
+fn barriers_with_counts_wait_only_for_their_participants() {
     let group = |id, n| warp(&[work(n), vec![barrier_of_warps(id, 2)], work(1)]);
     let outcome = run(&lrr(), vec![group(1, 1), group(1, 3), group(2, 2), group(2, 60)]);
     let (second, last) = (outcome.issues_of(1)[3], outcome.issues_of(3)[60]);
@@ -146,32 +151,32 @@ fn groups_that_say_how_many_they_are_wait_for_their_own_only() {
 }
 
 #[test]
-fn who_arrives_goes_on_and_who_waits_goes_on_with_the_last_arrival() {
+fn arrivals_do_not_block_and_waits_end_with_the_last_arrival() {
     let producer = warp(&[work(9), vec![barrier_arrive(1, 2)], work(40)]);
     let consumer = warp(&[vec![barrier_of_warps(1, 2)], work(1)]);
     let outcome = run(&lrr(), vec![producer, consumer]);
     let arrival = outcome.issues_of(0)[9];
     assert_eq!(outcome.issues_of(1)[1], arrival + 1);
-    assert!(outcome.issues_of(0)[10] <= arrival + 2, "with one warp beside it");
+    assert!(outcome.issues_of(0)[10] <= arrival + 2, "alternating with the other warp");
     let early = vec![
         warp(&[vec![barrier_arrive(1, 2)], work(40)]),
         warp(&[work(9), vec![barrier_of_warps(1, 2)], work(1)]),
     ];
     let outcome = run(&lrr(), early);
     let issues = outcome.issues_of(1);
-    assert!(issues[10] <= issues[9] + 2, "the arrival is kept");
+    assert!(issues[10] <= issues[9] + 2, "the early arrival counts");
 }
 
 #[test]
-fn an_arrival_may_be_the_last_of_its_warp() {
+fn an_arrival_may_be_the_last_instruction_of_its_warp() {
     let consumer = warp(&[vec![barrier_of_warps(1, 2)], work(1)]);
     let outcome = run(&lrr(), vec![warp(&[work(9), vec![barrier_arrive(1, 2)]]), consumer]);
     assert_eq!(outcome.issues_of(1)[1], outcome.issues_of(0)[9] + 1);
 }
 
-/// Which only a faulty trace has: the machine does not stand still for it.
+/// Only a faulty trace has such a barrier; it must not deadlock the machine.
 #[test]
-fn a_barrier_is_passed_when_nobody_is_left_to_come() {
+fn a_barrier_is_released_when_no_participant_is_left() {
     let waits = || warp(&[vec![barrier_of_warps(1, 3)], work(1)]);
     let outcome = run(&lrr(), vec![waits(), waits(), work(20)]);
     let ended = outcome.issues_of(2)[19] + PIPELINE;
@@ -179,7 +184,7 @@ fn a_barrier_is_passed_when_nobody_is_left_to_come() {
 }
 
 #[test]
-fn each_cta_has_its_own_barriers_for_some_warps() {
+fn partial_barriers_are_private_to_a_cta() {
     let group = |n| warp(&[work(n), vec![barrier_of_warps(1, 2)], work(1)]);
     let outcome = run_ctas(&lrr(), vec![vec![group(0), group(60)], vec![group(0), group(2)]]);
     assert!(outcome.issues_of(0)[1] > outcome.issues_of(1)[60]);
@@ -187,7 +192,7 @@ fn each_cta_has_its_own_barriers_for_some_warps() {
 }
 
 #[test]
-fn each_cta_has_its_own_barriers() {
+fn barriers_are_private_to_a_cta() {
     let early = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[vec![barrier(0)], work(1)])];
     let late = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[work(20), vec![barrier(0)]])];
     let outcome = run_ctas(&lrr(), vec![early, late]);

@@ -1,4 +1,4 @@
-//! CTAs that end early: each warp with the record that it is at.
+//! Early termination: each warp ends with its current record.
 
 use super::*;
 use warpmem_testing::{barrier, barrier_arrive, barrier_of_warps, cluster_arrive, cluster_wait};
@@ -6,9 +6,9 @@ use warpmem_testing::{compute, exit, fence, load, machine, memory};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{Mbarrier, Space};
 
-/// CTAs that start together on an SM that is told to end them: after its step of a cycle.
+/// Runs CTAs and terminates their kernel after the SM's step of `cycle`.
 fn run_until(ctas: Vec<Vec<WarpSteps>>, cycle: u64) -> Outcome {
-    let mut rig = Rig::new(&machine(&[]), Below::default());
+    let mut rig = Rig::new(&machine(&[]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     rig.end_early(cycle);
     rig.run()
@@ -19,31 +19,35 @@ fn steps(loads: u64) -> WarpSteps {
 }
 
 #[test]
-fn the_record_that_a_warp_is_at_is_its_last() {
+fn the_current_record_of_a_warp_is_its_last() {
     let warp = steps(5);
     let whole = run(&machine(&[]), vec![warp.clone()]).issues_of(0);
-    // The second load has issued; the warp is at the record of the third.
+    // The second load has issued; the current record is that of the third.
     let early = run_until(vec![vec![warp.clone()]], whole[3]);
     assert_eq!(early.issues_of(0), whole[..6]);
     assert_eq!(early.ended[0].issued, Issued { warp: 6, thread: 3 * (32 + 1) });
-    assert_eq!(early.loads.len(), 3, "what was sent comes back");
-    // A cycle before, it is at the second.
+    assert_eq!(early.loads.len(), 3, "loads in flight return");
+    // One cycle earlier, the current record is the second.
     let earlier = run_until(vec![vec![warp]], whole[3] - 1);
     assert_eq!(earlier.issues_of(0), whole[..4]);
 }
 
 #[test]
-fn a_warp_that_ends_early_is_not_awaited_at_a_barrier() {
+fn barriers_do_not_wait_for_terminated_warps() {
     let waits = vec![barrier(0), compute(Integer, &[])];
     let works = [steps(4), vec![barrier(0)]].concat();
     let outcome = run_until(vec![vec![waits, works]], START + 20);
     assert_eq!(outcome.ended.len(), 1);
-    assert_eq!(outcome.issues_of(1).len(), 4, "it waits for the first load, at the second");
+    assert_eq!(
+        outcome.issues_of(1).len(),
+        4,
+        "terminated at the second load, waiting for the first"
+    );
 }
 
 #[test]
-fn other_kernels_go_on() {
-    let mut rig = Rig::new(&machine(&[]), Below::default());
+fn other_kernels_are_unaffected() {
+    let mut rig = Rig::new(&machine(&[]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(vec![vec![steps(3)]; 2])]), START);
     rig.launches[1].1.kernel = 1;
     rig.end_early(START);
@@ -51,9 +55,10 @@ fn other_kernels_go_on() {
     assert_eq!((outcome.issues_of(0).len(), outcome.issues_of(1).len()), (2, 6));
 }
 
-/// One waits for its cluster, for which another has not arrived that waits for a third: that one ends.
+/// Warp 0 waits for its cluster, in which warp 1 has not arrived, which waits for warp 2, which is
+/// terminated.
 #[test]
-fn those_who_wait_for_warps_that_never_come_go_on_with_the_end() {
+fn termination_releases_warps_waiting_for_other_warps() {
     let waits_for_the_next = [
         vec![cluster_arrive(), cluster_wait(), exit()],
         vec![barrier_of_warps(1, 2), cluster_arrive(), exit()],
@@ -62,20 +67,20 @@ fn those_who_wait_for_warps_that_never_come_go_on_with_the_end() {
     let outcome = run_until(vec![waits_for_the_next.to_vec()], START + 20);
     let next = START + 21;
     assert_eq!((outcome.issues_of(0)[2], outcome.issues_of(1)[1]), (next, next + 1));
-    assert_eq!(outcome.issues_of(1).len(), 2, "the record that it was at");
+    assert_eq!(outcome.issues_of(1).len(), 2, "its current record");
     assert_eq!(outcome.issues_of(2).len(), 4);
 }
 
-/// The other CTA of the cluster, on another SM, does not start before the end.
+/// The other CTA of the cluster, on another SM, does not start before termination.
 #[test]
-fn nobody_begins_to_wait_for_others_after_the_end() {
+fn no_warp_waits_for_others_after_termination() {
     let work = vec![compute(Integer, &[]); 30];
     let waits = [
         [work.clone(), vec![barrier_of_warps(1, 2)]].concat(),
         [vec![cluster_arrive()], work.clone(), vec![cluster_wait()]].concat(),
         vec![load(&[0])],
     ];
-    let mut rig = Rig::new(&machine(&["sm.schedulers=4", "l1.latency=30"]), Below::default());
+    let mut rig = Rig::new(&machine(&["sm.schedulers=4", "l1.latency=30"]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(vec![waits.to_vec()])]), START);
     rig.launches[0].1.cluster = Some(Arc::from([SmId(0), SmId(1)]));
     rig.end_early(START + 5);
@@ -88,9 +93,10 @@ fn nobody_begins_to_wait_for_others_after_the_end() {
     assert_eq!(outcome.warps.len(), 3);
 }
 
-/// Two mbarriers for two warps each: one warp waits at both when the kernel ends, another begins to after it.
+/// Two mbarriers for two warps each: one warp waits at both at termination, another reaches its
+/// wait later.
 #[test]
-fn nobody_waits_at_mbarriers_after_the_end() {
+fn no_warp_waits_at_mbarriers_after_termination() {
     let both = |kind, operation| {
         memory(kind, Space::Shared, &[0, 8]).with(|i| i.mbarrier = Some(operation))
     };
@@ -102,11 +108,11 @@ fn nobody_waits_at_mbarriers_after_the_end() {
         [works.clone(), vec![wait()]].concat(),
         works,
     ];
-    let mut rig = Rig::new(&machine(&["sm.schedulers=4"]), Below::default());
+    let mut rig = Rig::new(&machine(&["sm.schedulers=4"]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(vec![warps])]), START);
     rig.end_early(START + 100);
     let outcome = rig.run();
-    assert!(outcome.issues_of(0)[3] < START + 50, "it waits");
+    assert!(outcome.issues_of(0)[3] < START + 50, "waiting");
     assert_eq!(outcome.issues_of(0)[4], START + 101);
     assert_eq!(outcome.issues_of(1).len(), 1 + 100 + 1);
 }

@@ -1,11 +1,11 @@
-//! Dependences, functional units, schedulers.
+//! Issue: dependences, functional units, schedulers.
 
 use super::*;
 use warpmem_testing::{compute, exit, fence, load, machine, memory, store};
 use warpmem_trace::OpClass::*;
 use warpmem_trace::{Kind, Space};
 
-/// Integer results after 6 cycles, doubles after 9 and every 3 cycles, loads that hit after 30.
+/// Integer latency 6, fp64 latency 9 and interval 3, L1 hit latency 30.
 fn simple(overrides: &[&str]) -> Machine {
     let units = [
         "sm.units.integer={latency=6,interval=1}",
@@ -24,19 +24,19 @@ fn independent_instructions_issue_back_to_back() {
 }
 
 #[test]
-fn a_dependent_instruction_waits_its_producers_latency() {
+fn a_dependent_instruction_waits_for_the_latency_of_its_producer() {
     let warp = vec![
         compute(Integer, &[]),
         compute(Fp64, &[1]),
         compute(Integer, &[1]),
         compute(Integer, &[3]),
     ];
-    // The last needs the first integer, long done, but cannot pass the one before it.
+    // The last needs only the first integer, long done, but issues in order.
     assert_eq!(offsets(&simple(&[]), warp), [0, 6, 15, 16]);
 }
 
 #[test]
-fn the_latest_of_several_producers_counts() {
+fn the_latest_producer_determines_the_issue() {
     let producers = [compute(Fp64, &[]), compute(Integer, &[]), compute(Fp32, &[])];
     let last_three = [&producers[..], &[compute(Integer, &[1, 2, 3])]].concat();
     assert_eq!(offsets(&simple(&[]), last_three).last(), Some(&9), "the double of cycle 0");
@@ -51,7 +51,7 @@ fn dependences_reach_across_records() {
 }
 
 #[test]
-fn the_longest_distance_is_still_looked_up() {
+fn the_longest_dependence_distance_is_honoured() {
     let mut warp = vec![compute(Sfu, &[])];
     warp.extend((0..63).map(|_| compute(Integer, &[])));
     warp.push(compute(Integer, &[64]));
@@ -60,26 +60,26 @@ fn the_longest_distance_is_still_looked_up() {
 }
 
 #[test]
-fn a_unit_takes_one_instruction_in_its_interval_and_others_go_on() {
+fn a_unit_takes_one_instruction_per_interval_and_others_are_unaffected() {
     let doubles = vec![compute(Fp64, &[]), compute(Fp64, &[]), compute(Integer, &[])];
     assert_eq!(offsets(&simple(&[]), doubles), [0, 3, 4]);
     let two = run(
         &simple(&["policy.warp_scheduler=lrr"]),
         vec![vec![compute(Fp64, &[]); 2], vec![compute(Fp64, &[]), compute(Integer, &[])]],
     );
-    // Warp 1's integer passes warp 0's second double, which waits for the unit.
+    // Warp 1's integer issues before warp 0's second double, which waits for the unit.
     let expected = [(0, 0), (3, 1), (4, 1), (6, 0)].map(|(cycle, warp)| (START + cycle, warp));
     assert_eq!(two.issues, expected);
 }
 
 #[test]
-fn a_scheduler_issues_once_in_its_interval() {
+fn a_scheduler_issues_once_per_issue_interval() {
     let warp = vec![compute(Integer, &[]); 3];
     assert_eq!(offsets(&simple(&["sm.issue_interval=4"]), warp), [0, 4, 8]);
 }
 
-/// A load that hits in L1 (the line was brought by a load before), `between` instructions after it,
-/// and its use.
+/// Returns the issue offsets of `between` instructions after a load that hits in L1, relative to
+/// the load.
 fn use_of_a_hit(distance: Option<u32>, between: usize) -> Vec<u64> {
     let mut second = load(&[4]);
     if let Some(distance) = distance {
@@ -92,14 +92,14 @@ fn use_of_a_hit(distance: Option<u32>, between: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_warp_stalls_on_use_and_not_on_the_load() {
-    assert_eq!(use_of_a_hit(Some(0), 2), [30, 31], "the next instruction needs it");
-    assert_eq!(use_of_a_hit(Some(3), 5), [1, 2, 3, 30, 31], "the fourth needs it");
-    assert_eq!(use_of_a_hit(None, 3), [1, 2, 3], "nobody needs it");
+fn a_warp_stalls_on_use_not_on_the_load() {
+    assert_eq!(use_of_a_hit(Some(0), 2), [30, 31], "used by the next instruction");
+    assert_eq!(use_of_a_hit(Some(3), 5), [1, 2, 3, 30, 31], "used by the fourth instruction");
+    assert_eq!(use_of_a_hit(None, 3), [1, 2, 3], "never used");
 }
 
 #[test]
-fn a_warp_stalls_on_the_load_where_the_machine_says_so() {
+fn stall_on_load_blocks_the_warp_until_the_data_return() {
     let machine = simple(&["sm.stall=load"]);
     for used_after in [None, Some(0), Some(2)] {
         let hit = load(&[4]);
@@ -109,7 +109,7 @@ fn a_warp_stalls_on_the_load_where_the_machine_says_so() {
         let offsets: Vec<u64> = got[1..].iter().map(|cycle| cycle - got[0]).collect();
         assert_eq!(offsets, [MISS, MISS + 30, MISS + 31], "{used_after:?}");
     }
-    // Stores stall nothing, and loads of another warp go on.
+    // Stores do not stall, and other warps issue their loads.
     let stores = vec![store(&[0]), compute(Integer, &[])];
     assert_eq!(offsets(&machine, stores), [0, 1]);
     let two = run(&machine, vec![vec![load(&[0]), exit()], vec![load(&[4096]), exit()]]);
@@ -117,8 +117,8 @@ fn a_warp_stalls_on_the_load_where_the_machine_says_so() {
 }
 
 #[test]
-fn the_first_use_of_several_loads_counts() {
-    // The second load is a hit used by the instruction after the next; the first, a miss, later.
+fn a_warp_stalls_at_the_first_use_of_any_load() {
+    // The second load is a hit used two instructions later; the first, a miss, is used after that.
     let warp = vec![
         load(&[0]).used_after(0),
         load(&[4096]).used_after(3),
@@ -139,20 +139,20 @@ fn loads_of_one_warp_overlap() {
     let warp = vec![load(&[0]).used_after(1), load(&[4096]).used_after(0), compute(Integer, &[])];
     let outcome = run(&simple(&[]), vec![warp]);
     let sent: Vec<u64> = outcome.sent.iter().map(|s| s.cycle).collect();
-    let expected = [START + LEAVES, START + 1 + LEAVES];
-    assert_eq!(sent, expected, "the second does not wait for the first");
+    let expected = [START + TO_MEMORY, START + 1 + TO_MEMORY];
+    assert_eq!(sent, expected, "sent without waiting for the first");
     assert_eq!(outcome.issues_of(0)[2], START + 1 + MISS);
 }
 
 #[test]
 fn overwriting_a_loads_destination_waits_for_the_load() {
-    // Write after write reaches the engine as a first use of the result.
+    // A write after write is encoded in the trace as the first use.
     let warp = vec![load(&[0]).used_after(0), load(&[0]).used_after(0), compute(Integer, &[])];
     assert_eq!(offsets(&simple(&[]), warp), [0, MISS, MISS + L1_LATENCY]);
 }
 
 #[test]
-fn a_fence_holds_what_follows_until_stores_are_acknowledged() {
+fn a_fence_blocks_issue_until_stores_are_acknowledged() {
     let warp = vec![store(&[0]), fence(), compute(Integer, &[]), compute(Integer, &[])];
     assert_eq!(offsets(&simple(&[]), warp), [0, 1, MISS, MISS + 1]);
     let without = vec![store(&[0]), compute(Integer, &[]), compute(Integer, &[])];
@@ -162,13 +162,13 @@ fn a_fence_holds_what_follows_until_stores_are_acknowledged() {
 }
 
 #[test]
-fn a_fence_is_over_when_what_came_before_it_is() {
+fn a_fence_waits_only_for_earlier_stores() {
     let warp = vec![store(&[0]), fence(), store(&[0]), compute(Integer, &[])];
     assert_eq!(offsets(&simple(&[]), warp), [0, 1, MISS, MISS + 1]);
 }
 
 #[test]
-fn constants_come_after_their_latency_without_traffic() {
+fn constant_loads_take_their_latency_without_traffic() {
     let constant = memory(Kind::Load, Space::Constant, &[64]).used_after(0);
     let outcome = run(&simple(&["sm.constant_latency=17"]), vec![vec![constant, exit()]]);
     assert_eq!(outcome.issues_of(0), [START, START + 17]);
@@ -176,7 +176,7 @@ fn constants_come_after_their_latency_without_traffic() {
 }
 
 #[test]
-fn a_warp_ends_when_its_last_load_and_store_are_done() {
+fn a_warp_retires_when_its_last_memory_instruction_completes() {
     for last in [load(&[0]), store(&[0])] {
         let outcome = run(&simple(&[]), vec![vec![last]]);
         assert_eq!(outcome.end_cycle(), START + MISS);
@@ -184,45 +184,44 @@ fn a_warp_ends_when_its_last_load_and_store_are_done() {
 }
 
 #[test]
-fn lrr_takes_turns_and_gto_stays() {
+fn lrr_alternates_and_gto_is_greedy() {
     let warps = || (0..3).map(|_| vec![compute(Integer, &[]); 3]).collect::<Vec<_>>();
     let order = |policy: &str| run(&simple(&[policy]), warps()).order();
     assert_eq!(order("policy.warp_scheduler=lrr"), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
-    // A warp is ready again in the cycle after its issue, so that the greedy one never gives way.
+    // A warp is ready in the cycle after its issue, so the greedy warp always continues.
     assert_eq!(order("policy.warp_scheduler=gto"), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
 }
 
 #[test]
-fn gto_goes_to_the_oldest_when_its_warp_stalls() {
+fn gto_issues_the_oldest_when_its_warp_stalls() {
     let stalls = vec![compute(Integer, &[]), compute(Integer, &[1])];
     let warps = vec![stalls, vec![compute(Integer, &[]); 4], vec![compute(Integer, &[]); 2]];
     let order = run(&simple(&["policy.warp_scheduler=gto"]), warps).order();
-    // Warp 0 stalls until cycle 6; warp 1 is done in cycle 4; warp 2 has two more.
+    // Warp 0 stalls until cycle 6; warp 1 finishes in cycle 4; warp 2 has two more instructions.
     assert_eq!(order, [0, 1, 1, 1, 1, 2, 2, 0]);
 }
 
 #[test]
-fn gto_owes_nothing_to_a_new_warp_in_the_slot_of_the_last() {
+fn gto_is_not_greedy_for_a_new_warp_in_the_same_slot() {
     let stalls = vec![vec![compute(Integer, &[]), compute(Integer, &[1])]];
     let waits = vec![vec![load(&[0]).used_after(0), compute(Integer, &[])]];
-    let mut rig = Rig::new(&simple(&["policy.warp_scheduler=gto"]), Below::default());
+    let mut rig = Rig::new(&simple(&["policy.warp_scheduler=gto"]), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new([stalls.clone(), waits])]), START);
-    // Warp 0 was the last to issue and is over when warp 1, which issued in its stall, has its
-    // datum.
+    // Warp 0 issued last and retires before warp 1, which issued during its stall, has its data.
     rig.launch(&trace(&[TestKernel::new([stalls])]), START + 1 + MISS);
     assert_eq!(rig.run().order(), [0, 1, 0, 1, 0, 0]);
 }
 
 #[test]
-fn each_scheduler_has_its_warps_and_its_units() {
+fn schedulers_have_separate_warps_and_units() {
     let machine = simple(&["sm.schedulers=2"]);
     let outcome = run(&machine, (0..4).map(|_| vec![compute(Fp64, &[])]).collect());
     let expected = [(0, 0), (0, 1), (3, 2), (3, 3)].map(|(cycle, warp)| (START + cycle, warp));
-    assert_eq!(outcome.issues, expected, "two doubles at once, on two units");
+    assert_eq!(outcome.issues, expected, "two doubles in parallel on two units");
     let one_sided = (0..3).map(|w| if w == 1 { vec![] } else { vec![compute(Integer, &[])] });
     let outcome = run(&machine, one_sided.collect());
     let expected = [(0, 0), (1, 2)].map(|(cycle, warp)| (START + cycle, warp));
-    assert_eq!(outcome.issues, expected, "slots 0 and 2 have the same scheduler");
+    assert_eq!(outcome.issues, expected, "slots 0 and 2 share a scheduler");
 }
 
 #[test]
@@ -233,6 +232,6 @@ fn instructions_and_lanes_are_counted_by_class() {
     let classes = [Integer, Fp64, Control].map(|c| result.warp_instructions_by_class[c as usize]);
     assert_eq!(classes, [1, 1, 1]);
     let lanes = [Integer, Fp64, Control].map(|c| result.thread_instructions_by_class[c as usize]);
-    assert_eq!(lanes, [32, 32, 0], "an exit is no compute instruction");
+    assert_eq!(lanes, [32, 32, 0], "an exit is not a compute instruction");
     assert_eq!(result.thread_instructions, 3 * 32 + 3);
 }

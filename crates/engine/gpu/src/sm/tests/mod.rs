@@ -1,4 +1,4 @@
-//! One SM on its own, with the test as the memory below.
+//! Tests of a single SM; [`MemoryStub`] replaces the network, L2 and DRAM.
 
 mod account;
 mod banks;
@@ -28,33 +28,33 @@ use warpmem_sim::{ChannelId, Request, RequestId, RequestKind, Stamps};
 use warpmem_testing::{TestKernel, WarpSteps, trace};
 use warpmem_trace::Trace;
 
-/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
+/// Cycles that an integer or control instruction of li2015 spends in the pipeline.
 const PIPELINE: u64 = 4;
 
-/// Cycle in which CTAs start, and the first in which something can issue.
+/// Cycle in which CTAs start and the first instruction can issue.
 const START: u64 = 1;
-/// Cycles from a request at the memory below to its reply.
-const BELOW: u64 = 100;
-/// Cycles from a sector's entry into a bank of L1 to the tags, on the machines of these tests.
+/// Cycles from the arrival of a request at the stub to its reply.
+const MEMORY_LATENCY: u64 = 100;
+/// Cycles from a sector's entry into an L1 bank to the tags, in these tests.
 const L1_LATENCY: u64 = 30;
-/// Cycles from the issue of a load that misses, or of a store that goes through, until it is at the
-/// memory below: to the tags, and one in the miss queue.
-const LEAVES: u64 = L1_LATENCY + 1;
-/// Cycles from there to the issue of what waits for it.
-const MISS: u64 = LEAVES + BELOW;
+/// Cycles from the issue of a load miss or write-through store to its arrival at the stub: to the
+/// tags, and one in the miss queue.
+const TO_MEMORY: u64 = L1_LATENCY + 1;
+/// Cycles from the issue of a load miss to the issue of its first use.
+const MISS: u64 = TO_MEMORY + MEMORY_LATENCY;
 
-/// A request that left the SM, and when the memory below had it. The network has been stepped in a
-/// cycle before the SM: what the SM sends at once is there in the next.
+/// A request at its arrival at the stub. The network steps before the SM, so a request sent in one
+/// cycle arrives in the next.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     cycle: u64,
     request: Request,
     stamps: Stamps,
-    /// That of its instruction then.
+    /// Critical Field of its instruction at that time.
     critical_field: u8,
 }
 
-/// What an SM did.
+/// Record of a run.
 struct Outcome {
     /// Cycle and warp slot of each issue.
     issues: Vec<(u64, u32)>,
@@ -63,29 +63,29 @@ struct Outcome {
     ended: Vec<CtaEnd>,
     loads: Vec<LoadRow>,
     warps: Vec<WarpRow>,
-    /// The account from [`START`] to the end of the last CTA, its cycle included.
+    /// Counts from [`START`] through the end cycle of the last CTA.
     result: SmResult,
-    /// What the scheduler counted.
+    /// Counters of the warp scheduler.
     counters: Vec<(&'static str, u64)>,
 }
 
 impl Outcome {
-    /// Cycles in which a warp issued, counted from [`START`].
+    /// Returns the issue cycles of a warp, relative to [`START`].
     fn offsets_of(&self, warp: u32) -> Vec<u64> {
         self.issues_of(warp).iter().map(|cycle| cycle - START).collect()
     }
 
-    /// Cycles in which a warp issued.
+    /// Returns the issue cycles of a warp.
     fn issues_of(&self, warp: u32) -> Vec<u64> {
         self.issues.iter().filter(|&&(_, w)| w == warp).map(|&(cycle, _)| cycle).collect()
     }
 
-    /// Warps in the order in which they issued.
+    /// Returns the warps in issue order.
     fn order(&self) -> Vec<u32> {
         self.issues.iter().map(|&(_, warp)| warp).collect()
     }
 
-    /// Kind, address and cycle of what was sent.
+    /// Returns kind, address and cycle of each request.
     fn traffic(&self) -> Vec<(RequestKind, u64, u64)> {
         self.sent.iter().map(|s| (s.request.kind, s.request.address, s.cycle)).collect()
     }
@@ -95,46 +95,45 @@ impl Outcome {
     }
 }
 
-/// Cycles of the issues of a warp that is alone on `machine`.
+/// Returns the issue cycles of a single warp on `machine`.
 fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     run(machine, vec![warp]).issues_of(0)
 }
 
-/// Cycles of the issues of a warp that is alone on `machine`, counted from the first that is
-/// possible.
+/// Returns the issue cycles of a single warp on `machine`, relative to [`START`].
 fn offsets(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     issues(machine, warp).iter().map(|cycle| cycle - START).collect()
 }
 
-/// The first addresses of `count` lines.
+/// Returns the first addresses of `count` consecutive lines.
 fn lines(count: u64) -> Vec<u64> {
     (0..count).map(|n| n * 128).collect()
 }
 
-/// One CTA of `warps` on an SM of `machine`.
+/// Runs one CTA of `warps`.
 fn run(machine: &Machine, warps: Vec<WarpSteps>) -> Outcome {
     run_ctas(machine, vec![warps])
 }
 
-/// `ctas`, all launched together, on an SM of `machine`.
+/// Runs `ctas`, launched together.
 fn run_ctas(machine: &Machine, ctas: Vec<Vec<WarpSteps>>) -> Outcome {
-    let mut rig = Rig::new(machine, Below::default());
+    let mut rig = Rig::new(machine, MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     rig.run()
 }
 
-/// The memory below: every request is answered after [`BELOW`] cycles, in order.
+/// Answers every request in order, [`MEMORY_LATENCY`] cycles after its arrival.
 #[derive(Default)]
-struct Below {
-    /// Takes no request before this cycle.
+struct MemoryStub {
+    /// First cycle in which it accepts requests.
     closed_until: u64,
     sent: Vec<Sent>,
-    /// Loads of which the last request came, or was answered in L1, and when.
+    /// Cycle and number of each load whose last request arrived or was answered in L1.
     load_ends: Vec<(u64, u32)>,
     due: VecDeque<(u64, RequestId)>,
 }
 
-impl Below {
+impl MemoryStub {
     fn step(&mut self, cycle: u64, unit: UnitId, out: PortId, back: PortId, ctx: &mut Context) {
         let now = ctx.fabric.clock(Domain::Network).at(cycle);
         if cycle < self.closed_until {
@@ -149,7 +148,7 @@ impl Below {
             self.enter(&request, cycle, ctx);
             match request.kind {
                 RequestKind::Writeback => ctx.requests.remove(id),
-                _ => self.due.push_back((cycle + BELOW, id)),
+                _ => self.due.push_back((cycle + MEMORY_LATENCY, id)),
             }
         }
         while let Some(&(due, id)) = self.due.front()
@@ -169,8 +168,8 @@ impl Below {
     }
 }
 
-impl Below {
-    /// Requests enter DRAM at once, which has one channel.
+impl MemoryStub {
+    /// Passes a request to DRAM, a single channel, without delay.
     fn enter(&mut self, request: &Request, cycle: u64, ctx: &mut Context) {
         let loads = ctx.side.loads.as_mut().filter(|_| request.load != u32::MAX);
         if loads.is_some_and(|loads| loads.entered(request.load, ChannelId(0))) {
@@ -187,7 +186,7 @@ impl Below {
     }
 }
 
-/// As if the request had passed the whole memory in no time.
+/// Stamps a request as if the memory took no time.
 fn stamp_all(id: RequestId, now: warpmem_sim::Ticks, ctx: &mut Context) {
     let stamps = ctx.requests.stamps_mut(id);
     for stamp in [&mut stamps.l2_arrived, &mut stamps.l2_served, &mut stamps.replied] {
@@ -195,13 +194,13 @@ fn stamp_all(id: RequestId, now: warpmem_sim::Ticks, ctx: &mut Context) {
     }
 }
 
-/// Logs what a scheduler picks.
-struct Spy {
+/// Logs the picks of a scheduler.
+struct PickLogger {
     inner: Box<dyn WarpScheduler>,
     picks: Arc<Mutex<Vec<u32>>>,
 }
 
-impl WarpScheduler for Spy {
+impl WarpScheduler for PickLogger {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let pick = self.inner.pick(candidates, view);
         self.picks.lock().unwrap().extend(pick.map(|slot| u32::from(slot.0)));
@@ -238,7 +237,7 @@ impl WarpScheduler for Spy {
 }
 
 impl Sm {
-    /// Puts another policy in place of that of the machine.
+    /// Replaces the machine's policy.
     fn set_policy(&mut self, policy: Box<dyn WarpScheduler>) {
         self.needs = policy.needs();
         self.memory.report_l1_events(self.needs.l1_events);
@@ -249,26 +248,26 @@ impl Sm {
 struct Rig {
     bench: Bench,
     sm: Sm,
-    below: Below,
+    stub: MemoryStub,
     ports: (PortId, PortId),
     l1_bytes: u32,
     picks: Arc<Mutex<Vec<u32>>>,
-    /// CTAs to come, by cycle.
+    /// CTAs to launch, by cycle.
     launches: VecDeque<(u64, CtaLaunch)>,
-    /// Most CTAs that may issue, set after the SM's step of a cycle.
+    /// Limits of issuing CTAs, set after the SM's step of a cycle.
     limits: VecDeque<(u64, u32)>,
-    /// Cycle after whose step kernel 0 ends early.
+    /// Cycle after whose step kernel 0 is terminated early.
     early_end: Option<u64>,
-    /// The SM is stepped in every cycle, whether it asked for it or not.
-    restless: bool,
+    /// Steps the SM in every cycle, requested or not.
+    every_cycle: bool,
 }
 
 impl Rig {
-    fn new(machine: &Machine, below: Below) -> Rig {
+    fn new(machine: &Machine, stub: MemoryStub) -> Rig {
         let mut bench = Bench::new(machine, [1, 0, 1, 1]);
         let (core, network) = (unit(Domain::Core), unit(Domain::Network));
-        let places = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
-        let out = bench.sim.region.fabric.add_port("out", 0, places, core, network);
+        let entries = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
+        let out = bench.sim.region.fabric.add_port("out", 0, entries, core, network);
         let back = bench.sim.region.fabric.add_port("back", 0, 8, network, core);
         let clock = bench.sim.region.fabric.clock_of();
         let mut sm = Sm::new(machine, SmId(0), clock, out, back).unwrap();
@@ -278,16 +277,16 @@ impl Rig {
         let picks = Arc::<Mutex<Vec<u32>>>::default();
         let context = SmContext::of(machine, SmId(0));
         let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
-        sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
+        sm.set_policy(Box::new(PickLogger { inner, picks: Arc::clone(&picks) }));
         sm.start_account(CoreCycle::new(START));
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
         let (ports, limits) = ((out, back), VecDeque::new());
-        let (early_end, restless) = (None, false);
-        Rig { bench, sm, below, ports, l1_bytes, picks, launches, limits, early_end, restless }
+        let (early_end, every_cycle) = (None, false);
+        Rig { bench, sm, stub, ports, l1_bytes, picks, launches, limits, early_end, every_cycle }
     }
 
-    /// Has all CTAs of the first kernel of `trace` start at `cycle`.
+    /// Launches all CTAs of the first kernel of `trace` at `cycle`.
     fn launch(&mut self, trace: &Trace, cycle: u64) {
         let code = Arc::new(Code::new(&trace.instructions(0).unwrap()));
         let kernel = &trace.kernels()[0];
@@ -313,22 +312,22 @@ impl Rig {
         self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
-    /// Tells the SM after its step of `cycle` how many CTAs may issue.
+    /// Limits the issuing CTAs after the SM's step of `cycle`.
     fn limit(&mut self, cycle: u64, ctas: u32) {
         self.limits.push_back((cycle, ctas));
         self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
-    /// Ends kernel 0 early, after the SM's step of `cycle`.
+    /// Terminates kernel 0 after the SM's step of `cycle`.
     fn end_early(&mut self, cycle: u64) {
         self.early_end = Some(cycle);
         self.bench.sim.region.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
-    /// Until nothing more happens; nothing may be left then.
+    /// Runs to completion and checks that nothing is left in flight.
     fn run(mut self) -> Outcome {
         let (mut issues, mut ended) = (Vec::new(), Vec::new());
-        let Rig { bench, sm, below, ports, picks, launches, limits, early_end, restless, .. } =
+        let Rig { bench, sm, stub, ports, picks, launches, limits, early_end, every_cycle, .. } =
             &mut self;
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
@@ -339,14 +338,14 @@ impl Rig {
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(std::iter::from_fn(|| sm.take_ended()));
                 let ends = *early_end == Some(cycle) && sm.end_early(0);
-                let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);
-                let news = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
-                if ends || news || *restless && !sm.is_idle() {
+                let limit = limits.pop_front_if(|&mut (at, _)| at == cycle);
+                let limited = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
+                if ends || limited || *every_cycle && !sm.is_idle() {
                     ctx.fabric.wake_cycle(unit, cycle + 1);
                 }
             }
-            Domain::Dram => below.step_dram(cycle, ctx),
-            _ => below.step(cycle, unit, ports.0, ports.1, ctx),
+            Domain::Dram => stub.step_dram(cycle, ctx),
+            _ => stub.step(cycle, unit, ports.0, ports.1, ctx),
         });
         assert!(sm.is_idle(), "{}", sm.describe());
         assert_eq!(bench.sim.region.requests.in_flight(), 0);
@@ -354,7 +353,7 @@ impl Rig {
         let result = sm.finish(last + 1);
         let Rows { loads, warps } = bench.rows();
         let counters = sm.counters().iter().map(|c| (c.name, c.value)).collect();
-        let Below { sent, load_ends, .. } = std::mem::take(below);
+        let MemoryStub { sent, load_ends, .. } = std::mem::take(stub);
         Outcome { issues, sent, load_ends, ended, loads, warps, result, counters }
     }
 }

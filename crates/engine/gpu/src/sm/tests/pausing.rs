@@ -1,4 +1,4 @@
-//! CTAs that pause: those launched last, beyond the most that may issue.
+//! Pausing: the most recently launched CTAs beyond the limit do not issue.
 
 use super::*;
 use warpmem_testing::{barrier, compute, load, machine};
@@ -7,15 +7,15 @@ use warpmem_trace::OpClass::Integer;
 /// Latency of an integer instruction, cycles.
 const INTEGER: u64 = 6;
 
-/// CTAs that start together on an SM that is told how many may issue: after its step of a cycle.
+/// Runs CTAs and limits the issuing CTAs after the SM's step of given cycles.
 fn run_limited(
     machine: &Machine,
     ctas: Vec<Vec<WarpSteps>>,
     limits: &[(u64, u32)],
-    restless: bool,
+    every_cycle: bool,
 ) -> Outcome {
-    let mut rig = Rig::new(machine, Below::default());
-    rig.restless = restless;
+    let mut rig = Rig::new(machine, MemoryStub::default());
+    rig.every_cycle = every_cycle;
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     limits.iter().for_each(|&(cycle, ctas)| rig.limit(cycle, ctas));
     rig.run()
@@ -35,23 +35,22 @@ fn under(scheduler: &str) -> Machine {
 }
 
 #[test]
-fn the_cta_launched_last_issues_nothing_until_an_older_one_has_ended() {
+fn the_youngest_cta_pauses_until_an_older_one_ends() {
     let ctas = vec![one_warp(4), one_warp(4), one_warp(2)];
     let free = run_limited(&lrr(), ctas.clone(), &[], false);
     assert_eq!(free.order(), [0, 1, 2, 0, 1, 2, 0, 1, 0, 1]);
     let limited = run_limited(&lrr(), ctas, &[(START + 2, 2)], false);
     assert_eq!(limited.order(), [0, 1, 2, 0, 1, 0, 1, 0, 1, 2]);
-    // The first of the others ends when its last instruction, the seventh of all after the start,
-    // is done.
+    // An older CTA ends when its last instruction, the seventh overall, completes.
     let end = START + 7 + INTEGER;
     assert_eq!(limited.issues_of(2), [START + 2, end]);
     assert_eq!(limited.ended[0].cycle.number(), end);
 }
 
-/// The last CTA takes the place of the first among the CTAs of the SM.
+/// The last CTA takes the CTA slot of the first.
 #[test]
-fn the_order_is_that_of_launches_whatever_place_a_cta_has() {
-    let mut rig = Rig::new(&lrr(), Below::default());
+fn pausing_follows_launch_order_not_slot_order() {
+    let mut rig = Rig::new(&lrr(), MemoryStub::default());
     let ctas = vec![one_warp(1), one_warp(40), one_warp(2)];
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     let (late, limited) = (START + 20, START + 20);
@@ -60,43 +59,43 @@ fn the_order_is_that_of_launches_whatever_place_a_cta_has() {
     rig.limit(limited, 1);
     let outcome = rig.run();
     let (first, second): (Vec<_>, Vec<_>) = (outcome.issues_of(0), outcome.issues_of(1));
-    assert_eq!(first.len(), 3, "of two CTAs");
+    assert_eq!(first.len(), 3, "issues of two CTAs");
     assert!(first[2] > second[39], "{first:?} {second:?}");
 }
 
 #[test]
-fn it_goes_on_when_more_may_issue() {
+fn a_paused_cta_resumes_when_the_limit_rises() {
     let ctas = vec![one_warp(8), one_warp(3)];
     let outcome = run_limited(&lrr(), ctas, &[(START + 1, 1), (START + 4, 2)], false);
     assert_eq!(outcome.order(), [0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0]);
 }
 
 #[test]
-fn what_it_has_sent_comes_back_while_it_pauses() {
+fn loads_of_a_paused_cta_return() {
     let waits = vec![vec![load(&[0]).used_after(0), compute(Integer, &[])]];
     let ctas = vec![one_warp(300), waits];
     let outcome = run_limited(&lrr(), ctas, &[(START + 1, 1), (START + 250, 2)], false);
     assert_eq!(outcome.issues_of(1), [START + 1, START + 251]);
-    assert_eq!(outcome.loads[0].load_time, MISS, "as ever");
+    assert_eq!(outcome.loads[0].load_time, MISS, "unaffected by the pause");
 }
 
-/// Every cycle has its category: one warp that pauses is no reason for an idle cycle.
+/// A ready warp of a paused CTA does not determine the category of a cycle.
 #[test]
-fn idle_cycles_are_those_of_the_ctas_that_may_issue() {
+fn idle_cycles_ignore_paused_ctas() {
     let waits = vec![vec![load(&[0]).used_after(0), compute(Integer, &[])]];
     let ctas = vec![waits, one_warp(40)];
     let outcome = run_limited(&lrr(), ctas, &[(START, 1)], false);
     let r = &outcome.result;
     assert_eq!(r.memory_block_cycles, MISS - 1);
-    // Each instruction is ready in the cycle of its issue; in the first cycle, before the limit,
-    // both warps are.
+    // Each instruction is ready in its issue cycle; in the first cycle, before the limit, both
+    // warps are ready.
     assert_eq!(r.ready_warp_cycles, 2 + 40 + 1);
     assert_eq!(r.structural_stall_cycles, 0);
     assert_eq!(r.active_cycles, 42);
 }
 
 #[test]
-fn barriers_of_a_cta_that_pauses_wait_for_it_and_for_nobody_else() {
+fn barriers_of_a_paused_cta_do_not_affect_others() {
     let both = || vec![vec![compute(Integer, &[]), barrier(0), compute(Integer, &[])]; 2];
     let outcome = run_limited(&lrr(), vec![both(), both()], &[(START, 1)], false);
     let ended: Vec<u32> = outcome.ended.iter().map(|end| end.cta).collect();
@@ -105,19 +104,19 @@ fn barriers_of_a_cta_that_pauses_wait_for_it_and_for_nobody_else() {
 }
 
 #[test]
-fn a_cta_ends_with_what_it_has_issued() {
+fn a_cta_end_reports_its_issued_instructions() {
     let ctas = vec![one_warp(5), [one_warp(30), one_warp(2)].concat()];
-    let mut rig = Rig::new(&lrr(), Below::default());
+    let mut rig = Rig::new(&lrr(), MemoryStub::default());
     rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     let issued = rig.run().ended.iter().map(|end| (end.cta, end.issued)).collect::<Vec<_>>();
     let both = |warp| Issued { warp, thread: 32 * warp };
     assert_eq!(issued, [(0, both(5)), (1, both(32))]);
 }
 
-/// While the first CTA waits for its data, the second issues; then it pauses, ready as it is,
-/// and the first goes on.
+/// The second CTA issues while the first waits for data; then it pauses although ready, and the
+/// first resumes.
 #[test]
-fn no_warp_scheduler_waits_for_a_warp_that_pauses() {
+fn no_warp_scheduler_waits_for_a_paused_warp() {
     let few = ["two-level(warps=1)", "two-level-active(warps=1)", "cta-aware(min_warps=1)"];
     for scheduler in WARP_SCHEDULERS.names().chain(few) {
         let scheduler = format!("policy.warp_scheduler={scheduler}");
@@ -137,7 +136,7 @@ fn no_warp_scheduler_waits_for_a_warp_that_pauses() {
 }
 
 #[test]
-fn pausing_needs_no_turn_that_the_sm_does_not_ask_for() {
+fn pausing_needs_no_extra_steps() {
     let mixed = || {
         let loads =
             vec![load(&[0, 512]).used_after(1), compute(Integer, &[]), compute(Integer, &[1])];
@@ -148,9 +147,9 @@ fn pausing_needs_no_turn_that_the_sm_does_not_ask_for() {
         let machine = under(scheduler);
         for limits in [[(1, 1), (9, 2)], [(3, 2), (50, 1)], [(40, 1), (200, 3)], [(5, 3), (7, 1)]] {
             let asked = run_limited(&machine, ctas.clone(), &limits, false);
-            let polled = run_limited(&machine, ctas.clone(), &limits, true);
-            assert_eq!(asked.issues, polled.issues, "{scheduler} {limits:?}");
-            assert_eq!(asked.result, polled.result, "{scheduler} {limits:?}");
+            let every = run_limited(&machine, ctas.clone(), &limits, true);
+            assert_eq!(asked.issues, every.issues, "{scheduler} {limits:?}");
+            assert_eq!(asked.result, every.result, "{scheduler} {limits:?}");
         }
     }
 }

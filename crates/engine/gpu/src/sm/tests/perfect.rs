@@ -1,4 +1,4 @@
-//! An L1 that has everything.
+//! Perfect L1: every access hits.
 
 use super::memory::sectored;
 use super::*;
@@ -9,12 +9,12 @@ use warpmem_testing::{compute, fence, load, memory, store};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
 
-/// As V100: sectors of 32 bytes, four banks.
+/// V100 layout: sectors of 32 bytes, four banks.
 fn perfect(overrides: &[&str]) -> Machine {
     sectored(&[&["policy.ideal=perfect-l1"], overrides].concat())
 }
 
-/// Cycles from the issue of an access to that of an instruction that needs its result.
+/// Returns the cycles from the issue of an access to the issue of its first use.
 fn latency(machine: &Machine, step: warpmem_testing::Step) -> u64 {
     let warp = vec![step.used_after(0), compute(Integer, &[])];
     let outcome = run(machine, vec![warp]);
@@ -23,7 +23,7 @@ fn latency(machine: &Machine, step: warpmem_testing::Step) -> u64 {
 }
 
 #[test]
-fn whatever_is_loaded_takes_the_latency_of_a_hit() {
+fn every_load_takes_the_hit_latency() {
     for overrides in [&[][..], &["l1.enabled=false"], &["l1.cache.mshr_entries=1"]] {
         let machine = perfect(overrides);
         let past = load(&[4096]).with(|i| i.cache_op = CacheOp::Global);
@@ -33,12 +33,16 @@ fn whatever_is_loaded_takes_the_latency_of_a_hit() {
             assert_eq!(latency(&machine, step.clone()), L1_LATENCY, "{step:?}");
         }
         let four_of_a_bank = load(&lines(4));
-        assert_eq!(latency(&machine, four_of_a_bank), L1_LATENCY + 3, "banks keep their turns");
+        assert_eq!(
+            latency(&machine, four_of_a_bank),
+            L1_LATENCY + 3,
+            "bank conflicts still serialise"
+        );
     }
 }
 
 #[test]
-fn a_fence_waits_for_stores_and_reductions_as_long() {
+fn a_fence_waits_the_hit_latency_for_stores_and_reductions() {
     for access in [store(&[0]), memory(Kind::Reduction, Space::Global, &[0, 0])] {
         let warp = vec![access, fence(), compute(Integer, &[])];
         let outcome = run(&perfect(&[]), vec![warp]);
@@ -59,9 +63,9 @@ fn everything_counts_as_a_hit() {
 }
 
 #[test]
-fn nobody_hears_of_loads_that_ask_nobody() {
+fn loads_are_not_tracked_without_requests() {
     let machine = perfect(&[]);
-    let mut rig = Rig::new(&machine, Below::default());
+    let mut rig = Rig::new(&machine, MemoryStub::default());
     rig.bench.side =
         SideChannels::new(&machine, &Needs { load_ends: true, ..Needs::default() }, false);
     rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines(3)); 2]]])]), START);

@@ -1,4 +1,4 @@
-//! What a policy sees of its SM.
+//! Inputs of a warp scheduler: view and events.
 
 use super::*;
 use warpmem_testing::{barrier, compute, exit, load, machine, memory, store};
@@ -12,7 +12,7 @@ enum Event {
 }
 use Event::{Evicted, Missed};
 
-/// What was seen at a pick.
+/// View at a pick.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     cycle: u64,
@@ -27,7 +27,7 @@ struct Log {
     seen: Vec<Seen>,
 }
 
-/// Picks the lowest slot and notes what it sees; `left` is that of slot 0.
+/// Picks the lowest slot and logs its inputs; `left` is the value of slot 0.
 struct Recorder {
     needs: Needs,
     log: Arc<Mutex<Log>>,
@@ -54,9 +54,10 @@ impl WarpScheduler for Recorder {
     }
 }
 
-/// What a policy sees of a CTA of `warps` if it asks for what it `needs`.
-fn told(overrides: &[&str], needs: Needs, warps: Vec<WarpSteps>) -> Log {
-    let mut rig = Rig::new(&machine(&[&["l1.latency=30"], overrides].concat()), Below::default());
+/// Runs a CTA of `warps` and returns the inputs of a policy with `needs`.
+fn run_logged(overrides: &[&str], needs: Needs, warps: Vec<WarpSteps>) -> Log {
+    let mut rig =
+        Rig::new(&machine(&[&["l1.latency=30"], overrides].concat()), MemoryStub::default());
     let log = Arc::<Mutex<Log>>::default();
     rig.sm.set_policy(Box::new(Recorder { needs, log: Arc::clone(&log) }));
     rig.launch(&trace(&[TestKernel::new([warps])]), START);
@@ -68,8 +69,8 @@ const L1_EVENTS: Needs = Needs { l1_events: true, miss_room: false };
 const MISS_ROOM: Needs = Needs { l1_events: false, miss_room: true };
 const TWO_LINES: [&str; 2] = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
 
-/// Warp 0 reads line 0, then warp 1 does its part, then warp 0 reads line 0 again.
-fn in_turns(of_warp_1: WarpSteps) -> Vec<WarpSteps> {
+/// Warp 0 reads line 0, then warp 1 runs `of_warp_1`, then warp 0 reads line 0 again.
+fn interleaved(of_warp_1: WarpSteps) -> Vec<WarpSteps> {
     let line_0 = || vec![load(&[0]).used_after(0)];
     let between = vec![barrier(0)];
     vec![
@@ -79,43 +80,43 @@ fn in_turns(of_warp_1: WarpSteps) -> Vec<WarpSteps> {
 }
 
 fn reads_of_lines_1_and_2() -> Vec<WarpSteps> {
-    in_turns(vec![load(&[128]), load(&[256]).used_after(0)])
+    interleaved(vec![load(&[128]), load(&[256]).used_after(0)])
 }
 
 #[test]
-fn reads_that_miss_are_told_with_the_warp_that_brought_what_leaves() {
-    let told = told(&TWO_LINES, L1_EVENTS, reads_of_lines_1_and_2());
+fn misses_and_evictions_are_reported_with_the_owner_of_the_line() {
+    let log = run_logged(&TWO_LINES, L1_EVENTS, reads_of_lines_1_and_2());
     let last = [Missed(0, 0), Evicted(1, 1)];
-    assert_eq!(told.events[..4], [Missed(0, 0), Missed(1, 1), Missed(1, 2), Evicted(0, 0)]);
-    assert_eq!(told.events[4..], last);
+    assert_eq!(log.events[..4], [Missed(0, 0), Missed(1, 1), Missed(1, 2), Evicted(0, 0)]);
+    assert_eq!(log.events[4..], last);
 }
 
 #[test]
-fn a_line_that_has_its_place_when_it_comes_is_of_the_warp_that_asked() {
+fn a_line_allocated_on_fill_belongs_to_the_requesting_warp() {
     let overrides = [&TWO_LINES[..], &["l1.cache.read_allocate=on-fill"]].concat();
-    let told = told(&overrides, L1_EVENTS, reads_of_lines_1_and_2());
+    let log = run_logged(&overrides, L1_EVENTS, reads_of_lines_1_and_2());
     let first = [Missed(0, 0), Missed(1, 1), Missed(1, 2), Evicted(0, 0)];
-    assert_eq!(told.events[..4], first);
-    assert_eq!(told.events[4..], [Missed(0, 0), Evicted(1, 1)]);
+    assert_eq!(log.events[..4], first);
+    assert_eq!(log.events[4..], [Missed(0, 0), Evicted(1, 1)]);
 }
 
 #[test]
-fn hits_and_what_joins_a_miss_are_not_told() {
+fn hits_and_merges_are_not_reported() {
     let warps = vec![vec![load(&[0]), load(&[4]).used_after(0), load(&[8])], vec![load(&[12])]];
-    assert_eq!(told(&[], L1_EVENTS, warps).events, [Missed(0, 0)]);
+    assert_eq!(run_logged(&[], L1_EVENTS, warps).events, [Missed(0, 0)]);
 }
 
 #[test]
-fn a_store_that_gets_a_place_owns_it_and_is_no_miss() {
+fn a_store_that_allocates_owns_its_line_and_is_not_a_miss() {
     let write = ["l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"];
     let overrides = [&TWO_LINES[..], &write].concat();
-    let told = told(&overrides, L1_EVENTS, in_turns(vec![store(&[128]), store(&[256])]));
-    assert_eq!(told.events, [Missed(0, 0), Evicted(0, 0), Missed(0, 0), Evicted(1, 1)]);
+    let log = run_logged(&overrides, L1_EVENTS, interleaved(vec![store(&[128]), store(&[256])]));
+    assert_eq!(log.events, [Missed(0, 0), Evicted(0, 0), Missed(0, 0), Evicted(1, 1)]);
 }
 
 #[test]
-fn nothing_of_l1_is_told_to_who_does_not_ask() {
-    assert_eq!(told(&TWO_LINES, MISS_ROOM, reads_of_lines_1_and_2()).events, []);
+fn l1_events_are_reported_only_on_request() {
+    assert_eq!(run_logged(&TWO_LINES, MISS_ROOM, reads_of_lines_1_and_2()).events, []);
 }
 
 #[test]
@@ -135,45 +136,43 @@ fn loads_are_reads_through_l1() {
         past,
         compute(Integer, &[]),
     ];
-    let told = told(&[], Needs::default(), steps.map(|step| vec![step]).to_vec());
-    assert_eq!(told.seen[0].loads, 0b1_1111);
-    assert_eq!(told.seen[1].loads, 0b1_1110, "the first has no more");
+    let log = run_logged(&[], Needs::default(), steps.map(|step| vec![step]).to_vec());
+    assert_eq!(log.seen[0].loads, 0b1_1111);
+    assert_eq!(log.seen[1].loads, 0b1_1110, "warp 0 has finished");
 }
 
-/// The second scheduler is asked when the first has issued the last load that its warp had
-/// fetched.
+/// The second scheduler picks after the first has issued the last load fetched by its warp.
 #[test]
-fn what_is_not_fetched_is_no_load() {
+fn unfetched_instructions_are_not_in_loads() {
     let fetching = ["sm.schedulers=2", "sm.fetch_warps=2"];
     let warps =
         vec![vec![load(&[0]), load(&[0]), compute(Integer, &[])], vec![compute(Integer, &[]); 6]];
-    let told = told(&fetching, Needs::default(), warps);
+    let log = run_logged(&fetching, Needs::default(), warps);
     let (before, after): (Vec<Seen>, Vec<Seen>) =
-        told.seen.iter().copied().partition(|seen| seen.left > 0);
+        log.seen.iter().copied().partition(|seen| seen.left > 0);
     assert!(before.iter().all(|seen| seen.loads == 0b01) && !before.is_empty());
     assert!(after.iter().all(|seen| seen.loads == 0) && after.len() > 2);
 }
 
 #[test]
-fn a_warp_has_the_records_left_that_it_has_not_begun() {
+fn records_left_counts_records_not_begun() {
     let warp = vec![compute(Integer, &[]), load(&[0]), load(&[0]), exit()];
-    let told = told(&[], Needs::default(), vec![warp]);
-    let left: Vec<u32> = told.seen.iter().map(|seen| seen.left).collect();
+    let log = run_logged(&[], Needs::default(), vec![warp]);
+    let left: Vec<u32> = log.seen.iter().map(|seen| seen.left).collect();
     assert_eq!(left, [2, 2, 1, 0]);
 }
 
-/// The room for misses and the cycles from which it is that, seen by a warp that issues something
-/// in every cycle.
+/// Returns (cycle, miss room) at each change, seen by a warp that issues in every cycle.
 fn rooms(overrides: &[&str], loads: &[u64]) -> Vec<(u64, usize)> {
     let loads = loads.iter().map(|&address| load(&[address]));
     let warp = loads.chain(vec![compute(Integer, &[]); 400]).collect();
-    let mut seen = told(overrides, MISS_ROOM, vec![warp]).seen;
+    let mut seen = run_logged(overrides, MISS_ROOM, vec![warp]).seen;
     seen.dedup_by_key(|seen| seen.room);
     seen.iter().map(|seen| (seen.cycle, seen.room)).collect()
 }
 
 #[test]
-fn the_room_for_misses_is_the_free_entries() {
+fn miss_room_is_the_number_of_free_mshr_entries() {
     let at_tags = L1_LATENCY;
     let expected =
         [(0, 3), (at_tags, 2), (at_tags + 1, 1), (MISS, 2), (MISS + 1, 3)].map(|room| room);
@@ -181,7 +180,7 @@ fn the_room_for_misses_is_the_free_entries() {
 }
 
 #[test]
-fn there_is_no_room_while_a_sector_waits_at_the_tags() {
+fn miss_room_is_0_while_a_lookup_stalls() {
     let overrides = ["l1.cache.mshr_entries=3", "l1.cache.mshr_merges=1"];
     let at_tags = L1_LATENCY;
     assert_eq!(rooms(&overrides, &[0, 4]), [(0, 3), (at_tags, 2), (at_tags + 1, 0), (MISS, 3)]);

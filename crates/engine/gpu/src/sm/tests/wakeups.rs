@@ -1,4 +1,4 @@
-//! An SM asks for exactly the steps in which something happens.
+//! An SM requests every step in which its state changes.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use warpmem_testing::{Step, barrier, compute, exit, fence, machine, memory};
 use warpmem_trace::OpClass::{Fp64, Integer};
 use warpmem_trace::{CacheOp, Kind, Space};
 
-/// A few sectors of a few lines, some of one set.
+/// A few sectors of a few lines, some in one set.
 fn addresses() -> impl Strategy<Value = Vec<u64>> {
     let sector = prop_oneof![0u64..16, (0u64..8).prop_map(|line| 128 * line)];
     prop::collection::vec(sector.prop_map(|n| n * 32), 1..12)
@@ -45,7 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Results have two instructions to look back on.
+/// A warp starts with two instructions so that dependence distances are valid.
 fn warp() -> impl Strategy<Value = WarpSteps> {
     prop::collection::vec(step(), 0..24)
         .prop_map(|steps| [vec![compute(Integer, &[]); 2], steps, vec![exit()]].concat())
@@ -55,7 +55,7 @@ fn key(name: &'static str, values: &'static [u32]) -> impl Strategy<Value = Stri
     prop::sample::select(values).prop_map(move |value| format!("{name}={value}"))
 }
 
-/// A machine with little of everything, so that it runs out.
+/// A machine with few resources of every kind.
 fn overrides() -> impl Strategy<Value = Vec<String>> {
     let pipeline = (
         key("sm.schedulers", &[1, 2, 4]),
@@ -78,7 +78,7 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
     );
     (pipeline, l1).prop_map(|(p, l)| {
         let write = [l.7.to_owned(), "l1.cache.write_allocate=fetch-on-write".to_owned()];
-        // Without collectors, operands may take less time.
+        // Without collectors, the operand latency may be 0.
         let operands = if p.6 == "sm.collectors=0" { &p.3.replace('6', "0") } else { &p.3 };
         [
             [p.0, p.1, p.2, operands.clone(), p.4, p.5, p.6].to_vec(),
@@ -89,7 +89,7 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Every warp scheduler, with so few warps at a time that it holds others back.
+/// Every warp scheduler, with limits low enough to hold warps back.
 fn policy() -> impl Strategy<Value = String> {
     let texts = [
         "lrr",
@@ -115,9 +115,9 @@ fn policy() -> impl Strategy<Value = String> {
     prop::sample::select(texts.to_vec()).prop_map(|text| format!("policy.warp_scheduler={text}"))
 }
 
-/// A failure that lasts has the reason that it had when L1 last looked, which may change in
-/// between: only the sum of all is the same.
-fn fails_in_all(mut result: SmResult) -> SmResult {
+/// A lasting reservation failure keeps the reason of its last lookup, which may have changed
+/// since; only the sum over reasons is comparable.
+fn sum_of_fails(mut result: SmResult) -> SmResult {
     let fails = &mut result.l1.reservation_fails;
     *fails = [fails.iter().sum(), 0, 0, 0];
     result
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::with_cases(300) })]
 
     #[test]
-    fn a_turn_in_every_cycle_changes_nothing(
+    fn stepping_in_every_cycle_changes_nothing(
         overrides in overrides(),
         policy in policy(),
         ctas in prop::collection::vec(prop::collection::vec(warp(), 1..4), 1..4),
@@ -140,9 +140,9 @@ proptest! {
         let all: Vec<&str> = fixed.chain(overrides.iter().chain([&policy]).map(String::as_str)).collect();
         let machine = machine(&all);
         let trace = trace(&[TestKernel::new(ctas)]);
-        let run = |restless| {
-            let mut rig = Rig::new(&machine, Below { closed_until, ..Below::default() });
-            rig.restless = restless;
+        let run = |every_cycle| {
+            let mut rig = Rig::new(&machine, MemoryStub { closed_until, ..MemoryStub::default() });
+            rig.every_cycle = every_cycle;
             rig.launch(&trace, START);
             rig.run()
         };
@@ -152,6 +152,6 @@ proptest! {
         prop_assert_eq!(&asked.ended, &every.ended);
         prop_assert_eq!(&asked.loads, &every.loads);
         prop_assert_eq!(asked.counters, every.counters);
-        prop_assert_eq!(fails_in_all(asked.result), fails_in_all(every.result));
+        prop_assert_eq!(sum_of_fails(asked.result), sum_of_fails(every.result));
     }
 }

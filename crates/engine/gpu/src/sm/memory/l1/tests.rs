@@ -1,5 +1,4 @@
-//! What an L1 does by its own rules and those of the presets; the rules that all caches share are
-//! tested in `warpmem-cache`.
+//! Rules specific to L1 and its presets; `warpmem-cache` tests the rules common to all caches.
 
 use super::*;
 use warpmem_cache::Evicted;
@@ -7,7 +6,7 @@ use warpmem_machine::load;
 
 const ALL_BYTES: u32 = u32::MAX;
 
-/// What a read finds, and a dirty line that it evicts.
+/// Outcome of a read, with the dirty line that it evicts.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Hit,
@@ -22,7 +21,7 @@ fn sector(address: u64, bytes: u32) -> Sector {
     Sector { address, bytes, ..Sector::BLANK }
 }
 
-/// A read with `queue` free entries in the miss queue; a miss opens its entry.
+/// Reads with `queue` free miss-queue entries; a miss opens its MSHR entry.
 fn read_with(l1: &mut L1, requests: &mut RequestTable, address: u64, queue: usize) -> Found {
     match l1.read(&sector(address, 1), queue) {
         Ok(Read::Hit(_)) => Found::Hit,
@@ -40,7 +39,8 @@ fn read(l1: &mut L1, requests: &mut RequestTable, address: u64) -> Found {
     read_with(l1, requests, address, 8)
 }
 
-/// A store with `queue` free entries in the miss queue that fetches nothing: whether it is sent on.
+/// Stores with `queue` free miss-queue entries, without a fetch; returns whether the store is sent
+/// on.
 fn sends(l1: &mut L1, address: u64, bytes: u32, local: bool, queue: usize) -> bool {
     let write = l1.write(&sector(address, bytes), local, queue).expect("there is room");
     assert_eq!(write.fetch, None);
@@ -54,10 +54,10 @@ fn l1(machine: &str, overrides: &[&str]) -> L1 {
 }
 
 #[test]
-fn lines_of_li2015_are_reserved_at_the_miss() {
+fn li2015_reserves_a_line_at_the_miss() {
     let mut requests = RequestTable::default();
     let mut l1 = l1("li2015", &[]);
-    // 32 sets of 4 ways: five lines of one set.
+    // Five lines of one set, of 32 sets of 4 ways.
     for way in 0..4 {
         assert_eq!(read(&mut l1, &mut requests, way << 12), MISS);
     }
@@ -67,7 +67,7 @@ fn lines_of_li2015_are_reserved_at_the_miss() {
 }
 
 #[test]
-fn the_least_recently_used_line_gives_way() {
+fn the_least_recently_used_line_is_evicted() {
     let mut requests = RequestTable::default();
     let mut l1 = l1("li2015", &[]);
     for way in 0..4 {
@@ -82,7 +82,7 @@ fn the_least_recently_used_line_gives_way() {
 }
 
 #[test]
-fn a_merged_read_is_a_use_of_its_line() {
+fn a_merged_read_counts_as_a_use() {
     let mut requests = RequestTable::default();
     let mut l1 = l1("li2015", &["l1.cache.size_bytes=256", "l1.cache.ways=2"]);
     read(&mut l1, &mut requests, 0);
@@ -91,11 +91,11 @@ fn a_merged_read_is_a_use_of_its_line() {
     l1.fill(0, 8);
     l1.fill(128, 8);
     read(&mut l1, &mut requests, 256);
-    assert_eq!(read(&mut l1, &mut requests, 0), Found::Hit, "line 128 gave way");
+    assert_eq!(read(&mut l1, &mut requests, 0), Found::Hit, "line 128 was evicted");
 }
 
 #[test]
-fn where_lines_come_with_their_fills_these_make_them_young() {
+fn with_allocation_on_fill_a_fill_counts_as_a_use() {
     let mut requests = RequestTable::default();
     let small = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
     let mut l1 = l1("rtx2060s", &small);
@@ -103,8 +103,7 @@ fn where_lines_come_with_their_fills_these_make_them_young() {
         read(&mut l1, &mut requests, address);
         l1.fill(address, 8);
     }
-    // The second sector of the first line comes, after others have waited for one of the second
-    // line.
+    // The second sector of the first line is filled after reads have merged into the second line.
     for address in [0x020, 0x0a0, 0x0a0] {
         read(&mut l1, &mut requests, address);
     }
@@ -126,7 +125,7 @@ fn streaming_misses_reserve_no_line() {
 }
 
 #[test]
-fn stores_of_a_streaming_l1_stay_if_they_are_local_and_drop_other_lines() {
+fn streaming_l1_keeps_local_stores_and_invalidates_on_others() {
     let mut requests = RequestTable::default();
     let mut l1 = l1("rtx2060s", &[]);
     for _ in 0..2 {
@@ -135,11 +134,11 @@ fn stores_of_a_streaming_l1_stay_if_they_are_local_and_drop_other_lines() {
         assert!(!sends(&mut l1, 0, 1, true, 0));
         assert!(sends(&mut l1, 0, 1, false, 1));
     }
-    assert!(sends(&mut l1, 0x80, 1, true, 1), "a miss is not allocated");
+    assert!(sends(&mut l1, 0x80, 1, true, 1), "no allocation on a store miss");
 }
 
 #[test]
-fn stores_that_are_sent_on_leave_what_they_wrote() {
+fn write_through_stores_leave_valid_bytes() {
     let mut requests = RequestTable::default();
     let mut l1 = l1("v100", &[]);
     for half in [0xffff, 0xffff_0000] {
@@ -147,11 +146,11 @@ fn stores_that_are_sent_on_leave_what_they_wrote() {
     }
     assert_eq!(read(&mut l1, &mut requests, 0x40), Found::Hit);
     assert!(sends(&mut l1, 0x60, 1, false, 1));
-    assert_eq!(read(&mut l1, &mut requests, 0x60), MISS, "a read is of the whole sector");
+    assert_eq!(read(&mut l1, &mut requests, 0x60), MISS, "a read needs the whole sector");
 }
 
 #[test]
-fn a_dirty_line_that_leaves_is_written_back() {
+fn evicted_dirty_lines_are_written_back() {
     let overrides = ["l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"];
     let mut requests = RequestTable::default();
     let mut l1 = l1("li2015", &overrides);
@@ -165,7 +164,7 @@ fn a_dirty_line_that_leaves_is_written_back() {
 }
 
 #[test]
-fn a_fill_writes_back_the_dirty_line_that_it_replaces_or_passes_by() {
+fn a_fill_evicts_a_dirty_line_only_with_miss_queue_room() {
     for (room, expected) in [(1, Some(Evicted { address: 0, dirty: 1 })), (0, None)] {
         let overrides = [
             "l1.cache.write=write-back",
@@ -187,7 +186,7 @@ fn a_fill_writes_back_the_dirty_line_that_it_replaces_or_passes_by() {
 }
 
 #[test]
-fn lines_of_an_l1_made_larger_have_owners_too() {
+fn a_resized_l1_tracks_the_owner_of_every_line() {
     let two_lines = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
     let mut l1 = L1::new(&warpmem_testing::machine(&two_lines).l1);
     l1.keep_owners();

@@ -1,4 +1,4 @@
-//! Cache-conscious wavefront scheduling: the more lines warps lose in L1, the fewer warps may load.
+//! Cache-conscious wavefront scheduling: as warps lose lines in L1, fewer warps may load.
 
 mod scores;
 mod victims;
@@ -12,7 +12,7 @@ use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ccws",
-    summary: "only as many warps may load as L1 can keep the lines of; otherwise as gto",
+    summary: "gto, but holds back the loads of warps whose lines would not fit in L1",
     source: "Rogers et al., MICRO 2012",
     params: Options::params,
 };
@@ -25,17 +25,17 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     },
 };
 
-/// Bound of the parameters that keeps every sum of scores far below 2^64.
+/// Upper bound of the parameters; keeps every sum of scores far below 2^64.
 const LARGEST: u64 = 1_000_000;
 
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// score of a warp without recent losses of lines
+        /// score of a warp without recently lost lines
         base: u64 = 100, in 1..=LARGEST, unit "points";
-        /// factor K of the score that a loss gives; 0 = no warp is ever held back
+        /// factor K of the score of a lost line; 0 = no warp is ever held back
         throttle: u64 = 8, in 0..=LARGEST;
-        /// number of evicted lines that are remembered for each warp
+        /// victim tags of each warp
         victims: u64 = 16, in 1..=1024, unit "lines";
     }
 }
@@ -45,7 +45,7 @@ struct Ccws {
     gto: Gto,
     victims: VictimTags,
     scores: Scores,
-    /// Instructions that the SM has issued, and reads that missed lines lost before.
+    /// Instructions issued by the SM, and reads that missed a recently lost line.
     issued: u64,
     losses: u64,
     loads: u64,
@@ -66,10 +66,10 @@ impl Ccws {
         }
     }
 
-    /// The score that a loss gives now (equation 1 of the paper).
+    /// Returns the score of a lost line (equation 1 of the paper).
     fn score_of_a_loss(&self) -> u64 {
         let weight = u128::from(self.throttle) * u128::from(self.scores.cutoff());
-        // A read is of an instruction that has issued.
+        // A read belongs to an instruction already counted in `issued`.
         let score = u128::from(self.losses) * weight / u128::from(self.issued.max(1));
         u64::try_from(score).unwrap_or(u64::MAX)
     }
@@ -143,17 +143,17 @@ mod tests {
         ccws
     }
 
-    /// The warp in `slot` misses L1 in a cycle.
+    /// Reports an L1 miss of the warp in `slot`.
     fn missed(ccws: &mut Ccws, slot: u16, line: u64, cycle: u64) {
         ccws.missed(WarpSlot(slot), line, CoreCycle::new(cycle));
     }
 
-    /// The warp in `slot` loses a line.
+    /// Evicts a line of the warp in `slot`.
     fn evicted(ccws: &mut Ccws, slot: u16, line: u64) {
         ccws.evicted(WarpSlot(slot), line);
     }
 
-    /// Warps that may load in a cycle.
+    /// Returns the warps that may load in a cycle.
     fn may_load(ccws: &mut Ccws, cycle: u64) -> u64 {
         ccws.scores.may_load(CoreCycle::new(cycle), 0)
     }
@@ -163,27 +163,26 @@ mod tests {
         WarpView { cycle, loads, memory: ALL, ages: &[0, 1, 2, 3], ..WarpView::default() }
     }
 
-    /// Issues `count` instructions that load nothing.
+    /// Issues `count` instructions that are not loads.
     fn issue(ccws: &mut Ccws, count: u64) {
         (0..count).for_each(|_| assert!(pick(ccws, ALL, &view(0, 0)).is_some()));
     }
 
     #[test]
-    fn a_loss_scores_by_the_equation_and_holds_the_youngest_back() {
+    fn a_lost_line_scores_by_equation_1_and_holds_the_youngest_warp_back() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 32);
-        // Warp 2 loses line 7 to another and asks for it again.
+        // Warp 2 loses line 7 and reads it again.
         evicted(&mut ccws, 2, 7);
         missed(&mut ccws, 2, 7, 1000);
-        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, no warp is held
-        // back.
+        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100, at most the base: no warp is held back.
         assert_eq!(may_load(&mut ccws, 1000), ALL);
         evicted(&mut ccws, 2, 7);
         missed(&mut ccws, 2, 7, 1000);
-        // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at
-        // the base, is above 400.
+        // 2 / 32 x 8 x 400 = 200; the sum of 500 exceeds the cutoff of 400 with the last, youngest
+        // warp.
         assert_eq!(may_load(&mut ccws, 1000), 0b0111);
-        // A loss of warp 3 gives 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, warp 3 alone may load.
+        // A loss of warp 3 scores 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, only warp 3 may load.
         evicted(&mut ccws, 3, 9);
         missed(&mut ccws, 3, 9, 1000);
         assert_eq!(may_load(&mut ccws, 1000), 0b1000);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lines_lost_by_the_warp_itself_count() {
+    fn only_a_warps_own_lost_lines_count() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 4);
         missed(&mut ccws, 0, 7, 0);
@@ -203,21 +202,17 @@ mod tests {
     }
 
     #[test]
-    fn loads_above_the_cutoff_wait_and_all_else_goes_on() {
+    fn warps_above_the_cutoff_issue_everything_but_loads() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 16);
         evicted(&mut ccws, 3, 7);
         missed(&mut ccws, 3, 7, 100);
-        // 1 / 16 x 8 x 400 = 200: warps 3, 0, 1 may load, 2 must wait until warp 3 is back at 100.
+        // 1 / 16 x 8 x 400 = 200: warps 3, 0 and 1 may load; 2 waits until warp 3 is back at 100.
         let mut pick_at =
             |cycle, candidates, loads| pick(&mut ccws, candidates, &view(cycle, loads));
         assert_eq!(pick_at(100, 0b0100, ALL), None);
         assert_eq!(pick_at(150, 0b0100, 0b1011), Some(2), "a store");
-        assert_eq!(
-            pick_at(150, 0b1100, ALL),
-            Some(3),
-            "the warp that lost its line, though younger"
-        );
+        assert_eq!(pick_at(150, 0b1100, ALL), Some(3), "warp 3 lost its line");
         assert_eq!(pick_at(199, 0b0100, ALL), None);
         assert_eq!(ccws.changes_at(CoreCycle::new(199)), CoreCycle::new(200));
         assert_eq!(pick(&mut ccws, 0b0100, &view(200, ALL)), Some(2));
@@ -227,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn among_the_allowed_it_is_greedy_then_oldest() {
+    fn warps_that_may_load_issue_greedy_then_oldest() {
         let mut ccws = four(Options::default());
         let mut pick = |candidates| pick(&mut ccws, candidates, &view(0, ALL)).unwrap();
         assert_eq!([pick(0b1110), pick(0b1111), pick(0b1001)], [1, 1, 0]);
     }
 
     #[test]
-    fn without_throttle_no_warp_is_held_back() {
+    fn throttle_0_holds_no_warp_back() {
         let mut ccws = four(Options { throttle: 0, ..Options::default() });
         issue(&mut ccws, 1);
         evicted(&mut ccws, 3, 7);
@@ -243,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_warp_in_a_slot_has_lost_nothing() {
+    fn a_new_warp_in_a_slot_starts_without_victims() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 1);
         evicted(&mut ccws, 3, 7);

@@ -1,30 +1,29 @@
-//! Lost-locality scores, and the warps that may load by them.
+//! Lost-locality scores and the set of warps that may load.
 
 use warpmem_sim::{CoreCycle, WarpSlot};
 
-/// A warp whose score is above the base.
+/// A warp with a score above the base.
 #[derive(Clone, Copy)]
 struct Raised {
     slot: WarpSlot,
     /// Launch order of the warp.
     age: u64,
-    /// Cycle in which its score, which falls by one a cycle, is the base again.
+    /// Cycle in which the score, which falls by one per cycle, is back at the base.
     until: CoreCycle,
 }
 
-/// The scores of an SM's warps as functions of time. The warps are sorted by score, the highest
-/// first and of equals the oldest; the first warps whose scores sum to at most the cutoff may load,
-/// and the very first in any case. Warps that wait for anything but memory take no part: a warp at
-/// a barrier would hold back the warps that it waits for.
+/// Scores of an SM's warps as functions of time. Warps are sorted by score, highest first, and by
+/// age among equals. The leading warps whose scores sum to at most the cutoff may load; the first
+/// always may. Warps that wait for anything but memory are excluded: a warp at a barrier must not
+/// hold back the warps it waits for.
 pub(super) struct Scores {
     base: u64,
     next_age: u64,
-    /// Warps of the SM and their launch order, oldest first.
+    /// Launch order and slot of each warp, oldest first.
     warps: Vec<(u64, WarpSlot)>,
-    /// Warps above the base in the order of their scores, some perhaps back at it.
+    /// Warps above the base in order of score; some may have fallen back to it.
     raised: Vec<Raised>,
-    /// Warps that take no part, and those that may load, if nothing happens before cycle
-    /// `holds_until`.
+    /// Excluded warps, and the warps that may load until cycle `holds_until`.
     out: u64,
     allowed: u64,
     holds_until: CoreCycle,
@@ -43,27 +42,26 @@ impl Scores {
         }
     }
 
-    /// What the scores of all warps would sum to at the base.
+    /// Returns the cutoff: the sum of all scores at the base.
     pub fn cutoff(&self) -> u64 {
         self.base * self.warps.len() as u64
     }
 
-    /// A warp has come.
+    /// Adds a launched warp.
     pub fn add(&mut self, slot: WarpSlot) {
         self.warps.push((self.next_age, slot));
         self.next_age += 1;
         self.holds_until = CoreCycle::ZERO;
     }
 
-    /// A warp has ended.
+    /// Removes a retired warp.
     pub fn remove(&mut self, slot: WarpSlot) {
         self.warps.retain(|&(_, other)| other != slot);
         self.raised.retain(|raised| raised.slot != slot);
         self.holds_until = CoreCycle::ZERO;
     }
 
-    /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is
-    /// higher.
+    /// Raises the score of a resident warp to `score` at `cycle`; a higher score stays.
     pub fn raise(&mut self, slot: WarpSlot, score: u64, cycle: CoreCycle) {
         self.forget_fallen(cycle);
         let until = cycle.saturating_add(score.saturating_sub(self.base));
@@ -87,8 +85,8 @@ impl Scores {
         self.raised.truncate(self.raised.partition_point(|raised| raised.until > cycle));
     }
 
-    /// Warps that may load in `cycle`, which never is before that of an earlier call; those of
-    /// `out` take no part.
+    /// Returns the warps that may load in `cycle`, without the excluded warps `out`. Cycles must
+    /// not decrease between calls.
     #[inline]
     pub fn may_load(&mut self, cycle: CoreCycle, out: u64) -> u64 {
         if cycle >= self.holds_until || out != self.out {
@@ -99,21 +97,20 @@ impl Scores {
         self.allowed
     }
 
-    /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ
-    /// although nothing happens.
+    /// Returns the first cycle after the last [`Scores::may_load`] in which its result may differ
+    /// although no score was raised.
     pub fn changes_at(&self) -> CoreCycle {
         self.holds_until
     }
 
-    /// The warps that may load, and the cycle until which that holds.
+    /// Returns the warps that may load, and the cycle until which that holds.
     fn sum_up(&self, cycle: CoreCycle) -> (u64, CoreCycle) {
         let takes_part = |slot: WarpSlot| !slot.is_in(self.out);
         let count = self.warps.iter().filter(|&&(_, slot)| takes_part(slot)).count() as u64;
         let raised = self.raised.iter().filter(|raised| takes_part(raised.slot));
         let cutoff = self.base * count;
         let (mut sum, mut allowed, mut are_raised) = (0u64, 0, 0);
-        // The order, and how fast the sums fall, is the same until the next score is back at the
-        // base.
+        // The order and the slope of the sums are constant until the next score reaches the base.
         let order_until = self.raised.last().map_or(CoreCycle::NEVER, |raised| raised.until);
         for (falling, raised) in (1..).zip(raised) {
             sum = sum.saturating_add(self.base + raised.until.since(cycle));
@@ -143,7 +140,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Scores that are asked in plain numbers.
+    /// Scores driven with plain integers.
     struct Numbered(Scores);
 
     impl Numbered {
@@ -172,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Warps in these slots, oldest first, with a base of 10.
+    /// Builds scores with base 10 for warps in these slots, oldest first.
     fn scores(slots: &[u16]) -> Numbered {
         let mut scores = Numbered::new(10);
         slots.iter().for_each(|&slot| scores.add(slot));
@@ -186,10 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn a_score_falls_by_one_a_cycle_and_lets_the_oldest_back_first() {
+    fn scores_decay_by_one_per_cycle_and_readmit_the_oldest_warp_first() {
         let mut scores = scores(&[3, 1, 2, 0]);
         scores.raise(2, 35, 100);
-        // Of 40, warp 2 takes 35 at cycle 100, 30 at 105, 20 at 115, and 10 at 125.
+        // Of the cutoff of 40, warp 2 takes 35 at cycle 100, 30 at 105, 20 at 115 and 10 at 125.
         let expected = [
             (100, 0b0100, 105),
             (104, 0b0100, 105),
@@ -209,23 +206,23 @@ mod tests {
     }
 
     #[test]
-    fn several_scores_fall_together() {
+    fn several_scores_decay_together() {
         let mut scores = scores(&[0, 1, 2, 3]);
         scores.raise(1, 25, 0);
         scores.raise(3, 21, 0);
-        // 25 + 21 > 40 by 6, which two scores lose in 3 cycles: 22 + 18 = 40.
+        // 25 + 21 exceeds 40 by 6, which two scores lose in 3 cycles: 22 + 18 = 40.
         assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b0010, 3));
-        // Room for the next at 30: 10 more, in 5 cycles: 17 + 13 = 30.
+        // The next warp fits at a sum of 30, 5 cycles later: 17 + 13 = 30.
         assert_eq!((scores.may_load(3, 0), scores.changes_at()), (0b1010, 8));
-        // Warp 3 is back at the base in cycle 11: 14 + 10, and warps 0 and 2 are older than it.
+        // Warp 3 reaches the base in cycle 11: 14 + 10; warps 0 and 2 are older.
         assert_eq!((scores.may_load(8, 0), scores.changes_at()), (0b1011, 11));
-        // 14 + 10 + 10 = 34: warp 3, the youngest at the base, has no room any more.
+        // 14 + 10 + 10 = 34: warp 3, the youngest at the base, does not fit.
         assert_eq!((scores.may_load(11, 0), scores.changes_at()), (0b0111, 15));
         assert_eq!((scores.may_load(15, 0), scores.changes_at()), (0b1111, u64::MAX));
     }
 
     #[test]
-    fn of_equal_scores_the_older_warp_comes_first() {
+    fn equal_scores_are_ordered_by_age() {
         for order in [[2, 3], [3, 2]] {
             let mut scores = scores(&[0, 3, 2, 1]);
             order.iter().for_each(|&slot| scores.raise(slot, 21, 0));
@@ -234,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_may_load_however_high_its_score() {
+    fn the_highest_score_may_always_load() {
         let mut scores = scores(&[0, 1]);
         scores.raise(1, 1000, 0);
         assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b10, 990));
@@ -242,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn those_that_take_no_part_hold_nobody_back() {
+    fn excluded_warps_hold_no_warp_back() {
         let mut scores = scores(&[0, 1, 2]);
         scores.raise(0, 1000, 0);
         assert_eq!(scores.may_load(0, 0), 0b001);
         assert_eq!(scores.may_load(0, 0b001), 0b110);
         scores.raise(1, 15, 0);
-        // Of 20: warp 1 has 15, and 5 cycles later 10.
+        // Of the cutoff of 20, warp 1 takes 15, and 10 five cycles later.
         assert_eq!((scores.may_load(0, 0b001), scores.changes_at()), (0b010, 5));
         assert_eq!(scores.may_load(5, 0b001), 0b110);
         assert_eq!(scores.may_load(5, 0b110), 0b001);
@@ -256,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_never_lowers_a_score() {
+    fn raising_never_lowers_a_score() {
         let mut scores = scores(&[0, 1]);
         scores.raise(1, 30, 0);
         scores.raise(1, 15, 1);
@@ -266,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_that_come_and_go_move_the_cutoff() {
+    fn launches_and_retirements_move_the_cutoff() {
         let mut scores = scores(&[0, 1]);
         scores.raise(0, 20, 0);
         assert_eq!(scores.may_load(0, 0), 0b01);
@@ -276,8 +273,8 @@ mod tests {
         assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b110, u64::MAX));
     }
 
-    /// The rule as it stands, from scores counted down.
-    fn by_the_rule(scores: &[(u16, u64)], base: u64) -> u64 {
+    /// Applies the definition to scores that were decremented cycle by cycle.
+    fn by_definition(scores: &[(u16, u64)], base: u64) -> u64 {
         let mut sorted: Vec<_> = scores.to_vec();
         sorted.sort_by_key(|&(_, score)| std::cmp::Reverse(score));
         let cutoff = base * scores.len() as u64;
@@ -293,13 +290,13 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
         #[test]
-        fn the_answer_is_that_of_the_rule_and_holds_as_long_as_it_says(
+        fn the_set_matches_its_definition_until_changes_at(
             warps in 1u16..8,
             base in 1u64..12,
             raises in prop::collection::vec((0u16..8, 1u64..60, 0u64..20), 0..12),
         ) {
             let mut scores = Numbered::new(base);
-            // Slots against the order of launch.
+            // Slots in reverse launch order.
             let mut counted: Vec<(u16, u64)> = (0..warps).rev().map(|slot| (slot, base)).collect();
             counted.iter().for_each(|&(slot, _)| scores.add(slot));
             let (mut cycle, mut asked) = (0, (0, 0));
@@ -310,7 +307,7 @@ mod tests {
                 warp.1 = warp.1.max(score);
                 asked.1 = cycle;
                 for _ in 0..=pause {
-                    let expected = by_the_rule(&counted, base);
+                    let expected = by_definition(&counted, base);
                     if cycle >= asked.1 {
                         asked = (scores.may_load(cycle, 0), scores.changes_at());
                         prop_assert!(asked.1 > cycle);
@@ -320,7 +317,7 @@ mod tests {
                     cycle += 1;
                 }
             }
-            prop_assert_eq!(asked.0.count_ones(), u32::from(warps), "all are back at last");
+            prop_assert_eq!(asked.0.count_ones(), u32::from(warps), "all scores are back at the base");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The lines that each warp has lost.
+//! Victim tags: the lines recently lost by each warp.
 
 use warpmem_sim::WarpSlot;
 
-/// No line: numbers of lines are addresses divided by their size.
+/// Empty entry; line numbers are addresses divided by the line size.
 const NO_LINE: u64 = u64::MAX;
 
-/// The last few lines of each warp that were evicted, newest first.
+/// The last evicted lines of each warp, newest first.
 pub(super) struct VictimTags {
     entries: usize,
     lines: Vec<u64>,
@@ -21,7 +21,7 @@ impl VictimTags {
         &mut self.lines[first..first + self.entries]
     }
 
-    /// Adds a line, once; it replaces the oldest.
+    /// Inserts a line as the newest, replacing the oldest; a known line moves to the front.
     pub fn put(&mut self, slot: WarpSlot, line: u64) {
         let lines = self.of(slot);
         let known = lines.iter().position(|&known| known == line);
@@ -30,7 +30,7 @@ impl VictimTags {
         lines[0] = line;
     }
 
-    /// Removes a line that its warp has fetched again; whether it was there.
+    /// Removes a line that its warp fetches again; returns whether it was present.
     pub fn take(&mut self, slot: WarpSlot, line: u64) -> bool {
         let lines = self.of(slot);
         let Some(at) = lines.iter().position(|&known| known == line) else { return false };
@@ -39,7 +39,7 @@ impl VictimTags {
         true
     }
 
-    /// Removes all lines of a warp.
+    /// Clears the lines of a warp.
     pub fn clear(&mut self, slot: WarpSlot) {
         self.of(slot).fill(NO_LINE);
     }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_forgotten_first_and_each_warp_has_its_own() {
+    fn the_oldest_line_is_replaced_and_warps_have_separate_entries() {
         let mut victims = VictimTags::new(2);
         put_all(&mut victims, 1, &[10, 11, 12]);
         victims.put(WarpSlot(0), 10);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_taken_once_and_the_others_keep_their_order() {
+    fn taking_a_line_removes_it_and_keeps_the_order_of_the_others() {
         let mut victims = VictimTags::new(3);
         put_all(&mut victims, 0, &[10, 11, 12]);
         assert!(victims.take(WarpSlot(0), 11));
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_lost_again_is_the_newest_and_takes_no_second_entry() {
+    fn a_line_lost_twice_has_one_entry_and_is_the_newest() {
         let mut victims = VictimTags::new(2);
         put_all(&mut victims, 0, &[10, 11, 10, 12]);
         assert_eq!([10, 11, 12].map(|line| victims.take(WarpSlot(0), line)), [true, false, true]);
     }
 
     #[test]
-    fn all_of_a_warp_are_forgotten_when_it_ends() {
+    fn clearing_a_warp_keeps_the_lines_of_others() {
         let mut victims = VictimTags::new(2);
         victims.put(WarpSlot(0), 10);
         victims.put(WarpSlot(1), 10);

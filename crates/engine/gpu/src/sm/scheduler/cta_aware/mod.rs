@@ -1,4 +1,4 @@
-//! OWL's warp schedulers: groups of whole CTAs, of which one goes before the others.
+//! OWL's warp schedulers: groups of whole CTAs with a priority order.
 
 #[cfg(test)]
 mod tests;
@@ -12,21 +12,21 @@ const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
 
 const EQUAL: PolicyInfo = PolicyInfo {
     name: "cta-aware",
-    summary: "round robin within a group of CTAs; the next group when all its warps wait for memory or at barriers",
+    summary: "round robin within a group of CTAs; moves to the next group when every warp of the current one waits for memory or at a barrier",
     source: SOURCE,
     params: Options::params,
 };
 
 const LOCALITY: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality",
-    summary: "cta-aware, but the group of the oldest CTAs resumes as soon as one of its warps has its data",
+    summary: "cta-aware, but the group of the oldest CTAs regains priority as soon as one of its warps has its data",
     source: SOURCE,
     params: Options::params,
 };
 
 const LOCALITY_BLP: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality-blp",
-    summary: "cta-aware-locality, but each SM begins with another group, so that SMs access rows of different banks",
+    summary: "cta-aware-locality, but each SM gives priority to a different group, so that SMs access rows of different banks",
     source: SOURCE,
     params: Options::params,
 };
@@ -46,7 +46,7 @@ pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
 
 params! {
     struct Options {
-        /// minimum of warps in a group, unless the SM has fewer
+        /// minimum number of warps in a group, unless the SM has fewer
         min_warps: u32 = 8, in 1.., unit "warps";
         ..groups: GroupOptions;
     }
@@ -62,7 +62,7 @@ fn build(
     Ok(Box::new(CtaAware { min_warps, ctas: Vec::new(), groups }))
 }
 
-/// The warp slots of a resident CTA, and those whose warps have not retired.
+/// Warp slots of a resident CTA, and those whose warps have not retired.
 struct Resident {
     slots: u64,
     live: u64,
@@ -70,14 +70,14 @@ struct Resident {
 
 struct CtaAware {
     min_warps: u32,
-    /// The oldest first.
+    /// Oldest first.
     ctas: Vec<Resident>,
     groups: Groups,
 }
 
 impl CtaAware {
-    /// Consecutive CTAs make a group once they have warps enough; what is left over joins the last
-    /// (FORM_GROUPS).
+    /// Forms groups of consecutive CTAs with at least `min_warps` warps; the remainder joins the
+    /// last group (FORM_GROUPS).
     fn form_groups(&mut self) {
         let mut groups = Vec::new();
         let mut group = 0u64;

@@ -1,4 +1,4 @@
-//! Groups by Algorithm 1, and who goes first.
+//! Group formation (Algorithm 1) and priority.
 
 use super::*;
 use crate::sm::scheduler::groups::Idle;
@@ -6,7 +6,7 @@ use crate::sm::scheduler::plain::{self, launch, pick, retire};
 use crate::sm::scheduler::{SchedulerId, WARP_SCHEDULERS};
 use warpmem_sim::SmId;
 
-/// The policy of SM `core` with CTAs of so many warps, in slots one after the other.
+/// A policy with CTAs of the given numbers of warps in consecutive slots.
 struct Sm {
     policy: CtaAware,
     next_slot: u16,
@@ -37,8 +37,8 @@ impl Sm {
         }
     }
 
-    /// What issues when `waiting` warps wait for data and of the others all but `stalled` are
-    /// ready.
+    /// Picks a warp while those in `waiting` wait for data and, of the others, all but `stalled`
+    /// are ready.
     fn pick(&mut self, waiting: u64, stalled: u64) -> Option<u16> {
         let (own, present) = (u64::MAX, self.present);
         let view = WarpView { own, present, waiting, ..WarpView::default() };
@@ -51,14 +51,14 @@ impl Sm {
 }
 
 #[test]
-fn the_papers_example_makes_groups_of_3_3_and_4_ctas() {
+fn the_example_of_the_paper_forms_groups_of_3_3_and_4_ctas() {
     let sm = Sm::new(Priority::Equal, 5, &[2; 10]);
     let three = 0b11_1111;
     assert_eq!(sm.policy.groups.warps(), [three, three << 6, 0xff << 12]);
 }
 
 #[test]
-fn a_group_has_no_more_ctas_than_it_needs_and_the_last_takes_the_remainder() {
+fn groups_are_minimal_and_the_last_takes_the_remainder() {
     let groups = |min_warps, warps: u32, ctas: usize| {
         Sm::new(Priority::Equal, min_warps, &vec![warps; ctas]).groups()
     };
@@ -67,68 +67,68 @@ fn a_group_has_no_more_ctas_than_it_needs_and_the_last_takes_the_remainder() {
     assert_eq!(groups(8, 3, 8), [9, 15]);
     assert_eq!(groups(8, 16, 2), [16, 16]);
     assert_eq!(groups(1, 1, 3), [1, 1, 1]);
-    assert_eq!(groups(5, 2, 2), [4], "fewer CTAs than a group needs");
+    assert_eq!(groups(5, 2, 2), [4], "fewer warps than a group needs");
     assert_eq!(groups(64, 6, 8), [48]);
 }
 
 #[test]
-fn groups_follow_the_ctas_that_come_and_go() {
+fn groups_are_rebuilt_at_cta_launch_and_end() {
     let mut sm = Sm::new(Priority::Equal, 4, &[2, 2, 2, 2]);
     assert_eq!(sm.policy.groups.warps(), [0x0f, 0xf0]);
     sm.retire(0..1);
-    assert_eq!(sm.policy.groups.warps(), [0x0f, 0xf0], "half a CTA is still there");
+    assert_eq!(sm.policy.groups.warps(), [0x0f, 0xf0], "one warp of the CTA is still resident");
     sm.retire(1..2);
-    assert_eq!(sm.policy.groups.warps(), [0xfc], "one is left over");
+    assert_eq!(sm.policy.groups.warps(), [0xfc], "the third CTA is the remainder");
     sm.launch(2);
     assert_eq!(sm.policy.groups.warps(), [0x3c, 0x3c0]);
     sm.launch(0);
-    assert_eq!(sm.groups(), [4, 4], "a CTA without warps is in none");
+    assert_eq!(sm.groups(), [4, 4], "a CTA without warps joins no group");
 }
 
 #[test]
-fn equal_groups_take_turns_when_all_warps_of_one_wait() {
+fn equal_priority_moves_on_when_all_warps_of_a_group_wait() {
     let mut sm = Sm::new(Priority::Equal, 2, &[2, 2, 2]);
     assert_eq!([sm.pick(0, 0), sm.pick(0, 0), sm.pick(0, 0)], [0, 1, 0].map(Some));
     assert_eq!(sm.pick(0b01, 0), Some(1));
     assert_eq!(sm.pick(0b11, 0), Some(2), "the next group");
-    assert_eq!(sm.pick(0, 0), Some(3), "though the first could go on");
-    assert_eq!(sm.pick(0b00_1100, 0), Some(4), "the one after it");
+    assert_eq!(sm.pick(0, 0), Some(3), "although the first could issue");
+    assert_eq!(sm.pick(0b00_1100, 0), Some(4), "the third group");
     assert_eq!(
         sm.pick(0b11_0000, 0),
         Some(0),
-        "and round: behind the one that issued last of the group"
+        "wraps around, after the slot that issued last from the group"
     );
 }
 
 #[test]
-fn a_group_that_needs_no_data_keeps_its_turn_though_it_cannot_issue() {
+fn a_group_with_a_compute_stall_stays_current() {
     let mut sm = Sm::new(Priority::Equal, 2, &[2, 2]);
     assert_eq!(sm.pick(0, 0), Some(0));
     assert_eq!(sm.pick(0b01, 0b10), None, "slot 1 waits for a result");
     assert_eq!(sm.pick(0b01, 0), Some(1));
     sm.policy.groups = Groups::new(Priority::Equal, Idle::Lend, 1);
     sm.policy.form_groups();
-    assert_eq!(sm.pick(0b01, 0b10), Some(2), "unless it lends");
-    assert_eq!(sm.pick(0, 0), Some(0), "and has not lost its turn");
+    assert_eq!(sm.pick(0b01, 0b10), Some(2), "the group lends its issue slot");
+    assert_eq!(sm.pick(0, 0), Some(0), "and stays current");
     assert_eq!(sm.policy.counters()[0].value, 0);
 }
 
 #[test]
-fn with_locality_the_first_group_goes_on_when_its_data_is_back() {
+fn locality_returns_to_the_first_group_when_its_data_are_back() {
     let mut sm = Sm::new(Priority::From(0), 2, &[2, 2, 2]);
     assert_eq!(sm.pick(0b0011, 0), Some(2));
     assert_eq!(sm.pick(0b1111, 0), Some(4));
-    assert_eq!(sm.pick(0b0011, 0), Some(3), "the higher of two");
+    assert_eq!(sm.pick(0b0011, 0), Some(3), "the second group precedes the third");
     assert_eq!(sm.pick(0b0001, 0), Some(1));
     assert_eq!(sm.pick(0, 0), Some(0));
     sm.retire(0..2);
-    assert_eq!(sm.pick(0, 0), Some(2), "the next is first when it has ended");
+    assert_eq!(sm.pick(0, 0), Some(2), "the second group is first once the first has ended");
     sm.launch(2);
-    assert_eq!(sm.pick(0, 0), Some(3), "younger ones come last");
+    assert_eq!(sm.pick(0, 0), Some(3), "younger CTAs form the last group");
 }
 
 #[test]
-fn each_core_begins_with_another_group_and_goes_on_in_turn() {
+fn each_sm_starts_with_a_different_group_and_continues_in_order() {
     let order = |core| {
         let mut sm = Sm::new(Priority::From(core), 1, &[1, 1, 1]);
         let mut waiting = 0;
@@ -142,19 +142,19 @@ fn each_core_begins_with_another_group_and_goes_on_in_turn() {
 }
 
 #[test]
-fn a_turn_stays_with_its_ctas_when_groups_are_formed_anew() {
+fn the_current_group_follows_its_ctas_when_groups_are_rebuilt() {
     let mut sm = Sm::new(Priority::Equal, 1, &[1, 1, 1, 1]);
     assert_eq!(sm.pick(0b0011, 0), Some(2));
     sm.retire(0..1);
-    assert_eq!(sm.pick(0, 0), Some(2), "its number is another now");
+    assert_eq!(sm.pick(0, 0), Some(2), "same CTA, lower group index");
     sm.retire(2..3);
-    assert_eq!(sm.pick(0, 0), Some(3), "the next, when it has ended");
+    assert_eq!(sm.pick(0, 0), Some(3), "the next group once the current one has ended");
     sm.retire(3..4);
-    assert_eq!(sm.pick(0, 0), Some(1), "and round");
+    assert_eq!(sm.pick(0, 0), Some(1), "wraps around");
 }
 
 #[test]
-fn each_scheduler_has_its_own_turn_among_its_own_warps() {
+fn each_scheduler_has_its_own_current_group() {
     let mut policy = CtaAware {
         min_warps: 4,
         ctas: Vec::new(),
@@ -164,7 +164,7 @@ fn each_scheduler_has_its_own_turn_among_its_own_warps() {
         let warps = [0, 1, 2, 3].map(|warp| (first + warp, 1));
         launch(&mut policy, first.into(), &warps);
     }
-    assert_eq!(policy.groups.warps(), [0x0f, 0xf0], "groups are of the SM");
+    assert_eq!(policy.groups.warps(), [0x0f, 0xf0], "groups span schedulers");
     let mut pick = |scheduler: usize, waiting| {
         let own = [0x55, 0xaa][scheduler];
         let view = WarpView {
@@ -177,12 +177,12 @@ fn each_scheduler_has_its_own_turn_among_its_own_warps() {
         plain::pick(&mut policy, view.awake(), &view).unwrap()
     };
     assert_eq!([pick(0, 0), pick(0, 0), pick(1, 0)], [0, 2, 1]);
-    assert_eq!(pick(0, 0x05), 4, "all its warps of the group wait");
-    assert_eq!(pick(1, 0x05), 3, "those of the other do not");
+    assert_eq!(pick(0, 0x05), 4, "all warps of scheduler 0 in the group wait");
+    assert_eq!(pick(1, 0x05), 3, "those of scheduler 1 do not");
 }
 
 #[test]
-fn the_last_group_issues_when_all_before_it_have_ended() {
+fn every_group_issues_as_earlier_groups_end() {
     for priority in [Priority::Equal, Priority::From(0), Priority::From(3)] {
         let mut sm = Sm::new(priority, 4, &[2; 8]);
         let mut served = 0u64;
