@@ -160,10 +160,10 @@ impl Wiring {
             let answers_port = out("answers-to-sms", answers, from_banks);
             let mut back = |name, unit| add.add_port(name, id.index(), far, network_unit(unit), sm);
             self.message_ports.push(MessagePorts {
-                asks: asks_port,
-                asked: back("sms-to-sm", asks),
-                answers: answers_port,
-                answered: back("answers-of-sms", answers),
+                requests_out: asks_port,
+                requests_in: back("sms-to-sm", asks),
+                replies_out: answers_port,
+                replies_in: back("answers-of-sms", answers),
             });
         }
     }
@@ -285,8 +285,8 @@ impl Wiring {
             SmLinks::new(direction, unit, clock, times, self.message_ports.iter().map(ends))
         };
         vec![
-            links(Direction::Request, asks, |ports| (ports.asks, ports.asked)),
-            links(Direction::Reply, answers, |ports| (ports.answers, ports.answered)),
+            links(Direction::Request, asks, |ports| (ports.requests_out, ports.requests_in)),
+            links(Direction::Reply, answers, |ports| (ports.replies_out, ports.replies_in)),
         ]
     }
 }

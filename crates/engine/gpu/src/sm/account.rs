@@ -1,9 +1,9 @@
-//! What the SM did in each core cycle.
+//! Cycle accounting: assigns every core cycle of an SM to exactly one category.
 
 use crate::results::SmResult;
 use warpmem_sim::CoreCycle;
 
-/// Why an SM issues nothing.
+/// Reason for which an SM issues nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Idle {
     #[default]
@@ -14,19 +14,19 @@ pub(super) enum Idle {
     Barrier,
 }
 
-/// Core cycles in which an SM issued nothing.
+/// Core cycles in which an SM issued nothing, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleCycles {
-    /// It had no warp.
+    /// No resident warp.
     pub no_warp: u64,
     /// Some warp waited for a computed value.
     pub dependency: u64,
-    /// All its warps waited for memory, or at a barrier for one that did.
+    /// All warps waited for memory, or at a barrier for a warp that did.
     pub memory: u64,
 }
 
 impl IdleCycles {
-    /// What came after `before`.
+    /// Returns the cycles since `before`.
     pub fn since(self, before: IdleCycles) -> IdleCycles {
         IdleCycles {
             no_warp: self.no_warp - before.no_warp,
@@ -36,15 +36,17 @@ impl IdleCycles {
     }
 }
 
-/// Cycles are counted when the state that they were spent in ends.
+/// Cycle counts of an SM. Cycles between steps are counted at the next step, by the state that
+/// lasted.
 #[derive(Default)]
 pub(super) struct Account {
     /// First cycle not counted.
     next: CoreCycle,
-    /// State since the last step.
+    /// Category since the last step.
     idle: Idle,
-    /// An issue occupies a scheduler until this cycle.
+    /// Cycle until which an issue occupies a scheduler.
     busy_until: CoreCycle,
+    /// Ready warps since the last step.
     ready: u32,
     counts: Counts,
 }
@@ -61,21 +63,21 @@ struct Counts {
     ready_warp_cycles: u64,
 }
 
-/// What an SM did in a step.
+/// Summary of a step.
 #[derive(Clone, Copy)]
 pub(super) struct Stepped {
-    /// Instructions issued, and for how many cycles one occupies its scheduler.
+    /// Instructions issued, and the cycles for which one occupies its scheduler.
     pub issued: u32,
     pub issue_interval: u64,
-    /// Warps that were ready before the issue, and that are ready now.
+    /// Ready warps before the issue, and after it.
     pub ready_before: u32,
     pub ready: u32,
-    /// Why nothing issues from now on, until something does.
+    /// Category of the following cycles without an issue.
     pub idle: Idle,
 }
 
 impl Account {
-    /// Starts counting at `cycle`, where the run starts.
+    /// Starts counting at `cycle`, the start of the run.
     pub fn start(&mut self, cycle: CoreCycle) {
         self.next = cycle;
     }
@@ -118,7 +120,7 @@ impl Account {
         self.next = cycle + 1;
     }
 
-    /// How the SM was idle so far.
+    /// Returns the idle cycles so far.
     pub fn idle_cycles(&self) -> IdleCycles {
         IdleCycles {
             no_warp: self.counts.no_warp_cycles,
@@ -127,7 +129,7 @@ impl Account {
         }
     }
 
-    /// Adds what was counted so far.
+    /// Adds the counts so far to `result`.
     pub fn add_to(&self, result: &mut SmResult) {
         result.active_cycles += self.counts.active_cycles;
         result.no_warp_cycles += self.counts.no_warp_cycles;

@@ -1,14 +1,14 @@
-//! Warps that will be ready at a known cycle.
+//! Calendar of warps with a known ready cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use warpmem_sim::{CoreCycle, WarpSlot};
 
-/// Cycles that the ring spans; beyond, a heap.
+/// Cycles covered by the ring; later ones are in a heap.
 const SLOTS: u64 = 128;
 
-/// The warps that will be ready, by cycle: a ring with a mask of warps for each of the next cycles,
-/// and a heap for later ones.
+/// Waiting warps by ready cycle: a ring with a warp mask for each of the next cycles, and a heap
+/// for later cycles.
 ///
 /// ```text
 ///  cycle % SLOTS:  ... │ 41 │ 42 │ 43 │ ...      far: (cycle, slot), earliest first
@@ -17,9 +17,9 @@ const SLOTS: u64 = 128;
 pub(super) struct Calendar {
     ring: [u64; SLOTS as usize],
     occupied: u128,
-    /// The first cycle whose warps have not been taken.
+    /// First cycle whose warps have not been taken.
     cycle: CoreCycle,
-    /// The next cycle with a warp, or never.
+    /// Next cycle with a warp, or never.
     next: CoreCycle,
     far: BinaryHeap<Reverse<(CoreCycle, WarpSlot)>>,
 }
@@ -35,7 +35,7 @@ impl Calendar {
         }
     }
 
-    /// Warp `slot` will be ready at `cycle`, which has not been taken.
+    /// Adds the warp in `slot`, ready at `cycle`, which must not have been taken.
     #[inline]
     pub fn add(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         debug_assert!(cycle >= self.cycle);
@@ -49,7 +49,7 @@ impl Calendar {
         }
     }
 
-    /// The next cycle with a warp, or never.
+    /// Returns the next cycle with a warp, or never.
     #[inline]
     pub fn next(&self) -> CoreCycle {
         self.next
@@ -66,7 +66,7 @@ impl Calendar {
         self.far.peek().map_or(near, |&Reverse((far, _))| near.min(far))
     }
 
-    /// Takes the warps that are ready by `cycle`.
+    /// Takes the warps ready by `cycle`.
     #[inline]
     pub fn take(&mut self, cycle: CoreCycle) -> u64 {
         let warps = if self.next <= cycle { self.take_until(cycle) } else { 0 };
@@ -104,7 +104,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_warp_is_taken_at_its_cycle(adds in prop::collection::vec(0u64..700, 1..64)) {
+        fn every_warp_is_taken_at_its_ready_cycle(adds in prop::collection::vec(0u64..700, 1..64)) {
             let mut calendar = Calendar::new();
             for (slot, &cycle) in adds.iter().enumerate() {
                 calendar.add(WarpSlot::new(slot), CoreCycle::new(cycle));
@@ -122,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn adding_while_time_passes_keeps_the_cycle(steps in prop::collection::vec(1u64..300, 1..60)) {
+        fn ready_cycles_are_exact_as_time_advances(steps in prop::collection::vec(1u64..300, 1..60)) {
             let mut calendar = Calendar::new();
             let mut now = CoreCycle::ZERO;
             for delay in steps {

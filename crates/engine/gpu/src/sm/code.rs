@@ -1,4 +1,4 @@
-//! A kernel's instructions in the form that the issue stage reads: flat and resolved.
+//! A kernel's instructions, flattened and resolved for the issue stage.
 
 use warpmem_sim::ids;
 use warpmem_trace::{
@@ -6,12 +6,11 @@ use warpmem_trace::{
 };
 
 ids! {
-    /// A class of instructions as the issue stage distinguishes them: by the functional unit,
-    /// [`MEMORY`], or [`SYNC`].
+    /// An instruction class of the issue stage: a functional unit, [`MEMORY`], or [`SYNC`].
     pub(super) Class(u8);
 }
 
-/// The number of classes.
+/// Number of classes.
 pub(super) const CLASSES: usize = OpClass::COUNT + 2;
 pub(super) const INTEGER: Class = Class(OpClass::Integer as u8);
 pub(super) const CONTROL: Class = Class(OpClass::Control as u8);
@@ -24,10 +23,10 @@ pub(super) const SYNC: Class = Class(OpClass::COUNT as u8 + 1);
 #[derive(Clone, Copy)]
 pub(super) struct Op {
     pub class: Class,
-    /// It reads through L1.
+    /// Reads through L1.
     pub reads_l1: bool,
-    /// It is an async copy that says that it passes L1 by.
-    pub copies_past: bool,
+    /// An async copy with the global cache operator, which may bypass L1.
+    pub bypassing_copy: bool,
     pub operands: Operands,
     deps: u8,
     first_dep: u32,
@@ -37,10 +36,11 @@ pub(super) struct Op {
 #[derive(Clone, Copy)]
 pub(super) struct Static {
     pub pc: u64,
-    /// Distance to the first use of its result; `u32::MAX`: never used.
+    /// Instructions to the first use of the result; `u32::MAX`: never used.
     pub use_distance: u32,
     first_op: u32,
-    /// The compute before it, and itself unless it is [`Kind::End`].
+    /// Number of issued instructions: the compute before it, and itself unless it is
+    /// [`Kind::End`].
     ops: u32,
     pub kind: Kind,
     pub space: Space,
@@ -51,6 +51,15 @@ pub(super) struct Static {
     pub mbarrier: Option<Mbarrier>,
     pub l2_policy: Option<L2Policy>,
     pub operands: Operands,
+}
+
+impl Static {
+    /// Whether the instruction is an async copy from memory that goes to several CTAs or signals
+    /// mbarriers.
+    pub fn is_tracked_copy(&self) -> bool {
+        let signals = matches!(self.mbarrier, Some(Mbarrier::Signal { .. }));
+        self.space == Space::Global && (signals || self.destinations != 0)
+    }
 }
 
 /// All instructions of a kernel.
@@ -77,7 +86,7 @@ impl Code {
             self.add_op(class, [false; 2], compute.operands, &compute.deps);
         }
         if instruction.kind != Kind::End {
-            let reads = [reads_l1(instruction), copies_past(instruction)];
+            let reads = [reads_l1(instruction), bypassing_copy(instruction)];
             self.add_op(class_of(instruction), reads, instruction.operands, &instruction.deps);
         }
         self.statics.push(Static {
@@ -100,14 +109,14 @@ impl Code {
     fn add_op(
         &mut self,
         class: Class,
-        [reads_l1, copies_past]: [bool; 2],
+        [reads_l1, bypassing_copy]: [bool; 2],
         operands: Operands,
         deps: &[u8],
     ) {
         let first_dep = self.deps.len() as u32;
         self.deps.extend_from_slice(deps);
         let deps = deps.len() as u8;
-        self.ops.push(Op { class, reads_l1, copies_past, operands, deps, first_dep });
+        self.ops.push(Op { class, reads_l1, bypassing_copy, operands, deps, first_dep });
     }
 
     #[inline]
@@ -115,7 +124,7 @@ impl Code {
         &self.statics[id as usize]
     }
 
-    /// The range of a record's instructions.
+    /// Returns the range of a record's issued instructions.
     #[inline]
     pub(super) fn ops_of(&self, id: u32) -> std::ops::Range<u32> {
         let s = self.get(id);
@@ -127,7 +136,7 @@ impl Code {
         self.ops[at as usize]
     }
 
-    /// Distances back of the compute results that an instruction needs.
+    /// Returns the distances back to the compute results that an instruction needs.
     #[inline]
     pub(super) fn deps(&self, op: Op) -> &[u8] {
         &self.deps[op.first_dep as usize..op.first_dep as usize + op.deps as usize]
@@ -138,18 +147,18 @@ fn class_of(instruction: &Instruction) -> Class {
     if instruction.kind.is_memory() { MEMORY } else { SYNC }
 }
 
-/// Whether the data of an instruction come through L1, on a machine that has one.
+/// Whether an instruction reads through L1, if L1 is enabled.
 fn reads_l1(instruction: &Instruction) -> bool {
     let reads = matches!(instruction.kind, Kind::Load | Kind::AsyncCopy | Kind::Prefetch);
     let cached = matches!(instruction.space, Space::Global | Space::Local | Space::Texture);
-    reads && cached && !passes_l1(instruction.cache_op)
+    reads && cached && !bypasses_l1(instruction.cache_op)
 }
 
-fn copies_past(instruction: &Instruction) -> bool {
+fn bypassing_copy(instruction: &Instruction) -> bool {
     instruction.kind == Kind::AsyncCopy && instruction.cache_op == CacheOp::Global
 }
 
-/// Whether reads with this operator are not cached in L1.
-pub(super) fn passes_l1(op: CacheOp) -> bool {
+/// Whether reads with this cache operator bypass L1.
+pub(super) fn bypasses_l1(op: CacheOp) -> bool {
     matches!(op, CacheOp::Global | CacheOp::Volatile | CacheOp::StrongGpu)
 }

@@ -1,13 +1,13 @@
-//! The operand collectors of an SM, and the registers before and behind them.
+//! Operand collectors of an SM, with the registers before and after them.
 //!
 //! ```text
 //!           dispatch register      operand collectors      unit's register
 //!  issue ─▶ one of each class  ─▶  shared by all classes ─▶ one of each class ─▶ unit
 //! ```
 //!
-//! Each scheduler has its own. An instruction issues if the dispatch register of its class is empty,
-//! be its unit free or not, and takes a cycle for each stage, if nothing is in its way (GPGPU-Sim,
-//! `opndcoll_rfu_t` with `gpgpu_sub_core_model`).
+//! Each scheduler has its own. An instruction issues if the dispatch register of its class is
+//! empty, whether its unit is free or not, and takes one cycle per stage without contention
+//! (GPGPU-Sim, `opndcoll_rfu_t` with `gpgpu_sub_core_model`).
 
 use super::code::{CLASSES, CONTROL, Class, INTEGER, MEMORY};
 use super::memory::{EntryId, MemoryPipeline};
@@ -17,14 +17,14 @@ use warpmem_machine::{Sm as Config, Unit};
 use warpmem_sim::{CoreCycle, WarpSlot, bits};
 use warpmem_trace::{OpClass, Operands};
 
-/// Cycles from the issue of an instruction that nothing delays until its unit takes it.
+/// Cycles from issue to unit without contention.
 pub(super) const TO_UNIT: u64 = 3;
 
-/// Classes that have a unit.
+/// Number of classes with a unit.
 const PORT_COUNT: usize = CLASSES - 1;
 
-/// The classes in the order in which they are given free collectors: that in which
-/// `shader_core_ctx::create_exec_pipeline` of GPGPU-Sim connects them.
+/// Classes in the order in which they are granted free collectors: the order of connection in
+/// `shader_core_ctx::create_exec_pipeline` of GPGPU-Sim.
 const PORTS: [Class; PORT_COUNT] = [
     Class(OpClass::Fp32 as u8),
     Class(OpClass::Fp16 as u8),
@@ -38,7 +38,7 @@ const PORTS: [Class; PORT_COUNT] = [
     Class(OpClass::Other as u8),
 ];
 
-/// The place of each class in [`PORTS`]; one more for the class that has none.
+/// Rank of each class in [`PORTS`]; [`PORT_COUNT`] for the class without a unit.
 const RANKS: [u8; CLASSES] = ranks();
 
 const fn ranks() -> [u8; CLASSES] {
@@ -51,20 +51,20 @@ const fn ranks() -> [u8; CLASSES] {
     ranks
 }
 
-/// An instruction on its way to its unit.
+/// An instruction between issue and its unit.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Instructions that have come before it.
+    /// Sequence number; smaller is older.
     age: u64,
-    /// Reads of the register bank that it reads most.
+    /// Reads of its most used register bank.
     reads: u8,
-    /// In a collector: the step in which its operands are read.
+    /// In a collector: step in which its operands have been read.
     ready: u64,
     instruction: Instruction,
 }
 
 impl Held {
-    /// In a register that holds nothing.
+    /// Placeholder of an empty register.
     const BLANK: Held =
         Held { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
 }
@@ -75,7 +75,7 @@ enum Instruction {
     Memory(EntryId),
 }
 
-/// An instruction of a warp, by its index.
+/// A compute instruction, by warp and index.
 #[derive(Clone, Copy)]
 pub(super) struct Compute {
     pub slot: WarpSlot,
@@ -83,68 +83,71 @@ pub(super) struct Compute {
     pub unit: Unit,
 }
 
-/// A unit has taken an instruction.
+/// A compute instruction taken by its unit, and the cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Taken {
     pub compute: Compute,
     pub at: CoreCycle,
 }
 
-/// What is on its way to the units of an SM. What nothing can delay does not show here: it is known
-/// at its issue when its unit takes it.
+/// Instructions between issue and the units of an SM. Uncontended instructions bypass this
+/// structure: the cycle in which their unit takes them is known at issue.
 pub(super) struct Collectors {
-    /// Banks of a scheduler's registers.
+    /// Register banks of a scheduler.
     banks: u32,
-    /// Steps of a cycle: in each, a register bank is read once, and what has its operands moves on.
+    /// Steps per cycle. In each, every register bank is read once, and instructions with all
+    /// operands advance.
     steps: u64,
-    lanes: Vec<Lane>,
-    /// Lanes that hold something, and those with something in the dispatch register of a class.
+    groups: Vec<CollectorGroup>,
+    /// Occupied groups, and groups with an occupied dispatch register by class.
     occupied: u64,
     waiting: [u64; CLASSES],
-    /// The ports with something in a dispatch register.
+    /// Ranks of the classes with an occupied dispatch register.
     waiting_ports: u64,
-    /// What happens until the end of this cycle has happened.
+    /// Simulated through this cycle.
     now: CoreCycle,
-    /// Before this cycle nothing moves, unless something issues or the load/store unit takes
-    /// something that was offered to it: by these schedulers.
+    /// Earliest cycle with autonomous activity. Issue, and the load/store unit taking one of
+    /// `offers`, cause activity earlier.
     still_until: CoreCycle,
+    /// Schedulers whose load/store register holds an instruction.
     offers: u64,
-    /// Instructions that have waited.
+    /// Number of instructions that entered a dispatch register.
     issued: u64,
+    /// Instructions taken by units and not collected by the issue stage.
     taken: Vec<Taken>,
 }
 
-/// The registers and collectors of one scheduler. Those of each class are indexed by it.
-struct Lane {
+/// Registers and collectors of one scheduler; registers are indexed by class.
+struct CollectorGroup {
     waiting: [Held; CLASSES],
     registers: [Held; CLASSES],
-    /// Classes whose dispatch register, and whose unit's register, hold something.
+    /// Classes with an occupied dispatch register, and with an occupied unit register.
     waiting_classes: u64,
     register_classes: u64,
     collectors: Vec<Option<(Class, Held)>>,
-    /// Collectors that hold nothing.
+    /// Number of free collectors.
     free: usize,
-    /// When each unit has taken its last instruction, so that its register is empty, and when it
-    /// takes the next.
+    /// By class: cycle in which the unit took its last instruction, which frees its register, and
+    /// first cycle in which it accepts the next.
     taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
-    /// The step in which the last instruction that is not seen here leaves its collector.
+    /// Step in which the last uncontended instruction leaves its collector.
     passing: u64,
-    /// Something has moved in this step; before this cycle nothing will of itself.
+    /// An instruction advanced in this step; earliest cycle with autonomous activity.
     has_moved: bool,
     still_until: CoreCycle,
+    /// Number of instructions held.
     len: usize,
 }
 
 impl Collectors {
-    /// Those of an SM.
     pub fn new(config: &Config) -> Collectors {
         let (schedulers, collectors) = (config.schedulers as usize, config.collectors as usize);
         let banks = config.register_banks;
         Collectors {
             banks,
             steps: if banks == 0 { 1 } else { config.bank_reads.into() },
-            lanes: (0..schedulers).map(|_| Lane::new(collectors)).collect(),
+            groups: (0..schedulers).map(|_| CollectorGroup::new(collectors)).collect(),
             occupied: 0,
             waiting: [0; CLASSES],
             waiting_ports: 0,
@@ -156,14 +159,15 @@ impl Collectors {
         }
     }
 
-    /// Warps of `scheduler` that may not issue: the dispatch register of their class is taken.
+    /// Returns the warps of `scheduler` blocked by an occupied dispatch register.
     #[inline]
     pub fn blocked(&self, scheduler: SchedulerId, sets: &WarpSets) -> u64 {
-        let classes = bits::ones(self.lanes[scheduler.index()].waiting_classes).map(Class::new);
+        let classes = bits::ones(self.groups[scheduler.index()].waiting_classes).map(Class::new);
         classes.fold(0, |blocked, class| blocked | sets.of_class(class))
     }
 
-    /// A compute instruction issues in `cycle`. When its unit takes it, if nothing can change that.
+    /// Issues a compute instruction in `cycle`. Returns the cycle in which its unit takes it if it
+    /// is uncontended.
     #[inline]
     pub fn issue(
         &mut self,
@@ -174,30 +178,30 @@ impl Collectors {
         compute: Compute,
     ) -> Option<CoreCycle> {
         let reads = self.reads(operands);
-        let lane = &mut self.lanes[scheduler.index()];
+        let group = &mut self.groups[scheduler.index()];
         let collect = (cycle + 1).number() * self.steps;
         let ready = collect + 1 + u64::from(reads);
         let dispatch = CoreCycle::new(ready / self.steps);
-        let passes = self.waiting[class.index()] == 0
+        let uncontended = self.waiting[class.index()] == 0
             && u64::from(reads) <= self.steps
-            && lane.lets_pass(class, collect, dispatch);
-        if passes {
-            lane.passing = ready;
-            let taken = lane.unit_free[class.index()].max(dispatch + 1);
-            lane.take_at(class, taken, compute.unit);
+            && group.is_uncontended(class, collect, dispatch);
+        if uncontended {
+            group.passing = ready;
+            let taken = group.unit_free[class.index()].max(dispatch + 1);
+            group.take_at(class, taken, compute.unit);
             return Some(taken);
         }
         self.wait(scheduler, class, reads, Instruction::Compute(compute));
         None
     }
 
-    /// A memory instruction issues.
+    /// Issues a memory instruction.
     pub fn issue_memory(&mut self, scheduler: SchedulerId, operands: Operands, entry: EntryId) {
         let reads = self.reads(operands);
         self.wait(scheduler, MEMORY, reads, Instruction::Memory(entry));
     }
 
-    /// Reads of the bank of which an instruction reads most.
+    /// Returns the reads of an instruction's most used register bank.
     #[inline]
     fn reads(&self, operands: Operands) -> u8 {
         match self.banks {
@@ -209,13 +213,13 @@ impl Collectors {
     }
 
     fn wait(&mut self, scheduler: SchedulerId, class: Class, reads: u8, instruction: Instruction) {
-        let lane = &mut self.lanes[scheduler.index()];
+        let group = &mut self.groups[scheduler.index()];
         let bit = 1 << class.index();
-        debug_assert!(lane.waiting_classes & bit == 0, "the dispatch register is taken");
-        lane.waiting[class.index()] = Held { age: self.issued, reads, ready: 0, instruction };
-        lane.waiting_classes |= bit;
-        lane.len += 1;
-        lane.still_until = CoreCycle::ZERO;
+        debug_assert!(group.waiting_classes & bit == 0, "the dispatch register is taken");
+        group.waiting[class.index()] = Held { age: self.issued, reads, ready: 0, instruction };
+        group.waiting_classes |= bit;
+        group.len += 1;
+        group.still_until = CoreCycle::ZERO;
         self.still_until = CoreCycle::ZERO;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
@@ -223,17 +227,17 @@ impl Collectors {
         self.waiting_ports |= 1 << RANKS[class.index()];
     }
 
-    /// Moves everything on until the end of `cycle`. What the load/store unit has taken before is
-    /// out of its registers.
+    /// Advances all instructions through `cycle`. Instructions that the load/store unit took
+    /// earlier have left its registers.
     #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         if self.occupied != 0 && (self.still_until <= cycle || self.offers != memory.offers()) {
-            self.move_on(cycle, memory);
+            self.advance_through(cycle, memory);
         }
         self.now = self.now.max(cycle);
     }
 
-    fn move_on(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
+    fn advance_through(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         while self.occupied != 0 && self.now < cycle {
             let soon = self.now + 1;
             let next = if soon == cycle { soon } else { self.next(soon, memory) };
@@ -245,47 +249,48 @@ impl Collectors {
         }
     }
 
-    /// What units have taken since this was asked.
+    /// Takes the next instruction that a unit has taken.
     #[inline]
     pub fn take_taken(&mut self) -> Option<Taken> {
         self.taken.pop()
     }
 
-    /// Units take from their registers, these from collectors, and these from dispatch registers: in
-    /// this order, so that what one leaves is free for the next.
+    /// Steps one cycle: units take from their registers, these from collectors, and these from
+    /// dispatch registers, in this order, so that a freed entry is available to the next stage.
     fn step(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
         let live = self.live(cycle, self.offers ^ memory.offers());
         for at in bits::ones(live) {
-            self.lanes[at].take(cycle, &mut self.taken);
+            self.groups[at].take(cycle, &mut self.taken);
         }
         for step in 0..self.steps {
             let now = cycle.number() * self.steps + step;
             for at in bits::ones(live) {
-                self.lanes[at].dispatch(SchedulerId::new(at), (now, cycle), memory);
+                self.groups[at].dispatch(SchedulerId::new(at), (now, cycle), memory);
             }
             self.collect(now);
         }
         self.offers = memory.offers();
         self.still_until = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
-            let lane = &mut self.lanes[at];
+            let group = &mut self.groups[at];
             if live >> at & 1 == 1 {
-                lane.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
+                group.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
             }
-            self.still_until = self.still_until.min(lane.still_until);
-            self.occupied &= !(u64::from(lane.len == 0) << at);
+            self.still_until = self.still_until.min(group.still_until);
+            self.occupied &= !(u64::from(group.len == 0) << at);
         }
     }
 
-    /// The lanes in which something may move in `cycle`; the load/store unit has taken something from
-    /// `changed`.
+    /// Returns the groups with possible activity in `cycle`; the load/store unit took instructions
+    /// of the schedulers in `changed`.
     fn live(&self, cycle: CoreCycle, changed: u64) -> u64 {
-        let moves = |&at: &usize| changed >> at & 1 == 1 || self.lanes[at].still_until <= cycle;
+        let moves = |&at: &usize| changed >> at & 1 == 1 || self.groups[at].still_until <= cycle;
         bits::ones(self.occupied).filter(moves).fold(0, |live, at| live | 1 << at)
     }
 
-    /// The dispatch registers of each class pass on their instructions, oldest first. One whose
-    /// scheduler has no free collector stops those behind it (GPGPU-Sim, `allocate_cu`).
+    /// Moves instructions from dispatch registers to collectors, by class and oldest first. An
+    /// instruction whose scheduler has no free collector blocks younger ones of its class
+    /// (GPGPU-Sim, `allocate_cu`).
     fn collect(&mut self, step: u64) {
         let mut open = self.waiting_ports;
         while open != 0 {
@@ -297,28 +302,29 @@ impl Collectors {
         }
     }
 
-    /// Whether the oldest instruction in a dispatch register of `class` finds a collector.
+    /// Moves the oldest instruction in a dispatch register of `class` to a collector; returns
+    /// whether it did.
     fn collect_oldest(&mut self, class: Class, step: u64) -> bool {
-        let lanes = self.waiting[class.index()];
-        let age = |&at: &usize| self.lanes[at].waiting[class.index()].age;
-        let Some(at) = bits::ones(lanes).min_by_key(age) else {
+        let groups = self.waiting[class.index()];
+        let age = |&at: &usize| self.groups[at].waiting[class.index()].age;
+        let Some(at) = bits::ones(groups).min_by_key(age) else {
             self.waiting_ports &= !(1 << RANKS[class.index()]);
             return false;
         };
-        if !self.lanes[at].has_free(step) {
+        if !self.groups[at].has_free(step) {
             return false;
         }
-        self.lanes[at].collect(class, step);
-        self.waiting[class.index()] = lanes & !(1 << at);
+        self.groups[at].collect(class, step);
+        self.waiting[class.index()] = groups & !(1 << at);
         true
     }
 
-    /// The first cycle from `soon` on in which something moves of itself.
+    /// Returns the first cycle from `soon` on with autonomous activity.
     pub fn next(&self, soon: CoreCycle, memory: &MemoryPipeline) -> CoreCycle {
         let mut next = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let offers = memory.offers() >> at & 1 == 1;
-            next = next.min(self.lanes[at].next(soon, self.steps, offers));
+            next = next.min(self.groups[at].next(soon, self.steps, offers));
             if next == soon {
                 break;
             }
@@ -326,10 +332,10 @@ impl Collectors {
         next
     }
 
-    /// A cycle from `soon` on before which the load/store unit, which has nothing to take, is not
-    /// offered anything that it could take.
+    /// Returns a lower bound, from `soon` on, of the next cycle in which an idle load/store unit is
+    /// offered an instruction.
     pub fn next_memory(&self, soon: CoreCycle) -> CoreCycle {
-        let holds = |at: usize| self.lanes[at].collects(MEMORY);
+        let holds = |at: usize| self.groups[at].collects(MEMORY);
         if self.waiting[MEMORY.index()] != 0 || bits::ones(self.occupied).any(holds) {
             soon + 1
         } else {
@@ -338,9 +344,9 @@ impl Collectors {
     }
 }
 
-impl Lane {
-    fn new(collectors: usize) -> Lane {
-        Lane {
+impl CollectorGroup {
+    fn new(collectors: usize) -> CollectorGroup {
+        CollectorGroup {
             waiting: [Held::BLANK; CLASSES],
             registers: [Held::BLANK; CLASSES],
             waiting_classes: 0,
@@ -356,11 +362,11 @@ impl Lane {
         }
     }
 
-    /// Whether nothing can delay an instruction on its way to the register of its unit, which would come
-    /// into a collector in the step `collect` and leave it in the cycle `dispatch`: no other waits for a
-    /// collector or holds the last, and the register will be empty.
+    /// Whether an instruction that enters a collector in step `collect` and leaves it in cycle
+    /// `dispatch` reaches the register of its unit without contention: no other waits for a
+    /// collector, one is free, and the register will be empty.
     #[inline]
-    fn lets_pass(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
+    fn is_uncontended(&self, class: Class, collect: u64, dispatch: CoreCycle) -> bool {
         self.taken[class.index()] <= dispatch
             && self.has_free(collect)
             && (self.len == 0 || self.is_clear(class))
@@ -370,7 +376,7 @@ impl Lane {
         self.waiting_classes == 0 && !self.holds(class) && !self.collects(class)
     }
 
-    /// A unit takes an instruction of `class` in `cycle`.
+    /// Records that a unit takes an instruction of `class` in `cycle`.
     #[inline]
     fn take_at(&mut self, class: Class, cycle: CoreCycle, unit: Unit) {
         self.taken[class.index()] = cycle;
@@ -383,7 +389,7 @@ impl Lane {
         self.free > usize::from(self.passing > step)
     }
 
-    /// Whether the register of the unit holds something.
+    /// Whether the register of the unit is occupied.
     #[inline]
     fn holds(&self, class: Class) -> bool {
         self.register_classes >> class.index() & 1 == 1
@@ -393,7 +399,7 @@ impl Lane {
         self.collectors.iter().flatten().any(|&(held, _)| held == class)
     }
 
-    /// The units that are free take what is in their registers.
+    /// Moves instructions from unit registers into free units.
     fn take(&mut self, cycle: CoreCycle, taken: &mut Vec<Taken>) {
         for at in bits::ones(self.register_classes) {
             if self.unit_free[at] > cycle {
@@ -410,7 +416,8 @@ impl Lane {
         }
     }
 
-    /// The registers that are empty take from the first collector with something for them.
+    /// Moves instructions with all operands from collectors, the first collector first, into empty
+    /// unit registers.
     fn dispatch(
         &mut self,
         scheduler: SchedulerId,
@@ -447,25 +454,25 @@ impl Lane {
         }
     }
 
-    /// The first free collector takes what is in the dispatch register of `class`.
+    /// Moves the instruction in the dispatch register of `class` to the first free collector.
     fn collect(&mut self, class: Class, step: u64) {
         self.waiting_classes &= !(1 << class.index());
         let mut held = self.waiting[class.index()];
         held.ready = step + 1 + u64::from(held.reads);
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
-        *free.expect("one is free") = Some((class, held));
+        *free.expect("a collector is free") = Some((class, held));
         self.free -= 1;
         self.has_moved = true;
     }
 
-    /// Notes at the end of a step when something can move again, from `soon` on.
+    /// Updates, at the end of a step, the earliest cycle with autonomous activity.
     fn settle(&mut self, soon: CoreCycle, steps: u64, offers: bool) {
         let moved = std::mem::take(&mut self.has_moved);
         self.still_until = if moved { soon } else { self.next(soon, steps, offers) };
     }
 
-    /// The first cycle from `soon` on in which something moves of itself. `offers`: the register of
-    /// the load/store unit is taken.
+    /// Returns the first cycle from `soon` on with autonomous activity. `offers`: the load/store
+    /// register is occupied.
     fn next(&self, soon: CoreCycle, steps: u64, offers: bool) -> CoreCycle {
         if self.free > 0 && self.waiting_classes != 0 {
             return soon;

@@ -1,33 +1,32 @@
-//! The end of a kernel before its time (`run.launch_instructions`). Each of its warps ends with the record
-//! that it is at, and none waits for others any longer: they may have ended before they came.
+//! Early termination of a kernel (`run.launch_instructions`): each warp ends with its current
+//! record, and no warp waits for others, which may have ended before their arrival.
 
 use super::Sm;
 use warpmem_sim::{CoreCycle, WarpSlot};
 
 impl Sm {
-    /// Ends the CTAs of a kernel, each of their warps with the record that it is at. Whether any goes on in
-    /// the next step that has waited for others.
+    /// Terminates the CTAs of a kernel. Returns whether a warp that waited for others resumes in
+    /// the next step.
     pub fn end_early(&mut self, kernel: u32) -> bool {
-        for cta in self.residents.of_kernel_mut(kernel) {
-            cta.ends_early = true;
-            self.given_up |= cta.barriers.give_up() | cta.cluster.give_up();
-            for slot in cta.mbarriers.give_up().flat_map(WarpSlot::each) {
-                self.given_up |= slot.bit();
-                let warp = self.warps[slot.index()].as_mut().expect("a warp that waits is present");
-                warp.held -= 1;
+        for cta in self.ctas.of_kernel_mut(kernel) {
+            cta.is_terminated = true;
+            self.sync.released |= cta.barriers.release_all() | cta.cluster.release_all();
+            for slot in cta.mbarriers.release_all().flat_map(WarpSlot::each) {
+                self.sync.released |= slot.bit();
+                self.warps.get_mut(slot).held -= 1;
             }
             for slot in WarpSlot::each(cta.slots) {
-                if let Some(warp) = &mut self.warps[slot.index()] {
+                if let Some(warp) = self.warps.find_mut(slot) {
                     warp.end_early();
                 }
             }
         }
-        self.given_up != 0
+        self.sync.released != 0
     }
 
-    /// Those go on that have waited for others when their kernel ended.
-    pub(super) fn go_on_alone(&mut self, cycle: CoreCycle) {
-        let warps = std::mem::take(&mut self.given_up);
+    /// Resumes warps released by the early termination of their kernel.
+    pub(super) fn resume_released(&mut self, cycle: CoreCycle) {
+        let warps = std::mem::take(&mut self.sync.released);
         self.leave_barrier(warps, cycle, cycle);
     }
 }

@@ -1,17 +1,18 @@
-//! Instruction fetch: which warps get their next instructions.
+//! Instruction fetch: chooses the warps that fetch in a cycle.
 
 use warpmem_sim::WarpSlot;
 
-/// Instructions that a warp gets at a time.
+/// Instructions per fetch.
 pub(super) const FETCHED: u32 = 2;
 
-/// The warps that have no instruction left, served round robin.
+/// Warps without an instruction, served round robin.
 pub(super) struct Fetch {
-    /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
+    /// Warps that fetch per cycle; 0: fetch is ideal.
     warps_per_cycle: u32,
     /// Warps without an instruction, by slot.
     waiting: u64,
-    /// At first slot 0, so that slot 1 is the first to fetch (GPGPU-Sim, `m_last_warp_fetched`).
+    /// Last slot to fetch. Initially 0, so that slot 1 fetches first (GPGPU-Sim,
+    /// `m_last_warp_fetched`).
     last: WarpSlot,
 }
 
@@ -20,7 +21,7 @@ impl Fetch {
         Fetch { warps_per_cycle, waiting: 0, last: WarpSlot(0) }
     }
 
-    /// Whether warps must fetch at all.
+    /// Whether fetch is modelled.
     pub fn is_limited(&self) -> bool {
         self.warps_per_cycle > 0
     }
@@ -35,12 +36,12 @@ impl Fetch {
         self.waiting
     }
 
-    /// The warp in `slot` has no instruction left.
+    /// Queues the warp in `slot`, which has no instruction left.
     pub fn add(&mut self, slot: WarpSlot) {
         self.waiting |= slot.bit();
     }
 
-    /// Takes the next warp that fetches.
+    /// Takes the next warp to fetch.
     pub fn take(&mut self) -> Option<WarpSlot> {
         if self.waiting == 0 {
             return None;

@@ -1,6 +1,6 @@
-//! Mbarriers: counting objects in the shared memory of a CTA, on which warps wait for each other and for
-//! copies (PTX ISA, "mbarrier"). What changes one is a [`Signal`]: it comes from the unit when the banks
-//! have served the instruction, from another SM, or from a copy that has ended.
+//! Mbarriers: barrier objects in the shared memory of a CTA that count arrivals and transferred
+//! bytes (PTX ISA, "mbarrier"). [`Signal`]s update them: from the load/store unit once the banks
+//! have served the instruction, from other SMs, and from completed copies.
 
 use super::Sm;
 use super::cluster::ClusterCta;
@@ -10,21 +10,21 @@ use super::scheduler::CtaSlot;
 use warpmem_sim::{Arrival, CoreCycle, Signal, WarpSlot};
 use warpmem_trace::Mbarrier;
 
-/// An mbarrier whose phases are counted.
+/// An initialised mbarrier.
 struct State {
     offset: u32,
-    /// Arrivals, and bytes, that the present phase lacks.
+    /// Arrivals and bytes missing in the current phase.
     pending: i64,
     bytes: i64,
-    /// Arrivals of each phase to come.
+    /// Arrivals expected in each later phase.
     expected: i64,
-    /// Parity of the present phase.
+    /// Parity of the current phase.
     parity: bool,
-    /// Warps that wait for the end of the present phase, by slot.
+    /// Warps that wait for the current phase, by slot.
     waiting: u64,
 }
 
-/// The mbarriers of a CTA.
+/// Mbarriers of a CTA.
 #[derive(Default)]
 pub(super) struct Mbarriers {
     states: Vec<State>,
@@ -35,8 +35,9 @@ impl Mbarriers {
         self.states.iter_mut().find(|state| state.offset == offset)
     }
 
-    /// Changes an mbarrier; returns the warps that go on. One that nobody has begun is of no account.
-    fn change(&mut self, offset: u32, arrival: Arrival) -> u64 {
+    /// Updates an mbarrier and returns the released warps. Updates of an uninitialised mbarrier
+    /// are ignored.
+    fn update(&mut self, offset: u32, arrival: Arrival) -> u64 {
         if arrival.begins {
             let expected = arrival.count.into();
             self.states.retain(|state| state.offset != offset);
@@ -56,7 +57,8 @@ impl Mbarriers {
         std::mem::take(&mut state.waiting)
     }
 
-    /// Whether the phase of this parity is complete; if not, a warp waits for its end.
+    /// Whether the phase of this parity is complete; if not, makes a warp wait for it. Waits on an
+    /// uninitialised mbarrier do not block.
     fn wait(&mut self, offset: u32, parity: bool, slot: WarpSlot) -> bool {
         let Some(state) = self.at(offset) else { return true };
         let is_complete = state.parity != parity;
@@ -66,30 +68,30 @@ impl Mbarriers {
         is_complete
     }
 
-    /// The warps that wait at each of them, by slot, wait no longer.
-    pub fn give_up(&mut self) -> impl Iterator<Item = u64> {
+    /// Releases the waiting warps of each mbarrier and returns them, by slot.
+    pub fn release_all(&mut self) -> impl Iterator<Item = u64> {
         self.states.iter_mut().map(|state| std::mem::take(&mut state.waiting))
     }
 }
 
-/// What a warp waits for at mbarriers.
+/// Mbarriers and phase of a warp's last wait instruction.
 #[derive(Default)]
 pub(super) struct MbarrierWait {
     parity: bool,
     offsets: Vec<u32>,
 }
 
-/// An arrival that waits for copies of its warp.
+/// An arrival that waits for async copies of its warp.
 pub(super) struct LateArrival {
     signal: Signal,
     copies: Vec<AccessId>,
 }
 
 impl Sm {
-    /// A warp has issued an instruction that is about mbarriers of its own CTA.
+    /// Starts an instruction of a warp on mbarriers of its own CTA.
     pub(super) fn begin_mbarrier(&mut self, slot: WarpSlot, instruction: &Static) {
-        self.has_meetings = true;
-        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
+        self.sync.activate();
+        let warp = self.warps.get_mut(slot);
         let addresses = warp.record.active_addresses();
         match instruction.mbarrier {
             Some(Mbarrier::Wait { parity }) => {
@@ -109,7 +111,7 @@ impl Sm {
         }
     }
 
-    /// Arrivals of the CTA in `slot` after copies that are in flight.
+    /// Arrives at mbarriers of the CTA in `slot` once `copies` have completed.
     fn arrive_late(
         &mut self,
         slot: CtaSlot,
@@ -117,28 +119,28 @@ impl Sm {
         increments: bool,
         copies: &[AccessId],
     ) {
-        let cta = self.residents.cta(slot);
+        let cta = self.ctas.cta(slot);
         let cta = ClusterCta { kernel: cta.kernel, cta: cta.index };
         let mut signals = Vec::new();
         write_signals(Mbarrier::Arrive { arrivals: 1, bytes: 0 }, addresses, cta, &mut signals);
         for signal in signals {
-            let mbarriers = &mut self.residents.cta_mut(slot).mbarriers;
+            let mbarriers = &mut self.ctas.cta_mut(slot).mbarriers;
             if let Some(state) = mbarriers.at(signal.offset).filter(|_| increments) {
                 state.pending += i64::from(signal.arrival.count);
             }
             if copies.is_empty() {
                 self.memory.signal(signal);
             } else {
-                self.late_arrivals.push(LateArrival { signal, copies: copies.to_vec() });
+                self.sync.late_arrivals.push(LateArrival { signal, copies: copies.to_vec() });
             }
         }
     }
 
-    /// A copy of a warp has ended: what waited for it and no other arrives.
+    /// Completes a copy of a warp, and the arrivals that waited only for it.
     pub(super) fn end_copy(&mut self, done: &Completed) {
-        self.warp_mut(done.warp_slot).copies.retain(|&copy| copy != done.access);
+        self.warps.get_mut(done.warp_slot).copies.retain(|&copy| copy != done.access);
         let memory = &mut self.memory;
-        self.late_arrivals.retain_mut(|late| {
+        self.sync.late_arrivals.retain_mut(|late| {
             late.copies.retain(|&copy| copy != done.access);
             if late.copies.is_empty() {
                 memory.signal(late.signal);
@@ -147,36 +149,37 @@ impl Sm {
         });
     }
 
-    /// The banks have answered a wait: the warp waits for the phases that are not complete, as at a
-    /// barrier.
-    pub(super) fn look_at_mbarriers(&mut self, slot: WarpSlot) {
-        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
+    /// Makes a warp whose wait instruction has completed in the banks wait for the incomplete
+    /// phases, as at a barrier.
+    pub(super) fn wait_at_mbarriers(&mut self, slot: WarpSlot) {
+        let warp = self.warps.get_mut(slot);
         let MbarrierWait { parity, offsets } = &warp.mbarrier_wait;
-        let cta = self.residents.cta_mut(warp.cta);
-        let waits = |&&offset: &&u32| !cta.ends_early && !cta.mbarriers.wait(offset, *parity, slot);
+        let cta = self.ctas.cta_mut(warp.cta);
+        let waits =
+            |&&offset: &&u32| !cta.is_terminated && !cta.mbarriers.wait(offset, *parity, slot);
         let unmet = offsets.iter().filter(waits).count() as u32;
         warp.held += unmet;
         if unmet > 0 {
-            self.sets.turn_to_barrier(slot);
+            self.sets.move_to_barrier(slot);
         }
     }
 
-    /// Mbarriers change; warps whose phases are complete may issue from `from` on.
+    /// Applies pending signals; warps whose phases complete may issue from `from` on.
     pub(super) fn take_signals(&mut self, cycle: CoreCycle, from: CoreCycle) {
         while let Some(signal) = self.memory.take_signal() {
             let cta = ClusterCta { kernel: signal.kernel, cta: signal.cta };
-            // A CTA that has ended left its mbarriers behind.
-            let Some(slot) = self.residents.slot_of(cta) else { continue };
-            let mbarriers = &mut self.residents.cta_mut(slot).mbarriers;
-            let released = mbarriers.change(signal.offset, signal.arrival);
+            // Signals to ended CTAs are dropped.
+            let Some(slot) = self.ctas.slot_of(cta) else { continue };
+            let mbarriers = &mut self.ctas.cta_mut(slot).mbarriers;
+            let released = mbarriers.update(signal.offset, signal.arrival);
             self.leave_mbarrier(released, cycle, from);
         }
     }
 
-    /// Warps go on that have waited at an mbarrier.
+    /// Resumes warps released from an mbarrier.
     fn leave_mbarrier(&mut self, warps: u64, cycle: CoreCycle, from: CoreCycle) {
         for slot in WarpSlot::each(warps) {
-            let warp = self.warp_mut(slot);
+            let warp = self.warps.get_mut(slot);
             warp.held -= 1;
             if warp.held == 0 {
                 self.leave_barrier(slot.bit(), cycle, from);
@@ -192,9 +195,9 @@ mod tests {
     const FIRST: WarpSlot = WarpSlot(3);
     const SECOND: WarpSlot = WarpSlot(40);
 
-    fn begun(count: u32) -> Mbarriers {
+    fn initialised(count: u32) -> Mbarriers {
         let mut mbarriers = Mbarriers::default();
-        mbarriers.change(8, Arrival { count, begins: true, ..Arrival::default() });
+        mbarriers.update(8, Arrival { count, begins: true, ..Arrival::default() });
         mbarriers
     }
 
@@ -207,51 +210,51 @@ mod tests {
     }
 
     #[test]
-    fn all_who_wait_for_a_phase_go_on_with_its_end() {
-        let mut mbarriers = begun(2);
-        assert!(mbarriers.wait(8, true, FIRST), "the phase before the first");
+    fn all_waiting_warps_resume_when_the_phase_completes() {
+        let mut mbarriers = initialised(2);
+        assert!(mbarriers.wait(8, true, FIRST), "the phase preceding the first is complete");
         assert!(!mbarriers.wait(8, false, FIRST) && !mbarriers.wait(8, false, SECOND));
-        assert_eq!(mbarriers.change(8, arrivals(1)), 0);
-        assert_eq!(mbarriers.change(16, arrivals(1)), 0, "another that nobody has begun");
-        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit() | SECOND.bit());
+        assert_eq!(mbarriers.update(8, arrivals(1)), 0);
+        assert_eq!(mbarriers.update(16, arrivals(1)), 0, "an uninitialised mbarrier");
+        assert_eq!(mbarriers.update(8, arrivals(1)), FIRST.bit() | SECOND.bit());
         assert!(mbarriers.wait(8, false, FIRST));
-        assert!(!mbarriers.wait(8, true, FIRST), "the next phase expects as many");
-        assert_eq!(mbarriers.change(8, arrivals(2)), FIRST.bit());
+        assert!(!mbarriers.wait(8, true, FIRST), "the next phase expects the same arrivals");
+        assert_eq!(mbarriers.update(8, arrivals(2)), FIRST.bit());
     }
 
     #[test]
-    fn a_phase_lacks_the_bytes_that_are_expected_whoever_is_first() {
-        let mut mbarriers = begun(1);
+    fn arrivals_and_bytes_complete_a_phase_in_any_order() {
+        let mut mbarriers = initialised(1);
         assert!(!mbarriers.wait(8, false, FIRST));
-        assert_eq!(mbarriers.change(8, bytes(64)), 0);
-        assert_eq!(mbarriers.change(8, arrivals(1)), 0);
-        assert_eq!(mbarriers.change(8, bytes(-32)), 0);
-        assert_eq!(mbarriers.change(8, bytes(-32)), FIRST.bit());
-        // Bytes may come before they are expected.
+        assert_eq!(mbarriers.update(8, bytes(64)), 0);
+        assert_eq!(mbarriers.update(8, arrivals(1)), 0);
+        assert_eq!(mbarriers.update(8, bytes(-32)), 0);
+        assert_eq!(mbarriers.update(8, bytes(-32)), FIRST.bit());
+        // Bytes may arrive before they are expected.
         assert!(!mbarriers.wait(8, true, FIRST));
-        assert_eq!(mbarriers.change(8, bytes(-64)), 0);
+        assert_eq!(mbarriers.update(8, bytes(-64)), 0);
         let expecting = Arrival { count: 1, bytes: 64, ..Arrival::default() };
-        assert_eq!(mbarriers.change(8, expecting), FIRST.bit());
+        assert_eq!(mbarriers.update(8, expecting), FIRST.bit());
     }
 
     #[test]
-    fn dropped_arrivals_count_once_and_are_not_expected_again() {
-        let mut mbarriers = begun(2);
+    fn dropped_arrivals_count_once_and_lower_the_expected_count() {
+        let mut mbarriers = initialised(2);
         assert!(!mbarriers.wait(8, false, FIRST));
         let dropped = Arrival { count: 1, drops: true, ..Arrival::default() };
-        assert_eq!(mbarriers.change(8, dropped), 0);
-        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit());
+        assert_eq!(mbarriers.update(8, dropped), 0);
+        assert_eq!(mbarriers.update(8, arrivals(1)), FIRST.bit());
         assert!(!mbarriers.wait(8, true, FIRST));
-        assert_eq!(mbarriers.change(8, arrivals(1)), FIRST.bit());
+        assert_eq!(mbarriers.update(8, arrivals(1)), FIRST.bit());
     }
 
     #[test]
-    fn one_that_begins_again_begins_with_its_first_phase() {
-        let mut mbarriers = begun(1);
-        mbarriers.change(8, arrivals(1));
+    fn reinitialisation_restarts_with_the_first_phase() {
+        let mut mbarriers = initialised(1);
+        mbarriers.update(8, arrivals(1));
         assert!(mbarriers.wait(8, false, FIRST));
-        mbarriers.change(8, Arrival { count: 3, begins: true, ..Arrival::default() });
+        mbarriers.update(8, Arrival { count: 3, begins: true, ..Arrival::default() });
         assert!(!mbarriers.wait(8, false, FIRST));
-        assert_eq!(mbarriers.change(8, arrivals(3)), FIRST.bit());
+        assert_eq!(mbarriers.update(8, arrivals(3)), FIRST.bit());
     }
 }

@@ -1,5 +1,4 @@
-//! CTAs on an SM: how they come and go, what they have issued, and which of them pause when fewer
-//! may issue than are resident.
+//! Resident CTAs of an SM: launch, end, allocation of warp slots, and pausing.
 
 use super::barrier::Barriers;
 use super::cluster::{Cluster, ClusterCta};
@@ -12,21 +11,21 @@ use std::sync::Arc;
 use warpmem_sim::{CoreCycle, SmId, WarpSlot};
 use warpmem_trace::{Chunk, TraceError};
 
-/// A CTA on its way to an SM.
+/// A CTA dispatched to an SM.
 pub struct CtaLaunch {
     /// Index of the kernel in the trace.
     pub kernel: u32,
     /// Index of the CTA in the kernel.
     pub cta: u32,
-    /// Number of the CTA in the trace: see [`warpmem_sim::Request::cta`].
+    /// Number of the CTA in the trace; see [`warpmem_sim::Request::cta`].
     pub number: u32,
     pub code: Arc<Code>,
     pub chunk: Arc<Chunk>,
     pub cta_in_chunk: usize,
-    /// L1 bytes while this kernel runs; the cache is emptied if `flush` is set.
+    /// L1 capacity in bytes while this kernel runs; the cache is flushed if `flush` is set.
     pub l1_bytes: u32,
     pub flush: bool,
-    /// The SMs of its cluster's CTAs, by rank; none if it is of no cluster.
+    /// SMs of its cluster's CTAs, by rank; none without a cluster.
     pub cluster: Option<Arc<[SmId]>>,
 }
 
@@ -37,11 +36,11 @@ pub struct CtaEnd {
     pub cta: u32,
     pub sm: SmId,
     pub cycle: CoreCycle,
-    /// Instructions that it issued.
+    /// Instructions issued by the CTA.
     pub issued: Issued,
 }
 
-/// Instructions of warps, and of their threads.
+/// Warp instructions and thread instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Issued {
     pub warp: u64,
@@ -53,56 +52,55 @@ pub(super) struct Cta {
     pub kernel: u32,
     pub index: u32,
     pub number: u32,
-    /// CTAs that came to the SM before it.
+    /// Number of CTAs launched on the SM before it.
     pub age: u64,
-    /// Instructions of its warps that have ended.
+    /// Instructions of its retired warps.
     pub issued: Issued,
-    /// Warps that have not ended.
+    /// Warps that have not retired.
     pub live: u32,
-    /// Its warp slots.
+    /// Warp slots of the CTA.
     pub slots: u64,
     pub barriers: Barriers,
     pub cluster: Cluster,
     pub mbarriers: Mbarriers,
-    /// Its kernel ended before its time: none of its warps waits for others any longer.
-    pub ends_early: bool,
+    /// Its kernel was terminated: none of its warps waits for others.
+    pub is_terminated: bool,
 }
 
-/// The CTAs of an SM: those that have been launched, those that are resident, those that have
-/// ended.
+/// Dispatched, resident and ended CTAs of an SM.
 pub(super) struct Residents {
     launches: VecDeque<CtaLaunch>,
     ctas: Vec<Option<Cta>>,
     ended: VecDeque<CtaEnd>,
-    /// Those that have arrived at the barrier of their cluster, and those whose cluster has, with the
-    /// cycle in which they go on.
-    pub arrivals: VecDeque<ClusterCta>,
-    pub releases: VecDeque<(CoreCycle, ClusterCta)>,
-    /// Warp slots of the SM, and those of resident CTAs.
+    /// Number of warp slots, and slots taken by resident CTAs.
     slots: u32,
     taken: u64,
-    /// The most CTAs that may issue, and the warp slots of those that may not.
+    /// Number of CTAs that may issue, and warp slots of the paused others.
     limit: u32,
     paused: u64,
+    /// Cycles without a resident CTA before the current ones, and the first cycle after the last
+    /// end of a CTA.
+    empty_cycles: u64,
+    empty_since: CoreCycle,
 }
 
 impl Residents {
-    /// An SM has room for so many CTAs and warps.
+    /// Creates an empty SM with `ctas` CTA slots and `warps` warp slots.
     pub fn new(ctas: u32, warps: u32) -> Residents {
         Residents {
             launches: VecDeque::new(),
             ctas: (0..ctas).map(|_| None).collect(),
             ended: VecDeque::new(),
-            arrivals: VecDeque::new(),
-            releases: VecDeque::new(),
             slots: warps,
             taken: 0,
             limit: u32::MAX,
             paused: 0,
+            empty_cycles: 0,
+            empty_since: CoreCycle::ZERO,
         }
     }
 
-    /// A CTA comes with the next step.
+    /// Queues a CTA that starts at the next step.
     pub fn launch(&mut self, launch: CtaLaunch) {
         self.launches.push_back(launch);
     }
@@ -111,21 +109,28 @@ impl Residents {
         self.launches.pop_front()
     }
 
-    /// Whether no CTA is there.
-    pub fn is_empty(&self) -> bool {
-        self.ctas.iter().all(Option::is_none)
+    /// Counts the cycles before `cycle` in which no CTA was resident, before CTAs start in it.
+    fn end_empty_cycles(&mut self, cycle: CoreCycle) {
+        if self.ctas.iter().all(Option::is_none) {
+            self.empty_cycles += cycle.since(self.empty_since);
+        }
     }
 
-    /// Whether a CTA has been launched that has not come.
+    /// Returns the number of cycles before `cycle` with resident CTAs.
+    pub fn occupied_cycles(&self, cycle: CoreCycle) -> u64 {
+        cycle.number() - self.empty_cycles
+    }
+
+    /// Whether a dispatched CTA has not started.
     pub fn has_launches(&self) -> bool {
         !self.launches.is_empty()
     }
 
-    /// A CTA of `live` warps comes: its slot, and its warps' slots. `age`: CTAs that came before
-    /// it.
+    /// Adds a CTA of `live` warps, launched after `age` others; returns its CTA slot and its warp
+    /// slots.
     pub fn add(&mut self, launch: &CtaLaunch, live: u32, age: u64) -> (CtaSlot, u64) {
         let free = self.ctas.iter().position(Option::is_none);
-        let slot = CtaSlot::new(free.expect("a free CTA slot was promised"));
+        let slot = CtaSlot::new(free.expect("the dispatcher reserved a CTA slot"));
         let slots = self.free_slots(live);
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
@@ -140,13 +145,14 @@ impl Residents {
             barriers: Barriers::default(),
             cluster: Cluster::of(launch.cluster.clone()),
             mbarriers: Mbarriers::default(),
-            ends_early: false,
+            is_terminated: false,
         });
         self.choose_paused();
         (slot, slots)
     }
 
-    /// The lowest free warp slots in a row for a CTA of `warps`, or any where none are in a row.
+    /// Allocates the lowest adjacent free warp slots for a CTA of `warps`, or any free slots if no
+    /// run is long enough.
     fn free_slots(&self, warps: u32) -> u64 {
         let all = |n: u32| u64::MAX.checked_shr(64 - n).unwrap_or(0);
         let free = all(self.slots) & !self.taken;
@@ -155,36 +161,37 @@ impl Residents {
         if let Some(at) = positions.find(|&at| free >> at & row == row) {
             return row << at;
         }
-        assert!(free.count_ones() >= warps, "free warp slots were promised");
+        assert!(free.count_ones() >= warps, "the dispatcher reserved warp slots");
         let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
         let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
         free & !rest
     }
 
-    /// Whether there is a CTA in `slot`.
+    /// Whether a CTA is resident in `slot`.
     pub fn has(&self, slot: CtaSlot) -> bool {
         self.ctas[slot.index()].is_some()
     }
 
-    /// The slot of a CTA, if it has not ended.
+    /// Returns the slot of a CTA, if it is resident.
     pub fn slot_of(&self, ClusterCta { kernel, cta }: ClusterCta) -> Option<CtaSlot> {
         let is_it = |one: &Cta| one.kernel == kernel && one.index == cta;
         self.ctas.iter().position(|one| one.as_ref().is_some_and(is_it)).map(CtaSlot::new)
     }
 
     pub fn cta(&self, slot: CtaSlot) -> &Cta {
-        self.ctas[slot.index()].as_ref().expect("the CTA is present")
+        self.ctas[slot.index()].as_ref().expect("the CTA is resident")
     }
 
     pub fn cta_mut(&mut self, slot: CtaSlot) -> &mut Cta {
-        self.ctas[slot.index()].as_mut().expect("the CTA is present")
+        self.ctas[slot.index()].as_mut().expect("the CTA is resident")
     }
 
-    /// The CTA in `slot` ends on SM `sm`.
+    /// Ends the CTA in `slot` on SM `sm`.
     pub fn end(&mut self, slot: CtaSlot, sm: SmId, cycle: CoreCycle) {
-        let cta = self.ctas[slot.index()].take().expect("the CTA is present");
+        let cta = self.ctas[slot.index()].take().expect("the CTA is resident");
         self.taken &= !cta.slots;
         self.choose_paused();
+        self.empty_since = cycle + 1;
         let Cta { kernel, index, issued, .. } = cta;
         self.ended.push_back(CtaEnd { kernel, cta: index, sm, cycle, issued });
     }
@@ -193,23 +200,23 @@ impl Residents {
         self.ended.pop_front()
     }
 
-    /// The resident CTAs of a kernel, by slot.
+    /// Iterates over the resident CTAs of a kernel.
     pub fn of_kernel(&self, kernel: u32) -> impl Iterator<Item = &Cta> {
         self.ctas.iter().flatten().filter(move |cta| cta.kernel == kernel)
     }
 
-    /// The same, to be changed.
+    /// Iterates over the resident CTAs of a kernel.
     pub fn of_kernel_mut(&mut self, kernel: u32) -> impl Iterator<Item = &mut Cta> {
         self.ctas.iter_mut().flatten().filter(move |cta| cta.kernel == kernel)
     }
 
-    /// Warp slots of CTAs that may not issue.
+    /// Returns the warp slots of paused CTAs.
     #[inline]
     pub fn paused(&self) -> u64 {
         self.paused
     }
 
-    /// Sets the most CTAs that may issue; whether that is a change.
+    /// Limits the CTAs that may issue; returns whether the limit changed.
     pub fn limit(&mut self, ctas: u32) -> bool {
         if self.limit == ctas {
             return false;
@@ -219,7 +226,7 @@ impl Residents {
         true
     }
 
-    /// The CTAs launched last pause, as many as there are beyond the limit.
+    /// Pauses the most recently launched CTAs beyond the limit.
     fn choose_paused(&mut self) {
         if self.limit == u32::MAX {
             return;
@@ -233,21 +240,19 @@ impl Residents {
 }
 
 impl Sm {
-    /// Hands the SM a CTA; it starts at the SM's next step.
+    /// Dispatches a CTA to the SM; it starts at the SM's next step.
     pub fn launch(&mut self, launch: CtaLaunch) {
-        self.residents.launch(launch);
+        self.ctas.launch(launch);
     }
 
-    /// Takes the first of the CTAs that have ended.
+    /// Takes the next ended CTA.
     pub fn take_ended(&mut self) -> Option<CtaEnd> {
-        self.residents.take_ended()
+        self.ctas.take_ended()
     }
 
     pub(super) fn start_ctas(&mut self, cycle: CoreCycle) -> Result<(), TraceError> {
-        if self.residents.is_empty() {
-            self.cycles_without_ctas += cycle.since(self.without_ctas_from);
-        }
-        while let Some(launch) = self.residents.take_launch() {
+        self.ctas.end_empty_cycles(cycle);
+        while let Some(launch) = self.ctas.take_launch() {
             self.start_cta(&launch, cycle)?;
         }
         Ok(())
@@ -259,40 +264,34 @@ impl Sm {
         }
         let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
         let live = entry.warps.len() as u32;
-        let (cta, slots) = self.residents.add(launch, live, self.result.ctas);
+        let (cta, slots) = self.ctas.add(launch, live, self.result.ctas);
         self.result.ctas += 1;
         let warps =
             WarpSlot::each(slots).zip(&entry.warps).map(|(slot, warp)| (slot, warp.records));
         let warps: Vec<(WarpSlot, u32)> = warps.collect();
-        self.policy.launched(&ResidentCta { slot: cta, warps: &warps });
+        self.issue.policy.launched(&ResidentCta { slot: cta, warps: &warps });
         for (index, (warp, (slot, _))) in entry.warps.iter().zip(warps).enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
             let warp = Warp::new(Arc::clone(&launch.code), cursor, cta, warp.warp_in_cta);
             self.start_warp(slot, warp, cycle)?;
         }
         if live == 0 {
-            self.end_cta(cta);
+            self.ctas.end(cta, self.id, self.cycle);
         }
         Ok(())
     }
 
-    pub(super) fn end_cta(&mut self, slot: CtaSlot) {
-        self.residents.end(slot, self.id, self.cycle);
-        self.without_ctas_from = self.cycle + 1;
-    }
-
-    /// Warp instructions that each CTA of a kernel on this SM has issued.
+    /// Returns the warp instructions issued by each resident CTA of a kernel.
     pub fn issued_by_ctas(&self, kernel: u32) -> Vec<u64> {
-        let issued =
-            |slot: WarpSlot| self.warps[slot.index()].as_ref().map_or(0, |warp| warp.index);
+        let issued = |slot: WarpSlot| self.warps.find(slot).map_or(0, |warp| warp.index);
         let of_cta =
             |cta: &Cta| cta.issued.warp + WarpSlot::each(cta.slots).map(issued).sum::<u64>();
-        self.residents.of_kernel(kernel).map(of_cta).collect()
+        self.ctas.of_kernel(kernel).map(of_cta).collect()
     }
 
-    /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a
-    /// change.
+    /// Limits the CTAs that may issue from the next step on, at least 1; returns whether the limit
+    /// changed.
     pub fn limit_running(&mut self, ctas: u32) -> bool {
-        self.residents.limit(ctas)
+        self.ctas.limit(ctas)
     }
 }

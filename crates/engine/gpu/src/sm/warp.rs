@@ -1,4 +1,4 @@
-//! The state of a resident warp.
+//! State of a resident warp: its position in the trace and its outstanding dependences.
 
 use super::code::Code;
 use super::mbarrier::MbarrierWait;
@@ -8,19 +8,18 @@ use std::sync::Arc;
 use warpmem_sim::CoreCycle;
 use warpmem_trace::{MAX_DEPENDENCE, Record, WarpCursor};
 
-/// Results that the dependence window looks back on.
+/// Results covered by the dependence window.
 const WINDOW: usize = MAX_DEPENDENCE as usize;
 
-/// A load whose result is not back.
+/// A load in flight.
 #[derive(Clone, Copy)]
 struct Outstanding {
     access: AccessId,
-    /// Index of the first instruction that needs the result.
+    /// Index of the first instruction that uses the result.
     used_at: u64,
 }
 
-/// A warp: its position in its trace and what it waits for. The fields that every issue reads lie
-/// together, before those that only memory instructions need.
+/// A warp. Fields read at every issue come first, before those of memory instructions only.
 #[repr(C)]
 pub(super) struct Warp {
     pub code: Arc<Code>,
@@ -28,35 +27,35 @@ pub(super) struct Warp {
     pub index: u64,
     /// Index of the first instruction that must wait for a load.
     pub use_limit: u64,
-    /// When the last of all results is there.
+    /// Cycle in which the last result is ready.
     pub drained: CoreCycle,
-    /// Next instruction, and the end of those of the current record.
+    /// Next instruction, and end of the current record's instructions.
     pub op: u32,
     pub op_end: u32,
-    /// Instructions fetched and not issued.
+    /// Instructions fetched but not issued.
     pub fetched: u32,
     pub cta: CtaSlot,
-    /// Instructions in flight that return data, and those that do not (stores, reductions,
+    /// Memory instructions in flight that return data, and that do not (stores, reductions,
     /// prefetches).
     pub loads: u32,
     pub posted: u32,
-    /// What it issues nothing behind: atomics in flight, and phases of mbarriers.
+    /// Reasons that block all issue: stalling atomics in flight and incomplete mbarrier phases.
     pub held: u32,
-    /// The next instruction waits for all that were posted (fence).
+    /// The next instruction waits for all posted ones (fence).
     pub fence: bool,
-    /// Instructions that no unit has taken yet, and the last of them, one bit each like `results`.
+    /// Instructions that no unit has taken; in `pending`, one bit each, indexed like `results`.
     pub untaken: u32,
     pending: u64,
-    /// When the last compute results are there, by instruction index; cycles, low 32 bits.
+    /// Cycles in which the last compute results are ready, by instruction index; low 32 bits.
     results: [u32; WINDOW],
     outstanding: Vec<Outstanding>,
     pub warp_in_cta: u32,
-    /// Times that it has arrived at the barrier of its cluster.
+    /// Arrivals at the cluster barrier.
     pub cluster_arrivals: u32,
     pub mbarrier_wait: MbarrierWait,
     /// Async copies in flight.
     pub copies: Vec<AccessId>,
-    /// Thread instructions of the records it has begun.
+    /// Thread instructions of the records begun.
     pub thread_instructions: u64,
     cursor: WarpCursor,
     pub record: Record,
@@ -91,7 +90,7 @@ impl Warp {
         }
     }
 
-    /// Moves to the next record that has instructions; `false` at the end of the trace.
+    /// Moves to the next record with instructions; returns `false` at the end of the trace.
     pub fn next_record(&mut self) -> Result<bool, warpmem_trace::TraceError> {
         while self.cursor.next(&mut self.record)? {
             let ops = self.code.ops_of(self.record.instruction.0);
@@ -103,17 +102,17 @@ impl Warp {
         Ok(false)
     }
 
-    /// The record that it is at becomes its last.
+    /// Makes the current record the last.
     pub fn end_early(&mut self) {
         self.cursor.skip_rest();
     }
 
-    /// Records that the warp has not begun.
+    /// Returns the number of records not begun.
     pub fn records_left(&self) -> u32 {
         self.cursor.remaining()
     }
 
-    /// Notes when the result of the instruction about to be counted is there.
+    /// Sets the result cycle of the instruction about to be counted.
     #[inline]
     pub fn set_result(&mut self, cycle: CoreCycle) {
         let at = self.index as usize % WINDOW;
@@ -122,13 +121,13 @@ impl Warp {
         self.drained = self.drained.max(cycle);
     }
 
-    /// The instruction about to be counted waits for its unit.
+    /// Marks the instruction about to be counted as waiting for its unit.
     pub fn set_untaken(&mut self) {
         self.pending |= 1 << (self.index as usize % WINDOW);
         self.untaken += 1;
     }
 
-    /// A unit has taken instruction `index`, whose result will be there at `cycle`.
+    /// Sets the result cycle of instruction `index`, which its unit has taken.
     pub fn set_result_of(&mut self, index: u64, cycle: CoreCycle) {
         self.untaken -= 1;
         self.drained = self.drained.max(cycle);
@@ -150,22 +149,23 @@ impl Warp {
             })
     }
 
-    /// The first cycle from `cycle` on at which the compute results that the next instruction needs
-    /// are there.
+    /// Returns the first cycle from `cycle` on in which the next instruction has its compute
+    /// operands.
     #[inline]
     pub fn operands_ready(&self, cycle: CoreCycle) -> CoreCycle {
         let code = &self.code;
         let mut wait = 0i32;
         for &distance in code.deps(code.op(self.op)) {
             let at = self.index.wrapping_sub(u64::from(distance)) as usize % WINDOW;
-            // Latencies are far below 2^31 cycles, so that the low 32 bits tell past from future.
+            // Latencies are far below 2^31 cycles, so the low 32 bits distinguish past from
+            // future.
             wait = wait.max(self.results[at].wrapping_sub(cycle.number() as u32) as i32);
         }
         cycle + wait as u64
     }
 
-    /// A load was issued as the instruction before `index`; its result is used `distance`
-    /// instructions on.
+    /// Adds a load, issued as the instruction before `index`; its result is used `distance`
+    /// instructions later.
     pub fn add_load(&mut self, access: AccessId, distance: u32) {
         self.loads += 1;
         if distance != u32::MAX {
@@ -175,7 +175,7 @@ impl Warp {
         }
     }
 
-    /// A load's result is back.
+    /// Completes a load.
     pub fn finish_load(&mut self, access: AccessId) {
         self.loads -= 1;
         if let Some(at) = self.outstanding.iter().position(|o| o.access == access) {

@@ -1,11 +1,11 @@
-//! What the warps of an SM do, as sets with a bit for each warp slot.
+//! States of an SM's warps, as sets with a bit per warp slot.
 
 use super::account::Idle;
 use super::code::{CLASSES, Class, MEMORY};
 use super::scheduler::{SchedulerId, WarpView};
 use warpmem_sim::{CoreCycle, WarpSlot};
 
-/// The warps of an SM by what they do. A present warp is in one of these states:
+/// Warps by state. A present warp is in one of these states:
 ///
 /// ```text
 ///  waits for operands ─▶ ready ─▶ issues ─┬─▶ waits for operands
@@ -13,10 +13,10 @@ use warpmem_sim::{CoreCycle, WarpSlot};
 ///                                         ├─▶ waiting_for_memory: a load, or a fence
 ///                                         ├─▶ at_barrier
 ///                                         └─▶ at_end, first draining,
-///                                             then waiting_for_memory ─▶ gone
+///                                             then waiting_for_memory ─▶ retired
 /// ```
 pub(super) struct WarpSets {
-    /// Warps that have not ended.
+    /// Resident warps.
     present: u64,
     /// Warps whose next instruction has its operands.
     ready: u64,
@@ -26,18 +26,18 @@ pub(super) struct WarpSets {
     /// Warps whose next instruction reads through L1.
     loads: u64,
     at_barrier: u64,
-    /// Warps at the end of their trace whose last instructions are still in the pipeline.
+    /// Warps at the end of their trace with instructions in the pipeline.
     draining: u64,
-    /// Warps at the end of their trace, with instructions perhaps in flight.
+    /// Warps at the end of their trace, possibly with instructions in flight.
     at_end: u64,
     waiting_for_memory: u64,
-    /// By slot: launch order, launch cycle, and the cycle of the launch or of the last end of a
+    /// By slot: launch order, launch cycle, and cycle of the launch or of the end of the last
     /// wait.
     ages: Vec<u64>,
     launched: Vec<CoreCycle>,
     awake_since: Vec<CoreCycle>,
     next_age: u64,
-    /// Records that each warp has not begun.
+    /// Records not begun, by slot.
     records_left: Vec<u32>,
 }
 
@@ -86,18 +86,18 @@ impl WarpSets {
         self.at_end
     }
 
-    /// Warps whose next instruction is of this class.
+    /// Returns the warps whose next instruction is of `class`.
     #[inline]
     pub fn of_class(&self, class: Class) -> u64 {
         self.by_class[class.index()]
     }
 
-    /// Core cycle in which the warp in `slot` was launched.
+    /// Returns the launch cycle of the warp in `slot`.
     pub fn launch_cycle(&self, slot: WarpSlot) -> CoreCycle {
         self.launched[slot.index()]
     }
 
-    /// A warp comes into `slot`.
+    /// Adds a warp launched in `slot`.
     pub fn launch(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         self.present |= slot.bit();
         self.ages[slot.index()] = self.next_age;
@@ -106,20 +106,20 @@ impl WarpSets {
         self.next_age += 1;
     }
 
-    /// The warp in `slot` is gone.
+    /// Removes the retired warp in `slot`.
     pub fn remove(&mut self, slot: WarpSlot) {
         self.present &= !slot.bit();
         self.at_end &= !slot.bit();
         self.waiting_for_memory &= !slot.bit();
     }
 
-    /// The warp in `slot` begins a record and has so many left.
+    /// Sets the number of records that the warp in `slot` has not begun.
     pub fn set_records_left(&mut self, slot: WarpSlot, records: u32) {
         self.records_left[slot.index()] = records;
     }
 
-    /// Sets the class whose unit a warp's next instruction needs, if that is known, and whether it
-    /// reads through L1.
+    /// Sets the class whose unit a warp's next instruction needs and whether it reads through L1;
+    /// `None` until the instruction is fetched.
     pub fn set_class(&mut self, slot: WarpSlot, next: Option<(Class, bool)>) {
         let old = self.classes[slot.index()];
         self.by_class[old.index()] &= !slot.bit();
@@ -131,33 +131,32 @@ impl WarpSets {
         }
     }
 
-    /// The warp in `slot` is at the end of its trace; its last instructions are in the pipeline.
+    /// Moves the warp in `slot` to the end of its trace, with its last instructions in the
+    /// pipeline.
     pub fn drain(&mut self, slot: WarpSlot) {
         self.draining |= slot.bit();
         self.at_end |= slot.bit();
     }
 
-    /// The time of these warps has come: they are ready. Those that were draining are not, and are
-    /// returned.
+    /// Makes these warps ready, except draining ones, which are returned.
     pub fn take_due(&mut self, due: u64) -> u64 {
         self.ready |= due & !self.draining;
         due & self.draining
     }
 
-    /// The last instructions of these warps have left the pipeline; some may be in flight in
-    /// memory.
+    /// Ends the drain of these warps; some may have instructions in flight in memory.
     pub fn end_drained(&mut self, warps: u64) {
         self.draining &= !warps;
         self.waiting_for_memory |= warps;
     }
 
-    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions
-    /// perhaps in flight.
+    /// Whether a warp has reached the end of its trace and drained; it may have instructions in
+    /// flight in memory.
     pub fn has_ended(&self, slot: WarpSlot) -> bool {
         slot.is_in(self.at_end & self.waiting_for_memory)
     }
 
-    /// The warp in `slot` issues.
+    /// Removes the issuing warp in `slot` from the ready set.
     #[inline]
     pub fn issue(&mut self, slot: WarpSlot) {
         self.ready &= !slot.bit();
@@ -171,25 +170,25 @@ impl WarpSets {
         self.at_barrier |= slot.bit();
     }
 
-    /// The warp in `slot`, which waited for memory, waits for other warps from now on.
-    pub fn turn_to_barrier(&mut self, slot: WarpSlot) {
+    /// Makes the warp in `slot`, which waited for memory, wait for other warps.
+    pub fn move_to_barrier(&mut self, slot: WarpSlot) {
         self.at_barrier |= slot.bit();
         self.waiting_for_memory &= !(slot.bit() & !self.at_end);
     }
 
-    /// These warps leave their barrier. Returns those that are not draining.
+    /// Releases these warps from their barrier and returns those that are not draining.
     pub fn leave_barrier(&mut self, warps: u64) -> u64 {
         self.at_barrier &= !warps;
         warps & !self.draining
     }
 
-    /// The warp in `slot` stops waiting for memory or at a barrier.
+    /// Ends the wait of the warp in `slot` for memory or at a barrier.
     pub fn wake(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         self.waiting_for_memory &= !slot.bit();
         self.awake_since[slot.index()] = cycle;
     }
 
-    /// Why nothing issues. Warps of CTAs that pause do not count.
+    /// Returns the reason for which nothing issues, ignoring paused warps.
     pub fn idle_reason(&self, paused: u64) -> Idle {
         let present = self.present & !paused;
         if present == 0 {
@@ -205,7 +204,7 @@ impl WarpSets {
         }
     }
 
-    /// What the policy sees when `scheduler`, which owns the slots `own`, is to issue.
+    /// Returns the policy's view for `scheduler`, which owns the slots `own`.
     #[inline]
     pub fn view(
         &self,

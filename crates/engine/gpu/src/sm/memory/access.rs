@@ -1,43 +1,44 @@
 //! Memory instructions in flight.
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
+use crate::sm::code::Static;
 use warpmem_sim::{CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
-use warpmem_trace::L2Policy;
+use warpmem_trace::{Kind, L2Policy, Mbarrier};
 
 ids! {
     /// Row of an [`AccessTable`].
     pub(in crate::sm) AccessId(u32);
 }
 
-/// Turnaround of an off-chip request, and its time inside the memory controller, ticks.
+/// Turnaround of an off-chip request, and its time in the memory controller, ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turnaround {
     total: u64,
     in_controller: u64,
 }
 
-/// One memory instruction from issue until its last request is back.
+/// One memory instruction from issue to its last reply.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sm) struct Access {
-    /// Its CTA's number in the trace.
+    /// Number of its CTA in the trace.
     pub cta: u32,
-    /// A register waits for it: loads, atomics, async copies.
+    /// Returns data: loads, atomics, async copies.
     pub returns: bool,
-    /// Its warp issues nothing until it is back.
+    /// Blocks the issue of its warp until it completes.
     pub holds_warp: bool,
-    /// Its data go to other SMs, too.
+    /// Its data also go to other SMs.
     pub is_multicast: bool,
-    /// Somebody is to be told when it has ended: a copy.
-    pub is_told: bool,
-    /// The banks' answer is looked at before its warp goes on: a wait at an mbarrier.
-    pub waits: bool,
-    /// Requests that are not back, those not sent included.
-    pub waiting: u32,
-    /// When the data of its hits are there.
+    /// An async copy with a [`Copy`](super::copies::Copy).
+    pub is_tracked_copy: bool,
+    /// At its completion its warp waits for incomplete mbarrier phases.
+    pub waits_at_mbarrier: bool,
+    /// Requests not answered, including those not sent.
+    pub outstanding: u32,
+    /// Cycle in which the data received so far are ready.
     pub ready_cycle: CoreCycle,
-    /// Its number, if it is a load whose end somebody asked for; else `u32::MAX`.
+    /// Number of the load where a DRAM scheduler tracks loads, else `u32::MAX`.
     pub load: u32,
-    /// What it asks of its lines in the L2.
+    /// L2 eviction policy requested for its lines.
     pub l2_policy: Option<L2Policy>,
     pub row: LoadRow,
     slowest: Turnaround,
@@ -45,22 +46,36 @@ pub(in crate::sm) struct Access {
 }
 
 impl Access {
-    pub fn new(cta: u32, returns: bool, holds_warp: bool, row: LoadRow) -> Access {
-        Access { cta, returns, holds_warp, row, load: u32::MAX, ..Access::default() }
+    /// Creates the access of an instruction of CTA number `cta`; `atomics_stall`: atomics block
+    /// the issue of their warp.
+    pub fn new(instruction: &Static, cta: u32, atomics_stall: bool, row: LoadRow) -> Access {
+        let kind = instruction.kind;
+        let is_atomic = matches!(kind, Kind::Atomic | Kind::Reduction);
+        let waits_at_mbarrier = matches!(instruction.mbarrier, Some(Mbarrier::Wait { .. }));
+        Access {
+            cta,
+            returns: matches!(kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy),
+            holds_warp: atomics_stall && is_atomic || waits_at_mbarrier,
+            waits_at_mbarrier,
+            load: u32::MAX,
+            l2_policy: instruction.l2_policy,
+            row,
+            ..Access::default()
+        }
     }
 
     pub fn warp_slot(&self) -> WarpSlot {
         WarpSlot(self.row.warp_slot as u16)
     }
 
-    /// When it has issued.
+    /// Returns its issue cycle.
     pub fn issue_cycle(&self) -> CoreCycle {
         CoreCycle::new(self.row.issue_cycle)
     }
 
-    /// A request is back, `total` ticks after it was created.
+    /// Records the reply of a request, `total` ticks after its creation.
     pub fn request_back(&mut self, request: &Request, stamps: &Stamps, total: u64) {
-        self.waiting -= 1;
+        self.outstanding -= 1;
         if !request.offchip {
             return;
         }
@@ -75,8 +90,7 @@ impl Access {
         self.row.offchip_requests += 1;
     }
 
-    /// The row of one of its requests, which is back `now`. `period` is the number of ticks in a
-    /// core cycle.
+    /// Returns the row of a request answered at `now`. `period`: ticks per core cycle.
     pub fn request_row(
         &self,
         request: &Request,
@@ -114,7 +128,7 @@ impl Access {
         }
     }
 
-    /// The finished row. `period` is the number of ticks in a core cycle.
+    /// Returns the row of the completed load. `period`: ticks per core cycle.
     pub fn finished_row(&self, cycle: CoreCycle, period: u64) -> LoadRow {
         let mut row = self.row;
         row.load_time = cycle.since(self.issue_cycle());
@@ -128,18 +142,18 @@ impl Access {
     }
 }
 
-/// What is back at an SM is one of these four.
+/// Returns the kind of an access from its answered request.
 fn access_kind(kind: RequestKind) -> AccessKind {
     match kind {
         RequestKind::Atomic => AccessKind::Atomic,
         RequestKind::Fetch => AccessKind::Fetch,
         RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
         RequestKind::Read | RequestKind::Prefetch | RequestKind::Invalidate => AccessKind::Read,
-        RequestKind::Message => unreachable!("it is not memory that answers it"),
+        RequestKind::Message => unreachable!("memory does not answer messages"),
     }
 }
 
-/// The memory instructions in flight of one SM.
+/// Memory instructions in flight of one SM.
 #[derive(Default)]
 pub(super) struct AccessTable {
     rows: Vec<Access>,
@@ -174,7 +188,7 @@ impl AccessTable {
         &mut self.rows[id.index()]
     }
 
-    /// Instructions in flight.
+    /// Returns the number of instructions in flight.
     pub fn len(&self) -> usize {
         self.rows.len() - self.free.len()
     }
@@ -185,13 +199,13 @@ mod tests {
     use super::*;
     use warpmem_sim::Location;
 
-    /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
+    /// Returns the row of a load whose off-chip requests took (turnaround, controller time) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
-        let mut access =
-            Access::new(0, true, false, LoadRow { issue_cycle: 100, ..LoadRow::default() });
-        access.waiting = offchip.len() as u32 + 1;
+        let row = LoadRow { issue_cycle: 100, ..LoadRow::default() };
+        let outstanding = offchip.len() as u32 + 1;
+        let mut access = Access { returns: true, outstanding, row, ..Access::default() };
         let mut request = Request::of_slice(0, RequestKind::Read, Location::ZERO);
-        // On-chip requests take no part, however slow.
+        // On-chip requests do not count, however slow.
         access.request_back(&request, &Stamps::default(), 1_000_000);
         request.offchip = true;
         for &(total, inside) in offchip {
@@ -199,19 +213,19 @@ mod tests {
             let stamps = Stamps { dram_entered: Ticks(7), dram_finished, ..Stamps::default() };
             access.request_back(&request, &stamps, total);
         }
-        assert_eq!(access.waiting, 0);
+        assert_eq!(access.outstanding, 0);
         access.finished_row(CoreCycle::new(150), 10)
     }
 
     #[test]
-    fn divergence_is_of_the_slowest_and_the_fastest_request() {
+    fn divergence_compares_the_slowest_and_the_fastest_request() {
         let row = row(&[(500, 200), (900, 350), (300, 100), (600, 590)]);
         assert_eq!((row.offchip_requests, row.load_time), (4, 50));
         assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(25)));
     }
 
     #[test]
-    fn the_slowest_may_have_spent_less_time_in_the_controller() {
+    fn controller_divergence_may_be_negative() {
         let row = row(&[(300, 200), (900, 50)]);
         assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(-15)));
     }

@@ -1,5 +1,4 @@
-//! The pipelines of the L1 banks, in which sectors wait for the tags, and the miss queue behind
-//! them.
+//! Pipelines of the L1 banks, in which lookups travel to the tags, and the miss queue.
 
 use super::access::AccessId;
 use super::sectors::Sector;
@@ -7,19 +6,19 @@ use warpmem_cache::ReservationFail;
 use warpmem_sim::{CoreCycle, bits, ids};
 
 ids! {
-    /// A bank of an L1. As wide as an index, so that a loop over them checks no bounds.
+    /// A bank of an L1. `usize` so that loops over banks need no bounds checks.
     pub(super) L1Bank(usize);
 }
 
-/// A sector that a memory instruction asks L1 for.
+/// Lookup of a sector for a memory instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup {
     pub sector: Sector,
     pub access: AccessId,
     pub store: bool,
-    /// It belongs to local memory.
+    /// The sector is in local memory.
     pub local: bool,
-    /// Cycle in which it entered its bank.
+    /// Cycle of its entry into the bank.
     pub entered: CoreCycle,
 }
 
@@ -36,9 +35,9 @@ impl Lookup {
 /// One bank: a pipeline whose first lookup stays at the tags while it fails.
 #[derive(Clone, Copy)]
 struct Bank {
-    /// Cycle in which the first is at the tags; never, where there is none.
+    /// Cycle in which the first lookup reaches the tags; never, if there is none.
     due: CoreCycle,
-    /// What the first lacks, and since when.
+    /// Reason and start of the first lookup's failure.
     failing: Option<ReservationFail>,
     failing_since: CoreCycle,
     head: u32,
@@ -50,12 +49,12 @@ pub(super) struct Banks {
     latency: u64,
     entries: u32,
     banks: Vec<Bank>,
-    /// Banks that hold a lookup, one bit each; those whose first cannot go on, and those of them
-    /// that lack an entry of the miss queue.
+    /// Banks with lookups, one bit each; banks whose first lookup fails; and those of them that
+    /// lack a miss-queue entry.
     occupied: u64,
     failing: u64,
     lacking: u64,
-    /// The entries of bank after bank.
+    /// Entries, bank by bank.
     lookups: Vec<Lookup>,
 }
 
@@ -75,7 +74,7 @@ impl Banks {
         }
     }
 
-    /// Banks that hold a lookup.
+    /// Iterates over the banks with lookups.
     #[inline]
     pub fn occupied(&self) -> impl Iterator<Item = L1Bank> + use<> {
         bits::ones(self.occupied).map(L1Bank)
@@ -95,7 +94,7 @@ impl Banks {
     }
 
     #[inline]
-    fn place(&self, bank: L1Bank, at: u32) -> usize {
+    fn index_of(&self, bank: L1Bank, at: u32) -> usize {
         let at = if at < self.entries { at } else { at - self.entries };
         bank.index() * self.entries as usize + at as usize
     }
@@ -104,8 +103,8 @@ impl Banks {
     pub fn push(&mut self, bank: L1Bank, lookup: Lookup) {
         debug_assert!(self.has_room(bank));
         let Bank { head, len, .. } = self.banks[bank.index()];
-        let place = self.place(bank, head + len);
-        self.lookups[place] = lookup;
+        let at = self.index_of(bank, head + len);
+        self.lookups[at] = lookup;
         let state = &mut self.banks[bank.index()];
         state.len += 1;
         if len == 0 {
@@ -114,11 +113,11 @@ impl Banks {
         }
     }
 
-    /// The lookup that is at the tags of a bank in `cycle`.
+    /// Returns the lookup at the tags of a bank in `cycle`.
     #[inline]
     pub fn at_tags(&self, bank: L1Bank, cycle: CoreCycle) -> Option<&Lookup> {
         let Bank { due, head, .. } = self.banks[bank.index()];
-        (due <= cycle).then(|| &self.lookups[self.place(bank, head)])
+        (due <= cycle).then(|| &self.lookups[self.index_of(bank, head)])
     }
 
     #[inline]
@@ -127,7 +126,7 @@ impl Banks {
         let Bank { head, len, .. } = self.banks[bank.index()];
         let next = if head + 1 < self.entries { head + 1 } else { 0 };
         let due = if len > 1 {
-            self.lookups[self.place(bank, next)].entered + self.latency
+            self.lookups[self.index_of(bank, next)].entered + self.latency
         } else {
             self.occupied &= !(1 << bank.0);
             CoreCycle::NEVER
@@ -136,24 +135,24 @@ impl Banks {
         (state.head, state.len, state.due) = (next, len - 1, due);
     }
 
-    /// What the first of a bank lacks.
+    /// Returns the reason for which the first lookup of a bank fails.
     #[inline]
     pub fn failing(&self, bank: L1Bank) -> Option<ReservationFail> {
         self.banks[bank.index()].failing
     }
 
-    /// Whether the first of any bank cannot go on.
+    /// Whether the first lookup of any bank fails.
     pub fn any_fails(&self) -> bool {
         self.failing != 0
     }
 
-    /// Whether the first of any bank lacks an entry of the miss queue.
+    /// Whether the first lookup of any bank lacks a miss-queue entry.
     #[inline]
     pub fn any_lacks_room(&self) -> bool {
         self.lacking != 0
     }
 
-    /// The first of a bank cannot go on from `cycle` on.
+    /// Records that the first lookup of a bank fails in `cycle`.
     pub fn fail(&mut self, bank: L1Bank, reason: ReservationFail, cycle: CoreCycle) {
         self.failing |= 1 << bank.0;
         self.lacking |= u64::from(reason == ReservationFail::MissQueueFull) << bank.0;
@@ -161,7 +160,7 @@ impl Banks {
         (bank.failing, bank.failing_since) = (Some(reason), cycle);
     }
 
-    /// Ends a failure: its reason, and its cycles until `cycle`.
+    /// Ends the failure of a bank; returns its reason and its cycles up to `cycle`.
     #[inline]
     pub fn end_fail(&mut self, bank: L1Bank, cycle: CoreCycle) -> Option<(ReservationFail, u64)> {
         self.failing &= !(1 << bank.0);
@@ -170,9 +169,9 @@ impl Banks {
         bank.failing.take().map(|reason| (reason, cycle.since(bank.failing_since)))
     }
 
-    /// The next cycle from `cycle` on in which the tags can serve something without an outside
-    /// event: the first of a bank comes to them, or an entry of the miss queue, which sends one
-    /// request a cycle, becomes free (unless the queue is `blocked`).
+    /// Returns the next cycle from `cycle` on in which the tags can serve a lookup without an
+    /// outside event: the first lookup of a bank reaches them, or a miss-queue entry is freed, one
+    /// per cycle unless the queue is `blocked`.
     #[inline]
     pub fn next(&self, cycle: CoreCycle, blocked: bool) -> CoreCycle {
         if self.lacking != 0 && !blocked {
@@ -184,10 +183,10 @@ impl Banks {
     }
 }
 
-/// Requests that leave an L1 one a cycle, at most so many of them waiting.
+/// Queue of requests that leave L1 one per cycle.
 pub(super) struct MissQueue {
     entries: u64,
-    /// Cycle in which the last leaves.
+    /// Cycle in which the last request leaves.
     last: CoreCycle,
 }
 
@@ -196,13 +195,13 @@ impl MissQueue {
         MissQueue { entries: entries.into(), last: CoreCycle::ZERO }
     }
 
-    /// Free entries in `cycle`.
+    /// Returns the number of free entries in `cycle`.
     #[inline]
     pub fn room(&self, cycle: CoreCycle) -> usize {
         self.entries.saturating_sub(self.last.saturating_since(cycle)) as usize
     }
 
-    /// Takes an entry; the cycle in which the request leaves.
+    /// Takes an entry; returns the cycle in which the request leaves.
     #[inline]
     pub fn push(&mut self, cycle: CoreCycle) -> CoreCycle {
         self.last = self.last.max(cycle) + 1;

@@ -1,4 +1,4 @@
-//! From the lanes' addresses to requests.
+//! Coalescing of lane addresses into sectors, and bank conflicts of shared memory.
 
 use super::sectors::{Sector, Sectors};
 use std::collections::BTreeMap;
@@ -8,19 +8,19 @@ use warpmem_trace::MAX_REGISTER_WIDTH;
 /// Bytes of a page, the unit of `run.page_offset`.
 const PAGE_BYTES: u64 = 4096;
 
-/// Parts that a sector's byte masks distinguish.
+/// Bits of a sector's byte mask.
 const PARTS: u32 = 32;
 
-/// Divides lanes' accesses into sectors, in the order in which lanes first touch them, or by their
-/// addresses.
+/// Coalesces lane accesses into sectors, in the order in which lanes first touch them, or by
+/// address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coalescer {
     sector_shift: u32,
-    /// Bytes of one bit of a byte mask.
+    /// Log2 of the bytes per bit of a byte mask.
     part_shift: u32,
     atomic_requests: AtomicRequests,
     order: RequestOrder,
-    /// Bytes by which data lie further up than in the trace.
+    /// Bytes added to all addresses of the trace.
     displacement: u64,
 }
 
@@ -36,9 +36,8 @@ impl Coalescer {
         }
     }
 
-    /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs
-    /// every part that it touches; a store counts as covering only the parts that one lane fills
-    /// whole.
+    /// Writes the distinct sectors of accesses of `width` bytes at `addresses`. A load needs every
+    /// part that it touches; a store covers only the parts that one lane fills completely.
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
         let bulk = width > MAX_REGISTER_WIDTH;
@@ -56,22 +55,22 @@ impl Coalescer {
         self.put_in_order(out);
     }
 
-    /// Whether what the lanes access is what one access to all their bytes would: they lie side by
-    /// side, and no part of a sector is stored to by two.
+    /// Whether the lanes' accesses are equivalent to one access to all their bytes: they are
+    /// contiguous, and no part of a sector is stored to by two lanes.
     #[inline]
     fn is_one_range(&self, addresses: &[u64], width: u64, store: bool) -> bool {
         let Some((&first, rest)) = addresses.split_first() else { return false };
-        let parted = (first | width) & ((1 << self.part_shift) - 1) != 0;
+        let unaligned = (first | width) & ((1 << self.part_shift) - 1) != 0;
         let mut next = first.wrapping_add(width);
         let beside = rest.iter().all(|&address| {
             let expected = next;
             next = next.wrapping_add(width);
             address == expected
         });
-        beside && !(store && parted)
+        beside && !(store && unaligned)
     }
 
-    /// Adds the accesses of lanes, each for itself.
+    /// Adds the accesses of lanes one by one.
     fn add_each(&self, addresses: &[u64], width: u64, store: bool, out: &mut Sectors) {
         for &address in addresses {
             for (sector, bytes) in self.parts(address, width, store) {
@@ -80,8 +79,8 @@ impl Coalescer {
         }
     }
 
-    /// As [`Coalescer::add_each`], for lanes that touch so many sectors each that looking through
-    /// all for every further one would take long.
+    /// As [`Coalescer::add_each`], for lanes with so many sectors that a linear search for each
+    /// would be slow.
     fn add_bulk(&self, addresses: &[u64], width: u64, store: bool, out: &mut Sectors) {
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
         for &lane in addresses {
@@ -93,7 +92,8 @@ impl Coalescer {
         }
     }
 
-    /// The sectors of an access to `bytes` from `address` on, and what it touches of each.
+    /// Iterates over the sectors of an access to `bytes` from `address` on, with the parts that it
+    /// touches.
     #[inline]
     fn parts(&self, address: u64, bytes: u64, store: bool) -> impl Iterator<Item = (u64, u32)> {
         let sector_bytes = 1u64 << self.sector_shift;
@@ -111,9 +111,9 @@ impl Coalescer {
         })
     }
 
-    /// The requests of atomics, `width` bytes each: one for each distinct sector, with the largest
-    /// number of lanes at one address, or as many as that for one lane each. A bulk reduction is one
-    /// request for each sector in both cases.
+    /// Writes the requests of atomics of `width` bytes: per sector, one request with the largest
+    /// number of lanes at one address, or that number of requests of one lane each. A bulk
+    /// reduction makes one request per sector in both cases.
     pub fn atomics(&self, addresses: &[u64], width: u32, out: &mut Sectors) {
         out.clear();
         if width > MAX_REGISTER_WIDTH {
@@ -132,7 +132,7 @@ impl Coalescer {
             let covers = |byte: u64, lane: u64| byte.wrapping_sub(lane) < width;
             let lanes_at =
                 |byte| addresses.iter().filter(|&&lane| covers(byte, lane)).count() as u8;
-            // A lane is longer than a sector, so it covers one of its ends.
+            // A lane is longer than a sector, so it covers one of the sector's ends.
             let last = first.wrapping_add(sector_bytes - 1);
             sector.max_lanes_per_address = lanes_at(first).max(lanes_at(last));
         }
@@ -170,22 +170,23 @@ impl Coalescer {
         }
     }
 
-    /// Parts of a sector that `bytes` from byte `offset` on touch, or fill whole (`store`).
+    /// Returns the parts of a sector that `bytes` from `offset` on touch, or fill completely
+    /// (`store`).
     #[inline]
     fn mask(&self, offset: u64, bytes: u64, store: bool) -> u32 {
-        // What a load touches of a part counts, for a store only whole parts.
+        // Loads count partly touched parts, stores only completely filled ones.
         let up = (1u64 << self.part_shift) - 1;
         let (up_first, up_end) = if store { (up, 0) } else { (0, up) };
         let first = (offset + up_first) >> self.part_shift;
         let end = (offset + bytes + up_end) >> self.part_shift;
-        // Sectors smaller than 32 bytes use the low bits only; their fills set all.
+        // Sectors smaller than 32 bytes use the low bits only; their fills set all bits.
         let below = |part: u64| (1u64 << part.min(PARTS.into())) - 1;
         (below(end) & !below(first)) as u32
     }
 }
 
-/// Counts the passes of shared-memory instructions: the different words of each bank, as lists in
-/// one array.
+/// Counts the passes of shared-memory instructions. The distinct words of each bank are linked
+/// lists in one array.
 pub(super) struct SharedPasses {
     banks: u64,
     bank_bytes: u32,
@@ -208,7 +209,7 @@ impl SharedPasses {
         }
     }
 
-    /// Passes of an instruction: as many as its busiest bank has different words.
+    /// Returns the passes of an instruction: the number of distinct words in its busiest bank.
     pub fn of(&mut self, addresses: impl IntoIterator<Item = u64>, width: u32) -> u32 {
         self.words.clear();
         self.last = [NONE; MAX_BANKS];
@@ -224,17 +225,17 @@ impl SharedPasses {
         passes.into()
     }
 
-    /// Bytes of the different words of the last instruction.
+    /// Returns the bytes of the distinct words of the last instruction.
     pub fn word_bytes(&self) -> u32 {
         self.words.len() as u32 * self.bank_bytes
     }
 
-    /// Bytes that all banks give in a pass.
+    /// Returns the bytes that all banks provide per pass.
     pub fn bytes(&self) -> u32 {
         self.banks as u32 * self.bank_bytes
     }
 
-    /// Adds a word to a bank; how many different ones that has now.
+    /// Adds a word to a bank; returns the bank's number of distinct words.
     fn add(&mut self, bank: usize, word: u64) -> u16 {
         let mut at = self.last[bank];
         while at != NONE {
@@ -252,10 +253,10 @@ impl SharedPasses {
 }
 
 impl Sectors {
-    /// The entry of a sector, with `bytes` added to its parts.
+    /// Returns the entry of a sector, with `bytes` added to its parts.
     #[inline]
     fn add(&mut self, address: u64, bytes: u32) -> &mut Sector {
-        // Neighbouring lanes mostly touch the same sector: look backwards.
+        // Neighbouring lanes mostly touch the same sector, so search backwards.
         let found = self.as_slice().iter().rposition(|s| s.address == address);
         let at = match found {
             Some(at) => at,
@@ -310,17 +311,18 @@ mod tests {
     }
 
     #[test]
-    fn a_store_covers_only_parts_it_fills() {
-        // 128-byte sectors have parts of 4 bytes: two bytes fill none, four aligned bytes fill one.
+    fn a_store_covers_only_completely_filled_parts() {
+        // 128-byte sectors have parts of 4 bytes: two bytes fill none, four aligned bytes fill
+        // one.
         assert_eq!(sectors(&[0x1000], 2, true, 128)[0].bytes, 0);
         assert_eq!(sectors(&[0x1000], 2, false, 128)[0].bytes, 1);
         assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
     }
 
     proptest! {
-        /// Lanes side by side are looked at as one access; beside each lane for itself.
+        /// Compares the range path with the lane-by-lane path.
         #[test]
-        fn lanes_side_by_side_are_each_for_itself(
+        fn contiguous_lanes_coalesce_as_lane_by_lane(
             first in prop_oneof![0u64..1 << 12, u64::MAX - 600..=u64::MAX],
             lanes in 1u64..=32,
             width in prop_oneof![1u32..=20, 250u32..=600],
@@ -331,15 +333,15 @@ mod tests {
             let coalescer = Coalescer { sector_shift, part_shift, ..PER_SECTOR };
             let step = |lane: u64| first.wrapping_add(lane * u64::from(width));
             let addresses: Vec<u64> = (0..lanes).map(step).collect();
-            let (mut together, mut alone) = (Sectors::new(), Sectors::new());
-            coalescer.sectors(&addresses, width, store, &mut together);
-            coalescer.add_each(&addresses, width.into(), store, &mut alone);
-            prop_assert_eq!(together.as_slice(), alone.as_slice());
+            let (mut range, mut by_lane) = (Sectors::new(), Sectors::new());
+            coalescer.sectors(&addresses, width, store, &mut range);
+            coalescer.add_each(&addresses, width.into(), store, &mut by_lane);
+            prop_assert_eq!(range.as_slice(), by_lane.as_slice());
         }
     }
 
     #[test]
-    fn a_bulk_copy_of_one_lane_is_each_of_its_sectors_from_the_first_on() {
+    fn a_bulk_copy_of_one_lane_touches_its_sectors_in_order() {
         let got = sectors(&[0x1010], 4096, false, 32);
         assert_eq!(got.len(), 129, "half a sector at each end");
         assert!((0..).step_by(32).zip(&got).all(|(at, sector)| sector.address == 0x1000 + at));
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(masks, [0xffff_0000, u32::MAX, 0x0000_ffff]);
     }
 
-    /// All 2,048 sectors of each of 32 lanes, which overlap by half.
+    /// 32 lanes of 2,048 sectors each, which overlap by half.
     #[test]
     fn bulk_copies_of_many_lanes_touch_each_sector_once() {
         let addresses: Vec<u64> = (0..32).rev().map(|lane| lane << 15).collect();
@@ -356,13 +358,13 @@ mod tests {
         assert_eq!(
             [got[0].address, got[2048].address],
             [31 << 15, 30 << 15],
-            "as lanes touch them"
+            "in the order of first touch"
         );
     }
 
-    /// The middle 256 bytes are added to by both lanes.
+    /// Both lanes add to the middle 256 bytes.
     #[test]
-    fn bulk_reductions_are_a_request_for_each_sector_with_the_lanes_that_add_to_it() {
+    fn bulk_reductions_make_one_request_per_sector_with_its_lane_count() {
         for coalescer in
             [PER_SECTOR, PER_CONFLICT, Coalescer { displacement: PAGE_BYTES, ..PER_SECTOR }]
         {
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_may_go_out_from_the_highest_address_down() {
+    fn descending_order_sends_the_highest_address_first() {
         let coalescer = Coalescer { order: RequestOrder::Descending, ..PER_CONFLICT };
         let mut out = Sectors::new();
         let mut of = |addresses: &[u64]| {
@@ -396,18 +398,18 @@ mod tests {
     }
 
     #[test]
-    fn atomics_of_a_sector_are_one_request_that_counts_the_lanes_at_one_address() {
+    fn per_sector_atomics_count_the_lanes_at_one_address() {
         assert_eq!(atomics(&PER_SECTOR), [(0x1000, 3), (0x2000, 1)]);
     }
 
     #[test]
-    fn atomics_of_a_sector_are_as_many_requests_as_lanes_at_one_address() {
+    fn per_conflict_atomics_make_one_request_per_lane_at_one_address() {
         let three = [(0x1000, 1); 3];
         assert_eq!(atomics(&PER_CONFLICT), [&three[..], &[(0x2000, 1)]].concat());
     }
 
     #[test]
-    fn data_lie_further_up_by_pages() {
+    fn page_offset_displaces_all_addresses() {
         let mut out = Sectors::new();
         let mut of = |coalescer: &Coalescer| {
             coalescer.sectors(&[0x1010], 32, false, &mut out);
@@ -433,8 +435,8 @@ mod tests {
         assert_eq!(passes(&|_| 64, 4), 1, "broadcast");
         assert_eq!(passes(&|lane| lane * 8, 4), 2, "stride of two words");
         assert_eq!(passes(&|lane| lane * 128, 4), 32, "one bank");
-        assert_eq!(passes(&|lane| lane * 8, 8), 2, "twice what the banks give at once");
+        assert_eq!(passes(&|lane| lane * 8, 8), 2, "twice the bandwidth of the banks");
         assert_eq!(passes(&|lane| lane * 16, 16), 4, "four times");
-        assert_eq!(passes(&|lane| lane / 16 * 64, 16), 1, "two broadcasts side by side");
+        assert_eq!(passes(&|lane| lane / 16 * 64, 16), 1, "two adjacent broadcasts");
     }
 }

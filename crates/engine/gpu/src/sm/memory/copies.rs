@@ -1,62 +1,68 @@
-//! Async copies from memory into shared memory that others know of: several CTAs, or those who wait at an
-//! mbarrier.
+//! Tracked async copies: copies from memory into shared memory that go to several CTAs or signal
+//! mbarriers.
 
 use super::MemoryPipeline;
 use super::access::AccessId;
-use super::messages::{NOBODY, Place, come};
+use super::messages::{ClusterMember, NO_ACCESS, transferred};
 use crate::context::Context;
 use crate::sm::cluster::ClusterCta;
 use crate::sm::code::Static;
 use warpmem_sim::{Arrival, Message, Request, RequestId, RequestKind, Signal, SmId};
 use warpmem_trace::Mbarrier;
 
-/// An async copy in flight from memory, whose data go to other CTAs or which signals mbarriers.
+/// A tracked async copy in flight.
 pub(super) struct Copy {
     access: AccessId,
-    /// CTAs on other SMs.
-    others: Vec<(SmId, ClusterCta)>,
-    /// Sectors that have not come.
-    left: u32,
-    /// The signals for CTAs on this SM, and what others are told, if it signals.
-    here: Vec<Signal>,
-    there: Option<(u32, Arrival)>,
+    /// Destination CTAs on other SMs.
+    remote: Vec<(SmId, ClusterCta)>,
+    /// Sectors that have not arrived.
+    sectors_left: u32,
+    /// Signals to CTAs on this SM, sent at completion.
+    local_signals: Vec<Signal>,
+    /// Mbarrier offset and arrival signalled to remote CTAs, if the copy signals.
+    remote_arrival: Option<(u32, Arrival)>,
 }
 
 impl MemoryPipeline {
-    /// An async copy of `lanes` lanes begins, as so many requests.
+    /// Starts a copy by `lanes` lanes of `member`.
     pub(super) fn begin_copy(
         &mut self,
         access: AccessId,
         instruction: &Static,
-        place: Place,
+        member: ClusterMember,
         lanes: u32,
-        requests: u32,
     ) {
-        let arrival = come(lanes.saturating_mul(instruction.width));
-        let there = match instruction.mbarrier {
+        let arrival = transferred(lanes.saturating_mul(instruction.width));
+        let remote_arrival = match instruction.mbarrier {
             Some(Mbarrier::Signal { offset }) => Some((offset, arrival)),
             _ => None,
         };
         let destinations = match instruction.destinations {
-            0 => 1 << place.rank(),
+            0 => 1 << member.rank(),
             destinations => destinations,
         };
-        let ranks = (0..place.sms.len() as u32).filter(|rank| destinations >> rank & 1 == 1);
-        let (here, others): (Vec<u32>, Vec<u32>) =
-            ranks.partition(|&rank| place.sms[rank as usize] == self.sm);
-        let signal = |&rank: &u32| Some(tell(place.of_rank(rank), there?));
-        let other = |&rank: &u32| (place.sms[rank as usize], place.of_rank(rank));
-        let (here, others) = (here.iter().filter_map(signal).collect(), others.iter().map(other));
-        let others: Vec<_> = others.collect();
+        let ranks = (0..member.sms.len() as u32).filter(|rank| destinations >> rank & 1 == 1);
+        let (local, remote): (Vec<u32>, Vec<u32>) =
+            ranks.partition(|&rank| member.sms[rank as usize] == self.config.sm);
+        let signal = |&rank: &u32| Some(signal_to(member.of_rank(rank), remote_arrival?));
+        let cta = |&rank: &u32| (member.sms[rank as usize], member.of_rank(rank));
+        let remote: Vec<_> = remote.iter().map(cta).collect();
         let row = self.accesses.get_mut(access);
-        row.is_told = true;
-        row.is_multicast = !others.is_empty();
-        self.copies.push(Copy { access, others, left: requests, here, there });
+        row.is_tracked_copy = true;
+        row.is_multicast = !remote.is_empty();
+        self.copies.push(Copy {
+            access,
+            remote,
+            sectors_left: row.row.requests,
+            local_signals: local.iter().filter_map(signal).collect(),
+            remote_arrival,
+        });
     }
 
-    /// The data of a reply go to others, too, as messages from here. Returns whether there was room for
-    /// all of them. The copy has ended when its data are everywhere, unless mbarriers tell that.
-    pub(super) fn pass_on(&mut self, reply: RequestId, ctx: &mut Context) -> bool {
+    /// Forwards the data of a reply to the remote CTAs of a multicast copy. Returns whether the
+    /// port had room for all messages. Without mbarriers the copy completes when its data have
+    /// arrived everywhere.
+    pub(super) fn forward_copy(&mut self, reply: RequestId, ctx: &mut Context) -> bool {
         let Some(messages) = &mut self.messages else { return true };
         let &Request { access, kind, .. } = ctx.requests.get(reply);
         let access = AccessId(access);
@@ -64,38 +70,38 @@ impl MemoryPipeline {
             return true;
         }
         let copy = self.copies.iter_mut().find(|copy| copy.access == access);
-        let copy = copy.expect("it has begun");
-        let asks = messages.ports.asks;
-        if ctx.fabric.room(asks) < copy.others.len() {
+        let copy = copy.expect("a multicast copy is tracked");
+        let port = messages.ports.requests_out;
+        if ctx.fabric.room(port) < copy.remote.len() {
             return false;
         }
-        copy.left -= 1;
-        let told = copy.there.filter(|_| copy.left == 0);
-        let (now, bytes) = (self.clock.at(self.cycle), messages.sector_bytes);
-        for &(to, cta) in &copy.others {
-            // The last of its messages arrives last, and tells of all.
-            let signal = told.map(|told| tell(cta, told));
+        copy.sectors_left -= 1;
+        let arrival = copy.remote_arrival.filter(|_| copy.sectors_left == 0);
+        let (now, bytes) = (self.config.clock.at(self.cycle), messages.sector_bytes);
+        for &(to, cta) in &copy.remote {
+            // Messages to an SM arrive in order, so the last one signals for all.
+            let signal = arrival.map(|arrival| signal_to(cta, arrival));
             let message = Message { to, passes: 1, bytes, answer: 0, is_copied: true, signal };
             messages.count(message);
-            let row = if copy.there.is_some() { NOBODY } else { access.0 };
-            let request = ctx.requests.add(message.into_request(self.sm, row), now);
-            ctx.fabric.push(asks, request, now);
+            let row = if copy.remote_arrival.is_some() { NO_ACCESS } else { access.0 };
+            let request = ctx.requests.add(message.into_request(self.config.sm, row), now);
+            ctx.fabric.push(port, request, now);
         }
-        if copy.there.is_none() {
-            self.accesses.get_mut(access).waiting += copy.others.len() as u32;
+        if copy.remote_arrival.is_none() {
+            self.accesses.get_mut(access).outstanding += copy.remote.len() as u32;
         }
         true
     }
 
-    /// An async copy has ended.
+    /// Ends a completed copy and queues its signals to CTAs on this SM.
     pub(super) fn end_copy(&mut self, access: AccessId) {
         let at = self.copies.iter().position(|copy| copy.access == access);
-        let copy = self.copies.swap_remove(at.expect("it has begun"));
-        self.signals.extend(copy.here);
+        let copy = self.copies.swap_remove(at.expect("the copy is tracked"));
+        self.signals.extend(copy.local_signals);
     }
 }
 
-/// A CTA is told of what has come.
-fn tell(ClusterCta { kernel, cta }: ClusterCta, (offset, arrival): (u32, Arrival)) -> Signal {
+/// Returns the signal of an arrival at an mbarrier of a CTA.
+fn signal_to(ClusterCta { kernel, cta }: ClusterCta, (offset, arrival): (u32, Arrival)) -> Signal {
     Signal { kernel, cta, offset, arrival }
 }

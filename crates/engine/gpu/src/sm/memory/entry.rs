@@ -1,14 +1,15 @@
-//! Memory instructions between their issue and the last of their requests.
+//! Memory instructions between their issue and their last request.
 
 use super::access::AccessId;
 use super::sectors::Sectors;
+use crate::sm::code::Static;
 use warpmem_sim::{CoreCycle, Message, Signal, ids};
-use warpmem_trace::CacheOp;
+use warpmem_trace::{CacheOp, Kind, Space};
 
-/// What the unit does for an instruction.
+/// Work of the load/store unit for an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Shared memory: so many passes over the banks.
+    /// Shared memory: `passes` over the banks.
     Shared {
         passes: u32,
     },
@@ -17,58 +18,70 @@ pub(super) enum Work {
         local: bool,
     },
     Atomic,
-    /// Shared memory of a cluster: so many messages.
+    /// Shared memory of a cluster: messages.
     Cluster,
 }
 
-/// A memory instruction that has issued and whose requests have not all been sent.
+impl Work {
+    /// Returns the work of an instruction outside the CTA's own shared memory.
+    pub fn of(instruction: &Static) -> Work {
+        match (instruction.space, instruction.kind) {
+            (Space::Cluster, _) => Work::Cluster,
+            (space, Kind::Store) => Work::Store { local: space == Space::Local },
+            (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
+            _ => Work::Load,
+        }
+    }
+}
+
+/// Requests of an instruction. The vectors are reused from instruction to instruction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RequestLists {
+    pub sectors: Sectors,
+    /// Parts of an access to the shared memory of a cluster, which has no sectors.
+    pub messages: Vec<Message>,
+    /// Updates of mbarriers of the instruction's own CTA.
+    pub signals: Vec<Signal>,
+}
+
+impl RequestLists {
+    pub fn clear(&mut self) {
+        self.sectors.clear();
+        self.messages.clear();
+        self.signals.clear();
+    }
+
+    /// Returns the number of sectors and messages.
+    pub fn len(&self) -> usize {
+        self.sectors.as_slice().len() + self.messages.len()
+    }
+}
+
+/// An issued memory instruction with requests to send.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub access: AccessId,
     pub work: Work,
     pub cache_op: CacheOp,
-    /// It is a bulk copy, whose lanes move more than registers hold.
+    /// A bulk copy: its lanes move more bytes than registers hold.
     pub bulk: bool,
-    pub sectors: Sectors,
-    /// Parts of an access to the shared memory of a cluster, which has no sectors.
-    pub messages: Vec<Message>,
-    /// What it changes of its own CTA's mbarriers.
-    pub signals: Vec<Signal>,
     /// Its data go to several CTAs.
     pub is_multicast: bool,
+    pub lists: RequestLists,
     /// Sectors or messages sent so far.
     pub sent: usize,
-    /// Cycle from which the unit may work on it.
+    /// First cycle in which the unit may work on it.
     pub from: CoreCycle,
-    /// Instructions that issued before it.
-    pub age: u64,
 }
 
 impl Entry {
-    /// An entry that has not been used.
-    pub fn blank() -> Entry {
-        Entry {
-            access: AccessId(0),
-            work: Work::Load,
-            cache_op: CacheOp::Default,
-            bulk: false,
-            sectors: Sectors::default(),
-            messages: Vec::new(),
-            signals: Vec::new(),
-            is_multicast: false,
-            sent: 0,
-            from: CoreCycle::ZERO,
-            age: 0,
-        }
-    }
-
-    /// Whether all its sectors or messages have been sent.
+    /// Whether all sectors and messages have been sent.
     pub fn is_sent(&self) -> bool {
-        self.sent == self.sectors.as_slice().len() + self.messages.len()
+        self.sent == self.lists.len()
     }
 }
 
 ids! {
-    /// The place of an [`Entry`] in the load/store unit.
+    /// Index of an [`Entry`] in the load/store unit.
     pub(in crate::sm) EntryId(u32);
 }

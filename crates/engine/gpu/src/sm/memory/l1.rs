@@ -1,4 +1,4 @@
-//! The first-level data cache of an SM.
+//! L1 data cache of an SM.
 
 use super::banks::L1Bank;
 use super::sectors::Sector;
@@ -13,15 +13,15 @@ use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable, WarpSlot};
 pub(super) struct L1 {
     config: machine::L1,
     cache: Controller,
-    /// Which warp, by slot, each line was fetched for; kept where the warp scheduler asks for
+    /// Slot of the warp for which each line was fetched; kept if the warp scheduler observes
     /// evictions.
     owners: Option<Vec<WarpSlot>>,
 }
 
-/// How an L1 differs from other caches.
+/// Returns the rules in which an L1 differs from other caches.
 fn rules(config: &machine::Cache) -> Rules {
-    // A streaming L1 replaces lines in the order of their fills and hits; requests that wait are no
-    // uses.
+    // A streaming L1 replaces lines in the order of their fills and hits; merged requests do not
+    // count as uses.
     let fetch_use = match config.read_allocate {
         ReadAllocate::OnMiss => FetchUse::Join,
         ReadAllocate::OnFill => FetchUse::Fill,
@@ -30,12 +30,13 @@ fn rules(config: &machine::Cache) -> Rules {
 }
 
 impl L1 {
-    /// What is free below. All requests of a fill are answered at once, so no MSHR entry is held.
+    /// Returns the resources below L1. All requests of a fill are answered at once, so no MSHR
+    /// entry is held.
     fn room(&self, queue: usize) -> Room {
         Room { queue, held_mshrs: 0, read_reserve: self.reserve(false) }
     }
 
-    /// Entries of the miss queue that an access that does not hit leaves free.
+    /// Returns the miss-queue entries that a miss must leave free.
     #[inline]
     pub fn reserve(&self, store: bool) -> usize {
         if store { 0 } else { self.config.read_reserve as usize }
@@ -49,7 +50,7 @@ impl L1 {
         }
     }
 
-    /// Empties the cache and gives it a new size, at the start of a kernel.
+    /// Flushes and resizes the cache, at the start of a kernel.
     pub fn reset(&mut self, size_bytes: u32) {
         self.cache.reset(&self.config.cache, size_bytes);
         if self.owners.is_some() {
@@ -57,25 +58,25 @@ impl L1 {
         }
     }
 
-    /// Keeps, from now on, for which warp each line was fetched.
+    /// Starts tracking the owner of each line.
     pub fn keep_owners(&mut self) {
         self.owners = Some(vec![WarpSlot(0); self.cache.lines()]);
     }
 
-    /// Makes the warp in `slot` the owner of a line that was allocated for it. Returns the evicted
-    /// line and its owner's slot. Does nothing where owners are not kept.
+    /// Makes the warp in `slot` the owner of a newly allocated line. Returns the previous owner's
+    /// slot and the evicted line. Does nothing without owner tracking.
     pub fn claim(&mut self, allocated: Allocation, slot: WarpSlot) -> Option<(WarpSlot, u64)> {
         let owners = self.owners.as_mut()?;
         let before = std::mem::replace(&mut owners[allocated.slot.index()], slot);
         allocated.evicted.map(|evicted| (before, self.line(evicted.address)))
     }
 
-    /// Number of the line that holds `address`.
+    /// Returns the number of the line that holds `address`.
     pub fn line(&self, address: u64) -> u64 {
         self.cache.geometry().line(address)
     }
 
-    /// The bank that serves a sector.
+    /// Returns the bank of a sector.
     pub fn bank(&self, address: u64) -> L1Bank {
         L1Bank((self.cache.geometry().sector(address) % u64::from(self.config.banks)) as usize)
     }
@@ -85,7 +86,7 @@ impl L1 {
     }
 
     /// Counts a hit in a perfect cache.
-    pub fn find(&mut self, store: bool) {
+    pub fn count_hit(&mut self, store: bool) {
         let counts = &mut self.cache.counts;
         let hits = if store { &mut counts.write_hits } else { &mut counts.read_hits };
         *hits += 1;
@@ -96,7 +97,7 @@ impl L1 {
         self.cache.counts.reservation_fails[reason as usize] += cycles;
     }
 
-    /// Looks a read up; the miss queue has `queue` free entries.
+    /// Looks up a read, with `queue` free miss-queue entries.
     pub fn read(&mut self, sector: &Sector, queue: usize) -> Result<Read, ReservationFail> {
         let access = ReadAccess {
             address: sector.address,
@@ -107,7 +108,8 @@ impl L1 {
         self.cache.read(access, self.room(queue), |line| line)
     }
 
-    /// A store to local memory (`local`) or other memory; the miss queue has `queue` free entries.
+    /// Looks up a store to local memory (`local`) or other memory, with `queue` free miss-queue
+    /// entries.
     pub fn write(
         &mut self,
         sector: &Sector,
@@ -123,13 +125,13 @@ impl L1 {
         self.cache.open(miss, request, requests);
     }
 
-    /// Lets a request wait for a sector that is on its way.
+    /// Merges a request into the outstanding miss of its sector.
     pub fn join(&mut self, entry: MshrEntry, request: RequestId, requests: &mut RequestTable) {
         self.cache.join(entry, request, requests);
     }
 
-    /// A sector arrives; the miss queue has `queue` free entries. A sector that finds no line is not
-    /// kept: replies never wait for the miss queue.
+    /// Fills a sector, with `queue` free miss-queue entries. A sector that cannot allocate a line
+    /// is dropped: replies never wait for the miss queue.
     pub fn fill(&mut self, address: u64, queue: usize) -> Fill {
         match self.cache.fill(address, Insertion::Newest, self.room(queue), |line| line) {
             Ok(fill) => fill,
@@ -137,27 +139,27 @@ impl L1 {
         }
     }
 
-    /// An atomic bypasses L1.
-    pub fn pass_atomic(&mut self, address: u64) {
+    /// Counts an atomic that bypasses L1 and invalidates its sector.
+    pub fn bypass_atomic(&mut self, address: u64) {
         self.cache.bypass_atomic(address);
     }
 
-    /// A store bypasses L1 (bulk copy).
-    pub fn pass_write(&mut self, address: u64) {
+    /// Counts a store that bypasses L1 (bulk copy) and invalidates its sector.
+    pub fn bypass_write(&mut self, address: u64) {
         self.cache.bypass_write(address);
     }
 
-    /// A read bypasses L1 (cache operator).
-    pub fn pass_read(&mut self) {
+    /// Counts a read that bypasses L1 (cache operator).
+    pub fn bypass_read(&mut self) {
         self.cache.counts.bypasses += 1;
     }
 
-    /// Misses outstanding.
+    /// Returns the number of outstanding misses.
     pub fn outstanding(&self) -> usize {
         self.cache.mshr().len()
     }
 
-    /// Misses that could be outstanding beside those that are.
+    /// Returns the number of free MSHR entries.
     pub fn free_misses(&self) -> usize {
         self.cache.mshr().free()
     }

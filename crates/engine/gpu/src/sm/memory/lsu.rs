@@ -1,39 +1,46 @@
-//! The way of memory instructions from the schedulers to the load/store unit.
+//! The load/store unit and the queues of the schedulers in front of it.
 
-use super::entry::{Entry, EntryId};
+use super::entry::{Entry, EntryId, RequestLists};
 use crate::sm::scheduler::SchedulerId;
 use std::collections::VecDeque;
 use warpmem_machine as machine;
 use warpmem_sim::{CoreCycle, bits};
 
-/// Cycles from the unit's register until the unit works on what is there.
+/// Cycles from the unit's register until the unit works on an instruction.
 const FROM_REGISTER: u64 = 2;
 
-/// The load/store unit with the instruction that it works on, and those that wait for it, by
-/// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
-/// `register_set::get_ready`).
+/// The load/store unit with its current instruction and a queue per scheduler. It takes the oldest
+/// instruction offered (GPGPU-Sim, `register_set::get_ready`).
 pub(super) struct Lsu {
-    entries: Vec<Entry>,
+    entries: Vec<Queued>,
     free: Vec<EntryId>,
+    /// Lists of finished entries, for reuse.
+    lists: Vec<RequestLists>,
     current: Option<EntryId>,
-    lanes: Vec<Lane>,
-    /// The lanes that offer an instruction, one bit each.
+    queues: Vec<Queue>,
+    /// Schedulers that offer an instruction, one bit each.
     offers: u64,
-    /// Instructions come to the unit by way of operand collectors, which offer them one by one.
+    /// Instructions reach the unit through operand collectors, which offer them one by one.
     has_collectors: bool,
-    /// Instructions that each scheduler may have waiting.
+    /// Capacity of each scheduler's queue, instructions.
     capacity: usize,
     issued: u64,
-    /// Until this cycle the unit works on shared-memory passes.
+    /// Cycle until which the unit is busy with shared-memory passes.
     pub busy_until: CoreCycle,
+}
+
+/// An entry with its sequence number; smaller is older.
+struct Queued {
+    age: u64,
+    entry: Entry,
 }
 
 /// Memory instructions of one scheduler.
 #[derive(Default)]
-struct Lane {
-    /// What it offers, in order.
+struct Queue {
+    /// Offered instructions, in order.
     offered: VecDeque<EntryId>,
-    /// With those that are not offered yet.
+    /// Number of instructions, those not offered yet included.
     len: usize,
 }
 
@@ -42,8 +49,9 @@ impl Lsu {
         Lsu {
             entries: Vec::new(),
             free: Vec::new(),
+            lists: Vec::new(),
             current: None,
-            lanes: (0..config.schedulers).map(|_| Lane::default()).collect(),
+            queues: (0..config.schedulers).map(|_| Queue::default()).collect(),
             offers: 0,
             has_collectors: config.collectors > 0,
             capacity: config.lsu_queue as usize,
@@ -52,12 +60,12 @@ impl Lsu {
         }
     }
 
-    /// Whether a scheduler has no free entry left.
+    /// Whether the queue of a scheduler is full.
     pub fn is_full(&self, scheduler: SchedulerId) -> bool {
-        self.lanes[scheduler.index()].len == self.capacity
+        self.queues[scheduler.index()].len == self.capacity
     }
 
-    /// The schedulers that offer an instruction, one bit each.
+    /// Returns the schedulers that offer an instruction, one bit each.
     #[inline]
     pub fn offers(&self) -> u64 {
         self.offers
@@ -71,55 +79,62 @@ impl Lsu {
         self.entries.len() - self.free.len()
     }
 
-    /// Takes an entry for an instruction that `scheduler` has issued, on which the unit may work from
-    /// `from` on. The caller fills it in; its sectors are those of an old instruction. There must be
-    /// room. Without collectors, the instruction is offered at once.
-    pub fn push(&mut self, scheduler: SchedulerId, from: CoreCycle) -> EntryId {
+    /// Returns empty lists for the requests of an instruction.
+    pub fn take_lists(&mut self) -> RequestLists {
+        let mut lists = self.lists.pop().unwrap_or_default();
+        lists.clear();
+        lists
+    }
+
+    /// Adds an instruction that `scheduler` has issued; its queue must have room. Without
+    /// collectors the instruction is offered immediately.
+    pub fn push(&mut self, scheduler: SchedulerId, entry: Entry) -> EntryId {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry::blank());
-            EntryId::new(self.entries.len() - 1)
-        });
-        let entry = &mut self.entries[id.index()];
-        (entry.age, entry.from) = (self.issued, from);
+        let queued = Queued { age: self.issued, entry };
         self.issued += 1;
-        self.lanes[scheduler.index()].len += 1;
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.entries[id.index()] = queued;
+                id
+            }
+            None => {
+                self.entries.push(queued);
+                EntryId::new(self.entries.len() - 1)
+            }
+        };
+        self.queues[scheduler.index()].len += 1;
         if !self.has_collectors {
             self.add_offer(scheduler, id);
         }
         id
     }
 
-    /// A collector passes an instruction on to the unit's register in `cycle`.
+    /// Moves an instruction from a collector to the unit's register in `cycle`.
     pub fn offer(&mut self, scheduler: SchedulerId, id: EntryId, cycle: CoreCycle) {
-        let entry = &mut self.entries[id.index()];
+        let entry = &mut self.entries[id.index()].entry;
         entry.from = entry.from.max(cycle + FROM_REGISTER);
         self.add_offer(scheduler, id);
     }
 
     fn add_offer(&mut self, scheduler: SchedulerId, id: EntryId) {
-        self.lanes[scheduler.index()].offered.push_back(id);
+        self.queues[scheduler.index()].offered.push_back(id);
         self.offers |= 1 << scheduler.index();
     }
 
-    pub fn entry_mut(&mut self, id: EntryId) -> &mut Entry {
-        &mut self.entries[id.index()]
-    }
-
-    /// The instruction that the unit works on.
+    /// Returns the current instruction.
     #[inline]
     pub fn head(&self) -> Option<&Entry> {
-        self.current.map(|id| &self.entries[id.index()])
+        self.current.map(|id| &self.entries[id.index()].entry)
     }
 
-    /// The instruction that the unit works on, to be changed.
+    /// Returns the current instruction.
     #[inline]
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
-        self.current.map(|id| &mut self.entries[id.index()])
+        self.current.map(|id| &mut self.entries[id.index()].entry)
     }
 
-    /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction
-    /// that it may work on then.
+    /// Without collectors: takes the oldest instruction that can start in `cycle`, if the unit is
+    /// free.
     #[inline]
     pub fn take(&mut self, cycle: CoreCycle) {
         if !self.has_collectors {
@@ -127,8 +142,8 @@ impl Lsu {
         }
     }
 
-    /// The unit takes in `cycle` what it will work on in the next: what is behind its register can
-    /// move on at once.
+    /// With collectors: takes in `cycle` the instruction to start in the next, which frees the
+    /// unit's register immediately.
     #[inline]
     pub fn take_next(&mut self, cycle: CoreCycle) {
         if self.has_collectors {
@@ -136,43 +151,44 @@ impl Lsu {
         }
     }
 
-    /// The unit takes an instruction to work on in cycle `work`, if it is free then.
-    fn take_for(&mut self, work: CoreCycle) {
-        if self.offers == 0 || self.current.is_some() || self.busy_until > work {
+    /// Takes the oldest instruction that can start in cycle `start`, if the unit is free then.
+    fn take_for(&mut self, start: CoreCycle) {
+        if self.offers == 0 || self.current.is_some() || self.busy_until > start {
             return;
         }
-        let first = |at: usize| self.first(at).filter(|entry| entry.from <= work);
+        let first = |at: usize| self.first(at).filter(|queued| queued.entry.from <= start);
         let ages = bits::ones(self.offers).filter_map(|at| Some((first(at)?.age, at)));
         let Some((_, at)) = ages.min() else { return };
-        let lane = &mut self.lanes[at];
-        let id = lane.offered.pop_front().expect("it offers one");
-        lane.len -= 1;
-        if lane.offered.is_empty() {
+        let queue = &mut self.queues[at];
+        let id = queue.offered.pop_front().expect("the scheduler offers an instruction");
+        queue.len -= 1;
+        if queue.offered.is_empty() {
             self.offers &= !(1 << at);
         }
-        self.entries[id.index()].from = work;
+        self.entries[id.index()].entry.from = start;
         self.current = Some(id);
     }
 
-    /// What a lane offers first.
-    fn first(&self, lane: usize) -> Option<&Entry> {
-        self.lanes[lane].offered.front().map(|id| &self.entries[id.index()])
+    /// Returns the first offered instruction of a queue.
+    fn first(&self, queue: usize) -> Option<&Queued> {
+        self.queues[queue].offered.front().map(|id| &self.entries[id.index()])
     }
 
-    /// The unit is done with its instruction.
+    /// Removes the finished current instruction.
     pub fn pop(&mut self) {
-        let done = self.current.take().expect("the unit works on an instruction");
+        let done = self.current.take().expect("the unit has an instruction");
+        self.lists.push(std::mem::take(&mut self.entries[done.index()].entry.lists));
         self.free.push(done);
     }
 
-    /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or
-    /// take one that is offered.
+    /// Returns the next cycle from `soon` on in which the unit can work on its instruction or take
+    /// one.
     #[inline]
     pub fn next(&self, soon: CoreCycle) -> CoreCycle {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),
             None => {
-                let from = |at: usize| self.first(at).map(|entry| entry.from);
+                let from = |at: usize| self.first(at).map(|queued| queued.entry.from);
                 let Some(next) = bits::ones(self.offers).filter_map(from).min() else {
                     return CoreCycle::NEVER;
                 };
@@ -189,7 +205,7 @@ mod tests {
     use warpmem_machine::load;
 
     #[test]
-    fn the_longest_queues_take_no_memory_before_they_are_used() {
+    fn an_unused_unit_allocates_no_entries() {
         let mut config = load("v100", &[]).unwrap().sm;
         (config.schedulers, config.lsu_queue) = (64, 65_536);
         let lsu = Lsu::new(&config);
@@ -197,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_without_instructions_asks_for_no_cycle() {
+    fn a_unit_without_instructions_requests_no_cycle() {
         let lsu = Lsu::new(&load("v100", &[]).unwrap().sm);
         assert_eq!(lsu.next(CoreCycle::new(5)), CoreCycle::NEVER);
     }

@@ -1,47 +1,46 @@
-//! Accesses to the shared memory of a cluster: those parts that other SMs serve are messages to them,
-//! and those of others are served here.
+//! Accesses to the shared memory of a cluster. Parts served by other SMs become messages to them;
+//! messages from other SMs are served by the banks here.
 //!
 //! ```text
 //!  load/store unit ─┬─▶ own banks
-//!                   └─▶ asks ──▶ links ──▶ asked ─▶ banks ─┐   of another SM
-//!  completions ◀── answered ◀── links ◀── answers ◀────────┘
+//!                   └─▶ requests_out ─▶ links ─▶ requests_in ─▶ banks ─┐   of another SM
+//!  completions ◀── replies_in ◀── links ◀── replies_out ◀──────────────┘
 //! ```
 
+use super::MemoryPipeline;
 use super::access::AccessId;
 use super::coalescer::SharedPasses;
-use super::entry::Entry;
+use super::entry::{Entry, Work};
 use super::signals::arrival;
-use super::{MemoryPipeline, Work};
 use crate::context::Context;
 use crate::sm::cluster::ClusterCta;
 use crate::sm::code::Static;
-use std::cmp::Reverse;
 use warpmem_machine::Machine;
 use warpmem_sim::{Arrival, CoreCycle, Message, PortId, Signal, SmId, Ticks};
 use warpmem_trace::{ClusterAddress, Kind, Mbarrier};
 
-/// What an SM asks others and is asked by them, and the answers to both.
+/// Ports of an SM to the other SMs of its GPC: messages in both directions, and their replies.
 #[derive(Clone, Copy)]
 pub struct MessagePorts {
-    pub asks: PortId,
-    pub asked: PortId,
-    pub answers: PortId,
-    pub answered: PortId,
+    pub requests_out: PortId,
+    pub requests_in: PortId,
+    pub replies_out: PortId,
+    pub replies_in: PortId,
 }
 
-/// Row of a message whose answer nobody waits for.
-pub(super) const NOBODY: u32 = u32::MAX;
+/// Access of a message whose reply completes no instruction.
+pub(super) const NO_ACCESS: u32 = u32::MAX;
 
-/// What an SM has to know of a CTA and its cluster.
+/// A CTA in its cluster.
 #[derive(Clone, Copy)]
-pub(in crate::sm) struct Place<'a> {
+pub(in crate::sm) struct ClusterMember<'a> {
     pub cta: ClusterCta,
-    /// The SMs of its cluster, by rank.
+    /// SMs of the cluster's CTAs, by rank.
     pub sms: &'a [SmId],
 }
 
-impl Place<'_> {
-    /// The CTA of its cluster with this rank.
+impl ClusterMember<'_> {
+    /// Returns the CTA of the cluster with this rank.
     pub(super) fn of_rank(self, rank: u32) -> ClusterCta {
         let size = self.sms.len() as u32;
         ClusterCta { cta: self.cta.cta - self.cta.cta % size + rank, ..self.cta }
@@ -52,14 +51,14 @@ impl Place<'_> {
     }
 }
 
-/// What an SM has to do with others.
+/// State of the message ports of an SM.
 pub(super) struct Messages {
     pub(super) ports: MessagePorts,
-    /// Bytes of a reply from memory.
+    /// Bytes of a memory reply.
     pub(super) sector_bytes: u32,
-    /// The unit's instruction finds no room for its next message.
+    /// The next message of the current instruction stalls for the port.
     is_blocked: bool,
-    /// Messages sent, and their bytes of data, in both directions.
+    /// Messages sent, and their data bytes in both directions.
     sent: u64,
     bytes: u64,
 }
@@ -75,7 +74,7 @@ impl Messages {
         }
     }
 
-    /// Messages sent, and their bytes of data.
+    /// Returns the number of messages sent and their data bytes.
     pub fn counts(&self) -> [u64; 2] {
         [self.sent, self.bytes]
     }
@@ -86,22 +85,22 @@ impl Messages {
     }
 }
 
-/// Makes the messages of an instruction: one for each SM of its cluster that it accesses, or where it
-/// is about mbarriers, for each CTA or mbarrier. Those to its own SM stay there. A bulk copy is as many
-/// as it takes passes.
+/// Writes the messages of an instruction: one per accessed SM of its cluster, or per CTA or mbarrier
+/// if it operates on mbarriers; for a bulk copy, one per pass over the banks. Messages to its own SM
+/// are served locally.
 pub(super) fn write_messages(
     instruction: &Static,
     addresses: &[u64],
-    place: Place,
+    member: ClusterMember,
     passes: &mut SharedPasses,
     messages: &mut Vec<Message>,
 ) {
     messages.clear();
     if instruction.kind == Kind::AsyncCopy {
-        let parts = |&address: &u64| copy_to(address, instruction, place, passes.bytes());
+        let parts = |&address: &u64| copy_messages(address, instruction, member, passes.bytes());
         return messages.extend(addresses.iter().flat_map(parts));
     }
-    let sm_of = |address: u64| u64::from(place.sms[ClusterAddress::of(address).rank as usize].0);
+    let sm_of = |address: u64| u64::from(member.sms[ClusterAddress::of(address).rank as usize].0);
     let group = |address: u64| match instruction.mbarrier {
         None => sm_of(address),
         Some(Mbarrier::Signal { .. }) => u64::from(ClusterAddress::of(address).rank),
@@ -112,21 +111,21 @@ pub(super) fn write_messages(
         if addresses[..at].iter().all(is_new) {
             let there =
                 addresses[at..].iter().copied().filter(|&other| group(other) == group(first));
-            messages.push(message_to(first, instruction, place, there, passes));
+            messages.push(lane_message(first, instruction, member, there, passes));
         }
     }
 }
 
-/// The messages of a copy to `address`, of at most `most` bytes each.
-fn copy_to(
+/// Returns the messages of a copy to `address`, of at most `most` bytes each.
+fn copy_messages(
     address: u64,
     instruction: &Static,
-    place: Place,
+    member: ClusterMember,
     most: u32,
 ) -> impl Iterator<Item = Message> {
     let Static { width, mbarrier, .. } = *instruction;
     let rank = ClusterAddress::of(address).rank;
-    let (to, cta) = (place.sms[rank as usize], place.of_rank(rank));
+    let (to, cta) = (member.sms[rank as usize], member.of_rank(rank));
     let part = move |at: u32| {
         let bytes = (width - at * most).min(most);
         let signal = signal_of(mbarrier, cta, 0, 1, bytes);
@@ -135,11 +134,11 @@ fn copy_to(
     (0..width.div_ceil(most)).map(part)
 }
 
-/// The message for the lanes that access what the one at `first` does.
-fn message_to(
+/// Returns the message for the lanes that access the same target as the lane at `first`.
+fn lane_message(
     first: u64,
     instruction: &Static,
-    place: Place,
+    member: ClusterMember,
     addresses: impl Iterator<Item = u64> + Clone,
     passes: &mut SharedPasses,
 ) -> Message {
@@ -152,14 +151,15 @@ fn message_to(
         Kind::Atomic => (data, data),
         _ => (0, data),
     };
-    let cta = place.of_rank(rank);
+    let cta = member.of_rank(rank);
     let signal = signal_of(instruction.mbarrier, cta, offset, lanes, lanes * instruction.width);
-    let to = place.sms[rank as usize];
+    let to = member.sms[rank as usize];
     // At most two words of a lane are in a bank.
     Message { to, passes: count as u8, bytes, answer, is_copied: false, signal }
 }
 
-/// What `lanes` that access `offset` of a CTA's shared memory change there, bringing so many bytes.
+/// Returns the mbarrier update of `lanes` that access `offset` of a CTA's shared memory and
+/// transfer `bytes`.
 fn signal_of(
     operation: Option<Mbarrier>,
     ClusterCta { kernel, cta }: ClusterCta,
@@ -168,7 +168,9 @@ fn signal_of(
     bytes: u32,
 ) -> Option<Signal> {
     match operation? {
-        Mbarrier::Signal { offset } => Some(Signal { kernel, cta, offset, arrival: come(bytes) }),
+        Mbarrier::Signal { offset } => {
+            Some(Signal { kernel, cta, offset, arrival: transferred(bytes) })
+        }
         operation => {
             let arrival = arrival(operation, lanes)?;
             Some(Signal { kernel, cta, offset, arrival })
@@ -176,23 +178,23 @@ fn signal_of(
     }
 }
 
-/// So many bytes have come.
-pub(super) fn come(bytes: u32) -> Arrival {
+/// Returns the arrival of `bytes` transferred bytes (PTX ISA, `complete_tx`).
+pub(super) fn transferred(bytes: u32) -> Arrival {
     Arrival { bytes: -(bytes.min(i32::MAX as u32) as i32), ..Arrival::default() }
 }
 
 impl MemoryPipeline {
-    /// Connects the SM to others.
+    /// Connects the SM to the other SMs of its GPC.
     pub fn connect(&mut self, machine: &Machine, ports: MessagePorts) {
         self.messages = Some(Box::new(Messages::new(machine, ports)));
     }
 
-    /// The unit sends the next message of its instruction, or serves it from its own banks.
+    /// Sends the next message of the current instruction, or serves it from the own banks.
     pub(super) fn send_message(&mut self, cycle: CoreCycle, ctx: &mut Context) {
-        let Some(Entry { access, sent, messages, .. }) = self.lsu.head() else { return };
-        let (access, message) = (*access, messages[*sent]);
-        if message.to == self.sm {
-            self.pass_message(access, message, cycle);
+        let Some(Entry { access, sent, lists, .. }) = self.lsu.head() else { return };
+        let (access, message) = (*access, lists.messages[*sent]);
+        if message.to == self.config.sm {
+            self.serve_own(access, message, cycle);
         } else if !self.send_to_sm(access, message, cycle, ctx) {
             return;
         }
@@ -203,20 +205,14 @@ impl MemoryPipeline {
         }
     }
 
-    fn pass_message(&mut self, access: AccessId, message: Message, cycle: CoreCycle) {
+    /// Serves a message to this SM from its own banks.
+    fn serve_own(&mut self, access: AccessId, message: Message, cycle: CoreCycle) {
         self.signals.extend(message.signal);
-        let end = cycle + u64::from(message.passes);
-        self.lsu.busy_until = end;
-        let ready = if self.accesses.get(access).returns {
-            let ready = end - 1 + self.shared_latency + self.writeback_latency;
-            self.writeback.take(cycle, ready)
-        } else {
-            end
-        };
-        self.message_back(access, ready);
+        let ready = self.occupy_banks(access, message.passes.into(), cycle);
+        self.finish_part(access, ready);
     }
 
-    /// Sends a message if there is room.
+    /// Sends a message if the port has room.
     fn send_to_sm(
         &mut self,
         access: AccessId,
@@ -224,93 +220,84 @@ impl MemoryPipeline {
         cycle: CoreCycle,
         ctx: &mut Context,
     ) -> bool {
-        let messages = self.messages.as_mut().expect("only SMs with others have such messages");
-        messages.is_blocked = !ctx.fabric.room_or_wake(messages.ports.asks);
+        let messages = self.messages.as_mut().expect("only connected SMs send messages");
+        messages.is_blocked = !ctx.fabric.room_or_wake(messages.ports.requests_out);
         if messages.is_blocked {
             return false;
         }
         messages.count(message);
-        let now = self.clock.at(cycle);
-        let request = ctx.requests.add(message.into_request(self.sm, access.0), now);
-        ctx.fabric.push(messages.ports.asks, request, now);
+        let now = self.config.clock.at(cycle);
+        let request = ctx.requests.add(message.into_request(self.config.sm, access.0), now);
+        ctx.fabric.push(messages.ports.requests_out, request, now);
         true
     }
 
-    /// A part of an instruction is done in cycle `ready`.
-    fn message_back(&mut self, access: AccessId, ready: CoreCycle) {
-        let row = self.accesses.get_mut(access);
-        row.waiting -= 1;
-        row.ready_cycle = row.ready_cycle.max(ready);
-        if row.waiting == 0 {
-            self.completions.push(Reverse((row.ready_cycle, access)));
-        }
-    }
-
-    /// Takes an answer of another SM, and serves another's message, at most one each.
+    /// Takes at most one reply from, and serves at most one message of, other SMs.
     pub fn exchange(&mut self, ctx: &mut Context) {
         let Some(messages) = &self.messages else { return };
         let ports = messages.ports;
-        self.take_answer(ports, ctx);
+        self.take_message_reply(ports, ctx);
         self.serve(ports, ctx);
     }
 
-    fn take_answer(&mut self, ports: MessagePorts, ctx: &mut Context) {
+    fn take_message_reply(&mut self, ports: MessagePorts, ctx: &mut Context) {
         let cycle = self.cycle;
-        let now = self.clock.at(cycle);
-        if ctx.fabric.ready(ports.answered, now).is_none() {
+        let now = self.config.clock.at(cycle);
+        if ctx.fabric.ready(ports.replies_in, now).is_none() {
             return;
         }
-        let id = ctx.fabric.pop(ports.answered, now);
+        let id = ctx.fabric.pop(ports.replies_in, now);
         let request = ctx.requests.get(id);
         let (access, brings_data) = (AccessId(request.access), Message::of(request).answer > 0);
         ctx.requests.remove(id);
-        if access.0 == NOBODY {
+        if access.0 == NO_ACCESS {
             return;
         }
         let ready = if brings_data && self.accesses.get(access).returns {
-            self.writeback.take(cycle, cycle + self.writeback_latency)
+            self.completions.write_back(cycle, cycle + self.config.writeback_latency)
         } else {
             cycle
         };
-        self.message_back(access, ready);
+        self.finish_part(access, ready);
     }
 
-    /// The banks serve a message of another SM before the unit's own instructions.
+    /// Serves a message of another SM, with priority over the unit's own instructions.
     fn serve(&mut self, ports: MessagePorts, ctx: &mut Context) {
         let cycle = self.cycle;
-        let now = self.clock.at(cycle);
+        let clock = self.config.clock;
+        let now = clock.at(cycle);
         if self.lsu.busy_until > cycle {
             return;
         }
-        let Some(id) = ctx.fabric.ready(ports.asked, now) else { return };
+        let Some(id) = ctx.fabric.ready(ports.requests_in, now) else { return };
         let message = Message::of(ctx.requests.get(id));
-        if !ctx.fabric.room_or_wake(ports.answers) {
+        if !ctx.fabric.room_or_wake(ports.replies_out) {
             return;
         }
-        ctx.fabric.pop(ports.asked, now);
+        ctx.fabric.pop(ports.requests_in, now);
         self.signals.extend(message.signal);
         let end = cycle + u64::from(message.passes);
         self.lsu.busy_until = end;
-        ctx.fabric.push(ports.answers, id, self.clock.at(end - 1 + self.shared_latency));
+        ctx.fabric.push(ports.replies_out, id, clock.at(end - 1 + self.config.shared_latency));
     }
 
-    /// The first cycle from `soon` on in which there is a message to take.
+    /// Returns the first cycle from `soon` on with a message or reply to take.
     pub fn next_message(&self, soon: CoreCycle, ctx: &mut Context) -> CoreCycle {
         let Some(messages) = &self.messages else { return CoreCycle::NEVER };
-        let MessagePorts { asked, answers, answered, .. } = messages.ports;
-        let clock = self.clock;
+        let MessagePorts { requests_in, replies_out, replies_in, .. } = messages.ports;
+        let clock = self.config.clock;
         let first = |ready| match ready {
             Ticks::NEVER => CoreCycle::NEVER,
             ready => clock.cycle_from(ready),
         };
-        let answer = first(ctx.fabric.head_ready(answered));
-        let message = first(ctx.fabric.head_ready(asked)).max(self.lsu.busy_until);
-        // If there is no room for its answer, the network makes some and wakes the SM.
-        let waits_for_room = message <= soon && !ctx.fabric.room_or_wake(answers);
-        answer.min(if waits_for_room { CoreCycle::NEVER } else { message })
+        let reply = first(ctx.fabric.head_ready(replies_in));
+        let message = first(ctx.fabric.head_ready(requests_in)).max(self.lsu.busy_until);
+        // While its reply finds no room, the network that makes room wakes the SM.
+        let waits_for_room = message <= soon && !ctx.fabric.room_or_wake(replies_out);
+        reply.min(if waits_for_room { CoreCycle::NEVER } else { message })
     }
 
-    /// Whether the unit waits for room for a message.
+    /// Whether the current instruction stalls for room for a message.
     pub(super) fn waits_to_send(&self) -> bool {
         let waits = self.messages.as_ref().is_some_and(|messages| messages.is_blocked);
         waits && self.lsu.head().is_some_and(|entry| entry.work == Work::Cluster)

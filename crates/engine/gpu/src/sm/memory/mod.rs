@@ -1,116 +1,129 @@
-//! The memory side of an SM: load/store unit, L1 and what is in flight below it.
-//!
-//! Lanes' addresses become sectors, and these go to the banks of L1, or past it. The rest of the SM
-//! starts an instruction here and takes it back when it has completed; nothing else crosses.
+//! The memory side of an SM: load/store unit, L1, and requests in flight. The rest of the SM starts
+//! an instruction here and takes it back when it has completed; it sees neither sectors nor
+//! requests.
 //!
 //! ```text
-//!  start ─▶ coalescer ─▶ load/store unit ─┬─▶ L1 banks ─▶ tags ── miss ─▶ miss queue ─▶ network
-//!                                         ├─▶ bypass of L1 ────────────────────────────▶ network
-//!                                         ├─▶ shared memory of a cluster ──────────────▶ other SMs
-//!                                         └─▶ shared memory        │ hit
-//!  take_completed ◀── completions ◀── accesses ◀───────────────────┴── L1 fill ◀─ reply network
+//!  start ─▶ requests ─▶ load/store unit ─┬─▶ L1 banks ─▶ tags ── miss ─▶ miss queue ─▶ network
+//!                                        ├─▶ bypass of L1 ────────────────────────────▶ network
+//!                                        ├─▶ shared memory of a cluster ──────────────▶ other SMs
+//!                                        └─▶ shared memory        │ hit
+//!  take_completed ◀── completions ◀── accesses ◀──────────────────┴── L1 fill ◀─ reply network
 //! ```
 
 mod access;
 mod banks;
 mod coalescer;
+mod completions;
 mod copies;
 mod entry;
+mod footprint;
 mod l1;
 mod lookup;
 mod lsu;
 mod messages;
-mod places;
+mod network_port;
 mod reply;
+mod requests;
 mod sectors;
 mod signals;
+mod tags;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
 pub(super) use entry::EntryId;
+pub(super) use messages::ClusterMember;
 pub use messages::MessagePorts;
-pub(super) use messages::Place;
 pub(super) use reply::Completed;
 pub(super) use signals::write_signals;
 
-use super::code::{Static, passes_l1};
+use super::code::Static;
 use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;
 use access::AccessTable;
-use banks::{Banks, Lookup, MissQueue};
-use coalescer::{Coalescer, SharedPasses};
+use completions::Completions;
 use copies::Copy;
 use entry::{Entry, Work};
-use l1::L1;
 use lsu::Lsu;
-use messages::{Messages, write_messages};
-use places::Places;
+use messages::Messages;
+use network_port::NetworkPort;
+use requests::RequestGenerator;
 use sectors::Sector;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
+use tags::TagStage;
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
     AddressMap, CoreClock, CoreCycle, Insertion, Location, PortId, Request, RequestId, RequestKind,
     Signal, SmId, Ticks, Twins, WarpId,
 };
-use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MAX_REGISTER_WIDTH, Mbarrier, Space};
-use writeback::WritebackPort;
+use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MAX_REGISTER_WIDTH, Space};
 
-/// Warp slots of an SM, by which its requests are critical or not.
+/// Warps of an SM that determine whether its requests are critical, by slot.
 #[derive(Clone, Copy)]
 pub(super) struct Occupancy {
     pub waiting_for_memory: u64,
     pub present: u64,
 }
 
-/// The memory side of one SM.
-pub(super) struct MemoryPipeline {
+/// Fixed parameters of the memory side. Latencies are in core cycles.
+struct Config {
     sm: SmId,
-    twins: Option<Twins>,
+    peers: Option<Twins>,
     max_warps: u32,
-    schedulers: usize,
     clock: CoreClock,
-    request_port: PortId,
-    reply_port: PortId,
     constant_latency: u64,
     shared_latency: u64,
     operand_latency: u64,
     writeback_latency: u64,
-    l1_enabled: bool,
     /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
-    /// Every access hits in L1.
-    perfect_l1: bool,
-    /// The policy asks for misses and evictions of L1.
-    reports_l1_events: bool,
+}
 
-    /// The cycle of the current step.
+impl Config {
+    fn new(machine: &Machine, sm: SmId, clock: CoreClock) -> Config {
+        let config = &machine.sm;
+        Config {
+            sm,
+            peers: machine.twins(),
+            max_warps: config.max_warps,
+            clock,
+            constant_latency: u64::from(config.constant_latency),
+            shared_latency: u64::from(config.shared.latency),
+            operand_latency: u64::from(config.operand_latency),
+            writeback_latency: u64::from(config.writeback_latency),
+            async_bypass: machine.l1.async_bypass,
+        }
+    }
+
+    /// Returns the cache operator that the machine applies to an instruction.
+    fn cache_op(&self, instruction: &Static) -> CacheOp {
+        match instruction.cache_op {
+            CacheOp::Global if instruction.kind == Kind::AsyncCopy && !self.async_bypass => {
+                CacheOp::Default
+            }
+            op => op,
+        }
+    }
+}
+
+/// The memory side of one SM.
+pub(super) struct MemoryPipeline {
+    config: Config,
+    /// Cycle of the current step.
     cycle: CoreCycle,
-    coalescer: Coalescer,
-    shared_passes: SharedPasses,
+    requests: RequestGenerator,
     lsu: Lsu,
-    l1: L1,
-    banks: Banks,
-    /// Cycle in which L1 was last filled.
-    last_fill: CoreCycle,
-    miss_queue: MissQueue,
-    /// Requests that have left L1 and are not answered, and the most that may be.
-    in_flight: u32,
-    max_requests: u32,
+    tags: TagStage,
+    network: NetworkPort,
     accesses: AccessTable,
-    completions: BinaryHeap<Reverse<(CoreCycle, AccessId)>>,
-    writeback: WritebackPort,
-    /// To and from other SMs; none on a machine without clusters.
+    completions: Completions,
+    /// Messages to and from other SMs; none on a machine without clusters.
     messages: Option<Box<Messages>>,
-    /// Copies in flight that others are told of.
+    /// Async copies in flight that signal mbarriers or go to several CTAs.
     copies: Vec<Copy>,
-    /// Changes of mbarriers that have not been made.
+    /// Pending updates of mbarriers.
     signals: VecDeque<Signal>,
-    /// What an instruction that bypasses L1 lacks, and since when.
-    failing: Option<(ReservationFail, CoreCycle)>,
-    places: Places,
     counts: Counts,
 }
 
@@ -127,7 +140,8 @@ struct Counts {
 }
 
 impl MemoryPipeline {
-    /// `request_port` leads to the request network, `reply_port` comes from the reply network.
+    /// Builds the memory side of an SM that sends requests to `request_port` and receives replies
+    /// from `reply_port`.
     pub fn new(
         machine: &Machine,
         sm: SmId,
@@ -135,64 +149,35 @@ impl MemoryPipeline {
         request_port: PortId,
         reply_port: PortId,
     ) -> MemoryPipeline {
-        let config = &machine.sm;
         MemoryPipeline {
-            sm,
-            twins: machine.twins(),
-            max_warps: config.max_warps,
-            schedulers: config.schedulers as usize,
-            clock,
-            request_port,
-            reply_port,
-            constant_latency: u64::from(config.constant_latency),
-            shared_latency: u64::from(config.shared.latency),
-            operand_latency: u64::from(config.operand_latency),
-            writeback_latency: u64::from(config.writeback_latency),
-            l1_enabled: machine.l1.enabled,
-            async_bypass: machine.l1.async_bypass,
-            perfect_l1: false,
-            reports_l1_events: false,
+            config: Config::new(machine, sm, clock),
             cycle: CoreCycle::ZERO,
-            coalescer: Coalescer::new(machine),
-            shared_passes: SharedPasses::new(&config.shared),
-            lsu: Lsu::new(config),
-            l1: L1::new(&machine.l1),
-            banks: Banks::new(machine.l1.latency, machine.l1.banks),
-            last_fill: CoreCycle::NEVER,
-            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
-            in_flight: 0,
-            max_requests: match config.max_requests {
-                0 => u32::MAX,
-                most => most,
-            },
+            requests: RequestGenerator::new(machine),
+            lsu: Lsu::new(&machine.sm),
+            tags: TagStage::new(machine),
+            network: NetworkPort::new(machine, clock, request_port, reply_port),
             accesses: AccessTable::default(),
-            completions: BinaryHeap::new(),
-            writeback: WritebackPort::default(),
+            completions: Completions::default(),
             messages: None,
             copies: Vec::new(),
             signals: VecDeque::new(),
-            failing: None,
-            places: Places::new(&machine.dram),
             counts: Counts::default(),
         }
     }
 
     /// Makes every access hit in L1: no request to global or local memory leaves the SM.
     pub fn make_l1_perfect(&mut self) {
-        self.perfect_l1 = true;
+        self.tags.make_perfect();
     }
 
-    /// Reports misses and evictions of L1 to the warp scheduler, or not.
+    /// Enables or disables reports of L1 misses and evictions to the warp scheduler.
     pub fn report_l1_events(&mut self, reports: bool) {
-        self.reports_l1_events = reports;
-        if reports {
-            self.l1.keep_owners();
-        }
+        self.tags.report_events(reports);
     }
 
-    /// Empties L1 and gives it a new size, at the start of a kernel.
+    /// Flushes L1 and resizes it, at the start of a kernel.
     pub fn reset_l1(&mut self, size_bytes: u32) {
-        self.l1.reset(size_bytes);
+        self.tags.l1.reset(size_bytes);
     }
 
     /// Begins a step.
@@ -200,99 +185,76 @@ impl MemoryPipeline {
         self.cycle = cycle;
     }
 
-    /// A memory instruction of a CTA at `place` has issued: it gets a row in the access table and an entry
-    /// in the load/store queue.
+    /// Starts an issued memory instruction of `member`: allocates a row in the access table and,
+    /// except for constants, an entry in the load/store queue of `scheduler`.
     pub fn start(
         &mut self,
         access: Access,
+        scheduler: SchedulerId,
         instruction: &Static,
         addresses: &[u64],
-        place: Place,
+        member: ClusterMember,
         map: &AddressMap,
     ) -> (AccessId, Option<EntryId>) {
-        let (slot, cycle) = (access.warp_slot(), access.issue_cycle());
+        let operands_read = access.issue_cycle() + self.config.operand_latency;
         let access = self.accesses.add(access);
         if instruction.space == Space::Constant {
-            let ready = cycle + self.operand_latency + self.constant_latency;
+            let ready = operands_read + self.config.constant_latency;
             self.accesses.get_mut(access).ready_cycle = ready;
-            self.completions.push(Reverse((ready, access)));
+            self.completions.push(ready, access);
             return (access, None);
         }
-        let scheduler = SchedulerId::new(slot.index() % self.schedulers);
-        let id = self.lsu.push(scheduler, cycle + self.operand_latency);
-        let entry = self.lsu.entry_mut(id);
-        entry.access = access;
-        entry.sent = 0;
-        entry.cache_op = instruction.cache_op;
-        if instruction.kind == Kind::AsyncCopy
-            && instruction.cache_op == CacheOp::Global
-            && !self.async_bypass
-        {
-            entry.cache_op = CacheOp::Default;
+        let mut entry = self.entry(access, instruction, addresses, member, operands_read);
+        self.count_requests(access, &mut entry, map);
+        let entry = self.lsu.push(scheduler, entry);
+        if instruction.is_tracked_copy() {
+            self.begin_copy(access, instruction, member, addresses.len() as u32);
         }
-        let width = instruction.width;
-        entry.bulk = width > MAX_REGISTER_WIDTH;
-        entry.work = match (instruction.space, instruction.kind) {
-            (Space::Shared, _) => {
-                let passes = self.shared_passes.of(addresses.iter().copied(), width);
-                Work::Shared { passes }
-            }
-            (Space::Cluster, _) => Work::Cluster,
-            (space, Kind::Store) => Work::Store { local: space == Space::Local },
-            (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
-            _ => Work::Load,
-        };
-        entry.messages.clear();
-        entry.signals.clear();
-        if let Some(operation) = instruction.mbarrier.filter(|_| instruction.space == Space::Shared)
-        {
-            write_signals(operation, addresses, place.cta, &mut entry.signals);
+        (access, Some(entry))
+    }
+
+    /// Builds the load/store entry of an instruction whose operands are read in cycle `from`.
+    fn entry(
+        &mut self,
+        access: AccessId,
+        instruction: &Static,
+        addresses: &[u64],
+        member: ClusterMember,
+        from: CoreCycle,
+    ) -> Entry {
+        let mut lists = self.lsu.take_lists();
+        Entry {
+            access,
+            work: self.requests.generate(instruction, addresses, member, &mut lists),
+            cache_op: self.config.cache_op(instruction),
+            bulk: instruction.width > MAX_REGISTER_WIDTH,
+            is_multicast: instruction.destinations != 0,
+            lists,
+            sent: 0,
+            from,
         }
-        entry.is_multicast = instruction.destinations != 0;
-        match entry.work {
-            Work::Shared { .. } => entry.sectors.clear(),
-            Work::Cluster => {
-                entry.sectors.clear();
-                let passes = &mut self.shared_passes;
-                write_messages(instruction, addresses, place, passes, &mut entry.messages);
-            }
-            Work::Atomic => self.coalescer.atomics(addresses, width, &mut entry.sectors),
-            work => {
-                let store = matches!(work, Work::Store { .. });
-                self.coalescer.sectors(addresses, width, store, &mut entry.sectors);
-            }
-        }
-        let sectors = entry.sectors.as_mut_slice();
-        let (channels, banks) = self.places.count(sectors.iter_mut().map(|sector| {
-            let place = map.locate(sector.address);
-            sector.place = place;
-            (place.channel, place.bank)
-        }));
-        let row = self.accesses.get_mut(access);
-        let sectors_count = sectors.len() as u32;
-        row.row.requests = sectors_count;
-        row.waiting = row.row.requests + entry.messages.len() as u32;
-        (row.row.channels, row.row.banks) = (channels, banks);
+    }
+
+    /// Locates the requests of an entry and counts them for its access.
+    fn count_requests(&mut self, access: AccessId, entry: &mut Entry, map: &AddressMap) {
+        let (channels, banks) = self.requests.locate(&mut entry.lists, map);
+        let access = self.accesses.get_mut(access);
+        access.row.requests = entry.lists.sectors.as_slice().len() as u32;
+        access.outstanding = entry.lists.len() as u32;
+        (access.row.channels, access.row.banks) = (channels, banks);
         self.counts.requesting_instructions += u64::from(channels > 0);
         self.counts.requested_channels += u64::from(channels);
         self.counts.requested_banks += u64::from(banks);
-        let signals = matches!(instruction.mbarrier, Some(Mbarrier::Signal { .. }));
-        let is_from_memory = instruction.space == Space::Global;
-        if is_from_memory && (signals || instruction.destinations != 0) {
-            let lanes = addresses.len() as u32;
-            self.begin_copy(access, instruction, place, lanes, sectors_count);
-        }
-        (access, Some(id))
     }
 
-    /// The unit works on its instruction, and takes the next.
+    /// Works on the current instruction of the load/store unit, and takes the next.
     pub fn work(&mut self, occupancy: Occupancy, ctx: &mut Context) {
         let cycle = self.cycle;
         self.lsu.take(cycle);
         let is_free = self.lsu.busy_until <= cycle;
         if let Some(entry) = self.lsu.head().filter(|entry| is_free && entry.from <= cycle) {
             match entry.work {
-                Work::Shared { passes } => self.pass_shared(entry.access, passes, cycle),
+                Work::Shared { passes } => self.access_shared(entry.access, passes, cycle),
                 Work::Cluster => self.send_message(cycle, ctx),
                 _ => self.send_sectors(cycle, occupancy, ctx),
             }
@@ -300,83 +262,64 @@ impl MemoryPipeline {
         self.lsu.take_next(cycle);
     }
 
-    /// A shared-memory instruction takes its passes; the next instruction waits for them.
-    fn pass_shared(&mut self, access: AccessId, passes: u32, cycle: CoreCycle) {
-        let end = cycle + u64::from(passes);
+    /// Occupies the unit for the passes of a shared-memory instruction.
+    fn access_shared(&mut self, access: AccessId, passes: u32, cycle: CoreCycle) {
         self.counts.shared_accesses += 1;
         self.counts.shared_bank_conflict_cycles += u64::from(passes - 1);
-        self.lsu.busy_until = end;
         if let Some(entry) = self.lsu.head_mut() {
-            self.signals.extend(entry.signals.drain(..));
+            self.signals.extend(entry.lists.signals.drain(..));
         }
         self.lsu.pop();
-        // The first pass is part of a load's latency. A store is done after its passes, and writes
-        // no register (GPGPU-Sim, `ldst_unit::cycle`).
-        let ready = if self.accesses.get(access).returns {
-            let ready = end - 1 + self.shared_latency + self.writeback_latency;
-            self.writeback.take(cycle, ready)
-        } else {
-            end
-        };
-        self.completions.push(Reverse((ready, access)));
+        let ready = self.occupy_banks(access, passes, cycle);
+        self.completions.push(ready, access);
     }
 
-    /// Sends sectors of the head instruction in order, at most one to each L1 bank, or one past L1.
+    /// Occupies the shared-memory banks for `passes` cycles; returns when the access is done. The
+    /// first pass is part of a load's latency. A store is done after its passes, and writes no
+    /// register (GPGPU-Sim, `ldst_unit::cycle`).
+    fn occupy_banks(&mut self, access: AccessId, passes: u32, cycle: CoreCycle) -> CoreCycle {
+        let end = cycle + u64::from(passes);
+        self.lsu.busy_until = end;
+        if !self.accesses.get(access).returns {
+            return end;
+        }
+        let read = end - 1 + self.config.shared_latency;
+        self.completions.write_back(cycle, read + self.config.writeback_latency)
+    }
+
+    /// Sends sectors of the current instruction in order: at most one into each L1 bank, or one
+    /// bypassing L1.
     fn send_sectors(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
         let Some(entry) = self.lsu.head() else { return };
         if entry.sent == 0 {
-            ctx.side.fields.begin(self.sm, entry.access.0, entry.sectors.as_slice().len());
+            let sectors = entry.lists.sectors.as_slice().len();
+            ctx.side.fields.begin(self.config.sm, entry.access.0, sectors);
         }
-        let passes_l1 = self.passes_l1(entry);
+        let bypasses = self.tags.is_bypassed_by(entry);
         // A perfect L1 sends no requests, so loads are not tracked.
-        if ctx.side.loads.is_some() && !self.perfect_l1 {
+        if ctx.side.loads.is_some() && !self.tags.is_perfect() {
             self.begin_load(ctx);
         }
-        if passes_l1 {
-            self.send_one_past(cycle, occupancy, ctx);
-        } else {
-            self.enter_banks(cycle);
+        if bypasses {
+            self.send_bypassing(cycle, occupancy, ctx);
+        } else if let Some(entry) = self.lsu.head_mut() {
+            entry.sent += self.tags.enter(entry, cycle);
         }
         if self.lsu.head().is_some_and(Entry::is_sent) {
             self.lsu.pop();
         }
     }
 
-    /// Whether the unit sends an instruction's requests straight to the network.
-    fn passes_l1(&self, entry: &Entry) -> bool {
-        match entry.work {
-            Work::Load if entry.is_multicast => true,
-            _ if self.perfect_l1 => false,
-            Work::Atomic => true,
-            Work::Store { .. } => !self.l1_enabled || entry.bulk,
-            _ => !self.l1_enabled || passes_l1(entry.cache_op),
-        }
-    }
-
-    fn enter_banks(&mut self, cycle: CoreCycle) {
-        let Some(entry) = self.lsu.head_mut() else { return };
-        let (access, work) = (entry.access, entry.work);
-        let (store, local) =
-            (matches!(work, Work::Store { .. }), work == Work::Store { local: true });
-        let mut taken = 0u64;
-        for &sector in &entry.sectors.as_slice()[entry.sent..] {
-            let bank = self.l1.bank(sector.address);
-            if taken >> bank.0 & 1 == 1 || !self.banks.has_room(bank) {
-                break;
-            }
-            taken |= 1 << bank.0;
-            self.banks.push(bank, Lookup { sector, access, store, local, entered: cycle });
-        }
-        entry.sent += taken.count_ones() as usize;
-    }
-
-    fn send_one_past(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
+    /// Sends the next sector of the current instruction to the network, bypassing L1.
+    fn send_bypassing(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
         let Some(entry) = self.lsu.head() else { return };
         let (access, work) = (entry.access, entry.work);
-        let sector = entry.sectors.as_slice()[entry.sent];
-        self.end_fail(cycle);
-        if !self.may_ask() || !ctx.fabric.room_or_wake(self.request_port) {
-            self.failing = Some((ReservationFail::MissQueueFull, cycle));
+        let sector = entry.lists.sectors.as_slice()[entry.sent];
+        if let Some(cycles) = self.network.end_stall(cycle) {
+            self.tags.l1.count_fail(ReservationFail::MissQueueFull, cycles);
+        }
+        if !self.network.may_send_or_wake(ctx.fabric) {
+            self.network.stall(cycle);
             return;
         }
         let kind = match work {
@@ -385,16 +328,13 @@ impl MemoryPipeline {
             _ => RequestKind::Read,
         };
         match kind {
-            RequestKind::Atomic => self.l1.pass_atomic(sector.address),
-            RequestKind::Read => self.l1.pass_read(),
-            _ => self.l1.pass_write(sector.address),
+            RequestKind::Atomic => self.tags.l1.bypass_atomic(sector.address),
+            RequestKind::Read => self.tags.l1.bypass_read(),
+            _ => self.tags.l1.bypass_write(sector.address),
         }
         let request = self.request(access, &sector, kind, cycle, occupancy, ctx);
         ctx.requests.get_mut(request).bypass = true;
-        let leaves = self.clock.at(cycle);
-        ctx.requests.stamps_mut(request).l1_missed = leaves;
-        ctx.fabric.push(self.request_port, request, leaves);
-        self.in_flight += 1;
+        self.network.send_bypassing(request, cycle, ctx);
         if let Some(entry) = self.lsu.head_mut() {
             entry.sent += 1;
         }
@@ -405,10 +345,12 @@ impl MemoryPipeline {
         let Some(entry) = self.lsu.head() else { return };
         let access = self.accesses.get_mut(entry.access);
         if entry.work == Work::Load && access.load == u32::MAX {
-            access.load = ctx.begin_load(entry.sectors.as_slice().iter().map(|s| s.address));
+            let sectors = entry.lists.sectors.as_slice();
+            access.load = ctx.begin_load(sectors.iter().map(|sector| sector.address));
         }
     }
 
+    /// Creates a request for a sector of an access.
     fn request(
         &self,
         access: AccessId,
@@ -419,11 +361,12 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) -> RequestId {
         let row = self.accesses.get(access);
+        let Config { sm, max_warps, clock, .. } = self.config;
         let request = Request {
             pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
-            warp: WarpId(u32::from(self.sm.0) * self.max_warps + row.row.warp_slot),
+            warp: WarpId(u32::from(sm.0) * max_warps + row.row.warp_slot),
             cta: row.cta,
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
@@ -431,12 +374,12 @@ impl MemoryPipeline {
             insertion: self.insertion(row.l2_policy, sector.address),
             ..self.blank_request(sector.address, kind, sector.place)
         };
-        ctx.requests.add(request, self.clock.at(created))
+        ctx.requests.add(request, clock.at(created))
     }
 
-    /// Where the line that holds `address` is to be in the L2.
+    /// Returns the L2 insertion priority of the line that holds `address`.
     fn insertion(&self, policy: Option<L2Policy>, address: u64) -> Insertion {
-        match policy.map(|policy| policy.of_line(self.l1.line(address))) {
+        match policy.map(|policy| policy.of_line(self.tags.l1.line(address))) {
             None | Some(Eviction::Unchanged) => Insertion::Newest,
             Some(Eviction::Normal) => Insertion::Asked(warpmem_sim::Eviction::Normal),
             Some(Eviction::First) => Insertion::Asked(warpmem_sim::Eviction::First),
@@ -444,71 +387,78 @@ impl MemoryPipeline {
         }
     }
 
+    /// Returns a request to the slice through which this SM reaches `place`.
     fn blank_request(&self, address: u64, kind: RequestKind, place: Location) -> Request {
-        let entrance = |twins: Twins| twins.entrance(self.sm, place.slice);
-        let slice = self.twins.map_or(place.slice, entrance);
-        let place = Location { slice, ..place };
-        Request { sm: self.sm, ..Request::of_slice(address, kind, place) }
+        let Config { sm, peers, .. } = self.config;
+        let slice = peers.map_or(place.slice, |peers| peers.entrance(sm, place.slice));
+        Request { sm, ..Request::of_slice(address, kind, Location { slice, ..place }) }
     }
 
-    fn end_fail(&mut self, cycle: CoreCycle) {
-        if let Some((reason, since)) = self.failing.take() {
-            self.l1.count_fail(reason, cycle.since(since));
+    /// Records that a part of an access is done, with its data ready in cycle `ready`.
+    fn finish_part(&mut self, access: AccessId, ready: CoreCycle) {
+        self.accesses.get_mut(access).outstanding -= 1;
+        self.complete_if_done(access, ready);
+    }
+
+    /// Extends the ready cycle of an access to `ready`, and completes it if nothing is outstanding.
+    fn complete_if_done(&mut self, access: AccessId, ready: CoreCycle) {
+        let row = self.accesses.get_mut(access);
+        row.ready_cycle = row.ready_cycle.max(ready);
+        if row.outstanding == 0 {
+            self.completions.push(row.ready_cycle, access);
         }
     }
 
-    /// When the load/store unit can next do something without an outside event.
+    /// Returns the next cycle in which the load/store unit can act without an outside event.
     pub fn next_unit_cycle(&self) -> CoreCycle {
-        let waits = self.failing.is_some() || self.waits_for_bank() || self.waits_to_send();
-        // What has ended its wait is not seen while a message has the banks.
+        let waits = self.network.is_stalled() || self.waits_for_bank() || self.waits_to_send();
+        // The unit cannot observe the end of its wait while a message occupies the banks.
         let has_tried = self.lsu.busy_until <= self.cycle;
         if waits && has_tried { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
     }
 
-    /// When the next reply comes or the next instruction ends.
+    /// Returns the next cycle in which a reply arrives or an instruction completes.
     #[inline]
     pub fn next_end(&self, ctx: &Context) -> CoreCycle {
-        let end = self.completions.peek().map_or(CoreCycle::NEVER, |&Reverse((at, _))| at);
-        match ctx.fabric.head_ready(self.reply_port) {
+        let end = self.completions.next();
+        let clock = self.config.clock;
+        match ctx.fabric.head_ready(self.network.reply_port) {
             Ticks::NEVER => end,
-            reply if reply <= self.clock.at(self.cycle + 1) => self.cycle + 1,
-            reply => end.min(self.clock.cycle_from(reply)),
+            reply if reply <= clock.at(self.cycle + 1) => self.cycle + 1,
+            reply => end.min(clock.cycle_from(reply)),
         }
     }
 
-    /// When a lookup is next due at the tags.
+    /// Returns the next cycle in which a lookup is due at the tags.
     #[inline]
     pub fn next_lookup(&self, ctx: &mut Context) -> CoreCycle {
-        // If nothing may leave L1, the reply or the network that makes room wakes the SM.
-        let blocked = self.banks.any_lacks_room()
-            && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
-        self.banks.next(self.cycle + 1, blocked)
+        // While no request can be sent, the reply or the network that makes room wakes the SM.
+        let banks = &self.tags.banks;
+        let blocked = banks.any_lacks_room() && !self.network.may_send_or_wake(ctx.fabric);
+        banks.next(self.cycle + 1, blocked)
     }
 
-    /// An mbarrier is to change.
+    /// Queues an update of an mbarrier.
     pub fn signal(&mut self, signal: Signal) {
         self.signals.push_back(signal);
     }
 
-    /// The next change of an mbarrier.
+    /// Takes the next update of an mbarrier.
     #[inline]
     pub fn take_signal(&mut self) -> Option<Signal> {
         self.signals.pop_front()
     }
 
-    /// Whether an instruction ends in this cycle or has ended.
+    /// Whether an instruction has completed by this cycle.
     #[inline]
     pub fn has_completed(&self) -> bool {
-        self.completions.peek().is_some_and(|&Reverse((at, _))| at <= self.cycle)
+        self.completions.next() <= self.cycle
     }
 
     /// Whether the next sector of the current instruction finds its bank full. A lookup at the tags
     /// makes room and wakes the SM.
     fn waits_for_bank(&self) -> bool {
-        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address));
-        self.lsu.head().is_some_and(|entry| {
-            !self.passes_l1(entry) && entry.sectors.as_slice().get(entry.sent).is_some_and(full)
-        })
+        self.lsu.head().is_some_and(|entry| self.tags.blocks(entry))
     }
 
     /// Whether the load/store queue of a scheduler is full.
@@ -517,37 +467,36 @@ impl MemoryPipeline {
         self.lsu.is_full(scheduler)
     }
 
-    /// The schedulers whose register of the load/store unit holds an instruction, one bit each.
+    /// Returns the schedulers whose load/store register holds an instruction, one bit each.
     #[inline]
     pub fn offers(&self) -> u64 {
         self.lsu.offers()
     }
 
-    /// An instruction comes into the load/store unit's register in `cycle`.
+    /// Moves an instruction into the load/store register of `scheduler` in `cycle`.
     pub fn offer(&mut self, scheduler: SchedulerId, entry: EntryId, cycle: CoreCycle) {
         self.lsu.offer(scheduler, entry, cycle);
     }
 
-    /// Whether the load/store unit has nothing to work on.
+    /// Whether the load/store unit has no current instruction.
     pub fn unit_is_idle(&self) -> bool {
         self.lsu.head().is_none()
     }
 
-    /// Misses that L1 has room for; none while a lookup waits at the tags.
+    /// Returns the number of misses for which L1 has room; 0 while a lookup stalls at the tags.
     pub fn miss_room(&self) -> usize {
-        if self.banks.any_fails() { 0 } else { self.l1.free_misses() }
+        self.tags.miss_room()
     }
 
     /// Whether nothing is queued or in flight.
     pub fn is_idle(&self) -> bool {
         self.lsu.is_empty()
-            && self.banks.is_empty()
             && self.accesses.len() == 0
-            && self.in_flight == 0
-            && self.l1.outstanding() == 0
+            && self.network.is_idle()
+            && self.tags.is_idle()
     }
 
-    /// What was counted so far.
+    /// Adds the counts so far to `result`.
     pub fn add_to(&self, result: &mut SmResult) {
         result.requesting_instructions += self.counts.requesting_instructions;
         result.requested_channels += self.counts.requested_channels;
@@ -561,23 +510,23 @@ impl MemoryPipeline {
         }
         result.replies += self.counts.replies;
         result.reply_ticks += self.counts.reply_ticks;
-        result.l1 = self.l1.counts().clone();
+        result.l1 = self.tags.l1.counts().clone();
     }
 
-    /// State for the deadlock report.
+    /// Describes the memory side for the deadlock report.
     pub fn describe(&self) -> String {
         format!(
-            "{} memory instructions in flight, {} in the load/store queue, {} on the way to L1, {} L1 \
+            "{} memory instructions in flight, {} in the load/store queue, {} in L1 banks, {} L1 \
              misses outstanding",
             self.accesses.len(),
             self.lsu.len(),
-            self.banks.len(),
-            self.l1.outstanding(),
+            self.tags.banks.len(),
+            self.tags.l1.outstanding(),
         )
     }
 }
 
-/// Whether so many warps wait for memory that the SM's requests are critical now.
+/// Whether enough warps wait for memory to make the SM's requests critical.
 fn is_critical(occupancy: Occupancy, ctx: &Context) -> bool {
     ctx.side.critical.is_some_and(|share| {
         let waiting = occupancy.waiting_for_memory.count_ones();

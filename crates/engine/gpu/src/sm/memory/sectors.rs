@@ -1,17 +1,17 @@
-//! The sectors that a memory instruction touches.
+//! The sectors of a memory instruction.
 
 use std::cmp::Reverse;
 use warpmem_sim::Location;
 
-/// One sector that a memory instruction touches.
+/// One sector of a memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sector {
     pub address: u64,
     /// Parts read or covered, one bit per 1/32 of the sector.
     pub bytes: u32,
-    /// Largest number of lanes of an atomic that hit one address.
+    /// Largest number of an atomic's lanes at one address.
     pub max_lanes_per_address: u8,
-    /// Where it lies.
+    /// Slice and DRAM location.
     pub place: Location,
 }
 
@@ -20,7 +20,7 @@ impl Sector {
         Sector { address: 0, bytes: 0, max_lanes_per_address: 0, place: Location::ZERO };
 }
 
-/// The distinct sectors of a memory instruction, in the order in which lanes touch them.
+/// Distinct sectors of a memory instruction, in the order in which lanes touch them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sectors {
     items: Vec<Sector>,
@@ -41,9 +41,9 @@ impl Sectors {
         self.items.len() - 1
     }
 
-    /// Puts them in the order of their addresses, the highest first.
+    /// Sorts by address, highest first.
     pub fn descend(&mut self) {
-        // Lanes mostly touch them from the lowest up.
+        // Lanes mostly touch sectors in ascending order.
         if self.items.is_sorted_by_key(|sector| sector.address) {
             self.items.reverse();
         } else {

@@ -1,10 +1,10 @@
-//! What instructions change of mbarriers when the banks have served them.
+//! Mbarrier updates of instructions, applied when the banks have served them.
 
 use crate::sm::cluster::ClusterCta;
 use warpmem_sim::{Arrival, Signal};
 use warpmem_trace::Mbarrier;
 
-/// The signals of an instruction on its own CTA's mbarriers: one for each that it is about.
+/// Writes the signals of an instruction to its own CTA's mbarriers, one per mbarrier.
 pub(in crate::sm) fn write_signals(
     operation: Mbarrier,
     addresses: &[u64],
@@ -25,7 +25,7 @@ pub(in crate::sm) fn write_signals(
     }
 }
 
-/// What an operation of so many lanes changes at once.
+/// Returns the immediate update of an operation of `lanes` lanes, if any.
 pub(super) fn arrival(operation: Mbarrier, lanes: u32) -> Option<Arrival> {
     let all = |count: u32| count.saturating_mul(lanes);
     let bytes_of = |bytes: i32| bytes.saturating_mul(lanes as i32);

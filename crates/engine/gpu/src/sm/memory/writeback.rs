@@ -1,31 +1,31 @@
-//! The port through which data from memory are written to registers.
+//! The port that writes data from memory to registers.
 
 use std::collections::VecDeque;
 use warpmem_sim::CoreCycle;
 
-/// One datum a cycle: data take the first free cycle from the one on in which they are there,
+/// Write-back port of one datum per cycle. A datum takes the first free cycle from its arrival on,
 /// however long the queue (GPGPU-Sim, `ldst_unit::writeback`).
 #[derive(Default)]
 pub(super) struct WritebackPort {
-    /// The cycles that are taken, in order; no two spans touch.
+    /// Taken cycles, in order; spans never touch.
     taken: VecDeque<Span>,
 }
 
-/// Cycles from `start` on that end before `end`.
+/// Cycles from `start` up to, not including, `end`.
 struct Span {
     start: CoreCycle,
     end: CoreCycle,
 }
 
 impl WritebackPort {
-    /// The cycle for a datum that is there in `cycle`, which is not before `now`.
+    /// Takes the write cycle of a datum available in `cycle`, at or after `now`.
     pub fn take(&mut self, now: CoreCycle, cycle: CoreCycle) -> CoreCycle {
         while self.taken.front().is_some_and(|span| span.end <= now) {
             self.taken.pop_front();
         }
-        // The first span that holds the cycle, ends just before it, or lies behind it. Data of
-        // replies are there at once, those of shared memory later, each kind in order: there are
-        // few spans, and the last of a kind is the one.
+        // The first span that holds the cycle, ends just before it, or lies after it. Reply data
+        // are available immediately, shared-memory data later, each kind in order, so there are
+        // few spans.
         let at = self.taken.partition_point(|span| span.end < cycle);
         match self.taken.get_mut(at) {
             Some(span) if span.start <= cycle => self.append(at),
@@ -40,7 +40,7 @@ impl WritebackPort {
         }
     }
 
-    /// Takes the cycle behind a span, which may then touch the next.
+    /// Takes the cycle after a span, which may then touch the next.
     fn append(&mut self, at: usize) -> CoreCycle {
         let cycle = self.taken[at].end;
         self.taken[at].end = cycle + 1;
@@ -63,14 +63,14 @@ mod tests {
     }
 
     #[test]
-    fn data_of_one_cycle_take_one_after_the_other() {
+    fn data_of_one_cycle_take_consecutive_cycles() {
         let mut port = WritebackPort::default();
         let cycles = [10, 10, 12, 10, 12].map(|cycle| take(&mut port, 5, cycle));
         assert_eq!(cycles, [10, 11, 12, 13, 14]);
     }
 
     #[test]
-    fn what_comes_later_leaves_the_cycles_before_it_free() {
+    fn later_data_leave_earlier_cycles_free() {
         let mut port = WritebackPort::default();
         assert_eq!(take(&mut port, 0, 30), 30);
         assert_eq!(take(&mut port, 3, 5), 5);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_is_served_one_a_cycle() {
+    fn a_long_queue_drains_one_datum_per_cycle() {
         let mut port = WritebackPort::default();
         let cycles: Vec<u64> = (0..1000).map(|_| take(&mut port, 0, 2)).collect();
         assert_eq!(cycles, (2..1002).collect::<Vec<u64>>());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     proptest! {
-        /// Beside a list of the cycles that are taken.
+        /// Compares the port with a set of the taken cycles.
         #[test]
         fn every_datum_takes_the_first_free_cycle(data in prop::collection::vec((0u64..4, 0u64..40), 1..300)) {
             let (mut port, mut taken, mut now) = (WritebackPort::default(), BTreeSet::new(), 0);

@@ -61,7 +61,7 @@ fn cta_aware_locality_blp_gives_each_sm_its_first_group() {
     let mut rig = Rig::new(&machine, MemoryStub::default());
     let context = SmContext::of(&machine, SmId(2));
     let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
-    rig.sm.policy = Box::new(PickLogger { inner, picks: Arc::clone(&rig.picks) });
+    rig.sm.issue.policy = Box::new(PickLogger { inner, picks: Arc::clone(&rig.picks) });
     rig.launch(&trace(&[TestKernel::new(vec![vec![work(2)]; 4])]), START);
     assert_eq!(rig.run().order(), [2, 2, 3, 3, 0, 0, 1, 1]);
 }

@@ -17,7 +17,7 @@ mod slots;
 mod throttling;
 mod wakeups;
 
-use super::scheduler::{ResidentCta, WarpScheduler, WarpView};
+use super::scheduler::{Needs, ResidentCta, SmContext, WARP_SCHEDULERS, WarpScheduler, WarpView};
 use super::*;
 use crate::engine::{Bench, Rows};
 use crate::results::{LoadRow, WarpRow};
@@ -239,9 +239,9 @@ impl WarpScheduler for PickLogger {
 impl Sm {
     /// Replaces the machine's policy.
     fn set_policy(&mut self, policy: Box<dyn WarpScheduler>) {
-        self.needs = policy.needs();
-        self.memory.report_l1_events(self.needs.l1_events);
-        self.policy = policy;
+        self.issue.needs = policy.needs();
+        self.memory.report_l1_events(self.issue.needs.l1_events);
+        self.issue.policy = policy;
     }
 }
 

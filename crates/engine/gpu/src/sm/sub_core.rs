@@ -1,24 +1,24 @@
-//! One scheduler of an SM and its functional units: when they take the next instruction.
+//! A sub-core of an SM: one warp scheduler and its functional units.
 
 use super::code::{CLASSES, Class};
 use super::scheduler::SchedulerId;
 use super::warp_sets::WarpSets;
 use warpmem_sim::CoreCycle;
 
-/// One scheduler of an SM with its functional units.
-pub(super) struct IssueSlot {
+/// Warp slots of one scheduler, and the availability of the scheduler and its units.
+pub(super) struct SubCore {
     warps: u64,
     next_issue: CoreCycle,
-    /// When each class's unit takes the next instruction, and when all do.
+    /// First cycle in which the unit of each class accepts an instruction, and the latest of them.
     unit_free: [CoreCycle; CLASSES],
     units_free: CoreCycle,
-    /// Set if the policy let none of its candidates issue in the last step.
+    /// Set if the policy issued none of its candidates in the last step.
     pub held: Option<HeldDecision>,
 }
 
-/// A decision of the policy to issue nothing, and the state that it was made in. While the state is
-/// the same the policy need not be asked again. State that changes only in a step of the SM before
-/// the issue is left out.
+/// A decision of the policy to issue nothing, and the state on which it was based. While that
+/// state is unchanged the policy need not be asked again. State that changes only in a step of the
+/// SM before the issue is omitted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeldDecision {
     pub candidates: u64,
@@ -29,10 +29,10 @@ pub(super) struct HeldDecision {
     pub memory: u64,
 }
 
-impl IssueSlot {
-    /// Scheduler `id` of so many, which share the warp slots in turn.
-    pub fn new(id: SchedulerId, schedulers: usize) -> IssueSlot {
-        IssueSlot {
+impl SubCore {
+    /// Creates the sub-core of scheduler `id`; warp slots are interleaved over `schedulers`.
+    pub fn new(id: SchedulerId, schedulers: usize) -> SubCore {
+        SubCore {
             warps: (id.index()..64).step_by(schedulers).fold(0, |warps, slot| warps | 1 << slot),
             next_issue: CoreCycle::ZERO,
             unit_free: [CoreCycle::ZERO; CLASSES],
@@ -41,20 +41,20 @@ impl IssueSlot {
         }
     }
 
-    /// The scheduler's own warp slots.
+    /// Returns the scheduler's warp slots.
     #[inline]
     pub fn warps(&self) -> u64 {
         self.warps
     }
 
-    /// The first cycle in which it may issue again.
+    /// Returns the first cycle in which the scheduler may issue again.
     #[inline]
     pub fn next_issue(&self) -> CoreCycle {
         self.next_issue
     }
 
-    /// An instruction of `class` issues in `cycle`: the scheduler may issue again after so many
-    /// cycles, and the unit take another.
+    /// Issues an instruction of `class` in `cycle`: occupies the scheduler for `issue_interval` and
+    /// the unit for `unit_interval` cycles.
     #[inline]
     pub fn issue(
         &mut self,
@@ -68,13 +68,13 @@ impl IssueSlot {
         self.units_free = self.units_free.max(self.unit_free[class.index()]);
     }
 
-    /// Whether all units take an instruction in `cycle`.
+    /// Whether all units accept an instruction in `cycle`.
     #[inline]
     pub fn has_free_units(&self, cycle: CoreCycle) -> bool {
         self.units_free <= cycle
     }
 
-    /// Warps whose unit does not take an instruction in `cycle`.
+    /// Returns the warps whose unit accepts no instruction in `cycle`.
     #[inline]
     pub fn blocked_by_units(&self, cycle: CoreCycle, sets: &WarpSets) -> u64 {
         let mut blocked = 0;
@@ -88,7 +88,7 @@ impl IssueSlot {
         blocked
     }
 
-    /// When the units of these warps take an instruction.
+    /// Returns when each unit needed by `warps` accepts an instruction.
     pub fn units_free(&self, warps: u64, sets: &WarpSets) -> impl Iterator<Item = CoreCycle> {
         let units = Class::all(CLASSES).zip(&self.unit_free);
         units.filter(move |&(class, _)| warps & sets.of_class(class) != 0).map(|(_, &free)| free)

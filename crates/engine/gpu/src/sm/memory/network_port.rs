@@ -1,0 +1,110 @@
+//! The SM's side of the networks: the miss queue, and the bound on requests in flight.
+
+use super::banks::MissQueue;
+use crate::context::Context;
+use warpmem_machine::Machine;
+use warpmem_sim::{CoreClock, CoreCycle, Fabric, PortId, RequestId};
+
+/// Request and reply ports of an SM.
+pub(super) struct NetworkPort {
+    clock: CoreClock,
+    request_port: PortId,
+    pub reply_port: PortId,
+    miss_queue: MissQueue,
+    /// Unanswered requests, and the most there may be.
+    in_flight: u32,
+    max_requests: u32,
+    /// Cycle since which a request that bypasses L1 stalls for the port.
+    stalled_since: Option<CoreCycle>,
+}
+
+impl NetworkPort {
+    pub fn new(
+        machine: &Machine,
+        clock: CoreClock,
+        request_port: PortId,
+        reply_port: PortId,
+    ) -> NetworkPort {
+        NetworkPort {
+            clock,
+            request_port,
+            reply_port,
+            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
+            in_flight: 0,
+            max_requests: match machine.sm.max_requests {
+                0 => u32::MAX,
+                most => most,
+            },
+            stalled_since: None,
+        }
+    }
+
+    /// Whether no request is in flight.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    /// Whether one more request may be in flight.
+    fn may_send(&self) -> bool {
+        self.in_flight < self.max_requests
+    }
+
+    /// Whether a request can be sent; if only the port is full, the SM is woken when it drains.
+    pub fn may_send_or_wake(&self, fabric: &mut Fabric) -> bool {
+        self.may_send() && fabric.room_or_wake(self.request_port)
+    }
+
+    /// Returns the number of free miss-queue entries for requests that are answered.
+    pub fn room_for_requests(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
+        if self.may_send() { self.room(cycle, fabric) } else { 0 }
+    }
+
+    /// Returns the number of free miss-queue entries.
+    pub fn room(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
+        self.miss_queue.room(cycle).min(fabric.room(self.request_port))
+    }
+
+    /// Sends a request that is answered through the miss queue.
+    pub fn send(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        self.in_flight += 1;
+        self.send_write_back(request, cycle, ctx);
+    }
+
+    /// Sends a write-back, which is not answered, through the miss queue.
+    pub fn send_write_back(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        let leaves = self.miss_queue.push(cycle);
+        self.push(request, leaves, ctx);
+    }
+
+    /// Sends a request that bypasses L1 and the miss queue.
+    pub fn send_bypassing(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        self.in_flight += 1;
+        self.push(request, cycle, ctx);
+    }
+
+    fn push(&mut self, request: RequestId, cycle: CoreCycle, ctx: &mut Context) {
+        let leaves = self.clock.at(cycle);
+        ctx.requests.stamps_mut(request).l1_missed = leaves;
+        ctx.fabric.push(self.request_port, request, leaves);
+    }
+
+    /// Records the arrival of a reply.
+    pub fn replied(&mut self) {
+        self.in_flight -= 1;
+    }
+
+    /// Begins a stall of a bypassing request.
+    pub fn stall(&mut self, cycle: CoreCycle) {
+        self.stalled_since = Some(cycle);
+    }
+
+    /// Ends the stall of a bypassing request, if any; returns its cycles.
+    pub fn end_stall(&mut self, cycle: CoreCycle) -> Option<u64> {
+        self.stalled_since.take().map(|since| cycle.since(since))
+    }
+
+    /// Whether a bypassing request stalls.
+    pub fn is_stalled(&self) -> bool {
+        self.stalled_since.is_some()
+    }
+}

@@ -1,0 +1,160 @@
+//! The tag stage: the L1 banks, their pipelines, and the tags at their ends.
+
+use super::banks::{Banks, L1Bank, Lookup};
+use super::entry::{Entry, Work};
+use super::l1::L1;
+use super::sectors::Sector;
+use crate::sm::code::bypasses_l1;
+use crate::sm::scheduler::WarpScheduler;
+use warpmem_cache::{Allocation, Evicted, Fill, ReservationFail};
+use warpmem_machine::Machine;
+use warpmem_sim::{CoreCycle, WarpSlot};
+
+/// L1 and the pipelines in front of its tags.
+pub(super) struct TagStage {
+    pub l1: L1,
+    pub banks: Banks,
+    is_enabled: bool,
+    /// Every access hits.
+    is_perfect: bool,
+    /// The warp scheduler observes misses and evictions.
+    reports_events: bool,
+    /// Cycle of the last fill.
+    last_fill: CoreCycle,
+}
+
+impl TagStage {
+    pub fn new(machine: &Machine) -> TagStage {
+        TagStage {
+            l1: L1::new(&machine.l1),
+            banks: Banks::new(machine.l1.latency, machine.l1.banks),
+            is_enabled: machine.l1.enabled,
+            is_perfect: false,
+            reports_events: false,
+            last_fill: CoreCycle::NEVER,
+        }
+    }
+
+    pub fn make_perfect(&mut self) {
+        self.is_perfect = true;
+    }
+
+    pub fn is_perfect(&self) -> bool {
+        self.is_perfect
+    }
+
+    /// Enables or disables the events of the warp scheduler.
+    pub fn report_events(&mut self, reports: bool) {
+        self.reports_events = reports;
+        if reports {
+            self.l1.keep_owners();
+        }
+    }
+
+    /// Whether the requests of an instruction bypass L1.
+    pub fn is_bypassed_by(&self, entry: &Entry) -> bool {
+        match entry.work {
+            Work::Load if entry.is_multicast => true,
+            _ if self.is_perfect => false,
+            Work::Atomic => true,
+            Work::Store { .. } => !self.is_enabled || entry.bulk,
+            _ => !self.is_enabled || bypasses_l1(entry.cache_op),
+        }
+    }
+
+    /// Moves sectors of an instruction into the bank pipelines in order, at most one into each
+    /// bank; returns how many.
+    pub fn enter(&mut self, entry: &Entry, cycle: CoreCycle) -> usize {
+        let (access, work) = (entry.access, entry.work);
+        let store = matches!(work, Work::Store { .. });
+        let local = work == Work::Store { local: true };
+        let mut taken = 0u64;
+        for &sector in &entry.lists.sectors.as_slice()[entry.sent..] {
+            let bank = self.l1.bank(sector.address);
+            if taken >> bank.0 & 1 == 1 || !self.banks.has_room(bank) {
+                break;
+            }
+            taken |= 1 << bank.0;
+            self.banks.push(bank, Lookup { sector, access, store, local, entered: cycle });
+        }
+        taken.count_ones() as usize
+    }
+
+    /// Whether the bank of an instruction's next sector is full.
+    pub fn blocks(&self, entry: &Entry) -> bool {
+        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address));
+        let next = entry.lists.sectors.as_slice().get(entry.sent);
+        !self.is_bypassed_by(entry) && next.is_some_and(full)
+    }
+
+    /// Whether a lookup that failed before must fail again; `room` returns the free miss-queue
+    /// entries. It fails until the next fill, because only its own bank could have fetched its sector
+    /// meanwhile. A lookup that lacked a miss-queue entry fails only while there is none.
+    pub fn still_fails(
+        &self,
+        bank: L1Bank,
+        store: bool,
+        cycle: CoreCycle,
+        room: impl FnOnce() -> usize,
+    ) -> bool {
+        match self.banks.failing(bank) {
+            Some(_) if self.last_fill == cycle => false,
+            Some(ReservationFail::MissQueueFull) => room() <= self.l1.reserve(store),
+            Some(_) => true,
+            None => false,
+        }
+    }
+
+    /// Counts the cycles of a failure that ends in `cycle`, if the bank had one.
+    pub fn end_fail(&mut self, bank: L1Bank, cycle: CoreCycle) {
+        if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
+            self.l1.count_fail(reason, cycles);
+        }
+    }
+
+    /// Fills a sector, with `room` free miss-queue entries.
+    pub fn fill(&mut self, address: u64, room: usize, cycle: CoreCycle) -> Fill {
+        self.last_fill = cycle;
+        self.l1.fill(address, room)
+    }
+
+    /// Reports a read miss of the warp in `slot` to a policy that observes them.
+    pub fn report_miss(
+        &self,
+        slot: WarpSlot,
+        sector: &Sector,
+        cycle: CoreCycle,
+        policy: &mut dyn WarpScheduler,
+    ) {
+        if self.reports_events {
+            policy.missed(slot, self.l1.line(sector.address), cycle);
+        }
+    }
+
+    /// Assigns a newly allocated line to the warp in `slot`, and reports the evicted line to a
+    /// policy that observes evictions. Returns evicted dirty data.
+    pub fn claim(
+        &mut self,
+        slot: WarpSlot,
+        allocated: Option<Allocation>,
+        policy: &mut dyn WarpScheduler,
+    ) -> Option<Evicted> {
+        let allocated = allocated?;
+        if self.reports_events
+            && let Some((owner, line)) = self.l1.claim(allocated, slot)
+        {
+            policy.evicted(owner, line);
+        }
+        allocated.dirty()
+    }
+
+    /// Returns the number of misses for which L1 has room; 0 while a lookup stalls at the tags.
+    pub fn miss_room(&self) -> usize {
+        if self.banks.any_fails() { 0 } else { self.l1.free_misses() }
+    }
+
+    /// Whether no lookup is queued and no miss outstanding.
+    pub fn is_idle(&self) -> bool {
+        self.banks.is_empty() && self.l1.outstanding() == 0
+    }
+}
