@@ -5,15 +5,16 @@ mod cluster_launch;
 
 use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
-use super::residency::{ClusterError, CtaNeeds, FreeResources, ResidencyError, check_cluster};
-use super::scheduler::{CTA_SCHEDULERS, ClusterView, CtaScheduler, DispatchView, KernelStart};
+use super::residency::{ClusterError, CtaNeeds, ResidencyError, check_cluster};
+use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
+use super::sms::SmTable;
 use crate::results::KernelResult;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CoreCycle, Gpcs, SmId};
+use warpmem_sim::{CoreCycle, SmId};
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
 
 /// Source of kernels' instructions and CTAs.
@@ -79,28 +80,18 @@ pub struct Dispatcher {
     chosen: Launches,
     running: Vec<Running>,
     scheduler: Box<dyn CtaScheduler>,
-    free: Vec<FreeResources>,
-    /// CTAs resident on each SM, and the kernel of its last CTA launch.
-    resident: Vec<u32>,
-    last_kernel: Vec<Option<usize>>,
-    /// CTAs started on each SM in the current cycle.
-    started: Vec<u32>,
+    sms: SmTable,
     /// CTAs of clusters with resources allocated that await a start slot of their SM.
     held: VecDeque<Launch>,
     clusters: Clusters,
-    gpcs: Option<Gpcs>,
     /// All kernels before this one have finished.
     first_open: usize,
-    launches_per_cycle: u32,
     concurrent: bool,
-    flush: bool,
     launch_latency: u64,
     /// Warp instructions after which a kernel ends, 0 = no limit; and the most that all SMs issue
     /// in a cycle.
     instruction_limit: u64,
     issue_width: u64,
-    /// SM that the scheduler sees as SM 0.
-    first_sm: SmId,
     /// First cycle in which the next kernel may start.
     next_start: CoreCycle,
     /// First cycle of the latest kernel that started while none ran.
@@ -126,7 +117,6 @@ impl Dispatcher {
         machine: &Machine,
         kernels: &[warpmem_trace::Kernel],
     ) -> Result<Dispatcher, DispatchError> {
-        let sms = machine.sm.count as usize;
         let chosen = Launches::new(machine, kernels);
         let results = kernels.iter().zip(0..).zip(chosen.iter()).map(kernel_result).collect();
         let mut next_number = 0u32;
@@ -146,21 +136,14 @@ impl Dispatcher {
             chosen,
             running: Vec::new(),
             scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
-            free: vec![FreeResources::of(&machine.sm); sms],
-            resident: vec![0; sms],
-            last_kernel: vec![None; sms],
-            started: vec![0; sms],
+            sms: SmTable::new(machine),
             held: VecDeque::new(),
             clusters: Clusters::default(),
-            gpcs: machine.gpcs(),
             first_open: 0,
-            launches_per_cycle: machine.sm.cta_launches_per_cycle,
             concurrent: machine.run.concurrent_kernels,
-            flush: machine.l1.flush_between_kernels,
             launch_latency: u64::from(machine.run.launch_latency),
             instruction_limit: u64::from(machine.run.launch_instructions),
-            issue_width: u64::from(machine.sm.schedulers) * sms as u64,
-            first_sm: SmId::new(machine.run.first_sm as usize),
+            issue_width: u64::from(machine.sm.schedulers) * u64::from(machine.sm.count),
             next_start: CoreCycle::ZERO,
             period_start: CoreCycle::ZERO + 1,
             results,
@@ -177,13 +160,12 @@ impl Dispatcher {
     /// issued by each CTA of its kernel still resident on this SM.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
-        let sm = self.logical_sm(end.sm);
+        let sm = self.sms.logical(end.sm);
         let end = CtaEnd { sm, ..end };
         if self.kernels[kernel].cluster > 1 {
             self.clusters.end(ClusterCta { kernel: end.kernel, cta: end.cta });
         }
-        self.free[sm.index()].give(&self.kernels[kernel].needs);
-        self.resident[sm.index()] -= 1;
+        self.sms.release(sm, &self.kernels[kernel].needs);
         self.ctas_ended += 1;
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
         self.running[at].ended += 1;
@@ -239,7 +221,7 @@ impl Dispatcher {
 
     /// Passes the idle cycles of an SM since the start of the run to the CTA scheduler.
     pub fn observe(&mut self, sm: SmId, idle: IdleCycles) {
-        self.scheduler.observe(self.logical_sm(sm), idle);
+        self.scheduler.observe(self.sms.logical(sm), idle);
     }
 
     /// Whether the CTA scheduler can pause CTAs.
@@ -253,19 +235,7 @@ impl Dispatcher {
         if self.running.iter().any(|running| self.kernels[running.kernel].cluster > 1) {
             return u32::MAX;
         }
-        self.scheduler.running_limit(self.logical_sm(sm))
-    }
-
-    /// Converts an SM to the scheduler's numbering, which starts at the scheduler's first SM and
-    /// indexes all tables of the dispatcher.
-    fn logical_sm(&self, sm: SmId) -> SmId {
-        let sms = self.free.len();
-        SmId::new((sm.index() + sms - self.first_sm.index()) % sms)
-    }
-
-    /// Converts an SM from the scheduler's numbering.
-    fn physical_sm(&self, sm: SmId) -> SmId {
-        SmId::new((sm.index() + self.first_sm.index()) % self.free.len())
+        self.scheduler.running_limit(self.sms.logical(sm))
     }
 
     /// Returns the counters of the CTA scheduler.
@@ -282,7 +252,7 @@ impl Dispatcher {
         launches: &mut VecDeque<Launch>,
     ) -> Result<Option<CoreCycle>, TraceError> {
         self.start_kernels(cycle, source)?;
-        self.started.fill(0);
+        self.sms.begin_cycle();
         for launch in std::mem::take(&mut self.held) {
             self.launch(launch, launches);
         }
@@ -382,8 +352,9 @@ impl Dispatcher {
             self.launch(launch, launches);
             return Ok(true);
         }
-        let cluster_sms = self.sms_of_cluster(kernel, sm);
-        let sms: Arc<[SmId]> = cluster_sms.iter().map(|&sm| self.physical_sm(sm)).collect();
+        let Kernel { needs, cluster, .. } = &self.kernels[kernel];
+        let cluster_sms = self.sms.of_cluster(sm, needs, *cluster);
+        let sms: Arc<[SmId]> = cluster_sms.iter().map(|&sm| self.sms.physical(sm)).collect();
         self.clusters.start(kernel as u32, next_cta, Arc::clone(&sms));
         for sm in cluster_sms {
             let launch = self.start_cta(at, sm, Some(Arc::clone(&sms)), cycle, source)?;
@@ -399,30 +370,21 @@ impl Dispatcher {
         if running.next_cta == kernel.ctas {
             return None;
         }
-        let cluster = self.gpcs.filter(|_| kernel.cluster > 1);
-        let cluster = cluster.map(|gpcs| ClusterView {
-            gpcs,
-            ctas: kernel.cluster,
-            first_sm: self.first_sm.index(),
-        });
         let view = DispatchView {
             kernel: running.kernel as u32,
             cta: running.next_cta,
             ctas: kernel.ctas,
             per_sm: kernel.per_sm,
-            cluster,
-            needs: kernel.needs,
-            launches_per_cycle: self.launches_per_cycle,
-            free: &self.free,
-            resident: &self.resident,
-            started: &self.started,
+            cluster: kernel.cluster,
+            needs: &kernel.needs,
+            sms: &self.sms,
         };
         let sm = self.scheduler.pick(&view)?;
         debug_assert!(view.may_start(sm), "a CTA scheduler picked an SM that has no room");
         Some(sm)
     }
 
-    /// The next CTA of a running kernel comes to an SM that has room for it. `cluster`: the SMs of its
+    /// Starts the next CTA of a running kernel on `sm`, which has room. `cluster`: SMs of its
     /// cluster, by rank.
     fn start_cta(
         &mut self,
@@ -434,16 +396,10 @@ impl Dispatcher {
     ) -> Result<Launch, TraceError> {
         let running = &mut self.running[at];
         let kernel = &self.kernels[running.kernel];
-        self.free[sm.index()].take(&kernel.needs);
+        let flush = self.sms.allocate(sm, &kernel.needs, running.kernel);
         self.scheduler.cta_started(running.kernel as u32, sm);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
         kernel.check_warps(&chunk, running.next_in_chunk)?;
-        let flush = self.flush
-            && self.resident[sm.index()] == 0
-            && self.last_kernel[sm.index()].is_some_and(|last| last != running.kernel);
-        let first = self.last_kernel[sm.index()].is_none();
-        self.resident[sm.index()] += 1;
-        self.last_kernel[sm.index()] = Some(running.kernel);
         let cta = CtaLaunch {
             kernel: running.kernel as u32,
             cta: running.next_cta,
@@ -452,7 +408,7 @@ impl Dispatcher {
             cta_in_chunk: running.next_in_chunk,
             chunk,
             l1_bytes: kernel.l1_bytes,
-            flush: flush || first,
+            flush,
             cluster,
         };
         running.next_cta += 1;
@@ -461,7 +417,7 @@ impl Dispatcher {
         if running.next_cta == 1 {
             self.results[running.kernel].start_cycle = (cycle + 1).number();
         }
-        Ok(Launch { sm: self.physical_sm(sm), cta })
+        Ok(Launch { sm: self.sms.physical(sm), cta })
     }
 
     /// Whether every kernel has finished.

@@ -6,10 +6,11 @@ mod clusters;
 mod dispatcher;
 mod residency;
 pub mod scheduler;
+mod sms;
 #[cfg(test)]
 mod tests;
 
 pub use alike::{LaunchShare, Launches};
 pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
-pub use residency::{ClusterError, CtaNeeds, FreeResources, ResidencyError};
+pub use residency::{ClusterError, ResidencyError};

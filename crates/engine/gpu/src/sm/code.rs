@@ -14,12 +14,12 @@ ids! {
 pub(super) const CLASSES: usize = OpClass::COUNT + 2;
 pub(super) const INTEGER: Class = Class(OpClass::Integer as u8);
 pub(super) const CONTROL: Class = Class(OpClass::Control as u8);
-/// Class of instructions that go to the load/store unit.
+/// Class of instructions of the load/store unit.
 pub(super) const MEMORY: Class = Class(OpClass::COUNT as u8);
 /// Class of barriers, fences and exits, which have no unit of their own.
 pub(super) const SYNC: Class = Class(OpClass::COUNT as u8 + 1);
 
-/// One instruction to issue.
+/// An instruction to issue.
 #[derive(Clone, Copy)]
 pub(super) struct Op {
     pub class: Class,

@@ -77,7 +77,7 @@ impl IssueStage {
     }
 
     /// Begins the issue of a cycle and returns the schedulers in issue order. With rotation, the
-    /// first scheduler changes in every cycle with CTAs, of which `occupied` lie before this one
+    /// first scheduler changes in every cycle with CTAs; `occupied` of them precede this one
     /// (GPGPU-Sim, `shader_core_ctx::issue`, `Issue_Prio`).
     pub fn begin(&mut self, occupied: u64) -> impl Iterator<Item = SchedulerId> + use<> {
         let schedulers = self.sub_cores.len();

@@ -78,8 +78,8 @@ pub(super) struct Residents {
     /// Number of CTAs that may issue, and warp slots of the paused others.
     limit: u32,
     paused: u64,
-    /// Cycles without a resident CTA before the current ones, and the first cycle after the last
-    /// end of a CTA.
+    /// Cycles without a resident CTA up to the last launch on an empty SM, and the first cycle
+    /// after the last end of a CTA.
     empty_cycles: u64,
     empty_since: CoreCycle,
 }

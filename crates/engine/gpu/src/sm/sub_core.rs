@@ -16,9 +16,9 @@ pub(super) struct SubCore {
     pub held: Option<HeldDecision>,
 }
 
-/// A decision of the policy to issue nothing, and the state on which it was based. While that
-/// state is unchanged the policy need not be asked again. State that changes only in a step of the
-/// SM before the issue is omitted.
+/// A decision of the policy to issue nothing, with the state behind it. While that state is
+/// unchanged the policy need not be asked again. State that changes only in a step of the SM
+/// before the issue is omitted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct HeldDecision {
     pub candidates: u64,

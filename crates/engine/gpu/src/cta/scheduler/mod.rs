@@ -6,11 +6,12 @@ mod dyncta;
 mod lazy_cta;
 mod round_robin;
 
-use super::residency::{CtaNeeds, FreeResources};
+use super::residency::CtaNeeds;
+use super::sms::SmTable;
 use crate::sm::{CtaEnd, IdleCycles};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, Entry, Registry};
-use warpmem_sim::{Gpcs, SmId};
+use warpmem_sim::SmId;
 
 /// State of the machine when a CTA scheduler picks the SM of a kernel's next CTA.
 pub struct DispatchView<'a> {
@@ -20,55 +21,33 @@ pub struct DispatchView<'a> {
     pub ctas: u32,
     /// CTAs of the kernel that fit in an empty SM.
     pub per_sm: u32,
-    /// Cluster of the next CTA, for a kernel with clusters.
-    pub(super) cluster: Option<ClusterView>,
-    pub(super) needs: CtaNeeds,
-    pub(super) launches_per_cycle: u32,
-    /// By SM: free resources, resident CTAs, and CTAs started in this cycle.
-    pub(super) free: &'a [FreeResources],
-    pub(super) resident: &'a [u32],
-    pub(super) started: &'a [u32],
-}
-
-/// Clusters of a kernel. The scheduler chooses the SM of the first CTA; the others follow on SMs
-/// of the same GPC.
-#[derive(Clone, Copy)]
-pub(super) struct ClusterView {
-    pub gpcs: Gpcs,
-    /// CTAs of a cluster.
-    pub ctas: u32,
-    /// SM that the scheduler sees as SM 0.
-    pub first_sm: usize,
+    /// CTAs of a cluster of the kernel; 1 without clusters. The scheduler chooses the SM of the
+    /// first CTA; the others follow on SMs of the same GPC.
+    pub(super) cluster: u32,
+    pub(super) needs: &'a CtaNeeds,
+    pub(super) sms: &'a SmTable,
 }
 
 impl DispatchView<'_> {
     /// Whether `ctas` CTAs of the kernel fit on an SM, and the next cluster fits in its GPC.
     pub fn has_room_for(&self, sm: SmId, ctas: u32) -> bool {
-        let in_gpc = |cluster: ClusterView| self.gpc_holds(sm, cluster);
-        self.free[sm.index()].holds(&self.needs, ctas) && self.cluster.is_none_or(in_gpc)
-    }
-
-    fn gpc_holds(&self, sm: SmId, cluster: ClusterView) -> bool {
-        let ClusterView { gpcs, ctas, first_sm } = cluster;
-        let sms = self.free.len();
-        let gpc = gpcs.of(SmId::new((sm.index() + first_sm) % sms));
-        let free = gpcs.sms(gpc).map(|sm| self.free[(sm + sms - first_sm) % sms]);
-        free.map(|room| room.ctas(&self.needs)).sum::<u32>() >= ctas
+        self.sms.holds(sm, self.needs, ctas)
+            && (self.cluster == 1 || self.sms.gpc_room(sm, self.needs) >= self.cluster)
     }
 
     /// Whether an SM has room for the CTA and may start it in this cycle.
     pub fn may_start(&self, sm: SmId) -> bool {
-        self.started[sm.index()] < self.launches_per_cycle && self.has_room_for(sm, 1)
+        self.sms.may_start(sm) && self.has_room_for(sm, 1)
     }
 
     /// Returns the resident CTAs of an SM, of all kernels.
     pub fn resident(&self, sm: SmId) -> u32 {
-        self.resident[sm.index()]
+        self.sms.resident(sm)
     }
 
     /// Returns the number of SMs.
     pub fn sms(&self) -> usize {
-        self.free.len()
+        self.sms.len()
     }
 }
 

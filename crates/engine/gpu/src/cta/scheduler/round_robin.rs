@@ -1,4 +1,4 @@
-//! Round robin over the SMs.
+//! Round-robin CTA scheduling over the SMs.
 
 use super::{CtaEntry, CtaScheduler, DispatchView, RoundRobinPointer};
 use warpmem_params::PolicyInfo;

@@ -1,4 +1,4 @@
-//! Pipelines of the L1 banks, in which lookups travel to the tags, and the miss queue.
+//! Pipelines of the L1 banks, in which lookups travel to the tags.
 
 use super::access::AccessId;
 use super::sectors::Sector;
@@ -180,31 +180,5 @@ impl Banks {
         let due = |bank: usize| self.banks[bank].due;
         let due = bits::ones(self.occupied & !self.failing).map(due);
         due.min().unwrap_or(CoreCycle::NEVER).max(cycle)
-    }
-}
-
-/// Queue of requests that leave L1 one per cycle.
-pub(super) struct MissQueue {
-    entries: u64,
-    /// Cycle in which the last request leaves.
-    last: CoreCycle,
-}
-
-impl MissQueue {
-    pub fn new(entries: u32) -> MissQueue {
-        MissQueue { entries: entries.into(), last: CoreCycle::ZERO }
-    }
-
-    /// Returns the number of free entries in `cycle`.
-    #[inline]
-    pub fn room(&self, cycle: CoreCycle) -> usize {
-        self.entries.saturating_sub(self.last.saturating_since(cycle)) as usize
-    }
-
-    /// Takes an entry; returns the cycle in which the request leaves.
-    #[inline]
-    pub fn push(&mut self, cycle: CoreCycle) -> CoreCycle {
-        self.last = self.last.max(cycle) + 1;
-        self.last
     }
 }

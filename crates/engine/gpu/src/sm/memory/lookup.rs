@@ -113,6 +113,7 @@ impl MemoryPipeline {
         policy: &mut dyn WarpScheduler,
         ctx: &mut Context,
     ) {
+        let Some(allocated) = allocated else { return };
         let slot = self.accesses.get(access).warp_slot();
         if let Some(evicted) = self.tags.claim(slot, allocated, policy) {
             self.write_back(evicted, ctx);

@@ -1,6 +1,5 @@
 //! The SM's side of the networks: the miss queue, and the bound on requests in flight.
 
-use super::banks::MissQueue;
 use crate::context::Context;
 use warpmem_machine::Machine;
 use warpmem_sim::{CoreClock, CoreCycle, Fabric, PortId, RequestId};
@@ -106,5 +105,31 @@ impl NetworkPort {
     /// Whether a bypassing request stalls.
     pub fn is_stalled(&self) -> bool {
         self.stalled_since.is_some()
+    }
+}
+
+/// Queue of requests that leave L1 one per cycle.
+struct MissQueue {
+    entries: u64,
+    /// Cycle in which the last request leaves.
+    last: CoreCycle,
+}
+
+impl MissQueue {
+    fn new(entries: u32) -> MissQueue {
+        MissQueue { entries: entries.into(), last: CoreCycle::ZERO }
+    }
+
+    /// Returns the number of free entries in `cycle`.
+    #[inline]
+    fn room(&self, cycle: CoreCycle) -> usize {
+        self.entries.saturating_sub(self.last.saturating_since(cycle)) as usize
+    }
+
+    /// Takes an entry; returns the cycle in which the request leaves.
+    #[inline]
+    fn push(&mut self, cycle: CoreCycle) -> CoreCycle {
+        self.last = self.last.max(cycle) + 1;
+        self.last
     }
 }

@@ -136,10 +136,9 @@ impl TagStage {
     pub fn claim(
         &mut self,
         slot: WarpSlot,
-        allocated: Option<Allocation>,
+        allocated: Allocation,
         policy: &mut dyn WarpScheduler,
     ) -> Option<Evicted> {
-        let allocated = allocated?;
         if self.reports_events
             && let Some((owner, line)) = self.l1.claim(allocated, slot)
         {

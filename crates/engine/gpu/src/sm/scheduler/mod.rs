@@ -72,7 +72,7 @@ pub struct WarpView<'a> {
     /// Core cycle in which the warp in each slot was launched or last stopped waiting for memory
     /// or at a barrier.
     pub awake_since: &'a [CoreCycle],
-    /// Warps whose next instruction goes to the load/store unit.
+    /// Warps whose next instruction is a memory instruction.
     pub memory: u64,
     /// Warps whose next instruction reads through L1, if L1 is enabled.
     pub loads: u64,

@@ -58,23 +58,23 @@ fn a_warp_with_a_load_in_flight_has_not_retired() {
 }
 
 #[test]
-fn warps_may_end_at_a_barrier() {
-    let ends_there = || warp(&[work(2), vec![barrier(0)]]);
-    let outcome = run(&lrr(), vec![ends_there(), ends_there()]);
+fn warps_may_retire_at_a_barrier() {
+    let ending = || warp(&[work(2), vec![barrier(0)]]);
+    let outcome = run(&lrr(), vec![ending(), ending()]);
     assert_eq!(outcome.ended.len(), 1);
     assert_eq!(outcome.end_cycle(), outcome.issues.last().unwrap().0 + PIPELINE);
-    let one_goes_on = run(&lrr(), vec![ends_there(), warp(&[ends_there(), work(3)])]);
-    assert_eq!(one_goes_on.issues_of(1).len(), 6);
-    // The first is out of the pipeline when the second comes.
-    let one_comes_late = run(&lrr(), vec![ends_there(), warp(&[work(9), vec![barrier(0)]])]);
-    assert_eq!(one_comes_late.end_cycle(), one_comes_late.issues.last().unwrap().0 + PIPELINE);
+    let one_continues = run(&lrr(), vec![ending(), warp(&[ending(), work(3)])]);
+    assert_eq!(one_continues.issues_of(1).len(), 6);
+    // Warp 0 has drained before warp 1 arrives.
+    let one_arrives_late = run(&lrr(), vec![ending(), warp(&[work(9), vec![barrier(0)]])]);
+    assert_eq!(one_arrives_late.end_cycle(), one_arrives_late.issues.last().unwrap().0 + PIPELINE);
     let with_store = run(&lrr(), vec![vec![store(&[0]), barrier(0)], vec![barrier(0)]]);
-    assert_eq!(with_store.end_cycle(), START + MISS, "the store is not done before");
+    assert_eq!(with_store.end_cycle(), START + MISS, "waits for the store");
 }
 
-/// Two schedulers: the last instructions of both warps leave the pipeline in the same cycle.
+/// Two schedulers: both warps drain in the same cycle.
 #[test]
-fn a_warp_may_end_with_the_one_that_ends_at_a_barrier() {
+fn two_warps_may_retire_at_a_barrier_in_one_cycle() {
     let two = machine(&["sm.schedulers=2", "policy.warp_scheduler=lrr"]);
     for warps in [[work(1), vec![barrier(0)]], [vec![barrier(0)], work(1)]] {
         let outcome = run(&two, warps.to_vec());

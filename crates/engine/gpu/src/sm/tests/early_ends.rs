@@ -22,7 +22,7 @@ fn steps(loads: u64) -> WarpSteps {
 fn the_current_record_of_a_warp_is_its_last() {
     let warp = steps(5);
     let whole = run(&machine(&[]), vec![warp.clone()]).issues_of(0);
-    // The second load has issued; the current record is that of the third.
+    // The second load has issued; the current record is the third load's.
     let early = run_until(vec![vec![warp.clone()]], whole[3]);
     assert_eq!(early.issues_of(0), whole[..6]);
     assert_eq!(early.ended[0].issued, Issued { warp: 6, thread: 3 * (32 + 1) });

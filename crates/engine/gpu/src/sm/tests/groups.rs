@@ -81,7 +81,7 @@ fn a_group_wastes_issue_slots_unless_it_lends_them() {
 }
 
 /// The unit finishes the second load in the cycle after the four lines of the first, after that
-/// cycle's issue: only the freed queue entry tells the SM to ask the scheduler again.
+/// cycle's issue: only the freed queue entry causes the scheduler to be asked again.
 #[test]
 fn a_held_decision_is_revisited_when_the_load_store_queue_has_room() {
     let loads = vec![load(&lines(4)), load(&lines(1)), load(&lines(1))];

@@ -67,7 +67,7 @@ fn a_warp_at_a_barrier_holds_no_load_back() {
     }
 }
 
-/// As many MSHR entries as the headroom.
+/// Free MSHR entries never exceed the headroom.
 const SATURATED: &str = "l1.cache.mshr_entries=2";
 
 fn three_warps() -> Vec<WarpSteps> {
