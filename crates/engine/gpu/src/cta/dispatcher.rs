@@ -2,20 +2,22 @@
 //! resources of every SM and the state of every kernel; the CTA scheduler only chooses SMs.
 
 mod cluster_launch;
+mod kernels;
 
 use super::alike::{LaunchShare, Launches};
 use super::clusters::Clusters;
-use super::residency::{ClusterError, CtaNeeds, ResidencyError, check_cluster};
+use super::residency::{ClusterError, ResidencyError};
 use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
 use super::sms::SmTable;
 use crate::results::KernelResult;
 use crate::sm::{ClusterCta, Code, CtaEnd, CtaLaunch, IdleCycles};
+use kernels::{Kernel, Running, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{CoreCycle, SmId};
-use warpmem_trace::{Chunk, KernelInfo, TraceError};
+use warpmem_trace::{Chunk, TraceError};
 
 /// Source of kernels' instructions and CTAs.
 pub trait KernelSource {
@@ -33,44 +35,6 @@ pub trait KernelSource {
 pub struct Launch {
     pub sm: SmId,
     pub cta: CtaLaunch,
-}
-
-/// A kernel of the trace.
-struct Kernel {
-    info: KernelInfo,
-    needs: CtaNeeds,
-    /// CTAs that fit in an empty SM.
-    per_sm: u32,
-    ctas: u32,
-    /// CTAs of a cluster; 1 without clusters.
-    cluster: u32,
-    /// Number of its first CTA among all CTAs of the trace.
-    first_number: u32,
-    chunks: usize,
-    state: State,
-    l1_bytes: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Waiting,
-    Running,
-    Done,
-}
-
-/// A running kernel.
-struct Running {
-    kernel: usize,
-    code: Arc<Code>,
-    chunk: Option<Arc<Chunk>>,
-    next_chunk: usize,
-    next_in_chunk: usize,
-    next_cta: u32,
-    ended: u32,
-    /// Warp instructions of ended CTAs.
-    issued: u64,
-    /// Cycle of the next instruction count, with `run.launch_instructions`.
-    next_count: Option<CoreCycle>,
 }
 
 /// Launches kernels and their CTAs as SMs have room.
@@ -474,68 +438,5 @@ fn kernel_result(
         like: share.like,
         stands_for: share.stands_for.unwrap_or(0),
         ..KernelResult::default()
-    }
-}
-
-impl Kernel {
-    fn new(
-        machine: &Machine,
-        kernel: &warpmem_trace::Kernel,
-        first_number: u32,
-    ) -> Result<Kernel, DispatchError> {
-        let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
-        let per_sm = needs.per_sm(&machine.sm);
-        check_cluster(&kernel.info, per_sm, machine)?;
-        Ok(Kernel {
-            info: kernel.info.clone(),
-            needs,
-            per_sm,
-            ctas: kernel.ctas,
-            cluster: kernel.info.ctas_per_cluster(),
-            first_number,
-            chunks: kernel.chunks.len(),
-            state: State::Waiting,
-            l1_bytes: machine.l1.bytes_beside(per_sm * needs.shared_bytes),
-        })
-    }
-
-    /// Returns the kernel as finished and without CTAs.
-    fn skipped(self) -> Kernel {
-        Kernel { ctas: 0, state: State::Done, ..self }
-    }
-
-    /// Refuses a CTA with more warps than its kernel's block: the excess was not counted in its
-    /// resources.
-    fn check_warps(&self, chunk: &Chunk, cta: usize) -> Result<(), TraceError> {
-        let (warps, most) = (chunk.ctas()[cta].warps.len(), self.needs.warps);
-        if warps <= most as usize {
-            return Ok(());
-        }
-        let [x, y, z] = self.info.block;
-        Err(chunk.damaged(&format!(
-            "a CTA of kernel `{}` has {warps} warps but its block of {x} x {y} x {z} threads has {most}",
-            self.info.name
-        )))
-    }
-}
-
-impl Running {
-    /// Returns the chunk with the next CTA, at index `next_in_chunk`.
-    fn next_in_chunk(
-        &mut self,
-        chunks: usize,
-        source: &mut dyn KernelSource,
-    ) -> Result<Arc<Chunk>, TraceError> {
-        loop {
-            if let Some(chunk) = &self.chunk
-                && self.next_in_chunk < chunk.ctas().len()
-            {
-                return Ok(Arc::clone(chunk));
-            }
-            assert!(self.next_chunk < chunks, "the chunks hold all CTAs of the kernel");
-            self.chunk = Some(source.chunk(self.kernel, self.next_chunk)?);
-            self.next_chunk += 1;
-            self.next_in_chunk = 0;
-        }
     }
 }

@@ -53,7 +53,7 @@ const fn ranks() -> [u8; CLASSES] {
 
 /// An instruction between issue and its unit.
 #[derive(Clone, Copy)]
-struct Held {
+struct Buffered {
     /// Sequence number; smaller is older.
     age: u64,
     /// Reads of its most used register bank.
@@ -63,10 +63,10 @@ struct Held {
     instruction: Instruction,
 }
 
-impl Held {
+impl Buffered {
     /// Placeholder of an empty register.
-    const BLANK: Held =
-        Held { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
+    const BLANK: Buffered =
+        Buffered { age: 0, reads: 0, ready: 0, instruction: Instruction::Memory(EntryId(0)) };
 }
 
 #[derive(Clone, Copy)]
@@ -119,12 +119,12 @@ pub(super) struct Collectors {
 
 /// Registers and collectors of one scheduler; registers are indexed by class.
 struct CollectorGroup {
-    waiting: [Held; CLASSES],
-    registers: [Held; CLASSES],
+    waiting: [Buffered; CLASSES],
+    registers: [Buffered; CLASSES],
     /// Classes with an occupied dispatch register, and with an occupied unit register.
     waiting_classes: u64,
     register_classes: u64,
-    collectors: Vec<Option<(Class, Held)>>,
+    collectors: Vec<Option<(Class, Buffered)>>,
     /// Number of free collectors.
     free: usize,
     /// By class: cycle in which the unit took its last instruction, which frees its register, and
@@ -136,7 +136,7 @@ struct CollectorGroup {
     /// An instruction advanced in this step; earliest cycle with autonomous activity.
     has_moved: bool,
     still_until: CoreCycle,
-    /// Number of instructions held.
+    /// Number of instructions buffered.
     len: usize,
 }
 
@@ -216,7 +216,7 @@ impl Collectors {
         let group = &mut self.groups[scheduler.index()];
         let bit = 1 << class.index();
         debug_assert!(group.waiting_classes & bit == 0, "the dispatch register is taken");
-        group.waiting[class.index()] = Held { age: self.issued, reads, ready: 0, instruction };
+        group.waiting[class.index()] = Buffered { age: self.issued, reads, ready: 0, instruction };
         group.waiting_classes |= bit;
         group.len += 1;
         group.still_until = CoreCycle::ZERO;
@@ -347,8 +347,8 @@ impl Collectors {
 impl CollectorGroup {
     fn new(collectors: usize) -> CollectorGroup {
         CollectorGroup {
-            waiting: [Held::BLANK; CLASSES],
-            registers: [Held::BLANK; CLASSES],
+            waiting: [Buffered::BLANK; CLASSES],
+            registers: [Buffered::BLANK; CLASSES],
             waiting_classes: 0,
             register_classes: 0,
             collectors: vec![None; collectors],
@@ -396,7 +396,7 @@ impl CollectorGroup {
     }
 
     fn collects(&self, class: Class) -> bool {
-        self.collectors.iter().flatten().any(|&(held, _)| held == class)
+        self.collectors.iter().flatten().any(|&(of, _)| of == class)
     }
 
     /// Moves instructions from unit registers into free units.
@@ -428,11 +428,11 @@ impl CollectorGroup {
             return;
         }
         for at in 0..self.collectors.len() {
-            let Some((class, held)) = self.collectors[at] else { continue };
-            if held.ready > step {
+            let Some((class, buffered)) = self.collectors[at] else { continue };
+            if buffered.ready > step {
                 continue;
             }
-            match held.instruction {
+            match buffered.instruction {
                 Instruction::Memory(_) if memory.offers() >> scheduler.index() & 1 == 1 => {
                     continue;
                 }
@@ -444,7 +444,7 @@ impl CollectorGroup {
                     if self.holds(class) || self.taken[class.index()] > cycle {
                         continue;
                     }
-                    self.registers[class.index()] = held;
+                    self.registers[class.index()] = buffered;
                     self.register_classes |= 1 << class.index();
                 }
             }
@@ -457,10 +457,10 @@ impl CollectorGroup {
     /// Moves the instruction in the dispatch register of `class` to the first free collector.
     fn collect(&mut self, class: Class, step: u64) {
         self.waiting_classes &= !(1 << class.index());
-        let mut held = self.waiting[class.index()];
-        held.ready = step + 1 + u64::from(held.reads);
+        let mut buffered = self.waiting[class.index()];
+        buffered.ready = step + 1 + u64::from(buffered.reads);
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
-        *free.expect("a collector is free") = Some((class, held));
+        *free.expect("a collector is free") = Some((class, buffered));
         self.free -= 1;
         self.has_moved = true;
     }
@@ -478,8 +478,8 @@ impl CollectorGroup {
             return soon;
         }
         let taken = bits::ones(self.register_classes).map(|class| self.unit_free[class]);
-        let collected = self.collectors.iter().flatten().filter_map(|&(class, held)| {
-            let ready = CoreCycle::new(held.ready / steps);
+        let collected = self.collectors.iter().flatten().filter_map(|&(class, buffered)| {
+            let ready = CoreCycle::new(buffered.ready / steps);
             if class == MEMORY {
                 return (!offers).then_some(ready);
             }

@@ -53,6 +53,7 @@ impl IssueStage {
     }
 
     /// Returns the scheduler of a warp slot.
+    #[inline]
     pub fn scheduler_of(&self, slot: WarpSlot) -> SchedulerId {
         SchedulerId::new(slot.index() % self.sub_cores.len())
     }
@@ -79,6 +80,7 @@ impl IssueStage {
     /// Begins the issue of a cycle and returns the schedulers in issue order. With rotation, the
     /// first scheduler changes in every cycle with CTAs; `occupied` of them precede this one
     /// (GPGPU-Sim, `shader_core_ctx::issue`, `Issue_Prio`).
+    #[inline]
     pub fn begin(&mut self, occupied: u64) -> impl Iterator<Item = SchedulerId> + use<> {
         let schedulers = self.sub_cores.len();
         let first = if self.rotates { occupied as usize % schedulers } else { 0 };
@@ -93,6 +95,7 @@ impl IssueStage {
     }
 
     /// Ends the issue of a cycle.
+    #[inline]
     pub fn end(&mut self) {
         self.later = 0;
     }

@@ -117,11 +117,13 @@ impl Residents {
     }
 
     /// Returns the number of cycles before `cycle` with resident CTAs.
+    #[inline]
     pub fn occupied_cycles(&self, cycle: CoreCycle) -> u64 {
         cycle.number() - self.empty_cycles
     }
 
     /// Whether a dispatched CTA has not started.
+    #[inline]
     pub fn has_launches(&self) -> bool {
         !self.launches.is_empty()
     }

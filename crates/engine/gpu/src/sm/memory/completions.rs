@@ -26,6 +26,7 @@ impl Completions {
     }
 
     /// Takes the next access that completes by `cycle`.
+    #[inline]
     pub fn take(&mut self, cycle: CoreCycle) -> Option<AccessId> {
         if self.next() > cycle {
             return None;

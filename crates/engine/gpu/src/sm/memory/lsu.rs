@@ -61,6 +61,7 @@ impl Lsu {
     }
 
     /// Whether the queue of a scheduler is full.
+    #[inline]
     pub fn is_full(&self, scheduler: SchedulerId) -> bool {
         self.queues[scheduler.index()].len == self.capacity
     }
@@ -75,6 +76,7 @@ impl Lsu {
         self.len() == 0
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }

@@ -44,21 +44,25 @@ impl NetworkPort {
     }
 
     /// Whether one more request may be in flight.
+    #[inline]
     fn may_send(&self) -> bool {
         self.in_flight < self.max_requests
     }
 
     /// Whether a request can be sent; if only the port is full, the SM is woken when it drains.
+    #[inline]
     pub fn may_send_or_wake(&self, fabric: &mut Fabric) -> bool {
         self.may_send() && fabric.room_or_wake(self.request_port)
     }
 
     /// Returns the number of free miss-queue entries for requests that are answered.
+    #[inline]
     pub fn room_for_requests(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
         if self.may_send() { self.room(cycle, fabric) } else { 0 }
     }
 
     /// Returns the number of free miss-queue entries.
+    #[inline]
     pub fn room(&self, cycle: CoreCycle, fabric: &Fabric) -> usize {
         self.miss_queue.room(cycle).min(fabric.room(self.request_port))
     }
@@ -98,11 +102,13 @@ impl NetworkPort {
     }
 
     /// Ends the stall of a bypassing request, if any; returns its cycles.
+    #[inline]
     pub fn end_stall(&mut self, cycle: CoreCycle) -> Option<u64> {
         self.stalled_since.take().map(|since| cycle.since(since))
     }
 
     /// Whether a bypassing request stalls.
+    #[inline]
     pub fn is_stalled(&self) -> bool {
         self.stalled_since.is_some()
     }

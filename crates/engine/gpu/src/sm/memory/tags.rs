@@ -39,6 +39,7 @@ impl TagStage {
         self.is_perfect = true;
     }
 
+    #[inline]
     pub fn is_perfect(&self) -> bool {
         self.is_perfect
     }
@@ -52,6 +53,7 @@ impl TagStage {
     }
 
     /// Whether the requests of an instruction bypass L1.
+    #[inline]
     pub fn is_bypassed_by(&self, entry: &Entry) -> bool {
         match entry.work {
             Work::Load if entry.is_multicast => true,
@@ -81,6 +83,7 @@ impl TagStage {
     }
 
     /// Whether the bank of an instruction's next sector is full.
+    #[inline]
     pub fn blocks(&self, entry: &Entry) -> bool {
         let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address));
         let next = entry.lists.sectors.as_slice().get(entry.sent);
@@ -90,6 +93,7 @@ impl TagStage {
     /// Whether a lookup that failed before must fail again; `room` returns the free miss-queue
     /// entries. It fails until the next fill, because only its own bank could have fetched its sector
     /// meanwhile. A lookup that lacked a miss-queue entry fails only while there is none.
+    #[inline]
     pub fn still_fails(
         &self,
         bank: L1Bank,
@@ -106,6 +110,7 @@ impl TagStage {
     }
 
     /// Counts the cycles of a failure that ends in `cycle`, if the bank had one.
+    #[inline]
     pub fn end_fail(&mut self, bank: L1Bank, cycle: CoreCycle) {
         if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
             self.l1.count_fail(reason, cycles);
