@@ -341,9 +341,15 @@ fn error(machine: &Machine, kernel: Kernel) -> String {
 #[test]
 fn a_cluster_that_fits_nowhere_is_refused_before_the_run() {
     let text = error(&machine("v100", &[]), exchange(1));
-    assert!(text.contains("launches clusters of 2 CTAs but machine `v100` has no clusters"), "{text}");
+    assert!(
+        text.contains("launches clusters of 2 CTAs but machine `v100` has no clusters"),
+        "{text}"
+    );
     let text = error(&four_sms(&[]), kernel(vec![vec![meet().to_vec(); 3]]));
-    assert!(text.contains("a cluster has 3 CTAs but the largest GPC has room for only 2"), "{text}");
+    assert!(
+        text.contains("a cluster has 3 CTAs but the largest GPC has room for only 2"),
+        "{text}"
+    );
 }
 
 fn sum(result: &RunResult, of: fn(&warpmem::gpu::results::SmResult) -> u64) -> u64 {

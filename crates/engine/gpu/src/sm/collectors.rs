@@ -108,7 +108,7 @@ pub(super) struct Collectors {
     now: CoreCycle,
     /// Earliest cycle with autonomous activity. Issue, and the load/store unit taking one of
     /// `offers`, cause activity earlier.
-    still_until: CoreCycle,
+    next_activity: CoreCycle,
     /// Schedulers whose load/store register holds an instruction.
     offers: u64,
     /// Number of instructions that entered a dispatch register.
@@ -132,10 +132,10 @@ struct CollectorGroup {
     taken: [CoreCycle; CLASSES],
     unit_free: [CoreCycle; CLASSES],
     /// Step in which the last uncontended instruction leaves its collector.
-    passing: u64,
+    uncontended_until: u64,
     /// An instruction advanced in this step; earliest cycle with autonomous activity.
-    has_moved: bool,
-    still_until: CoreCycle,
+    has_advanced: bool,
+    next_activity: CoreCycle,
     /// Number of instructions buffered.
     len: usize,
 }
@@ -152,7 +152,7 @@ impl Collectors {
             waiting: [0; CLASSES],
             waiting_ports: 0,
             now: CoreCycle::ZERO,
-            still_until: CoreCycle::ZERO,
+            next_activity: CoreCycle::ZERO,
             offers: 0,
             issued: 0,
             taken: Vec::new(),
@@ -186,7 +186,7 @@ impl Collectors {
             && u64::from(reads) <= self.steps
             && group.is_uncontended(class, collect, dispatch);
         if uncontended {
-            group.passing = ready;
+            group.uncontended_until = ready;
             let taken = group.unit_free[class.index()].max(dispatch + 1);
             group.take_at(class, taken, compute.unit);
             return Some(taken);
@@ -219,8 +219,8 @@ impl Collectors {
         group.waiting[class.index()] = Buffered { age: self.issued, reads, ready: 0, instruction };
         group.waiting_classes |= bit;
         group.len += 1;
-        group.still_until = CoreCycle::ZERO;
-        self.still_until = CoreCycle::ZERO;
+        group.next_activity = CoreCycle::ZERO;
+        self.next_activity = CoreCycle::ZERO;
         self.issued += 1;
         self.occupied |= 1 << scheduler.index();
         self.waiting[class.index()] |= 1 << scheduler.index();
@@ -231,7 +231,7 @@ impl Collectors {
     /// earlier have left its registers.
     #[inline]
     pub fn advance(&mut self, cycle: CoreCycle, memory: &mut MemoryPipeline) {
-        if self.occupied != 0 && (self.still_until <= cycle || self.offers != memory.offers()) {
+        if self.occupied != 0 && (self.next_activity <= cycle || self.offers != memory.offers()) {
             self.advance_through(cycle, memory);
         }
         self.now = self.now.max(cycle);
@@ -270,13 +270,13 @@ impl Collectors {
             self.collect(now);
         }
         self.offers = memory.offers();
-        self.still_until = CoreCycle::NEVER;
+        self.next_activity = CoreCycle::NEVER;
         for at in bits::ones(self.occupied) {
             let group = &mut self.groups[at];
             if live >> at & 1 == 1 {
                 group.settle(cycle + 1, self.steps, self.offers >> at & 1 == 1);
             }
-            self.still_until = self.still_until.min(group.still_until);
+            self.next_activity = self.next_activity.min(group.next_activity);
             self.occupied &= !(u64::from(group.len == 0) << at);
         }
     }
@@ -284,7 +284,7 @@ impl Collectors {
     /// Returns the groups with possible activity in `cycle`; the load/store unit took instructions
     /// of the schedulers in `changed`.
     fn live(&self, cycle: CoreCycle, changed: u64) -> u64 {
-        let moves = |&at: &usize| changed >> at & 1 == 1 || self.groups[at].still_until <= cycle;
+        let moves = |&at: &usize| changed >> at & 1 == 1 || self.groups[at].next_activity <= cycle;
         bits::ones(self.occupied).filter(moves).fold(0, |live, at| live | 1 << at)
     }
 
@@ -355,9 +355,9 @@ impl CollectorGroup {
             free: collectors,
             taken: [CoreCycle::ZERO; CLASSES],
             unit_free: [CoreCycle::ZERO; CLASSES],
-            passing: 0,
-            has_moved: false,
-            still_until: CoreCycle::ZERO,
+            uncontended_until: 0,
+            has_advanced: false,
+            next_activity: CoreCycle::ZERO,
             len: 0,
         }
     }
@@ -386,7 +386,7 @@ impl CollectorGroup {
     /// Whether a collector is free in `step`.
     #[inline]
     fn has_free(&self, step: u64) -> bool {
-        self.free > usize::from(self.passing > step)
+        self.free > usize::from(self.uncontended_until > step)
     }
 
     /// Whether the register of the unit is occupied.
@@ -411,7 +411,7 @@ impl CollectorGroup {
             self.register_classes &= !(1 << at);
             self.take_at(Class::new(at), cycle, compute.unit);
             self.len -= 1;
-            self.has_moved = true;
+            self.has_advanced = true;
             taken.push(Taken { compute, at: cycle });
         }
     }
@@ -450,7 +450,7 @@ impl CollectorGroup {
             }
             self.collectors[at] = None;
             self.free += 1;
-            self.has_moved = true;
+            self.has_advanced = true;
         }
     }
 
@@ -462,13 +462,13 @@ impl CollectorGroup {
         let free = self.collectors.iter_mut().find(|collector| collector.is_none());
         *free.expect("a collector is free") = Some((class, buffered));
         self.free -= 1;
-        self.has_moved = true;
+        self.has_advanced = true;
     }
 
     /// Updates, at the end of a step, the earliest cycle with autonomous activity.
     fn settle(&mut self, soon: CoreCycle, steps: u64, offers: bool) {
-        let moved = std::mem::take(&mut self.has_moved);
-        self.still_until = if moved { soon } else { self.next(soon, steps, offers) };
+        let moved = std::mem::take(&mut self.has_advanced);
+        self.next_activity = if moved { soon } else { self.next(soon, steps, offers) };
     }
 
     /// Returns the first cycle from `soon` on with autonomous activity. `offers`: the load/store

@@ -8,11 +8,6 @@ fn lrr() -> Machine {
     machine(&["policy.warp_scheduler=lrr", "l1.latency=30"])
 }
 
-/// `count` independent instructions.
-fn work(count: usize) -> WarpSteps {
-    vec![compute(Integer, &[]); count]
-}
-
 fn warp(parts: &[WarpSteps]) -> WarpSteps {
     parts.concat()
 }

@@ -1,6 +1,6 @@
 //! Operand collectors: contention in the collectors, dispatch registers and unit registers.
 
-use super::pipeline::{INTEGER, simple, work};
+use super::pipeline::{INTEGER, simple};
 use super::*;
 use warpmem_testing::{Step, barrier, compute, exit, load};
 use warpmem_trace::OpClass::{Fp32, Fp64, Integer};

@@ -11,11 +11,6 @@ fn with(policy: &str) -> Machine {
     machine(&["l1.latency=30", "sm.units.integer={latency=6,interval=1}", &policy])
 }
 
-/// `count` independent instructions.
-fn work(count: usize) -> WarpSteps {
-    vec![compute(Integer, &[]); count]
-}
-
 /// `count` instructions, each dependent on its predecessor.
 fn chain(count: usize) -> WarpSteps {
     [work(1), vec![compute(Integer, &[1]); count - 1]].concat()

@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use warpmem_machine::Machine;
 use warpmem_sim::{ChannelId, Request, RequestId, RequestKind, Stamps};
-use warpmem_testing::{TestKernel, WarpSteps, trace};
-use warpmem_trace::Trace;
+use warpmem_testing::{TestKernel, WarpSteps, compute, trace};
+use warpmem_trace::{OpClass, Trace};
 
 /// Cycles that an integer or control instruction of li2015 spends in the pipeline.
 const PIPELINE: u64 = 4;
@@ -103,6 +103,11 @@ fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
 /// Returns the issue cycles of a single warp on `machine`, relative to [`START`].
 fn offsets(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     issues(machine, warp).iter().map(|cycle| cycle - START).collect()
+}
+
+/// Returns `count` independent instructions.
+fn work(count: usize) -> WarpSteps {
+    vec![compute(OpClass::Integer, &[]); count]
 }
 
 /// Returns the first addresses of `count` consecutive lines.

@@ -27,11 +27,6 @@ pub(super) fn simple(overrides: &[&str]) -> Machine {
     machine(&[&units, overrides].concat())
 }
 
-/// `count` independent instructions.
-pub(super) fn work(count: usize) -> WarpSteps {
-    vec![compute(Integer, &[]); count]
-}
-
 #[test]
 fn a_warp_fetches_two_instructions_at_a_time() {
     // The only fetch of a cycle is its last, so its instructions can issue two cycles later. The
