@@ -9,26 +9,24 @@ use warpmem_params::{choice, section, serde_choice};
 const PERMILLE: u64 = 100_000;
 
 section! {
-    /// Energies and powers of the whole GPU: those of a table, scaled. See [energy](reports.md#gpu-energy).
+    /// Energies and powers of the whole GPU: a table and its scale factors. See [energy](reports.md#gpu-energy).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct Energy {
-        /// Whose energies the machine has: `accelwattch-volta`, or `none`: energy of the GPU is not
-        /// known.
+        /// Table of energies: `accelwattch-volta`, or `none` if the energy of the GPU is unknown.
         table: TableName = TableName::None;
-        /// Energy of every event on the chip, and power of an SM without a CTA, relative to the
-        /// table's.
+        /// Energy of on-chip events, and power of an SM without CTAs, relative to the table.
         chip_permille: u32 = 1000, in 0..=PERMILLE, unit "1/1000";
-        /// Energy of every DRAM event, relative to the table's.
+        /// Energy of DRAM events, relative to the table.
         dram_permille: u32 = 1000, in 0..=PERMILLE, unit "1/1000";
-        /// Static power of the chip, relative to the table's chip.
+        /// Static power of the chip, relative to the chip of the table.
         static_permille: u32 = 1000, in 0..=PERMILLE, unit "1/1000";
-        /// Constant power of chip and board, relative to the table's.
+        /// Constant power of chip and board, relative to the table.
         constant_permille: u32 = 1000, in 0..=PERMILLE, unit "1/1000";
     }
 }
 
 impl Energy {
-    /// The energies of the machine before they are scaled; none if they are not known.
+    /// Returns the unscaled energies of the machine, if they are known.
     pub fn table(&self) -> Option<&'static Table> {
         match self.table {
             TableName::None => None,
@@ -41,9 +39,9 @@ choice! {
     /// A table of energies.
     #[derive(Debug, PartialEq, Eq)]
     pub enum TableName {
-        /// Not known.
+        /// Unknown.
         None = "none",
-        /// AccelWattch's of Quadro GV100.
+        /// AccelWattch's table of Quadro GV100.
         AccelWattchVolta = "accelwattch-volta",
     }
 }

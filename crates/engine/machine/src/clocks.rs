@@ -1,11 +1,11 @@
-//! Exact time. The unit of time is 1 / lcm of the four frequencies, so the period of every domain
-//! is a whole number of units and clocks never drift against each other.
+//! Exact time. The unit is 1 / lcm of the four frequencies, so the period of every domain is a
+//! whole number of units and clocks never drift.
 
 use super::Clocks;
 use warpmem_params::Invalid;
 use warpmem_sim::{Clock, Domain};
 
-/// Time units per cycle of each clock domain. Their greatest common divisor is 1.
+/// Periods of the clock domains, in time units; their greatest common divisor is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Periods {
     pub core: u64,
@@ -14,12 +14,11 @@ pub struct Periods {
     pub dram: u64,
 }
 
-/// Largest number of time units in a microsecond. At this limit 64 bits hold more than 16 simulated
-/// seconds.
+/// Most time units per microsecond. At this limit 64 bits hold more than 16 simulated seconds.
 const MAX_UNITS_PER_MICROSECOND: u64 = 1 << 40;
 
 impl Clocks {
-    /// Time units per cycle of each domain.
+    /// Returns the period of each domain, in time units.
     ///
     /// # Panics
     /// If `validate` would refuse the frequencies.
@@ -34,7 +33,7 @@ impl Clocks {
         }
     }
 
-    /// The clock of each domain.
+    /// Returns the clock of each domain.
     ///
     /// # Panics
     /// If `validate` would refuse the frequencies.
@@ -43,7 +42,7 @@ impl Clocks {
         [dram, l2, network, core].map(Clock::new)
     }
 
-    /// Time units per microsecond: the lcm of the frequencies.
+    /// Returns the time units per microsecond: the lcm of the frequencies.
     ///
     /// # Panics
     /// If `validate` would refuse the frequencies.
@@ -69,8 +68,8 @@ impl Clocks {
         [self.core_mhz, self.network_mhz, self.l2_mhz, self.dram_mhz]
     }
 
-    /// Least common multiple of the frequencies; `None` if a frequency is 0 or the result is too
-    /// large.
+    /// Returns the least common multiple of the frequencies; `None` if one of them is 0 or the result
+    /// exceeds [`MAX_UNITS_PER_MICROSECOND`].
     fn lcm(&self) -> Option<u64> {
         self.mhz().into_iter().try_fold(1u64, |lcm, mhz| {
             let mhz = u64::from(mhz);

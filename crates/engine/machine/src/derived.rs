@@ -1,4 +1,4 @@
-//! Quantities that follow from the configuration.
+//! Quantities derived from the configuration.
 
 use super::{L1, Machine, MachineError};
 use warpmem_dram::prefetch::PrefetchContext;
@@ -7,24 +7,24 @@ use warpmem_network::NetworkSpec;
 use warpmem_sim::{AddressMap, Gpcs, Twins};
 
 impl Machine {
-    /// L2 slices of all channels.
+    /// Returns the number of L2 slices of all channels.
     pub fn slices(&self) -> u32 {
         self.dram.channels * self.l2.slices_per_channel
     }
 
-    /// Which slices are twins, where they keep copies of each other's lines.
+    /// Returns the peer slices, if slices keep copies of remote lines.
     pub fn twins(&self) -> Option<Twins> {
         (self.l2.copies && self.l2.enabled)
             .then(|| Twins::new(self.dram.channels, self.l2.slices_per_channel))
     }
 
-    /// Which SMs are in which GPC, if the machine has clusters.
+    /// Returns the GPC of each SM, if the machine supports clusters.
     pub fn gpcs(&self) -> Option<Gpcs> {
         let (sms, gpcs) = (self.sm.count, self.cluster.gpcs);
         (gpcs > 0).then(|| Gpcs::new(sms, gpcs.min(Gpcs::most(sms))))
     }
 
-    /// The address map of DRAM.
+    /// Returns the address map of DRAM.
     ///
     /// # Errors
     /// [`MachineError::Invalid`] if the address map, the channels or the slices are not valid.
@@ -32,12 +32,12 @@ impl Machine {
         Ok(self.dram.address_map(self.l2.slices_per_channel)?)
     }
 
-    /// Bytes per second of all DRAM data buses together.
+    /// Returns the peak bandwidth of all DRAM data buses, in bytes per second.
     pub fn peak_bytes_per_second(&self) -> u64 {
         self.dram.peak_bytes_per_second(self.clocks.dram_mhz)
     }
 
-    /// The network configuration, with the properties of the machine that networks depend on.
+    /// Returns the network configuration, with the properties of the machine that networks depend on.
     pub fn network_spec(&self) -> NetworkSpec {
         let l1 = &self.l1.cache;
         let sector_bytes = self.l2.cache.sector_bytes;
@@ -55,13 +55,13 @@ impl Machine {
         }
     }
 
-    /// The properties of the machine that DRAM schedulers may use.
+    /// Returns the properties of the machine that DRAM schedulers may use.
     pub fn scheduler_context(&self) -> SchedulerContext {
         let (sources, warps) = (self.sm.count, self.sm.max_warps);
         SchedulerContext { dram: self.dram.clone(), sources, warps: sources * warps }
     }
 
-    /// The properties of the machine that prefetchers may use.
+    /// Returns the properties of the machine that prefetchers may use.
     pub fn prefetch_context(&self) -> PrefetchContext {
         PrefetchContext {
             l2_enabled: self.l2.enabled,
@@ -72,9 +72,8 @@ impl Machine {
 }
 
 impl L1 {
-    /// Bytes of L1 while the resident CTAs of a kernel use `shared_bytes` of shared memory in
-    /// total: the unified store less the smallest shared-memory option that is large enough. L1
-    /// keeps its number of sets and loses ways.
+    /// Returns the size of L1 while the resident CTAs use `shared_bytes` of shared memory: the unified
+    /// store less the smallest shared-memory option that suffices. L1 keeps its sets and loses ways.
     pub fn bytes_beside(&self, shared_bytes: u32) -> u32 {
         let options = self.shared_options_bytes.iter().copied();
         match options.clone().filter(|&o| o >= shared_bytes).min().or(options.max()) {

@@ -1,4 +1,4 @@
-//! Why a machine could not be loaded.
+//! Errors of loading a machine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub enum MachineError {
 }
 
 impl MachineError {
-    /// The value that is refused, if it is not known where that was given.
+    /// Returns the refused value if its origin is unknown.
     pub(super) fn invalid(&self) -> Option<&Invalid> {
         match self {
             MachineError::Invalid(invalid)
@@ -49,7 +49,7 @@ impl MachineError {
         }
     }
 
-    /// A refusal of a value, with where that was given if it was in a file.
+    /// Adds the origin of a refused value if a file gave it.
     pub(super) fn at(self, origin: &Origin) -> MachineError {
         match (self.invalid(), origin) {
             (Some(invalid), Origin::File { .. }) => {
@@ -59,14 +59,14 @@ impl MachineError {
         }
     }
 
-    /// Whether a value is of the right kind, but impossible on this machine.
+    /// Whether a value is of the right type, but not possible on this machine.
     pub fn is_invalid_value(&self) -> bool {
         use MachineError::{Invalid, InvalidAt, Standard};
         matches!(self, Invalid(_) | InvalidAt { .. } | Standard(StandardError::Channel(_)))
     }
 }
 
-/// Where a value was given.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     File { path: PathBuf, line: usize },
@@ -82,7 +82,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The first few of `keys`, and how many more there are.
+/// Lists the first of `keys` and counts the others.
 fn list_keys(keys: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = keys.iter().take(SHOWN).map(|k| format!("`{k}`")).collect();

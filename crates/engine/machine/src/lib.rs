@@ -1,4 +1,5 @@
-//! Machines: the typed configuration, the presets, files and overrides, and validation.
+//! Machines: the typed configuration, presets, files and overrides, and validation. This crate runs
+//! nothing; it knows policies only by their names.
 
 mod clocks;
 mod config;

@@ -1,7 +1,7 @@
-//! From a preset's name or a file, and overrides, to a checked machine.
+//! Loading: from the name of a preset or file, and overrides, to a checked machine.
 //!
-//! Every value that a user gives is set by itself in a machine that is complete already, and the
-//! whole is then parsed into [`Machine`]. So any failure is due to that one key and names it.
+//! Every given value is set by itself in a complete machine, which is then parsed into [`Machine`].
+//! An error is therefore due to one key, and names it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,9 @@ use warpmem_dram::standard::is_file;
 use warpmem_params::{Declared, DefaultValue, Field, Key, nearest};
 use warpmem_support::files::text::position;
 
-/// The machine called `name_or_path`: a preset, a TOML file, or a configuration of GPGPU-Sim or
-/// Accel-Sim. A TOML file may name a preset (`base = "li2015"`) and give only what differs;
-/// without `name` it is then called after its file.
-/// `overrides` are `key=value`, applied in order.
+/// Loads a machine: a preset, a TOML file, or a configuration of GPGPU-Sim or Accel-Sim. A TOML file
+/// may name a preset (`base = "li2015"`) and give only the differences; without `name` the machine
+/// then has the name of the file. `overrides` are `key=value`, applied in order.
 ///
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
@@ -33,8 +32,8 @@ pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, Machine
     load_with_conversion(name_or_path, overrides).map(|(machine, _)| machine)
 }
 
-/// As [`load`], with how the machine follows from the options of a configuration of GPGPU-Sim or
-/// Accel-Sim, if it comes from one. Reads the file once.
+/// Loads a machine as [`load`] does, and returns the conversion if it is a configuration of GPGPU-Sim
+/// or Accel-Sim. Reads the file once.
 ///
 /// # Errors
 /// As [`load`].
@@ -46,8 +45,8 @@ pub fn load_with_conversion(
     Ok((draft.checked_with(overrides, Path::new(""))?, conversion))
 }
 
-/// As [`load`], for the DRAM channels of the machine alone: `change` modifies them before the
-/// overrides apply, and rules about other units are not checked.
+/// Loads a machine for the sake of its DRAM channels: `change` modifies them before the overrides
+/// apply, and the rules of other units are not checked.
 ///
 /// # Errors
 /// Any [`MachineError`], including one that `change` returns.
@@ -76,19 +75,18 @@ fn draft(name_or_path: &str) -> Result<(Draft, Option<Conversion>), MachineError
     Ok((of_conversion(&conversion)?, Some(conversion)))
 }
 
-/// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
+/// Returns all values by dotted keys (`dram.timing.tcl`), sorted by key.
 pub fn flatten(machine: &Machine) -> Vec<(String, Value)> {
     leaves(to_table(machine))
 }
 
 impl Machine {
-    /// The descriptions of all keys, in the order in which they are declared.
+    /// Returns the descriptions of all keys in declaration order.
     pub fn keys() -> Vec<Key> {
         <Machine as Field>::keys("", Declared::ROOT, &())
     }
 
-    /// This machine with `overrides`, each `key=value`, applied in order. Paths in them are
-    /// relative to `folder`.
+    /// Applies `overrides`, each `key=value`, in order. Paths in them are relative to `folder`.
     ///
     /// # Errors
     /// As [`load`].
@@ -100,7 +98,7 @@ impl Machine {
         Draft::new(self).checked_with(overrides, folder)
     }
 
-    /// The machine as a complete TOML file.
+    /// Returns the machine as a complete TOML file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers, strings and tables are TOML")
     }
@@ -131,13 +129,13 @@ fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
 
-/// Whether an argument that names no preset looks like the path of a file.
+/// Whether an argument that names no preset looks like a path.
 fn is_path(name: &str) -> bool {
     let ends = [".toml", ".config"].iter().any(|ending| name.ends_with(ending));
     name.contains(['/', '\\']) || ends || Path::new(name).is_file()
 }
 
-/// One value that a user gave.
+/// A value given by a user.
 struct Given {
     key: String,
     value: Value,
@@ -151,15 +149,15 @@ impl Given {
     }
 }
 
-/// A complete machine to which values are applied one by one. `table` and `machine` always agree.
+/// A complete machine that values are applied to one by one. `table` and `machine` always agree.
 struct Draft {
     table: Table,
     machine: Machine,
-    /// Where the values were given that have been applied.
+    /// Origins of the applied values, by key.
     origins: HashMap<String, Origin>,
-    /// The folder that paths in its values are relative to.
+    /// Base folder of relative paths in values.
     folder: PathBuf,
-    /// Times in cycles that have been given since the clock was settled last.
+    /// DRAM times given in cycles since the last `settle_clock`.
     unsettled: Vec<String>,
 }
 
@@ -174,7 +172,7 @@ impl Draft {
         self.overridden(overrides, folder)?.checked(Machine::validate)
     }
 
-    /// The machine, if `check` accepts it. A refusal of a value that comes from a file says where.
+    /// Returns the machine if `check` accepts it. An error adds the line if a file gave the value.
     fn checked(
         mut self,
         check: impl FnOnce(&Machine) -> Result<(), MachineError>,
@@ -196,8 +194,8 @@ impl Draft {
         Ok(self)
     }
 
-    /// Sets values in order, but those first that bring others along: what is given beside a DRAM
-    /// part changes that part, on whichever line it is.
+    /// Sets values in order, DRAM parts first, so that the other values modify the part regardless of
+    /// their line.
     fn set_each(&mut self, mut given: Vec<Given>) -> Result<(), MachineError> {
         given.sort_by_key(|given| !is_part(&given.key, &given.value));
         given.into_iter().try_for_each(|given| self.set(given))
@@ -234,7 +232,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Makes the channels those of a DRAM part, whatever had been given of what it replaces.
+    /// Replaces the channels by those of a DRAM part, including values given for them before.
     fn set_part(&mut self, part: &str, origin: Origin) -> Result<(), MachineError> {
         fit(&mut self.machine, part, &self.folder).map_err(|error| error.at(&origin))?;
         let mut before = std::mem::replace(&mut self.table, to_table(&self.machine));
@@ -245,7 +243,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Makes the machine that of the table.
+    /// Parses the table into the machine.
     fn follow_table(&mut self) -> Result<(), toml::de::Error> {
         let machine = Machine::deserialize(self.table.clone())?;
         let old = std::mem::replace(&mut self.machine, machine).dram;
@@ -254,7 +252,8 @@ impl Draft {
         Ok(())
     }
 
-    /// What else changes with `key`, which has been set; to `time` picoseconds, if that is how.
+    /// Updates the state that follows from `key`, just set; `time` is its value in picoseconds if it was
+    /// given as a time.
     fn note(&mut self, key: &str, time: Option<u64>) {
         let dram = &mut self.machine.dram;
         match (timing_key(key), time) {
@@ -275,7 +274,7 @@ impl Draft {
         }
     }
 
-    /// Rounds the times that were given in nanoseconds to cycles of the machine's clock.
+    /// Rounds times given in nanoseconds to cycles of the current clock.
     fn round_times(&mut self) {
         let mhz = self.machine.clocks.dram_mhz;
         for (name, time) in &self.machine.dram.given.own {
@@ -287,7 +286,7 @@ impl Draft {
         self.follow_table().expect("cycles fit the type of a time");
     }
 
-    /// Times that were given in cycles since the last call are cycles of the clock as it now is.
+    /// Records the current clock for times given in cycles since the last call.
     fn settle_clock(&mut self) {
         let (given, mhz) = (&mut self.machine.dram.given, self.machine.clocks.dram_mhz);
         for name in self.unsettled.drain(..) {
@@ -306,7 +305,7 @@ fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// The values that `key` accepts, for an error message.
+/// Describes the values that `key` accepts.
 fn expected(key: &str) -> String {
     let known = Machine::keys().into_iter().find(|known| known.path == key);
     let expected = known.map_or("a table of keys".to_owned(), |key| key.param.kind.expected());
@@ -324,7 +323,7 @@ fn unknown_key(given: Given) -> MachineError {
     MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
 }
 
-/// `table` tells which keys have string values, because these need no quotes in an override.
+/// Parses `key=value`. `table` shows which keys hold strings, which need no quotes here.
 fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> {
     let (key, value) = text
         .split_once('=')
@@ -340,7 +339,7 @@ fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> 
     Ok(Given::new(key, value, Origin::Override(text.to_owned())))
 }
 
-/// A preset with the values of a configuration of GPGPU-Sim.
+/// Applies the values of a configuration of GPGPU-Sim to a preset.
 fn of_conversion(conversion: &Conversion) -> Result<Draft, MachineError> {
     let mut base = preset(conversion.base)?;
     base.name.clone_from(&conversion.name);
@@ -421,7 +420,7 @@ fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
     }
 }
 
-/// The values of a file in the order of its tables, each with its line.
+/// Parses the values of a file in the order of its tables, each with its line.
 fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
     let syntax = |error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -436,7 +435,7 @@ fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
     Ok(file.given)
 }
 
-/// Finds the line of every value of a file.
+/// A walk over the values of a file and their lines.
 struct FileWalk<'a> {
     path: PathBuf,
     text: &'a str,

@@ -1,13 +1,12 @@
-//! The same machine with its SMs counted from a different first SM. As all SMs are alike, this
-//! changes only the order of arbitration, and the amount by which a result changes with it is
-//! noise.
+//! Rotations of the SM numbering. SMs are identical, so a rotation changes only the order of
+//! arbitration, and the spread of a result over rotations is noise.
 
 use super::Machine;
 
 impl Machine {
-    /// Values of `run.first_sm` for up to `orders` different orders, spread over the machine; the
-    /// machine's own value comes first. SMs of a node are never separated, because which SMs share
-    /// a node is not a matter of order. A machine with fewer nodes has fewer orders.
+    /// Returns values of `run.first_sm` for up to `orders` orders, spread over the machine, with the
+    /// machine's own value first. SMs of a node stay together, since sharing a node is not a matter
+    /// of order; a machine with fewer nodes has fewer orders.
     pub fn first_sms(&self, orders: u32) -> Vec<u32> {
         let (sms, per_node) = (self.sm.count, self.network.sms_per_node);
         let mut first_sms = vec![self.run.first_sm];
@@ -35,7 +34,7 @@ mod tests {
         assert_eq!(of(&["network.sms_per_node=1"], 5), [0, 5, 11, 16, 22]);
         assert_eq!(of(&["network.sms_per_node=1", "run.first_sm=11"], 5), [11, 5, 16, 22]);
         assert_eq!(of(&["network.sms_per_node=4"], 5), [0, 4, 8, 16, 20]);
-        assert_eq!(of(&["sm.count=2"], 5), [0, 1], "and none is there twice");
+        assert_eq!(of(&["sm.count=2"], 5), [0, 1], "no order is repeated");
         assert_eq!(of(&[], 1), [0]);
     }
 }

@@ -7,10 +7,10 @@ use toml::{Table, Value};
 use warpmem_dram::GivenTimes;
 use warpmem_params::nearest;
 
-/// Name and text of each file in `presets/`.
+/// Names and texts of the files in `presets/`.
 const PRESETS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
-/// Names of all presets.
+/// Returns the names of all presets.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|&(name, _)| name)
 }

@@ -1,31 +1,31 @@
-//! DRAM times in nanoseconds, and times that were meant for another clock.
+//! DRAM times given in nanoseconds, and times given for another clock.
 
 use super::Machine;
 use std::collections::BTreeMap;
 use toml::Value;
 use warpmem_dram::{Dram, GivenTime};
 
-/// The table of a machine that holds times.
+/// The section of DRAM times.
 pub(super) const TIMING: &str = "dram.timing.";
 
-/// What a time may be given as, beside a number of cycles.
+/// The alternative to a number of cycles, for messages.
 pub(super) const AS_TIME: &str = "a time as in \"13.75ns\"";
 
-/// Times that devices count in cycles whatever the clock (JESD79-4 and JESD235 state them in nCK).
+/// Times that devices count in cycles at every clock (JESD79-4 and JESD235 state them in nCK).
 const CYCLES_AT_ANY_CLOCK: [&str; 6] = ["tccds", "tccdl", "tccdr", "trtw", "trtw_gap", "tppd"];
 
-/// Decimals of a nanosecond: a time is a whole number of picoseconds.
+/// Most decimals of a time in nanoseconds: times are whole picoseconds.
 const DECIMALS: usize = 3;
 
-/// Longest time, in digits of whole nanoseconds.
+/// Most digits before the decimal point of a time in nanoseconds.
 const DIGITS: usize = 9;
 
-/// The name of a time, of a machine's key for one.
+/// Returns the name of the DRAM time that `key` sets, if it sets one.
 pub(super) fn timing_key(key: &str) -> Option<&str> {
     key.strip_prefix(TIMING)
 }
 
-/// The picoseconds of a value such as `"13.75ns"`.
+/// Parses a value such as `"13.75ns"` to picoseconds.
 pub(super) fn picoseconds(value: &Value) -> Option<u64> {
     let number = value.as_str()?.strip_suffix("ns")?.trim_end();
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
@@ -37,8 +37,8 @@ pub(super) fn picoseconds(value: &Value) -> Option<u64> {
     format!("{whole}{decimals:0<DECIMALS$}").parse().ok()
 }
 
-/// Whole cycles that last as long: rounded up, but for what is less than 2.6 % of a cycle beyond
-/// one, as JEDEC rounds the times of an SPD (JESD21-C, Annex L).
+/// Rounds a time up to whole cycles, unless it exceeds a whole number by less than 2.6 % of a
+/// cycle, as JEDEC rounds the times of an SPD (JESD21-C, Annex L).
 pub(super) fn cycles(picoseconds: u64, mhz: u32) -> u32 {
     const GUARD: u128 = 974;
     let thousandths = u128::from(picoseconds) * u128::from(mhz) / 1000;
@@ -46,14 +46,14 @@ pub(super) fn cycles(picoseconds: u64, mhz: u32) -> u32 {
 }
 
 impl Machine {
-    /// Says which DRAM times are cycles of another clock than the machine has, as the clock was
-    /// changed without them.
+    /// Returns warnings of DRAM times in cycles of another clock than the machine's, as the clock
+    /// was changed without them.
     pub fn clock_warnings(&self) -> Vec<String> {
         clock_warnings(&self.dram, self.clocks.dram_mhz)
     }
 
-    /// The machine as a complete TOML file, with DRAM times as they were given: those in
-    /// nanoseconds with their cycles beside them, and of those in cycles of another clock, which.
+    /// Returns the machine as a complete TOML file with DRAM times as given: times in nanoseconds
+    /// with their cycles in a comment, and times in cycles of another clock with that clock.
     pub fn to_toml_as_given(&self) -> String {
         let mut text = String::new();
         let mut table = "";
@@ -69,7 +69,7 @@ impl Machine {
         text
     }
 
-    /// The line of a time, where it says more than its cycles.
+    /// Returns the line of a time if it holds more than its cycles.
     fn line_as_given(&self, key: &str, cycles: &str) -> Option<String> {
         let mhz = self.clocks.dram_mhz;
         match self.dram.given.get(key)? {
@@ -84,7 +84,7 @@ impl Machine {
     }
 }
 
-/// As [`Machine::clock_warnings`], of channels with a clock of `mhz`.
+/// Returns the warnings of [`Machine::clock_warnings`] for channels with a clock of `mhz`.
 pub fn clock_warnings(dram: &Dram, mhz: u32) -> Vec<String> {
     let times = toml::Table::try_from(&dram.timing).expect("numbers are TOML");
     let mut of_clock: BTreeMap<u32, Vec<(String, u64)>> = BTreeMap::new();
@@ -100,7 +100,7 @@ pub fn clock_warnings(dram: &Dram, mhz: u32) -> Vec<String> {
     of_clock.into_iter().map(|(other, times)| warning(mhz, other, &times)).collect()
 }
 
-/// Of some times in cycles of `other` MHz on a machine with `mhz`.
+/// Returns the warning of times in cycles of `other` MHz on a machine with `mhz`.
 fn warning(mhz: u32, other: u32, times: &[(String, u64)]) -> String {
     const SHOWN: usize = 5;
     let names: Vec<&str> = times.iter().take(SHOWN).map(|(key, _)| key.as_str()).collect();
@@ -117,7 +117,7 @@ fn warning(mhz: u32, other: u32, times: &[(String, u64)]) -> String {
     )
 }
 
-/// Nanoseconds with as many decimals as there are.
+/// Formats nanoseconds without trailing zeros.
 fn nanoseconds(picoseconds: u64) -> String {
     let text = format!("{}.{:0DECIMALS$}", picoseconds / 1000, picoseconds % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -132,23 +132,23 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_picoseconds() {
+    fn times_are_parsed_to_picoseconds() {
         assert_eq!(read("13.75ns"), Some(13_750));
         assert_eq!(read("7800 ns"), Some(7_800_000));
         assert_eq!(read("0.625ns"), Some(625));
         for text in ["13.75", "ns", ".5ns", "5.ns", "-1ns", "1e3ns", "1.0001ns", "1us", "1.2.3ns"] {
             assert_eq!(read(text), None, "{text}");
         }
-        assert_eq!(read("9999999999ns"), None, "longer than any time");
+        assert_eq!(read("9999999999ns"), None, "more digits than a time may have");
         assert_eq!(picoseconds(&Value::Integer(13)), None);
     }
 
-    /// By hand: 13.75 ns are 11.6875 cycles of 850 MHz; of 933 MHz, 15 ns are 13.995.
+    /// 13.75 ns are 11.6875 cycles at 850 MHz; 15 ns are 13.995 cycles at 933 MHz.
     #[test]
-    fn times_are_rounded_up_to_cycles_but_for_a_guard_band() {
+    fn times_round_up_to_cycles_except_within_the_guard_band() {
         assert_eq!(cycles(13_750, 850), 12);
         assert_eq!(cycles(15_000, 933), 14);
-        assert_eq!(cycles(10_000, 1000), 10, "whole cycles are whole");
+        assert_eq!(cycles(10_000, 1000), 10, "whole cycles stay");
         assert_eq!(cycles(10_025, 1000), 10, "2.5 % of a cycle too long");
         assert_eq!(cycles(10_026, 1000), 11);
         assert_eq!((cycles(0, 1000), cycles(1, 1000)), (0, 0));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nanoseconds_have_the_decimals_that_they_need() {
+    fn nanoseconds_have_no_trailing_zeros() {
         assert_eq!(nanoseconds(13_750), "13.75");
         assert_eq!(nanoseconds(14_000), "14");
         assert_eq!(nanoseconds(5), "0.005");

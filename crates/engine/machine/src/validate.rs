@@ -1,5 +1,5 @@
-//! The rules that a valid machine satisfies. The range of a single key is declared with the key; the
-//! rules here relate several keys to each other.
+//! The rules of a valid machine. A key's own range is declared with the key; the rules here relate
+//! keys to each other.
 
 use super::{L1, Machine, MachineError, Run, Sm, flatten};
 use std::collections::BTreeSet;
@@ -34,23 +34,23 @@ impl Machine {
         check_copies(self)?;
         check_reserve(self)?;
         check_credits(self)?;
-        check_places(self)?;
+        check_memory_nodes(self)?;
         check_first_sm(self)?;
         check_alike_launches(&self.run)?;
         Ok(check_address(self)?)
     }
 
-    /// Refuses a machine whose runs leave launches out, where each is compared with something.
+    /// Refuses a machine that skips alike launches, where every launch is evaluated.
     ///
     /// # Errors
     /// As [`Machine::validate`].
     pub fn validate_all_launches(&self) -> Result<(), MachineError> {
         let most = self.run.alike_launches;
-        Ok(rule(most == 0, "run.alike_launches", most, "0: here every launch is looked at")?)
+        Ok(rule(most == 0, "run.alike_launches", most, "0: every launch is evaluated here")?)
     }
 
-    /// Refuses DRAM channels that the model cannot run, and any key that is out of its range. Rules
-    /// that concern other units are not checked.
+    /// Refuses DRAM channels that the model cannot run, and any key out of its range. Skips the rules
+    /// of other units.
     ///
     /// # Errors
     /// As [`Machine::validate`].
@@ -83,7 +83,7 @@ fn check_sm(sm: &Sm) -> Check {
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
 }
 
-/// Dispatch register, collector, the unit's register and the unit take a cycle each.
+/// Dispatch register, collector, unit register and unit take a cycle each.
 fn check_collectors(sm: &Sm) -> Check {
     let (latency, banks) = (sm.operand_latency, sm.register_banks);
     let has_collectors = sm.collectors > 0;
@@ -94,8 +94,7 @@ fn check_collectors(sm: &Sm) -> Check {
     rule(banks != 3, "sm.register_banks", banks, "0, 1, 2 or 4")
 }
 
-/// Networks keep sets of the units at either end as bit masks, which are as wide as the largest
-/// number of SMs.
+/// Networks store sets of the units at either end as bit masks of the largest number of SMs.
 fn check_ends(machine: &Machine) -> Check {
     let (channels, most) = (machine.dram.channels, 256);
     let per_channel = machine.l2.slices_per_channel;
@@ -103,32 +102,32 @@ fn check_ends(machine: &Machine) -> Check {
     rule(machine.slices() <= most, "dram.channels", channels, valid)
 }
 
-/// Twins are slices of two channels.
+/// Peer slices belong to two channels.
 fn check_copies(machine: &Machine) -> Check {
     let (copies, channels) = (machine.l2.copies, machine.dram.channels);
     let even = "an even number with `l2.copies` = true".to_owned();
     rule(!copies || channels.is_multiple_of(2), "dram.channels", channels, even)?;
     let entries = machine.l2.cache.mshr_entries;
-    let valid = "at least 2 with `l2.copies` = true: half are not for copies";
+    let valid = "at least 2 with `l2.copies` = true: half of them hold no copies";
     rule(!copies || entries >= 2, "l2.cache.mshr_entries", entries, valid)
 }
 
-/// A queue that never has so many free entries takes nothing.
+/// A queue smaller than the reserve would never take a request.
 fn check_reserve(machine: &Machine) -> Check {
     let (reserve, queue) = (machine.l2.queue_reserve, machine.l2.queue);
     let valid = format!("at most `l2.queue` = {queue}");
     rule(reserve <= queue, "l2.queue_reserve", reserve, valid)
 }
 
-/// Writes that wait for others to be drained with keep their credits: one more lets a read pass.
+/// Writes that wait for a drain hold their credits; one credit more lets a read pass.
 fn check_credits(machine: &Machine) -> Check {
     let (credits, writes) = (machine.l2.to_dram_credits, machine.dram.write_queue);
     let valid = format!("0, or more than `dram.write_queue` = {writes}");
     rule(credits == 0 || credits > writes, "l2.to_dram_credits", credits, valid)
 }
 
-/// `network.memory_nodes` names a different node for every slice, or none at all.
-fn check_places(machine: &Machine) -> Check {
+/// `network.memory_nodes` names a distinct node for every slice, or none.
+fn check_memory_nodes(machine: &Machine) -> Check {
     let given = &machine.network.memory_nodes;
     let slices = machine.slices();
     let nodes = machine.sm.count.div_ceil(machine.network.sms_per_node) + slices;
@@ -144,11 +143,11 @@ fn check_first_sm(machine: &Machine) -> Check {
     rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
 }
 
-/// The first of launches that are alike finds cold caches, and cannot stand for the others; what is
-/// counted while several kernels run cannot be attributed to one of them.
+/// The first of a group of alike launches finds cold caches and cannot represent the others; counts of
+/// concurrent kernels cannot be attributed to one of them.
 fn check_alike_launches(run: &Run) -> Check {
     let (key, most) = ("run.alike_launches", run.alike_launches);
-    rule(most != 1, key, most, "0, or at least 2: the first of them counts for itself alone")?;
+    rule(most != 1, key, most, "0, or at least 2: the first launch represents no other")?;
     let apart = most == 0 || !run.concurrent_kernels;
     rule(apart, key, most, "0 with `run.concurrent_kernels`")
 }
@@ -176,7 +175,7 @@ fn check_l1_size(l1: &Cache) -> Check {
     rule(size <= L1_BYTES, "l1.cache.size_bytes", size, format!("at most {L1_BYTES} in L1"))
 }
 
-/// Geometry of the cache at `path`.
+/// Checks the geometry of the cache at `path`.
 fn check_cache(path: &str, cache: &Cache) -> Check {
     let key = |name: &str| format!("{path}.{name}");
     let line = cache.line_bytes;
@@ -201,7 +200,7 @@ fn check_cache(path: &str, cache: &Cache) -> Check {
     rule(hashable, &key("index"), &cache.index.quoted(), sets)
 }
 
-/// A request of L1 addresses a line and sectors of the L2, so both must have the same geometry.
+/// A request of L1 addresses a line and sectors of the L2, so both have the same geometry.
 fn check_shared_lines(l1: &Cache, l2: &Cache) -> Check {
     let line = format!("the same as `l2.cache.line_bytes` = {}", l2.line_bytes);
     rule(l1.line_bytes == l2.line_bytes, "l1.cache.line_bytes", l1.line_bytes, line)?;
@@ -221,12 +220,12 @@ fn check_l2_write(l2: &Cache) -> Check {
     )
 }
 
-/// In a write-back L1 a miss takes two entries of the miss queue at once: its own, and that of the
-/// dirty line which it replaces.
+/// In a write-back L1 a miss takes two entries of the miss queue at once: for its fetch, and for the
+/// dirty line that it evicts.
 fn check_miss_queue(l1: &L1) -> Check {
     let cache = &l1.cache;
     let holds = !cache.write.has_dirty_lines() || cache.miss_queue >= 2;
-    let valid = "at least 2, a miss and the dirty line that it replaces, where `l1.cache.write` leaves dirty lines";
+    let valid = "at least 2, for a miss and the dirty line that it evicts, if `l1.cache.write` leaves dirty lines";
     rule(holds, "l1.cache.miss_queue", cache.miss_queue, valid)?;
     let valid = format!("less than `l1.cache.miss_queue` = {}", cache.miss_queue);
     rule(l1.read_reserve < cache.miss_queue, "l1.read_reserve", l1.read_reserve, valid)
@@ -252,7 +251,7 @@ fn check_unified(l1: &L1, sm: &Sm) -> Check {
     let holds_all = format!("an option that holds `sm.shared_bytes` = {}", sm.shared_bytes);
     rule(largest >= sm.shared_bytes, key, &shown, holds_all)?;
     let rest = l1.unified_bytes - smallest;
-    let size = format!("{rest}, what the smallest of `{key}` leaves of {} bytes", l1.unified_bytes);
+    let size = format!("{rest}: {} bytes less the smallest of `{key}`", l1.unified_bytes);
     rule(l1.cache.size_bytes == rest, "l1.cache.size_bytes", l1.cache.size_bytes, size)
 }
 
@@ -278,7 +277,9 @@ fn check_address(machine: &Machine) -> Check {
     let fits = interleave == 0 || interleave >= line;
     rule(fits, "dram.address.interleave_bytes", interleave, whole_lines)?;
     let shown = format!("\"{}\" ({layout})", dram.address.map);
-    let together =
-        format!("the lowest {} bits from column and burst: a line lies in one row", line.ilog2());
+    let together = format!(
+        "the lowest {} bits from column and burst, so that a line lies in one row",
+        line.ilog2()
+    );
     rule(layout.bits_within_row() >= line.ilog2(), "dram.address.map", &shown, together)
 }

@@ -49,7 +49,7 @@ macro_rules! keys {
 const L1: Keys = keys!("l1.cache");
 const L2: Keys = keys!("l2.cache");
 
-/// A cache as an option describes it.
+/// A cache described by an option.
 struct Cache<'a> {
     is_sectored: bool,
     sets: u32,
@@ -91,7 +91,8 @@ pub(super) fn map(mapping: &mut Mapping) -> Result<(), MachineError> {
     }
 }
 
-/// L1 has the sectors of the L2, and with a unified store what shared memory leaves of it.
+/// Maps L1, which has the sectors of the L2 and, in a unified store, the capacity that shared memory
+/// leaves.
 fn write_l1(
     mapping: &mut Mapping,
     setting: &Setting,
@@ -127,7 +128,7 @@ fn write_l1(
     Ok(())
 }
 
-/// From compute capability 8.0 on, three quarters of L2 may be set aside (CUDA programming guide,
+/// Up to three quarters of L2 may be set aside from compute capability 8.0 (CUDA programming guide,
 /// 4.13.1).
 fn kept_ways(mapping: &mut Mapping, ways: u32) -> Result<(), MachineError> {
     let major = mapping.take_or("-gpgpu_compute_capability_major", "7");
@@ -188,7 +189,7 @@ const INDEX: [(&str, &str); 4] = [
 ];
 
 impl<'a> Cache<'a> {
-    /// A cache, or none.
+    /// Parses a cache, or none.
     fn read(setting: &'a Setting) -> Result<Option<Cache<'a>>, MachineError> {
         let text = setting.text();
         if text == "none" {

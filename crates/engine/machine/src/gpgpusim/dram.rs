@@ -1,9 +1,9 @@
-//! Slices' queues, DRAM channels and the address map.
+//! Slice queues, DRAM channels and the address map.
 
 use super::super::MachineError;
 use super::mapping::{Mapping, Setting};
 
-/// Options that are a key's number: option, the simulator's default, key.
+/// Options whose number is the value of a key: option, default of the simulator, key.
 const NUMBERS: [(&str, &str, &str); 5] = [
     ("-gpgpu_n_sub_partition_per_mchannel", "1", "l2.slices_per_channel"),
     ("-dram_latency", "30", "l2.to_dram_latency"),
@@ -12,7 +12,7 @@ const NUMBERS: [(&str, &str, &str); 5] = [
     ("-dram_data_command_freq_ratio", "2", "dram.transfers_per_clock"),
 ];
 
-/// DRAM times: the simulator's name, our keys.
+/// DRAM times: name in the simulator, keys.
 const TIMES: [(&str, &[&str]); 12] = [
     ("CCD", &["dram.timing.tccds"]),
     ("RRD", &["dram.timing.trrds", "dram.timing.trrdl"]),
@@ -28,13 +28,13 @@ const TIMES: [(&str, &[&str]); 12] = [
     ("RTPL", &["dram.timing.trtp"]),
 ];
 
-/// Names of a timing option that has numbers alone, in their order.
+/// Names of the numbers of a timing option without names, in order.
 const IN_ORDER: [&str; 14] = [
     "nbk", "CCD", "RRD", "RCD", "RAS", "RP", "RC", "CL", "WL", "CDLR", "WR", "nbkgrp", "CCDL",
     "RTPL",
 ];
 
-/// Entries of a queue that the simulator does not bound.
+/// Entries of a queue that is unbounded in the simulator.
 const UNBOUNDED: u32 = 32768;
 
 pub(super) fn map(mapping: &mut Mapping) -> Result<(), MachineError> {
@@ -52,7 +52,7 @@ pub(super) fn map(mapping: &mut Mapping) -> Result<(), MachineError> {
     address(mapping)
 }
 
-/// The chips of a channel lie side by side.
+/// The chips of a channel share its bus side by side.
 fn bus(mapping: &mut Mapping) -> Result<(), MachineError> {
     let chips = mapping.whole("-gpgpu_n_mem_per_ctrlr", "1", "dram.devices")?;
     let width = mapping.take_or("-gpgpu_dram_buswidth", "4");
@@ -71,7 +71,7 @@ fn slice_queues(mapping: &mut Mapping) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// The scheduler, its queues, and the credits that bound what a channel takes from its slices.
+/// Maps the scheduler, its queues, and the credits of a channel towards its slices.
 fn queues(mapping: &mut Mapping) -> Result<(), MachineError> {
     let scheduler = mapping.take_or("-gpgpu_dram_scheduler", "1");
     let entries = mapping.take_or("-gpgpu_frfcfs_dram_sched_queue_size", "0");
@@ -81,7 +81,7 @@ fn queues(mapping: &mut Mapping) -> Result<(), MachineError> {
     mapping.set("dram.return_queue", bounded(finished), &returns);
     match scheduler.text() {
         "0" => {
-            // Its FIFO holds two requests and passes them to banks that are busy.
+            // The simulator's FIFO holds two requests and passes them to busy banks.
             mapping.set("policy.dram_scheduler", "fcfs(banks=overlap)", &scheduler);
             mapping.set("dram.read_queue", 2, &scheduler);
         }
@@ -97,7 +97,7 @@ fn queues(mapping: &mut Mapping) -> Result<(), MachineError> {
     write_queue(mapping)
 }
 
-/// Size, high and low watermark of a queue of its own for writes.
+/// Size, high and low watermark of a separate write queue.
 fn write_queue(mapping: &mut Mapping) -> Result<(), MachineError> {
     let enable = mapping.take_or("-dram_seperate_write_queue_enable", "0");
     let sizes = mapping.take_or("-dram_write_queue_size", "32:28:16");
@@ -137,14 +137,14 @@ fn timing(mapping: &mut Mapping) -> Result<(), MachineError> {
             _ => {}
         }
     }
-    // The simulator lets WR follow ACT by RCD - (WL + 1).
+    // In the simulator ACT to WR is RCD - (WL + 1).
     if let (Some(rcd), Some(wl)) = (rcd, wl) {
         mapping.set("dram.timing.trcdw", rcd.saturating_sub(wl + 1).max(1), &setting);
     }
     Ok(())
 }
 
-/// The map, the row's size, and the hash of channels and slices.
+/// Maps the address map, the row size, and the hash of channels and slices.
 fn address(mapping: &mut Mapping) -> Result<(), MachineError> {
     let channels = mapping.number_of("dram.channels");
     let slices = mapping.number_of("l2.slices_per_channel");
@@ -183,8 +183,8 @@ fn partition_hash(mapping: &mut Mapping, setting: &Setting) -> Result<&'static s
     }
 }
 
-/// Address bits above channel and slice that the polynomial of the simulator takes: coefficients
-/// of its table for this number of slices.
+/// Address bits above channel and slice that enter the polynomial of the simulator, from the
+/// coefficients of its table for this number of slices.
 fn ipoly_bits(channels: u32, slices_per_channel: u32) -> Option<u32> {
     match (channels.is_power_of_two(), channels.saturating_mul(slices_per_channel)) {
         (true, 16) => Some(13),
@@ -194,8 +194,8 @@ fn ipoly_bits(channels: u32, slices_per_channel: u32) -> Option<u32> {
     }
 }
 
-/// Writes the map in the simulator's own notation, which a machine takes; returns the lowest bit
-/// of the channel, 0 if letters place it.
+/// Maps the address map in the simulator's notation, which a machine accepts. Returns the lowest
+/// channel bit; 0 if letters place the channel.
 fn address_map(
     mapping: &mut Mapping,
     setting: &Setting,

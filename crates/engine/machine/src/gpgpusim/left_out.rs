@@ -1,8 +1,7 @@
-//! Options that are no keys: those that do not change a memory system, and the reasons for the
-//! others.
+//! Options without a key: those that do not affect a memory system, and the reasons for the others.
 
-/// Options, by the beginning of their names, of the functional simulator, of statistics, of power
-/// and of files: they describe no part of the machine.
+/// Prefixes of options of the functional simulator, statistics, power and files, which describe no
+/// part of the machine.
 const NO_PART_OF_THE_MACHINE: [&str; 30] = [
     "-accelwattch",
     "-aggregate_power_stats",
@@ -36,15 +35,15 @@ const NO_PART_OF_THE_MACHINE: [&str; 30] = [
     "-gpgpu_compute_capability",
 ];
 
-/// Options with the one value that the machine models, and why others are left out.
+/// Options with the only value that the machine models, and the reason why others are left out.
 const ONE_VALUE: [(&str, &str, &str); 15] = [
     ("-dram_bnkgrp_indexing_policy", "1", "the bank group is the low bits of the bank"),
     (
         "-dram_elimnate_rw_turnaround",
         "0",
-        "the data bus turns around in dram.timing.twtrs and trtw_gap",
+        "dram.timing.twtrs and trtw_gap are the turnaround of the data bus",
     ),
-    ("-gpgpu_TB_launch_latency", "0", "CTAs start at once"),
+    ("-gpgpu_TB_launch_latency", "0", "CTAs start without latency"),
     (
         "-gpgpu_enable_specialized_operand_collector",
         "0",
@@ -63,16 +62,16 @@ const ONE_VALUE: [(&str, &str, &str); 15] = [
     ("-network_mode", "2", "the network is the crossbar of the preset; see policy.topology"),
 ];
 
-/// Options without a counterpart, whatever their values.
+/// Options without a counterpart for any value.
 const NO_COUNTERPART: [(&str, &str); 14] = [
     (
         "-gpgpu_kernel_launch_latency",
-        "cycles count no launches; set run.launch_latency to have them",
+        "cycle counts exclude launches; set run.launch_latency to include them",
     ),
     ("-gpgpu_cache:dl1Pref", "L1 does not change with a kernel's preference"),
     ("-gpgpu_shmem_sizeDefault", "shared memory does not change with a kernel's preference"),
     ("-gpgpu_shmem_size_Pref", "shared memory does not change with a kernel's preference"),
-    ("-gpgpu_l1_cache_write_ratio", "dirty lines of L1 are replaced as others are"),
+    ("-gpgpu_l1_cache_write_ratio", "dirty lines of L1 are replaced like clean ones"),
     ("-gpgpu_perf_sim_memcpy", "copies from the host do not fill the L2"),
     ("-gpgpu_cache:il1", "instruction caches always hit"),
     ("-gpgpu_tex_cache", "texture loads are global loads"),
@@ -87,7 +86,7 @@ const NO_COUNTERPART: [(&str, &str); 14] = [
     ),
 ];
 
-/// Options whose values only say what the model does anyway.
+/// Options that state what the model always does.
 const IMPLIED: [&str; 11] = [
     "-gpgpu_coalesce_arch",
     "-gpgpu_dual_issue_diff_exec_units",
@@ -102,8 +101,8 @@ const IMPLIED: [&str; 11] = [
     "-icnt_arbiter_algo",
 ];
 
-/// Why the machine does not have an option; none if it describes no part of a machine or what the
-/// model does anyway.
+/// Returns the reason why an option has no key; none if it does not describe the machine or states
+/// what the model always does.
 pub(super) fn reason(name: &str, value: &str) -> Option<&'static str> {
     if let Some((_, modelled, reason)) = ONE_VALUE.iter().find(|(known, ..)| *known == name) {
         return (value != *modelled).then_some(reason);
@@ -116,7 +115,7 @@ pub(super) fn reason(name: &str, value: &str) -> Option<&'static str> {
     }
     let is_of = |known: &&str| name.starts_with(*known);
     let is_silent = NO_PART_OF_THE_MACHINE.iter().any(is_of) || IMPLIED.iter().any(is_of);
-    (!is_silent).then_some("no such option is known")
+    (!is_silent).then_some("unknown option")
 }
 
 #[cfg(test)]
@@ -124,13 +123,13 @@ mod tests {
     use super::reason;
 
     #[test]
-    fn an_option_is_left_out_with_its_reason_unless_it_changes_nothing() {
+    fn options_left_out_have_a_reason_unless_they_change_nothing() {
         assert_eq!(reason("-gpgpu_flush_l2_cache", "0"), None);
         assert!(reason("-gpgpu_flush_l2_cache", "1").unwrap().contains("between kernels"));
         assert_eq!(reason("-gpgpu_runtime_stat", "500"), None);
         assert!(reason("-gpgpu_cache:dl1PrefL1", "none").unwrap().contains("preference"));
         assert_eq!(reason("-gpgpu_max_insn_issue_per_warp", "1"), None);
         assert!(reason("-gpgpu_max_insn_issue_per_warp", "2").is_some());
-        assert_eq!(reason("-gpgpu_warp_drive", "9"), Some("no such option is known"));
+        assert_eq!(reason("-gpgpu_warp_drive", "9"), Some("unknown option"));
     }
 }

@@ -1,4 +1,5 @@
-//! Options on their way to keys.
+//! The mapping of options to keys: takes options by name, records values of keys, and collects the
+//! rest.
 
 use super::super::MachineError;
 use super::super::error::Origin;
@@ -9,18 +10,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use toml::Value;
 
-/// Options on their way to values of keys.
+/// Options being mapped to values of keys.
 pub(super) struct Mapping {
     options: Options,
-    /// Names of the options that were looked at.
+    /// Names of the options taken.
     taken: BTreeSet<String>,
     values: Vec<Mapped>,
     left_out: Vec<LeftOut>,
-    /// Where an option that is not given would stand.
+    /// Origin of options that are not given.
     nowhere: Origin,
 }
 
-/// An option as given, or the simulator's default.
+/// An option as given, or the default of the simulator.
 pub(super) struct Setting {
     given: Given,
     is_default: bool,
@@ -33,7 +34,7 @@ impl Mapping {
         Mapping { options, taken, values, left_out, nowhere }
     }
 
-    /// The values of keys, and the options left out.
+    /// Returns the values of keys and the options left out.
     pub(super) fn finish(mut self) -> (Vec<Mapped>, Vec<LeftOut>) {
         let rest = self.options.all().filter(|given| !self.taken.contains(&given.name));
         for given in rest {
@@ -44,14 +45,14 @@ impl Mapping {
         (self.values, self.left_out)
     }
 
-    /// Takes an option that the files may lack.
+    /// Takes an option if the files give it.
     pub(super) fn take(&mut self, name: &str) -> Option<Setting> {
         let given = self.options.get(name)?.clone();
         self.taken.insert(given.name.clone());
         Some(Setting { given, is_default: false })
     }
 
-    /// Takes an option; `default` is the simulator's value where the files lack it.
+    /// Takes an option; `default` is the simulator's value if the files do not give it.
     pub(super) fn take_or(&mut self, name: &str, default: &str) -> Setting {
         self.take(name).unwrap_or_else(|| {
             let (name, value, origin) = (name.to_owned(), default.to_owned(), self.nowhere.clone());
@@ -59,7 +60,7 @@ impl Mapping {
         })
     }
 
-    /// Takes a whole number and gives it to a key.
+    /// Takes a whole number as the value of a key.
     pub(super) fn whole(
         &mut self,
         name: &str,
@@ -72,7 +73,7 @@ impl Mapping {
         Ok(number)
     }
 
-    /// The number that a key has been given; 1 if none.
+    /// Returns the number set for a key; 1 if there is none.
     pub(super) fn number_of(&self, key: &str) -> u32 {
         let given = self.values.iter().rev().find(|mapped| mapped.key == key);
         let number = given.and_then(|mapped| mapped.value.as_integer());
@@ -85,7 +86,7 @@ impl Mapping {
         self.values.push(Mapped { key, value, origin, source: from.source() });
     }
 
-    /// Notes that the machine does not have an option, or not all of its meaning.
+    /// Records that the machine models an option only in part or not at all.
     pub(super) fn leave(&mut self, setting: &Setting, reason: &'static str) {
         self.left_out.push(LeftOut::new(&setting.given, reason));
     }
@@ -103,12 +104,12 @@ impl Setting {
         &self.given.value
     }
 
-    /// A whole number.
+    /// Parses a whole number.
     pub(super) fn number(&self) -> Result<u32, MachineError> {
         self.part(self.text(), "a whole number")
     }
 
-    /// `text`, a part of the value, as a number.
+    /// Parses `text`, a part of the value, as a number.
     pub(super) fn part<T: std::str::FromStr>(
         &self,
         text: &str,
@@ -125,7 +126,7 @@ impl Setting {
         }
     }
 
-    /// `N` whole numbers with a separator.
+    /// Parses `N` whole numbers with a separator.
     pub(super) fn numbers<const N: usize>(
         &self,
         separator: char,
@@ -140,7 +141,7 @@ impl Setting {
         wrong(&self.given.origin, &self.given.name, &self.given.value, expected)
     }
 
-    /// The option as a comment names it: long values are left to the file.
+    /// Returns the option for a comment, without long values.
     fn source(&self) -> String {
         const LONGEST: usize = 24;
         let Given { name, value, .. } = &self.given;

@@ -1,9 +1,9 @@
 //! Configuration files of GPGPU-Sim and Accel-Sim (`gpgpusim.config`, `trace.config`) as machines.
 //!
 //! A file is a list of `-option value`. Options with a counterpart become values of keys, on top of
-//! the preset that mirrors that simulator; each remembers its option and line. The others are
-//! collected with the reason why the machine does not have them. Units and policies are not known
-//! here: values are checked as those of any machine file.
+//! the preset that mirrors the simulator, each with its option and line. The others are collected
+//! with the reason why they have no key. This module knows no units and policies; values are
+//! checked like those of any machine file.
 
 mod cache;
 mod dram;
@@ -23,10 +23,10 @@ use options::Options;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// A machine that configuration files describe.
+/// A machine described by configuration files.
 #[derive(Debug)]
 pub struct Conversion {
-    /// Preset whose values hold where the files are silent.
+    /// Preset that supplies the values missing in the files.
     pub(super) base: &'static str,
     pub(super) name: String,
     pub(super) description: String,
@@ -35,17 +35,17 @@ pub struct Conversion {
     left_out: Vec<LeftOut>,
 }
 
-/// A value that an option gives to a key.
+/// The value of a key from an option.
 #[derive(Clone, Debug)]
 pub(super) struct Mapped {
     pub(super) key: &'static str,
     pub(super) value: Value,
-    /// Where the files give the option; none for a default of the simulator.
+    /// Place of the option in the files; none for a default of the simulator.
     pub(super) origin: Option<Origin>,
     pub(super) source: String,
 }
 
-/// An option that the machine does not have.
+/// An option without a counterpart in the machine.
 #[derive(Debug)]
 struct LeftOut {
     /// `-option value`
@@ -54,17 +54,17 @@ struct LeftOut {
     reason: &'static str,
 }
 
-/// Whether a text is a list of options, not TOML: no key of a machine begins with a dash.
+/// Whether a text is a list of options rather than TOML, whose keys never begin with a dash.
 pub(super) fn is_configuration(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.find(|line| !line.is_empty() && !line.starts_with('#')).is_some_and(options::is_name)
 }
 
-/// The machine that the options in `text`, the contents of `path`, describe. Files that `-config`
-/// names are read too, and `trace.config` of the same folder.
+/// Converts the options in `text`, the contents of `path`, with the files named by `-config` and
+/// `trace.config` of the same folder.
 ///
 /// # Errors
-/// If a file cannot be read or an option has a value that it cannot have.
+/// If a file cannot be read or an option has an invalid value.
 pub(super) fn convert(path: &Path, text: &str) -> Result<Conversion, MachineError> {
     let options = Options::read(path, text)?;
     let files = options.files().to_vec();
@@ -81,7 +81,7 @@ pub(super) fn convert(path: &Path, text: &str) -> Result<Conversion, MachineErro
     Ok(Conversion { base, name: name(path), description, files, values, left_out })
 }
 
-/// The folder's name where the file is called `gpgpusim.config`, as all of them are.
+/// Returns the name of the folder for a file called `gpgpusim.config`, which all of them are.
 fn name(path: &Path) -> String {
     let stem = path.file_stem().filter(|stem| *stem != "gpgpusim");
     let folder = path.parent().and_then(Path::file_name);
@@ -94,7 +94,7 @@ fn file_name(path: &Path) -> String {
 }
 
 impl Conversion {
-    /// Number of options that the machine does not have.
+    /// Returns the number of options without a counterpart.
     pub fn options_left_out(&self) -> usize {
         self.left_out.len()
     }

@@ -1,15 +1,15 @@
 //! Reads options: words separated by blanks, text in double quotes, comments from `#` to the end of
-//! the line. An option that is given again replaces its earlier value.
+//! the line. A repeated option replaces its earlier value.
 
 use super::super::MachineError;
 use super::super::error::Origin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The file beside a configuration in which Accel-Sim has the latencies of its units.
+/// Accel-Sim's file of unit latencies beside a configuration.
 const TRACE_CONFIGURATION: &str = "trace.config";
 
-/// Most files that include each other.
+/// Most files of a configuration.
 const MOST_FILES: usize = 16;
 
 /// An option with its value.
@@ -27,14 +27,14 @@ pub(super) struct Options {
     files: Vec<PathBuf>,
 }
 
-/// Whether a word is the name of an option: a dash and a letter. Negative numbers are values.
+/// Whether a word is the name of an option, a dash and a letter. Negative numbers are values.
 pub(super) fn is_name(word: &str) -> bool {
     let mut characters = word.chars();
     characters.next() == Some('-') && characters.next().is_some_and(|c| c.is_ascii_alphabetic())
 }
 
 impl Options {
-    /// The options in `text`, the contents of `path`, of the files that it includes, and of
+    /// Reads the options in `text`, the contents of `path`, in the files that it includes, and in
     /// `trace.config` of its folder.
     pub(super) fn read(path: &Path, text: &str) -> Result<Options, MachineError> {
         let mut options = Options::default();
@@ -46,7 +46,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The files that were read, in order.
+    /// Returns the files read, in order.
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
@@ -55,7 +55,7 @@ impl Options {
         self.given.get(name)
     }
 
-    /// All options, by name.
+    /// Returns all options, ordered by name.
     pub(super) fn all(&self) -> impl Iterator<Item = &Given> {
         self.given.values()
     }
@@ -79,7 +79,7 @@ impl Options {
                 self.include(&origin, path, &value.unwrap_or_default())?;
                 continue;
             }
-            // A flag may stand alone.
+            // A flag may have no value.
             let value = value.unwrap_or_else(|| "1".to_owned());
             self.given.insert(name.clone(), Given { name, value, origin });
         }
@@ -95,7 +95,7 @@ impl Options {
     }
 }
 
-/// A refusal of an option's value.
+/// Returns the error of an option's value.
 pub(super) fn wrong(origin: &Origin, option: &str, value: &str, expected: &str) -> MachineError {
     MachineError::Option {
         origin: origin.clone(),
@@ -109,8 +109,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The words of a text, each with the number of its line. Quoted text is one word, which may go
-/// over several lines.
+/// Splits a text into words with their line numbers. Quoted text is one word and may span lines.
 fn words(text: &str) -> Vec<(usize, String)> {
     let mut words: Vec<(usize, String)> = Vec::new();
     let mut quoted = false;
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_words_with_comments_quotes_and_flags() {
+    fn options_may_have_comments_quotes_and_no_value() {
         let text = "# all\n-a 1 # one\n-flag\n-b \"x=1:\n     y=2\"\n-c \"z\" -d -1\n-a 2\n";
         let expected = [
             row("-a", "2", 7),
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn included_files_are_read_where_they_are_named_and_a_circle_ends() {
+    fn included_files_are_read_in_place_and_cycles_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("more.config"), "-a 2").unwrap();

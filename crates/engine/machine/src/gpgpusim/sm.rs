@@ -3,7 +3,7 @@
 use super::super::MachineError;
 use super::mapping::{Mapping, Setting};
 
-/// Options that are a key's number: option, the simulator's default, key.
+/// Options whose number is the value of a key: option, default of the simulator, key.
 const NUMBERS: [(&str, &str, &str); 13] = [
     ("-gpgpu_shader_cta", "8", "sm.max_ctas"),
     ("-gpgpu_shader_registers", "8192", "sm.registers"),
@@ -29,7 +29,7 @@ const UNITS: [(&str, &str, &str); 5] = [
     ("tensor", "sm.units.tensor.latency", "sm.units.tensor.interval"),
 ];
 
-/// Specialised units, by the name that the configuration gives them.
+/// Specialised units, by their name in the configuration.
 const SPECIALISED: [(&str, &str, &str); 3] = [
     ("BRA", "sm.units.control.latency", "sm.units.control.interval"),
     ("UDP", "sm.units.uniform.latency", "sm.units.uniform.interval"),
@@ -39,8 +39,7 @@ const SPECIALISED: [(&str, &str, &str); 3] = [
 /// Most specialised units of a configuration.
 const MOST_SPECIALISED: usize = 8;
 
-/// Units of the functional simulator, which are used where no trace-driven ones are given: option,
-/// as in [`UNITS`].
+/// Units of the functional simulator, used without trace-driven ones: option, keys as in [`UNITS`].
 const FUNCTIONAL: [(&str, &str); 4] = [("int", "int"), ("fp", "sp"), ("dp", "dp"), ("sfu", "sfu")];
 
 pub(super) fn map(mapping: &mut Mapping) -> Result<(), MachineError> {
@@ -85,7 +84,7 @@ fn clocks(mapping: &mut Mapping) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// Clusters of cores are SMs, each with a port of its own.
+/// Maps clusters of cores to SMs, each with its own port.
 fn count(mapping: &mut Mapping) -> Result<(), MachineError> {
     let clusters = mapping.take_or("-gpgpu_n_clusters", "10");
     let cores = mapping.take_or("-gpgpu_n_cores_per_cluster", "3");
@@ -97,7 +96,7 @@ fn count(mapping: &mut Mapping) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// Threads of an SM and of a warp.
+/// Maps the threads of an SM and of a warp.
 fn warps(mapping: &mut Mapping) -> Result<(), MachineError> {
     const WARP: u32 = 32;
     let setting = mapping.take_or("-gpgpu_shader_core_pipeline", "1024:32");
@@ -110,7 +109,7 @@ fn warps(mapping: &mut Mapping) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// Collectors and register banks of an SM are shared out evenly among its schedulers.
+/// Divides the collectors and register banks of an SM evenly among its schedulers.
 fn schedulers(mapping: &mut Mapping) -> Result<(), MachineError> {
     let schedulers = mapping.whole("-gpgpu_num_sched_per_core", "1", "sm.schedulers")?.max(1);
     let banks = mapping.take_or("-gpgpu_num_reg_banks", "8");
@@ -151,7 +150,7 @@ fn warp_scheduler(setting: &Setting) -> Result<String, MachineError> {
     })
 }
 
-/// Units by `trace.config`, or else by the latencies of the functional simulator.
+/// Maps units from `trace.config`, or else from the latencies of the functional simulator.
 fn units(mapping: &mut Mapping) -> Result<(), MachineError> {
     let mut is_trace_driven = false;
     for (unit, latency, interval) in UNITS {
@@ -215,7 +214,7 @@ fn unit_times(
     Ok(())
 }
 
-/// Energies of the base are those of Volta and Turing; no table holds for other chips.
+/// Keeps the energies of the base, of Volta and Turing, only for these chips.
 fn energy(mapping: &mut Mapping) -> Result<(), MachineError> {
     let major = mapping.take_or("-gpgpu_compute_capability_major", "7");
     if major.number()? != 7 {

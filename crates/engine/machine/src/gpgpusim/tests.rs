@@ -1,11 +1,11 @@
-//! Configurations written after the documented format, with the numbers of the presets that mirror
-//! the simulator.
+//! Configurations in the documented format, with the numbers of the presets that mirror the
+//! simulator.
 
 use crate::{Machine, flatten, load, load_with_conversion};
 use std::path::Path;
 use toml::Value;
 
-/// The options in which the two machines of the mirrors agree.
+/// Options shared by the two mirrored machines.
 const COMMON: &str = r#"
 # shared by both
 -gpgpu_kernel_launch_latency 5000
@@ -108,7 +108,7 @@ const RTX2060S_UNITS: &str = "
 -trace_opcode_latency_initiation_spec_op_4 4,1
 ";
 
-/// The machine of a configuration and a `trace.config` in one folder.
+/// Loads a configuration and a `trace.config` from one folder.
 fn machine(folder: &Path, options: &str, units: &str) -> Machine {
     let file = folder.join("gpgpusim.config");
     std::fs::write(&file, options).unwrap();
@@ -121,7 +121,7 @@ fn toml_of(file: &Path) -> String {
     conversion.unwrap().to_toml()
 }
 
-/// Keys but the texts, the address map as fields.
+/// All keys except texts, with the address map as fields.
 fn keys(machine: &Machine) -> Vec<(String, Value)> {
     let mut keys = flatten(machine);
     keys.retain(|(key, _)| !["name", "description", "dram.address.map"].contains(&key.as_str()));
@@ -131,7 +131,7 @@ fn keys(machine: &Machine) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn options_of_the_mirrored_machines_give_their_presets() {
+fn the_options_of_the_mirrored_machines_give_their_presets() {
     let dir = tempfile::tempdir().unwrap();
     let mirrors = [("v100", V100, V100_UNITS), ("rtx2060s", RTX2060S, RTX2060S_UNITS)];
     for (preset, options, units) in mirrors {
@@ -141,7 +141,7 @@ fn options_of_the_mirrored_machines_give_their_presets() {
 }
 
 #[test]
-fn the_machine_is_called_after_its_folder_and_its_file_loads_as_the_same_machine() {
+fn a_converted_machine_has_the_name_of_its_folder_and_survives_a_round_trip() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("SM7_MINE");
     std::fs::create_dir(&folder).unwrap();
@@ -163,25 +163,25 @@ fn the_machine_is_called_after_its_folder_and_its_file_loads_as_the_same_machine
         "{text}"
     );
     assert!(
-        text.contains("# -gpgpu_kernel_launch_latency 5000 (line 3): cycles count no launches"),
+        text.contains("# -gpgpu_kernel_launch_latency 5000 (line 3): cycle counts exclude launches"),
         "{text}"
     );
 }
 
 #[test]
-fn channels_whose_number_is_no_power_of_two_are_interleaved() {
+fn channels_that_are_not_a_power_of_two_are_interleaved() {
     let dir = tempfile::tempdir().unwrap();
     let options = format!("{COMMON}{V100}-gpgpu_n_mem 24\n-gpgpu_n_mem_per_ctrlr 1\n");
     let machine = machine(dir.path(), &options, "");
     assert_eq!(machine.dram.address.interleave_bytes, 256);
     assert_eq!(machine.dram.channels, 24);
-    // Without a `trace.config`, the latencies of the functional simulator hold, here the preset's.
+    // Without a `trace.config`, the latencies of the functional simulator apply, here those of the preset.
     assert_eq!(machine.sm.units.fp64.latency, 8);
 }
 
-/// GDDR5 of two chips moves 64 bytes with a command; lines of L1 that have no sectors get those.
+/// GDDR5 with two chips moves 64 bytes per command, and lines of L1 without sectors take that size.
 #[test]
-fn sectors_are_those_of_l2_and_at_least_a_burst() {
+fn sectors_have_the_size_of_l2_and_at_least_a_burst() {
     let dir = tempfile::tempdir().unwrap();
     let options = "-gpgpu_n_mem_per_ctrlr 2\n-gpgpu_dram_buswidth 4\n-gpgpu_dram_burst_length 8\n\
         -gpgpu_cache:dl1 N:32:128:4,L:L:m:N:H,S:64:8,8\n-gpgpu_dram_timing_opt nbk=16:CCD=2\n\
@@ -195,7 +195,7 @@ fn sectors_are_those_of_l2_and_at_least_a_burst() {
 }
 
 #[test]
-fn values_that_are_wrong_name_the_option_or_the_key_with_the_line() {
+fn wrong_values_name_their_option_or_key_and_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("gpgpusim.config");
     let lines = format!("{COMMON}{V100}").lines().count();

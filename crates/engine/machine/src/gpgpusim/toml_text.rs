@@ -1,4 +1,4 @@
-//! A converted machine as a TOML file, each value with its option.
+//! The TOML file of a converted machine, with the option of each value.
 
 use super::super::Machine;
 use super::super::error::Origin;
@@ -6,14 +6,14 @@ use super::{Conversion, Mapped, file_name};
 use std::fmt::Write;
 
 impl Conversion {
-    /// A machine file that says where each value comes from and lists the options left out.
+    /// Returns a machine file with the origin of each value and a list of the options left out.
     pub fn to_toml(&self) -> String {
         let mut text = self.heading();
         for (table, lines) in self.tables() {
             _ = writeln!(text, "\n[{table}]\n{}", lines.join("\n"));
         }
         if !self.left_out.is_empty() {
-            _ = writeln!(text, "\n# Options that this machine does not have:");
+            _ = writeln!(text, "\n# Options without a counterpart:");
         }
         for left in &self.left_out {
             let (option, line, reason) = (&left.option, self.line(&left.origin), left.reason);
@@ -22,7 +22,7 @@ impl Conversion {
         text
     }
 
-    /// Tables in the order of a machine's keys, each with its lines.
+    /// Returns the tables in the order of the machine's keys, with their lines.
     fn tables(&self) -> Vec<(String, Vec<String>)> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         for key in Machine::keys() {
@@ -41,22 +41,22 @@ impl Conversion {
     fn heading(&self) -> String {
         let Conversion { base, name, description, .. } = self;
         format!(
-            "# Each value has its option beside it. Keys that are not here have the values of {base}.\n\
+            "# The comment of each value is its option. Keys not listed have the values of {base}.\n\
              base = \"{base}\"\nname = {name:?}\ndescription = {description:?}\n"
         )
     }
 
-    /// The value of a key: the last that was given to it.
+    /// Returns the last value set for a key.
     fn value_of(&self, key: &str) -> Option<&Mapped> {
         self.values.iter().rev().find(|mapped| mapped.key == key)
     }
 
-    /// The line of a value, if the files give it.
+    /// Formats the line of a value, if the files give it.
     fn place(&self, mapped: &Mapped) -> String {
         mapped.origin.as_ref().map_or_else(String::new, |origin| self.line(origin))
     }
 
-    /// ` (line 7)`, with the file unless it is the first.
+    /// Formats a line as ` (line 7)`, with the file unless it is the first.
     fn line(&self, origin: &Origin) -> String {
         match origin {
             Origin::File { path, line } if Some(path) == self.files.first() => {

@@ -1,4 +1,4 @@
-//! Files, overrides, and every error with its message.
+//! Files, overrides, and all errors with their messages.
 
 use toml::Value;
 
@@ -34,7 +34,7 @@ fn overrides_apply_in_order() {
 }
 
 #[test]
-fn a_machine_takes_overrides_as_its_preset_does() {
+fn overrides_of_a_machine_equal_those_of_its_preset() {
     let overrides = ["dram.read_queue=128", "dram.page=5", "l1.enabled=false"].map(str::to_owned);
     let here = Path::new("");
     let of_machine = preset("li2015").with_overrides(&overrides, here).unwrap();
@@ -44,9 +44,9 @@ fn a_machine_takes_overrides_as_its_preset_does() {
     assert!(refused("dram.read_quue=1").is_err());
 }
 
-/// Each of the three folders has a DRAM standard file of the same name.
+/// Each of the folders has a DRAM standard of the same file name.
 #[test]
-fn a_standard_is_a_file_from_the_folder_of_what_names_it() {
+fn a_standard_is_relative_to_the_file_that_names_it() {
     let dir = tempfile::tempdir().unwrap();
     for folder in ["machine", "plan"] {
         let at = dir.path().join(folder);
@@ -61,7 +61,7 @@ fn a_standard_is_a_file_from_the_folder_of_what_names_it() {
     let name = |machine: &Machine| Standard::of(&machine.dram).unwrap().name().to_owned();
     let machine = load(file, &["dram.read_queue=32".to_owned()]).unwrap();
     assert_eq!(name(&machine), "machine");
-    assert_eq!(machine.dram.standard, "own.toml", "wherever it lies, the machine is the same");
+    assert_eq!(machine.dram.standard, "own.toml", "the machine does not depend on the folder");
     let plan = dir.path().join("plan");
     let overrides = |text: &str| vec![text.to_owned(), "dram.read_queue=16".to_owned()];
     let of_plan = machine.clone().with_overrides(&overrides("dram.standard=own.toml"), &plan);
@@ -75,7 +75,7 @@ fn a_standard_is_a_file_from_the_folder_of_what_names_it() {
 }
 
 #[test]
-fn a_file_gives_what_differs_from_its_base() {
+fn a_file_overrides_its_base() {
     let machine = load_text(
         "base = \"li2015\"\n[dram]\nread_queue = 128\n[dram.timing]\ntcl = 13\n[sm.units]\nsfu.latency = 9\n[l1]\n",
     )
@@ -90,7 +90,7 @@ fn a_file_gives_what_differs_from_its_base() {
 }
 
 #[test]
-fn overrides_come_after_the_file() {
+fn overrides_take_precedence_over_the_file() {
     let (_dir, path) = file("base = \"li2015\"\ndram.read_queue = 128");
     let machine = load(path.to_str().unwrap(), &["dram.read_queue=16".to_owned()]).unwrap();
     assert_eq!(machine.dram.read_queue, 16);
@@ -110,7 +110,7 @@ fn former_keys_are_accepted() {
 }
 
 #[test]
-fn unknown_machines_and_files() {
+fn unknown_machines_and_files_are_refused() {
     let names = preset_names().collect::<Vec<_>>().join(", ");
     let valid = format!("valid: {names}, or the path of a TOML file");
     assert_eq!(
@@ -131,7 +131,7 @@ fn unknown_machines_and_files() {
 }
 
 #[test]
-fn malformed_toml_is_placed() {
+fn malformed_toml_is_refused_with_its_position() {
     let message = file_refusal("base = \"li2015\"\n[dram]\nbanks = = 3\n");
     assert!(message.starts_with("m.toml:3:9: not valid TOML: "), "{message}");
     let message = file_refusal("base = \"li2015\"\n[dram]\nbanks = 1\nbanks = 2\n");
@@ -139,7 +139,7 @@ fn malformed_toml_is_placed() {
 }
 
 #[test]
-fn unknown_keys_are_named_with_the_nearest() {
+fn unknown_keys_are_refused_with_a_suggestion() {
     let file = |text| file_refusal(&format!("base = \"li2015\"\n{text}"));
     assert_eq!(
         file("[dram]\nbnaks = 8"),
@@ -158,7 +158,7 @@ fn unknown_keys_are_named_with_the_nearest() {
 }
 
 #[test]
-fn wrong_types_say_what_is_expected() {
+fn values_of_the_wrong_type_are_refused() {
     let expect = |text: &str, rest: &str| {
         assert_eq!(refusal("li2015", &[text]), format!("override `{text}`: {rest}"));
     };
@@ -186,7 +186,7 @@ fn wrong_types_say_what_is_expected() {
 }
 
 #[test]
-fn malformed_overrides() {
+fn malformed_overrides_are_refused() {
     for text in ["", "=", "dram.banks", "dram.banks=", "=8"] {
         let expected =
             format!("malformed override `{text}`: expected key=value, as in `dram.read_queue=128`");
@@ -220,7 +220,7 @@ fn a_file_without_base_must_give_keys_without_defaults() {
 }
 
 #[test]
-fn flatten_keeps_the_types() {
+fn flattened_values_keep_their_types() {
     let values = flatten(&preset("v100"));
     let get = |key: &str| values.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     assert_eq!(get("dram.timing.tcl"), Some(Value::Integer(12)));
@@ -230,7 +230,7 @@ fn flatten_keeps_the_types() {
 }
 
 #[test]
-fn a_value_of_a_file_that_is_out_of_range_is_refused_with_its_line() {
+fn values_out_of_range_are_refused_with_their_line() {
     let (_dir, path) = file("base = \"li2015\"\n\n[dram]\nbanks = 3\n\n[sm]\nmax_threads = 4096");
     let path = path.to_str().unwrap();
     let banks = "`dram.banks` = 3 is not valid: expected a power of two";

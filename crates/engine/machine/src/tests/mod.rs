@@ -1,4 +1,4 @@
-//! What the tests of this module share.
+//! Helpers of the tests.
 
 mod load;
 mod presets;
@@ -17,12 +17,12 @@ fn with(name: &str, overrides: &[&str]) -> Result<Machine, MachineError> {
     load(name, &overrides.iter().map(|&o| o.to_owned()).collect::<Vec<_>>())
 }
 
-/// The message of the error that `overrides` on `name` must give.
+/// Returns the message of the error of `overrides` on `name`.
 fn refusal(name: &str, overrides: &[&str]) -> String {
     with(name, overrides).expect_err(&overrides.join(" ")).to_string()
 }
 
-/// A file `m.toml` holding `text`, in a directory that lives as long as the first value.
+/// Writes `text` to a file `m.toml` in a directory that lives as long as the first value.
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("m.toml");
@@ -35,7 +35,7 @@ fn load_text(text: &str) -> Result<Machine, MachineError> {
     load(path.to_str().unwrap(), &[])
 }
 
-/// The message for a file holding `text`, without the directory.
+/// Returns the message of the error of a file with `text`, without the directory.
 fn file_refusal(text: &str) -> String {
     let (dir, path) = file(text);
     let message = load(path.to_str().unwrap(), &[]).expect_err(text).to_string();

@@ -1,11 +1,11 @@
-//! DRAM parts that `dram.standard` names.
+//! DRAM parts named by `dram.standard`.
 
 use super::*;
 use std::path::Path;
 use warpmem_dram::GivenTimes;
 use warpmem_dram::standard::Standard;
 
-/// All parts of the built-in standards that have at most the banks that are modelled.
+/// Returns all parts of the built-in standards with no more banks than the model supports.
 fn parts() -> Vec<String> {
     let mut parts = Vec::new();
     for name in Standard::names() {
@@ -18,9 +18,9 @@ fn parts() -> Vec<String> {
     parts
 }
 
-/// Refused is only a column command larger than a sector.
+/// Only parts with a column command larger than a sector are refused.
 #[test]
-fn every_part_is_one_of_every_preset() {
+fn every_part_fits_every_preset() {
     let mut refused = 0;
     for name in preset_names() {
         for part in parts() {
@@ -39,7 +39,7 @@ fn every_part_is_one_of_every_preset() {
 }
 
 #[test]
-fn a_part_is_organisation_times_currents_and_clock() {
+fn a_part_sets_organisation_times_currents_and_clock() {
     let old = preset("v100");
     let machine = with("v100", &["dram.standard=hbm2:HBM2_8Gb:HBM2_2000Mbps"]).unwrap();
     let standard = Standard::load("hbm2").unwrap();
@@ -59,7 +59,7 @@ fn a_part_is_organisation_times_currents_and_clock() {
 }
 
 #[test]
-fn names_that_are_left_out_are_the_first_that_fit() {
+fn a_part_without_a_speed_takes_the_first_that_fits() {
     let machine = |part: &str| with("li2015", &[&format!("dram.standard={part}")]).unwrap();
     assert_eq!(machine("gddr5:GDDR5_8Gb_x32"), machine("gddr5:GDDR5_8Gb_x32:GDDR5_8Gb_x32"));
     let alone = machine("hbm2");
@@ -67,7 +67,7 @@ fn names_that_are_left_out_are_the_first_that_fit() {
 }
 
 #[test]
-fn what_is_given_beside_a_part_changes_it_wherever_it_is_given() {
+fn values_beside_a_part_modify_it_in_any_order() {
     let machine = load_text(
         "base = \"li2015\"\n[clocks]\ndram_mhz = 900\n[dram]\nbanks = 8\nstandard = \"gddr6:GDDR6_8Gb_x16\"\n\
          [dram.address]\nmap = \"RoBaChCo\"\n[dram.timing]\ntrcd = 40\n",
@@ -75,13 +75,13 @@ fn what_is_given_beside_a_part_changes_it_wherever_it_is_given() {
     let error = machine.unwrap_err().to_string();
     assert!(
         error.contains("channels"),
-        "six are no field, so this is the map that was given: {error}"
+        "six channels are no field, so the given map is in effect: {error}"
     );
     let given = ["dram.timing.trcd=40", "dram.standard=gddr6:GDDR6_8Gb_x16", "clocks.dram_mhz=900"];
     let machine = with("li2015", &given).unwrap();
     assert_eq!((machine.dram.timing.trcd, machine.clocks.dram_mhz), (40, 900));
     let [warning] = &machine.clock_warnings()[..] else {
-        panic!("the others are of another clock")
+        panic!("the other times have another clock")
     };
     assert!(!warning.contains("trcd,"), "{warning}");
     let inline = with("li2015", &["dram={ banks = 8, standard = \"gddr6:GDDR6_8Gb_x16\" }"]);
@@ -89,7 +89,7 @@ fn what_is_given_beside_a_part_changes_it_wherever_it_is_given() {
 }
 
 #[test]
-fn a_part_replaces_what_was_given_before() {
+fn a_part_replaces_earlier_values() {
     let (_dir, path) = file(
         "base = \"li2015\"\n[dram]\nread_queue = 16\n[dram.timing]\ntrcd = \"20ns\"\ntcl = 90",
     );
@@ -100,7 +100,7 @@ fn a_part_replaces_what_was_given_before() {
     let dram = Dram { read_queue: expected.dram.read_queue, ..machine.dram.clone() };
     assert_eq!(Machine { dram, ..machine }, expected);
     let slower = load(path.to_str().unwrap(), &[part, "clocks.dram_mhz=500".to_owned()]).unwrap();
-    assert_eq!(slower.dram.timing, expected.dram.timing, "no time in ns is left to be rounded");
+    assert_eq!(slower.dram.timing, expected.dram.timing, "the part replaced the time in ns");
 }
 
 #[test]
@@ -110,14 +110,14 @@ fn the_standard_of_a_part_may_be_a_file() {
     std::fs::write(dir.path().join("own.toml"), text).unwrap();
     let overrides = ["dram.standard=own.toml:GDDR5_8Gb_x32".to_owned()];
     let machine = preset("li2015").with_overrides(&overrides, dir.path()).unwrap();
-    assert_eq!(machine.dram.standard, "own.toml", "wherever it lies, the machine is the same");
+    assert_eq!(machine.dram.standard, "own.toml", "the machine does not depend on the folder");
     assert_eq!(Standard::of(&machine.dram).unwrap().name(), "own");
     let again = machine.clone().with_overrides(&["dram.read_queue=8".to_owned()], Path::new(""));
     assert_eq!(Standard::of(&again.unwrap().dram).unwrap().name(), "own");
 }
 
 #[test]
-fn a_part_that_is_not_there_is_refused_with_those_that_are() {
+fn unknown_parts_are_refused_with_suggestions() {
     for (part, message) in [
         ("gddr55:x", "`dram.standard` = \"gddr55\" is not valid: expected "),
         (

@@ -1,4 +1,4 @@
-//! Presets against the tables they come from.
+//! Presets against their sources.
 
 use super::*;
 use warpmem_sim::Field;
@@ -12,7 +12,7 @@ fn every_preset_is_valid_and_survives_a_round_trip() {
     }
 }
 
-/// The lines of a preset that state values of keys.
+/// Returns the lines of a preset that state values of keys.
 fn stated(name: &str) -> impl Iterator<Item = &'static str> {
     let is_label = |line: &str| ["base", "name", "description"].iter().any(|l| line.starts_with(l));
     let lines = preset_text(name).unwrap().lines();
@@ -245,7 +245,7 @@ fn yuan2009_is_table_2() {
     assert_eq!(rows.last().map(|g| (g.field, 1 << g.bits)), Some((Field::Row, 4096)));
 }
 
-/// The comment at the head of the file says so.
+/// The options are those of the comment at the head of the preset.
 #[test]
 fn yuan2009_on_a_ring_buffers_8_packets_too() {
     let ring = ["network.flit_bytes=64", "network.vc_buffer=16", "network.virtual_channels=2"];
@@ -422,8 +422,8 @@ fn rtx3070_is_the_reference_machine() {
     assert_eq!((machine.l2.cache.sets(), machine.l2.cache.associativity()), (64, 16));
 }
 
-/// The machines that no simulator's configuration is a source of.
-const OF_TODAY: [(&str, &str); 6] = [
+/// Machines without a simulator's configuration as their source, and their DRAM parts.
+const CARDS: [(&str, &str); 6] = [
     ("a100", "hbm2:HBM2_8Gb:HBM2_2400Mbps"),
     ("h100", "hbm3:HBM3_16Gb_8hi:HBM3_H100_5240Mbps"),
     ("h200", "hbm3e:HBM3E_24Gb_8hi:HBM3E_6250Mbps"),
@@ -432,10 +432,10 @@ const OF_TODAY: [(&str, &str); 6] = [
     ("rtx4090", "gddr6x:GDDR6X_16Gb_x16:GDDR6X_21000"),
 ];
 
-/// Their DRAM is the part of that name, refreshed as parts are; nothing is chosen beside it.
+/// The channels are the named part with all-bank refresh, without further choices.
 #[test]
-fn machines_of_today_have_the_channels_of_a_part() {
-    for (name, part) in OF_TODAY {
+fn cards_have_the_channels_of_their_part() {
+    for (name, part) in CARDS {
         let [preset, named] =
             [with(name, &[]), with(name, &[&format!("dram.standard={part}")])].map(Result::unwrap);
         let (dram, part) = (&preset.dram, &named.dram);
@@ -443,37 +443,37 @@ fn machines_of_today_have_the_channels_of_a_part() {
         let below_rows = |dram: &Dram| dram.address.map.split_once(' ').unwrap().1.to_owned();
         assert_eq!(below_rows(dram), below_rows(part), "{name}");
         let power = Power { idd5pb: 0, ..part.power.clone() };
-        assert_eq!(dram.power, power, "{name}: banks are refreshed all at once");
+        assert_eq!(dram.power, power, "{name}: all banks refresh together");
         let shape = |dram: &Dram| {
             let banks = (dram.pseudo_channels, dram.stacks, dram.banks, dram.bank_groups);
             let bus = (dram.bus_bytes, dram.burst_length, dram.transfers_per_clock);
             (banks, bus, dram.row_bytes, dram.devices, dram.dual_command_bus)
         };
         assert_eq!(shape(dram), shape(part), "{name}");
-        // R's clock of HBM2 is 1200 MHz, that of a100 1215; those of other speeds are whole ps.
+        // R clocks HBM2 at 1200 MHz, a100 at 1215; clocks of other speeds are whole picoseconds.
         let clocks = [preset.clocks.dram_mhz, named.clocks.dram_mhz].map(f64::from);
         assert!((clocks[0] / clocks[1] - 1.0).abs() < 0.015, "{name}: {clocks:?}");
     }
 }
 
-/// What is not published of their memory controllers is that of the newest machines with a reference.
+/// Unpublished memory controllers follow the newest machines with a reference.
 #[test]
-fn machines_of_today_have_the_queues_of_v100() {
+fn cards_have_the_queues_of_v100() {
     let queues = |name| {
         let dram = preset(name).dram;
         let writes = (dram.write_queue, dram.write_high_watermark, dram.write_low_watermark);
         (dram.read_queue, writes, dram.write_min_drain, dram.return_queue, dram.page)
     };
-    for (name, _) in OF_TODAY {
+    for (name, _) in CARDS {
         assert_eq!(queues(name), queues("v100"), "{name}");
         assert_eq!(queues(name), queues("rtx3070"), "{name}");
     }
 }
 
-/// GPGPU-Sim: activate to write RCD - (WL + 1). The sources of the others state it.
+/// GPGPU-Sim: ACT to WR is RCD - (WL + 1). The sources of the cards state it.
 #[test]
 fn activate_to_write_follows_the_simulators_rule() {
-    for name in preset_names().filter(|&name| OF_TODAY.iter().all(|(other, _)| name != *other)) {
+    for name in preset_names().filter(|&name| CARDS.iter().all(|(other, _)| name != *other)) {
         let t = preset(name).dram.timing;
         assert_eq!(t.trcdw, t.trcd - (t.twl + 1), "{name}");
     }
@@ -509,7 +509,7 @@ fn peak_bandwidths() {
 }
 
 #[test]
-fn l1_takes_what_shared_memory_leaves() {
+fn l1_has_the_capacity_that_shared_memory_leaves() {
     let l1 = preset("v100").l1;
     let kib = |shared: u32| l1.bytes_beside(shared) / 1024;
     assert_eq!([0, 1, 8192, 8193, 65536, 98304].map(kib), [128, 120, 120, 112, 64, 32]);

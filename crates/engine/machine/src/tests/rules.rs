@@ -1,4 +1,4 @@
-//! Ranges and rules, and the manual that lists them.
+//! Ranges and rules.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::*;
 use warpmem_params::{Key, Kind, Whole};
 
 #[test]
-fn a_broken_rule_says_what_is_valid() {
+fn a_broken_rule_names_the_valid_values() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("li2015", &["dram.banks=0"], "`dram.banks` = 0 is not valid: expected 1 to 64"),
         (
@@ -39,8 +39,7 @@ fn a_broken_rule_says_what_is_valid() {
     }
 }
 
-/// Each rule with the least change that breaks it: preset, overrides, the key that the message must
-/// name.
+/// For each rule the smallest change that breaks it: preset, overrides, key named by the message.
 #[test]
 fn every_rule_refuses() {
     let cases: &[(&str, &[&str], &str)] = &[
@@ -224,7 +223,7 @@ fn every_rule_refuses() {
     }
 }
 
-/// The range of every key that is a whole number.
+/// Returns the range of every whole-number key.
 fn ranges() -> Vec<(String, Whole)> {
     let range = |key: Key| match key.param.kind {
         Kind::Whole(range) => Some((key.path, range)),
@@ -234,7 +233,7 @@ fn ranges() -> Vec<(String, Whole)> {
 }
 
 #[test]
-fn a_machine_has_the_keys_that_are_described() {
+fn every_key_of_a_machine_is_described() {
     let mut described: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
     described.sort();
     let values = flatten(&preset("li2015"));
@@ -243,14 +242,14 @@ fn a_machine_has_the_keys_that_are_described() {
 }
 
 #[test]
-fn every_whole_number_has_a_range_of_its_own() {
+fn every_whole_number_has_a_declared_range() {
     for (key, Whole { max, .. }) in ranges() {
         assert!(max < u32::MAX.into(), "{key}");
     }
 }
 
 #[test]
-fn both_ends_of_a_range() {
+fn both_ends_of_a_range_are_valid() {
     for (key, Whole { min, max }) in ranges() {
         let set = |value: u64| with("li2015", &[&format!("{key}={value}")]);
         let out_of_range = format!("expected {min} to {max}");
@@ -264,7 +263,7 @@ fn both_ends_of_a_range() {
     }
 }
 
-/// All numeric keys, and values at and beyond their edges.
+/// Generates numeric keys with values at and beyond the ends of their ranges.
 fn extreme_override() -> impl Strategy<Value = String> {
     let keys: Vec<String> = ranges().into_iter().map(|(key, _)| key).collect();
     let key = proptest::sample::select(keys);

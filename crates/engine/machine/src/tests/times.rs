@@ -1,9 +1,9 @@
-//! DRAM times in nanoseconds, and clocks that change without their times.
+//! DRAM times in nanoseconds, and changes of the clock.
 
 use super::*;
 
 #[test]
-fn a_time_in_ns_is_cycles_of_the_clock_wherever_the_clock_is_given() {
+fn a_time_in_ns_follows_the_clock_in_any_order() {
     let trcd = |overrides: &[&str]| with("v100", overrides).unwrap().dram.timing.trcd;
     assert_eq!(trcd(&["dram.timing.trcd=13.75ns"]), 12, "11.69 cycles of 850 MHz");
     assert_eq!(trcd(&["dram.timing.trcd=13.75ns", "clocks.dram_mhz=1000"]), 14);
@@ -19,7 +19,7 @@ fn a_time_in_ns_is_cycles_of_the_clock_wherever_the_clock_is_given() {
 }
 
 #[test]
-fn a_time_that_is_none_is_refused_with_what_would_be_valid() {
+fn malformed_times_are_refused() {
     assert_eq!(
         refusal("v100", &["dram.timing.trcd=13.75us"]),
         "override `dram.timing.trcd=13.75us`: `dram.timing.trcd` = \"13.75us\": expected a whole number from 1 to \
@@ -34,7 +34,7 @@ fn a_time_that_is_none_is_refused_with_what_would_be_valid() {
 }
 
 #[test]
-fn a_clock_without_its_times_is_warned_of() {
+fn a_clock_changed_without_its_times_gives_a_warning() {
     let warnings = |overrides: &[&str]| with("v100", overrides).unwrap().clock_warnings();
     assert_eq!(warnings(&[]), [""; 0]);
     assert_eq!(
@@ -51,7 +51,7 @@ fn a_clock_without_its_times_is_warned_of() {
 }
 
 #[test]
-fn times_of_a_file_are_of_the_clock_of_the_file() {
+fn times_of_a_file_refer_to_the_clock_of_the_file() {
     let warnings = |text: &str, overrides: &[&str]| {
         let (_dir, path) = file(text);
         let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
@@ -67,7 +67,7 @@ fn times_of_a_file_are_of_the_clock_of_the_file() {
 }
 
 #[test]
-fn a_machine_is_written_with_its_times_as_they_were_given() {
+fn a_machine_is_written_with_times_as_given() {
     let machine = with("v100", &["dram.timing.trcd=13.75ns", "clocks.dram_mhz=1000"]).unwrap();
     let text = machine.to_toml_as_given();
     assert!(text.contains("\ntrcd = \"13.75ns\" # 14 cycles of 1000 MHz\n"), "{text}");
