@@ -58,7 +58,7 @@ fn folder(crates: &Path, name: &str) -> PathBuf {
         .expect("the engine depends on two groups of crates")
 }
 
-/// The crates of the workspace that a manifest depends on, tests excepted.
+/// Returns the workspace crates that a manifest depends on, except for tests.
 fn dependencies(manifest: &Path) -> Vec<String> {
     println!("cargo::rerun-if-changed={}", manifest.display());
     let text = fs::read_to_string(manifest).expect("a manifest can be read");
@@ -76,13 +76,13 @@ fn dependencies(manifest: &Path) -> Vec<String> {
     names
 }
 
-/// The lines of a source that are not comments and come before the tests at its end.
+/// Returns the lines of a source before its tests, without comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     text[..end].lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
 }
 
-/// All sources below `path` except those of tests, in the order of their names.
+/// Returns all sources below `path` except tests, ordered by name.
 fn collect(path: PathBuf, files: &mut Vec<PathBuf>) {
     let is_test = |name: &str| name == "tests" || name.ends_with("tests.rs") || name == "bench.rs";
     if path.file_name().is_some_and(|name| is_test(&name.to_string_lossy())) {

@@ -1,14 +1,14 @@
-//! Documents that are generated from the code. Tests compare them with what the code says; with `UPDATE_DOCS=1` in the
+//! Documents generated from the code. Tests compare them with the code; with `UPDATE_DOCS=1` in the
 //! environment they write them instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What to do about a document that is out of date.
+/// The command that updates documents.
 const UPDATE: &str =
     "UPDATE_DOCS=1 cargo test -p warpmem-gpu -p warpmem-record -p warpmem-study document";
 
-/// A path below the root of the repository.
+/// Returns a path below the root of the repository.
 fn path_of(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(document)
 }
@@ -17,14 +17,14 @@ fn is_updating() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
-/// The text of a document, named by its path in the repository.
+/// Reads a document, named by its path in the repository.
 pub fn read(document: &str) -> String {
     fs::read_to_string(path_of(document)).unwrap_or_else(|error| {
         panic!("{document}: {error}; if it is generated, run\n  {UPDATE}");
     })
 }
 
-/// The whole document is `expected`.
+/// Asserts that the whole document is `expected`.
 pub fn assert_document(document: &str, expected: &str) {
     if is_updating() {
         fs::write(path_of(document), expected).unwrap();
@@ -33,20 +33,20 @@ pub fn assert_document(document: &str, expected: &str) {
     assert!(found == expected, "{document} is out of date: run\n  {UPDATE}\n{expected}");
 }
 
-/// Begins a document that is not there with `text`. From then on it is written by hand.
+/// Creates a missing document with `text`; from then on it is written by hand.
 pub fn start_document(document: &str, text: &str) {
     if is_updating() && !path_of(document).exists() {
         fs::write(path_of(document), text).unwrap();
     }
 }
 
-/// A part that is generated, with the comments that enclose it.
+/// Returns a generated part with its enclosing comments.
 pub fn part(name: &str, content: &str) -> String {
     let (begin, end) = marks(name);
     format!("{begin}\n{content}{end}\n")
 }
 
-/// Every one of these parts, given by name and content, is in the document as it should be.
+/// Asserts that the document has these parts, given by name and content.
 pub fn assert_parts(document: &str, parts: &[(&str, String)]) {
     let mut expected = read(document);
     for (name, content) in parts {
@@ -56,7 +56,7 @@ pub fn assert_parts(document: &str, parts: &[(&str, String)]) {
     assert_document(document, &expected);
 }
 
-/// The text with other content in the part called `name`; none if it has no such part.
+/// Replaces the content of the part called `name`; none if there is no such part.
 fn with_part(text: &str, name: &str, content: &str) -> Option<String> {
     let (begin, end) = marks(name);
     let (before, rest) = text.split_once(&begin)?;
@@ -68,7 +68,7 @@ fn marks(name: &str) -> (String, String) {
     (format!("<!-- generated: {name} -->"), format!("<!-- end of generated: {name} -->"))
 }
 
-/// A table in Markdown.
+/// Formats a table in Markdown.
 pub fn table(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_replaced_and_the_rest_stays() {
+    fn replacing_a_part_keeps_the_rest() {
         let text = format!("before\n{}after\n", part("names", "old\n"));
         let changed = format!("before\n{}after\n", part("names", "new\n"));
         assert_eq!(with_part(&text, "names", "new\n").unwrap(), changed);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_do_not_end_at_their_bars() {
+    fn bars_in_cells_are_escaped() {
         let rows = [vec!["a|b".to_owned(), "1".to_owned()]];
         assert_eq!(table(&["x", "y"], rows), "| x | y |\n| --- | --- |\n| a\\|b | 1 |\n");
     }

@@ -1,4 +1,4 @@
-//! Hand-made traces and machines for the tests of the units, and documents that are generated from the code.
+//! Hand-made traces and machines for unit tests, and documents generated from the code.
 
 pub mod documents;
 
@@ -8,8 +8,8 @@ use warpmem_trace::{
     Provenance, Space, Trace, TraceWriter, WriterOptions,
 };
 
-/// A small machine: one SM of li2015 and two channels, with equal clocks of one tick per cycle.
-/// Stores that miss in the L2 fetch the bytes that they do not write.
+/// Returns a small machine: one SM of li2015 and two channels, with equal clocks of one tick per
+/// cycle. Stores that miss in the L2 fetch the bytes that they do not write.
 pub fn machine(overrides: &[&str]) -> warpmem_machine::Machine {
     let small = [
         "clocks.core_mhz=1000",
@@ -34,14 +34,14 @@ pub enum Step {
     Record { instruction: Instruction, addresses: Vec<u64> },
 }
 
-/// A compute instruction that needs the results of earlier ones; `deps` are their distances back.
+/// Returns a compute instruction that depends on earlier ones, at the distances `deps`.
 pub fn compute(class: OpClass, deps: &[u8]) -> Step {
     let operands = Operands::spread(deps.len());
     Step::Compute(Compute { class, deps: deps.to_vec(), operands })
 }
 
-/// A memory instruction with one active lane per address, four bytes wide, whose result is not
-/// used.
+/// Returns a memory instruction with one active lane per address, four bytes wide, and an unused
+/// result.
 pub fn memory(kind: Kind, space: Space, addresses: &[u64]) -> Step {
     let instruction = Instruction { space, width: 4, ..blank(kind) };
     Step::Record { instruction, addresses: addresses.to_vec() }
@@ -59,17 +59,17 @@ pub fn fence() -> Step {
     Step::Record { instruction: blank(Kind::Fence), addresses: Vec::new() }
 }
 
-/// Waits at a barrier for all warps of the CTA.
+/// Returns a wait at a barrier for all warps of the CTA.
 pub fn barrier(id: u8) -> Step {
     at_barrier(Kind::Barrier, Barrier::of_cta(id))
 }
 
-/// Waits at a barrier for so many warps.
+/// Returns a wait at a barrier for `warps` warps.
 pub fn barrier_of_warps(id: u8, warps: u8) -> Step {
     at_barrier(Kind::Barrier, Barrier::of_warps(id, warps))
 }
 
-/// Arrives at a barrier for so many warps, and goes on.
+/// Returns an arrival, without a wait, at a barrier for `warps` warps.
 pub fn barrier_arrive(id: u8, warps: u8) -> Step {
     at_barrier(Kind::BarrierArrive, Barrier::of_warps(id, warps))
 }
@@ -79,12 +79,12 @@ fn at_barrier(kind: Kind, barrier: Barrier) -> Step {
     Step::Record { instruction, addresses: Vec::new() }
 }
 
-/// Arrives at the barrier of the cluster.
+/// Returns an arrival at the barrier of the cluster.
 pub fn cluster_arrive() -> Step {
     Step::Record { instruction: blank(Kind::ClusterArrive), addresses: Vec::new() }
 }
 
-/// Waits at the barrier of the cluster.
+/// Returns a wait at the barrier of the cluster.
 pub fn cluster_wait() -> Step {
     Step::Record { instruction: blank(Kind::ClusterWait), addresses: Vec::new() }
 }
@@ -113,13 +113,12 @@ fn blank(kind: Kind) -> Instruction {
 }
 
 impl Step {
-    /// The result is needed after `distance` more instructions (0: by the next).
+    /// Sets the use of the result after `distance` more instructions (0: by the next).
     pub fn used_after(self, distance: u32) -> Step {
         self.with(|instruction| instruction.use_distance = Some(distance))
     }
 
-    /// The same step, which also needs the results of the compute instructions at distances `deps`
-    /// back.
+    /// Adds dependences on the compute instructions at the distances `deps`.
     pub fn needing(self, deps: &[u8]) -> Step {
         self.with(|instruction| instruction.deps = deps.to_vec())
     }
@@ -134,14 +133,14 @@ impl Step {
 /// The instructions of one warp, in order.
 pub type WarpSteps = Vec<Step>;
 
-/// A kernel: CTAs of warps.
+/// A kernel of CTAs and their warps.
 #[derive(Clone, Debug, Default)]
 pub struct TestKernel {
-    /// By default `kernel-N`, N its number in the trace.
+    /// Name; by default `kernel-N` with its number in the trace.
     pub name: Option<String>,
     pub stream: u64,
     pub shared_bytes: u32,
-    /// Threads of a CTA for residency limits; 0 = those of its first CTA's warps.
+    /// Threads per CTA for residency limits; 0: the threads of the first CTA's warps.
     pub threads: u32,
     pub cluster: Option<[u32; 3]>,
     pub ctas: Vec<Vec<WarpSteps>>,
@@ -167,7 +166,7 @@ impl TestKernel {
     }
 }
 
-/// A trace of `kernels`, with one chunk per CTA.
+/// Returns a trace of `kernels` with one chunk per CTA.
 pub fn trace(kernels: &[TestKernel]) -> Trace {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
@@ -223,7 +222,7 @@ fn push(
     cta.push(id, mask, &active, addresses);
 }
 
-/// A mask of the lowest `count` lanes.
+/// Returns a mask of the lowest `count` lanes.
 fn lanes(count: usize) -> u32 {
     (1u64 << count).wrapping_sub(1) as u32
 }

@@ -1,11 +1,11 @@
-//! What costs energy: the counts of a run.
+//! The counts of a run that consume energy.
 
 use warpmem_trace::OpClass;
 
 /// Accesses to the sectors of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// Reads merged into an outstanding miss included.
+    /// Includes reads merged into an outstanding miss.
     pub read_hits: u64,
     /// Misses of lines and of sectors.
     pub read_misses: u64,
@@ -23,13 +23,13 @@ impl Accesses {
     }
 }
 
-/// What costs energy: the counts of a run.
+/// The counts of a run that consume energy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Core cycles, and core clock in MHz.
+    /// Core cycles, and the core clock in MHz.
     pub cycles: u64,
     pub core_mhz: u32,
-    /// SMs, and their cycles without a CTA, all SMs together.
+    /// SMs, and the cycles of all SMs without a CTA.
     pub sms: u64,
     pub idle_sm_cycles: u64,
     pub warp_instructions: u64,
@@ -45,6 +45,6 @@ pub struct Activity {
     pub network_bytes: u64,
     pub dram_read_bytes: u64,
     pub dram_write_bytes: u64,
-    /// Rows that are closed: each that is activated.
+    /// Precharges, equal to activations.
     pub precharges: u64,
 }

@@ -1,8 +1,8 @@
-//! Energy of a whole GPU in the manner of AccelWattch (Kandiah et al., MICRO 2021): an energy for
-//! each event, a static power that depends on which units are in use, and a constant power.
+//! Energy of a whole GPU as in AccelWattch (Kandiah et al., MICRO 2021): an energy per event, a
+//! static power that depends on the units in use, and a constant power.
 //!
-//! It is linear in the counts of a run, and so computed after the run, from its results. The
-//! energies themselves are in `tables`, a file for each table.
+//! Energy is linear in the counts of a run, so it is computed from results after the run. The
+//! energies are in `tables`, one file per table.
 
 mod activity;
 mod config;

@@ -1,20 +1,20 @@
-//! The energy of a run by what it was spent on.
+//! The energy of a run by component.
 
 use crate::activity::{Accesses, Activity};
 use crate::config::Energy;
 use crate::statics;
 use crate::table::Table;
 
-/// Energy of a whole GPU, DRAM and board included, by what it was spent on, nJ.
+/// Energy of a whole GPU, DRAM and board included, by component, nJ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpuEnergy {
-    /// Constant power over the time: board, fans, clocks.
+    /// Constant power over time: board, fans, clocks.
     pub constant: f64,
-    /// Leakage of the SMs that have CTAs, and of what they share.
+    /// Leakage of SMs with CTAs, and of shared units.
     pub static_energy: f64,
-    /// SMs without a CTA.
+    /// Power of SMs without CTAs.
     pub idle_sms: f64,
-    /// Fetching, decoding and scheduling instructions.
+    /// Fetch, decode and scheduling of instructions.
     pub issue: f64,
     /// Register files.
     pub registers: f64,
@@ -29,11 +29,11 @@ pub struct GpuEnergy {
 }
 
 impl GpuEnergy {
-    /// The energy of a run with these counts; none if the machine's energies are not known.
+    /// Returns the energy of a run with these counts; none if the machine's energies are unknown.
     pub fn of(config: &Energy, activity: &Activity) -> Option<GpuEnergy> {
         let table = config.table()?;
         let microseconds = activity.cycles as f64 / f64::from(activity.core_mhz);
-        // W x µs are 1,000 nJ, pJ are a thousandth of one.
+        // A W x µs is 1,000 nJ, a pJ is 0.001 nJ.
         let lasting = |watts: f64, permille: u32| watts * microseconds * f64::from(permille);
         let chip = |picojoules: f64| picojoules * f64::from(config.chip_permille) * 1e-6;
         let idle = idle_sms(activity);
@@ -55,7 +55,7 @@ impl GpuEnergy {
         })
     }
 
-    /// All parts together, nJ.
+    /// Returns the total, nJ.
     pub fn total(&self) -> f64 {
         self.constant
             + self.static_energy
@@ -71,7 +71,7 @@ impl GpuEnergy {
     }
 }
 
-/// Mean number of SMs without a CTA.
+/// Returns the mean number of SMs without a CTA.
 fn idle_sms(activity: &Activity) -> f64 {
     if activity.cycles == 0 {
         return 0.0;

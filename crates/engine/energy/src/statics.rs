@@ -1,10 +1,10 @@
-//! Static power: AccelWattch's choice among the powers of a table by what the instructions use.
+//! Static power: AccelWattch's selection from a table by the units in use.
 
 use crate::activity::Activity;
 use crate::table::StaticWatts;
 use warpmem_trace::OpClass;
 
-/// Kinds of functional units, in the distinction that static power makes.
+/// Kinds of functional units that static power distinguishes.
 struct Used {
     integer: bool,
     fp: bool,
@@ -24,9 +24,9 @@ const COMPUTING: [OpClass; 7] = [
     OpClass::Tensor,
 ];
 
-/// Static power of a chip all of whose SMs have CTAs, W (AccelWattch,
-/// `gpgpu_sim_wrapper::calculate_static_power`). It is decided once for the run; AccelWattch decides
-/// for every 500 cycles.
+/// Returns the static power of a chip with CTAs on all SMs, W (AccelWattch,
+/// `gpgpu_sim_wrapper::calculate_static_power`). The mix of units is determined once for the run;
+/// AccelWattch determines it every 500 cycles.
 pub(crate) fn watts(powers: &StaticWatts, activity: &Activity) -> f64 {
     let used = Used::of(activity);
     let lanes = active_lanes(activity);
@@ -42,7 +42,7 @@ pub(crate) fn watts(powers: &StaticWatts, activity: &Activity) -> f64 {
     mix.watts(lanes)
 }
 
-/// Static power where no functional unit is used.
+/// Returns the static power without functional units in use.
 fn without_units(powers: &StaticWatts, activity: &Activity) -> f64 {
     if activity.l1.any() {
         powers.l1
@@ -55,7 +55,7 @@ fn without_units(powers: &StaticWatts, activity: &Activity) -> f64 {
     }
 }
 
-/// Mean active lanes of the instructions that occupy functional units, rounded up; 0 without any.
+/// Returns the mean active lanes of instructions on functional units, rounded up; 0 without any.
 fn active_lanes(activity: &Activity) -> f64 {
     let sum = |counts: &[u64; OpClass::COUNT]| {
         COMPUTING.iter().map(|&class| counts[class as usize]).sum::<u64>()

@@ -1,44 +1,44 @@
-//! What a table of energies holds.
+//! The contents of a table of energies.
 
 use warpmem_trace::OpClass;
 
-/// Energy for each event, pJ, and powers, W, of one chip.
+/// Energies per event, pJ, and powers, W, of one chip.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// A warp instruction: its entry in the instruction buffer and its decoding.
+    /// Per warp instruction: instruction buffer and decode.
     pub decode: f64,
-    /// A warp instruction: its selection by the warp scheduler.
+    /// Per warp instruction: selection by the warp scheduler.
     pub schedule: f64,
-    /// A warp instruction: its share of the accesses to the instruction cache, which all hit.
+    /// Per warp instruction: share of accesses to the instruction cache, which always hits.
     pub instruction_cache: f64,
-    /// A warp instruction: the registers that it reads and writes.
+    /// Per warp instruction: registers read and written.
     pub registers: f64,
-    /// A thread instruction: the registers of the pipeline.
+    /// Per thread instruction: pipeline registers.
     pub pipeline: f64,
-    /// A thread instruction, by its functional unit.
+    /// Per thread instruction, by functional unit.
     pub lanes: LanePicojoules,
-    /// A pass of a shared-memory instruction over the banks.
+    /// Per pass of a shared-memory instruction over the banks.
     pub shared_pass: f64,
-    /// An access to a sector of L1: a read hit, a read miss, a write hit, a write miss.
+    /// Per access to an L1 sector: read hit, read miss, write hit, write miss.
     pub l1: [f64; 4],
-    /// An access to a sector of the last-level cache, as of L1.
+    /// Per access to an L2 sector, as of L1.
     pub l2: [f64; 4],
-    /// A byte that enters a network.
+    /// Per byte that enters a network.
     pub network_byte: f64,
-    /// A byte that DRAM reads, and one that it writes, the memory controller's share included.
+    /// Per byte that DRAM reads or writes, memory controller included.
     pub dram_read_byte: f64,
     pub dram_write_byte: f64,
-    /// A row that is closed.
+    /// Per precharge.
     pub dram_precharge: f64,
-    /// Power of an SM that has no CTA, W.
+    /// Power of an SM without CTAs, W.
     pub idle_sm: f64,
-    /// Power of chip and board that does not depend on what is done, W.
+    /// Activity-independent power of chip and board, W.
     pub constant: f64,
-    /// Power of a chip all of whose SMs have CTAs, beyond that.
+    /// Additional power of a chip with CTAs on all SMs.
     pub static_power: StaticWatts,
 }
 
-/// Energy of a thread instruction in its functional unit, pJ.
+/// Energy per thread instruction in its functional unit, pJ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LanePicojoules {
     pub integer: f64,
@@ -61,8 +61,7 @@ impl LanePicojoules {
     }
 }
 
-/// Static power, W, with one active lane, and what each further active lane adds, by what the
-/// instructions use.
+/// Static power of the first active lane and of each further one, W, by the mix of units in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StaticWatts {
     pub integer: Lanes,
@@ -72,7 +71,7 @@ pub struct StaticWatts {
     pub integer_fp_tensor: Lanes,
     /// Any other mix of functional units.
     pub other: Lanes,
-    /// No functional unit, but L1, or shared memory, or the last-level cache alone, or none.
+    /// No functional unit: only L1, only shared memory, only the L2, or none.
     pub l1: f64,
     pub shared: f64,
     pub l2: f64,
@@ -87,7 +86,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Power with this many active lanes.
+    /// Returns the power with `lanes` active lanes.
     pub(crate) fn watts(self, lanes: f64) -> f64 {
         self.first + (lanes - 1.0).max(0.0) * self.further
     }

@@ -1,4 +1,4 @@
-//! Energies against those of AccelWattch, and what scales and selects them.
+//! Energies against AccelWattch, and their scaling and selection.
 
 use crate::tables::ACCELWATTCH_VOLTA;
 use crate::{Accesses, Activity, Energy, GpuEnergy, TableName};
@@ -50,14 +50,13 @@ fn assert_near(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 2e-5, "{found} for {expected}");
 }
 
-/// What AccelWattch (GPGPU-Sim 4.2, commit 667834c, `SM7_QV100`) computes from these counts, with
-/// 1.2886 registers read and 0.8255 written by an instruction, and 44.27 % and 97.08 %
-/// multiplications.
+/// AccelWattch's results (GPGPU-Sim 4.2, commit 667834c, `SM7_QV100`) for these counts, with 1.2886
+/// registers read and 0.8255 written per instruction, and 44.27 % and 97.08 % multiplications.
 #[test]
-fn parts_are_those_that_accelwattch_computes() {
+fn components_equal_those_of_accelwattch() {
     let energy = energy(&activity());
     for (found, expected) in [
-        // The memory controllers without requests take 243.03.
+        // Idle memory controllers consume 243.03.
         (energy.constant, 14_277.925 + 243.03),
         (energy.static_energy, 13_044.04),
         (energy.idle_sms, 999.2638),
@@ -78,7 +77,7 @@ fn parts_are_those_that_accelwattch_computes() {
 }
 
 #[test]
-fn each_scale_changes_its_parts_alone() {
+fn each_scale_changes_only_its_components() {
     let whole = energy(&activity());
     let scaled = |change: fn(&mut Energy)| {
         let mut config = volta();
@@ -94,12 +93,12 @@ fn each_scale_changes_its_parts_alone() {
 }
 
 #[test]
-fn without_a_table_energy_is_not_known() {
+fn energy_is_unknown_without_a_table() {
     let config = Energy { table: TableName::None, ..volta() };
     assert_eq!(GpuEnergy::of(&config, &activity()), None);
 }
 
-/// Static power, W, of instructions of these classes on a chip all of whose SMs have CTAs.
+/// Returns the static power, W, of instructions of these classes on a chip with CTAs on all SMs.
 fn static_watts(classes: &[(OpClass, u64)], rest: &Activity) -> f64 {
     let mut activity = Activity { cycles: 1000, core_mhz: 1000, sms: 80, ..rest.clone() };
     for &(class, lanes) in classes {
@@ -139,7 +138,7 @@ fn static_power_depends_on_the_units_in_use_and_the_active_lanes() {
 }
 
 #[test]
-fn without_functional_units_static_power_is_that_of_the_memory_in_use() {
+fn static_power_without_functional_units_depends_on_the_memory_in_use() {
     let powers = &ACCELWATTCH_VOLTA.static_power;
     let one = Accesses { read_misses: 1, ..Accesses::default() };
     let l2 = Activity { l2: one, ..Activity::default() };
@@ -153,7 +152,7 @@ fn without_functional_units_static_power_is_that_of_the_memory_in_use() {
 }
 
 #[test]
-fn a_run_without_cycles_takes_no_energy() {
+fn a_run_without_cycles_consumes_no_energy() {
     let nothing = Activity { core_mhz: 1000, sms: 80, ..Activity::default() };
     assert_eq!(energy(&nothing).total(), 0.0);
 }

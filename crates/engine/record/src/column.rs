@@ -1,10 +1,10 @@
-//! A column of a results table: its name, unit and definition, and how its value is computed from a
-//! row.
+//! A column of a results table: name, unit, definition, and the function that computes its value
+//! from a row.
 
 use serde_json::Value;
 use std::borrow::Borrow;
 
-/// A column of a table whose rows are of type `R`.
+/// A column of a table with rows of type `R`.
 pub struct Column<R> {
     pub name: String,
     /// Unit of the value; empty for text and identifiers.
@@ -33,7 +33,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// No values yet, of the type of this column.
+    /// Returns an empty list of values of this column's type.
     pub(crate) fn of<R>(column: &Column<R>) -> Values {
         match column.value {
             Getter::Text(_) => Values::Text(Vec::new()),
@@ -42,7 +42,7 @@ impl Values {
         }
     }
 
-    /// Adds the column's values in these rows.
+    /// Appends the column's values in these rows.
     pub(crate) fn extend<R>(&mut self, column: &Column<R>, rows: &[impl Borrow<R>]) {
         let rows = rows.iter().map(Borrow::borrow);
         match (self, &column.value) {
@@ -56,7 +56,7 @@ impl Values {
 }
 
 impl<R> Column<R> {
-    /// Type of the value as `docs/schema.md` and the Parquet schema have it.
+    /// Returns the type of the value, as in `docs/schema.md` and the Parquet schema.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Getter::Text(_) => "text",
@@ -70,7 +70,7 @@ impl<R> Column<R> {
         matches!(self.value, Getter::MaybeCount(_) | Getter::Ratio(_))
     }
 
-    /// The value in `row` as JSON.
+    /// Returns the value in `row` as JSON.
     pub fn json(&self, row: &R) -> Value {
         match &self.value {
             Getter::Text(of) => of(row).into(),
@@ -80,7 +80,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// Null in the rows that `has` rejects, for which its value is not computed.
+    /// Makes the column null in rows that `has` rejects, without computing its value.
     pub(crate) fn null_unless(mut self, has: fn(&R) -> bool) -> Column<R>
     where
         R: 'static,
@@ -98,7 +98,7 @@ impl<R> Column<R> {
         self
     }
 
-    /// The value in `row`, where it is text.
+    /// Returns the value in `row` if it is text.
     pub(crate) fn text<'a>(&'a self, row: &'a R) -> Option<&'a str> {
         match &self.value {
             Getter::Text(of) => Some(of(row)),
@@ -106,21 +106,21 @@ impl<R> Column<R> {
         }
     }
 
-    /// The values in `rows`.
+    /// Returns the values in `rows`.
     pub fn values(&self, rows: &[impl Borrow<R>]) -> Values {
         let mut values = Values::of(self);
         values.extend(self, rows);
         values
     }
 
-    /// Puts `prefix` and an underscore in front of the name.
+    /// Prefixes the name with `prefix` and an underscore.
     pub(crate) fn prefixed(mut self, prefix: &str) -> Column<R> {
         self.name = format!("{prefix}_{}", self.name);
         self
     }
 }
 
-/// A column of names or descriptions.
+/// Returns a column of names or descriptions.
 pub fn text<R>(
     name: &str,
     doc: &str,
@@ -129,7 +129,7 @@ pub fn text<R>(
     Column { name: name.into(), unit: "", doc: doc.into(), value: Getter::Text(Box::new(of)) }
 }
 
-/// A column of counts, cycles or indices.
+/// Returns a column of counts, cycles or indices.
 pub fn count<R>(
     name: &str,
     unit: &'static str,
@@ -140,7 +140,7 @@ pub fn count<R>(
     Column { name: name.into(), unit, doc: doc.into(), value }
 }
 
-/// A column of counts that not every row has.
+/// Returns a column of counts that may be null.
 pub fn maybe_count<R>(
     name: &str,
     unit: &'static str,
@@ -151,7 +151,7 @@ pub fn maybe_count<R>(
     Column { name: name.into(), unit, doc: doc.into(), value }
 }
 
-/// A column of signed differences that not every row has.
+/// Returns a column of signed differences that may be null.
 pub(crate) fn maybe_signed<R>(
     name: &str,
     unit: &'static str,
@@ -161,7 +161,7 @@ pub(crate) fn maybe_signed<R>(
     Column { name: name.into(), unit, doc: doc.into(), value: Getter::MaybeCount(Box::new(of)) }
 }
 
-/// A column of means, rates and fractions; null where there is nothing to divide by.
+/// Returns a column of means, rates or fractions; null where the denominator is 0.
 pub fn ratio<R>(
     name: &str,
     unit: &'static str,
@@ -171,8 +171,8 @@ pub fn ratio<R>(
     Column { name: name.into(), unit, doc: doc.into(), value: Getter::Ratio(Box::new(of)) }
 }
 
-/// Integers are signed in tables, so that differences never wrap in any reader. A run's counts lie
-/// far below 2^63; a larger program counter keeps its bits.
+/// Converts to the signed integers of tables, so that differences never wrap in a reader. Counts of a
+/// run are far below 2^63; a larger program counter keeps its bits.
 fn int(value: u64) -> i64 {
     value.cast_signed()
 }

@@ -1,4 +1,4 @@
-//! Why results could not be written.
+//! Errors of writing results.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,16 +1,15 @@
-//! What a run was made from, and the run id that follows from it.
+//! The key of a run: its inputs, and the run id derived from them.
 
 use std::collections::BTreeMap;
 use warpmem_dram::standard::Standard;
 use warpmem_gpu::results::Fnv;
 use warpmem_machine::{Machine, flatten};
 
-/// Version of the engine that makes the results: that of the program, and a hash of the engine's
-/// source.
+/// Version of the engine: the version of the program and a hash of the engine's source.
 pub const ENGINE_VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "+", env!("WARPMEM_ENGINE_SOURCE"));
 
-/// How a run was made.
+/// The inputs of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunKey {
     /// Name of the trace, for readers.
@@ -19,17 +18,17 @@ pub struct RunKey {
     pub trace_hash: String,
     /// The machine after overrides, policies included.
     pub machine: Machine,
-    /// The command that asked for the run.
+    /// The command of the run.
     pub command: String,
     pub seed: Option<u64>,
-    /// Parameters that replace the machine's own, `key=value` each.
+    /// Overrides of machine parameters, `key=value` each.
     overrides: String,
     run_id: String,
     parameters: String,
 }
 
 impl RunKey {
-    /// `trace_hash` is the content hash in the trace's header.
+    /// Creates the key of a run; `trace_hash` is the content hash in the header of the trace.
     pub fn new(
         trace: impl Into<String>,
         trace_hash: u64,
@@ -50,33 +49,32 @@ impl RunKey {
         }
     }
 
-    /// Names these overrides, `key=value` each, which the machine already contains. They
-    /// distinguish the run from others of a machine with the same name.
+    /// Records overrides, `key=value` each, already applied to the machine. They distinguish the run
+    /// from others of a machine with the same name.
     pub fn with_overrides(mut self, overrides: &[String]) -> RunKey {
         self.overrides = overrides.join("; ");
         self
     }
 
-    /// Parameters set beside the machine's own, `key=value` with semicolons between; empty where
-    /// none is.
+    /// Returns the overrides, `key=value` separated by semicolons; empty without any.
     pub fn overrides(&self) -> &str {
         &self.overrides
     }
 
-    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a
-    /// DRAM standard of the user's own, as 16 hexadecimal digits. Two runs with the same id must
-    /// give equal results.
+    /// Returns the 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version
+    /// and the user's DRAM standard, as 16 hexadecimal digits. Runs with the same id give equal
+    /// results.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    /// Every machine parameter by its dotted name, after overrides, as a JSON object.
+    /// Returns all machine parameters after overrides as a JSON object with dotted names.
     pub fn parameters(&self) -> &str {
         &self.parameters
     }
 }
 
-/// Results depend on the content of a user's file, not only on its path.
+/// Returns the content of a user's standard, which results depend on.
 fn standard_file(machine: &Machine) -> String {
     let standard = Standard::of(&machine.dram);
     standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
@@ -93,7 +91,7 @@ fn run_id(trace_hash: u64, parameters: &str, standard_file: &str, seed: Option<u
     format!("{:016x}", hash.finish())
 }
 
-/// Without the description: no result depends on it.
+/// Returns the parameters except the description, which no result depends on.
 fn parameters(machine: &Machine) -> String {
     let parameters: BTreeMap<String, toml::Value> =
         flatten(machine).into_iter().filter(|(key, _)| key != "description").collect();
@@ -113,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_results_changes_the_id() {
+    fn inputs_that_change_results_change_the_id() {
         let base = id(1, fixture::machine(), None);
         let mut timing = fixture::machine();
         timing.dram.timing.trcd += 1;
@@ -153,7 +151,7 @@ mod tests {
         assert_eq!(key.run_id().len(), 16);
     }
 
-    /// The crates of the workspace that a manifest depends on, tests excepted.
+    /// Returns the workspace crates that a manifest depends on, except for tests.
     fn dependencies(manifest: &toml::Table) -> Vec<String> {
         let targets = manifest.get("target").and_then(toml::Value::as_table);
         let targets = targets.into_iter().flat_map(toml::Table::values);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_version_covers_every_crate_that_decides_a_result() {
+    fn the_engine_version_covers_every_crate_that_affects_results() {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let hashed: Vec<&str> = env!("WARPMEM_ENGINE_CRATES").split(',').collect();
         let (mut known, mut left) = (BTreeSet::new(), vec!["record".to_owned()]);

@@ -1,4 +1,5 @@
-//! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
+//! Results of runs: the metrics derived from raw counts of the units, and their tables. This crate
+//! simulates nothing.
 //!
 //! ```text
 //! column   name, unit, definition and value of one column
@@ -7,10 +8,10 @@
 //!   ▲
 //! tables   which metrics make up which table ─▶ file   a table as a Parquet file
 //!   ▲
-//! store    directories of results: written at once, or cell by cell so that they survive being killed
+//! store    directories of results: written at once, or cell by cell to survive a kill
 //! ```
 //!
-//! `command_log` and `timeline` write what a run did instead of what it counted.
+//! `command_log` and `timeline` write the events of a run instead of its counts.
 
 mod column;
 pub mod command_log;

@@ -1,4 +1,4 @@
-//! The tables of a run in memory, for programs that go on with them at once.
+//! The tables of a run in memory, for programs that process them directly.
 
 use crate::column::{Column, Values};
 use crate::command_log::{self, TABLE as COMMANDS};
@@ -13,13 +13,12 @@ use std::sync::Arc;
 use warpmem_dram::{Command, CommandSink};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RunResult, RunSink, Wanted};
 
-/// A table in memory: the same columns as its file has.
+/// A table in memory, with the columns of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryTable {
     pub name: &'static str,
     pub rows: usize,
-    /// Columns with one value for all rows, before the others: of the tables with a file per run
-    /// those that name the run.
+    /// Leading columns with one value for all rows: in tables with a file per run, the key of the run.
     pub constants: Vec<(String, String)>,
     pub columns: Vec<(String, Values)>,
 }
@@ -36,7 +35,7 @@ impl MemoryTable {
     }
 }
 
-/// Every table of finished runs, except those with a row for each load, request or interval.
+/// Returns every table of finished runs, except those with a row per load, request or interval.
 pub fn tables_of(runs: &[Arc<FinishedRun>]) -> Vec<MemoryTable> {
     let mut tables = Collected(Vec::new());
     let Ok(()) = hand_out(&mut tables, runs);
@@ -60,25 +59,25 @@ impl Tables for Collected {
     }
 }
 
-/// Records a run in memory while it is simulated; the engine gives it the rows.
+/// A recorder of a run in memory, fed by the engine during simulation.
 #[derive(Default)]
 pub struct MemoryRecorder {
     recorded: Recorded,
     loads: Rows<LoadRow>,
     requests: Rows<RequestRow>,
     intervals: Rows<IntervalRow>,
-    /// The DRAM commands of each channel, if they are wanted.
+    /// DRAM commands of each channel, if recorded.
     commands: Option<Vec<Vec<Command>>>,
 }
 
 impl MemoryRecorder {
-    /// With `commands` every DRAM command is recorded too, as `commands`.
+    /// Creates a recorder; `commands` adds a table `commands` of all DRAM commands.
     pub fn new(recorded: Recorded, commands: bool) -> MemoryRecorder {
         let commands = commands.then(Vec::new);
         MemoryRecorder { recorded, commands, ..MemoryRecorder::default() }
     }
 
-    /// All tables of the run.
+    /// Returns all tables of the run.
     pub fn finish(self, key: &RunKey, result: &RunResult) -> Vec<MemoryTable> {
         let run = Arc::new(FinishedRun::new(key.clone(), result.clone()));
         let mut tables = tables_of(&[run]);
@@ -119,7 +118,7 @@ impl RunSink for MemoryRecorder {
     }
 }
 
-/// Rows, kept as columns but for the latest.
+/// Rows, converted to columns except for the latest ones.
 struct Rows<R> {
     latest: Vec<R>,
     rows: usize,
@@ -164,7 +163,7 @@ impl<R: StreamedRow> Rows<R> {
     }
 }
 
-/// The columns that name a run.
+/// Returns the key columns of a run.
 fn names_of(key: &RunKey) -> Vec<(String, String)> {
     let named = run_key_columns().into_iter().map(|column| {
         let value = column.text(key).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Consumers of the streams of a run: tables, a command log, a timeline, or several of them.
+//! Consumers of the event streams of a run: tables, a command log, a timeline, or several of them.
 
 use crate::command_log::CommandLogWriter;
 use crate::store::RunRecorder;
@@ -8,7 +8,7 @@ use warpmem_gpu::results::{
     IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
 };
 
-/// Hands every row and command of a run to those consumers that are there.
+/// Forwards every row and command of a run to the consumers in use.
 #[derive(Default)]
 pub struct RunOutputs {
     pub recorder: Option<RunRecorder>,
@@ -25,7 +25,7 @@ impl RunOutputs {
 }
 
 impl RunSink for RunOutputs {
-    /// A recorder consumes only what it records.
+    /// A recorder consumes only the streams that it records.
     fn wanted(&self) -> Wanted {
         let recorded = self.recorder.as_ref().map(RunSink::wanted).unwrap_or_default();
         match self.timeline.as_ref().map(RunSink::wanted) {

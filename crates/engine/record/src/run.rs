@@ -1,4 +1,4 @@
-//! A finished run as the tables see it.
+//! A finished run with the sums that tables need.
 
 use crate::RunKey;
 use warpmem_cache::CacheCounts;
@@ -8,7 +8,7 @@ use warpmem_gpu::results::{RunResult, SliceResult, SmResult};
 use warpmem_network::NetworkResult;
 use warpmem_sim::total;
 
-/// A run's key, its counts, and their sums over units: one row of `runs`.
+/// The key of a run, its counts, and their sums over units: one row of `runs`.
 pub struct FinishedRun {
     pub(crate) key: RunKey,
     pub(crate) result: RunResult,
@@ -21,7 +21,7 @@ pub struct FinishedRun {
 impl FinishedRun {
     pub fn new(key: RunKey, result: RunResult) -> FinishedRun {
         let channels = total(&result.channels);
-        // For the whole L2 a cycle counts if any slice is in the state.
+        // A cycle of the whole L2 is in a state if any slice is.
         let mshr_cycles = result.mshr_cycles;
         FinishedRun {
             sms: total(&result.sms),
@@ -33,20 +33,19 @@ impl FinishedRun {
         }
     }
 
-    /// Bytes that the column commands of `banks` move.
+    /// Returns the bytes moved by the column commands of `banks`.
     pub(crate) fn bytes(&self, banks: &BankResult) -> u64 {
         banks.bytes(self.key.machine.dram.burst_bytes())
     }
 
-    /// Energy of a channel, or of several added up; none where the machine's currents are not
-    /// known.
+    /// Returns the energy of one channel or a sum of channels; none if currents are unknown.
     pub(crate) fn energy(&self, channel: &ChannelResult, banks: &BankResult) -> Option<Energy> {
         let machine = &self.key.machine;
         let activity = DramActivity::new(channel, banks);
         Energy::of(&machine.dram, 1000.0 / f64::from(machine.clocks.dram_mhz), &activity)
     }
 
-    /// Energy of the whole GPU; none where the machine's energies are not known.
+    /// Returns the energy of the whole GPU; none if its energies are unknown.
     pub(crate) fn gpu_energy(&self) -> Option<GpuEnergy> {
         let machine = &self.key.machine;
         let (sms, column) = (&self.sms, u64::from(machine.dram.burst_bytes()));
@@ -71,18 +70,18 @@ impl FinishedRun {
         GpuEnergy::of(&machine.energy, &activity)
     }
 
-    /// DRAM cycles until memory is done, which is after the last CTA. Every channel counts them.
+    /// Returns the DRAM cycles until memory is idle after the last CTA, equal in every channel.
     pub(crate) fn dram_cycles(&self) -> u64 {
         self.result.channels.first().map_or(0, |channel| channel.cycles)
     }
 
-    /// DRAM clock, MHz.
+    /// Returns the DRAM clock, MHz.
     pub(crate) fn dram_mhz(&self) -> u64 {
         self.key.machine.clocks.dram_mhz.into()
     }
 }
 
-/// What costs energy in a cache. Atomics of the L2 are among its reads.
+/// Returns the accesses of a cache that consume energy. Reads of the L2 include atomics.
 fn accesses(counts: &CacheCounts) -> Accesses {
     Accesses {
         read_hits: counts.read_hits + counts.read_pending_hits,

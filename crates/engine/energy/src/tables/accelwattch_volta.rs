@@ -1,57 +1,59 @@
 //! AccelWattch's energies of Quadro GV100 (Kandiah et al., "AccelWattch: A Power Modeling Framework
 //! for Modern GPUs", MICRO 2021), in its variant for simulated SASS: `accelwattch_sass_sim.xml` of
-//! GPGPU-Sim 4.2, `SM7_QV100`. The same values are in its `SM75_RTX2060_S`.
+//! GPGPU-Sim 4.2, `SM7_QV100`. Its `SM75_RTX2060_S` has the same values.
 //!
-//! An energy there is a factor of that file times what its version of McPAT computes for a
-//! structure. The products below were found by giving AccelWattch one count at a time and dividing
-//! the energy that it adds by the count. They do not depend on the clock or the number of SMs.
+//! AccelWattch multiplies a factor of that file by the energy that its version of McPAT computes
+//! for a structure. The products below are measured: AccelWattch is given one count at a time, and
+//! the added energy is divided by the count. They depend neither on the clock nor on the number of
+//! SMs.
 //!
-//! What a trace does not tell is averaged over 10.2 million warp instructions of captured SASS (197
-//! launches of `sm_70` and `sm_75`): registers of an instruction, and the share of multiplications.
+//! Quantities that a trace does not contain, the registers of an instruction and the share of
+//! multiplications, are means over 10.2 million warp instructions of captured SASS (197 launches of
+//! `sm_70` and `sm_75`).
 
 use crate::table::{LanePicojoules, Lanes, StaticWatts, Table};
 
-/// Lanes of a register that are read or written: all, since the register file is not gated by lane.
+/// Lanes of a register access: all, as the register file is not gated by lane.
 const LANES: f64 = 32.0;
-/// Registers that a warp instruction reads and writes on average.
+/// Mean registers read and written per warp instruction.
 const REGISTERS_READ: f64 = 1.2886;
 const REGISTERS_WRITTEN: f64 = 0.8255;
-/// Instructions that an access to the instruction cache brings.
+/// Instructions per access to the instruction cache.
 const FETCHED: f64 = 2.0;
-/// Bytes of a flit, of which AccelWattch counts those that enter a network.
+/// Bytes of a flit; AccelWattch counts flits that enter a network.
 const FLIT_BYTES: f64 = 40.0;
 /// Bytes of a column command.
 const COLUMN_BYTES: f64 = 32.0;
 
-/// A lane of additions, comparisons and logic, and one of multiplications, pJ.
+/// Energy per lane of additions, comparisons and logic, and of multiplications, pJ.
 const INTEGER: [f64; 2] = [6.92238, 4.45129];
 const FP: [f64; 2] = [9.98617, 3.46198];
 const FP64_MULTIPLY: f64 = 5.10994;
 /// Reciprocals and powers of two; square roots 7.545, sines 5.158, logarithms 4.854.
 const SFU: f64 = 14.00166;
 const TENSOR: f64 = 31.53684;
-/// Share of multiplications (and multiply-adds) among the lanes of captured instructions.
+/// Fraction of multiplications (and multiply-adds) among the lanes of captured instructions.
 const INTEGER_MULTIPLIES: f64 = 0.4427;
 const FP_MULTIPLIES: f64 = 0.9708;
 
-/// The mean of a lane of which a share multiplies.
+/// Returns the mean energy per lane for a fraction of multiplications.
 const fn mixed([add, multiply]: [f64; 2], multiplies: f64) -> f64 {
     add * (1.0 - multiplies) + multiply * multiplies
 }
 
-/// See the description of the file.
+/// The table; its derivation is described above.
 pub const ACCELWATTCH_VOLTA: Table = Table {
     decode: 5.87836,
     schedule: 17.31058,
     instruction_cache: 149.80376 / FETCHED,
     registers: LANES * (REGISTERS_READ * 2.50016 + REGISTERS_WRITTEN * 2.13674),
-    // 125.09 pJ for a cycle of an SM that completes the most thread instructions: 8 x 32.
+    // 125.09 pJ per cycle of an SM at its maximum of 8 x 32 thread instructions.
     pipeline: 125.089 / 256.0,
     lanes: LanePicojoules {
         integer: mixed(INTEGER, INTEGER_MULTIPLIES),
         fp32: mixed(FP, FP_MULTIPLIES),
         fp16: mixed(FP, FP_MULTIPLIES),
-        // Nothing captured uses it; kernels that do multiply and add.
+        // No captured kernel uses it; kernels that do, multiply and add.
         fp64: FP64_MULTIPLY,
         sfu: SFU,
         tensor: TENSOR,
@@ -60,7 +62,7 @@ pub const ACCELWATTCH_VOLTA: Table = Table {
         other: 0.0,
     },
     shared_pass: 112.60505,
-    // The coalescer, which AccelWattch reports with the memory controller, is in L1's.
+    // L1 includes the coalescer, which AccelWattch reports with the memory controller.
     l1: [506.43218, 338.4553, 37.31262, 393.3843],
     l2: [68.78749, 4.48159, 269.74065, 129.99893],
     network_byte: 86.10123 / FLIT_BYTES,
@@ -68,7 +70,7 @@ pub const ACCELWATTCH_VOLTA: Table = Table {
     dram_write_byte: 1178.88574 / COLUMN_BYTES,
     dram_precharge: 332.69421,
     idle_sm: 0.28279166,
-    // The second is what the memory controllers take where nothing is counted.
+    // The second term is the power of idle memory controllers.
     constant: 32.32522272 + 0.55022,
     static_power: StaticWatts {
         integer: Lanes { first: 15.29035866, further: 0.586233603 },

@@ -1,4 +1,4 @@
-//! Tables of energies, a file for each.
+//! Tables of energies, one file each.
 
 mod accelwattch_volta;
 

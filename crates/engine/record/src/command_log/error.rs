@@ -1,4 +1,4 @@
-//! Why a command log could not be written or read.
+//! Errors of command logs.
 
 use crate::ResultsError;
 use std::io;

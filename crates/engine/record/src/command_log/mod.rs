@@ -1,8 +1,7 @@
-//! Command logs as files: text, or Parquet where the name ends in `.parquet`.
+//! Command logs as files: text, or Parquet if the name ends in `.parquet`.
 //!
 //! A log contains the configuration of its channels, so that it can be checked without other files.
-//! Its rows are in the order of cycles within each channel; channels may be interleaved in any
-//! order.
+//! Rows of a channel are ordered by cycle; channels may be interleaved in any order.
 
 mod binary;
 mod error;
@@ -28,7 +27,7 @@ pub struct LoggedCommand {
     pub command: Command,
 }
 
-/// The configuration as a log contains it.
+/// The configuration in a log.
 #[derive(Serialize, Deserialize)]
 struct Configuration {
     dram: Dram,
@@ -56,14 +55,14 @@ pub(crate) struct Row {
     place: Place,
 }
 
-/// Name of a log as a table.
+/// Table name of a log.
 pub(crate) const TABLE: &str = "commands";
 
 pub(crate) fn columns() -> Vec<Column<Row>> {
     binary::columns()
 }
 
-/// The rows of commands of the channels of `dram`, channel by channel.
+/// Returns the rows of commands of the channels of `dram`, ordered by channel.
 pub(crate) fn rows(dram: &Dram, channels: &[Vec<Command>]) -> Vec<Row> {
     let of = |channel: usize, command: Command| {
         let place = Place::of(dram, command.bank).expect("a channel issues to its banks only");
@@ -78,19 +77,19 @@ enum Sheet {
     Binary(Box<binary::Writer>),
 }
 
-/// Writes a command log. The file takes its name when it is complete; a writer that is dropped
-/// before that leaves nothing.
+/// A writer of a command log. The file is renamed to its path when complete; dropping the writer
+/// earlier removes it.
 pub struct CommandLogWriter {
     path: PathBuf,
     staged: Staged,
     sheet: Sheet,
     dram: Dram,
-    /// First error as a [`CommandSink`], whose calls cannot return it.
+    /// First error of [`CommandSink`] calls, which cannot return it.
     failure: Option<LogError>,
 }
 
 impl CommandLogWriter {
-    /// A log of channels of `dram` that will be called `path`, replacing what is there.
+    /// Creates a log of channels of `dram` that replaces `path` when complete.
     ///
     /// # Errors
     /// If no file can be written beside `path`.
@@ -129,10 +128,10 @@ impl CommandLogWriter {
         Ok(())
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
-    /// If anything could not be written, earlier calls of [`CommandSink::commands`] included.
+    /// If writing failed, including earlier calls of [`CommandSink::commands`].
     pub fn finish(self) -> Result<(), LogError> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -170,7 +169,7 @@ impl CommandLogReader {
         if is_binary(path) { binary::open(path) } else { text::open(path) }
     }
 
-    /// The channels' configuration.
+    /// Returns the configuration of the channels.
     pub fn dram(&self) -> &Dram {
         &self.dram
     }

@@ -1,4 +1,4 @@
-//! What is written is what is read; what is no log is named.
+//! Command logs survive a round trip, and other files are refused.
 
 use super::*;
 use crate::ResultsError;
@@ -13,7 +13,7 @@ fn dram() -> Dram {
     dram
 }
 
-/// One command of every kind, in banks all over the channel.
+/// Returns one command of every kind, spread over the banks of the channel.
 fn commands() -> Vec<Command> {
     let command = |(index, kind): (usize, CommandKind)| Command {
         cycle: 1 << (4 * index),
@@ -38,13 +38,13 @@ fn names(dir: &tempfile::TempDir) -> Vec<String> {
 }
 
 #[test]
-fn both_forms_hold_what_was_written() {
+fn both_forms_survive_a_round_trip() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["log.csv", "log.parquet"] {
         let path = dir.path().join(name);
         write(&path, &[0, 5]);
         let reader = CommandLogReader::open(&path).unwrap();
-        // A log has the times in cycles, and not how they were given.
+        // A log has times in cycles, not as given.
         let configured = Dram { given: GivenTimes::default(), ..dram() };
         assert_eq!(*reader.dram(), configured);
         let rows: Vec<LoggedCommand> = reader.map(Result::unwrap).collect();
@@ -55,7 +55,7 @@ fn both_forms_hold_what_was_written() {
     assert_eq!(names(&dir).len(), 2);
 }
 
-/// More rows than a group of a Parquet file holds.
+/// More rows than a Parquet row group holds.
 #[test]
 fn long_logs_are_written_in_groups() {
     let dir = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ fn text() -> String {
 }
 
 #[test]
-fn the_text_is_for_people_too() {
+fn the_text_form_is_readable() {
     let text = text();
     assert!(
         text.starts_with("# warpmem command log, version 1\n# [dram]\n# standard = \"hbm3\"\n")
@@ -99,7 +99,7 @@ fn an_unfinished_log_leaves_nothing() {
     assert_eq!(names(&dir), [""; 0]);
 }
 
-/// The error for the text of a log in which `old` stands as `new`.
+/// Returns the error of the text of a log with `old` replaced by `new`.
 fn refusal(old: &str, new: &str) -> String {
     let text = text();
     assert!(text.contains(old), "{old}");
@@ -112,7 +112,7 @@ fn refusal(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn a_bad_line_is_named() {
+fn malformed_lines_are_refused_with_their_number() {
     let at = text().lines().position(|line| line.starts_with("4096,WR")).unwrap() + 1;
     let row = "4096,WR,2,0,1,1,1,3000,3,";
     let cases = [
@@ -147,7 +147,7 @@ fn a_bad_line_is_named() {
 }
 
 #[test]
-fn other_files_are_no_logs() {
+fn other_files_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str| CommandLogReader::open(&dir.path().join(name)).err().unwrap();
     assert!(matches!(open("absent.csv"), LogError::Io { .. }));

@@ -1,4 +1,4 @@
-//! The text form: comments with the configuration, a heading, and a line for every command.
+//! The text form: comments with the configuration, a heading, and one line per command.
 
 use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row};
 use std::fs::File;
@@ -82,12 +82,12 @@ pub(super) fn open(path: &Path) -> Result<CommandLogReader, LogError> {
 struct Lines {
     path: PathBuf,
     file: BufReader<Unmarked<File>>,
-    /// Of the line last read.
+    /// Number of the line last read.
     number: u64,
 }
 
 impl Lines {
-    /// The next line without its end; none at the end of the file.
+    /// Returns the next line without its line end; none at the end of the file.
     fn next(&mut self) -> Result<Option<String>, LogError> {
         let mut line = Vec::new();
         let bytes = text::read_line(&mut self.file, &mut line, MAX_LINE);

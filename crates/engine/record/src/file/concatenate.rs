@@ -1,4 +1,4 @@
-//! Concatenates tables with the same columns into one file.
+//! Concatenation of tables with the same columns into one file.
 
 use super::{Field, GROUP_ROWS, TableFile, open_checked};
 use crate::ResultsError;
@@ -12,10 +12,10 @@ use std::fs::File;
 use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
-/// A text column whose values are replaced, with one text for all rows of a source.
+/// A text column to replace, with one text per source.
 pub(crate) struct ColumnRewrite<'a> {
     pub column: &'static str,
-    /// One text for each source.
+    /// One text per source.
     pub texts: Vec<&'a str>,
 }
 
@@ -75,7 +75,7 @@ fn unreadable(path: &Path) -> impl FnOnce(ParquetError) -> ResultsError {
     move |source| ResultsError::Unreadable { path, source }
 }
 
-/// Adds the rows of a group to the columns; returns how many.
+/// Appends the rows of a group to the columns and returns their number.
 fn append(columns: &mut [Values], group: &dyn RowGroupReader) -> Result<usize, ParquetError> {
     let rows = group.metadata().num_rows() as usize;
     for (index, column) in columns.iter_mut().enumerate() {
@@ -124,7 +124,7 @@ impl Values {
         }
     }
 
-    /// Replaces the values of the last `rows` rows, none of them null, by this text.
+    /// Replaces the values of the last `rows` rows, none of them null, by a text.
     fn rewrite(&mut self, rows: usize, text: &str) {
         if let Values::Text(column) = self {
             let old = column.values.len().saturating_sub(rows);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_have_the_bytes_of_the_whole() {
+    fn concatenated_parts_have_the_bytes_of_the_whole() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let group = GROUP_ROWS as u64;
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn other_columns_and_damaged_files_are_refused_by_name() {
+    fn mismatched_columns_and_damaged_files_are_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         write(&at("good"), 0..9);

@@ -1,5 +1,5 @@
-//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings. Each
-//! file carries a [checksum](warpmem_support::checksum).
+//! Tables as Parquet files. Equal rows give equal bytes: files contain no timestamps, and writer
+//! settings are fixed. Each file carries a [checksum](warpmem_support::checksum).
 
 mod concatenate;
 mod stream;
@@ -66,7 +66,7 @@ impl Field {
             .collect()
     }
 
-    /// The columns of an existing file.
+    /// Returns the columns of an existing file.
     fn of_file(reader: &impl FileReader) -> Vec<Field> {
         let columns = reader.metadata().file_metadata().schema_descr().columns();
         let field = |column: &Arc<ColumnDescriptor>| Field {
@@ -115,7 +115,7 @@ impl TableFile {
         Ok(file)
     }
 
-    /// Adds a key and its value to the file's metadata.
+    /// Adds a key and its value to the metadata of the file.
     pub(crate) fn note(&mut self, key: &str, value: &str) {
         let pair = KeyValue::new(key.to_owned(), value.to_owned());
         self.writer.append_key_value_metadata(pair);
@@ -170,9 +170,9 @@ impl TableFile {
         whole().map(drop).map_err(|source| failed(path, source))
     }
 
-    /// Encodes `columns`, the first of the file, for `rows` rows that are all equal to `row`.
-    /// Encoding the same value for every row costs more than all other columns of a load, so the
-    /// chunk is encoded once and used again.
+    /// Encodes `columns`, the first of the file, for `rows` rows equal to `row`. Encoding a constant
+    /// for every row costs more than all other columns of a load, so the chunk is encoded once and
+    /// reused.
     fn constant<R>(
         &self,
         columns: &[Column<R>],
@@ -194,7 +194,7 @@ impl TableFile {
         chunks.map_err(|source| failed(&self.path, source))
     }
 
-    /// Writes the footer and the checksum, and waits until the file is on disk.
+    /// Writes the footer and the checksum, and syncs the file to disk.
     pub(crate) fn close(self) -> Result<(), ResultsError> {
         let TableFile { path, writer } = self;
         let file = writer.into_inner().map_err(|source| failed(&path, source))?;
@@ -203,7 +203,7 @@ impl TableFile {
     }
 }
 
-/// Opens a file whose checksum is correct.
+/// Opens a file after verifying its checksum.
 pub(crate) fn open_checked(path: &Path) -> Result<File, ResultsError> {
     let read = |source| ResultsError::Io { path: path.to_owned(), action: "read", source };
     let mut file = File::open(path).map_err(read)?;
@@ -241,8 +241,8 @@ fn schema(table: &str, fields: &[Field]) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder(table).with_fields(fields).build().map(Arc::new)
 }
 
-/// Text repeats, so it is stored as a dictionary. Delta-packed integers are smaller than compressed
-/// ones and are written faster.
+/// Chooses the encoding: a dictionary for text, which repeats, and delta packing for integers, which
+/// is smaller and faster to write than compression.
 fn properties(fields: &[Field]) -> Arc<WriterProperties> {
     let settings = WriterProperties::builder()
         .set_created_by(format!("warpmem {ENGINE_VERSION}"))
@@ -283,7 +283,7 @@ fn put<'r, R: 'r>(
 ) -> Result<(), ParquetError> {
     match &column.value {
         Getter::Text(of) => {
-            // Names repeat from row to row: a series of equal ones shares one array of bytes.
+            // Names repeat between rows: consecutive equal names share one byte array.
             let mut last = ByteArray::from("");
             let values: Vec<ByteArray> = rows
                 .map(|row| {
@@ -309,7 +309,7 @@ fn put_all<T: DataType>(
     get_typed_column_writer_mut::<T>(writer).write_batch(values, None, None).map(drop)
 }
 
-/// The definition level of a row says whether it has a value.
+/// Returns the definition levels, which mark the rows with a value.
 fn put_some<T: DataType>(
     writer: &mut ColumnWriter<'_>,
     rows: impl Iterator<Item = Option<T::T>>,

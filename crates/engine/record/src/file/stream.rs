@@ -1,4 +1,4 @@
-//! A table with a file per run, written by a thread of its own while the run is simulated.
+//! A table with a file per run, written by its own thread during simulation.
 
 use super::{Chunk, Field, TableFile};
 use crate::column::Column;
@@ -9,34 +9,33 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::{mem, panic};
 
-/// A row of such a table.
+/// A row of a streamed table.
 pub(crate) trait StreamedRow: Sized + Send + 'static {
     /// Name of the table.
     const TABLE: &'static str;
-    /// Rows of a full row group. A recorder holds one such group and those that wait for the
-    /// writer.
+    /// Rows of a full row group. A recorder holds one group and those queued for the writer.
     const GROUP_ROWS: usize;
 
-    /// The columns after the key columns.
+    /// Returns the columns after the key columns.
     fn columns() -> Vec<Column<Self>>;
 }
 
-/// Row groups that may wait for the writer; with the one being filled and the one being written
-/// they bound the memory of a stream.
+/// Row groups queued for the writer. Together with the groups being filled and written, they bound
+/// the memory of a stream.
 const WAITING_GROUPS: usize = 1;
 
-/// Collects rows into row groups and hands them to the writer.
+/// Collects rows into row groups for the writer.
 pub(crate) struct Stream<R> {
     rows: Vec<R>,
     groups: SyncSender<Group<R>>,
-    /// Written groups come back empty, so that a long run does not keep allocating.
+    /// Written groups return empty for reuse, so that a long run does not allocate.
     emptied: Receiver<Vec<R>>,
     writer: JoinHandle<Result<(), ResultsError>>,
 }
 
 enum Group<R> {
     Full(Vec<R>),
-    /// The run is over: write this and the footer. A writer that never gets it leaves no footer.
+    /// The last rows of the run, before the footer. A writer that never receives them writes no footer.
     Last(Vec<R>),
 }
 
@@ -52,7 +51,7 @@ impl<R: StreamedRow> Stream<R> {
                     Group::Full(mut rows) => {
                         file.write(&rows)?;
                         rows.clear();
-                        // After the end of the run nothing receives it.
+                        // After the end of the run the receiver is gone.
                         let _ = outgoing.send(rows);
                     }
                     Group::Last(rows) => {
@@ -75,7 +74,7 @@ impl<R: StreamedRow> Stream<R> {
 
     /// Writes the remaining rows and the footer.
     pub(crate) fn finish(self) -> Result<(), ResultsError> {
-        // A writer that failed takes no more groups; its error says why.
+        // A failed writer accepts no more groups; the join returns its error.
         let _ = self.groups.send(Group::Last(self.rows));
         drop(self.groups);
         self.writer.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
@@ -83,12 +82,12 @@ impl<R: StreamedRow> Stream<R> {
 
     fn hand_over(&mut self) {
         let fresh = self.emptied.try_recv().unwrap_or_else(|_| Vec::with_capacity(R::GROUP_ROWS));
-        // A writer that failed takes no more groups; `finish` returns its error.
+        // A failed writer accepts no more groups; `finish` returns its error.
         let _ = self.groups.send(Group::Full(mem::replace(&mut self.rows, fresh)));
     }
 }
 
-/// The file, and the encoded key columns that all its row groups begin with.
+/// The file and the encoded key columns of its row groups.
 struct StreamFile<R> {
     file: TableFile,
     key: RunKey,

@@ -7,41 +7,34 @@ use warpmem_cache::{CacheCounts, ReservationFail};
 type CacheCount = (&'static str, &'static str, &'static str, fn(&CacheCounts) -> u64);
 
 const CACHE_COUNTS: [CacheCount; 15] = [
-    ("read_hits", "requests", "Reads, of the L2 atomics too, that found their data.", |c| {
-        c.read_hits
-    }),
-    ("read_misses", "requests", "Reads, of the L2 atomics too, whose line was absent.", |c| {
+    ("read_hits", "requests", "Reads (in the L2 also atomics) that hit.", |c| c.read_hits),
+    ("read_misses", "requests", "Reads (in the L2 also atomics) of an absent line.", |c| {
         c.read_misses
     }),
-    ("read_sector_misses", "requests", "Reads whose line was present but not their sector.", |c| {
+    ("read_sector_misses", "requests", "Reads of an absent sector of a present line.", |c| {
         c.read_sector_misses
     }),
     ("read_pending_hits", "requests", "Reads merged into an outstanding miss.", |c| {
         c.read_pending_hits
     }),
-    ("write_hits", "requests", "Writes whose sector was there or on its way.", |c| c.write_hits),
+    ("write_hits", "requests", "Writes to a present or pending sector.", |c| c.write_hits),
     ("write_misses", "requests", "Writes whose line was absent.", |c| c.write_misses),
-    (
-        "write_sector_misses",
-        "requests",
-        "Writes whose line was present but not their sector.",
-        |c| c.write_sector_misses,
-    ),
+    ("write_sector_misses", "requests", "Writes to an absent sector of a present line.", |c| {
+        c.write_sector_misses
+    }),
     ("atomics", "requests", "Atomics and reductions.", |c| c.atomics),
     ("atomic_hits", "requests", "Atomics among the read hits.", |c| c.atomic_hits),
-    ("atomic_misses", "requests", "Atomics among the read misses and sector misses.", |c| {
-        c.atomic_misses
-    }),
-    ("atomic_pending_hits", "requests", "Atomics among the reads merged.", |c| {
+    ("atomic_misses", "requests", "Atomics among the read and sector misses.", |c| c.atomic_misses),
+    ("atomic_pending_hits", "requests", "Atomics among the merged reads.", |c| {
         c.atomic_pending_hits
     }),
-    ("bypasses", "requests", "Requests that passed by the cache.", |c| c.bypasses),
+    ("bypasses", "requests", "Requests that bypassed the cache.", |c| c.bypasses),
     ("evictions", "lines", "Lines evicted.", |c| c.evictions),
     ("writebacks", "lines", "Lines evicted with dirty data.", |c| c.writebacks),
     ("write_fetches", "requests", "Reads of the next level caused by writes.", |c| c.write_fetches),
 ];
 
-/// Counts of a cache, their names beginning with `level`.
+/// Returns the counts of a cache, with names that begin with `level`.
 pub(crate) fn cache<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
@@ -51,7 +44,7 @@ pub(crate) fn cache<R: 'static>(
     columns
 }
 
-/// Hits and misses of a cache.
+/// Returns hits and misses of a cache.
 pub(crate) fn accesses<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
@@ -69,14 +62,14 @@ pub(crate) fn accesses<R: 'static>(
         ratio(
             "miss_rate",
             "fraction",
-            "Misses and sector misses of reads and writes over reads and writes; bypasses are left out.",
+            "Misses and sector misses over accesses, of reads and writes; bypasses excluded.",
             move |row| miss_rate(of(row)).value(),
         ),
     ];
     counts.chain(rates).map(|column| column.prefixed(level)).collect()
 }
 
-/// Reservation failures: why accesses of a cache had to be retried.
+/// Returns reservation failures: the reasons for retries of a cache.
 fn retries<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
@@ -84,7 +77,7 @@ fn retries<R: 'static>(
     let all = count(
         "reservation_fails",
         "cycles",
-        "Cycles in which an access had to be tried again; sum of the next four [Li Fig 6.4].",
+        "Cycles in which an access was retried; sum of the next four [Li Fig 6.4].",
         move |row| of(row).reservation_fails.iter().sum(),
     );
     let reasons = RESERVATION_FAILS.into_iter().map(|(reason, doc)| {
@@ -99,8 +92,8 @@ fn retries<R: 'static>(
 }
 
 const RESERVATION_FAILS: [(ReservationFail, &str); ReservationFail::COUNT] = [
-    (ReservationFail::LineAlloc, "Tried again: every line of the set was reserved."),
-    (ReservationFail::MissQueueFull, "Tried again: the miss queue was full."),
-    (ReservationFail::MshrEntry, "Tried again: every MSHR entry was taken."),
-    (ReservationFail::MshrMerge, "Tried again: the MSHR entry could take no more requests."),
+    (ReservationFail::LineAlloc, "Retries: every line of the set was reserved."),
+    (ReservationFail::MissQueueFull, "Retries: the miss queue was full."),
+    (ReservationFail::MshrEntry, "Retries: no MSHR entry was free."),
+    (ReservationFail::MshrMerge, "Retries: the MSHR entry was full."),
 ];

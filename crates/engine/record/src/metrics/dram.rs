@@ -1,11 +1,11 @@
-//! The metrics of DRAM: requests, commands and row streaks of banks, cycles and data of channels.
+//! The metrics of DRAM: requests, commands and row streaks of banks; cycles and data of channels.
 
 use super::quotient;
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
 use warpmem_dram::{BankResult, Breaker, ChannelResult, SharedRows};
 
-/// The metrics of a bank, or of many.
+/// Returns the metrics of a bank or a sum of banks.
 pub(crate) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     let mut columns = rows(of);
     columns.extend(prefetches(of));
@@ -13,14 +13,12 @@ pub(crate) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     columns
 }
 
-/// Requests and commands of a bank, or of many.
+/// Returns requests and commands of a bank or a sum of banks.
 pub(crate) fn rows<R: 'static>(
     of: impl Fn(&R) -> BankResult + Copy + Send + Sync + 'static,
 ) -> Vec<Column<R>> {
     vec![
-        count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
-            of(row).reads
-        }),
+        count("reads", "commands", "Column reads, prefetches included.", move |row| of(row).reads),
         count("writes", "commands", "Column writes.", move |row| of(row).writes),
         count("activations", "commands", "Row activations.", move |row| of(row).activations),
         count("precharges", "commands", "Row precharges.", move |row| of(row).precharges),
@@ -57,7 +55,7 @@ pub(crate) fn rows<R: 'static>(
     ]
 }
 
-/// Prefetches, and the ratios of rows with them.
+/// Returns prefetches and the row ratios that include them.
 fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     vec![
         count("prefetch_reads", "commands", "Column reads of prefetches.", move |row| {
@@ -66,7 +64,7 @@ fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
         count(
             "prefetched_lines",
             "lines",
-            "Lines prefetched, which are no requests.",
+            "Lines prefetched, not counted as requests.",
             move |row| of(row).prefetched_lines,
         ),
         ratio(
@@ -84,13 +82,13 @@ fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     ]
 }
 
-/// How the CTAs of a run share rows.
+/// Returns the sharing of rows among CTAs.
 pub(crate) fn row_sharing() -> Vec<Column<FinishedRun>> {
     vec![
         ratio(
             "ctas_per_row",
             "CTAs",
-            "Mean number of different CTAs whose requests entered the queue for a DRAM row, over the rows that any \
+            "Mean number of distinct CTAs with requests to a DRAM row in the queue, over the rows that any \
              had [OWL Table 4]; null unless `run.count_row_sharing`.",
             |run: &FinishedRun| {
                 let sharing = || run.result.row_sharing.iter();
@@ -101,7 +99,7 @@ pub(crate) fn row_sharing() -> Vec<Column<FinishedRun>> {
         ratio(
             "consecutive_cta_row_sharing",
             "fraction",
-            "Of the CTAs of a row those of which a neighbour in the order of their kernel is among them, mean over \
+            "Fraction of the CTAs of a row with a consecutive CTA of their kernel among them, mean over \
              rows [OWL Table 4]; null unless `run.count_row_sharing`.",
             |run: &FinishedRun| {
                 let sharing = || run.result.row_sharing.iter();
@@ -115,20 +113,20 @@ pub(crate) fn row_sharing() -> Vec<Column<FinishedRun>> {
     ]
 }
 
-/// Row streaks and what breaks them.
+/// Returns row streaks and their breakers.
 fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     let mut columns = vec![
         count(
             "row_switches",
             "switches",
-            "Requests served whose row was not that of the request that the bank served before: row \
+            "Requests served to another row than the previous request of the bank: row \
              streaks that ended [Yuan 5.2].",
             move |row| of(row).row_switches,
         ),
         count(
             "stranded_switches",
             "switches",
-            "Switches that left a request to the old row stranded: it waited and had arrived behind the \
+            "Switches that stranded a request to the old row, which waited and had arrived after the \
              request to the new row [Yuan 5.2].",
             move |row| of(row).stranded_switches,
         ),
@@ -146,7 +144,7 @@ fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     for (breaker, _) in BREAKERS {
         let name = Breaker::NAMES[breaker as usize];
         let doc = format!(
-            "streak_breakers_{name} over row_switches; [Yuan Fig 10] divides by those of the baseline."
+            "streak_breakers_{name} over row_switches; [Yuan Fig 10] divides by the switches of the baseline."
         );
         let name = format!("streak_breaker_rate_{name}");
         columns
@@ -158,13 +156,13 @@ fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
 const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
     (
         Breaker::OtherCore,
-        "of another SM than the stranded request, or where no SM waits for one of them",
+        "of another SM than the stranded request, or without an SM that waits for one of them",
     ),
     (Breaker::SameCoreOtherCta, "of the same SM but another CTA"),
     (Breaker::SameCta, "of the same CTA"),
 ];
 
-/// Cycles and rates of a channel, or of all channels as ratios of sums.
+/// Returns cycles and rates of a channel, or of all channels as ratios of sums.
 pub(crate) fn channel<R: 'static>(
     of: impl Fn(&R) -> &ChannelResult + Copy + Send + Sync + 'static,
 ) -> Vec<Column<R>> {
@@ -178,18 +176,18 @@ pub(crate) fn channel<R: 'static>(
     vec![
         counted("refreshes", "commands", "Refreshes of all banks.", |c| c.refreshes),
         counted("bank_refreshes", "commands", "Refreshes of one bank.", |c| c.bank_refreshes),
-        counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
-        counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
+        counted("turnarounds", "turns", "Direction changes of the data bus.", |c| c.turnarounds),
+        counted("write_drains", "drains", "Drains of the write queue.", |c| c.write_drains),
         counted(
             "dram_cycles",
             cycles,
-            "Cycles of the run, until memory is done after the last CTA, of the interval, or of the kernel until the next one starts; counted for each channel.",
+            "Cycles of the run until memory is idle after the last CTA, of the interval, or of the kernel until the next one starts; per channel.",
             |c| c.cycles,
         ),
         counted(
             "data_bus_busy_cycles",
             cycles,
-            "Cycles with data on the bus, a mean over pseudo channels.",
+            "Cycles with data on the bus, mean over pseudo channels.",
             |c| c.data_bus_busy_cycles,
         ),
         counted(
@@ -214,28 +212,28 @@ pub(crate) fn channel<R: 'static>(
         rate(
             "blp",
             "banks",
-            "Mean number of a channel's banks with an outstanding request, over cycles in which one \
+            "Mean number of banks of a channel with an outstanding request, over cycles in which one \
              has one [OWL].",
             ChannelResult::blp,
         ),
         rate(
             "blp_busy",
             "banks",
-            "Mean number of a channel's banks being served (activating, bursting, precharging), over \
+            "Mean number of banks of a channel in service (activating, bursting, precharging), over \
              cycles in which one is.",
             ChannelResult::blp_busy,
         ),
         rate(
             "queue_occupancy_mean",
             "requests",
-            "Mean number of requests in a channel's queues, over all DRAM cycles.",
+            "Mean number of requests in the queues of a channel, over all DRAM cycles.",
             ChannelResult::queue_occupancy_mean,
         ),
     ]
 }
 
-/// Bytes that DRAM moved, in total and per time: `cycles` of a channel. All channels use the same
-/// time, so that their bandwidths add up to that of the run.
+/// Returns the bytes moved by DRAM, in total and per time: `cycles` of a channel. All channels use
+/// the same time, so that their bandwidths add up to the bandwidth of the run.
 pub(crate) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,
@@ -247,7 +245,7 @@ pub(crate) fn data<R: 'static>(
         ratio(
             "dram_bandwidth",
             "GB/s",
-            "dram_bytes over the time until memory is done, or the next kernel starts (dram_cycles of a channel over the DRAM \
+            "dram_bytes over the time until memory is idle, or the next kernel starts (dram_cycles of a channel over the DRAM \
              clock); 1 GB is 10^9 bytes.",
             move |row| {
                 // bytes / cycle x cycles / us = MB/s

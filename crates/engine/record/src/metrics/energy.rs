@@ -1,9 +1,9 @@
-//! DRAM energy, of the channels of a machine and of standalone channels.
+//! The metrics of DRAM energy, of machines and of standalone channels.
 
 use crate::column::{Column, ratio};
 use warpmem_dram::Energy;
 
-/// A part of the energy: its name after `energy_nj_`, its definition and its value.
+/// A component of the energy: name after `energy_nj_`, definition and value.
 type Part = (&'static str, &'static str, fn(&Energy) -> f64);
 
 const PARTS: [Part; 6] = [
@@ -19,12 +19,12 @@ const PARTS: [Part; 6] = [
     }),
 ];
 
-/// Energy in total, by part and per bit moved; null if the currents are not known.
+/// Returns energy in total, by component and per bit moved; null if currents are unknown.
 pub fn energy<R: 'static>(of: fn(&R) -> Option<Energy>, bytes: fn(&R) -> u64) -> Vec<Column<R>> {
     let total = ratio(
         "energy_nj",
         "nJ",
-        "DRAM energy, sum of the next six; null where a current of `dram.power` that it depends on is \
+        "DRAM energy, sum of the next six; null where a required current of `dram.power` is \
          not known.",
         move |row| of(row).map(|energy| energy.total()),
     );
@@ -34,7 +34,7 @@ pub fn energy<R: 'static>(of: fn(&R) -> Option<Energy>, bytes: fn(&R) -> u64) ->
     let per_bit = ratio(
         "energy_pj_per_bit",
         "pJ / bit",
-        "DRAM energy, standby included, over the bits that column commands moved.",
+        "DRAM energy, standby included, per bit moved by column commands.",
         move |row| of(row)?.picojoules_per_bit(bytes(row)),
     );
     [total].into_iter().chain(parts).chain([per_bit]).collect()

@@ -1,18 +1,16 @@
-//! Energy of the whole GPU.
+//! The metrics of the energy of the whole GPU.
 
 use crate::column::{Column, ratio};
 use crate::run::FinishedRun;
 use warpmem_energy::GpuEnergy;
 
-/// A part of the energy: its name after `gpu_energy_nj_`, its definition and its value.
+/// A component of the energy: name after `gpu_energy_nj_`, definition and value.
 type Part = (&'static str, &'static str, fn(&GpuEnergy) -> f64);
 
 const PARTS: [Part; 11] = [
     ("constant", "Constant power of chip and board, over the time of the run.", |e| e.constant),
-    ("static", "Static power of the SMs that have CTAs, over the time of the run.", |e| {
-        e.static_energy
-    }),
-    ("idle_sms", "Power of SMs that have no CTA.", |e| e.idle_sms),
+    ("static", "Static power of SMs with CTAs, over the time of the run.", |e| e.static_energy),
+    ("idle_sms", "Power of SMs without CTAs, over the time of the run.", |e| e.idle_sms),
     ("issue", "Fetching, decoding and scheduling warp instructions.", |e| e.issue),
     ("registers", "Reading and writing registers.", |e| e.registers),
     ("units", "Functional units and their pipelines.", |e| e.units),
@@ -20,12 +18,10 @@ const PARTS: [Part; 11] = [
     ("l1", "Accesses to L1.", |e| e.l1),
     ("l2", "Accesses to the L2.", |e| e.l2),
     ("network", "Flits of both networks.", |e| e.network),
-    ("dram", "DRAM commands, the controller's share included; not that of `energy_nj`.", |e| {
-        e.dram
-    }),
+    ("dram", "DRAM commands and memory controllers; independent of `energy_nj`.", |e| e.dram),
 ];
 
-/// Energy in total and by part, and mean power; null where `energy.table` is `none`.
+/// Returns energy in total and by component, and mean power; null where `energy.table` is `none`.
 pub fn gpu_energy() -> Vec<Column<FinishedRun>> {
     let total = ratio(
         "gpu_energy_nj",

@@ -1,4 +1,4 @@
-//! The metrics of L2 slices: of one, or of all.
+//! The metrics of L2 slices, of one or all.
 
 use super::{cache, quotient};
 use crate::column::{Column, count, maybe_count, ratio};
@@ -6,14 +6,14 @@ use warpmem_gpu::results::{
     CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueLength, QueueResult, SliceResult,
 };
 
-/// The metrics of an L2 slice, or of all of them.
+/// Returns the metrics of an L2 slice, or of all.
 pub(crate) fn l2<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     let mut columns = cache("l2", move |row| &of(row).cache);
     columns.extend([
         count(
             "l2_dram_queue_full_cycles",
             "L2 cycles",
-            "Cycles in which a request waited for the tags as the queue to DRAM was full; no reservation fails.",
+            "Cycles in which a request waited for the tags because the queue to DRAM was full; not a reservation failure.",
             move |row| of(row).dram_queue_full_cycles,
         ),
         ratio(
@@ -25,7 +25,7 @@ pub(crate) fn l2<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
         maybe_count(
             "mshr_merge_length_max",
             "requests",
-            "Most requests in an L2 MSHR entry.",
+            "Maximum number of requests in an L2 MSHR entry.",
             move |row| of(row).mshr_merge_length.max(),
         ),
     ]);
@@ -48,48 +48,42 @@ type PrefetchCount = (&'static str, &'static str, fn(&PrefetchCounts) -> u64);
 const PREFETCHES: [PrefetchCount; 7] = [
     (
         "prefetches",
-        "Lines that the channel prefetched for the slice; sum of the next six [OWL 4.4].",
+        "Lines prefetched by the channel for the slice; sum of the next six [OWL 4.4].",
         |p| p.lines,
     ),
-    ("prefetches_used", "Prefetched lines that a request hit.", |p| p.used),
-    ("prefetches_late", "Prefetched lines dropped as a request for them had missed before.", |p| {
-        p.late
+    ("prefetches_used", "Prefetched lines hit by a request.", |p| p.used),
+    ("prefetches_late", "Prefetched lines dropped after an earlier miss of a request.", |p| p.late),
+    ("prefetches_redundant", "Prefetched lines dropped because they were present.", |p| {
+        p.redundant
     }),
-    ("prefetches_redundant", "Prefetched lines dropped as they were there.", |p| p.redundant),
-    (
-        "prefetches_dropped",
-        "Prefetched lines dropped as they would have had to wait for a place.",
-        |p| p.dropped,
-    ),
+    ("prefetches_dropped", "Prefetched lines dropped for lack of a free line.", |p| p.dropped),
     ("prefetches_evicted_unused", "Prefetched lines evicted before a request hit them.", |p| {
         p.evicted_unused
     }),
-    ("prefetches_unused", "Prefetched lines that no request had hit at the end of the run.", |p| {
-        p.unused
-    }),
+    ("prefetches_unused", "Prefetched lines without a hit at the end of the run.", |p| p.unused),
 ];
 
 const MSHR_STATES: [(MshrState, &str, &str); MshrState::COUNT] = [
     (
         MshrState::Shared,
         "inter_core_locality",
-        "L2 cycles in which requests of two SMs or more wait in some MSHR entry, of the slice or, of a run, of any \
+        "L2 cycles in which requests of two or more SMs wait in one MSHR entry, of the slice or, for a run, of any \
          slice, over all [Li Fig 5.2].",
     ),
     (
         MshrState::Unshared,
         "no_inter_core_locality",
-        "L2 cycles in which requests wait in MSHR entries, of the slice or, of a run, of any slice, but of one SM in \
+        "L2 cycles in which requests wait in MSHR entries, of the slice or, for a run, of any slice, but of one SM in \
          each, over all [Li Fig 5.2].",
     ),
     (
         MshrState::Idle,
         "mshr_idle",
-        "L2 cycles in which no miss is outstanding, of the slice or, of a run, of any slice, over all [Li Fig 5.2].",
+        "L2 cycles without an outstanding miss, of the slice or, for a run, of any slice, over all [Li Fig 5.2].",
     ),
 ];
 
-/// Classes of Critical Fields as columns name them, and in words.
+/// Classes of Critical Fields: name in columns, and description.
 const CLASSES: [(&str, &str); CRITICAL_CLASSES] =
     [("1", "1"), ("2", "2"), ("3_4", "3 or 4"), ("5_8", "5 to 8"), ("9_32", "9 to 32")];
 
@@ -100,14 +94,14 @@ fn queue<R: 'static>(
         ratio(
             "waiting_ratio",
             "fraction",
-            "Requests that arrive at a slice's queue and find another waiting, over all that arrive [CaLRS; our reading].",
+            "Arrivals at the queue of a slice that find a waiting request, over all arrivals [CaLRS; our reading].",
             move |row| quotient(of(row).waiting_arrivals, arrivals(of(row))),
         ),
         queue_length_mean(move |row| &of(row).length),
     ];
     columns.extend(CLASSES.into_iter().enumerate().map(|(class, (_, words))| {
         let doc = format!(
-            "Mean time in a slice's queue of requests of priority class {class}, those whose Critical Field was \
+            "Mean time in the queue of a slice of requests of priority class {class}, whose Critical Field was \
              {words} when they arrived, whatever the policy [CaLRS Fig 9]."
         );
         ratio(&format!("queue_latency_class_{class}"), "L2 cycles", &doc, move |row| {
@@ -116,7 +110,7 @@ fn queue<R: 'static>(
     }));
     columns.extend(CLASSES.into_iter().enumerate().map(|(class, (name, words))| {
         let doc = format!(
-            "Requests whose Critical Field was {words} when they arrived at a slice's queue, over all that arrived \
+            "Requests with a Critical Field of {words} on arrival at the queue of a slice, over all arrivals \
              [CaLRS Fig 6]."
         );
         ratio(&format!("critical_field_{name}"), "fraction", &doc, move |row| {
@@ -127,20 +121,20 @@ fn queue<R: 'static>(
         ratio(
             "critical_field_mean",
             "requests",
-            "Mean Critical Field of requests when they arrive at a slice's queue [CaLRS].",
+            "Mean Critical Field of requests on arrival at the queue of a slice [CaLRS].",
             move |row| of(row).critical_fields.mean(),
         ),
         ratio(
             "rotation_interval",
             "L2 cycles",
-            "L2 cycles with a request in a slice's queue, over rotations of its priorities; null where none rotate \
+            "L2 cycles with a request in the queue of a slice, over rotations of its priorities; null where none rotate \
              [CaLRS Fig 11].",
             move |row| quotient(of(row).length.occupied_cycles, of(row).rotations),
         ),
         count(
             "queue_refused_cycles",
             "L2 cycles",
-            "L2 cycles in which a request that had arrived at a slice's queue could not enter it, as it was full or \
+            "L2 cycles in which an arrived request could not enter the queue of a slice, which was full or \
              its block signal stood.",
             move |row| of(row).refused_cycles,
         ),
@@ -148,14 +142,14 @@ fn queue<R: 'static>(
     columns
 }
 
-/// How long a slice's queue is.
+/// Returns the queue length of a slice.
 pub(crate) fn queue_length_mean<R: 'static>(
     of: impl Fn(&R) -> &QueueLength + Send + Sync + 'static,
 ) -> Column<R> {
     ratio(
         "queue_length_mean",
         "requests",
-        "Mean number of requests in a slice's queue over L2 cycles in which there is one; one that the tags retry \
+        "Mean number of requests in the queue of a slice, over L2 cycles with one; a request that the tags retry \
          waits there [CaLRS AQL].",
         move |row| quotient(of(row).length_cycles, of(row).occupied_cycles),
     )

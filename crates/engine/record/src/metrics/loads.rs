@@ -1,4 +1,4 @@
-//! The metrics of loads and of the latency of read requests, of a run.
+//! The metrics of loads and of read latency, of a run.
 
 use super::{distribution, quotient};
 use crate::column::{Column, count, ratio};
@@ -6,7 +6,7 @@ use crate::run::FinishedRun;
 use warpmem_gpu::results::{LoadResult, Stage};
 use warpmem_sim::Histogram;
 
-/// The metrics of loads.
+/// Returns the metrics of loads.
 pub(crate) fn loads() -> Vec<Column<FinishedRun>> {
     let per_load = |name, unit, doc, get: fn(&LoadResult) -> &Histogram| {
         ratio(name, unit, doc, move |run: &FinishedRun| get(&run.result.loads).mean())
@@ -27,32 +27,32 @@ pub(crate) fn loads() -> Vec<Column<FinishedRun>> {
         per_load(
             "offchip_per_load",
             "requests",
-            "Mean number of requests of a load that the L2 could not answer from its data [WMC Fig 3].",
+            "Mean number of off-chip requests of a load: misses in the L2 [WMC Fig 3].",
             |l| &l.offchip_requests,
         ),
         per_load(
             "channels_per_load",
             "channels",
-            "Mean number of different channels among the requests of a load [Yuan Fig 14].",
+            "Mean number of distinct channels of the requests of a load [Yuan Fig 14].",
             |l| &l.channels,
         ),
         per_load(
             "banks_per_load",
             "banks",
-            "Mean number of different banks among the requests of a load [Yuan Fig 14].",
+            "Mean number of distinct banks of the requests of a load [Yuan Fig 14].",
             |l| &l.banks,
         ),
         count(
             "divergent_loads",
             "warp instructions",
-            "Loads with two or more off-chip requests; divergence and load time are about these.",
+            "Loads with two or more off-chip requests, the basis of divergence and load time.",
             |run: &FinishedRun| run.result.loads.divergence.count(),
         ),
     ];
     columns.extend(distribution(
         "divergence",
         "core cycles",
-        "Slowest minus fastest turnaround of a load's off-chip requests [WMC Fig 4a]",
+        "Difference in turnaround between the slowest and the fastest off-chip request of a load [WMC Fig 4a]",
         &[50, 90, 99],
         |run: &FinishedRun| &run.result.loads.divergence,
     ));
@@ -60,19 +60,19 @@ pub(crate) fn loads() -> Vec<Column<FinishedRun>> {
         ratio(
             "in_mc_fraction",
             "fraction",
-            "(Time in the memory controller of the slowest minus of the fastest request of a load), \
+            "Difference in memory-controller time between the slowest and the fastest request of a load, \
              summed over loads, over the sum of divergence [WMC Fig 6]. Below 0 where the slowest \
              requests spent less time there than the fastest; above 1 where they spent less time elsewhere.",
             in_mc_fraction,
         ),
-        ratio("ex_mc_fraction", "fraction", "1 - in_mc_fraction [WMC Fig 6]; like it, below 0 or above 1 where the two parts have opposite signs.", |run| {
+        ratio("ex_mc_fraction", "fraction", "1 - in_mc_fraction [WMC Fig 6]; also below 0 or above 1 where the two components have opposite signs.", |run| {
             in_mc_fraction(run).map(|fraction| 1.0 - fraction)
         }),
     ]);
     columns.extend(distribution(
         "load_time",
         "core cycles",
-        "Issue of a load with two or more off-chip requests until its last datum is back \
+        "Latency from the issue of a load with two or more off-chip requests to its last datum \
          [WMC Fig 4b, 5]",
         &[1, 25, 50, 75, 99],
         |run: &FinishedRun| &run.result.loads.load_time,
@@ -85,18 +85,18 @@ fn in_mc_fraction(run: &FinishedRun) -> Option<f64> {
     (divergence > 0).then(|| run.result.loads.in_mc_divergence as f64 / divergence as f64)
 }
 
-/// The latency of read requests, whole and by stage.
+/// Returns the latency of read requests, in total and by stage.
 pub(crate) fn latency() -> Vec<Column<FinishedRun>> {
     let mut columns = vec![count(
         "read_requests",
         "requests",
-        "Read requests that L1 did not answer, those merged into an outstanding miss too; latency is about these.",
+        "Read requests that missed in L1, including those merged into an outstanding miss; the basis of latency.",
         |run: &FinishedRun| run.result.latency.total.count(),
     )];
     columns.extend(distribution(
         "latency",
         "core cycles",
-        "Latency of read requests that L1 did not answer [Li Fig 6.5, 6.6]",
+        "Latency of read requests that missed in L1 [Li Fig 6.5, 6.6]",
         &[50, 90, 99],
         |run: &FinishedRun| &run.result.latency.total,
     ));
@@ -104,13 +104,13 @@ pub(crate) fn latency() -> Vec<Column<FinishedRun>> {
         count(
             "replies",
             "replies",
-            "Replies that the network brings to SMs, those to stores and atomics included.",
+            "Replies delivered to SMs, including those of stores and atomics.",
             |run: &FinishedRun| run.sms.replies,
         ),
         ratio(
             "reply_latency_mean",
             "core cycles",
-            "Mean time of a reply from the coalescer until its SM takes it (GPGPU-Sim's `averagemflatency`).",
+            "Mean time from the coalescer to the acceptance of the reply by its SM (GPGPU-Sim's `averagemflatency`).",
             |run: &FinishedRun| {
                 quotient(run.sms.reply_ticks, run.sms.replies * run.result.latency.ticks_per_core_cycle)
             },
@@ -130,7 +130,7 @@ pub(crate) fn latency() -> Vec<Column<FinishedRun>> {
 const STAGES: [(Stage, &str); Stage::COUNT] = [
     (
         Stage::L1,
-        "Mean time from coalescing until the request leaves L1, or the one that it joined has.",
+        "Mean time from coalescing to the departure from L1, of the request or the one that it merged into.",
     ),
     (Stage::RequestNetwork, "Mean time in the request network."),
     (Stage::L2Queue, "Mean time in the queue of the L2 slice."),

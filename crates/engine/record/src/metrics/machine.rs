@@ -1,10 +1,10 @@
-//! The metrics of the whole machine in a part of a run: in an interval, or of a kernel.
+//! The metrics of the whole machine over an interval or a kernel.
 
 use super::{SM_CYCLES, accesses, dram, queue_length_mean, schedulable_warps};
 use crate::column::{Column, count};
 use warpmem_gpu::results::IntervalCounts;
 
-/// Where the cycles of all SMs go.
+/// Returns the breakdown of the cycles of all SMs.
 pub(crate) fn stalls<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>> {
     let cycles = SM_CYCLES.into_iter().map(|(name, doc, get)| {
         let doc = format!("{doc} Sum over SMs.");
@@ -14,7 +14,7 @@ pub(crate) fn stalls<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>
     cycles.chain([schedulable]).collect()
 }
 
-/// Accesses of all L1s and of the L2, and the length of its queues.
+/// Returns the accesses of all L1s and the L2, and the L2's queue lengths.
 pub(crate) fn caches<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>> {
     let mut columns = accesses("l1", move |row| &of(row).sms.l1);
     columns.extend(accesses("l2", move |row| &of(row).l2));
@@ -22,7 +22,7 @@ pub(crate) fn caches<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>
     columns
 }
 
-/// Rows, commands and cycles of all DRAM channels.
+/// Returns rows, commands and cycles of all DRAM channels.
 pub(crate) fn channels<R: 'static>(of: fn(&R) -> &IntervalCounts) -> Vec<Column<R>> {
     let mut columns = dram::rows(move |row| of(row).banks.clone());
     columns.extend(dram::channel(move |row| &of(row).channels));

@@ -1,5 +1,5 @@
-//! Every metric, each defined once: how it is derived from raw counts, with its name, unit,
-//! definition and source. `docs/schema.md` is printed from these definitions.
+//! Every metric, defined once: its derivation from raw counts, name, unit, definition and source.
+//! `docs/schema.md` is generated from these definitions.
 //!
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC
 //! 2023.
@@ -34,7 +34,7 @@ pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
 pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, warp_fairness, work};
 
-/// Mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
+/// Returns mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
 pub(crate) fn distribution<R: 'static>(
     name: &str,
     unit: &'static str,

@@ -1,4 +1,4 @@
-//! The metrics of a network, and of the row locality of what enters and leaves it.
+//! The metrics of a network, and of row locality before and after it.
 
 use super::{distribution, flit_rate, jain_index, quotient};
 use crate::column::{Column, count, ratio};
@@ -10,19 +10,19 @@ use warpmem_sim::total;
 pub(crate) const CYCLES: &str = "network cycles";
 pub(crate) const FLIT_RATE: &str = "flits / network cycle";
 const UNTIL_DONE: &str =
-    "Cycles from the start of the run until memory is done, after the last CTA.";
+    "Cycles from the start of the run until memory is idle after the last CTA.";
 
-/// Counts and rates of a network.
+/// Returns counts and rates of a network.
 pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
     let mut columns = vec![
         count("network_cycles", CYCLES, UNTIL_DONE, move |row| of(row).cycles),
-        count("packets", "packets", "Packets that passed.", move |row| packets(of(row))),
+        count("packets", "packets", "Packets transferred.", move |row| packets(of(row))),
         count("flits", "flits", "Flits of these packets.", move |row| of(row).flits()),
     ];
     columns.extend(distribution(
         "latency",
         CYCLES,
-        "From the cycle in which a packet could enter the network until its reader can take it",
+        "Time from the cycle in which a packet could enter the network until its receiver can take it",
         &[50, 90, 99],
         move |row| &of(row).latency,
     ));
@@ -38,7 +38,7 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
         ratio(
             "throughput_per_source",
             FLIT_RATE,
-            "throughput over the nodes that can send.",
+            "throughput per node that can send.",
             move |row| {
                 let network = of(row);
                 quotient(network.flits(), network.cycles * network.sources.len() as u64)
@@ -50,29 +50,29 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
     columns
 }
 
-/// A part of the mean time of a packet: name, unit, definition and value.
+/// A component of the mean time of a packet: name, unit, definition and value.
 type Part = (&'static str, &'static str, &'static str, fn(&NetworkResult) -> Option<f64>);
 
 const PARTS: [Part; 5] = [
     (
         "wait_mean",
         CYCLES,
-        "Part of latency_mean: at the source although the packet could have left it.",
+        "Part of latency_mean: wait at the source of a packet ready to leave.",
         wait_mean,
     ),
     (
         "pipeline_mean",
         CYCLES,
-        "Part of latency_mean: routers and links of the way without other packets.",
+        "Part of latency_mean: routers and links of the path without contention.",
         |n| quotient(n.pipeline_cycles, packets(n)),
     ),
-    ("serialisation_mean", CYCLES, "Part of latency_mean: one cycle for each flit.", |n| {
+    ("serialisation_mean", CYCLES, "Part of latency_mean: one cycle per flit.", |n| {
         quotient(n.serialisation_cycles, packets(n))
     }),
     (
         "contention_mean",
         CYCLES,
-        "Part of latency_mean: what other packets cost on the way.",
+        "Part of latency_mean: contention with other packets on the path.",
         contention_mean,
     ),
     ("hops_mean", "routers", "Mean number of routers that a packet passes.", |n| {
@@ -104,7 +104,7 @@ fn links<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
         ),
         fraction(
             "buffer_utilization_mean",
-            "Flits that wait in input buffers of routers over those for which there is room; mean over \
+            "Waiting flits in input buffers of routers over their capacity; mean over \
              cycles. Null where flits do not wait in routers.",
             |network| {
                 let sum = |get: fn(&LinkResult) -> u64| network.links.iter().map(get).sum::<u64>();
@@ -114,7 +114,7 @@ fn links<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
         ),
         fraction(
             "buffer_utilization_max",
-            "buffer_utilization_mean of the fullest input buffer, all its virtual channels together.",
+            "buffer_utilization_mean of the fullest input buffer, over all its virtual channels.",
             |network| {
                 let of = |link| buffer_utilization(link, network.cycles);
                 network.links.iter().filter_map(of).max_by(f64::total_cmp)
@@ -128,7 +128,7 @@ fn fairness<R: 'static>(of: fn(&R) -> &NetworkResult) -> [Column<R>; 2] {
         ratio(
             "fairness",
             "fraction",
-            "Jain's index of the packets that the network took from each source that sent any: (sum)^2 / \
+            "Jain's index of the packets accepted from each source that sent any: (sum)^2 / \
              (sources x sum of squares). 1: from each as many; 1 / sources: all from one.",
             move |row| {
                 let sent = of(row).sources.iter().map(|source| source.packets);
@@ -138,7 +138,7 @@ fn fairness<R: 'static>(of: fn(&R) -> &NetworkResult) -> [Column<R>; 2] {
         ratio(
             "wait_max_over_mean",
             "ratio",
-            "wait_mean of the source with the longest over wait_mean of the network; null where nothing waited.",
+            "Longest wait_mean of a source over wait_mean of the network; null without waits.",
             move |row| {
                 let network = of(row);
                 let longest =
@@ -162,7 +162,7 @@ fn packets(network: &NetworkResult) -> u64 {
     network.latency.count()
 }
 
-/// Links that leave routers. Nodes may send to their routers at more than a flit per cycle.
+/// Returns the links that leave routers; nodes may inject more than one flit per cycle.
 fn from_routers(network: &NetworkResult) -> impl Iterator<Item = &LinkResult> {
     network.links.iter().filter(|link| matches!(link.from, LinkEnd::Router(_)))
 }
@@ -175,10 +175,10 @@ pub(crate) fn node_wait_mean(source: &NodeResult) -> Option<f64> {
     quotient(source.wait_cycles, source.packets)
 }
 
-/// The networks of a run in order.
+/// Returns the networks of a run in order.
 pub(crate) const DIRECTIONS: [&str; 2] = ["request", "reply"];
 
-/// The metrics of the networks in `runs`.
+/// Returns the network metrics of `runs`.
 pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
     let before = |run: &FinishedRun| locality(&total(&requests(run)?.before));
     let after = |run: &FinishedRun| locality(&total(&requests(run)?.after));
@@ -217,10 +217,10 @@ const CONVOY: &str = "Requests sent to a slice while at least a quarter of the S
     of them and four, had their next request for it, over all requests. The three slices with the most such requests \
     are left out, as they may be hot spots. Null where requests do not meet in one switch.";
 
-/// Slices that may be hot spots: no more than these and one can have a quarter of the SMs each.
+/// Most slices that can be hot spots at once, with a quarter of the SMs each.
 const HOT_SPOTS: usize = 3;
 
-/// Share of the requests that were sent in a convoy: `request_convoy` of `runs`.
+/// Returns the fraction of requests sent in a convoy: `request_convoy` of `runs`.
 pub fn request_convoy(result: &RunResult) -> Option<f64> {
     let requests = result.networks.first()?;
     let mut crowded = requests.crowded.clone();
@@ -235,17 +235,17 @@ const BEFORE: &str = "Requests of an SM as they enter the request network, over 
 const AFTER: &str = "The same of all requests to a DRAM channel as they leave the request network; \
     of several channels, sum over sum [Yuan Fig 1, 6].";
 
-/// Row locality of an SM's requests before the network.
+/// Returns the row locality of an SM's requests before the network.
 pub(crate) fn row_locality_before<R: 'static>(of: fn(&R) -> Option<&StreamResult>) -> Column<R> {
     ratio("row_locality_before", LOCALITY, BEFORE, move |row| locality(of(row)?))
 }
 
-/// Row locality of a channel's requests behind the network.
+/// Returns the row locality of a channel's requests after the network.
 pub(crate) fn row_locality_after<R: 'static>(of: fn(&R) -> Option<&StreamResult>) -> Column<R> {
     ratio("row_locality_after", LOCALITY, AFTER, move |row| locality(of(row)?))
 }
 
-/// The network of requests.
+/// Returns the request network.
 pub(crate) fn requests(run: &FinishedRun) -> Option<&NetworkResult> {
     run.result.networks.first()
 }

@@ -1,9 +1,9 @@
-//! The columns that every table begins with.
+//! The leading columns of every table.
 
 use crate::RunKey;
 use crate::column::{Column, text};
 
-/// What names a run in every table: its run id, trace, machine and the policy of every slot.
+/// Returns the key of a run in every table: run id, trace, machine and the policy of every slot.
 pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     vec![
         text(
@@ -16,7 +16,7 @@ pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
         text("machine", "Name of the machine.", move |row| &of(row).machine.name),
         text(
             "overrides",
-            "Parameters set beside the machine's own, `key=value` with semicolons between; empty where none is.",
+            "Overrides of machine parameters, `key=value` separated by semicolons; empty without any.",
             move |row| of(row).overrides(),
         ),
         text("dram_scheduler", "DRAM scheduler and its parameters.", move |row| {
@@ -46,7 +46,7 @@ pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     ]
 }
 
-/// The same for the tables with a file per run.
+/// Returns the key columns of tables with a file per run.
 pub(crate) fn run_key_columns() -> Vec<Column<RunKey>> {
     key::<RunKey>(|key| key)
 }

@@ -1,4 +1,4 @@
-//! The metrics of SMs: instructions, work, and where their cycles go.
+//! The metrics of SMs: instructions, work, and the breakdown of cycles.
 
 use super::{ipc, quotient};
 use crate::column::{Column, count, ratio};
@@ -6,7 +6,7 @@ use crate::run::FinishedRun;
 use warpmem_gpu::results::SmResult;
 use warpmem_trace::OpClass;
 
-/// Instructions, and instructions per core cycle, of a run, a kernel or an SM.
+/// Returns instructions, and instructions per core cycle, of a run, a kernel or an SM.
 pub(crate) fn instructions<R: 'static>(
     warp_instructions: fn(&R) -> u64,
     thread_instructions: fn(&R) -> u64,
@@ -40,7 +40,7 @@ pub(crate) fn instructions<R: 'static>(
     ]
 }
 
-/// Instruction and CTA counts of an SM or of all.
+/// Returns instruction and CTA counts of one SM or all.
 pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
     let mut columns = vec![
         count("ctas", "CTAs", "CTAs completed.", move |row| of(row).ctas),
@@ -71,19 +71,19 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
         count(
             "requesting_instructions",
             "warp instructions",
-            "Memory instructions that make requests: loads, stores and atomics of global and local memory.",
+            "Memory instructions with requests: loads, stores and atomics of global and local memory.",
             move |row| of(row).requesting_instructions,
         ),
         ratio(
             "channels_per_instruction",
             "channels",
-            "Mean number of different channels among the requests of such an instruction.",
+            "Mean number of distinct channels of the requests of such an instruction.",
             move |row| quotient(of(row).requested_channels, of(row).requesting_instructions),
         ),
         ratio(
             "banks_per_instruction",
             "banks",
-            "Mean number of different banks of all channels among the requests of such an instruction \
+            "Mean number of distinct banks of all channels of the requests of such an instruction \
              [Yuan Fig 14].",
             move |row| quotient(of(row).requested_banks, of(row).requesting_instructions),
         ),
@@ -96,61 +96,51 @@ pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
         count(
             "shared_bank_conflict_cycles",
             "passes",
-            "Passes beyond the first of shared-memory instructions.",
+            "Bank-conflict passes: passes of shared-memory instructions beyond the first.",
             move |row| of(row).shared_bank_conflict_cycles,
         ),
         count(
             "cluster_messages",
             "messages",
-            "Messages to the shared memory of other SMs: one for each SM that an instruction accesses there, and one for each sector that a copy from memory brings to another.",
+            "Messages to the shared memory of other SMs: one per remote SM that an instruction accesses, and one per sector that a copy from memory delivers to another SM.",
             move |row| of(row).messages,
         ),
         count(
             "cluster_message_bytes",
             "bytes",
-            "Data of these messages and of the answers to them.",
+            "Data of these messages and their replies.",
             move |row| of(row).message_bytes,
         ),
     ]);
     columns
 }
 
-/// A part of an SM's cycles: its name, its definition and its count.
+/// A class of SM cycles: name, definition and count.
 pub(crate) type CyclePart = (&'static str, &'static str, fn(&SmResult) -> u64);
 
-/// Where an SM's cycles go. `inactive_cycles` is the sum of the five that follow it.
+/// The classes of SM cycles. `inactive_cycles` is the sum of the five that follow it.
 pub(crate) const SM_CYCLES: [CyclePart; 7] = [
-    ("active_cycles", "Cycles in which the SM issues something.", |sm| sm.active_cycles),
-    (
-        "inactive_cycles",
-        "Cycles in which the SM issues nothing; sum of the next five [OWL CINV].",
-        inactive_cycles,
-    ),
-    (
-        "memory_block_cycles",
-        "Nothing issued: warps are present and all wait for memory [OWL].",
-        |sm| sm.memory_block_cycles,
-    ),
-    (
-        "no_warp_cycles",
-        "Nothing issued: no warp is on the SM while the application runs [OWL].",
-        |sm| sm.no_warp_cycles,
-    ),
+    ("active_cycles", "Cycles in which the SM issues an instruction.", |sm| sm.active_cycles),
+    ("inactive_cycles", "Cycles without issue; sum of the next five [OWL CINV].", inactive_cycles),
+    ("memory_block_cycles", "No issue: warps are resident and all wait for memory [OWL].", |sm| {
+        sm.memory_block_cycles
+    }),
+    ("no_warp_cycles", "No issue: no warp is resident while the application runs [OWL].", |sm| {
+        sm.no_warp_cycles
+    }),
     (
         "dependency_stall_cycles",
-        "Nothing issued: some warp waits for a compute result [Li Fig 6.7].",
+        "No issue: a warp waits for a compute result [Li Fig 6.7].",
         |sm| sm.dependency_stall_cycles,
     ),
     (
         "structural_stall_cycles",
-        "Nothing issued: a ready warp finds its unit or the load/store queue taken, or the warp scheduler holds it back.",
+        "No issue: a ready warp is blocked by a busy unit, a full load/store queue, or the warp scheduler.",
         |sm| sm.structural_stall_cycles,
     ),
-    (
-        "barrier_cycles",
-        "Nothing issued: some warp waits at a barrier, the others for memory.",
-        |sm| sm.barrier_cycles,
-    ),
+    ("barrier_cycles", "No issue: a warp waits at a barrier, the others for memory.", |sm| {
+        sm.barrier_cycles
+    }),
 ];
 
 fn inactive_cycles(sm: &SmResult) -> u64 {
@@ -161,14 +151,14 @@ fn inactive_cycles(sm: &SmResult) -> u64 {
         + sm.barrier_cycles
 }
 
-/// SM schedulability.
+/// Returns SM schedulability.
 pub(crate) fn schedulable_warps<R: 'static>(
     of: impl Fn(&R) -> &SmResult + Send + Sync + 'static,
 ) -> Column<R> {
     ratio(
         "schedulable_warps",
         "warps",
-        "Mean number of ready warps of an SM, over its core cycles with warps present [CaLRS].",
+        "Mean number of ready warps of an SM, over core cycles with resident warps [CaLRS].",
         move |row| {
             let sm = of(row);
             let present = sm.active_cycles + inactive_cycles(sm) - sm.no_warp_cycles;
@@ -177,12 +167,12 @@ pub(crate) fn schedulable_warps<R: 'static>(
     )
 }
 
-/// Jain's index of the warps of a kernel.
+/// Returns Jain's index of the warps of a kernel.
 pub(crate) fn warp_fairness() -> Column<FinishedRun> {
     ratio(
         "warp_fairness",
         "fraction",
-        "Jain's index of the progress of a kernel's warps, instructions over core cycles from launch to end; mean over \
+        "Jain's index of the progress of the warps of a kernel, in instructions per core cycle from launch to end; mean over \
          kernels, weighted by their warps.",
         |run: &FinishedRun| run.result.warp_fairness(),
     )

@@ -20,17 +20,16 @@
 //!                            superseded/RUN_ID ───────▶ removed when its run has been made again
 //! ```
 //!
-//! What holds at any moment, so that the process may be killed at any moment:
-//! - `unfinished` exists as long as the assembled tables are not those of the cells. Readers then take
-//!   only the cells of its runs. The streams belong in the cells; the next opening moves back those
-//!   that had been moved out.
+//! Invariants, so that the process may be killed at any moment:
+//! - `unfinished` exists while the assembled tables do not match the cells. Readers then use only the
+//!   cells of its runs. Streams belong in the cells; the next opening moves them back.
 //! - In `cells/`, a run of the plan matches the plan. While a run is replaced, its old cell is in
 //!   `superseded/`, so a finished run is never missing from both folders.
-//! - A cell that was found damaged has lost its label and no longer counts as a cell.
-//! - Whatever else is left has no final name. The next opening removes it.
+//! - A damaged cell loses its label and no longer counts as a cell.
+//! - All other remains have temporary names, and the next opening removes them.
 //!
-//! If the directory is removed or replaced under way, the next step fails, and tables that have their
-//! names already lose them: what is left may be cells, but no table that lacks some.
+//! If the directory is removed or replaced during a run, the next step fails and removes tables that
+//! already have their names: cells may remain, but no table that lacks some of them.
 
 use super::files::{at, names, remove_file, write_file};
 use super::finished::{
@@ -51,9 +50,9 @@ use std::sync::Arc;
 use warpmem_gpu::results::RunResult;
 use warpmem_support::checksum::with_checksum;
 
-/// Exists as long as the assembled tables are not those of the cells.
+/// Exists while the assembled tables do not match the cells.
 pub(super) const UNFINISHED: &str = "unfinished";
-/// The same list, beside tables that lack some of these runs.
+/// The same list, beside tables that lack some of its runs.
 pub(super) const INCOMPLETE: &str = "incomplete";
 
 /// A directory of runs, open for writing by one process.
@@ -61,13 +60,13 @@ pub struct CellStore {
     dir: PathBuf,
     staging: Staging,
     finished: FinishedCells,
-    /// Tables that were damaged when it was opened.
+    /// Tables found damaged at opening.
     damaged: Vec<PathBuf>,
 }
 
 impl CellStore {
-    /// Opens `dir` for a plan of these runs, each with everything that is `asked` for. Creates it
-    /// if it does not exist, and removes what a killed process has left.
+    /// Opens `dir` for a plan of runs, each with everything in `asked`. Creates it if it does not
+    /// exist, and removes the remains of a killed process.
     ///
     /// # Errors
     /// If another process writes it, it holds results that were not written in cells, or it cannot
@@ -93,9 +92,9 @@ impl CellStore {
         Ok(store)
     }
 
-    /// Leaves in `cells` those of the plan's runs that match it and are not damaged. Cells of the
-    /// plan that do not match go before the plan is marked, and those that match again come back
-    /// after it, so a reader never finds a cell of another plan.
+    /// Keeps in `cells` the undamaged runs that match the plan. Mismatched cells leave before the plan
+    /// is marked and cells that match again return after it, so a reader never finds a cell of another
+    /// plan.
     fn match_plan(&mut self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
         let mut places: Vec<(&str, Option<&str>)> = Vec::new();
         for key in plan {
@@ -103,7 +102,7 @@ impl CellStore {
             for folder in self.finished.folders(key, asked) {
                 match self.finished.damaged_table(folder, key.run_id(), asked)? {
                     Some(table) => {
-                        // Without a label it does not count as a cell, in whichever folder.
+                        // Without a label it does not count as a cell in any folder.
                         remove_file(&self.cell(folder, key.run_id()).join(LABEL))?;
                         self.damaged.push(table);
                     }
@@ -127,14 +126,12 @@ impl CellStore {
         move_streams_back(&self.dir)
     }
 
-    /// Tables of the plan's runs that were damaged when it was opened: their runs do not count as
-    /// finished.
+    /// Returns the tables found damaged at opening, whose runs do not count as finished.
     pub fn damaged(&self) -> &[PathBuf] {
         &self.damaged
     }
 
-    /// The runs that were finished when it was opened, and those that came and went since as
-    /// [`CellStore::take_from`] moved them.
+    /// Returns the runs finished at opening, updated by [`CellStore::take_from`].
     pub fn finished(&self) -> &FinishedCells {
         &self.finished
     }
@@ -165,7 +162,7 @@ impl CellStore {
         RunRecorder::create(folder, key, recorded).map_err(|error| self.staging.reason(error))
     }
 
-    /// Makes a finished run a cell. If its recorder is dropped instead, the run leaves nothing.
+    /// Turns a finished run into a cell. A dropped recorder leaves nothing.
     ///
     /// # Errors
     /// If the directory is gone, or its tables cannot be written.
@@ -185,8 +182,8 @@ impl CellStore {
             .map_err(|error| self.staging.reason(error))
     }
 
-    /// Moves finished runs here from another directory on the same file system: those of `runs`
-    /// that are there, with everything that is `asked` for, and not here.
+    /// Moves finished runs here from another directory on the same file system: the `runs` that the
+    /// other directory has with everything in `asked` and this one lacks.
     ///
     /// # Errors
     /// If a run cannot be moved. Each run is in one of the two directories at any moment.
@@ -206,7 +203,7 @@ impl CellStore {
         Ok(())
     }
 
-    /// Makes a complete folder the cell of a run.
+    /// Renames a complete folder to the cell of a run.
     fn name_cell(&self, folder: &Path, run_id: &str) -> Result<(), ResultsError> {
         self.supersede(run_id)?;
         let cell = self.cell(CELLS, run_id);
@@ -214,8 +211,8 @@ impl CellStore {
         self.discard(SUPERSEDED, run_id)
     }
 
-    /// Assembles the tables, in the order of `runs`, from those of them that are finished with
-    /// everything that is `asked` for. Returns how many these are.
+    /// Assembles the tables in the order of `runs` from the runs finished with everything in `asked`,
+    /// and returns their number.
     ///
     /// # Errors
     /// If the directory is gone, a cell cannot be read or a table cannot be written. The cells are
@@ -246,7 +243,7 @@ impl CellStore {
 
     /// Writes the tables of these runs, from their cells, in the hidden directory.
     fn concatenate_cells(&self, runs: &[&RunKey], cells: &[PathBuf]) -> Result<(), ResultsError> {
-        // The command names the trace's file, which may have moved since the cell was written.
+        // The command names the trace file, which may have moved since the cell was written.
         let texts = runs.iter().map(|key| key.command.as_str()).collect();
         let commands = ColumnRewrite { column: COMMAND, texts };
         for table in TABLES.iter() {
@@ -258,10 +255,10 @@ impl CellStore {
         Ok(())
     }
 
-    /// Gives the tables, which hold `runs` runs of the plan, their names. Beside tables that lack runs,
-    /// `incomplete` is there before them.
+    /// Renames the tables, which hold `runs` runs of the plan, to their final names. `incomplete` exists
+    /// before tables that lack runs.
     fn name_tables(&self, plan: &[&RunKey], runs: usize) -> Result<(), ResultsError> {
-        // Somebody may have removed it.
+        // Another process may have removed it.
         self.mark(UNFINISHED, plan)?;
         if runs == 0 {
             self.remove_tables()?;
@@ -269,7 +266,7 @@ impl CellStore {
         if runs < plan.len() {
             self.mark(INCOMPLETE, plan)?;
         }
-        // `runs` is the first table and takes its name last: where it is, everything is.
+        // `runs` is renamed last, so its presence marks complete results.
         for table in TABLES.iter().rev().filter(|_| runs > 0) {
             let name = format!("{table}.parquet");
             let last = self.dir.join(&name);
@@ -300,7 +297,7 @@ impl CellStore {
         Ok(())
     }
 
-    /// Moves a run's cell, if there is one, to where nothing reads it.
+    /// Moves the cell of a run, if there is one, to the superseded cells.
     fn supersede(&self, run_id: &str) -> Result<(), ResultsError> {
         let (cell, superseded) = (self.cell(CELLS, run_id), self.cell(SUPERSEDED, run_id));
         if !cell.exists() {
@@ -312,7 +309,7 @@ impl CellStore {
         fs::rename(&cell, &superseded).map_err(at(&superseded, "create"))
     }
 
-    /// Removes a run's directory from `folder`: renamed first, so that it is never half there.
+    /// Removes the directory of a run from `folder`, after a rename, so that it is never partial.
     fn discard(&self, folder: &str, run_id: &str) -> Result<(), ResultsError> {
         let cell = self.cell(folder, run_id);
         if !cell.exists() {
@@ -323,8 +320,8 @@ impl CellStore {
         fs::remove_dir_all(&gone).map_err(at(&gone, "remove"))
     }
 
-    /// Writes the run ids of the plan under this name. While it is [`UNFINISHED`], the tables are not
-    /// those of the cells, and readers take only the cells of these runs.
+    /// Writes the run ids of the plan to a file. While [`UNFINISHED`] exists, the tables do not match
+    /// the cells, and readers use only the cells of these runs.
     fn mark(&self, name: &str, plan: &[&RunKey]) -> Result<(), ResultsError> {
         let mut text =
             "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
@@ -344,8 +341,8 @@ impl CellStore {
     }
 }
 
-/// Moves the streams back to their cells. A stream whose cell somebody has removed goes to
-/// `superseded`: beside the tables it would be read. Files that this program has not written stay.
+/// Moves streams back to their cells. A stream without a cell moves to `superseded`, since readers
+/// would read it beside the tables. Files of other programs stay.
 fn move_streams_back(dir: &Path) -> Result<(), ResultsError> {
     for table in STREAMED {
         let folder = dir.join(table);
@@ -371,7 +368,7 @@ fn move_streams_back(dir: &Path) -> Result<(), ResultsError> {
     Ok(())
 }
 
-/// The run whose stream has this file name.
+/// Returns the run whose stream has this file name.
 fn streamed_run(name: &OsStr) -> Option<&str> {
     let run_id = name.to_str()?.strip_suffix(".parquet")?;
     (run_id.len() == 16 && run_id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(run_id)

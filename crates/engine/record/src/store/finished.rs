@@ -13,23 +13,21 @@ use warpmem_gpu::results::Fnv;
 
 /// Folder of the finished runs.
 pub(super) const CELLS: &str = "cells";
-/// Folder of cells that do not match the plan, and of streams whose run has no cell, in a folder
-/// for each table.
+/// Folder of cells that do not match the plan, and of streams without a cell, in a folder per table.
 pub(super) const SUPERSEDED: &str = "superseded";
 pub(super) const FOLDERS: [&str; 2] = [CELLS, SUPERSEDED];
-/// Says what a cell is, beside its tables.
+/// File with the label of a cell, beside its tables.
 pub(super) const LABEL: &str = "cell.json";
 
 /// The finished runs of a directory.
 pub struct FinishedCells {
     dir: PathBuf,
-    /// One map by run id for each of [`FOLDERS`].
+    /// Maps by run id, one for each of [`FOLDERS`].
     labels: [HashMap<String, Label>; 2],
 }
 
-/// A cell is taken instead of running it again if its label matches. It holds whatever the tables
-/// contain that does not follow from the run id, except for the command, which is rewritten when
-/// the tables are assembled.
+/// The label of a cell, which is reused only if its label matches. It holds the contents of the tables
+/// that do not follow from the run id, except for the command, which assembly rewrites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Label {
     trace: String,
@@ -41,7 +39,7 @@ pub(super) struct Label {
 }
 
 impl FinishedCells {
-    /// Those of `dir`; none if it does not exist.
+    /// Reads the finished runs of `dir`; none if it does not exist.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -50,12 +48,12 @@ impl FinishedCells {
         Ok(FinishedCells { dir: dir.to_owned(), labels: [cells?, superseded?] })
     }
 
-    /// Whether this run is finished, with everything that is asked for.
+    /// Whether a run is finished with everything in `asked`.
     pub fn holds(&self, key: &RunKey, asked: Recorded) -> bool {
         self.folder(key, asked).is_some()
     }
 
-    /// The first damaged table of this run, if the run is finished. Reads all its tables.
+    /// Returns the first damaged table of a finished run. Reads all its tables.
     ///
     /// # Errors
     /// If a table cannot be read.
@@ -81,12 +79,12 @@ impl FinishedCells {
         Ok(None)
     }
 
-    /// The folder that has this run, with everything that is asked for.
+    /// Returns the folder that has a run with everything in `asked`.
     pub(super) fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
         self.folders(key, asked).next()
     }
 
-    /// All such folders.
+    /// Returns all such folders.
     pub(super) fn folders(
         &self,
         key: &RunKey,
@@ -107,7 +105,7 @@ impl FinishedCells {
         self.tables(folder, run_id, asked).iter().all(|table| table.is_file())
     }
 
-    /// The files of a run. Its streams may have been moved out of the cell.
+    /// Returns the files of a run, whose streams may have moved out of the cell.
     fn tables(&self, folder: &str, run_id: &str, asked: Recorded) -> Vec<PathBuf> {
         let cell = self.dir.join(folder).join(run_id);
         let in_cell = |table: &str| cell.join(format!("{table}.parquet"));
@@ -118,14 +116,14 @@ impl FinishedCells {
         TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
     }
 
-    /// Notes that the cell of a run has moved here from another directory.
+    /// Records that the cell of a run has moved here from another directory.
     pub(super) fn take_from(&mut self, other: &mut FinishedCells, run_id: &str) {
         let [cells, superseded] = &mut self.labels;
         superseded.remove(run_id);
         cells.extend(other.labels[0].remove_entry(run_id));
     }
 
-    /// Finished runs that are not among `run_ids`.
+    /// Returns the finished runs that are not among `run_ids`.
     pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
         let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
         finished.filter(|run_id| !run_ids.contains(run_id)).collect()
@@ -144,14 +142,14 @@ impl Label {
     }
 }
 
-/// The tables that are assembled from the cells.
+/// Returns the tables assembled from the cells.
 pub(super) static TABLES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let tables = schema().into_iter().map(|table| table.name);
     tables.filter(|table| !STREAMED.contains(table)).collect()
 });
 
-/// Hash of the names and types of all columns, so that cells of a build with other columns do not
-/// match.
+/// Returns the hash of the names and types of all columns, so that cells of a build with other columns
+/// do not match.
 static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Fnv::new();
     for table in schema() {
@@ -162,8 +160,8 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!("{:016x}", hash.finish())
 });
 
-/// Run ids of the cells in `dir`, by the names of their folders: cheap enough to be asked every few
-/// seconds. None if it does not exist.
+/// Returns the run ids of the cells in `dir` from the names of their folders, cheaply enough to poll
+/// every few seconds. None if it does not exist.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -175,7 +173,7 @@ pub fn cell_names(dir: &Path) -> Result<HashSet<String>, ResultsError> {
     }
 }
 
-/// Labels of the cells in a folder; none if it does not exist.
+/// Reads the labels of the cells in a folder; none if it does not exist.
 fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
     let mut labels = HashMap::new();
     if !cells.is_dir() {
@@ -183,7 +181,7 @@ fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
     }
     for name in names(cells)? {
         let path = cells.join(&name).join(LABEL);
-        // A directory without a readable label is not a cell: the run is made again.
+        // A directory without a readable label is not a cell; the run is repeated.
         let label = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let label: Option<Label> = label;
         labels.extend(name.into_string().ok().zip(label));

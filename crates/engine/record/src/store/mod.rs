@@ -1,6 +1,6 @@
-//! Directories of results: [`ResultsWriter`] writes all tables at the end, [`CellStore`] keeps each
-//! run as soon as it is finished. Both write in a hidden directory of the results directory and
-//! rename, so that no file has its final name before it is complete.
+//! Directories of results: [`ResultsWriter`] writes all tables at the end, [`CellStore`] stores each
+//! run when it finishes. Both write to a hidden directory and rename, so that no file has its final
+//! name before it is complete.
 
 mod cells;
 mod files;
@@ -22,8 +22,8 @@ pub(crate) use recorder::STREAMED;
 pub use recorder::{Recorded, RunRecorder};
 pub use writer::ResultsWriter;
 
-/// Whether a file or folder, by its path from a results directory, is part of the results: a table,
-/// a cell, or a mark of what is missing. Other files may lie in the directory.
+/// Whether a path relative to a results directory is part of the results: a table, a cell, or a mark
+/// of missing runs. The directory may hold other files.
 pub fn is_part_of_results(within: &Path) -> bool {
     const OTHERS: [&str; 5] = [CELLS, SUPERSEDED, UNFINISHED, INCOMPLETE, LOCK];
     let first = within.iter().next().unwrap_or_default().to_string_lossy();
@@ -42,7 +42,7 @@ mod tests {
     use crate::schema;
 
     #[test]
-    fn every_table_is_part_of_results_and_other_files_are_not() {
+    fn tables_are_part_of_results_and_other_files_are_not() {
         for table in schema() {
             assert!(is_part_of_results(Path::new(&format!("{}.parquet", table.name))));
         }

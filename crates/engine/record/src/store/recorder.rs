@@ -1,4 +1,4 @@
-//! Records a run while it is simulated: the tables that have a file per run.
+//! The recorder of a run during simulation: the tables with a file per run.
 
 use super::files::at;
 use crate::file::{Stream, StreamedRow};
@@ -9,13 +9,13 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted};
 
-/// Names of these tables.
+/// Names of the tables with a file per run.
 pub(crate) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
 
-/// What is recorded of a run in addition to its counts.
+/// The streams recorded in addition to the counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// A row for every load: by far the largest table of a run.
+    /// A row per load: by far the largest table of a run.
     pub loads: bool,
     /// Length of an interval, core cycles.
     pub intervals: Option<NonZeroU64>,
@@ -23,21 +23,21 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Whether everything that is `asked` for is recorded, in the same way.
+    /// Whether everything in `asked` is recorded, in the same way.
     pub fn covers(&self, asked: &Recorded) -> bool {
         (self.loads || !asked.loads)
             && (asked.intervals.is_none() || self.intervals == asked.intervals)
             && (asked.requests.is_none() || self.requests == asked.requests)
     }
 
-    /// The tables that are recorded.
+    /// Returns the recorded tables.
     pub(super) fn tables(&self) -> impl Iterator<Item = &'static str> {
         let is_recorded = [self.loads, self.requests.is_some(), self.intervals.is_some()];
         STREAMED.into_iter().zip(is_recorded).filter_map(|(table, is)| is.then_some(table))
     }
 }
 
-/// Records one run; the engine gives it the rows.
+/// A recorder of one run, fed with rows by the engine.
 pub struct RunRecorder {
     pub(super) key: RunKey,
     /// Holds its files until it is finished.
@@ -49,7 +49,7 @@ pub struct RunRecorder {
 }
 
 impl RunRecorder {
-    /// Creates `folder`, and in it `TABLE.parquet` for each table that is recorded.
+    /// Creates `folder` with a file `TABLE.parquet` per recorded table.
     pub(super) fn create(
         folder: PathBuf,
         key: RunKey,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_recorded_must_be_what_is_asked_for() {
+    fn the_recorded_streams_must_include_those_asked_for() {
         let none = Recorded::default();
         let loads = Recorded { loads: true, ..none };
         let [thousand, ten] =

@@ -13,8 +13,8 @@ pub(super) const LOCK: &str = ".lock";
 /// Prefix of the hidden directory. Other temporary files in a results directory have other names.
 pub(super) const PREFIX: &str = ".partial-results-";
 
-/// A hidden directory in a results directory. The results directory is locked as long as this value
-/// lives; what is left in the hidden directory is removed with it.
+/// A hidden directory in a results directory, which is locked while this value exists. Dropping it
+/// removes the hidden directory.
 pub(super) struct Staging {
     // Dropped before the lock.
     folder: TempDir,
@@ -23,7 +23,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Locks the existing `dir` and removes what a killed process has left.
+    /// Locks the existing `dir` and removes the remains of a killed process.
     ///
     /// # Errors
     /// If another process writes `dir`, or it cannot be read or written.
@@ -35,7 +35,7 @@ impl Staging {
         Ok(Staging { folder, lock, dir: dir.to_owned() })
     }
 
-    /// Fails if the results directory is no longer the one that was locked.
+    /// Fails if the results directory has been replaced since it was locked.
     ///
     /// # Errors
     /// [`ResultsError::Gone`].
@@ -46,7 +46,7 @@ impl Staging {
         }
     }
 
-    /// The reason of a failure to write: the directory is gone, or else `error`.
+    /// Returns the reason of a write failure: the directory is gone, or else `error`.
     pub fn reason(&self, error: ResultsError) -> ResultsError {
         self.check().err().unwrap_or(error)
     }
@@ -76,8 +76,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A file that stays is not locked, and the next process can lock it. In a directory that has
-        // been replaced, the file is another process's.
+        // A remaining file is unlocked, and the next process can lock it. In a replaced directory the
+        // file belongs to another process.
         if has_its_name(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
@@ -88,7 +88,7 @@ fn is_locked_by_us(file: &File, path: &Path) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(has_its_name(file, path)),
         Err(TryLockError::WouldBlock) => Ok(false),
-        // Some network file systems have no locks: there the user must not start two processes.
+        // Some network file systems have no locks; there the user must not start two processes.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -107,7 +107,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// An open file keeps its name.
+/// Without inodes: an open file keeps its name.
 #[cfg(not(unix))]
 fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_locked_by_one_at_a_time_and_left_as_it_was() {
+    fn one_writer_locks_a_directory_and_leaves_it_unchanged() {
         let dir = tempdir().unwrap();
         let staging = Staging::open(dir.path()).unwrap();
         fs::write(staging.path().join("half"), "").unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_leaves_goes_and_nothing_else() {
+    fn only_the_remains_of_a_killed_process_are_removed() {
         let dir = tempdir().unwrap();
         fs::write(dir.path().join(LOCK), "").unwrap();
         fs::create_dir_all(dir.path().join(".partial-results-x/unfinished")).unwrap();
@@ -163,7 +163,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_lock_whose_file_has_gone_is_none() {
+    fn a_lock_without_its_file_is_invalid() {
         let dir = tempdir().unwrap();
         let path = dir.path().join(LOCK);
         let file = File::create(&path).unwrap();
@@ -176,7 +176,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_directory_that_was_replaced_is_another() {
+    fn a_replaced_directory_is_detected() {
         let parent = tempdir().unwrap();
         let [dir, away] = ["dir", "away"].map(|name| parent.path().join(name));
         fs::create_dir(&dir).unwrap();

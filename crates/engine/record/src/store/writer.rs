@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RunResult};
 
-/// Contents of a finished results directory, in the order in which they take their names:
-/// `runs.parquet` is last, so where it is, everything is.
+/// Contents of a finished results directory in renaming order. `runs.parquet` is last, so its presence
+/// marks complete results.
 pub(super) const CONTENTS: [&str; 14] = [
     LoadRow::TABLE,
     RequestRow::TABLE,
@@ -34,23 +34,23 @@ pub(super) const CONTENTS: [&str; 14] = [
     "runs.parquet",
 ];
 
-/// Staging folder of incomplete files, in a folder for each run.
+/// Staging folder of incomplete files, with a folder per run.
 const UNFINISHED: &str = "unfinished";
 
 /// Writes the results of several runs into one directory.
 ///
-/// Runs may be recorded at the same time and finish in any order on any threads; the files are the
-/// same. Everything is written in a hidden directory and moved to its final name by
-/// [`ResultsWriter::finish`]; a writer that is dropped before that leaves nothing.
+/// Runs may be recorded concurrently and finish in any order on any thread; the files do not change.
+/// Files are written in a hidden directory and renamed by [`ResultsWriter::finish`]; a writer dropped
+/// earlier leaves nothing.
 pub struct ResultsWriter {
     dir: PathBuf,
     staging: Staging,
     runs: Mutex<Runs>,
-    /// Dropped after the staging directory in it.
+    /// Dropped after the staging directory that it contains.
     _made: Option<MadeDirectory>,
 }
 
-/// A directory that did not exist before. It is removed again if it stays empty.
+/// A created directory, removed again if it stays empty.
 struct MadeDirectory(PathBuf);
 
 impl Drop for MadeDirectory {
@@ -63,12 +63,12 @@ impl Drop for MadeDirectory {
 #[derive(Default)]
 struct Runs {
     begun: HashSet<String>,
-    /// By the index that was given at their beginning.
+    /// Finished runs, by the index given at their start.
     finished: BTreeMap<usize, Arc<FinishedRun>>,
 }
 
 impl ResultsWriter {
-    /// Creates `dir` if it does not exist; it is removed again if it gets no results.
+    /// Creates `dir` if it does not exist, and removes it again without results.
     ///
     /// # Errors
     /// If `dir` holds results already, another process writes it, or it cannot be created or
@@ -96,8 +96,7 @@ impl ResultsWriter {
         RunRecorder::create(folder, key, recorded)
     }
 
-    /// Adds a finished run, whose rows are at position `index` in the tables. If its recorder is
-    /// dropped instead, the run leaves nothing.
+    /// Adds a finished run at position `index` of the tables. A dropped recorder leaves nothing.
     ///
     /// # Errors
     /// If the directory is gone, or its rows could not be written.
@@ -122,11 +121,11 @@ impl ResultsWriter {
         Ok(())
     }
 
-    /// Writes the tables of all finished runs and gives everything its final name. Without a
+    /// Writes the tables of all finished runs and renames everything to its final name. Without a
     /// finished run it leaves nothing.
     ///
     /// # Errors
-    /// If the directory is gone, or a file cannot be written or named. Nothing keeps its name then.
+    /// If the directory is gone, or a file cannot be written or named. No file then keeps its final name.
     pub fn finish(self) -> Result<(), ResultsError> {
         let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner).finished;
         if runs.is_empty() {
@@ -158,7 +157,7 @@ impl ResultsWriter {
     }
 }
 
-/// Removes a table that has its name, as far as possible.
+/// Removes a table with its final name, as far as possible.
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

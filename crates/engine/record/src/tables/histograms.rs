@@ -15,7 +15,7 @@ struct Distribution {
     name: &'static str,
     /// Unit of the values.
     unit: &'static str,
-    /// What has these values.
+    /// The items that are counted.
     of: &'static str,
     buckets: fn(&FinishedRun) -> Vec<Bucket>,
 }
@@ -60,7 +60,7 @@ const DISTRIBUTIONS: [Distribution; 13] = [
     Distribution {
         name: "latency",
         unit: "core cycles",
-        of: "read requests that L1 did not answer [Li Fig 6.5, 6.6]",
+        of: "read requests that missed in L1 [Li Fig 6.5, 6.6]",
         buckets: |run| buckets(&run.result.latency.total),
     },
     Distribution {
@@ -84,13 +84,13 @@ const DISTRIBUTIONS: [Distribution; 13] = [
     Distribution {
         name: "critical_field",
         unit: "requests",
-        of: "requests that arrive at the queue of a slice [CaLRS Fig 6]",
+        of: "arrivals at the queue of a slice [CaLRS Fig 6]",
         buckets: |run| buckets(&run.slices.queue.critical_fields),
     },
     Distribution {
         name: "queue_occupancy",
         unit: "requests",
-        of: "DRAM cycles, those of all channels together",
+        of: "DRAM cycles of all channels",
         buckets: |run| by_value(&run.channels.occupancy_cycles),
     },
     Distribution {
@@ -117,7 +117,7 @@ fn by_value(counts: &[u64]) -> Vec<Bucket> {
     counted.map(|(value, &count)| (value, value, count)).collect()
 }
 
-/// A row about one bucket.
+/// A row for one bucket.
 pub(crate) struct HistogramRow {
     run: Arc<FinishedRun>,
     distribution: &'static Distribution,
@@ -125,7 +125,7 @@ pub(crate) struct HistogramRow {
 }
 
 impl HistogramRow {
-    /// One row for each bucket of the run, distribution by distribution.
+    /// Returns one row per bucket of the run, ordered by distribution.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = HistogramRow> {
         DISTRIBUTIONS.iter().flat_map(move |distribution| {
             let row = move |bucket| HistogramRow { run: Arc::clone(run), distribution, bucket };
@@ -134,7 +134,7 @@ impl HistogramRow {
     }
 }
 
-/// The columns of `histograms`.
+/// Returns the columns of `histograms`.
 pub(crate) fn histogram_columns() -> Vec<Column<HistogramRow>> {
     let mut columns = metrics::key::<HistogramRow>(|row| &row.run.key);
     columns.extend([
@@ -155,7 +155,7 @@ pub(crate) fn histogram_columns() -> Vec<Column<HistogramRow>> {
         count(
             "count",
             "",
-            "How many of what is counted have such a value; buckets of none have no row.",
+            "Items with a value in the bucket; empty buckets have no row.",
             |row: &HistogramRow| row.bucket.2,
         ),
     ]);
@@ -165,5 +165,5 @@ pub(crate) fn histogram_columns() -> Vec<Column<HistogramRow>> {
 fn names() -> String {
     let of = |d: &Distribution| format!("`{}` (of {})", d.name, d.of);
     let all: Vec<String> = DISTRIBUTIONS.iter().map(of).collect();
-    format!("What is counted by value: {}.", all.join(", "))
+    format!("Items counted by value: {}.", all.join(", "))
 }

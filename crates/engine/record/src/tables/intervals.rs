@@ -7,7 +7,7 @@ use warpmem_gpu::results::IntervalRow;
 
 impl StreamedRow for IntervalRow {
     const TABLE: &'static str = "intervals";
-    /// Few, as rows are wide and runs have few of them.
+    /// Small: rows are wide, and a run has few.
     const GROUP_ROWS: usize = 1 << 12;
 
     fn columns() -> Vec<Column<IntervalRow>> {
@@ -28,7 +28,7 @@ fn time_and_work() -> Vec<Column<IntervalRow>> {
         count(
             "cycles",
             "core cycles",
-            "Length. The last interval ends with the last CTA, and its counts of memory with memory: see dram_cycles.",
+            "Length. The last interval ends with the last CTA, its memory counts when memory is idle (dram_cycles).",
             |r: &IntervalRow| r.cycles,
         ),
     ];
@@ -41,7 +41,7 @@ fn time_and_work() -> Vec<Column<IntervalRow>> {
     columns.push(count(
         "resident_warps",
         "warps",
-        "Warps on the SMs at the end of the interval, those that pause or wait included.",
+        "Resident warps at the end of the interval, paused and waiting ones included.",
         |r: &IntervalRow| r.resident_warps,
     ));
     columns
@@ -53,19 +53,19 @@ fn memory() -> Vec<Column<IntervalRow>> {
         count(
             "read_requests",
             "requests",
-            "Read requests that L1 did not answer, merged ones too, and that came back in the interval.",
+            "Read requests that missed in L1, merged ones included, with their reply in the interval.",
             |r: &IntervalRow| r.counts.read_requests,
         ),
         ratio(
             "latency_mean",
             "core cycles",
-            "Mean latency of the read requests that came back in the interval.",
+            "Mean latency of these read requests.",
             |r: &IntervalRow| quotient(r.counts.read_latency, r.counts.read_requests),
         ),
         count(
             "requests_in_flight",
             "requests",
-            "Requests anywhere between L1 and DRAM at the end of the interval, what the L2 asks for itself included.",
+            "Requests in flight between L1 and DRAM at the end of the interval, the L2's own included.",
             |r: &IntervalRow| r.requests_in_flight,
         ),
     ]);

@@ -24,7 +24,7 @@ impl StreamedRow for LoadRow {
             counted(
                 "load_time",
                 "core cycles",
-                "Issue until the last datum is back [WMC Fig 4b].",
+                "Latency from issue to the last datum [WMC Fig 4b].",
                 |l| l.load_time,
             ),
             counted("requests", "requests", "Requests after coalescing [CaLRS Fig 4].", |l| {
@@ -33,29 +33,29 @@ impl StreamedRow for LoadRow {
             counted(
                 "offchip_requests",
                 "requests",
-                "Requests that the L2 could not answer from its data [WMC Fig 3].",
+                "Off-chip requests: misses in the L2 [WMC Fig 3].",
                 |l| l.offchip_requests.into(),
             ),
             counted(
                 "channels",
                 "channels",
-                "Different channels among the requests [Yuan Fig 14].",
+                "Distinct channels of the requests [Yuan Fig 14].",
                 |l| l.channels.into(),
             ),
-            counted("banks", "banks", "Different banks among the requests [Yuan Fig 14].", |l| {
+            counted("banks", "banks", "Distinct banks of the requests [Yuan Fig 14].", |l| {
                 l.banks.into()
             }),
             maybe_count(
                 "divergence",
                 "core cycles",
-                "Slowest minus fastest turnaround of the off-chip requests [WMC Fig 4a]; null with fewer \
+                "Difference in turnaround between the slowest and the fastest off-chip request [WMC Fig 4a]; null with fewer \
                  than two of them.",
                 |l: &LoadRow| l.divergence,
             ),
             maybe_signed(
                 "in_mc_divergence",
                 "core cycles",
-                "Time in the memory controller of the slowest minus of the fastest off-chip request; over \
+                "Difference in memory-controller time between the slowest and the fastest off-chip request; over \
                  divergence, the load's in_mc_fraction [WMC Fig 6].",
                 |l: &LoadRow| l.in_mc_divergence,
             ),

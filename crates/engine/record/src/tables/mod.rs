@@ -1,4 +1,4 @@
-//! The tables that a run leaves, column by column.
+//! The tables of a run, column by column.
 
 mod histograms;
 mod intervals;
@@ -30,7 +30,7 @@ pub(crate) use runs::COMMAND;
 pub use runs::{run_columns, run_row_json};
 pub use schema::{ColumnInfo, Table, schema};
 
-/// The rows of `kernels` for one run, as [`run_row_json`].
+/// Returns the rows of `kernels` for one run, in the form of [`run_row_json`].
 pub fn kernel_rows_json(key: &RunKey, result: &RunResult) -> Vec<Map<String, Value>> {
     let run = Arc::new(FinishedRun::new(key.clone(), result.clone()));
     let columns = kernel_columns();
@@ -38,11 +38,11 @@ pub fn kernel_rows_json(key: &RunKey, result: &RunResult) -> Vec<Map<String, Val
     UnitRow::kernels(&run).map(row).collect()
 }
 
-/// Takes tables, one after the other.
+/// A consumer of tables.
 pub(crate) trait Tables {
     type Error;
 
-    /// The table `name`.
+    /// Takes the table `name`.
     fn take<R, B: Borrow<R>>(
         &mut self,
         name: &'static str,
@@ -51,7 +51,7 @@ pub(crate) trait Tables {
     ) -> Result<(), Self::Error>;
 }
 
-/// Gives every table of the runs to `tables`, except those with a file per run.
+/// Passes every table of the runs to `tables`, except those with a file per run.
 pub(crate) fn hand_out<T: Tables>(
     tables: &mut T,
     runs: &[Arc<FinishedRun>],
@@ -75,7 +75,7 @@ pub(crate) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(
     hand_out(&mut Files(folder), runs)
 }
 
-/// A file for each table.
+/// Writes one file per table.
 struct Files<'a>(&'a Path);
 
 impl Tables for Files<'_> {

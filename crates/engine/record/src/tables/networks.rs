@@ -1,4 +1,4 @@
-//! The columns of the tables about networks: as a whole, by node and by link.
+//! The columns of the network tables: whole networks, nodes and links.
 
 use super::rows::{LinkRow, NodeRow, Side, UnitRow};
 use crate::column::{Column, count, ratio, text};
@@ -6,7 +6,7 @@ use crate::metrics::network::{self, CYCLES, DIRECTIONS, FLIT_RATE};
 use crate::metrics::{self, flit_rate};
 use warpmem_network::LinkEnd;
 
-/// The columns of `networks`: one row per run and direction.
+/// Returns the columns of `networks`: one row per run and direction.
 pub(crate) fn network_columns() -> Vec<Column<UnitRow>> {
     let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
     columns.push(direction(|row: &UnitRow| row.unit));
@@ -14,7 +14,7 @@ pub(crate) fn network_columns() -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// The columns of `network_nodes`: one row per run, direction, side and node.
+/// Returns the columns of `network_nodes`: one row per run, direction, side and node.
 pub(crate) fn node_columns() -> Vec<Column<NodeRow>> {
     let mut columns = metrics::key::<NodeRow>(|row| &row.run.key);
     columns.extend([
@@ -28,15 +28,15 @@ pub(crate) fn node_columns() -> Vec<Column<NodeRow>> {
         count(
             "node",
             "",
-            "Index of the node on its side: SMs, or groups of `network.sms_per_node`, and L2 slices.",
+            "Index of the node on its side: SMs or groups of `network.sms_per_node` SMs, or L2 slices.",
             |row: &NodeRow| row.node as u64,
         ),
-        count("packets", "packets", "Packets sent or taken.", |row: &NodeRow| row.counts().packets),
+        count("packets", "packets", "Packets sent or received.", |row: &NodeRow| row.counts().packets),
         count("flits", "flits", "Flits of these packets.", |row: &NodeRow| row.counts().flits),
         ratio(
             "wait_mean",
             CYCLES,
-            "Mean time of a packet at its source although it could have left it; null of destinations.",
+            "Mean time of a packet at its source with the network ready to take it; null for destinations.",
             |row: &NodeRow| match row.side {
                 Side::Source => network::node_wait_mean(row.counts()),
                 Side::Destination => None,
@@ -49,10 +49,10 @@ pub(crate) fn node_columns() -> Vec<Column<NodeRow>> {
     columns
 }
 
-/// The columns of `network_links`: one row per run, direction and link.
+/// Returns the columns of `network_links`: one row per run, direction and link.
 pub(crate) fn link_columns() -> Vec<Column<LinkRow>> {
     const KIND: &str = "`source`, `router` or `destination`.";
-    const INDEX: &str = "Index among those of its kind.";
+    const INDEX: &str = "Index among the nodes of its kind.";
     let mut columns = metrics::key::<LinkRow>(|row| &row.run.key);
     columns.extend([
         direction(|row: &LinkRow| row.network),
@@ -60,21 +60,21 @@ pub(crate) fn link_columns() -> Vec<Column<LinkRow>> {
         count("from_index", "", INDEX, |row: &LinkRow| index(row.link().from)),
         text("to_kind", KIND, |row: &LinkRow| kind(row.link().to)),
         count("to_index", "", INDEX, |row: &LinkRow| index(row.link().to)),
-        count("flits", "flits", "Flits that passed.", |row: &LinkRow| row.link().flits),
+        count("flits", "flits", "Flits transferred.", |row: &LinkRow| row.link().flits),
         ratio("utilization", "flits / network cycle", "Flits over cycles.", |row: &LinkRow| {
             flit_rate(row.link().flits, row.network().cycles)
         }),
         count(
             "buffer_flits",
             "flits",
-            "Flits for which there is room at its end, all virtual channels together; 0 where flits do \
+            "Buffer capacity at its end in flits, over all virtual channels; 0 where flits do \
              not wait there.",
             |row: &LinkRow| row.link().buffer_flits,
         ),
         ratio(
             "buffer_utilization",
             "fraction",
-            "Flits that wait at its end over those for which there is room; mean over cycles.",
+            "Waiting flits at its end over its buffer capacity; mean over cycles.",
             |row: &LinkRow| network::buffer_utilization(row.link(), row.network().cycles),
         ),
     ]);
@@ -95,7 +95,7 @@ fn index(end: LinkEnd) -> u64 {
 }
 
 fn direction<R: 'static>(network: fn(&R) -> usize) -> Column<R> {
-    text("direction", "`request`: from SMs to slices; `reply`: back.", move |row| {
+    text("direction", "`request`: from SMs to slices; `reply`: from slices to SMs.", move |row| {
         DIRECTIONS[network(row)]
     })
 }

@@ -1,4 +1,4 @@
-//! The columns of `requests`: one row per request of the sample.
+//! The columns of `requests`: one row per sampled request.
 
 use crate::column::{Column, count, ratio, text};
 use crate::file::GROUP_ROWS;
@@ -31,20 +31,18 @@ fn identity() -> Vec<Column<RequestRow>> {
         count("address", "bytes", "Address of its first sector.", |r: &RequestRow| r.address),
         text(
             "kind",
-            "What it asks for: read, write, atomic, or fetch, the rest of a sector that a store covers in part.",
+            "Kind: read, write, atomic, or fetch of the rest of a partly written sector.",
             |r: &RequestRow| r.kind.name(),
         ),
-        index("slice", "Index of the L2 slice that the SM asks.", |r| r.slice),
+        index("slice", "Index of the L2 slice that the SM accesses.", |r| r.slice),
         index("channel", "Index of the DRAM channel.", |r| r.channel),
         index("bank", "Index of the bank in its channel.", |r| r.bank),
         index("row", "Index of the row in its bank.", |r| r.row),
-        index("offchip", "1 if the L2 could not answer it from its data, else 0.", |r| {
-            u32::from(r.dram.is_some())
-        }),
+        index("offchip", "1 for a miss in the L2, else 0.", |r| u32::from(r.dram.is_some())),
     ]
 }
 
-/// The times at which a request passes each boundary, in that order.
+/// Returns the columns of the times at which a request passes each boundary, in order.
 fn times() -> Vec<Column<RequestRow>> {
     let time = |name, doc, ticks: fn(&RequestRow) -> u64| {
         ratio(name, "core cycles", doc, move |r: &RequestRow| Some(cycles(r, ticks(r))))
@@ -56,16 +54,20 @@ fn times() -> Vec<Column<RequestRow>> {
         })
     };
     vec![
-        time("created", "When it was coalesced, from the start of the run.", |r| r.created),
-        time("l1_missed", "When it left L1 for the network.", |r| r.l1_missed),
-        time("l2_arrived", "When it stood in the queue of its slice.", |r| r.l2_arrived),
-        time("l2_served", "When it had its turn at the tags of its slice.", |r| r.l2_served),
-        in_dram("dram_entered", "When it entered the queue of its channel", |t| t.entered),
-        in_dram("dram_started", "When its first DRAM command was issued", |t| t.started),
-        in_dram("dram_finished", "When DRAM was done with it, as `dram.done_with` says", |t| {
-            t.finished
+        time("created", "Time of coalescing, from the start of the run.", |r| r.created),
+        time("l1_missed", "Time of departure from L1 to the network.", |r| r.l1_missed),
+        time("l2_arrived", "Time of arrival in the queue of its slice.", |r| r.l2_arrived),
+        time("l2_served", "Time of its lookup in the tags of its slice.", |r| r.l2_served),
+        in_dram("dram_entered", "Time of entry into the queue of its channel", |t| t.entered),
+        in_dram("dram_started", "Time of its first DRAM command", |t| t.started),
+        in_dram(
+            "dram_finished",
+            "Time of completion in DRAM, as defined by `dram.done_with`",
+            |t| t.finished,
+        ),
+        time("replied", "Time of entry of its reply into the reply queue of its slice.", |r| {
+            r.replied
         }),
-        time("replied", "When its reply entered the reply queue of its slice.", |r| r.replied),
         time("returned", "When it was back at its SM.", |r| r.returned),
     ]
 }

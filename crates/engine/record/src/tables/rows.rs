@@ -1,4 +1,4 @@
-//! The rows of the tables about the units of a run.
+//! The rows of the tables of units.
 
 use crate::run::FinishedRun;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use warpmem_dram::{BankResult, ChannelResult};
 use warpmem_gpu::results::{CounterResult, IntervalCounts, KernelResult, SliceResult, SmResult};
 use warpmem_network::{LinkResult, NetworkResult, NodeResult};
 
-/// A row about one unit of a run; units are numbered from 0.
+/// A row for one unit of a run; units are numbered from 0.
 pub(crate) struct UnitRow {
     pub(crate) run: Arc<FinishedRun>,
     pub(crate) unit: usize,
@@ -41,12 +41,12 @@ impl UnitRow {
         &self.run.result.kernels[self.unit]
     }
 
-    /// What units counted for the kernel, which [`is_alone`](UnitRow::is_alone).
+    /// Returns the counts of the units for the kernel, which [`is_alone`](UnitRow::is_alone).
     pub(crate) fn kernel_counts(&self) -> &IntervalCounts {
         self.kernel().counts.as_ref().expect("other kernels have no values in these columns")
     }
 
-    /// Whether no kernel ran beside this one, so that units counted for it alone.
+    /// Whether no other kernel ran concurrently, so that the counts of units are its own.
     pub(crate) fn is_alone(&self) -> bool {
         self.kernel().counts.is_some()
     }
@@ -68,14 +68,14 @@ impl UnitRow {
     }
 }
 
-/// A row about one counter of a policy.
+/// A row for one counter of a policy.
 pub(crate) struct CounterRow {
     pub(crate) run: Arc<FinishedRun>,
     index: usize,
 }
 
 impl CounterRow {
-    /// One row for each counter of the run, channel by channel.
+    /// Returns one row per counter of the run, ordered by channel.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = CounterRow> {
         let count = run.result.counters.len();
         (0..count).map(move |index| CounterRow { run: Arc::clone(run), index })
@@ -86,7 +86,7 @@ impl CounterRow {
     }
 }
 
-/// A row about one bank.
+/// A row for one bank.
 pub(crate) struct BankRow {
     pub(crate) run: Arc<FinishedRun>,
     pub(crate) channel: usize,
@@ -94,7 +94,7 @@ pub(crate) struct BankRow {
 }
 
 impl BankRow {
-    /// One row for each bank of the run, channel by channel.
+    /// Returns one row per bank of the run, ordered by channel.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = BankRow> {
         run.result.channels.iter().enumerate().flat_map(move |(channel, counts)| {
             (0..counts.banks.len()).map(move |bank| BankRow { run: Arc::clone(run), channel, bank })
@@ -106,14 +106,14 @@ impl BankRow {
     }
 }
 
-/// What a node of a network does.
+/// The side of a network node.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Source,
     Destination,
 }
 
-/// A row about one node of a network, on one side.
+/// A row for one node of a network, on one side.
 pub(crate) struct NodeRow {
     pub(crate) run: Arc<FinishedRun>,
     pub(crate) network: usize,
@@ -122,7 +122,7 @@ pub(crate) struct NodeRow {
 }
 
 impl NodeRow {
-    /// One row for each node of the run, network by network, sources first.
+    /// Returns one row per node of the run, ordered by network, sources first.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = NodeRow> {
         run.result.networks.iter().enumerate().flat_map(move |(network, counts)| {
             let row = move |side, node| NodeRow { run: Arc::clone(run), network, side, node };
@@ -145,7 +145,7 @@ impl NodeRow {
     }
 }
 
-/// A row about one link of a network.
+/// A row for one link of a network.
 pub(crate) struct LinkRow {
     pub(crate) run: Arc<FinishedRun>,
     pub(crate) network: usize,
@@ -153,7 +153,7 @@ pub(crate) struct LinkRow {
 }
 
 impl LinkRow {
-    /// One row for each link of the run, network by network.
+    /// Returns one row per link of the run, ordered by network.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = LinkRow> {
         run.result.networks.iter().enumerate().flat_map(move |(network, counts)| {
             (0..counts.links.len()).map(move |link| LinkRow { run: Arc::clone(run), network, link })

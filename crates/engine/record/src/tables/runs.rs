@@ -7,17 +7,17 @@ use crate::{ENGINE_VERSION, RunKey};
 use serde_json::{Map, Value};
 use warpmem_gpu::results::RunResult;
 
-/// The column of `runs` that contains file names.
+/// The column of `runs` with file names.
 pub(crate) const COMMAND: &str = "command";
 
-/// The columns of `runs`: key, provenance, and all scalar metrics.
+/// Returns the columns of `runs`: key, provenance, and all scalar metrics.
 pub fn run_columns() -> Vec<Column<FinishedRun>> {
     let mut columns = metrics::key::<FinishedRun>(|run| &run.key);
     columns.extend(provenance());
     columns.push(count(
         "cycles",
         "core cycles",
-        "First CTA launch to last CTA completion.",
+        "Cycles from the first CTA launch to the last CTA completion.",
         |run: &FinishedRun| run.result.core_cycles,
     ));
     columns.extend(metrics::instructions::<FinishedRun>(
@@ -55,7 +55,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns
 }
 
-/// The row of `runs` for one run: names and order of its columns, numbers as numbers.
+/// Returns the row of `runs` for one run, with columns in order and numbers as numbers.
 pub fn run_row_json(key: &RunKey, result: &RunResult) -> Map<String, Value> {
     let run = FinishedRun::new(key.clone(), result.clone());
     run_columns()
@@ -75,13 +75,13 @@ fn launches() -> Vec<Column<FinishedRun>> {
         count(
             "simulated_kernels",
             "launches",
-            "Launches that were simulated; the others count as these do ([approximate runs](sampling.md#approximate-runs)).",
+            "Simulated launches; the others are extrapolated from them ([approximate runs](sampling.md#approximate-runs)).",
             |run: &FinishedRun| run.result.kernels.len() as u64,
         ),
         ratio(
             "cycles_error",
             "fraction",
-            "Standard error of `cycles`, from the differences among launches that stand for others; null where none \
+            "Standard error of `cycles`, from the differences among representative launches; null where none \
              does, or none like it was simulated beside it.",
             |run: &FinishedRun| run.result.cycles_error(),
         ),
@@ -95,23 +95,23 @@ fn provenance() -> Vec<Column<FinishedRun>> {
         }),
         text(
             "engine_version",
-            "Version of Warpmem, and behind `+` a hash of the engine's source.",
+            "Version of Warpmem, followed by `+` and a hash of the engine's source.",
             |_| ENGINE_VERSION,
         ),
         text(
             COMMAND,
-            "Command that makes the run alone, with its files as they were named; in a sweep, from the folder of the plan.",
+            "Command that reproduces the run, with files as given; in a sweep, relative to the folder of the plan.",
             |run: &FinishedRun| &run.key.command,
         ),
         maybe_count(
             "seed",
             "",
-            "Seed of the run; null where its policies take none. Those that draw at random have a fixed one: a run is always the same.",
+            "Seed of the run; null where its policies take none. Random policies have a fixed seed, so runs are deterministic.",
             |run: &FinishedRun| run.key.seed,
         ),
         text(
             "parameters",
-            "Every machine parameter after overrides: a JSON object with dotted names.",
+            "All machine parameters after overrides: a JSON object with dotted names.",
             |run: &FinishedRun| run.key.parameters(),
         ),
     ]

@@ -11,7 +11,7 @@ use crate::file::StreamedRow;
 use crate::metrics::run_key_columns;
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow};
 
-/// A table that runs leave.
+/// A table of results.
 pub struct Table {
     pub name: &'static str,
     pub doc: &'static str,
@@ -30,18 +30,14 @@ pub struct ColumnInfo {
     pub doc: String,
 }
 
-/// Every table, in the order of the documentation.
+/// Returns every table in the order of the documentation.
 pub fn schema() -> Vec<Table> {
     let table = |name, doc, columns| Table { name, doc, columns };
     vec![
-        table(
-            "runs",
-            "One row per run: how it was made, and all its scalar metrics.",
-            infos(&run_columns()),
-        ),
+        table("runs", "One row per run: its inputs and all scalar metrics.", infos(&run_columns())),
         table(
             "kernels",
-            "One row per kernel launch. Columns from `active_cycles` on are about the whole machine from the start of the \
+            "One row per kernel launch. Columns from `active_cycles` on cover the whole machine from the start of the \
              kernel to the start of the next, so that their counts add up to those of the run; null where another kernel \
              ran beside it. [Metrics](metrics.md#kernels) says what falls to which kernel.",
             infos(&kernel_columns()),
@@ -57,17 +53,17 @@ pub fn schema() -> Vec<Table> {
         ),
         table(
             "network_nodes",
-            "One row per node of a network and side: as it sends, or as it takes.",
+            "One row per node of a network and side, source or destination.",
             infos(&node_columns()),
         ),
         table(
             "network_links",
-            "One row per link of a network. A network without places, such as `ideal`, has none.",
+            "One row per link of a network. A network without nodes, such as `ideal`, has none.",
             infos(&link_columns()),
         ),
         table(
             "policy_counters",
-            "One row per unit (channel, slice, SM or the machine) and number that a policy counts for itself; most count none.",
+            "One row per unit (channel, slice, SM or the machine) and policy counter; most policies have none.",
             infos(&counter_columns()),
         ),
         table(
@@ -80,11 +76,11 @@ pub fn schema() -> Vec<Table> {
              in the order of completion; a file per run, `loads/RUN_ID.parquet`.",
         ),
         streamed::<RequestRow>(
-            "One row per request of the sample (`--requests`) that L1 did not answer, in the order of return; a file per \
+            "One row per sampled request (`--requests`) that missed in L1, in order of return; a file per \
              run, `requests/RUN_ID.parquet`. [Metrics](metrics.md#stages-of-a-request) says where the boundaries lie.",
         ),
         streamed::<IntervalRow>(
-            "One row per interval (`--intervals`) of the whole machine, in the order of time; a file per run, \
+            "One row per interval (`--intervals`) of the whole machine, in order of time; a file per run, \
              `intervals/RUN_ID.parquet`. Sums over all intervals are the run's counts; \
              of the cycles of SMs a run has the mean over them.",
         ),
@@ -118,7 +114,7 @@ mod tests {
     use std::path::Path;
     use warpmem_testing::documents::assert_document;
 
-    /// The tables as Markdown. The key columns are listed once, at the beginning.
+    /// Returns the tables as Markdown. The key columns are listed once, at the beginning.
     fn markdown() -> String {
         let keys = infos(&run_key_columns());
         let mut text = String::from(INTRODUCTION);
@@ -131,7 +127,7 @@ mod tests {
         text
     }
 
-    /// In lines of at most 100 characters.
+    /// Wraps a text to lines of at most 100 characters.
     fn wrapped(doc: &str) -> String {
         let mut lines = vec![String::new()];
         for word in doc.split(' ') {
@@ -188,13 +184,13 @@ This page is generated from the declarations in `crates/engine/record/src/metric
 ";
 
     #[test]
-    fn the_documentation_has_every_column_as_it_is() {
+    fn the_documentation_has_every_column() {
         assert_document("docs/schema.md", &markdown());
     }
 
-    /// What `docs/metrics.md` calls `table.column` is one.
+    /// Every `table.column` in `docs/metrics.md` exists.
     #[test]
-    fn the_figures_of_the_literature_are_in_columns_that_are_there() {
+    fn the_columns_named_by_the_metrics_page_exist() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/metrics.md");
         let text = std::fs::read_to_string(path).unwrap();
         let tables = schema();
@@ -210,7 +206,7 @@ This page is generated from the declarations in `crates/engine/record/src/metric
     }
 
     #[test]
-    fn names_are_unique_and_everything_is_defined() {
+    fn names_are_unique_and_every_column_is_defined() {
         for table in schema() {
             let names: HashSet<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
             assert_eq!(names.len(), table.columns.len(), "{}", table.name);

@@ -1,5 +1,4 @@
-//! The columns of the tables about kernels, SMs, L2 slices, DRAM channels and banks, and of
-//! policies' counters.
+//! The columns of kernels, SMs, L2 slices, DRAM channels, banks and policy counters.
 
 use super::rows::{BankRow, CounterRow, UnitRow};
 use crate::column::{Column, count, ratio, text};
@@ -7,10 +6,10 @@ use crate::metrics::{self, SM_CYCLES, dram, energy, l2, network, quotient};
 use warpmem_gpu::results::IntervalCounts;
 use warpmem_sim::total;
 
-const STANDS_FOR: &str = "Launches that it stands for in the counts of the run, itself included, 0 if for none \
+const STANDS_FOR: &str = "Launches that it represents in the counts of the run, itself included, 0 if none \
      ([approximate runs](sampling.md#approximate-runs)).";
 
-/// The columns of `kernels`: one row per kernel launch.
+/// Returns the columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
     let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
     columns.extend([
@@ -38,7 +37,7 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// What units counted from the start of a kernel to the start of the next.
+/// Returns the columns of the units' counts from the start of a kernel to the start of the next.
 fn counted_columns() -> Vec<Column<UnitRow>> {
     let mut columns = metrics::stalls::<UnitRow>(UnitRow::kernel_counts);
     columns.extend(metrics::caches::<UnitRow>(UnitRow::kernel_counts));
@@ -46,7 +45,7 @@ fn counted_columns() -> Vec<Column<UnitRow>> {
         count(
             "read_requests",
             "requests",
-            "Read requests that L1 did not answer, merged ones too.",
+            "Read requests that missed in L1, merged ones included.",
             |row: &UnitRow| row.kernel_counts().read_requests,
         ),
         ratio("latency_mean", "core cycles", "Mean latency of these read requests.", |row| {
@@ -67,7 +66,7 @@ fn counted_columns() -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// DRAM cycles of a channel in which a kernel was counted.
+/// Returns the DRAM cycles of a channel over which a kernel was counted.
 fn kernel_dram_cycles(row: &UnitRow) -> u64 {
     let channels = row.run.result.channels.len().max(1) as u64;
     row.kernel_counts().channels.cycles / channels
@@ -77,7 +76,7 @@ fn kernel_cycles(row: &UnitRow) -> u64 {
     metrics::kernel_cycles(row.kernel())
 }
 
-/// The columns of `sms`: one row per SM.
+/// Returns the columns of `sms`: one row per SM.
 pub(crate) fn sm_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("sm", "Index of the SM.");
     columns.extend(metrics::instructions::<UnitRow>(
@@ -97,22 +96,17 @@ pub(crate) fn sm_columns() -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// The columns of `slices`: one row per L2 slice.
+/// Returns the columns of `slices`: one row per L2 slice.
 pub(crate) fn slice_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("slice", "Index of the L2 slice.");
-    columns.push(count(
-        "channel",
-        "",
-        "Index of the DRAM channel that the slice belongs to.",
-        |row: &UnitRow| {
-            row.unit as u64 / u64::from(row.run.key.machine.l2.slices_per_channel.max(1))
-        },
-    ));
+    columns.push(count("channel", "", "Index of the slice's DRAM channel.", |row: &UnitRow| {
+        row.unit as u64 / u64::from(row.run.key.machine.l2.slices_per_channel.max(1))
+    }));
     columns.extend(l2::<UnitRow>(UnitRow::slice));
     columns
 }
 
-/// The columns of `channels`: one row per DRAM channel.
+/// Returns the columns of `channels`: one row per DRAM channel.
 pub(crate) fn channel_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("channel", "Index of the DRAM channel.");
     columns.extend(dram::bank::<UnitRow>(|row| total(&row.channel().banks)));
@@ -132,7 +126,7 @@ pub(crate) fn channel_columns() -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// The columns of `banks`: one row per DRAM bank.
+/// Returns the columns of `banks`: one row per DRAM bank.
 pub(crate) fn bank_columns() -> Vec<Column<BankRow>> {
     let mut columns = metrics::key::<BankRow>(|row| &row.run.key);
     columns.extend([
@@ -143,21 +137,21 @@ pub(crate) fn bank_columns() -> Vec<Column<BankRow>> {
     columns
 }
 
-/// The columns of `policy_counters`: one row per unit and number of a policy's own.
+/// Returns the columns of `policy_counters`: one row per unit and counter of a policy.
 pub(crate) fn counter_columns() -> Vec<Column<CounterRow>> {
     let mut columns = metrics::key::<CounterRow>(|row| &row.run.key);
     columns.extend([
-        text(
-            "unit",
-            "What it was counted in: channel, slice, sm or machine.",
-            |row: &CounterRow| row.counter().unit,
-        ),
-        count("index", "", "Index of the unit.", |row: &CounterRow| row.counter().index.into()),
-        text("policy", "Policy that it is counted for.", |row: &CounterRow| &row.counter().policy),
-        text("counter", "Name of the number; the policy's page defines it.", |row: &CounterRow| {
-            row.counter().counter
+        text("unit", "Kind of the unit: channel, slice, sm or machine.", |row: &CounterRow| {
+            row.counter().unit
         }),
-        count("value", "", "The number, in the unit of its definition.", |row: &CounterRow| {
+        count("index", "", "Index of the unit.", |row: &CounterRow| row.counter().index.into()),
+        text("policy", "Policy of the counter.", |row: &CounterRow| &row.counter().policy),
+        text(
+            "counter",
+            "Name of the counter, defined on the policy's page.",
+            |row: &CounterRow| row.counter().counter,
+        ),
+        count("value", "", "Value, in the unit of its definition.", |row: &CounterRow| {
             row.counter().value
         }),
     ]);

@@ -1,4 +1,4 @@
-//! A directory of cells: what is there, what is not, and what killed processes leave.
+//! Directories of cells: finished runs, and the remains of killed processes.
 
 use super::fixture;
 use crate::{CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey, cell_names};
@@ -21,7 +21,7 @@ fn table(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.parquet"))
 }
 
-/// Two runs, the second before the first, and their tables.
+/// Records two runs, the second before the first, and their tables.
 fn two_runs(dir: &Path) -> [RunKey; 2] {
     let keys = [fixture::key(), fixture::other_key(5)];
     let store = CellStore::open(dir, &keys, LOADS).unwrap();
@@ -32,7 +32,7 @@ fn two_runs(dir: &Path) -> [RunKey; 2] {
 }
 
 #[test]
-fn the_tables_are_those_of_a_writer() {
+fn assembled_tables_equal_those_of_a_writer() {
     let (cells, written) = (tempdir().unwrap(), tempdir().unwrap());
     let keys = two_runs(cells.path());
     let writer = ResultsWriter::create(written.path()).unwrap();
@@ -54,7 +54,7 @@ fn the_tables_are_those_of_a_writer() {
 }
 
 #[test]
-fn a_run_is_there_only_as_it_was_labelled() {
+fn a_run_is_found_only_under_its_label() {
     let dir = tempdir().unwrap();
     let [key, _] = two_runs(dir.path());
     let finished = FinishedCells::read(dir.path()).unwrap();
@@ -69,7 +69,7 @@ fn a_run_is_there_only_as_it_was_labelled() {
 }
 
 #[test]
-fn a_run_that_lacks_a_file_is_not_there() {
+fn a_run_without_all_files_is_not_finished() {
     let dir = tempdir().unwrap();
     let [key, other] = two_runs(dir.path());
     let is_there = |recorded| FinishedCells::read(dir.path()).unwrap().holds(&key, recorded);
@@ -77,7 +77,7 @@ fn a_run_that_lacks_a_file_is_not_there() {
     assert!(is_there(NOTHING) && !is_there(LOADS));
     fs::remove_file(dir.path().join("cells").join(key.run_id()).join("banks.parquet")).unwrap();
     assert!(!is_there(NOTHING));
-    // What is left of it is in nobody's way.
+    // Its remains do not block the run.
     let store = CellStore::open(dir.path(), [&key, &other], LOADS).unwrap();
     assert_eq!(store.assemble([&key, &other], LOADS).unwrap(), 1);
     let store = CellStore::open(dir.path(), [&key, &other], LOADS).unwrap();
@@ -87,7 +87,7 @@ fn a_run_that_lacks_a_file_is_not_there() {
 }
 
 #[test]
-fn what_a_killed_process_leaves_goes_at_the_next_opening() {
+fn opening_removes_the_remains_of_a_killed_process() {
     let dir = tempdir().unwrap();
     let [key, other] = two_runs(dir.path());
     let stray = dir.path().join(".partial-results-x");
@@ -101,7 +101,7 @@ fn what_a_killed_process_leaves_goes_at_the_next_opening() {
     assert_eq!(named, [key.run_id(), other.run_id()]);
     let file = |key: &RunKey| dir.path().join("cells").join(key.run_id()).join("loads.parquet");
     assert!(file(&key).exists() && file(&other).exists());
-    // A process that is killed here leaves it so; the next one goes on.
+    // A process killed here leaves this state; the next one continues.
     drop(store);
     let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
     store.assemble(&[key, other], LOADS).unwrap();
@@ -110,7 +110,7 @@ fn what_a_killed_process_leaves_goes_at_the_next_opening() {
 }
 
 #[test]
-fn cells_that_do_not_match_the_plan_are_superseded_until_their_runs_are_made_again() {
+fn mismatched_cells_are_superseded_until_their_runs_are_repeated() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key(), fixture::other_key(5)];
     let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
@@ -122,7 +122,7 @@ fn cells_that_do_not_match_the_plan_are_superseded_until_their_runs_are_made_aga
     };
     let mut renamed = keys.clone();
     renamed[0].trace = "another name".to_owned();
-    // Each of these processes is killed before it has made a run.
+    // Each of these processes is killed before it finishes a run.
     drop(CellStore::open(dir.path(), &renamed, NOTHING).unwrap());
     assert_eq!((count("cells"), count("superseded")), (1, 1));
     drop(CellStore::open(dir.path(), &keys, LOADS).unwrap());
@@ -132,16 +132,16 @@ fn cells_that_do_not_match_the_plan_are_superseded_until_their_runs_are_made_aga
     keep(&store, keys[0].clone(), LOADS);
     drop(store);
     assert_eq!((count("cells"), count("superseded")), (1, 1));
-    // Of the plan that it was, nothing has been lost.
+    // No run of the earlier plan is lost.
     let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
     assert_eq!((count("cells"), count("superseded")), (2, 0));
     assert_eq!(store.assemble(&keys, NOTHING).unwrap(), 2);
     assert!(!dir.path().join("superseded").exists());
 }
 
-/// It was killed between these two steps.
+/// A process killed between these two steps.
 #[test]
-fn an_old_cell_goes_when_its_run_has_been_made_again() {
+fn a_repeated_run_removes_its_superseded_cell() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key()];
     let run_id = keys[0].run_id();
@@ -185,7 +185,7 @@ fn streams_without_a_cell_are_superseded_and_other_files_stay() {
 }
 
 #[test]
-fn tables_that_lack_a_run_of_the_plan_say_so() {
+fn tables_that_lack_runs_are_marked_incomplete() {
     let dir = tempdir().unwrap();
     let incomplete = dir.path().join("incomplete");
     let keys = [fixture::key(), fixture::other_key(5)];
@@ -209,7 +209,7 @@ fn flip_a_bit(path: &Path) {
 }
 
 #[test]
-fn a_damaged_run_is_made_again() {
+fn a_damaged_run_is_repeated() {
     let dir = tempdir().unwrap();
     let keys = two_runs(dir.path());
     let tables = || ["runs", "banks"].map(|name| fs::read(table(dir.path(), name)).unwrap());
@@ -233,7 +233,7 @@ fn a_damaged_run_is_made_again() {
 }
 
 #[test]
-fn of_two_cells_of_a_run_the_one_that_is_not_damaged_is_taken() {
+fn the_undamaged_of_two_cells_is_used() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key()];
     let [cell, superseded] =
@@ -252,7 +252,7 @@ fn of_two_cells_of_a_run_the_one_that_is_not_damaged_is_taken() {
 }
 
 #[test]
-fn what_is_damaged_meanwhile_is_not_published() {
+fn tables_damaged_before_assembly_are_not_published() {
     let dir = tempdir().unwrap();
     let keys = two_runs(dir.path());
     let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
@@ -265,7 +265,7 @@ fn what_is_damaged_meanwhile_is_not_published() {
 }
 
 #[test]
-fn a_recorder_that_is_dropped_leaves_its_run_out() {
+fn a_dropped_recorder_records_no_run() {
     let dir = tempdir().unwrap();
     let store = CellStore::open(dir.path(), [], LOADS).unwrap();
     drop(store.begin(fixture::key(), LOADS).unwrap());
@@ -275,7 +275,7 @@ fn a_recorder_that_is_dropped_leaves_its_run_out() {
 }
 
 #[test]
-fn one_at_a_time_and_never_over_other_results() {
+fn a_store_has_one_writer_and_never_overwrites_other_results() {
     let dir = tempdir().unwrap();
     let store = CellStore::open(dir.path(), [], LOADS).unwrap();
     assert!(matches!(CellStore::open(dir.path(), [], LOADS), Err(ResultsError::InUse { .. })));
@@ -293,10 +293,10 @@ fn one_at_a_time_and_never_over_other_results() {
     assert!(matches!(open, Err(ResultsError::AlreadyHoldsResults { .. })));
 }
 
-/// The directories of two parts of a plan: their cells, with streams that had been moved out, become one directory's, whose
-/// files are those of a directory that made all runs.
+/// Cells of two shards of a plan, with their streams moved out, become cells of one directory, whose
+/// files equal those of a directory with all runs.
 #[test]
-fn runs_of_another_directory_are_taken_once_and_leave_it() {
+fn runs_move_once_from_another_directory() {
     let (whole, part) = (tempdir().unwrap(), tempdir().unwrap());
     let (other_part, expected) = (tempdir().unwrap(), tempdir().unwrap());
     let keys = two_runs(expected.path());
@@ -321,7 +321,7 @@ fn runs_of_another_directory_are_taken_once_and_leave_it() {
     }
 }
 
-/// Bytes of a file, or of all files of a folder.
+/// Returns the bytes of a file, or of all files of a folder.
 fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     if path.is_file() {
         return vec![(PathBuf::new(), fs::read(path).unwrap())];
@@ -334,7 +334,7 @@ fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_run_that_is_here_or_was_recorded_otherwise_is_not_taken() {
+fn runs_present_or_recorded_differently_are_not_moved() {
     let (here, there) = (tempdir().unwrap(), tempdir().unwrap());
     let keys = two_runs(there.path());
     let mut store = CellStore::open(here.path(), &keys, LOADS).unwrap();

@@ -1,4 +1,4 @@
-//! Energy of DRAM and of the GPU from counts that were chosen by hand, against values worked out by hand.
+//! Energy of DRAM and of the GPU from hand-chosen counts, against values computed by hand.
 
 use super::fixture;
 use crate::run::FinishedRun;
@@ -7,7 +7,7 @@ use crate::tables::units::channel_columns;
 use crate::{RunKey, run_row_json};
 use std::sync::Arc;
 
-/// Two devices at 1500 mV and a cycle of 2 ns: 0.006 nJ for each mA and cycle.
+/// Two devices at 1500 mV with a cycle of 2 ns: 0.006 nJ per mA and cycle.
 fn with_energy() -> RunKey {
     let mut machine = fixture::machine();
     machine.clocks.dram_mhz = 500;
@@ -17,7 +17,7 @@ fn with_energy() -> RunKey {
 }
 
 #[test]
-fn energy_is_that_of_all_channels() {
+fn energy_sums_over_all_channels() {
     let row = run_row_json(&with_energy(), &fixture::result());
     let expected = [
         // 132 x (490 x 40 - 450 x 28 - 250 x 12) = 528,000 mA cycles.
@@ -73,27 +73,27 @@ fn with_gpu_energy() -> RunKey {
 }
 
 #[test]
-fn energy_of_the_gpu_is_that_of_all_units() {
+fn gpu_energy_sums_over_all_units() {
     let row = run_row_json(&with_gpu_energy(), &fixture::result());
     let table = &warpmem_energy::ACCELWATTCH_VOLTA;
     let (l, dot) = (&table.lanes, |energies: [f64; 4], counts: [f64; 4]| -> f64 {
         energies.into_iter().zip(counts).map(|(energy, count)| energy * count).sum()
     });
-    // All classes are used, so the mix is none of AccelWattch's: 12,870 lanes in 930 instructions.
+    // All classes are used, which matches no mix of AccelWattch: 12,870 lanes in 930 instructions.
     let mix = table.static_power.other;
     let lanes = 960.0 * l.integer + 1500.0 * l.fp32 + 2400.0 * l.fp64 + 2700.0 * l.sfu;
     let lanes = lanes + 4800.0 * l.tensor + 210.0 * l.uniform + 300.0 * l.fp16;
-    // Column commands are of 64 bytes.
+    // A column command moves 64 bytes.
     let (read, written) = (396.0 * 64.0, 132.0 * 64.0);
     let parts = [
         ("gpu_energy_nj_constant", 2000.0 * table.constant),
-        // 300 of 2,000 cycles of SMs are without a CTA.
+        // 300 of 2,000 SM cycles are without a CTA.
         ("gpu_energy_nj_static", 2000.0 * 0.85 * (mix.first + 13.0 * mix.further)),
         ("gpu_energy_nj_idle_sms", 2000.0 * 0.3 * table.idle_sm),
         ("gpu_energy_nj_issue", 0.6 * (table.decode + table.schedule + table.instruction_cache)),
         ("gpu_energy_nj_registers", 0.6 * table.registers),
         ("gpu_energy_nj_units", 1e-3 * (lanes + 15_000.0 * table.pipeline)),
-        // 21 instructions and 27 passes more.
+        // 21 instructions and 27 additional passes.
         ("gpu_energy_nj_shared", 0.048 * table.shared_pass),
         // Merged reads are hits, sector misses are misses.
         ("gpu_energy_nj_l1", 1e-3 * dot(table.l1, [2100.0, 900.0, 450.0, 360.0])),

@@ -1,4 +1,4 @@
-//! A small run with counts chosen by hand, for tests.
+//! A small run with hand-chosen counts.
 
 use crate::RunKey;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use warpmem_machine::{self as machine, Machine};
 use warpmem_network::*;
 use warpmem_sim::Histogram;
 
-/// li2015 with a core clock of 1 GHz: 64 bytes per column command.
+/// Returns li2015 with a core clock of 1 GHz: 64 bytes per column command.
 pub(crate) fn machine() -> Machine {
     machine::load("li2015", &["clocks.core_mhz=1000".to_owned()]).unwrap()
 }
@@ -18,7 +18,7 @@ pub(crate) fn key() -> RunKey {
     RunKey::new("bfs.wmt", 0xabc, machine(), "warpmem run bfs.wmt", None)
 }
 
-/// The key of another run: the same machine on a trace of other content.
+/// Returns the key of another run: the same machine, another trace.
 pub(crate) fn other_key(trace_hash: u64) -> RunKey {
     RunKey::new("spmv.wmt", trace_hash, machine(), "warpmem compare", Some(7))
 }
@@ -29,12 +29,12 @@ pub(crate) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
     histogram
 }
 
-/// All these values so often.
+/// Returns a distribution with each value counted a number of times.
 fn repeat<const N: usize>(values: [u64; N], times: u64) -> impl Iterator<Item = u64> {
     (0..times).flat_map(move |_| values)
 }
 
-/// Two SMs, two slices, two channels of two banks, two kernels, two networks.
+/// Returns a result of two SMs, two slices, two channels with two banks, two kernels and two networks.
 fn progress(warps: &[(u64, u64)]) -> WarpProgress {
     let mut progress = WarpProgress::default();
     warps.iter().for_each(|&(instructions, cycles)| progress.add(instructions, cycles));
@@ -125,7 +125,7 @@ fn counter(index: u32, counter: &'static str, value: u64) -> CounterResult {
     CounterResult { unit: "channel", index, policy: "fr-fcfs".to_owned(), counter, value }
 }
 
-/// Two routers with buffers; the latencies sum to 155.
+/// Returns a network of two routers with buffers; the latencies sum to 155.
 fn request_network() -> NetworkResult {
     use LinkEnd::{Destination, Router, Source};
     NetworkResult {
@@ -151,7 +151,7 @@ fn request_network() -> NetworkResult {
     }
 }
 
-/// A router without buffers; one slice sends nothing.
+/// Returns a network of one router without buffers; one slice sends nothing.
 fn reply_network() -> NetworkResult {
     use LinkEnd::{Destination, Router, Source};
     NetworkResult {
@@ -321,7 +321,7 @@ fn bank(n: u64) -> BankResult {
     }
 }
 
-/// Load rows that differ in every column; some without divergence.
+/// Returns load rows that differ in every column, some without divergence.
 pub(crate) fn load_row(index: u64) -> LoadRow {
     let small = |modulus: u64| u32::try_from(index % modulus).unwrap();
     let divergent = !index.is_multiple_of(3);
@@ -343,7 +343,7 @@ pub(crate) fn load_row(index: u64) -> LoadRow {
     }
 }
 
-/// Requests of one warp, every other on-chip, at 4 ticks per core cycle.
+/// Returns requests of one warp, alternately on-chip and off-chip, at 4 ticks per core cycle.
 pub(crate) fn request_row(index: u64) -> RequestRow {
     let at = |ticks: u64| ticks + 4 * index;
     let dram = DramTimes { entered: at(20), started: at(25), finished: at(30) };
@@ -372,8 +372,8 @@ pub(crate) fn request_row(index: u64) -> RequestRow {
     }
 }
 
-/// Intervals with the counts of an SM, a cache and a channel, the first with reads.
-/// A third of the reads and one SM's, slice's and channel's counts.
+/// Returns intervals with the counts of an SM, a cache and a channel; the first has a third of the
+/// reads.
 fn first_kernel() -> IntervalCounts {
     IntervalCounts {
         sms: sm(1),

@@ -1,4 +1,4 @@
-//! Results directories that are removed or replaced while they are written.
+//! Results directories that are removed or replaced during writing.
 #![cfg(unix)]
 
 use super::fixture;
@@ -9,7 +9,7 @@ use tempfile::{TempDir, tempdir};
 
 const NOTHING: Recorded = Recorded { loads: false, intervals: None, requests: None };
 
-/// A store in `results` with one run of two.
+/// Creates a store in `results` with one run of two.
 fn half_done() -> (TempDir, CellStore, [RunKey; 2]) {
     let folder = tempdir().unwrap();
     let keys = [fixture::key(), fixture::other_key(5)];
@@ -51,10 +51,9 @@ fn a_store_that_is_replaced_leaves_the_new_directory_alone() {
     assert_eq!(fs::read_dir(&results).unwrap().count(), 0);
 }
 
-/// A removal that fails half way, because files are created at the same time, may have taken any of
-/// them.
+/// A removal that fails midway, because of files created concurrently, may have removed any of them.
 #[test]
-fn tables_that_lack_runs_are_marked_whatever_was_removed() {
+fn tables_that_lack_runs_are_marked_after_any_removal() {
     let (folder, store, keys) = half_done();
     fs::remove_file(folder.path().join("results/unfinished")).unwrap();
     assert_eq!(store.assemble(&keys, NOTHING).unwrap(), 1);
@@ -76,7 +75,7 @@ fn tables_that_lack_runs_are_marked_whatever_was_removed() {
 }
 
 #[test]
-fn a_writer_whose_directory_is_removed_or_replaced_names_nothing() {
+fn a_writer_without_its_directory_publishes_nothing() {
     for is_replaced in [false, true] {
         let folder = tempdir().unwrap();
         let results = folder.path().join("results");

@@ -1,4 +1,4 @@
-//! The metrics and the files of a run whose counts were chosen by hand.
+//! The metrics and files of a run with hand-chosen counts.
 
 mod cells;
 mod energy;

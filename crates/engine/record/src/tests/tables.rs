@@ -1,4 +1,4 @@
-//! The metrics of a run whose counts were chosen by hand, against values worked out by hand.
+//! The metrics of a run with hand-chosen counts, against values computed by hand.
 
 use super::fixture;
 use crate::column::{Column, Getter};
@@ -23,7 +23,7 @@ fn row() -> Map<String, Value> {
     run_row_json(&fixture::key(), &fixture::result())
 }
 
-/// Floats are compared to 12 digits: the expected ones are written as fractions.
+/// Compares floats to 12 digits, as expected values are fractions.
 #[track_caller]
 fn expect(values: &[(&str, f64)]) {
     let row = row();
@@ -110,7 +110,7 @@ fn performance() {
         ("thread_instructions_uniform", 210.0),
         ("thread_instructions_other", 240.0),
         ("thread_instructions_fp16", 300.0),
-        // 120 that reach 150 channels and 210 banks.
+        // 120 instructions with 150 channels and 210 banks.
         ("requesting_instructions", 120.0),
         ("channels_per_instruction", 1.25),
         ("banks_per_instruction", 1.75),
@@ -131,7 +131,7 @@ fn cycles_without_issue_are_means_per_sm() {
         ("structural_stall_cycles", 50.0),
         ("barrier_cycles", 160.0),
         ("inactive_cycles", 600.0),
-        // 3 x 850 ready warps over (900 - 100) + (900 - 200) cycles with warps present.
+        // 3 x 850 ready warps over (900 - 100) + (900 - 200) cycles with resident warps.
         ("schedulable_warps", 2550.0 / 1500.0),
         ("warp_fairness", (0.8 + 1.0) / 2.0),
     ]);
@@ -170,7 +170,7 @@ fn latency_and_its_stages() {
     expect(&[
         ("read_requests", 100.0),
         ("latency_mean", 50.5),
-        // 60 that took 96,000 ticks of a quarter of a core cycle.
+        // 60 replies with 96,000 ticks of a quarter of a core cycle.
         ("replies", 60.0),
         ("reply_latency_mean", 400.0),
         ("latency_p50", 50.0),
@@ -253,7 +253,7 @@ fn caches() {
 #[test]
 fn queues_of_slices() {
     expect(&[
-        // Of 400 requests, counted four times a slice of 100.
+        // 400 requests: 100 per slice, counted four times.
         ("waiting_ratio", 0.7),
         ("queue_length_mean", 5.0),
         ("queue_latency_class_0", 2.0),
@@ -273,7 +273,7 @@ fn queues_of_slices() {
 }
 
 #[test]
-fn inter_core_locality_of_a_run_is_that_of_any_slice() {
+fn inter_core_locality_of_a_run_covers_any_slice() {
     expect(&[
         ("inter_core_locality", 140.0 / 800.0),
         ("no_inter_core_locality", 340.0 / 800.0),
@@ -292,7 +292,7 @@ fn dram() {
         ("row_hits", 132.0),
         ("row_misses", 33.0),
         ("row_conflicts", 99.0),
-        // By request, not by column command: a request here takes two.
+        // Per request; a request takes two column commands.
         ("row_hit_rate", 0.5),
         ("row_locality", 2.0),
         ("prefetch_reads", 165.0),
@@ -334,7 +334,7 @@ fn row_streaks_and_their_breakers() {
 }
 
 #[test]
-fn what_runs_say_of_networks() {
+fn network_metrics_of_runs() {
     expect(&[
         // 20 requests: 8 rows before, 10 after.
         ("row_locality_before", 2.5),
@@ -344,7 +344,7 @@ fn what_runs_say_of_networks() {
         ("request_network_contention_mean", 3.5),
         ("reply_network_latency_mean", 9.0),
         ("reply_network_contention_mean", 0.0),
-        // Of ten requests; the three slices with 3, 2 and 1 are left out.
+        // Of ten requests; three slices with 3, 2 and 1 are excluded.
         ("request_convoy", 0.1),
     ]);
 }
@@ -354,13 +354,13 @@ fn row_sharing_is_a_mean_over_rows() {
     expect(&[
         // Six rows of one CTA, two of four.
         ("ctas_per_row", 14.0 / 8.0),
-        // None of the CTAs of six rows, three of four in the mean of two.
+        // None of the CTAs of six rows, on average three of four in two rows.
         ("consecutive_cta_row_sharing", 2.0 * 0.75 / 8.0),
     ]);
 }
 
 #[test]
-fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
+fn ratios_over_zero_are_null_and_counts_of_nothing_are_zero() {
     let row = run_row_json(&fixture::key(), &RunResult::default());
     let nulls: Vec<&str> =
         row.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str()).collect();
@@ -378,9 +378,9 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
     }
 }
 
-/// A metric that is added gets its value in one of these files.
+/// A new metric needs a value in one of these files.
 #[test]
-fn every_metric_of_a_run_has_a_value_worked_out_by_hand() {
+fn every_metric_of_a_run_has_a_hand_computed_value() {
     let here = concat!(include_str!("tables.rs"), include_str!("energy.rs"));
     let columns = run_columns();
     let metrics = columns.iter().map(|column| &column.name).skip_while(|name| *name != "cycles");
@@ -388,10 +388,10 @@ fn every_metric_of_a_run_has_a_value_worked_out_by_hand() {
     assert!(without.is_empty(), "{without:?}");
 }
 
-/// The first of four launches counts for itself; of two times five others that are alike two were
-/// simulated of each: s^2 of 100 and 120 is 200, that of 7 and 7 nothing; 5^2 (1 - 2/5) 200 / 2.
+/// The first of four launches represents itself. Two groups of five alike launches have two simulated
+/// launches each: s^2 is 200 for 100 and 120, and 0 for 7 and 7; 5^2 (1 - 2/5) 200 / 2.
 #[test]
-fn launches_that_stand_for_others_tell_how_far_cycles_are_off() {
+fn representative_launches_give_the_standard_error_of_cycles() {
     let launch = |launch, like, stands_for, cycles| KernelResult {
         launch,
         like,
@@ -418,7 +418,7 @@ fn launches_that_stand_for_others_tell_how_far_cycles_are_off() {
     assert_eq!(error(&row(&fixture::result())), None, "nothing is estimated");
 }
 
-/// Units of which each has counted nothing.
+/// Units with all counts zero.
 fn idle_result() -> RunResult {
     let channel = ChannelResult { banks: vec![BankResult::default()], ..ChannelResult::default() };
     let node = || vec![NodeResult::default()];
@@ -447,7 +447,7 @@ fn idle_result() -> RunResult {
     }
 }
 
-/// Counts of the whole machine while the first kernel ran; the second did not run alone.
+/// Counts of the whole machine during the first kernel; the second ran concurrently with another.
 #[test]
 fn kernels_have_the_counts_of_the_machine_or_null() {
     let run = Arc::new(FinishedRun::new(fixture::key(), fixture::result()));
@@ -479,7 +479,7 @@ fn kernels_have_the_counts_of_the_machine_or_null() {
 }
 
 #[test]
-fn nothing_counted_is_null_in_every_table_and_never_nan() {
+fn empty_counts_are_null_in_every_table_and_never_nan() {
     for result in [RunResult::default(), idle_result(), fixture::result()] {
         let run = Arc::new(FinishedRun::new(fixture::key(), result));
         assert_finite(&run_columns(), [&*run]);
@@ -500,7 +500,7 @@ fn nothing_counted_is_null_in_every_table_and_never_nan() {
 fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<R>>) {
     for row in rows {
         for column in columns {
-            // JSON has no NaN and would show it as null.
+            // JSON has no NaN and would print null.
             if let Getter::Ratio(of) = &column.value {
                 let value = of(row.borrow());
                 assert!(value.is_none_or(f64::is_finite), "{}: {value:?}", column.name);
@@ -510,7 +510,7 @@ fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<
 }
 
 #[test]
-fn a_fingerprint_follows_every_count() {
+fn a_fingerprint_depends_on_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
     let changes: [fn(&mut RunResult); 24] = [

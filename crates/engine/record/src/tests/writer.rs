@@ -1,5 +1,4 @@
-//! What is written is what is read, whatever the order of runs, and nothing half-written has a
-//! name.
+//! Results survive a round trip in any order of runs, and incomplete files have no final name.
 
 use super::fixture;
 use crate::file::{GROUP_ROWS, Stream, StreamedRow};
@@ -17,7 +16,7 @@ use std::path::Path;
 use tempfile::tempdir;
 use warpmem_gpu::results::{LoadRow, RequestSample, RunResult, RunSink, Wanted};
 
-/// All rows of a Parquet file.
+/// Reads all rows of a Parquet file.
 fn read(path: &Path) -> Vec<Map<String, Value>> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap();
@@ -51,7 +50,7 @@ fn record(writer: &ResultsWriter, index: usize, key: RunKey, result: &RunResult,
     writer.finish_run(index, recorder, result).unwrap();
 }
 
-/// Every file under `dir` and its bytes.
+/// Reads every file under `dir`.
 fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -87,7 +86,7 @@ fn the_rows_of_runs_are_their_json() {
 }
 
 #[test]
-fn units_have_a_row_each_with_the_key_of_their_run() {
+fn every_unit_has_a_row_with_the_key_of_its_run() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let table = |name: &str| {
@@ -146,7 +145,7 @@ fn units_have_a_row_each_with_the_key_of_their_run() {
 }
 
 #[test]
-fn networks_have_a_row_for_each_direction() {
+fn networks_have_a_row_per_direction() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let rows = read(&dir.path().join("networks.parquet"));
@@ -167,13 +166,13 @@ fn networks_have_a_row_for_each_direction() {
         "hops_mean": [1.5, 1.0],
         "throughput": [0.04, 0.1],
         "throughput_per_source": [0.02, 0.05],
-        // 32 flits of three links; the 16 of a source's link are no part, nor the most.
+        // 32 flits of three links; the 16 of a source's link count neither in the mean nor the maximum.
         "link_utilization_mean": [32.0 / 1500.0, 0.05],
         "link_utilization_max": [0.024, 0.06],
-        // 900 flit cycles of 20 places, in the fullest 500 of 4.
+        // 900 flit cycles of 20 entries; the fullest buffer has 500 of 4.
         "buffer_utilization_mean": [0.09, null],
         "buffer_utilization_max": [0.25, null],
-        // 8 and 2 packets: 10^2 / (2 x 68). One source alone is treated as all that send.
+        // 8 and 2 packets: 10^2 / (2 x 68). A single source is treated like all that send.
         "fairness": [100.0 / 136.0, 1.0],
         // 8 cycles of the second source over 4.
         "wait_max_over_mean": [2.0, null],
@@ -182,7 +181,7 @@ fn networks_have_a_row_for_each_direction() {
 }
 
 #[test]
-fn nodes_and_links_of_networks_have_a_row_each() {
+fn every_node_and_link_has_a_row() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let nodes = read(&dir.path().join("network_nodes.parquet"));
@@ -214,7 +213,7 @@ fn nodes_and_links_of_networks_have_a_row_each() {
     assert_columns(&links, &expected);
 }
 
-/// The columns behind the key are those expected, in their order, with their values.
+/// Asserts the columns after the key, in order, with their values.
 #[track_caller]
 fn assert_columns(rows: &[Map<String, Value>], expected: &Value) {
     assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()));
@@ -229,7 +228,7 @@ fn assert_columns(rows: &[Map<String, Value>], expected: &Value) {
 }
 
 #[test]
-fn load_rows_come_back_over_several_row_groups() {
+fn load_rows_survive_several_row_groups() {
     const ROWS: u64 = 200_000;
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
@@ -258,7 +257,7 @@ fn load_rows_come_back_over_several_row_groups() {
 }
 
 #[test]
-fn distributions_have_a_row_for_each_bucket() {
+fn distributions_have_a_row_per_bucket() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let rows = read(&dir.path().join("histograms.parquet"));
@@ -276,14 +275,14 @@ fn distributions_have_a_row_for_each_bucket() {
     // Of both slices.
     assert_eq!(of("mshr_merge_length"), [[1, 1, 2], [2, 2, 1], [4, 4, 1]]);
     assert_eq!(of("critical_field"), [[1, 1, 160], [2, 2, 80], [7, 7, 120], [16, 16, 40]]);
-    // Of both channels: 400 and 0 cycles with nothing.
+    // Both channels: 400 and 0 cycles without requests.
     assert_eq!(of("queue_occupancy"), [[0, 0, 400], [2, 2, 240], [3, 3, 240], [5, 5, 720]]);
     assert_eq!(of("ctas_per_row"), [[1, 1, 6], [4, 4, 2]]);
     assert_eq!(of("reply_network_latency"), [[9, 9, 10]]);
     assert_eq!(of("request_network_latency").len(), 10);
     let sum = |name: &str| of(name).iter().map(|[_, _, count]| count).sum::<u64>();
     assert_eq!(["load_time", "divergence", "latency"].map(sum), [100, 100, 100]);
-    // From 128 on a bucket is two wide.
+    // From 128 on, buckets span two values.
     assert_eq!(of("load_time")[26..29], [[127, 127, 1], [128, 129, 2], [130, 131, 2]]);
     let unit = rows.iter().find(|row| row["distribution"] == "queue_occupancy").unwrap();
     assert_eq!(unit["unit"], "requests");
@@ -291,7 +290,7 @@ fn distributions_have_a_row_for_each_bucket() {
 }
 
 #[test]
-fn requests_have_a_row_each_with_their_times_in_core_cycles() {
+fn every_request_has_a_row_with_times_in_core_cycles() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let path = dir.path().join(format!("requests/{}.parquet", fixture::key().run_id()));
@@ -324,7 +323,7 @@ fn requests_have_a_row_each_with_their_times_in_core_cycles() {
 }
 
 #[test]
-fn intervals_have_a_row_each_with_the_metrics_of_their_counts() {
+fn every_interval_has_a_row_with_its_metrics() {
     let dir = tempdir().unwrap();
     write_two_runs(dir.path());
     let path = dir.path().join(format!("intervals/{}.parquet", fixture::key().run_id()));
@@ -337,7 +336,7 @@ fn intervals_have_a_row_each_with_the_metrics_of_their_counts() {
         "ipc_warp": [2.0, 8.0],
         "active_cycles": [300, 300],
         "memory_block_cycles": [200, 200],
-        // 850 and 1700 ready warps, over cycles with warps present: see the SMs.
+        // 850 and 1700 ready warps, over cycles with resident warps, as of the SMs.
         "schedulable_warps": [850.0 / 800.0, 1700.0 / 700.0],
         "resident_warps": [48, 49],
         "l1_read_hits": [500, 1000],
@@ -364,7 +363,7 @@ fn intervals_have_a_row_each_with_the_metrics_of_their_counts() {
 }
 
 #[test]
-fn what_is_not_recorded_has_no_folder() {
+fn streams_not_recorded_have_no_folder() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     let mut recorder = writer.begin_run(fixture::key(), Recorded::default()).unwrap();
@@ -385,7 +384,7 @@ fn a_run_without_loads_has_a_table_without_rows() {
 }
 
 #[test]
-fn the_order_in_which_runs_finish_does_not_change_a_byte() {
+fn the_order_of_finished_runs_does_not_change_the_files() {
     let (forth, back) = (tempdir().unwrap(), tempdir().unwrap());
     write_two_runs(forth.path());
     let writer = ResultsWriter::create(back.path()).unwrap();
@@ -418,7 +417,7 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
 }
 
 #[test]
-fn a_writer_that_is_dropped_leaves_nothing() {
+fn a_dropped_writer_leaves_nothing() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
@@ -430,7 +429,7 @@ fn a_writer_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn a_directory_that_was_made_for_nothing_goes_again() {
+fn a_created_directory_without_results_is_removed() {
     let dir = tempdir().unwrap();
     let made = dir.path().join("results");
     drop(ResultsWriter::create(&made).unwrap());
@@ -442,7 +441,7 @@ fn a_directory_that_was_made_for_nothing_goes_again() {
 }
 
 #[test]
-fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
+fn an_unfinished_run_is_omitted_and_the_others_are_kept() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
@@ -475,7 +474,7 @@ fn results_are_never_mixed_with_earlier_ones() {
 }
 
 #[test]
-fn two_at_a_time_are_refused_before_the_second_has_worked() {
+fn a_second_writer_is_refused_at_its_start() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
@@ -507,7 +506,7 @@ fn an_output_that_is_a_file_is_named_in_the_error() {
     assert!(error.source().is_some());
 }
 
-/// `/dev/full` fails every write as a full disk does.
+/// `/dev/full` fails every write like a full disk.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported_when_the_run_ends() {

@@ -1,8 +1,8 @@
-//! The file: names of tracks, slices in the order of their start, then counters.
+//! The trace-event file: names of tracks, slices ordered by start, then counters.
 //!
-//! The format is Google's "Trace Event Format": `X` events last, `C` events are counters, `M`
-//! events name tracks. A process is an SM, a DRAM channel, the L2 or the machine; a thread is a
-//! warp, a lane of its loads, or a bank.
+//! The format is Google's "Trace Event Format": `X` events have a duration, `C` events are
+//! counters, `M` events name tracks. A process is an SM, a DRAM channel, the L2 or the machine; a
+//! thread is a warp, a lane of its loads, or a bank.
 
 use super::lanes::lanes;
 use super::queues::Queue;
@@ -19,9 +19,9 @@ const FIRST_SM: u32 = 100;
 const FIRST_CHANNEL: u32 = 100_000;
 /// Threads of a warp: itself, then the lanes of its loads.
 const LANES: u32 = 1000;
-/// Counters of a point.
+/// Counters per point.
 pub(super) const COUNTERS: usize = 4;
-/// Commands to a whole channel; banks follow.
+/// The thread of commands to a whole channel; banks follow.
 const WHOLE_CHANNEL: u32 = 0;
 
 /// A track of the timeline.
@@ -49,7 +49,7 @@ pub(super) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<Writ
     let cut_at = timeline.cut.then(|| timeline.end / timeline.core_period);
     file.head(cut_at)?;
     let mut slices: Vec<&Slice> = timeline.slices.iter().collect();
-    // Of slices that begin together the longer one encloses the other, so it comes first.
+    // Of slices with the same start the longer one encloses the other and precedes it.
     slices.sort_by_key(|slice| (slice.begin, std::cmp::Reverse(slice.end), rank(slice)));
     let tracks = tracks(&slices);
     file.names(&tracks)?;
@@ -64,7 +64,7 @@ pub(super) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<Writ
     Ok(Written { events: file.events, cut_at })
 }
 
-/// Loads of different warps that begin and end together come in a fixed order.
+/// Orders loads of different warps with equal start and end.
 fn rank(slice: &Slice) -> (u8, u32, u32, u64) {
     match slice.what {
         What::Warp(warp) => (0, warp.sm, warp.warp_slot, 0),
@@ -76,7 +76,7 @@ fn rank(slice: &Slice) -> (u8, u32, u32, u64) {
     }
 }
 
-/// The track of each slice. Overlapping loads of a warp are in different tracks.
+/// Assigns the track of each slice. Overlapping loads of a warp have different tracks.
 fn tracks(slices: &[&Slice]) -> Vec<Track> {
     let mut loads: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
     for (index, slice) in slices.iter().enumerate() {
@@ -214,7 +214,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// GB/s, which is bytes per nanosecond.
+    /// Returns GB/s, which are bytes per nanosecond.
     fn bandwidth(&self, point: &Point) -> f64 {
         // A short interval may contain no cycle of a slower DRAM clock.
         let cycles = point.dram_cycles.max(1) as f64;

@@ -1,6 +1,6 @@
-//! Places overlapping slices in different lanes: each in the first lane that is free.
+//! Assigns overlapping slices to different lanes, each to the first free one.
 
-/// The lane of each of the slices from `begin` to `end`, given in the order of `begin`.
+/// Returns the lane of each slice from `begin` to `end`, given in order of `begin`.
 pub(super) fn lanes(slices: impl Iterator<Item = (u64, u64)>) -> Vec<u32> {
     let mut free_from: Vec<u64> = Vec::new();
     slices
@@ -20,7 +20,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_lane_is_used_again_when_it_is_free() {
+    fn free_lanes_are_reused() {
         let slices = [(0, 10), (2, 5), (5, 8), (6, 7), (10, 11)];
         assert_eq!(lanes(slices.into_iter()), [0, 1, 1, 2, 0]);
     }

@@ -1,5 +1,5 @@
-//! A run over time: warps, loads, queues, bank states and DRAM commands as Chrome trace events,
-//! which Perfetto shows.
+//! A run over time: warps, loads, queues, bank states and DRAM commands as Chrome trace events for
+//! Perfetto.
 //!
 //! A [`Timeline`] receives the events of a run and keeps those in its window, up to a maximum
 //! number. If there are more, the window ends earlier, so that everything before its end is
@@ -25,33 +25,32 @@ use warpmem_machine::Machine;
 
 pub use window::{ParseWindowError, Window};
 
-/// What to show of a run.
+/// The selection of events of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub window: Window,
-    /// Most events to keep: slices, changes of queues, and values of the machine's counters.
+    /// Maximum number of events: slices, queue changes, and values of the machine's counters.
     pub events: NonZeroUsize,
-    /// Core cycles between two points of the machine's counters.
+    /// Interval of the machine's counters, core cycles.
     pub interval: NonZeroU64,
 }
 
-/// What was written.
+/// A summary of the written file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Trace events in the file, names of tracks left out.
+    /// Trace events in the file, except names of tracks.
     pub events: usize,
-    /// Core cycle before which the file is complete, if there were more events than wanted. It is
-    /// the start of the window if there were too many at that moment already: then the file has
-    /// none.
+    /// Core cycle before which the file is complete, if the maximum was exceeded. It is the start of
+    /// the window, and the file is empty, if that moment alone exceeds the maximum.
     pub cut_at: Option<u64>,
 }
 
-/// Collects a run.
+/// A collector of the events of a run.
 pub struct Timeline {
     options: Options,
     core_period: u64,
     dram_period: u64,
-    /// End of the window, ticks: earlier than asked for if there are too many events.
+    /// End of the window, ticks; earlier than requested if there are too many events.
     end: u64,
     cut: bool,
     slices: Vec<Slice>,
@@ -65,7 +64,7 @@ pub struct Timeline {
     dram_mhz: u64,
 }
 
-/// Something with a duration. Times are ticks.
+/// An event with a duration, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slice {
     begin: u64,
@@ -87,7 +86,7 @@ struct Point {
     begin: u64,
     cycles: u64,
     thread_instructions: u64,
-    /// In the last interval more than its core cycles: memory continues after the last CTA.
+    /// Longer than the core cycles in the last interval, as memory continues after the last CTA.
     dram_cycles: u64,
     dram_bytes: u64,
     resident_warps: u64,
@@ -95,7 +94,7 @@ struct Point {
 }
 
 impl Timeline {
-    /// Of a run on `machine`.
+    /// Creates a timeline of a run on `machine`.
     pub fn new(machine: &Machine, options: Options) -> Timeline {
         let periods = machine.clocks.periods();
         let end = options.window.end().map_or(u64::MAX, |cycle| cycle.saturating_mul(periods.core));
@@ -116,7 +115,7 @@ impl Timeline {
         }
     }
 
-    /// Writes what was collected; `cycles` is the length of the run up to the end of its last CTA.
+    /// Writes the collected events; `cycles` is the length of the run to the end of its last CTA.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -129,12 +128,12 @@ impl Timeline {
         json::write(&self, out)
     }
 
-    /// Ticks at which the window begins.
+    /// Returns the start of the window, ticks.
     fn begin(&self) -> u64 {
         self.options.window.start().saturating_mul(self.core_period)
     }
 
-    /// Whether the window shows a part of what lasts from one time to another.
+    /// Whether the window overlaps an event from one time to another.
     fn shows(&self, from: u64, to: u64) -> bool {
         to > self.begin() && from.max(self.begin()) < self.end
     }
@@ -154,7 +153,7 @@ impl Timeline {
         }
     }
 
-    /// Ends the window where it has as many events as wanted. Everything before that is complete.
+    /// Ends the window at the maximum number of events, so that it is complete up to its end.
     fn shorten(&mut self, most: usize) {
         let begin = self.begin();
         let mut begins: Vec<u64> = self.slices.iter().map(|slice| slice.begin.max(begin)).collect();

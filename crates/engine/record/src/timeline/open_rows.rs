@@ -1,10 +1,10 @@
-//! Which row of a bank was open when, from the commands that open and close it.
+//! Open rows of banks over time, from the commands that open and close them.
 
 use super::{Slice, What};
 use std::collections::BTreeMap;
 use warpmem_dram::{Command, CommandKind};
 
-/// Rows that are open now, by channel and bank.
+/// Currently open rows, by channel and bank.
 #[derive(Default)]
 pub(super) struct OpenRows(BTreeMap<(u16, u16), Opened>);
 
@@ -15,9 +15,9 @@ struct Opened {
 }
 
 impl OpenRows {
-    /// A command on the bus from `begin` to `end`, in the order of its channel. Returns the row
-    /// that it closes. A command with auto-precharge closes its row at its end: when the bank
-    /// really precharges is not visible on the bus. No channel issues PREA, which appears only in
+    /// Processes a command on the bus from `begin` to `end`, in the order of its channel, and returns
+    /// the row that it closes. A command with auto-precharge closes its row at its end, because the
+    /// actual precharge is not visible on the bus. Channels never issue PREA, which occurs only in
     /// logs of other programs.
     pub fn follow(
         &mut self,
@@ -39,7 +39,7 @@ impl OpenRows {
         self.0.remove(&place).map(|open| slice(place, open, closed))
     }
 
-    /// The rows that are still open at the end.
+    /// Returns the rows that are open at the end.
     pub fn at_end(&mut self, end: u64) -> Vec<Slice> {
         let open = std::mem::take(&mut self.0).into_iter();
         open.filter(|(_, open)| open.since < end).map(|(at, open)| slice(at, open, end)).collect()

@@ -1,19 +1,19 @@
-//! Lengths of queues over time, from when requests entered and left them.
+//! Queue lengths over time, from the entries and exits of requests.
 
 use std::collections::BTreeMap;
 
-/// Where requests of SMs wait.
+/// The queues of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Queue {
-    /// In the queue of an L2 slice.
+    /// The queue of an L2 slice.
     Slice(u32),
-    /// In a DRAM channel, before the first command for the request.
+    /// A DRAM channel, before the first command of the request.
     Waiting(u32),
-    /// In a DRAM channel, after that.
+    /// A DRAM channel, from the first command of the request.
     InService(u32),
 }
 
-/// Who entered and left, and when.
+/// Entries and exits with their times.
 #[derive(Default)]
 pub(super) struct Queues {
     changes: Vec<Change>,
@@ -27,7 +27,7 @@ struct Change {
 }
 
 impl Queues {
-    /// A request was in `queue` from one time to another, ticks.
+    /// Records the stay of a request in `queue`, in ticks.
     pub fn passed(&mut self, queue: Queue, from: u64, to: u64) {
         if from < to {
             self.changes.push(Change { queue, at: from, by: 1 });
@@ -35,7 +35,7 @@ impl Queues {
         }
     }
 
-    /// Number of entries and exits.
+    /// Returns the number of entries and exits.
     pub fn changes(&self) -> usize {
         self.changes.len()
     }
@@ -44,12 +44,12 @@ impl Queues {
         self.changes.iter().map(|change| change.at)
     }
 
-    /// Forgets what comes at `end` or later.
+    /// Removes entries and exits from `end` on.
     pub fn end_at(&mut self, end: u64) {
         self.changes.retain(|change| change.at < end);
     }
 
-    /// The length of each queue at `begin`, and whenever it changes after that.
+    /// Returns the length of each queue at `begin` and at every later change.
     pub fn lengths(&self, begin: u64) -> BTreeMap<Queue, Vec<(u64, i64)>> {
         let mut sums: BTreeMap<Queue, BTreeMap<u64, i64>> = BTreeMap::new();
         for Change { queue, at, by } in &self.changes {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_as_long_as_there_are_requests_in_it() {
+    fn a_queue_length_counts_its_requests() {
         let mut queues = Queues::default();
         let queue = Queue::Slice(0);
         for (from, to) in [(10, 30), (20, 40), (30, 50), (60, 60)] {

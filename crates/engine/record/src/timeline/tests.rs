@@ -6,7 +6,7 @@ use warpmem_dram::CommandKind;
 use warpmem_gpu::results::{AccessKind, DramTimes};
 use warpmem_machine::load;
 
-/// A core cycle has 33 ticks, one of DRAM 50.
+/// A core cycle has 33 ticks, a DRAM cycle 50.
 fn machine() -> Machine {
     load("li2015", &[]).unwrap()
 }
@@ -36,8 +36,8 @@ fn command(cycle: u64, kind: CommandKind, row: u32) -> Command {
     Command { cycle, kind, bank: 3, row, burst: 0, request: None }
 }
 
-/// Name, track, beginning and length of each slice, to a millionth of a cycle: the reader of JSON
-/// rounds.
+/// Returns name, track, start and length of each slice, to a millionth of a cycle, as the JSON
+/// reader rounds.
 fn slices(events: &[Value]) -> Vec<(String, u64, u64, f64, f64)> {
     let slices = events.iter().filter(|event| event["ph"] == "X");
     let number = |event: &Value, key: &str| rounded(event[key].as_f64().unwrap());
@@ -60,7 +60,7 @@ fn rounded(cycles: f64) -> f64 {
 }
 
 #[test]
-fn a_warp_has_a_track_and_its_loads_lanes_below() {
+fn a_warp_has_a_track_with_lanes_for_its_loads() {
     let mut timeline = timeline("..", 100);
     timeline.load(&load_row(2, 10, 30));
     timeline.load(&load_row(2, 20, 5));
@@ -110,7 +110,7 @@ fn a_row_is_open_from_its_activation_to_its_precharge() {
 }
 
 #[test]
-fn a_row_that_is_still_open_lasts_to_the_last_command_of_memory() {
+fn an_open_row_lasts_to_the_last_dram_command() {
     let mut timeline = timeline("..", 100);
     let commands = [command(10, CommandKind::Act, 0x1a), command(299, CommandKind::Wr, 0x1a)];
     CommandSink::commands(&mut timeline, 1, &commands);
@@ -123,7 +123,7 @@ fn a_row_that_is_still_open_lasts_to_the_last_command_of_memory() {
 }
 
 #[test]
-fn queues_are_counted_from_the_ways_of_requests() {
+fn queue_lengths_follow_from_request_times() {
     let mut timeline = timeline("..", 100);
     let request = |at: u64| RequestRow {
         kernel: 0,
@@ -187,7 +187,7 @@ fn the_machine_has_counters_for_each_interval() {
 }
 
 #[test]
-fn what_lies_across_an_end_of_the_window_is_clipped_and_what_lies_outside_left_out() {
+fn events_are_clipped_to_the_window() {
     let mut timeline = timeline("10..20", 100);
     for (issued, time) in [(0, 10), (5, 10), (12, 3), (15, 10), (20, 1)] {
         timeline.load(&load_row(0, issued, time));
@@ -198,10 +198,10 @@ fn what_lies_across_an_end_of_the_window_is_clipped_and_what_lies_outside_left_o
 }
 
 #[test]
-fn with_too_many_events_the_window_ends_earlier_and_is_complete_before() {
+fn too_many_events_shorten_the_window() {
     let whole = |events| {
         let mut timeline = timeline("..", events);
-        // Loads end in another order than they begin.
+        // Loads end in a different order than they begin.
         for load in 0..1000u64 {
             let issued = (load * 7919) % 1000;
             timeline.load(&load_row(issued as u32, issued, 50));
@@ -218,7 +218,7 @@ fn with_too_many_events_the_window_ends_earlier_and_is_complete_before() {
 }
 
 #[test]
-fn more_events_at_the_beginning_than_wanted_leave_none() {
+fn too_many_events_at_the_start_leave_an_empty_timeline() {
     for issued in [0, 5] {
         let mut timeline = timeline("5..", 3);
         let row = |start_cycle| IntervalRow { start_cycle, cycles: 5, ..IntervalRow::default() };
@@ -232,7 +232,7 @@ fn more_events_at_the_beginning_than_wanted_leave_none() {
 }
 
 #[test]
-fn points_of_the_machine_count_as_events() {
+fn machine_counters_count_as_events() {
     let mut timeline = timeline("..", 100);
     for start_cycle in 0..10_000 {
         timeline.interval(&IntervalRow { start_cycle, cycles: 1, ..IntervalRow::default() });

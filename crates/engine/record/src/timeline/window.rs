@@ -1,15 +1,15 @@
-//! The part of a run that is shown.
+//! The window of a timeline.
 
 use std::str::FromStr;
 
-/// Core cycles from a first one up to, but not including, a last one.
+/// A half-open range of core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     start: u64,
     end: Option<u64>,
 }
 
-/// The text is not a window.
+/// The error of a text that is not a window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a range of core cycles: give `1000..5000`, `1000..` or `..5000`, with the end after the start"
@@ -19,12 +19,12 @@ pub struct ParseWindowError {
 }
 
 impl Window {
-    /// Its first core cycle.
+    /// Returns the first core cycle.
     pub fn start(self) -> u64 {
         self.start
     }
 
-    /// The core cycle before which it ends; none if it ends with the run.
+    /// Returns the core cycle after the last; none if the window ends with the run.
     pub fn end(self) -> Option<u64> {
         self.end
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn either_end_may_be_left_out() {
+    fn either_end_may_be_omitted() {
         let window = |text: &str| text.parse::<Window>().map(|w| (w.start, w.end));
         assert_eq!(window("10..20"), Ok((10, Some(20))));
         assert_eq!(window("10.."), Ok((10, None)));
