@@ -1,37 +1,37 @@
-//! Values that have names.
+//! Enums with named values.
 
 use std::mem::discriminant;
 
-/// Values that have names, each declared once: see [`choice!`](crate::choice).
+/// An enum with named values, declared by [`choice!`](crate::choice).
 pub trait Choice: Copy + 'static {
-    /// Every value and its name.
+    /// Values with their names.
     const NAMES: &'static [(&'static str, Self)];
 
-    /// Its name.
+    /// Returns the name of the value.
     fn name(self) -> &'static str {
         let is_it = |value: &Self| discriminant(value) == discriminant(&self);
         let named = Self::NAMES.iter().find(|(_, value)| is_it(value));
         named.expect("every value has a name").0
     }
 
-    /// The names alone.
+    /// Returns all names.
     fn names() -> Vec<&'static str> {
         Self::NAMES.iter().map(|&(name, _)| name).collect()
     }
 
-    /// The value of this name.
+    /// Returns the value called `name`.
     fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|&&(known, _)| known == name).map(|&(_, value)| value)
     }
 }
 
-/// Declares an enum whose values have names, and reads and writes it by them.
+/// Declares an enum with named values.
 ///
 /// ```
 /// use warpmem_params::Choice;
 ///
 /// warpmem_params::choice! {
-///     /// What closes a row.
+///     /// The event that closes a row.
 ///     #[derive(Debug, PartialEq)]
 ///     pub enum Closing {
 ///         /// A request to another row.
@@ -63,7 +63,7 @@ macro_rules! choice {
     };
 }
 
-/// Lets serde read and write a [`choice!`](crate::choice) by its names.
+/// Implements serde for a [`choice!`](crate::choice), by name.
 #[macro_export]
 macro_rules! serde_choice {
     ($choice:ty) => {

@@ -1,8 +1,6 @@
-//! Hardware cost of policies, counted as by Yuan et al. (MICRO 2009, section 3.4): bits stored and
-//! bits compared.
-//!
-//! Each scheduler and arbiter computes its own; `docs/policies/complexity.md` has the counting
-//! rules.
+//! Hardware cost of policies, counted as in Yuan et al. (MICRO 2009, section 3.4): bits stored and
+//! bits compared. Each scheduler and arbiter computes its own; `docs/policies/complexity.md`
+//! defines the counting rules.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
@@ -10,9 +8,9 @@ use std::ops::{Add, Mul};
 /// Hardware cost of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Complexity {
-    /// Bits stored in addition to the waiting requests or packets themselves.
+    /// Bits stored beyond the waiting requests or packets.
     pub stored: u64,
-    /// The most bits compared in the choices of one cycle.
+    /// Most bits compared by the decisions of one cycle.
     pub compared: u64,
 }
 
@@ -32,7 +30,7 @@ impl Add for Complexity {
 impl Mul<u64> for Complexity {
     type Output = Complexity;
 
-    /// The cost of `count` copies.
+    /// Returns the cost of `count` copies.
     fn mul(self, count: u64) -> Complexity {
         Complexity { stored: self.stored * count, compared: self.compared * count }
     }
@@ -44,19 +42,18 @@ impl Sum for Complexity {
     }
 }
 
-/// The routers of a network. Each is counted like the largest, as in the paper's upper bound.
+/// The routers of a network, each counted like the largest, as in the paper's upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Routers {
     pub count: u64,
-    /// Pairs of an input and an output of a router.
+    /// Input-output pairs of a router.
     pub crossings: u64,
     /// Outputs of a router.
     pub outputs: u64,
 }
 
 impl Routers {
-    /// Cost of holding grants: one bit for every pair of an input and an output, stored and
-    /// compared.
+    /// Returns the cost of holding grants: one bit per input-output pair, stored and compared.
     pub fn held_grants(&self) -> Complexity {
         Complexity { stored: self.crossings, compared: self.crossings } * self.count
     }
@@ -73,8 +70,7 @@ pub struct Shape {
     pub mshr_entries: u64,
     /// DRAM channels.
     pub controllers: u64,
-    /// Entries of a controller's queue; only those for reads where writes have a queue of their
-    /// own.
+    /// Entries of a controller's queue; only reads if writes have a separate queue.
     pub queue: u64,
     /// Banks of a channel.
     pub banks: u64,
@@ -85,29 +81,28 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Bits of a bank number.
+    /// Returns the bits of a bank number.
     pub fn bank_bits(&self) -> u64 {
         bits(self.banks)
     }
 
-    /// Bits of an SM number.
+    /// Returns the bits of an SM number.
     pub fn sm_bits(&self) -> u64 {
         bits(self.sms)
     }
 
-    /// Bits of a count of requests in the queue.
+    /// Returns the bits of a count of queued requests.
     pub fn queue_bits(&self) -> u64 {
         bits(self.queue)
     }
 
-    /// Bits compared by a controller that looks for row hits: bank and row of every request in its
-    /// queue.
+    /// Returns the bits compared by a search for row hits: bank and row of every queued request.
     pub fn row_search(&self) -> u64 {
         self.queue * (self.row_bits + self.bank_bits())
     }
 }
 
-/// Bits that distinguish this many things.
+/// Returns the bits that distinguish `things` values.
 pub fn bits(things: u64) -> u64 {
     things.max(1).next_power_of_two().ilog2().into()
 }

@@ -1,4 +1,4 @@
-/// A count that a policy keeps over a run and reports under a name of its own.
+/// A named count of a policy over a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: &'static str,

@@ -1,10 +1,10 @@
-//! The macros that declare structs of parameters.
+//! Macros that declare structs of parameters.
 
-/// Declares the options of a policy: a struct with the descriptions and defaults of its fields.
+/// Declares the parameters of a policy: a struct with descriptions and defaults of its fields.
 ///
 /// A field has a summary (its comment, in lower case and without a full stop), a type, a default
-/// and, as its type needs it, the values that are valid, what 0 means, and a unit. After the fields
-/// there may be a struct of options that several policies share.
+/// and, depending on its type, a range, a meaning of 0, and a unit. A struct of parameters shared
+/// with other policies may follow the fields.
 ///
 /// ```
 /// use warpmem_params::{choice, params};
@@ -15,7 +15,7 @@
 ///
 /// params! {
 ///     struct Shared {
-///         /// which request goes first
+///         /// request served first
 ///         order: Order = Order::Oldest;
 ///     }
 /// }
@@ -24,7 +24,7 @@
 ///     struct Own {
 ///         /// row hits before another row is opened
 ///         cap: u32 = 4, in 0.., zero "no limit", unit "requests";
-///         /// share of row hits at which a row stays open
+///         /// fraction of row hits that keeps a row open
 ///         share: f64 = 0.5, in 0.0..=1.0;
 ///         ..shared: Shared;
 ///     }
@@ -54,7 +54,7 @@ macro_rules! params {
         }
 
         impl $options {
-            /// The descriptions of its fields.
+            /// Returns the descriptions of its fields.
             $vis fn params() -> Vec<$crate::Param> {
                 let own = [ $(
                     $crate::describe::<$ty>(
@@ -91,20 +91,20 @@ macro_rules! params {
 /// Declares a section of a machine's configuration: a struct that serde reads, with the descriptions
 /// of its keys.
 ///
-/// A field has a summary (its comment), a type and, as its type needs it, a neutral default, the
-/// valid values and a unit. A key without a default must be given. A field's type may be another
+/// A field has a summary (its comment), a type and, depending on its type, a neutral default, a
+/// range and a unit. A key without a default is required. The type of a field may be another
 /// section; a comment without a full stop is then a label that precedes the meanings of that
-/// section's keys. Fields that are not keys follow after `beside` and start with the default of
-/// their type.
+/// section's keys. Fields that are not keys follow `beside` and start with the default of their
+/// type.
 ///
 /// ```
 /// use warpmem_params::{Declared, Field, section};
 ///
 /// section! {
 ///     pub struct Unit {
-///         /// From the operands to the result.
+///         /// Latency from operands to result.
 ///         latency: u32, in 1..=100, unit "core cycles";
-///         /// Between two instructions.
+///         /// Initiation interval.
 ///         interval: u32 = 1, in 1..=100, unit "core cycles";
 ///     }
 /// }
@@ -119,7 +119,7 @@ macro_rules! params {
 /// let keys = Units::keys("", Declared::ROOT, &());
 /// assert_eq!(keys[0].path, "add.latency");
 /// assert_eq!(keys[0].param.range(), "1 to 100");
-/// assert_eq!(keys[0].meaning(), "Additions: from the operands to the result.");
+/// assert_eq!(keys[0].meaning(), "Additions: latency from operands to result.");
 /// assert_eq!(keys[1].param.default(), "1");
 /// ```
 #[macro_export]
@@ -187,7 +187,7 @@ macro_rules! section {
     };
 }
 
-/// The default that a declaration states.
+/// The declared default.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! stated {
@@ -199,8 +199,7 @@ macro_rules! stated {
     };
 }
 
-/// The value of a field that is left out: its default, a section whose keys all have one, or an
-/// error.
+/// The value of an omitted field: its default, a section of defaults, or an error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! left_out {
@@ -213,7 +212,7 @@ macro_rules! left_out {
     };
 }
 
-/// The valid values that a declaration states, if any.
+/// The declared range, if any.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! within {
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn omitted_parameters_have_their_defaults() {
         let all = build("all").unwrap();
         assert_eq!(all, All::default());
         assert_eq!((all.cap, all.time, all.share, all.picks), (4, 100_000, 0.25, None));
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_value_is_read() {
+    fn every_kind_of_value_is_parsed() {
         let text = "all(cap=0, time=2^14, width=1_6, share=1, ratio=1e3, flag=false, bound=7, \
                     picks=0, page=open, order=oldest)";
         let expected = All {
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid_is_refused_with_what_is() {
+    fn invalid_values_are_refused_with_the_valid_ones() {
         let cases = [
             ("cap=-1", "`cap` = -1", "a whole number from 0 to 4294967295"),
             ("cap=4294967296", "`cap` = 4294967296", "a whole number from 0 to 4294967295"),
@@ -381,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_named_with_the_nearest() {
+    fn unknown_parameters_are_refused_with_a_suggestion() {
         let error = build("all(widht=3)").unwrap_err();
         assert!(
             error.contains("unknown key `widht` (did you mean `width`?); valid: cap "),
@@ -431,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_left_out_have_their_defaults() {
+    fn omitted_keys_have_their_defaults() {
         let outer = read("name = \"n\"\ninner = { length = 2 }\noptional = { depth = 8 }").unwrap();
         let optional = Optional {
             depth: 8,
@@ -446,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_without_a_default_must_be_given() {
+    fn keys_without_a_default_are_required() {
         assert_eq!(read("inner = { length = 2 }").unwrap_err(), "missing field `name`");
         assert_eq!(read("name = \"n\"").unwrap_err(), "missing field `inner`");
         assert_eq!(read("name = \"n\"\ninner = {}").unwrap_err(), "missing field `length`");

@@ -1,8 +1,8 @@
-//! The options of a policy, read from what was given.
+//! The parameters given to a policy, and their conversion to the policy's own struct.
 
 use crate::{Parameter, Value};
 
-/// The values given for the parameters of a policy; each is valid.
+/// The given parameters of a policy, with valid values.
 #[derive(Debug, Default)]
 pub struct Given<'a>(Vec<(&'static str, Value<'a>)>);
 
@@ -11,7 +11,7 @@ impl<'a> Given<'a> {
         self.0.push((name, value));
     }
 
-    /// Reads the parameters into the policy's own struct, with the defaults of those not given.
+    /// Reads the parameters into the policy's own struct, with defaults for omitted ones.
     pub fn read<P: ParamSet>(&self) -> P {
         P::read(self)
     }
@@ -23,8 +23,8 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A struct that [`params!`](crate::params) declares.
+/// A struct declared by [`params!`](crate::params).
 pub trait ParamSet {
-    /// The values given, and the defaults of the others.
+    /// Takes the given values, and the defaults of the others.
     fn read(given: &Given<'_>) -> Self;
 }

@@ -1,13 +1,13 @@
-//! Which values a parameter may have, and the values themselves.
+//! The values of parameters, and the ranges of valid values.
 
 use std::fmt;
 use std::ops::{RangeFrom, RangeInclusive};
 
-/// The largest whole number that a parameter may have, 2^40. That is more cycles than any run has,
-/// and small enough to be converted to finer units of time without overflow.
+/// Largest whole number of a parameter, 2^40: more than the cycles of any run, and small enough for
+/// conversion to finer units of time without overflow.
 pub const LARGEST: u64 = 1 << 40;
 
-/// Which values a parameter may have.
+/// The valid values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Whole(Whole),
@@ -20,13 +20,13 @@ pub enum Kind {
     Flag,
     /// One of the names that the function returns.
     Choice(fn() -> Vec<&'static str>),
-    /// Any text but the empty one; this is what it stands for.
+    /// Any non-empty text, with a short description.
     Text(&'static str),
     /// A list of whole numbers up to `u32::MAX`.
     List,
 }
 
-/// The one value of [`Kind::Adaptive`] that is no number.
+/// The value of [`Kind::Adaptive`] that is not a number.
 const ADAPTIVE: &str = "adaptive";
 
 /// Whole numbers, both ends included.
@@ -37,10 +37,10 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// From this on, limits are those of types rather than of parameters.
+    /// Smallest limit that is due to a type rather than a parameter.
     const NO_LIMIT: u64 = u32::MAX as u64;
 
-    /// The numbers of these that are at most `largest`.
+    /// Limits the range to `largest`.
     pub fn up_to(self, largest: u64) -> Whole {
         Whole { max: self.max.min(largest), ..self }
     }
@@ -114,7 +114,7 @@ impl fmt::Display for Real {
 }
 
 impl Kind {
-    /// The value that `text` spells, if the parameter may have it.
+    /// Parses `text`; none if the value is not valid.
     pub fn parse<'a>(&self, text: &'a str) -> Option<Value<'a>> {
         match self {
             Kind::Whole(range) => whole(range, text).map(Value::Whole),
@@ -131,7 +131,7 @@ impl Kind {
         }
     }
 
-    /// The names of a choice; none for others.
+    /// Returns the names of a choice; empty for other kinds.
     pub fn names(&self) -> Vec<&'static str> {
         match self {
             Kind::Choice(names) => names(),
@@ -139,7 +139,7 @@ impl Kind {
         }
     }
 
-    /// The valid values as an error names them: `a whole number from 1 to 64`.
+    /// Formats the valid values for an error: `a whole number from 1 to 64`.
     pub fn expected(&self) -> String {
         match self {
             Kind::Whole(Whole { min, max }) => format!("a whole number from {min} to {max}"),
@@ -157,7 +157,7 @@ impl Kind {
     }
 }
 
-/// The valid values as a table has them: `1 to 64`.
+/// Formats the valid values for a table: `1 to 64`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -175,7 +175,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// `` `a`, `b` or `c` ``.
+/// Formats names as `` `a`, `b` or `c` ``.
 fn either(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -185,12 +185,12 @@ fn either(names: &[&str]) -> String {
     }
 }
 
-/// The whole number that `text` spells, if it is in the range.
+/// Parses a whole number of the range.
 fn whole(range: &Whole, text: &str) -> Option<u64> {
     parse_whole(text).filter(|&number| range.contains(number))
 }
 
-/// `4096`, `4_096` or `2^12`.
+/// Parses `4096`, `4_096` or `2^12`.
 pub fn parse_whole(text: &str) -> Option<u64> {
     match text.split_once('^') {
         Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?),
@@ -198,7 +198,7 @@ pub fn parse_whole(text: &str) -> Option<u64> {
     }
 }
 
-/// `2`, `2.5` or `2.25`, in hundredths.
+/// Parses `2`, `2.5` or `2.25` to hundredths.
 fn hundredths(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -223,7 +223,7 @@ pub enum Value<'a> {
     List(&'a [u32]),
 }
 
-/// As one would type it.
+/// Formats the value in the form that is parsed.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

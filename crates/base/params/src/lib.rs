@@ -1,6 +1,6 @@
-//! Parameters and policies by name: the description of a parameter, from which its parsing, errors,
-//! help and documentation are made; registries of policies; rules about values; and the hardware
-//! cost of policies.
+//! Parameters and policies by name: descriptions of parameters, which generate parsing, errors,
+//! help and documentation; registries of policies; rules about values; and the hardware cost of
+//! policies. This crate knows no policy and no key.
 
 mod choice;
 mod complexity;
@@ -30,6 +30,6 @@ pub use rule::{Invalid, power_of_two, rule};
 #[doc(hidden)]
 pub use serde;
 
-// The macros name this crate as others do.
+// The macros name this crate by its external name.
 #[cfg(test)]
 extern crate self as warpmem_params;

@@ -1,5 +1,4 @@
-//! Upper ends of ranges that many keys share. They guarantee that products and times fit in 64
-//! bits.
+//! Upper limits shared by many keys. They guarantee that products and times fit in 64 bits.
 
 /// Longest latency or timing, cycles.
 pub const CYCLES: u64 = 100_000;

@@ -1,39 +1,39 @@
-//! The description of a parameter, and the types that parameters have.
+//! Descriptions of parameters, and the types of parameters.
 
 use crate::{Choice, Kind, LARGEST, Real, Value, Whole};
 use serde::de::value::MapDeserializer;
 use serde::de::{self, Deserialize};
 use std::iter;
 
-/// The description of one parameter: of a policy, of a workload's generator, or of a machine.
+/// The description of a parameter of a policy, a workload generator or a machine.
 ///
-/// Parsing, errors, help and documentation are made from it. It is declared once: by
+/// It generates parsing, errors, help and documentation, and is declared once: by
 /// [`params!`](crate::params), by [`section!`](crate::section), or as a constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     pub name: &'static str,
     pub kind: Kind,
     pub default: DefaultValue,
-    /// What 0 means where it is not a number like the others: `off`.
+    /// Special meaning of 0, such as `off`.
     pub zero: Option<&'static str>,
-    /// Unit of the value in the plural, or `-`.
+    /// Unit of the value, in the plural, or `-`.
     pub unit: &'static str,
-    /// What the value is, one line.
+    /// Meaning of the value, one line.
     pub summary: &'static str,
 }
 
-/// The value of a parameter that is not given.
+/// The value of an omitted parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {
-    /// It must be given.
+    /// None: the parameter is required.
     None,
     Value(Value<'static>),
-    /// That of the machine under this key.
+    /// The machine's value of a key.
     Machine(&'static str),
 }
 
 impl Param {
-    /// The valid values as a table has them: `0 = off, or from 1`.
+    /// Formats the valid values for a table: `0 = off, or from 1`.
     pub fn range(&self) -> String {
         match (self.zero, self.kind) {
             (Some(zero), Kind::Whole(Whole { max, .. })) => {
@@ -43,7 +43,7 @@ impl Param {
         }
     }
 
-    /// The default as a table has it.
+    /// Formats the default for a table.
     pub fn default(&self) -> String {
         match self.default {
             DefaultValue::None => "-".to_owned(),
@@ -53,25 +53,25 @@ impl Param {
     }
 }
 
-/// A type of parameters.
+/// A type of a parameter.
 pub trait Typed: Sized {
     /// The valid values that a declaration adds to the type: a range, or nothing.
     type Within;
-    /// A default as the declaration of a key states it.
+    /// Type of a default in the declaration of a key.
     type Stated;
 
     fn kind(within: &Self::Within) -> Kind;
 
-    /// Returns a stated default as a value.
+    /// Converts a declared default to a value.
     fn stated(default: Self::Stated) -> Value<'static>;
 
     /// Reads a value of its kind.
     fn read(value: Value<'_>) -> Option<Self>;
 }
 
-/// A type of the parameters of policies, which have defaults.
+/// A type of a parameter with a default.
 pub trait Parameter: Typed {
-    /// Describes it as a default.
+    /// Describes `self` as a default.
     fn default(&self, within: &Self::Within) -> DefaultValue;
 }
 
@@ -185,7 +185,7 @@ impl<C: Choice> Parameter for C {
     }
 }
 
-/// A whole number, or one that the policy adapts to what happens.
+/// A fixed whole number, or one that the policy adapts during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adaptive {
     Adaptive,
@@ -221,7 +221,7 @@ impl Parameter for Adaptive {
     }
 }
 
-/// Text, which the declaration describes in a few words.
+/// Text; its declaration describes it in a few words.
 impl Typed for String {
     type Within = &'static str;
     type Stated = &'static str;
@@ -262,8 +262,7 @@ impl Typed for Vec<u32> {
     }
 }
 
-/// The machine's key that supplies the default of a parameter, and the values that the parameter
-/// may be given.
+/// The machine's key that supplies the default of a parameter, and the parameter's valid values.
 pub struct OrMachine<W> {
     key: &'static str,
     within: W,
@@ -305,7 +304,7 @@ impl Parameter for Option<String> {
     }
 }
 
-/// The description of a parameter of a policy: what [`params!`](crate::params) makes of a field.
+/// Returns the description of a field of [`params!`](crate::params).
 pub fn describe<T: Parameter>(
     (name, default): (&'static str, T),
     within: &T::Within,
@@ -320,15 +319,15 @@ pub fn describe<T: Parameter>(
 /// A key of a machine.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Its name within the machine: `dram.timing.tcl`.
+    /// Dotted name: `dram.timing.tcl`.
     pub path: String,
     pub param: Param,
-    /// What its section is, if several sections have the same keys: `Special functions`.
+    /// Label of its section, if several sections have the same keys: `Special functions`.
     of: Option<&'static str>,
 }
 
 impl Key {
-    /// What the value is, as a sentence.
+    /// Returns the meaning of the value as a sentence.
     pub fn meaning(&self) -> String {
         let Some(of) = self.of else { return self.param.summary.to_owned() };
         let (first, rest) = self.param.summary.split_at(1);
@@ -336,48 +335,48 @@ impl Key {
     }
 }
 
-/// What [`section!`](crate::section) says of a field.
+/// The declaration of a field in [`section!`](crate::section).
 #[derive(Clone, Copy)]
 pub struct Declared {
     pub name: &'static str,
-    /// Neutral default, if the key may be left out.
+    /// Neutral default of an optional key.
     pub default: DefaultValue,
     pub unit: &'static str,
     pub summary: &'static str,
 }
 
 impl Declared {
-    /// The machine itself.
+    /// The declaration of the whole machine.
     pub const ROOT: Declared =
         Declared { name: "", default: DefaultValue::None, unit: "-", summary: "" };
 
-    /// The keys of a section that is declared so. A comment without a full stop is a label that
-    /// their meanings begin with.
+    /// Labels the keys of the declared section. A comment without a full stop is the label that
+    /// precedes their meanings.
     pub fn section(self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
         let label = self.summary.trim_start();
         let label = (!label.is_empty() && !label.ends_with('.')).then_some(label);
         keys.map(|key| Key { of: key.of.or(label), ..key }).collect()
     }
 
-    /// The dotted name of a field of the section called `section`.
+    /// Returns the dotted name of a field of `section`.
     pub fn path(&self, section: &str) -> String {
         if section.is_empty() { self.name.to_owned() } else { format!("{section}.{}", self.name) }
     }
 }
 
-/// The type of a field of a machine's configuration: a section of keys, or the type of one.
+/// A type of a field of a machine's configuration: a section, or the type of a key.
 pub trait Field {
-    /// As [`Typed::Within`].
+    /// See [`Typed::Within`].
     type Within;
 
-    /// The keys that it adds to the section called `section`.
+    /// Returns the keys that the field adds to `section`.
     fn keys(section: &str, declared: Declared, within: &Self::Within) -> Vec<Key>;
 }
 
-/// Reads a section of which nothing is given.
+/// Reads an omitted section.
 ///
 /// # Errors
-/// `name` is missing if it is not a section, or a key that has no default.
+/// If `name` is not a section, or one of its keys has no default.
 #[doc(hidden)]
 pub fn empty_section<'de, T: Deserialize<'de>, E: de::Error>(name: &'static str) -> Result<T, E> {
     let nothing: iter::Empty<(&str, u32)> = iter::empty();

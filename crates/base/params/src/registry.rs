@@ -1,6 +1,6 @@
-//! Policies by name. Each slot of the machine has one registry; a policy is one file and one line
-//! in its slot's registry. `list`, `--help`, configuration errors and the documentation read from
-//! here.
+//! Policies by name. Each slot of the machine has one registry, and a policy is one file and one
+//! line of its registry. `list`, `--help`, configuration errors and documentation are generated
+//! from it.
 
 use crate::{Given, Invalid, Param};
 use std::fmt::Display;
@@ -11,16 +11,17 @@ pub struct PolicyInfo {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Paper or simulator the rule comes from.
+    /// Paper or simulator that defines the rule.
     pub source: &'static str,
-    /// Descriptions of its parameters: what `params!` declares, or `Vec::new` if it has none.
+    /// Descriptions of its parameters, declared by `params!`; `Vec::new` without parameters.
     pub params: fn() -> Vec<Param>,
 }
 
-/// A policy's entry: its description and how to build it from the context `C` of its slot.
+/// An entry of a registry: the description of a policy and its constructor for the context `C` of
+/// its slot.
 pub struct Entry<T: ?Sized + 'static, C: ?Sized + 'static> {
     pub info: PolicyInfo,
-    /// Takes values of the parameters that `info` describes.
+    /// The constructor; its arguments are valid values of the parameters in `info`.
     pub build: fn(&C, &Given<'_>) -> Result<Box<T>, PolicyError>,
 }
 
@@ -44,12 +45,12 @@ impl<T: ?Sized, C: ?Sized> Chosen<'_, T, C> {
 
 /// All policies of one slot.
 pub struct Registry<T: ?Sized + 'static, C: ?Sized + 'static> {
-    /// Name of the slot as in configurations and tables, e.g. `dram_scheduler`.
+    /// Name of the slot in configurations and tables: `dram_scheduler`.
     pub slot: &'static str,
     pub entries: &'static [Entry<T, C>],
 }
 
-/// Why a policy could not be chosen.
+/// Why a policy could not be chosen or built.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum PolicyError {
     #[error("unknown {slot} `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
@@ -64,18 +65,20 @@ pub enum PolicyError {
     Machine { slot: &'static str, name: String, key: &'static str, value: String, valid: String },
 }
 
-/// The suggestion that follows an unknown name in a message.
+/// Formats the suggestion that follows an unknown name in a message.
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
-/// Slot of an error until the registry fills it in. A policy does not know its slot while it is
-/// built.
+/// Slot of an error until the registry sets it, as constructors do not know their slot.
 const UNPLACED: &str = "policy";
 
 impl PolicyInfo {
     /// Refuses a machine that the policy does not fit, unless `holds`: `key` has `value`, and
-    /// `valid` says what would fit.
+    /// `valid` describes a value that fits.
+    ///
+    /// # Errors
+    /// [`PolicyError::Machine`] if it does not hold.
     pub fn fits(
         &self,
         holds: bool,
@@ -90,8 +93,8 @@ impl PolicyInfo {
         Err(PolicyError::Machine { slot: UNPLACED, name, key, value, valid: valid() })
     }
 
-    /// Refuses parameters unless `holds`: `key` has `value`, and `valid` says what would be valid
-    /// with the others.
+    /// Refuses parameters unless `holds`: `key` has `value`, and `valid` describes a value that is
+    /// valid with the others.
     ///
     /// # Errors
     /// [`PolicyError::Params`] if it does not hold.
@@ -109,7 +112,7 @@ impl PolicyInfo {
         Err(self.refuse(&Invalid { key, value, valid }))
     }
 
-    /// Descriptions of its parameters.
+    /// Returns the descriptions of its parameters.
     pub fn params(&self) -> Vec<Param> {
         (self.params)()
     }
@@ -190,7 +193,7 @@ fn split(text: &str) -> Result<(&str, Pairs<'_>), PolicyError> {
     Ok((name, params))
 }
 
-/// The name of the policy that `text` (`name` or `name(key=value,...)`) asks for.
+/// Returns the name of the policy in `text` (`name` or `name(key=value,...)`).
 pub fn policy_name(text: &str) -> &str {
     text.split('(').next().unwrap_or(text).trim()
 }
@@ -216,7 +219,7 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
         self.choose(text)?.build(context)
     }
 
-    /// The entry called `name`.
+    /// Returns the entry called `name`.
     pub fn find(&self, name: &str) -> Result<&'static Entry<T, C>, PolicyError> {
         self.entries.iter().find(|e| e.info.name == name).ok_or_else(|| PolicyError::Unknown {
             slot: self.slot,
@@ -226,21 +229,20 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
         })
     }
 
-    /// Names in registry order.
+    /// Returns the names in registry order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|e| e.info.name)
     }
 
-    /// Descriptions in registry order.
+    /// Returns the descriptions in registry order.
     pub fn infos(&self) -> impl Iterator<Item = &'static PolicyInfo> {
         self.entries.iter().map(|e| &e.info)
     }
 }
 
-/// The candidate closest to `name`, if one is close enough to be a likely misspelling.
+/// Returns the candidate closest to `name`, if it is close enough for a misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A slip of one letter, or two letters in the wrong order, is the nearest there is; in short
-    // names little else is left in common.
+    // One wrong letter or two swapped letters beat the similarity, which is low for short names.
     let slip = |c: &str| strsim::osa_distance(name, c) == 1;
     let score = |c: &str| if slip(c) { 1.0 } else { strsim::jaro_winkler(name, c) };
     candidates
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_a_short_name_is_the_nearest() {
+    fn misspelt_short_names_are_recognised() {
         for slip in ["bsf", "bf", "bfss", "bgs"] {
             assert_eq!(nearest(slip, ["b+tree", "bfs", "fwt"].into_iter()), Some("bfs"), "{slip}");
         }
@@ -302,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_given_once() {
+    fn a_repeated_parameter_is_refused() {
         let error = refusal("counted(count=1, count=2)");
         assert!(error.contains("`count` is given twice"), "{error}");
     }
 
     #[test]
-    fn a_condition_names_the_parameter_and_what_would_be_valid() {
+    fn a_broken_condition_names_the_parameter_and_valid_values() {
         let expected = "parameters of slot `counted`: `count` = 7 is not valid: expected any other";
         assert_eq!(refusal("counted(count=7)"), expected);
     }

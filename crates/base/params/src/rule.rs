@@ -1,4 +1,4 @@
-//! Rules that values must satisfy, and the error that names the value that does not.
+//! Rules about values, and the error that names an invalid value.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use std::fmt::Display;
 pub struct Invalid {
     pub key: String,
     pub value: String,
-    /// Which values would be valid.
+    /// Description of the valid values.
     pub valid: String,
 }
 

@@ -1,48 +1,50 @@
-//! The checksum that a table carries in itself.
+//! Checksums of whole tables, stored in the table itself.
 //!
-//! Parquet has checksums of pages, which cover neither footers nor page headers and which few readers check. A table of
-//! ours carries one of the whole file instead. Parquet finds everything by offsets from its footer, so that other readers
-//! pass over what stands between the first magic number and the first page:
+//! Parquet has checksums only of pages, which exclude footers and page headers and which few
+//! readers verify. Tables of this project carry a checksum of the whole file. Parquet finds
+//! everything by offsets from its footer, so other readers skip the bytes between the first magic
+//! number and the first page:
 //!
 //! ```text
 //! 0   "PAR1"
 //! 4   "warpmem crc32 "
-//! 18  CRC-32 (IEEE 802.3) of the whole file with zeros for these digits: 8 hexadecimal digits, lower case
+//! 18  CRC-32 (IEEE 802.3) of the whole file with zeros for these digits: 8 hexadecimal digits,
+//! lower case
 //! 26  pages, footer, "PAR1"
 //! ```
 //!
-//! A file needs nothing beside it to be checked, so it can be moved, copied or merged with others. Files without the
-//! mark are of other programs, or older. One whose mark is damaged is not taken for one of them: its footer has a
-//! [`WITNESS`], too.
+//! A file is verified without any other file, so it can be moved, copied or merged. Files without
+//! the mark come from other programs or older versions. A file with a damaged mark is not mistaken
+//! for one of them: its footer also holds a [`WITNESS`].
 
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// What follows the magic number of a file that carries a checksum.
+/// The mark after the magic number of a file with a checksum.
 const MARK: &[u8] = b"warpmem crc32 ";
 const MARK_AT: usize = 4;
 const DIGITS_AT: usize = MARK_AT + MARK.len();
 const DIGITS: usize = 8;
 const HEAD: usize = DIGITS_AT + DIGITS;
 
-/// A key among the footer's metadata: the file had a checksum when it was written. It must be near the file's end.
+/// Key in the metadata of the footer: the file was written with a checksum. It must be near the end of the file.
 pub const WITNESS: &str = "warpmem.checksum";
-/// What the metadata says of it, for people.
+/// Value of the witness, for readers.
 pub const WITNESS_VALUE: &str = "CRC-32 of the file with zeros at bytes 18 to 25, which hold it";
-/// The end of a file in which its witness is looked for.
+/// Bytes at the end of a file that are searched for the witness.
 const TAIL: u64 = 64 << 10;
 
-/// Bytes read at once.
+/// Bytes per read.
 const BUFFER: usize = 256 << 10;
 
-/// What is to be written right after the magic number.
+/// Returns the bytes to write directly after the magic number.
 pub fn placeholder() -> [u8; HEAD - MARK_AT] {
     let mut placeholder = [b'0'; HEAD - MARK_AT];
     placeholder[..MARK.len()].copy_from_slice(MARK);
     placeholder
 }
 
-/// A file being written from its beginning, with a [`placeholder`] in it.
+/// A file being written from its start, with a [`placeholder`].
 pub struct Writer<W> {
     file: W,
     hasher: Hasher,
@@ -53,7 +55,7 @@ impl<W: Write + Seek> Writer<W> {
         Writer { file, hasher: Hasher::new() }
     }
 
-    /// Writes the checksum of everything written so far into its place.
+    /// Replaces the placeholder by the checksum of everything written.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -77,16 +79,16 @@ impl<W: Write> Write for Writer<W> {
     }
 }
 
-/// What a file that is not known to be damaged carries.
+/// The state of a file without known damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// That of its content.
+    /// Its checksum matches its content.
     Right,
-    /// None: nobody can say whether it is as it was written.
+    /// It has no checksum, so damage cannot be detected.
     Absent,
 }
 
-/// Why a file cannot be relied on.
+/// Why a file is not reliable.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     #[error("failed to read it")]
@@ -97,10 +99,10 @@ pub enum CheckError {
     MarkDamaged,
 }
 
-/// Reads a whole file and compares its checksum.
+/// Reads a whole file and verifies its checksum.
 ///
 /// # Errors
-/// If it cannot be read, or is not as it was written.
+/// If it cannot be read or is damaged.
 pub fn check(file: &mut (impl Read + Seek)) -> Result<Checksum, CheckError> {
     file.rewind()?;
     let mut head = Vec::with_capacity(HEAD);
@@ -119,7 +121,7 @@ pub fn check(file: &mut (impl Read + Seek)) -> Result<Checksum, CheckError> {
     }
 }
 
-/// The checksum of a file that begins with `before`, zeros for the digits behind it, and then has `rest`.
+/// Returns the checksum of a file of `before`, zeros for the digits, and `rest`.
 fn with_zeros(before: &[u8], rest: &mut impl Read) -> io::Result<u32> {
     let mut hasher = Hasher::new();
     hasher.update(before);
@@ -143,10 +145,10 @@ fn has_witness(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     Ok(tail.windows(WITNESS.len()).any(|window| window == WITNESS.as_bytes()))
 }
 
-/// Begins the last line of a text that carries the checksum of all before it.
+/// Prefix of the last line of a text, which holds the checksum of the lines before it.
 const TEXT_MARK: &str = "# crc32 ";
 
-/// A text of lines, with its checksum as another.
+/// Appends a line with the checksum to a text of lines.
 pub fn with_checksum(mut text: String) -> String {
     let checksum = digits(crc32fast::hash(text.as_bytes()));
     text.push_str(TEXT_MARK);
@@ -155,10 +157,10 @@ pub fn with_checksum(mut text: String) -> String {
     text
 }
 
-/// Compares the checksum of a text of lines.
+/// Verifies the checksum of a text of lines.
 ///
 /// # Errors
-/// If the text is not as it was written.
+/// If the text is damaged.
 pub fn check_text(text: &str) -> Result<Checksum, CheckError> {
     let Some((content, expected)) = text.rsplit_once(TEXT_MARK) else {
         return Ok(Checksum::Absent);
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_stands_where_it_is_said_to() {
+    fn the_checksum_is_at_its_documented_offset() {
         let mut whole = file(b"content");
         assert_eq!(&whole[..18], b"PAR1warpmem crc32 ");
         let digits: [u8; 8] = whole[18..26].try_into().unwrap();
@@ -201,19 +203,19 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_is_found() {
+    fn every_flipped_bit_is_detected() {
         let whole = file(&[7; 100]);
         assert_eq!(checked(&whole).unwrap(), Checksum::Right);
         for bit in 0..8 * whole.len() {
             let mut damaged = whole.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // The magic number is part of the checksum, too.
+            // The checksum includes the magic number.
             assert!(checked(&damaged).is_err(), "bit {bit}");
         }
     }
 
     #[test]
-    fn a_file_that_is_cut_short_or_longer_is_damaged() {
+    fn truncated_and_extended_files_are_damaged() {
         let whole = file(&[7; 3 * BUFFER]);
         assert_eq!(checked(&whole).unwrap(), Checksum::Right);
         for length in [HEAD - 1, HEAD, HEAD + 1, whole.len() - 1] {
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flipped_bit_of_a_text_gives_other_lines() {
+    fn a_flipped_bit_of_a_text_never_changes_its_lines() {
         let lines = "# words\n0123456789abcdef\nfedcba9876543210\n";
         let whole = with_checksum(lines.to_owned());
         assert_eq!(check_text(&whole).unwrap(), Checksum::Right);
@@ -238,14 +240,14 @@ mod tests {
         for bit in 0..8 * whole.len() {
             let mut damaged = whole.clone().into_bytes();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // Where the mark is what is damaged, nothing else is.
+            // Only the mark itself is damaged.
             let Ok(damaged) = String::from_utf8(damaged) else { continue };
             assert!(check_text(&damaged).is_err() || damaged.starts_with(lines), "bit {bit}");
         }
     }
 
     #[test]
-    fn who_takes_the_mark_away_is_found_by_the_witness() {
+    fn the_witness_reveals_a_removed_mark() {
         let mut whole = file(b"content");
         whole[4..18].fill(0);
         assert!(matches!(checked(&whole), Err(CheckError::MarkDamaged)));

@@ -1,12 +1,11 @@
-//! For build scripts: a table of the files of a folder, so that adding a preset is adding a file.
+//! Tables of the files of a folder for build scripts, so that a new preset is one new file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Writes `TABLE.rs` for a crate to include: an array of the name and the text of each TOML file of
-/// `folder`, a path in the crate, in the order of their names. Cargo builds the crate again when the
-/// folder changes.
+/// Writes `TABLE.rs` for a crate to include: an array of the names and texts of the TOML files of
+/// `folder`, a path in the crate, ordered by name. Cargo rebuilds the crate when the folder changes.
 ///
 /// # Errors
 /// A folder that cannot be read, or an output that cannot be written.
@@ -30,7 +29,7 @@ fn toml_files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The array's source.
+/// Returns the source of the array.
 fn table_of(paths: &[PathBuf]) -> String {
     let entry = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_the_toml_files_of_a_folder_in_the_order_of_their_names() {
+    fn a_table_lists_the_toml_files_of_a_folder_by_name() {
         let folder = tempfile::tempdir().unwrap();
         for file in ["b.toml", "a-1.toml", "notes.md"] {
             fs::write(folder.path().join(file), "").unwrap();

@@ -1,5 +1,5 @@
-//! Opening text, pipes and compressed files; bounded reads; the rule that no output destroys an input;
-//! and outputs that appear only when they are complete.
+//! Opening of text, pipes and compressed files; bounded reads; the rule that no output destroys an
+//! input; and outputs that appear only when complete.
 
 pub mod claims;
 pub mod destination;

@@ -1,5 +1,5 @@
-//! Small tools that every layer shares: files, text for people, random numbers, checksums, and tables of embedded files.
-//! Nothing here knows traces, machines or results.
+//! Tools shared by all layers: files, text for people, random numbers, checksums, and tables of
+//! embedded files. This crate knows no traces, machines or results.
 
 pub mod checksum;
 pub mod embed;

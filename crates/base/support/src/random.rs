@@ -1,10 +1,10 @@
-//! The random numbers of generated workloads, of random policies and of random traffic.
+//! Random numbers of generated workloads, random policies and random traffic.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// A ChaCha8 stream keyed by the seed. It uses integers only, so that a seed gives the same numbers
-/// on every platform.
+/// A ChaCha8 stream keyed by a seed. It uses integers only, so a seed gives the same numbers on every
+/// platform.
 pub struct Random(ChaCha8Rng);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         Random::numbered(seed, 0)
     }
 
-    /// One of many independent streams under the same seed; stream 0 is that of [`Random::new`].
+    /// Creates one of many independent streams of a seed; stream 0 equals [`Random::new`].
     pub fn numbered(seed: u64, number: u64) -> Random {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -20,32 +20,32 @@ impl Random {
         Random(ChaCha8Rng::from_seed(key))
     }
 
-    /// Any 64-bit number, all equally likely.
+    /// Returns a uniform 64-bit number.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, which must not be zero. Multiply-shift: the bias is below `bound` /
-    /// 2^64.
+    /// Returns a number below `bound`, which must not be zero. Multiply-shift: the bias is below
+    /// `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// As [`Random::below`], for 32-bit indices.
+    /// Returns a 32-bit index, as [`Random::below`].
     #[inline]
     pub fn index(&mut self, bound: u32) -> u32 {
         self.below(u64::from(bound)) as u32
     }
 
-    /// Fisher and Yates: every order equally likely.
+    /// Shuffles uniformly (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         self.shuffle_watched(items, || ());
     }
 
-    /// As [`Random::shuffle`], with a call of `watch` for every item, which may stop it.
+    /// Shuffles as [`Random::shuffle`], with a call per item of `watch`, which may stop it.
     pub fn shuffle_watched<T>(&mut self, items: &mut [T], mut watch: impl FnMut()) {
         for last in (1..items.len()).rev() {
             watch();
@@ -53,8 +53,8 @@ impl Random {
         }
     }
 
-    /// A permutation that is one cycle through all of `0..n`, every such cycle equally likely
-    /// (Sattolo 1986): entry `i` is what follows `i`.
+    /// Returns a uniform permutation with a single cycle through `0..n` (Sattolo 1986): entry `i` is
+    /// the successor of `i`.
     pub fn cycle(&mut self, n: u32) -> Vec<u32> {
         let mut next: Vec<u32> = (0..n).collect();
         for last in (1..n).rev() {
@@ -64,8 +64,8 @@ impl Random {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection in which every bit
-/// depends on all.
+/// Applies the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection whose output
+/// bits depend on all input bits.
 pub fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn below_stays_below_and_reaches_everything() {
+    fn below_covers_exactly_its_range() {
         let mut random = Random::new(7);
         let mut seen = [0u32; 6];
         for _ in 0..600 {

@@ -8,14 +8,13 @@ pub use parts::known_parts;
 pub use printable::{csv_text, printable, printable_cell};
 pub use table::aligned;
 
-/// With its first letter in upper case.
+/// Capitalises the first letter.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A name without its middle if it is longer than `most` characters: names of templates begin alike,
-/// and end alike.
+/// Omits the middle of a name longer than `most` characters.
 pub fn shortened(name: &str, most: usize) -> String {
     let length = name.chars().count();
     if length <= most {
@@ -25,7 +24,7 @@ pub fn shortened(name: &str, most: usize) -> String {
     name.chars().take(most - 1 - end).chain(['…']).chain(name.chars().skip(length - end)).collect()
 }
 
-/// A number of things: `1 run`, `2 policies`.
+/// Formats a count: `1 run`, `2 policies`.
 pub fn counted(count: usize, what: &str) -> String {
     match (count, what.strip_suffix('y')) {
         (1, _) => format!("1 {what}"),

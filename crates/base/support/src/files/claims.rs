@@ -1,19 +1,18 @@
 //! The files that a command reads and writes, and the rule that no output destroys another of them.
 //!
-//! An output is not an input, not another output, and not a file of a folder that is read or
-//! written: not by its path, not by another spelling, and not by a symbolic or hard link. Pipes and
-//! devices have no content to lose and are free.
+//! An output is neither an input, nor another output, nor a file of a folder that is read or
+//! written: not under its path, another spelling, a symbolic link or a hard link. Pipes and devices
+//! have no content to lose and are exempt.
 
 use super::destination::resolved;
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-/// Tells by its path from a folder whether a file is one of those that a command reads or writes
-/// there.
+/// Whether a command reads or writes a file in a folder, given its path from there.
 pub type Holds = fn(&Path) -> bool;
 
-/// Files that a command reads and writes.
+/// The files that a command reads and writes.
 #[derive(Debug, Default)]
 pub struct Claims {
     inputs: Vec<Claim>,
@@ -22,10 +21,10 @@ pub struct Claims {
 
 #[derive(Debug)]
 struct Claim {
-    /// Names the file in messages: the option and the path as given.
+    /// Name of the file in messages: the option and the path as given.
     name: String,
     place: Place,
-    /// Of a folder.
+    /// Files of a folder.
     holds: Option<Holds>,
 }
 
@@ -45,22 +44,22 @@ impl fmt::Display for Clash {
 impl std::error::Error for Clash {}
 
 impl Claims {
-    /// Adds a file that is read; `option` names it in messages.
+    /// Adds an input file; `option` names it in messages.
     pub fn read(&mut self, option: &str, path: &Path) {
         self.inputs.extend(Claim::of(option, path, None).filter(|claim| claim.place.exists()));
     }
 
-    /// Adds a folder of which the files that it `holds` are read.
+    /// Adds an input folder of the files that it `holds`.
     pub fn read_folder(&mut self, option: &str, path: &Path, holds: Holds) {
         self.inputs.extend(Claim::of(option, path, Some(holds)));
     }
 
-    /// Adds a file that is written.
+    /// Adds an output file.
     pub fn write(&mut self, option: &str, path: &Path) {
         self.outputs.extend(Claim::of(option, path, None));
     }
 
-    /// Adds a folder into which the files that it `holds` are written.
+    /// Adds an output folder of the files that it `holds`.
     pub fn write_folder(&mut self, option: &str, path: &Path, holds: Holds) {
         self.outputs.extend(Claim::of(option, path, Some(holds)));
     }
@@ -68,7 +67,7 @@ impl Claims {
     /// Refuses an output that is another file of the command.
     ///
     /// # Errors
-    /// The first clash, in the order of the outputs.
+    /// The first conflict, in the order of the outputs.
     pub fn check(&self) -> Result<(), Clash> {
         for (at, output) in self.outputs.iter().enumerate() {
             let inputs = self.inputs.iter().map(|input| (input, "the input"));
@@ -82,7 +81,7 @@ impl Claims {
 }
 
 impl Claim {
-    /// None for a pipe or a device.
+    /// Returns the claim; none for a pipe or a device.
     fn of(option: &str, path: &Path, holds: Option<Holds>) -> Option<Claim> {
         let name = format!("{option} {}", path.display());
         Some(Claim { name, place: Place::of(path)?, holds })
@@ -98,7 +97,7 @@ impl Claim {
         Err(Clash { output: self.name.clone(), other })
     }
 
-    /// Whether a file or folder at `place` is one of the folder's that the claim is about.
+    /// Whether the claim includes the file or folder at `place`.
     fn holds(&self, place: &Place) -> bool {
         let Some(holds) = self.holds else { return false };
         match place.path.strip_prefix(&self.place.path) {
@@ -108,15 +107,14 @@ impl Claim {
         }
     }
 
-    /// Two folders may be the same, as the files in them are compared.
+    /// Two folders may be equal, as their files are compared.
     fn is_same(&self, other: &Claim) -> bool {
         let are_folders = self.holds.is_some() && other.holds.is_some();
         !are_folders && self.place.is_same(&other.place)
     }
 }
 
-/// Whether two paths lead to the same file, or will once it exists. Pipes and devices are never the
-/// same file.
+/// Whether two paths lead to the same file, existing or not. Pipes and devices are never the same.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     match (Place::of(a), Place::of(b)) {
         (Some(a), Some(b)) => a.is_same(&b),
@@ -124,23 +122,23 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Where a path leads.
+/// The destination of a path.
 #[derive(Debug)]
 struct Place {
-    /// Without links.
+    /// Path without links.
     path: PathBuf,
-    /// Of a file or folder that exists.
+    /// Identity of an existing file or folder.
     identity: Option<Identity>,
 }
 
-/// Device and inode of a file; nothing where the system has none.
+/// Device and inode of a file; empty on systems without them.
 type Identity = Option<(u64, u64)>;
 
-/// Folders below one of results that a file may be in.
+/// Levels of folders in a results directory.
 const MAX_DEPTH: usize = 3;
 
 impl Place {
-    /// None for a pipe or a device.
+    /// Returns the claim; none for a pipe or a device.
     fn of(path: &Path) -> Option<Place> {
         let found = fs::metadata(path).ok();
         if found.as_ref().is_some_and(|found| !found.is_file() && !found.is_dir()) {
@@ -159,7 +157,7 @@ impl Place {
         self.path == other.path || (a.is_some() && a == b)
     }
 
-    /// Whether one of the folder's files leads here by a link.
+    /// Whether a file of the folder links here.
     fn is_linked_from(&self, folder: &Path, within: &Path, holds: Holds) -> bool {
         if !self.exists() || within.iter().count() >= MAX_DEPTH {
             return false;
@@ -195,7 +193,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
 
-    /// A folder with the files `in` and `tables/runs.parquet`.
+    /// Creates a folder with the files `in` and `tables/runs.parquet`.
     fn folder() -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("in"), "input").unwrap();
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_no_input_whatever_its_spelling() {
+    fn an_output_is_not_an_input_under_any_spelling() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name);
         symlink("in", at("symbolic")).unwrap();
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn two_outputs_are_not_one_even_before_they_exist() {
+    fn equal_outputs_are_refused_even_before_they_exist() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name);
         symlink("new", at("link")).unwrap();
@@ -248,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_folder_are_those_that_it_holds() {
+    fn only_held_files_of_a_folder_conflict() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name);
         symlink("tables/runs.parquet", at("link.json")).unwrap();
@@ -271,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_outputs_takes_no_input() {
+    fn an_output_folder_may_not_contain_an_input() {
         let folder = folder();
         let mut claims = Claims::default();
         claims.read("PLAN", &folder.path().join("tables/runs.parquet"));
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_a_device_loses_nothing() {
+    fn missing_files_and_devices_never_conflict() {
         let mut claims = Claims::default();
         claims.read("IN", Path::new("none"));
         claims.write("-a", Path::new("none"));

@@ -1,26 +1,26 @@
-//! Where a path leads, and where a finished file takes its name.
+//! Destinations of paths: the file that an output replaces, or the device that it is written to.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Links followed in a row, as in Linux.
+/// Maximum number of links to follow, as in Linux.
 const MAX_LINKS: u32 = 40;
 
-/// Where an output goes.
+/// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// A regular file, existing or not, with links followed: a rename to it keeps the link.
+    /// A regular file, existing or not, with links resolved, so that a rename keeps them.
     File(PathBuf),
-    /// A pipe, a terminal or another device, which takes bytes and has no name to replace.
+    /// A pipe, a terminal or another device, which receives bytes and cannot be replaced.
     Stream(PathBuf),
 }
 
 impl Destination {
-    /// The destination that `path` names.
+    /// Resolves the destination of `path`.
     ///
     /// # Errors
-    /// If it is a folder, a disk, or another kind of file that cannot be written from beginning to end.
+    /// If it is a folder, a disk, or another file that cannot be written sequentially.
     pub fn of(path: &Path) -> io::Result<Destination> {
         match fs::metadata(path) {
             _ if is_descriptor(path) => Ok(Destination::Stream(path.to_owned())),
@@ -35,7 +35,7 @@ impl Destination {
     }
 }
 
-/// Whether a path names an open file of this process, such as `/dev/stdout`.
+/// Whether a path is an open file of this process, such as `/dev/stdout`.
 fn is_descriptor(path: &Path) -> bool {
     let named = ["/dev/stdout", "/dev/stderr"].map(Path::new);
     named.contains(&path) || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
@@ -53,7 +53,7 @@ fn is_stream(_: &Metadata) -> bool {
     false
 }
 
-/// The path without links and dots. Of a file that does not exist yet, the folder is resolved.
+/// Resolves links and dots in a path; for a missing file, in its folder.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     resolve(path, MAX_LINKS)
 }
@@ -85,7 +85,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn names_of_files_lead_nowhere_else() {
+    fn file_names_have_no_path() {
         for name in ["a", "my plan", "..a", "a..b", "µ"] {
             assert!(is_file_name(name), "{name}");
         }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_to_its_file_even_before_the_file_exists() {
+    fn links_resolve_even_to_missing_files() {
         let folder = tempfile::tempdir().unwrap();
         let whole = fs::canonicalize(folder.path()).unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn links_in_a_circle_end() {
+    fn cyclic_links_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
         symlink(&one, &two).unwrap();

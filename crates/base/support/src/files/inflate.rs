@@ -1,4 +1,4 @@
-//! Reading files that may be compressed.
+//! Reading of possibly compressed files.
 
 use super::input::{Unmarked, peeked};
 use std::io::{self, BufRead, Cursor, Read};
@@ -32,15 +32,14 @@ impl Codec {
     }
 }
 
-/// Memory limit for inflating an xz file, bytes. `xz -9` needs 65 MiB, but a hostile file may ask
-/// for 4 GiB.
+/// Memory limit of xz inflation, bytes. `xz -9` needs 65 MiB; a hostile file may request 4 GiB.
 const XZ_MEMORY: u64 = 256 << 20;
 
-/// Bytes that tell the compression.
+/// Bytes that identify the compression.
 const MAGIC: u64 = 6;
 
-/// The compression of `file`, and a reader of its inflated text, without a byte order mark. Concatenated
-/// streams are read as one.
+/// Returns the compression of `file` and a reader of its inflated text, without a byte order mark.
+/// Concatenated streams are read as one.
 ///
 /// # Errors
 /// If the file cannot be read. Reading the text fails if it is damaged, or is UTF-16 or UTF-32.

@@ -1,4 +1,4 @@
-//! Opening inputs: files, pipes and devices, and text that may begin with a byte order mark.
+//! Opening of inputs: files, pipes and devices, and text with an optional byte order mark.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
@@ -14,10 +14,9 @@ pub fn open(path: &Path) -> io::Result<BufReader<Unmarked<File>>> {
     Ok(BufReader::with_capacity(64 << 10, Unmarked::new(File::open(path)?)))
 }
 
-/// A reader of text that skips the byte order mark of UTF-8. It refuses text with the mark of UTF-16 or
-/// UTF-32.
+/// A text reader that skips the byte order mark of UTF-8 and refuses text with that of UTF-16 or UTF-32.
 pub struct Unmarked<R> {
-    /// The first bytes, after the mark; none before the first read.
+    /// First bytes after the mark; none before the first read.
     head: Option<Cursor<Vec<u8>>>,
     rest: R,
 }
@@ -58,7 +57,7 @@ impl<R: Read> Read for Unmarked<R> {
     }
 }
 
-/// The content of a file that is no longer than `most` bytes.
+/// Reads a file of at most `most` bytes.
 ///
 /// # Errors
 /// If it cannot be read or is longer.
@@ -72,8 +71,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
 }
 
-/// The first bytes of a reader, `most` unless it ends before, and the rest. A pipe may give fewer
-/// bytes in one read.
+/// Reads up to `most` bytes from a reader, over several reads if necessary, and returns them with the
+/// reader of the rest.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -83,12 +82,12 @@ pub fn peeked<R: Read>(mut reader: R, most: u64) -> io::Result<(Vec<u8>, R)> {
     Ok((head, reader))
 }
 
-/// A file that can be read several times and from any byte: the one that is named, or a copy of what
-/// a pipe gives.
+/// A file that can be read repeatedly and at any offset: the given one, or a copy of the content of a
+/// pipe.
 #[derive(Clone, Debug)]
 pub struct Rereadable {
     given: PathBuf,
-    /// Removed with the last clone.
+    /// Copy of a pipe, removed with the last clone.
     copy: Option<Arc<TempPath>>,
 }
 
@@ -102,7 +101,7 @@ impl Rereadable {
         Ok(Rereadable { given: path.to_owned(), copy: copy.map(Arc::new) })
     }
 
-    /// The path as given, for messages.
+    /// Returns the path as given, for messages.
     pub fn given(&self) -> &Path {
         &self.given
     }
@@ -112,7 +111,7 @@ impl Rereadable {
         self.copy.is_some()
     }
 
-    /// The path to open.
+    /// Returns the path to open.
     pub fn place(&self) -> &Path {
         self.copy.as_deref().map_or(&self.given, |copy| copy)
     }
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_whole_even_if_reads_are_short() {
+    fn short_reads_do_not_split_the_mark() {
         let short = Cursor::new(b"\xef").chain(Cursor::new(b"\xbb")).chain(Cursor::new(b"\xbfab"));
         let mut text = String::new();
         Unmarked::new(short).read_to_string(&mut text).unwrap();
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_too_long_is_refused() {
+    fn files_longer_than_the_limit_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "12345").unwrap();
@@ -183,7 +182,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_is_read_where_it_is_and_a_pipe_from_its_copy() {
+    fn files_are_read_in_place_and_pipes_from_a_copy() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "text").unwrap();

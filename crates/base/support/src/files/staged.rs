@@ -1,4 +1,4 @@
-//! Files that appear under their name only when they are complete.
+//! Files that appear under their name only when complete.
 
 use super::destination::Destination;
 use anyhow::Context;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 use tempfile::TempDir;
 
-/// An output under way. Dropped before [`Staged::finish`], it leaves nothing.
+/// An incomplete output. Dropped before [`Staged::finish`], it leaves nothing.
 pub struct Staged {
     destination: Destination,
-    /// Holds the incomplete file; removed when it is dropped.
+    /// Folder of the incomplete file, removed on drop.
     _folder: TempDir,
     partial: PathBuf,
 }
 
 impl Staged {
-    /// Prepares an output that will be called `path`.
+    /// Prepares an output to `path`.
     ///
     /// # Errors
     /// If no file can be written there.
@@ -32,13 +32,13 @@ impl Staged {
         Ok(Staged { destination, _folder: folder, partial })
     }
 
-    /// Path of the incomplete file, which has the extension of the final one.
+    /// Returns the path of the incomplete file, which has the extension of the final one.
     pub fn partial(&self) -> &Path {
         &self.partial
     }
 
-    /// Renames the complete file to its final name, or copies it into the pipe or device. A reader
-    /// that has gone away is not an error.
+    /// Renames the complete file to its final name, or copies it to the pipe or device. A closed pipe is
+    /// not an error.
     ///
     /// # Errors
     /// If it cannot be renamed or copied.
@@ -55,7 +55,7 @@ impl Staged {
 
 fn copy(file: &Path, stream: &Path) -> io::Result<()> {
     let mut file = File::open(file)?;
-    // Opened anew, a redirected standard output would be written from its beginning.
+    // Reopening a redirected standard output would overwrite its start.
     if stream == Path::new("/dev/stdout") {
         io::copy(&mut file, &mut io::stdout().lock())?;
     } else {
@@ -70,7 +70,7 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     checked.with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// Lets `fill` write a temporary file with the extension of `path`, then renames it to `path`.
+/// Calls `fill` to write a temporary file with the extension of `path`, then renames it to `path`.
 pub fn write(path: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let write = || {
         let staged = Staged::create(path)?;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_takes_its_name_when_it_is_complete() {
+    fn a_complete_file_is_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let staged = Staged::create(&path).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_take_a_complete_file() {
+    fn devices_receive_the_complete_file() {
         write(Path::new("/dev/null"), |partial| Ok(fs::write(partial, "x")?)).unwrap();
         let full = write(Path::new("/dev/full"), |partial| Ok(fs::write(partial, "x")?));
         assert_eq!(full.unwrap_err().to_string(), "failed to write /dev/full");

@@ -1,5 +1,5 @@
-//! Text files of bounded length. A device, a pipe or a wrong file may have no line ends and no end
-//! at all, so every read has a limit.
+//! Text files of bounded length. A device, a pipe or a wrong file may have neither line ends nor an
+//! end, so every read has a limit.
 
 use super::input::Unmarked;
 use std::fs::File;
@@ -7,11 +7,11 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::string::FromUtf8Error;
 
-/// Longest file that is read as a whole, bytes. Machines, plans, suites, standards and queries are
-/// written by people and are much shorter.
+/// Largest file that is read as a whole, bytes. Hand-written machines, plans, suites, standards and
+/// queries are much shorter.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The text of a file that is written by people, without a byte order mark.
+/// Reads a hand-written text file, without its byte order mark.
 ///
 /// # Errors
 /// If it cannot be read, is not UTF-8, or is longer than 16 MiB.
@@ -19,7 +19,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     read_from(File::open(path)?)
 }
 
-/// As [`read`], from an open reader.
+/// Reads as [`read`] from an open reader.
 ///
 /// # Errors
 /// As [`read`].
@@ -31,10 +31,10 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
 }
 
-/// The text of bytes that are read already, without a byte order mark.
+/// Decodes bytes as text, without a byte order mark.
 ///
 /// # Errors
-/// If they are UTF-16 or UTF-32; in the inner result, if they are no text.
+/// If they are UTF-16 or UTF-32; the inner result fails if they are not text.
 pub fn decode(bytes: &[u8]) -> io::Result<Result<String, FromUtf8Error>> {
     let mut text = Vec::with_capacity(bytes.len());
     Unmarked::new(bytes).read_to_end(&mut text)?;
@@ -54,7 +54,7 @@ pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> io:
     Err(too_large(format!("a line is longer than {most} bytes; it is no text file of this kind")))
 }
 
-/// Line and column, from 1, of a byte offset.
+/// Returns line and column, from 1, of a byte offset.
 pub fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_ends_is_refused() {
+    fn endless_inputs_are_refused() {
         let error = read_from(io::repeat(b' ')).unwrap_err();
         assert!(error.to_string().contains("longer than 16777216 bytes"), "{error}");
         let mut zeros = io::BufReader::new(io::repeat(0));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_one_after_the_other_up_to_the_longest() {
+    fn lines_up_to_the_limit_are_read_in_order() {
         let mut input = io::Cursor::new(b"abc\n\nde");
         let mut next = || {
             let mut line = Vec::new();

@@ -1,7 +1,6 @@
-//! The parts of a name that is written with slashes.
+//! Names with parts separated by slashes.
 
-/// The parts of a name, between slashes. A slash may also belong to a part, such as a path: of all
-/// known parts the longest is taken.
+/// Splits a name at slashes. A known part, such as a path, may contain slashes; the longest match wins.
 pub fn known_parts(name: &str, is_known: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = Some(name);
@@ -22,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slash_parts_a_name_where_it_is_not_within_a_part() {
+    fn slashes_within_a_known_part_do_not_split() {
         let known = ["fcfs", "gto", "dram.standard=ddr/a.toml", "dram.standard=ddr"];
         let parts = |name| known_parts(name, |part| known.contains(&part));
         assert_eq!(parts("fcfs"), ["fcfs"]);

@@ -1,25 +1,26 @@
-//! Text of unknown origin, made fit for terminals and spreadsheets.
+//! Text of unknown origin for terminals and spreadsheets.
 //!
-//! Names of kernels, traces, machines and policies come with files that anyone may have made. A terminal obeys the control characters
-//! in them, and a spreadsheet takes a cell that begins as a formula does for one.
+//! Names of kernels, traces, machines and policies come from files of unknown origin. A terminal
+//! executes control characters in them, and a spreadsheet interprets a cell that starts like a
+//! formula.
 
 use std::borrow::Cow;
 
-/// The text with control characters, and characters that reverse the direction of writing, escaped
-/// as in JSON. Line breaks and tabs stay. A JSON text keeps its meaning.
+/// Escapes control characters and bidirectional controls as in JSON, except line breaks and tabs. A
+/// JSON text keeps its meaning.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| acts(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// As [`printable`], also without line breaks and tabs, for a cell of a table.
+/// Escapes as [`printable`], and line breaks and tabs too, for a cell of a table.
 #[must_use]
 pub fn printable_cell(text: &str) -> Cow<'_, str> {
     escaped(text, acts)
 }
 
-/// The text as a CSV field that no spreadsheet reads as a formula: if it begins like one and is not
-/// a number, an apostrophe is put before it.
+/// Formats a CSV field that no spreadsheet interprets as a formula: an apostrophe precedes a text that
+/// starts like one and is not a number.
 #[must_use]
 pub fn csv_text(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {
@@ -28,7 +29,7 @@ pub fn csv_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a terminal does something at this character but draw it.
+/// Whether a terminal does not merely draw the character.
 fn acts(c: char) -> bool {
     // Marks, embeddings, overrides and isolates of bidirectional text (Unicode Standard Annex 9).
     let turns =
@@ -47,7 +48,7 @@ fn escaped(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            // All of them lie in the first plane.
+            // All of them are in the first plane.
             c => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
         }
     }
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_are_escaped() {
         assert_eq!(printable("a\u{1b}[2Jb\n\tµ–é"), "a\\u001b[2Jb\n\tµ–é");
         assert_eq!(printable_cell("a\nb\tc\r"), "a\\nb\\tc\\r");
         assert_eq!(printable("\u{9b}31m\u{7f}\u{202e}x"), "\\u009b31m\\u007f\\u202ex");
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn only_text_that_begins_as_a_formula_has_an_apostrophe() {
+    fn only_formula_like_text_gets_an_apostrophe() {
         for formula in ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "\tx", "\r=x", "-", "=HYPERLINK(\"x\")"]
         {
             assert_eq!(csv_text(formula), format!("'{formula}"));

@@ -2,11 +2,10 @@
 
 use super::printable_cell;
 
-/// Longest cell of a table, in characters: kernels' names may be as long as a file.
+/// Longest cell of a table, in characters; names of kernels are unbounded.
 const MAX_CELL: usize = 1000;
 
-/// Lines with aligned columns; those in `right` are aligned at their end. Control characters are
-/// escaped.
+/// Formats lines with aligned columns, right-aligned for those in `right`. Escapes control characters.
 pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
@@ -28,7 +27,7 @@ pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// A cell that fits its line.
+/// Shortens a cell to fit its line.
 fn shown(cell: &str) -> String {
     let shown = printable_cell(cell);
     match shown.char_indices().nth(MAX_CELL) {
@@ -52,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_and_lines_have_no_blanks_at_their_end() {
+    fn columns_are_aligned_without_trailing_blanks() {
         let rows = [
             vec!["a".to_owned(), "1".to_owned(), String::new()],
             vec!["bcd".to_owned(), "22".to_owned()],
