@@ -183,8 +183,8 @@ fn golden_in_clusters_of(size: u32) -> Vec<Result<bool, TraceError>> {
 fn an_address_beyond_the_cluster_is_refused() {
     assert!(golden_in_clusters_of(2).iter().all(Result::is_ok));
     let error = golden_in_clusters_of(1).into_iter().find_map(Result::err).unwrap().to_string();
-    let expected = "x is damaged at byte 16: chunk: warp 0: an address in a CTA that its cluster \
-                    does not have";
+    let expected = "x is damaged at byte 16: chunk: warp 0: an address beyond the CTAs of its \
+                    cluster";
     assert_eq!(error, expected);
 }
 

@@ -54,17 +54,17 @@ impl Choice for GraphKind {
 pub const GRAPH: &[Parameter] = &[
     Parameter::choice::<GraphKind>("graph", "rmat", "Kind of graph").unless_given("file"),
     Parameter::count("nodes", 1 << 16, (1, MAX_NODES), "vertices", "Vertices").unless_given("file"),
-    Parameter::count("degree", 8, (1, 1 << 10), "edges", "Mean neighbours of a vertex")
+    Parameter::count("degree", 8, (1, 1 << 10), "edges", "Mean neighbours per vertex")
         .only_with("graph", &["rmat", "uniform", "small-world", "power-law"]),
     Parameter::decimal(
         "exponent",
         250,
         (210, 500),
         "-",
-        "Share of vertices with k neighbours: k^-this",
+        "Exponent of the power law: k neighbours with probability k^-exponent",
     )
     .only_with("graph", &["power-law"]),
-    Parameter::decimal("rewire", 10, (0, 100), "-", "Share of edges that lead anywhere")
+    Parameter::decimal("rewire", 10, (0, 100), "-", "Fraction of edges rewired at random")
         .only_with("graph", &["small-world"]),
     FILE,
     FILE_FORMAT,
@@ -73,8 +73,7 @@ pub const GRAPH: &[Parameter] = &[
 
 /// Parameter of kernels that follow edges in one direction.
 pub const DIRECTED: Parameter =
-    Parameter::flag("directed", "Edges keep the directions that the file gives them")
-        .only_given("file");
+    Parameter::flag("directed", "Keep the edge directions of the file").only_given("file");
 
 /// The edge directions that a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

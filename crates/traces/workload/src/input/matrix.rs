@@ -43,11 +43,11 @@ impl Choice for MatrixKind {
 
 /// Parameters of kernels that work on a matrix.
 pub const MATRIX: &[Parameter] = &[
-    Parameter::choice::<MatrixKind>("matrix", "uniform", "Where the matrix has its entries")
+    Parameter::choice::<MatrixKind>("matrix", "uniform", "Distribution of the entries")
         .unless_given("file"),
     Parameter::count("rows", 1 << 15, (1, MAX_NODES), "rows", "Rows and columns")
         .unless_given("file"),
-    Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries of a row")
+    Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries per row")
         .only_with("matrix", &["banded", "uniform", "power-law"]),
     FILE,
     FILE_FORMAT,

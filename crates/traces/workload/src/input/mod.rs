@@ -38,12 +38,12 @@ const MAX_FILE_NODES: u64 = 1 << 26;
 /// Maximum entries of a matrix; an edge of a graph is two.
 const MAX_ENTRIES: u64 = 1 << 28;
 
-const FILE: Parameter = Parameter::path("file", "Read it from this file instead of drawing one");
+const FILE: Parameter = Parameter::path("file", "Input file instead of a generated input");
 const FILE_FORMAT: Parameter =
-    Parameter::choice::<FormatChoice>("file-format", "by-ending", "How the file is written")
+    Parameter::choice::<FormatChoice>("file-format", "by-ending", "Format of the file")
         .only_given("file");
 const ORDER: Parameter =
-    Parameter::choice::<Ordering>("order", "as-is", "How vertices or rows are numbered");
+    Parameter::choice::<Ordering>("order", "as-is", "Numbering of vertices or rows");
 
 /// Refuses inputs that exceed memory.
 pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {

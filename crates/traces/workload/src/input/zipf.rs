@@ -4,13 +4,8 @@ use super::Random;
 use crate::parameters::Parameter;
 
 /// Skew of the popularity.
-pub const SKEW: Parameter = Parameter::decimal(
-    "skew",
-    75,
-    (0, 400),
-    "-",
-    "Exponent of Zipf's law, by which some are more popular; 0 for equally",
-);
+pub const SKEW: Parameter =
+    Parameter::decimal("skew", 75, (0, 400), "-", "Exponent of the Zipf popularity; 0 for uniform");
 
 /// Draws ranks from 0 to `n` - 1 with probability proportional to (k + 1)^-exponent, in constant
 /// memory, by rejection-inversion (Hörmann and Derflinger, ACM TOMACS 1996). Exponential and

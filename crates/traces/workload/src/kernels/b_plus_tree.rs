@@ -29,26 +29,20 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "b+tree",
-    summary: "searches of a B+ tree for keys or ranges, a CTA per query, a thread per key of a node",
+    summary: "B+ tree searches for keys or ranges, one CTA per query, one thread per key of a node",
     source: "Rodinia 3.1, b+tree (Che et al., IISWC 2009); Fix et al., A4MMC 2011",
     parameters: &[&[
-        Parameter::choice::<Variant>("variant", "find-k", "Look for keys or for ranges of keys"),
+        Parameter::choice::<Variant>("variant", "find-k", "Search for keys or for ranges of keys"),
         Parameter::count("records", 1 << 20, (1, 1 << 24), "records", "Records in the tree"),
-        Parameter::count("queries", 1 << 12, (1, 1 << 20), "queries", "Queries, a CTA each"),
+        Parameter::count("queries", 1 << 12, (1, 1 << 20), "queries", "Queries, one CTA each"),
         Parameter::count(
             "order",
             256,
             (4, 1024),
             "keys",
-            "Room for keys in a node, and threads in a CTA",
+            "Keys that fit in a node, and threads per CTA",
         ),
-        Parameter::count(
-            "fill",
-            50,
-            (50, 100),
-            "%",
-            "Keys that a node has, of those it has room for",
-        ),
+        Parameter::count("fill", 50, (50, 100), "%", "Fill factor of the nodes"),
         Parameter::count("range", 1000, (1, 1 << 20), "records", "Records in the longest range")
             .only_with("variant", &["find-range-k"]),
     ]],

@@ -43,10 +43,10 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "backprop",
-    summary: "back-propagation through a hidden layer: weighted sums in shared memory, then new weights",
+    summary: "back-propagation through a hidden layer: weighted sums in shared memory, then weight updates",
     source: "Rodinia 3.1, backprop (Che et al., IISWC 2009)",
     parameters: &[&[
-        Parameter::count("inputs", 1 << 14, (16, 1 << 20), "units", "Inputs, in sixteens"),
+        Parameter::count("inputs", 1 << 14, (16, 1 << 20), "units", "Inputs, a multiple of 16"),
         Parameter::count("iterations", 1, (1, 1 << 10), "rounds", "Rounds of training"),
     ]],
     run: |gpu, arguments, random| {

@@ -40,16 +40,16 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "dct",
-    summary: "JPEG's cosine transform of 8 by 8 blocks with quantisation, back or forward",
+    summary: "JPEG's cosine transform of 8 by 8 blocks with quantisation, inverse or forward",
     source: "CUDA samples, dct8x8 (kernel 2); ITU-T T.81",
     parameters: &[&[
         Parameter::choice::<Direction>(
             "direction",
             "decode",
-            "From coefficients to pixels (decode) or from pixels to coefficients (encode)",
+            "Coefficients to pixels (decode) or pixels to coefficients (encode)",
         ),
-        Parameter::count("width", 1 << 10, (32, 1 << 14), "pixels", "Columns, in 32s"),
-        Parameter::count("height", 1 << 10, (16, 1 << 14), "pixels", "Rows, in sixteens"),
+        Parameter::count("width", 1 << 10, (32, 1 << 14), "pixels", "Columns, a multiple of 32"),
+        Parameter::count("height", 1 << 10, (16, 1 << 14), "pixels", "Rows, a multiple of 16"),
     ]],
     run: |gpu, arguments, random| {
         check_multiple("width", arguments.count("width"), TILE[0].into())?;

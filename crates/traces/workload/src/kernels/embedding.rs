@@ -32,16 +32,16 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "embedding",
-    summary: "sums of embedding rows, a warp per bag of indices, popular rows more often",
+    summary: "sums of embedding rows, one warp per bag of indices, with popular rows",
     source: "FBGEMM, table-batched embedding forward; DLRM (Naumov et al. 2019)",
     parameters: &[&[
         Parameter::count("tables", 4, (1, 1 << 10), "tables", "Tables"),
-        Parameter::count("rows", 1 << 15, (1, 1 << 28), "rows", "Rows of a table"),
-        Parameter::count("dim", 128, (4, 1024), "floats", "Length of a row, in fours"),
-        Parameter::count("batch", 1 << 11, (1, 1 << 24), "bags", "Bags for each table"),
-        Parameter::count("bag", 32, (1, 1 << 12), "indices", "Indices in a bag"),
+        Parameter::count("rows", 1 << 15, (1, 1 << 28), "rows", "Rows per table"),
+        Parameter::count("dim", 128, (4, 1024), "floats", "Length of a row, a multiple of 4"),
+        Parameter::count("batch", 1 << 11, (1, 1 << 24), "bags", "Bags per table"),
+        Parameter::count("bag", 32, (1, 1 << 12), "indices", "Indices per bag"),
         SKEW,
-        Parameter::count("warps", 16, (1, 32), "warps", "Warps in a CTA"),
+        Parameter::count("warps", 16, (1, 32), "warps", "Warps per CTA"),
     ]],
     run: |gpu, arguments, random| {
         let shape = Shape {

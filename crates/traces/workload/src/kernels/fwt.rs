@@ -42,7 +42,7 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "fwt",
-    summary: "dyadic convolution by fast Walsh transforms: butterflies far apart, then in shared memory",
+    summary: "dyadic convolution by fast Walsh transforms: distant butterflies in global memory, then in shared memory",
     source: "CUDA samples, fastWalshTransform",
     parameters: &[&[
         Parameter::count("n", 1 << 18, (4, 1 << 26), "elements", "Length, a power of two"),

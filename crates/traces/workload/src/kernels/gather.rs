@@ -22,7 +22,7 @@ pub const GENERATOR: Generator = Generator {
             "elements",
             "Length of the table, 4 bytes each",
         ),
-        Parameter::choice::<IndexPattern>("pattern", "uniform", "In what order the table is read"),
+        Parameter::choice::<IndexPattern>("pattern", "uniform", "Access pattern of the table"),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {

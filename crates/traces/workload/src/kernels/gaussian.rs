@@ -22,12 +22,12 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "gaussian",
-    summary: "Gaussian elimination, two launches for each pivot",
+    summary: "Gaussian elimination, two launches per pivot",
     source: "Rodinia 3.1, gaussian (Che et al., IISWC 2009)",
     parameters: &[&[
         Parameter::count("n", 512, (2, 1 << 13), "rows", "Rows and columns"),
-        Parameter::count("pivots", 4, (1, 1 << 13), "pivots", "Stop after this many"),
-        Parameter::count("block", 512, (1, 1024), "threads", "Threads in a CTA of Fan1"),
+        Parameter::count("pivots", 4, (1, 1 << 13), "pivots", "Maximum pivots"),
+        Parameter::count("block", 512, (1, 1024), "threads", "Threads per CTA of Fan1"),
         Parameter::count("side", 4, (1, 32), "threads", "Rows and columns of a CTA of Fan2"),
     ]],
     run: |gpu, arguments, random| {

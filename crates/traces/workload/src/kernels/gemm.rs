@@ -31,7 +31,7 @@ pub const GENERATOR: Generator = Generator {
         Parameter::count("m", 160, (1, 1 << 14), "rows", "Rows of A and C"),
         Parameter::count("n", 160, (1, 1 << 14), "columns", "Columns of B and C"),
         Parameter::count("k", 160, (1, 1 << 14), "elements", "Columns of A, rows of B"),
-        Parameter::choice::<Tile>("tile", "16", "Rows and columns of a tile, and of a CTA"),
+        Parameter::choice::<Tile>("tile", "16", "Side of a tile and of a CTA"),
     ]],
     run: |gpu, arguments, random| {
         let [m, n, k] = ["m", "n", "k"].map(|name| arguments.count32(name));

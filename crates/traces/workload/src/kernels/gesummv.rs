@@ -27,8 +27,8 @@ pub const GENERATOR: Generator = Generator {
     parameters: &[&[
         Parameter::count("n", 1 << 12, (1, 1 << 20), "rows", "Rows of A and B"),
         Parameter::count("columns", 256, (1, 1 << 14), "columns", "Columns of A and B"),
-        Parameter::count("pitch", 1 << 12, (1, 1 << 14), "elements", "From one row to the next"),
-        Parameter::count("block", 64, (1, 1024), "threads", "Threads in a CTA"),
+        Parameter::count("pitch", 1 << 12, (1, 1 << 14), "elements", "Row pitch"),
+        Parameter::count("block", 64, (1, 1024), "threads", "Threads per CTA"),
     ]],
     run: |gpu, arguments, random| {
         let [n, columns, pitch] = ["n", "columns", "pitch"].map(|name| arguments.count32(name));

@@ -11,7 +11,7 @@ pub const SOURCE: Parameter = Parameter::count(
     0,
     (0, 1 << 24),
     "-",
-    "Where the search starts: rank of the vertex by its neighbours, 0 has most",
+    "Source of the search: rank of the vertex by descending number of neighbours",
 );
 
 /// Returns the vertex of rank `rank` by descending number of neighbours; ties go to the lower

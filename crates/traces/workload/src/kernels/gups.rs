@@ -27,7 +27,7 @@ pub const GENERATOR: Generator = Generator {
         Parameter::choice::<Variant>(
             "variant",
             "atomic",
-            "Updates by an atomic, or by a load and a store, which may lose some",
+            "Updates by atomics, or by a load and a store, which may lose updates",
         ),
         Parameter::count(
             "table",
@@ -37,7 +37,7 @@ pub const GENERATOR: Generator = Generator {
             "Length of the table, 8 bytes each, a power of two",
         ),
         Parameter::count("n", 1 << 21, (1, 1 << 28), "updates", "Updates"),
-        Parameter::count("grid", 128, (1, 1 << 16), "CTAs", "Size of the grid"),
+        Parameter::count("grid", 128, (1, 1 << 16), "CTAs", "CTAs of the grid"),
         BLOCK,
     ]],
     run: |gpu, arguments, _| {

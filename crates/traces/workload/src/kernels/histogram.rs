@@ -21,10 +21,10 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "histogram",
-    summary: "counts, one atomic per element, in global memory or first in shared",
+    summary: "counts with one atomic per element, in global memory or first in shared memory",
     source: "Sanders and Kandrot, CUDA by Example (2010), section 9.4",
     parameters: &[&[
-        Parameter::choice::<Variant>("variant", "global", "Where the elements are counted"),
+        Parameter::choice::<Variant>("variant", "global", "Memory of the counters"),
         Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to count"),
         Parameter::count(
             "bins",
@@ -36,9 +36,9 @@ pub const GENERATOR: Generator = Generator {
         Parameter::choice::<IndexPattern>(
             "pattern",
             "uniform",
-            "How the elements fall on the counters",
+            "Distribution of the elements over the counters",
         ),
-        Parameter::count("grid", 64, (1, 1 << 20), "CTAs", "Size of the grid"),
+        Parameter::count("grid", 64, (1, 1 << 20), "CTAs", "CTAs of the grid"),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {

@@ -37,18 +37,18 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "kmeans",
-    summary: "k-means clustering: points against centres, which the host moves between launches",
+    summary: "k-means clustering: points against centres, updated by the host between launches",
     source: "Rodinia 3.1, kmeans (Che et al., IISWC 2009)",
     parameters: &[&[
         Parameter::choice::<Layout>(
             "layout",
             "soa",
-            "Feature by feature, after a kernel that turns them round (soa), or point by point (aos)",
+            "Feature by feature, after a transposing kernel (soa), or point by point (aos)",
         ),
         Parameter::count("points", 1 << 15, (1, 1 << 24), "points", "Points"),
-        Parameter::count("features", 34, (1, 1 << 10), "features", "Features of a point"),
+        Parameter::count("features", 34, (1, 1 << 10), "features", "Features per point"),
         Parameter::count("clusters", 5, (1, 1 << 10), "clusters", "Clusters"),
-        Parameter::count("iterations", 3, (1, 1 << 10), "rounds", "Stop after this many"),
+        Parameter::count("iterations", 3, (1, 1 << 10), "rounds", "Maximum iterations"),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {

@@ -32,21 +32,27 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "kv-cache",
-    summary: "keys and values of new tokens put into the pages of a cache, or pages copied",
+    summary: "keys and values of new tokens stored in the pages of a cache, or pages copied",
     source: "vLLM 0.2, reshape_and_cache and copy_blocks (Kwon et al., SOSP 2023)",
     parameters: &[&[
-        Parameter::choice::<Variant>("variant", "store", "What is done"),
+        Parameter::choice::<Variant>("variant", "store", "Store new tokens, or copy pages"),
         Parameter::count("sequences", 16, (1, 1 << 16), "sequences", "Sequences"),
         Parameter::count(
             "tokens",
             1,
             (1, 1 << 13),
             "tokens",
-            "Tokens of a sequence that are stored, or whose pages are copied; 1 when decoding",
+            "Tokens per sequence to store, or whose pages to copy; 1 when decoding",
         ),
         Parameter::count("kv-heads", 8, (1, 256), "heads", "Heads of keys and values"),
-        Parameter::count("head-size", 128, (8, 256), "elements", "Length of a head, in eights"),
-        Parameter::choice::<Page>("page", "16", "Tokens in a page"),
+        Parameter::count(
+            "head-size",
+            128,
+            (8, 256),
+            "elements",
+            "Elements per head, a multiple of 8",
+        ),
+        Parameter::choice::<Page>("page", "16", "Tokens per page"),
     ]],
     run: |gpu, arguments, random| {
         let shape = Shape {

@@ -36,17 +36,17 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "linear",
-    summary: "linear layer of a decode step: few tokens times a matrix of weights in half precision",
+    summary: "linear layer of a decode step: a few tokens times a weight matrix in half precision",
     source: "TensorRT-LLM, cudaCoreGemm",
     parameters: &[&[
-        Parameter::count("tokens", 1, (1, 16), "tokens", "Tokens, a sequence's next one each"),
-        Parameter::count("n", 1 << 9, (2, 1 << 17), "columns", "Outputs of a token, even"),
+        Parameter::count("tokens", 1, (1, 16), "tokens", "Tokens, one per sequence"),
+        Parameter::count("n", 1 << 9, (2, 1 << 17), "columns", "Outputs per token, even"),
         Parameter::count(
             "k",
             1 << 9,
             (8, 1 << 17),
             "elements",
-            "Inputs of a token, in eights: weights of an output",
+            "Inputs per token, and weights per output, a multiple of 8",
         ),
     ]],
     run: |gpu, arguments, random| {

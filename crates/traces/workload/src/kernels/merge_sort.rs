@@ -94,29 +94,23 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "merge-sort",
-    summary: "merge sort: tiles in shared memory, then rounds that merge runs, cut into like shares by ranks",
+    summary: "merge sort: tiles in shared memory, then merge rounds, balanced by sampled ranks",
     source: "CUDA samples, mergeSort; Satish et al., IPDPS 2009",
     parameters: &[&[
-        Parameter::count(
-            "n",
-            1 << 18,
-            (32, 1 << 26),
-            "pairs",
-            "Keys and values to sort, a power of two",
-        ),
+        Parameter::count("n", 1 << 18, (32, 1 << 26), "pairs", "Pairs to sort, a power of two"),
         Parameter::count(
             "tile",
             1 << 10,
             (32, 1 << 11),
             "pairs",
-            "Pairs that a CTA sorts in shared memory, a power of two",
+            "Pairs sorted by a CTA in shared memory, a power of two",
         ),
         Parameter::count(
             "sample",
             128,
             (4, 1 << 10),
             "pairs",
-            "Distance of the samples that cut a merge, and threads in a CTA that merges; a power of two",
+            "Sample distance of the merge cuts, and threads per merging CTA, a power of two",
         ),
     ]],
     run: |gpu, arguments, random| {

@@ -124,7 +124,7 @@ pub mod prelude {
 
     /// The block size of kernels that accept any.
     pub const BLOCK: Parameter =
-        Parameter::count("block", 256, (1, 1024), "threads", "Threads in a CTA");
+        Parameter::count("block", 256, (1, 1024), "threads", "Threads per CTA");
 
     /// Refuses a number that is not a multiple of `factor`.
     pub fn check_multiple(name: &str, value: u64, factor: u64) -> Result<(), WorkloadError> {

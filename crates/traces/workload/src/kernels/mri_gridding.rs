@@ -75,7 +75,7 @@ use super::scan::exclusive_scan;
 
 pub const GENERATOR: Generator = Generator {
     name: "mri-gridding",
-    summary: "samples in space added to a grid: sorted by cell and gathered, or scattered with atomics",
+    summary: "gridding of samples in space: sorted by cell and gathered, or scattered with atomics",
     source: "Parboil, mri-gridding (Stratton et al. 2012)",
     parameters: &[&[
         Parameter::choice::<Variant>(
@@ -87,7 +87,7 @@ pub const GENERATOR: Generator = Generator {
         Parameter::choice::<Trajectory>(
             "trajectory",
             "radial",
-            "Samples along spokes from the centre, or anywhere",
+            "Samples along spokes from the centre, or uniformly random",
         ),
         Parameter::count("side", 32, (2, 256), "points", "Side of the grid, a power of two"),
         Parameter::decimal("kernel-width", 300, (150, 1600), "points", "Width of the kernel"),

@@ -76,7 +76,7 @@ pub const GENERATOR: Generator = Generator {
                 4,
                 (1, 1000),
                 "iterations",
-                "Most iterations; fewer if the ranks settle",
+                "Maximum iterations; fewer if the ranks settle",
             ),
             BLOCK,
         ],

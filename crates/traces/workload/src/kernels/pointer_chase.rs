@@ -18,9 +18,15 @@ pub const GENERATOR: Generator = Generator {
     source: "Wong et al., ISPASS 2010, latency microbenchmark",
     parameters: &[&[
         Parameter::count("nodes", 1 << 16, (1, 1 << 24), "nodes", "Nodes of the list, one cycle"),
-        Parameter::count("node-bytes", 128, (8, 1 << 16), "bytes", "Size of a node, in eights"),
-        Parameter::choice::<Order>("order", "random", "Where in memory a node's successor is"),
-        Parameter::count("hops", 1 << 12, (1, 1 << 24), "loads", "Nodes each warp visits"),
+        Parameter::count(
+            "node-bytes",
+            128,
+            (8, 1 << 16),
+            "bytes",
+            "Size of a node, a multiple of 8",
+        ),
+        Parameter::choice::<Order>("order", "random", "Placement of successors in memory"),
+        Parameter::count("hops", 1 << 12, (1, 1 << 24), "loads", "Hops per warp"),
         Parameter::count(
             "warps",
             1,

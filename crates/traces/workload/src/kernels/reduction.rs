@@ -21,11 +21,11 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "reduction",
-    summary: "sum of an array: folds in shared memory with barriers, launched until one is left",
+    summary: "sum of an array: folds in shared memory with barriers, relaunched until one element is left",
     source: "CUDA samples, reduction (reduce3)",
     parameters: &[&[
-        Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to add"),
-        Parameter::count("block", 256, (2, 1024), "threads", "Threads in a CTA, a power of two"),
+        Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to sum"),
+        Parameter::count("block", 256, (2, 1024), "threads", "Threads per CTA, a power of two"),
     ]],
     run: |gpu, arguments, random| {
         let block = arguments.count32("block");

@@ -44,15 +44,15 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "rms-norm",
-    summary: "root-mean-square normalisation of tokens, a CTA each, with or without a residual",
+    summary: "root-mean-square normalisation of tokens, one CTA each, with or without a residual",
     source: "vLLM 0.6, rms_norm and fused_add_rms_norm (Zhang and Sennrich, NeurIPS 2019)",
     parameters: &[&[
         Parameter::choice::<Variant>(
             "variant",
             "fused-add",
-            "Whether a residual is added first, 16 bytes per lane, or halves are read singly",
+            "With a residual and 16 bytes per lane (fused-add), or single halves (plain)",
         ),
-        Parameter::count("tokens", 1 << 9, (1, 1 << 20), "tokens", "Tokens, a CTA each"),
+        Parameter::count("tokens", 1 << 9, (1, 1 << 20), "tokens", "Tokens, one CTA each"),
         HIDDEN,
     ]],
     run: |gpu, arguments, random| {
@@ -76,7 +76,7 @@ const HIDDEN: Parameter = Parameter::count(
     1 << 9,
     (32, 1 << 16),
     "elements",
-    "Elements of a token, in thirty-twos",
+    "Elements per token, a multiple of 32",
 );
 
 #[derive(Clone, Copy, Debug)]

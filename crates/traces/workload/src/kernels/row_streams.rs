@@ -22,26 +22,26 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "row-streams",
-    summary: "every CTA streams through runs of consecutive bytes at random places",
+    summary: "every CTA streams through runs of consecutive bytes at random addresses",
     source: "the regime of Yuan et al., MICRO 2009: streams with row locality that the network interleaves",
     parameters: &[&[
         Parameter::count("ctas", 56, (1, 1 << 12), "CTAs", "CTAs"),
-        Parameter::count("warps", 16, (1, 32), "warps", "Warps in a CTA"),
-        Parameter::count("steps", 24, (1, 1 << 12), "loads", "Loads of a warp, 128 bytes each"),
+        Parameter::count("warps", 16, (1, 32), "warps", "Warps per CTA"),
+        Parameter::count("steps", 24, (1, 1 << 12), "loads", "Loads per warp, 128 bytes each"),
+        Parameter::count("run", 1 << 12, (64, 1 << 20), "bytes", "Run length, a power of two"),
         Parameter::count(
-            "run",
-            1 << 12,
-            (64, 1 << 20),
-            "bytes",
-            "What a CTA reads before its stream goes on elsewhere, a power of two",
+            "compute",
+            4,
+            (1, 256),
+            "instructions",
+            "Compute instructions after a load",
         ),
-        Parameter::count("compute", 4, (1, 256), "instructions", "What follows a load"),
         Parameter::count(
             "footprint",
             1 << 28,
             (1 << 8, 1 << 32),
             "bytes",
-            "What runs are drawn from, a power of two",
+            "Footprint of the runs, a power of two",
         ),
     ]],
     run: |gpu, arguments, random| {

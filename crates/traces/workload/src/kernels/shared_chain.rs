@@ -27,31 +27,31 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "shared-chain",
-    summary: "a warp of each CTA follows a chain of lines, shared or its own; the others load at random",
+    summary: "one warp of each CTA follows a chain of lines, shared or private; the others load random lines",
     source: "the regime of Li 2015: lines that warps of several SMs wait for",
     parameters: &[&[
         Parameter::count("ctas", 120, (1, 1 << 12), "CTAs", "CTAs"),
-        Parameter::count("warps", 6, (1, 32), "warps", "Warps in a CTA; the first follows a chain"),
+        Parameter::count("warps", 6, (1, 32), "warps", "Warps per CTA; the first follows a chain"),
         Parameter::decimal(
             "share",
             100,
             (0, 100),
             "-",
-            "Share of the hops that are on the one common chain; the others are on a CTA's own",
+            "Fraction of hops on the common chain; the rest are on private chains",
         ),
         Parameter::choice::<ShareOf>(
             "share-of",
             "hops",
-            "What it is a share of: of each CTA's hops, the first ones, or of the CTAs, with all their hops",
+            "Unit of the fraction: the first hops of each CTA, or whole CTAs",
         ),
         Parameter::count("hops", 80, (1, 1 << 12), "lines", "Length of a chain"),
-        Parameter::count("loads", 40, (0, 1 << 12), "loads", "Loads of each other warp"),
+        Parameter::count("loads", 40, (0, 1 << 12), "loads", "Loads of each of the other warps"),
         Parameter::count(
             "lines",
             1 << 18,
             (1 << 9, 1 << 24),
             "lines",
-            "Lines of 128 bytes that all have, a power of two",
+            "128-byte lines of the footprint, a power of two",
         ),
     ]],
     run: |gpu, arguments, random| {

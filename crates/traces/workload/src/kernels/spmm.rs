@@ -32,7 +32,7 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "spmm",
-    summary: "sparse matrix times dense matrix, CSR, a warp per row and 32 columns",
+    summary: "sparse matrix times dense matrix, CSR, one warp per row and 32 columns",
     source: "Yang, Buluc and Owens, Euro-Par 2018 (row-split)",
     parameters: &[
         MATRIX,

@@ -31,7 +31,7 @@ pub const GENERATOR: Generator = Generator {
         &[
             DIRECTED,
             SOURCE,
-            Parameter::count("rounds", 1 << 20, (1, 1 << 20), "rounds", "Stop after this many"),
+            Parameter::count("rounds", 1 << 20, (1, 1 << 20), "rounds", "Maximum rounds"),
             BLOCK,
         ],
     ],

@@ -15,8 +15,14 @@ pub const GENERATOR: Generator = Generator {
     source: "McCalpin, STREAM (1995)",
     parameters: &[&[
         Parameter::choice::<Operation>("op", "triad", "Operation"),
-        Parameter::count("n", 1 << 20, (4, 1 << 28), "elements", "Length of each vector, in fours"),
-        Parameter::count("grid", 128, (1, 1 << 20), "CTAs", "Size of the grid"),
+        Parameter::count(
+            "n",
+            1 << 20,
+            (4, 1 << 28),
+            "elements",
+            "Length of each vector, a multiple of 4",
+        ),
+        Parameter::count("grid", 128, (1, 1 << 20), "CTAs", "CTAs of the grid"),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {

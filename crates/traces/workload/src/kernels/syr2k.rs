@@ -19,7 +19,7 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "syr2k",
-    summary: "symmetric rank-2k update, a thread per element of the result",
+    summary: "symmetric rank-2k update, one thread per element of the result",
     source: "PolyBench/GPU 1.0, SYR2K (Grauer-Gray et al., InPar 2012)",
     parameters: &[&[
         Parameter::count("n", 512, (1, 1 << 13), "rows", "Rows of A, B and C, columns of C"),

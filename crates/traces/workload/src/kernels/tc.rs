@@ -54,7 +54,7 @@ pub const GENERATOR: Generator = Generator {
         &[Parameter::choice::<Variant>(
             "variant",
             "merge",
-            "A thread merges two lists, or a warp looks up one in the other",
+            "One thread merges two lists, or one warp looks up one list in the other",
         )],
         GRAPH,
         &[BLOCK],

@@ -29,18 +29,18 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "transpose",
-    summary: "matrix transposition, straight or through tiles in shared memory",
+    summary: "matrix transposition, direct or through tiles in shared memory",
     source: "CUDA samples, transpose (Ruetsch and Micikevicius 2009)",
     parameters: &[&[
         Parameter::choice::<Variant>(
             "variant",
             "tiled",
-            "Straight (naive) or through shared memory (tiled)",
+            "Direct (naive) or through shared memory (tiled)",
         ),
         Parameter::choice::<Tile>(
             "tile",
             "32",
-            "Rows and columns of a tile: 32 × 32 by 32 × 8 threads, or 16 × 16 by as many",
+            "Side of a tile: 32 × 32 by 32 × 8 threads, or 16 × 16 by 16 × 16 threads",
         ),
         Parameter::count("width", 1 << 10, (1, 1 << 20), "elements", "Columns of the input"),
         Parameter::count("height", 1 << 10, (1, 1 << 20), "elements", "Rows of the input"),

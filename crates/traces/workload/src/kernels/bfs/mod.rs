@@ -15,12 +15,12 @@ pub const GENERATOR: Generator = Generator {
     source: "Rodinia 3.1, bfs (Che et al., IISWC 2009); LonestarGPU (Burtscher et al., IISWC 2012); \
              Hong et al., PPoPP 2011; Beamer et al., SC 2012",
     parameters: &[
-        &[Parameter::choice::<Variant>("variant", "topology", "How a level is searched")],
+        &[Parameter::choice::<Variant>("variant", "topology", "Strategy of a level")],
         GRAPH,
         &[
             DIRECTED,
             SOURCE,
-            Parameter::count("levels", 1 << 20, (1, 1 << 20), "levels", "Stop after this many"),
+            Parameter::count("levels", 1 << 20, (1, 1 << 20), "levels", "Maximum levels"),
             BLOCK,
         ],
     ],

@@ -11,20 +11,26 @@ use kernel::{Attention, ROWS};
 
 pub const GENERATOR: Generator = Generator {
     name: "flash-attention",
-    summary: "attention of prompts with a causal mask, tiles by asynchronous copies, tensor cores, online softmax",
+    summary: "attention of prompts with a causal mask: tiles by asynchronous copies, tensor cores, online softmax",
     source: "FlashAttention-2, flash_fwd_kernel for sm_80 (Dao, ICLR 2024, Algorithm 1)",
     parameters: &[&[
         Parameter::count("sequences", 1, (1, 1 << 10), "sequences", "Prompts"),
-        Parameter::count("tokens", 1 << 8, (128, 1 << 15), "tokens", "Length of a prompt, in 128s"),
+        Parameter::count(
+            "tokens",
+            1 << 8,
+            (128, 1 << 15),
+            "tokens",
+            "Tokens per prompt, a multiple of 128",
+        ),
         Parameter::count("heads", 2, (1, 256), "heads", "Heads of the query"),
         Parameter::count(
             "kv-heads",
             1,
             (1, 256),
             "heads",
-            "Heads of keys and values, each for several of the query",
+            "Heads of keys and values, each shared by several query heads",
         ),
-        Parameter::choice::<HeadSize>("head-size", "128", "Length of a head, half precision"),
+        Parameter::choice::<HeadSize>("head-size", "128", "Elements per head, half precision"),
     ]],
     run: |gpu, arguments, random| {
         let shape = Shape {

@@ -53,15 +53,21 @@ use track::Tracker;
 
 pub const GENERATOR: Generator = Generator {
     name: "heartwall",
-    summary: "tracking of points through frames by normalised cross correlation, a CTA per point",
+    summary: "tracking of points through frames by normalised cross correlation, one CTA per point",
     source: "Rodinia 3.1, heartwall (Che et al., IISWC 2009; Szafaryn et al., 2009)",
     parameters: &[&[
-        Parameter::count("points", 51, (1, 1 << 12), "points", "Points, a CTA each"),
+        Parameter::count("points", 51, (1, 1 << 12), "points", "Points, one CTA each"),
         Parameter::count("frames", 3, (1, 1 << 10), "launches", "Frames; the first has no search"),
         Parameter::count("width", 640, (1, 1 << 13), "pixels", "Columns of a frame"),
         Parameter::count("height", 480, (1, 1 << 13), "pixels", "Rows of a frame"),
-        Parameter::count("template-radius", 5, (1, 64), "pixels", "Half the side of a template"),
-        Parameter::count("search-radius", 20, (2, 128), "pixels", "Half the side of a search"),
+        Parameter::count("template-radius", 5, (1, 64), "pixels", "Half the side of the template"),
+        Parameter::count(
+            "search-radius",
+            20,
+            (2, 128),
+            "pixels",
+            "Half the side of the search area",
+        ),
         BLOCK,
     ]],
     run: |gpu, arguments, random| {

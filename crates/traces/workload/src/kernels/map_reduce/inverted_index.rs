@@ -34,18 +34,18 @@ pub const GENERATOR: Generator = Generator {
             2,
             (1, 64),
             "links",
-            "Mean links of a document: 1 to twice as many, less one",
+            "Mean links per document; uniform from 1 to twice the mean minus one",
         ),
         Parameter::count(
             "words",
             8,
             (1, 64),
             "words",
-            "Mean words before a link: 1 to twice as many, less one",
+            "Mean words before a link; uniform from 1 to twice the mean minus one",
         ),
-        Parameter::count("pages", 1 << 16, (1, 1 << 20), "pages", "Pages that links lead to"),
+        Parameter::count("pages", 1 << 16, (1, 1 << 20), "pages", "Pages that links point to"),
         SKEW,
-        Parameter::count("block", 128, (1, 1024), "threads", "Threads in a CTA"),
+        Parameter::count("block", 128, (1, 1024), "threads", "Threads per CTA"),
     ]],
     run: |gpu, arguments, random| {
         let [documents, links, words, pages] =

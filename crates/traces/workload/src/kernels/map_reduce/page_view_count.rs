@@ -26,8 +26,8 @@ pub const GENERATOR: Generator = Generator {
     summary: "MapReduce on log lines: addresses parsed byte by byte in two passes, sorted, grouped, counted",
     source: "Mars, PageViewCount (He et al., PACT 2008)",
     parameters: &[&[
-        Parameter::count("records", 1 << 14, (1, 1 << 22), "lines", "Lines of the log"),
-        Parameter::count("pages", 1 << 12, (1, 1 << 20), "pages", "Pages that are viewed"),
+        Parameter::count("records", 1 << 14, (1, 1 << 22), "lines", "Log lines"),
+        Parameter::count("pages", 1 << 12, (1, 1 << 20), "pages", "Distinct pages"),
         SKEW,
         BLOCK,
     ]],

@@ -12,22 +12,28 @@ use kernel::{COLUMNS, Grouped, launch_sum};
 
 pub const GENERATOR: Generator = Generator {
     name: "moe",
-    summary: "feed-forward layer of experts: tokens gathered by expert, tiles of grouped products, sums",
+    summary: "mixture-of-experts layer: tokens gathered by expert, tiles of grouped products, sums",
     source: "vLLM 0.4, fused_moe_kernel (Triton), silu_and_mul, moe_sum; Mixtral (Jiang et al. 2024)",
     parameters: &[&[
         Parameter::count("tokens", 32, (1, 1 << 14), "tokens", "Tokens"),
         Parameter::count("experts", 8, (1, 256), "experts", "Experts"),
-        Parameter::count("top-k", 2, (1, 8), "experts", "Experts of a token"),
+        Parameter::count("top-k", 2, (1, 8), "experts", "Experts per token"),
         SKEW,
-        Parameter::count("hidden", 256, (64, 1 << 14), "elements", "Elements of a token, in 64s"),
+        Parameter::count(
+            "hidden",
+            256,
+            (64, 1 << 14),
+            "elements",
+            "Elements per token, a multiple of 64",
+        ),
         Parameter::count(
             "intermediate",
             256,
             (64, 1 << 16),
             "elements",
-            "Width of an expert, in 64s",
+            "Width of an expert, a multiple of 64",
         ),
-        Parameter::choice::<Rows>("rows", "16", "Tokens of a tile: 16 for few, 64 for many"),
+        Parameter::choice::<Rows>("rows", "16", "Tokens per tile: 16 for few tokens, 64 for many"),
     ]],
     run: |gpu, arguments, random| {
         let layer = Layer {

@@ -21,7 +21,7 @@ pub const KV_HEADS: Parameter = Parameter::count(
     2,
     (1, 256),
     "heads",
-    "Heads of keys and values, each for several of the query",
+    "Heads of keys and values, each shared by several query heads",
 );
 
 /// Parameter of attention with a split context.
@@ -36,7 +36,7 @@ pub const SPLIT: Parameter = Parameter::count(
 
 pub const GENERATOR: Generator = Generator {
     name: "paged-attention",
-    summary: "decoding attention over a paged cache of keys and values, a CTA per head, sequence and part of the context",
+    summary: "decoding attention over a paged key-value cache, one CTA per head, sequence and part of the context",
     source: "vLLM 0.2, paged_attention_v1 and _v2 (Kwon et al., SOSP 2023)",
     parameters: &[&[
         Parameter::count("sequences", 8, (1, 1 << 12), "sequences", "Sequences decoded at once"),
@@ -45,7 +45,7 @@ pub const GENERATOR: Generator = Generator {
             1 << 10,
             (1, 1 << 13),
             "tokens",
-            "Tokens of the longest context; each sequence has from 1 to this many",
+            "Longest context; contexts are uniform from 1 to this",
         ),
         Parameter::count("heads", 16, (1, 256), "heads", "Heads of the query"),
         KV_HEADS,
@@ -54,9 +54,9 @@ pub const GENERATOR: Generator = Generator {
             128,
             (8, 256),
             "elements",
-            "Length of a head, in eights, half precision",
+            "Elements per head, a multiple of 8, half precision",
         ),
-        Parameter::choice::<Page>("page", "16", "Tokens in a page"),
+        Parameter::choice::<Page>("page", "16", "Tokens per page"),
         SPLIT,
     ]],
     run: |gpu, arguments, random| {

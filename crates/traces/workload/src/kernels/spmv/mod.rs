@@ -16,11 +16,11 @@ pub const GENERATOR: Generator = Generator {
         &[Parameter::choice::<Variant>(
             "variant",
             "scalar",
-            "CSR with a thread (scalar) or a warp (vector) per row; ELLPACK; COO; CSR by merge path",
+            "CSR with one thread (scalar) or one warp (vector) per row; ELLPACK; COO; CSR by merge path",
         )],
         MATRIX,
         &[
-            Parameter::count("grid", 128, (1, 1 << 20), "CTAs", "Most CTAs")
+            Parameter::count("grid", 128, (1, 1 << 20), "CTAs", "Maximum CTAs")
                 .only_with("variant", &["coo"]),
             BLOCK,
         ],

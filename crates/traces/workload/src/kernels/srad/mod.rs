@@ -9,7 +9,7 @@ use super::prelude::*;
 
 pub const GENERATOR: Generator = Generator {
     name: "srad",
-    summary: "speckle-reducing diffusion of an image: tiles in shared memory, or indices of neighbours",
+    summary: "speckle-reducing diffusion of an image: tiles in shared memory, or neighbour index arrays",
     source: "Rodinia 3.1, srad v1 and v2 (Che et al., IISWC 2009; Yu and Acton, TIP 2002)",
     parameters: &[&[
         Parameter::choice::<Variant>(
@@ -20,7 +20,7 @@ pub const GENERATOR: Generator = Generator {
         Parameter::count("rows", 512, (1, 1 << 13), "pixels", "Rows of the image"),
         Parameter::count("columns", 512, (1, 1 << 13), "pixels", "Columns of the image"),
         Parameter::count("iterations", 2, (1, 1 << 16), "steps", "Steps of the diffusion"),
-        Parameter::count("block", 512, (2, 1024), "threads", "Threads in a CTA, a power of two")
+        Parameter::count("block", 512, (2, 1024), "threads", "Threads per CTA, a power of two")
             .only_with("variant", &["v1"]),
     ]],
     run: |gpu, arguments, random| {

@@ -17,12 +17,12 @@ use super::iterate;
 
 pub const GENERATOR: Generator = Generator {
     name: "stencil2d",
-    summary: "five-point Jacobi iteration on a plane, a thread per cell",
+    summary: "five-point Jacobi iteration on a plane, one thread per cell",
     source: "PolyBench/GPU 1.0, jacobi2D (Grauer-Gray et al., InPar 2012)",
     parameters: &[&[
         Parameter::count("width", 1 << 10, (1, 1 << 15), "cells", "Columns of the plane"),
         Parameter::count("height", 1 << 10, (1, 1 << 15), "cells", "Rows of the plane"),
-        Parameter::count("iterations", 4, (1, 1 << 16), "launches", "Steps, a launch each"),
+        Parameter::count("iterations", 4, (1, 1 << 16), "launches", "Steps, one launch each"),
         Parameter::count("block-x", 32, (1, 1024), "threads", "Columns of a CTA"),
         Parameter::count("block-y", 8, (1, 1024), "threads", "Rows of a CTA"),
     ]],

@@ -32,13 +32,25 @@ use super::iterate;
 
 pub const GENERATOR: Generator = Generator {
     name: "stencil3d",
-    summary: "seven-point stencil in a volume, a thread per column of cells, layers kept in registers",
+    summary: "seven-point stencil in a volume, one thread per column of cells, layers kept in registers",
     source: "Rodinia 3.1, hotspot3D (Che et al., IISWC 2009)",
     parameters: &[&[
-        Parameter::count("width", 256, (1, 1 << 12), "cells", "Cells along x, next to each other"),
+        Parameter::count(
+            "width",
+            256,
+            (1, 1 << 12),
+            "cells",
+            "Cells along x, contiguous in memory",
+        ),
         Parameter::count("height", 256, (1, 1 << 12), "cells", "Cells along y"),
-        Parameter::count("depth", 8, (2, 1 << 12), "cells", "Layers, which a thread goes through"),
-        Parameter::count("iterations", 2, (1, 1 << 16), "launches", "Steps, a launch each"),
+        Parameter::count(
+            "depth",
+            8,
+            (2, 1 << 12),
+            "cells",
+            "Layers along z, traversed by each thread",
+        ),
+        Parameter::count("iterations", 2, (1, 1 << 16), "launches", "Steps, one launch each"),
         Parameter::count("block-x", 64, (1, 1024), "threads", "Columns of a CTA"),
         Parameter::count("block-y", 4, (1, 1024), "threads", "Rows of a CTA"),
     ]],
