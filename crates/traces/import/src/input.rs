@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused() {
+    fn endless_lines_are_refused() {
         let error = blocks(&vec![b'x'; MAX_LINE + 2 * BLOCK]).unwrap_err();
         assert!(error.to_string().contains("1 MiB"), "{error}");
     }

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_byte_is_the_last_address_at_most() {
+    fn accesses_end_within_64_bits() {
         assert!(fits(u64::MAX, 1) && fits(u64::MAX - 3, 4) && fits(u64::MAX, 0));
         assert!(!fits(u64::MAX - 2, 4));
     }

@@ -39,7 +39,7 @@ mod tests {
     use crate::warp::memory::Array;
 
     #[test]
-    fn a_load_is_one_instruction_and_no_record() {
+    fn a_constant_load_is_one_instruction_without_a_record() {
         let run = run(|gpu| {
             let constants = Constants::new(&[3u32, 1, 4, 1]);
             let out: Array<u32> = gpu.zeros(4);

@@ -184,7 +184,7 @@ impl Request {
         let generator = find(&self.kernel)?;
         let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
         if arguments.names(output) {
-            let message = "the trace cannot take the place of its input; valid: another name";
+            let message = "the trace cannot replace its input; valid: another name";
             return Err(WorkloadError::Inconsistent { message: message.to_owned() });
         }
         let provenance = Provenance {

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn missing_parameters_have_their_defaults() {
         let arguments = resolve(&[]).unwrap();
         assert_eq!(arguments.count("nodes"), 4096);
         assert_eq!(arguments.choice::<Colour>("colour"), Colour::Red);
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_refused_with_what_is_valid() {
+    fn bad_values_are_refused_with_the_valid_ones() {
         for text in ["0", "2^21", "2^99", "2^", "-1", "many", "", "1.5"] {
             assert_eq!(
                 resolve(&[("nodes", text)]).unwrap_err(),
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn options_name_every_value_that_says_anything_and_resolve_to_themselves() {
+    fn options_round_trip() {
         for (given, options) in [
             (
                 &[("nodes", "4096"), ("colour", "green")][..],
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_say_nothing_is_refused() {
+    fn inapplicable_parameters_are_refused() {
         let refusal = |given: &[(&str, &str)]| resolve(given).unwrap_err();
         let file = ("file", "a.mtx");
         for (given, message) in [
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_say_when_a_parameter_applies() {
+    fn descriptions_state_when_a_parameter_applies() {
         let described: Vec<String> = PARAMETERS.iter().map(Parameter::description).collect();
         assert_eq!(
             described,

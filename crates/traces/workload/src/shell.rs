@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_read_otherwise_is_quoted() {
+    fn shell_metacharacters_are_quoted() {
         assert_eq!(quoted("a/b-c_1.5=x,y:%@+^2"), "a/b-c_1.5=x,y:%@+^2");
         assert_eq!(quoted("fr-fcfs(row_hit_cap=4)"), "'fr-fcfs(row_hit_cap=4)'");
         assert_eq!(quoted("it's"), r"'it'\''s'");

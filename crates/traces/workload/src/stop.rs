@@ -67,7 +67,7 @@ mod tests {
     use crate::Request;
 
     #[test]
-    fn a_stop_is_heard_by_its_own_watch_only() {
+    fn a_stop_affects_only_its_own_watch() {
         let asked = Stop::when(Arc::new(true.into()));
         let heard = asked.watch(|| {
             check();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn other_panics_go_on() {
+    fn other_panics_propagate() {
         let panic = catch_unwind(|| Stop::default().watch::<()>(|| resume_unwind(Box::new(7))));
         assert_eq!(panic.unwrap_err().downcast_ref(), Some(&7));
     }
@@ -93,7 +93,7 @@ mod tests {
     /// Each case would take minutes: generating a graph, generating a matrix, and a single warp's
     /// loop.
     #[test]
-    fn a_generator_stops_whatever_it_does() {
+    fn a_generator_stops_in_every_phase() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("t.wmt");
         for (kernel, parameters) in [

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_those_of_the_matrices() {
+    fn products_match_the_matrices() {
         for is_b_by_columns in [false, true] {
             let (a, b, run) = multiplied(is_b_by_columns);
             let b_at = |k: usize, n: usize| {

@@ -50,7 +50,7 @@ impl Lanes {
         match address {
             Some(address) if reach::fits(address, self.width) => Ok(address),
             Some(address) => Err(self.beyond(active, format_args!("{address:#x}"))),
-            None => Err(self.beyond(active, "an address that needs more than 64 bits or a sign")),
+            None => Err(self.beyond(active, "an address outside 64 bits")),
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn deltas_are_relative_to_the_active_lane_before() {
+    fn deltas_are_relative_to_the_previous_active_lane() {
         let text = "2 0x7fa60fe01400 0 0 16 0 0";
         let base = 0x7fa6_0fe0_1400;
         let expected = [0, 0, 0, 16, 16, 16].map(|offset| base + offset);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_lane_has_no_address() {
+    fn an_empty_mask_has_no_address() {
         assert_eq!(decode("1 0x0 0", 0), Ok(vec![]));
     }
 
@@ -166,10 +166,10 @@ mod tests {
         assert_eq!(decode(&format!("1 {:#x} 4", last - 4), 0b110), Ok(vec![last - 4, last]));
         assert_eq!(decode("1 0x8 -4", 0b111), Ok(vec![8, 4, 0]));
         for (text, mask, part) in [
-            ("1 0x8 -4".to_owned(), 0xf0, "the 4 of lane 7 begin at an address that needs"),
-            (format!("1 {last:#x} 4"), 0b11, "the 4 of lane 1 begin at an address that needs"),
+            ("1 0x8 -4".to_owned(), 0xf0, "the 4 of lane 7 begin at an address outside"),
+            (format!("1 {last:#x} 4"), 0b11, "the 4 of lane 1 begin at an address outside"),
             (format!("1 {last:#x} 1"), 0b11, "the 4 of lane 1 begin at 0xfffffffffffffffd"),
-            ("2 0x8 -4 -8".to_owned(), 0b10101, "the 4 of lane 4 begin at an address that needs"),
+            ("2 0x8 -4 -8".to_owned(), 0b10101, "the 4 of lane 4 begin at an address outside"),
             (format!("2 {last:#x} 4"), 0b11, "lane 1"),
             ("0 0x8 0xfffffffffffffffe".to_owned(), 0b11, "lane 1 begin at 0xfffffffffffffffe"),
             ("1 0x0 -9223372036854775808".to_owned(), 0b11, "lane 1"),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn large_ctas_wait_until_those_before_are_taken() {
+    fn large_ctas_wait_for_room_in_the_queue() {
         let large = BYTES as usize / 2 + 1;
         let (events, mut received) = channel();
         std::thread::scope(|scope| {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_waits_hears_that_nobody_listens_any_more() {
+    fn a_waiting_sender_learns_that_the_receiver_is_gone() {
         let (events, received) = channel();
         assert!(events.send(cta(1 + BYTES as usize)), "one always fits");
         std::thread::scope(|scope| {

@@ -411,7 +411,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generic_addresses_belong_to_the_window_they_lie_in() {
+    fn generic_addresses_belong_to_their_window() {
         let shared = 0x7f00_0200_0000;
         let local = 0x7f00_0000_0000;
         let header =
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_leaves_the_youngest_groups_under_way() {
+    fn a_wait_leaves_the_youngest_groups_outstanding() {
         let mut groups = AsyncGroups::default();
         let first = [groups.start(), groups.start()];
         groups.commit();

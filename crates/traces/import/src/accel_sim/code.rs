@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_load_writes_neighbouring_registers() {
+    fn a_wide_load_writes_consecutive_registers() {
         let load = code("1 R20 LDS.U.128 1 R11 16 1 0x0 16").unwrap();
         assert_eq!(*load.dests, regs(&[20, 21, 22, 23]));
         assert_eq!(*load.srcs, regs(&[11]));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_registers_are_no_dependence() {
+    fn constant_registers_are_not_dependences() {
         let code = code("1 R255 IMAD.MOV.U32 5 R255 RZ URZ UR63 R3 0 0").unwrap();
         assert_eq!(*code.dests, []);
         assert_eq!(*code.srcs, regs(&[3]));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_text_is_found_again_and_a_longer_token_is_another() {
+    fn known_texts_are_recognised_and_longer_tokens_differ() {
         let mut table = CodeTable::new(70);
         let mut find = |line: &str| {
             let mut tokens = Tokens::new(line.as_bytes());
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_that_followed_before_is_only_a_guess() {
+    fn the_predicted_code_is_verified() {
         let mut table = CodeTable::new(70);
         let mut find =
             |pc: u64, line: &str| table.find(pc, &mut Tokens::new(line.as_bytes())).unwrap().id;

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cta_without_end_and_instructions_without_number_are_refused() {
+    fn endless_ctas_and_instructions_are_refused() {
         let refusal = |line: &dyn Fn(u64) -> String| {
             let parser = LineParser::new(&Header::default(), Coordinates::None);
             let mut grouped = Grouped::new(parser);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_reported() {
         let head = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\n";
         for (text, expected) in [
             (format!("{head}insts = 2\n{MOV}\n#END_TB"), "2 instructions of warp 0"),

@@ -89,7 +89,7 @@ impl Header {
             return None;
         }
         let value = String::from_utf8_lossy(&value[..value.len().min(40)]).into_owned();
-        self.notes.push(format!("header `{key} = {value}` is not believed and left out"));
+        self.notes.push(format!("header `{key} = {value}` is invalid and ignored"));
         None
     }
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_left_out_and_noted() {
+    fn invalid_header_lines_are_ignored_with_a_note() {
         let header = header(
             "-shmem = 1\n-nregs = 21955\n-accelsim tracer version = 1.2\n-grid dim = (0,1,1)\n\
              -block dim = (4096,4096,4096)\n-cuda stream id = 94234523413248\n-binary version = x",
@@ -182,12 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn notes_do_not_grow_with_the_nonsense() {
+    fn the_number_of_notes_is_bounded() {
         assert_eq!(header(&"-nregs = x\n".repeat(1000)).notes.len(), MAX_NOTES);
     }
 
     #[test]
-    fn an_empty_header_is_a_version_before_the_first() {
+    fn an_empty_header_has_version_zero() {
         assert_eq!(header("").tracer_version, 0);
         assert_eq!(header("-accelsim tracer version = new").tracer_version, 0);
     }

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn files_other_than_lists_are_refused() {
         assert!(list("", &[]).unwrap_err().to_string().contains("empty"));
         assert!(list("MemcpyHtoD,0x0,4\n", &[]).unwrap_err().to_string().contains("no kernel"));
         let error = list("MemcpyHtoD,0x0\nkernel-1.traceg\n", &["kernel-1.traceg"]).unwrap_err();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_file_and_a_folder_may_be_named_instead() {
+    fn the_input_may_be_a_kernel_file_or_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let kernel = folder.path().join("mine");
         std::fs::write(&kernel, "\n-kernel name = k\n").unwrap();

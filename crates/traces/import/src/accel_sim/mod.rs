@@ -221,7 +221,7 @@ fn write_kernel(
     }
     match open {
         Some(kernel) => assembler.end(writer, kernel),
-        None => Err(ImportError::file(source.path, "its reader stopped without a word")),
+        None => Err(ImportError::file(source.path, "its reader thread stopped unexpectedly")),
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repaired_exit_leaves_all_addresses_in_step() {
+    fn repaired_exits_keep_addresses_aligned_with_their_lines() {
         let no_memory = "0008 3 1 R2 MOV 0 4 1 0x80 4";
         for (file, _) in files(&["0000 3 0 EXIT 0 0", no_memory, LOAD, "0020 3 0 EXIT 0 0"]) {
             let summary = import(&file).unwrap();

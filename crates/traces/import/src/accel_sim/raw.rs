@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_collected_is_bounded() {
+    fn gathered_rows_are_bounded() {
         // One endless CTA, and endless CTAs with an instruction in their last warp.
         let one = refusal((0u64..).map(|_| "0 0 0 0 0000 ffffffff 1 R1 MOV 0 0".to_owned()));
         assert!(one.contains("a thread block take at most 4 GiB"), "{one}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_async_copy_written_twice_is_one_with_the_global_addresses() {
+    fn an_async_copy_written_twice_keeps_the_global_addresses() {
         let copy = |warp: u32, address: &str| {
             format!("0 0 0 {warp} 0010 00000003 0 LDGSTS.E 2 R9 R10 4 1 {address} 4\n")
         };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_async_copy_written_once_stays() {
+    fn an_async_copy_written_once_is_kept() {
         let ctas = collect(
             "0 0 0 0 0010 00000001 0 LDGSTS.E 2 R9 R10 4 1 0x7f0000000000 0\n\
              0 0 0 0 0020 00000001 0 LDGSTS.E 2 R9 R12 4 1 0x7f0000000080 0\n",

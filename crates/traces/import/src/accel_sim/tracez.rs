@@ -241,7 +241,7 @@ impl<'a> Source<'a> {
         let start = self.bytes(POINTER)?;
         let start = u64::from_le_bytes(start.try_into().unwrap_or_default());
         if start < back || start > end {
-            let what = format!("the footer is said to be at byte {start}; it cannot be there");
+            let what = format!("the footer offset {start} is out of range");
             return Err(self.bad(end, what));
         }
         let failed = |source| ImportError::io("read", self.path)(source);
@@ -264,7 +264,7 @@ impl<'a> Source<'a> {
             return Err(self.bad(self.offset, what));
         }
         if count > self.bytes.saturating_sub(self.offset) {
-            let what = format!("{count} bytes expected, the file ends before; it is truncated");
+            let what = format!("{count} bytes expected at the end of the file; it is truncated");
             return Err(self.bad(self.offset, what));
         }
         let mut bytes = vec![0; count as usize];
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_of_several_chunks_are_put_together() {
+    fn warps_are_joined_from_several_chunks() {
         let events = read(&sample()).unwrap();
         let [
             Event::Header(header),
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_expands_without_measure_is_refused() {
+    fn oversized_chunks_are_refused() {
         let blank = "\n".repeat(MAX_CHUNK as usize + 1);
         let mut bytes = [HEADER, &[0]].concat();
         bytes.extend((DICTIONARY.len() as u32).to_le_bytes());

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rows_take_grows_with_all_that_they_hold() {
+    fn row_memory_counts_all_content() {
         let mut rows = Rows::new(0);
         let mut last = 0;
         let codes = [compute(0, 1), compute(0, 1), compute(16, 1)];

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_fault() {
         let addresses = addresses();
         for (line, expected) in [
             (

@@ -205,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_opcode_is_other_and_says_so() {
+    fn unknown_opcodes_are_other_and_reported() {
         let decoded = of("FROBNICATE.X");
         assert!(!decoded.known);
         assert_eq!(decoded.op, Op::Compute(OpClass::Other));
     }
 
     #[test]
-    fn an_opcode_of_another_architecture_is_told() {
+    fn opcodes_of_another_architecture_are_reported() {
         assert!(!decode(b"UIADD3", 70).of_architecture);
         assert!(decode(b"UIADD3", 75).of_architecture);
         assert!(decode(b"UIADD3", 0).of_architecture);

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_found_and_lives_in_some_architecture() {
+    fn every_opcode_is_found_and_exists_in_some_architecture() {
         for row in TABLE {
             assert_eq!(find(row.name.as_bytes()).map(|found| found.name), Some(row.name));
             assert!(row.first_sm <= row.last_sm, "{}", row.name);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_architecture_has_its_own() {
+    fn every_architecture_has_its_opcodes() {
         let has = |sm: u32, name: &str| {
             find(name.as_bytes()).is_some_and(|row| (row.first_sm..=row.last_sm).contains(&sm))
         };

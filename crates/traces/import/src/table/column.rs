@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_is_found_by_its_name_and_lies_at_its_place() {
+    fn every_column_is_found_by_its_name() {
         for (place, column) in Column::ALL.into_iter().enumerate() {
             assert_eq!(column as usize, place, "{column:?}");
             assert_eq!(Column::find(column.name()), Some(column));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_may_be_written_in_several_ways() {
+    fn lists_have_equivalent_notations() {
         for text in ["1 2 0x3", "1;2;3", "[1, 2, 3]", " 1,2 ; 3 "] {
             assert_eq!(parse_numbers(text), Some(vec![1, 2, 3]), "{text}");
         }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_that_are_whole_are_numbers() {
+    fn whole_floats_are_numbers() {
         assert_eq!(Cell::float(4.0), Cell::Number(4));
         assert_eq!(Cell::float(f64::NAN), Cell::Empty);
         for other in [4.5, -1.0, 1e300, f64::INFINITY] {

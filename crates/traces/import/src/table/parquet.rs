@@ -107,7 +107,7 @@ fn cell(field: Field) -> Cell<'static> {
         Field::Str(text) => Cell::text(text),
         Field::Bytes(bytes) => match bytes.as_utf8() {
             Ok(text) => Cell::text(text.to_owned()),
-            Err(_) => Cell::Other("bytes that are no text".to_owned()),
+            Err(_) => Cell::Other("bytes that are not text".to_owned()),
         },
         Field::ListInternal(list) => {
             let shown = || Cell::Other("a list that does not hold whole numbers only".to_owned());

@@ -124,7 +124,7 @@ fn action(cells: &Cells<'_>) -> Result<(String, Action), Wrong> {
         other => other,
     };
     if count.is_some_and(|count| count != 1) && !matches!(action, Action::Compute { .. }) {
-        let expected = format!("1 or nothing for {name}, which is no compute instruction");
+        let expected = format!("1 or nothing for {name}, which is not a compute instruction");
         return Err(cells[Column::Count as usize].wrong(Column::Count, expected));
     }
     Ok((name, action))
@@ -186,7 +186,7 @@ fn l2_policy(cells: &Cells<'_>, action: Action) -> Result<Option<L2Policy>, Wron
     let is_global = matches!(action, Action::Memory(MemoryOp { space: Space::Global, .. }));
     match choice(cells, Column::L2, &Eviction::ALL)? {
         Some(_) if !is_global => {
-            let expected = "nothing for what is no access to global memory";
+            let expected = "nothing except for accesses to global memory";
             Err(cells[Column::L2 as usize].wrong(Column::L2, expected))
         }
         eviction => Ok(eviction.map(L2Policy::of_all)),
@@ -285,7 +285,7 @@ fn without_addresses(cells: &Cells<'_>) -> Result<u32, Wrong> {
     for column in [Column::Addresses, Column::Base] {
         let cell = &cells[column as usize];
         if !cell.is_empty() && *cell != Cell::List(Vec::new()) {
-            return Err(cell.wrong(column, "nothing, as it is no memory instruction"));
+            return Err(cell.wrong(column, "nothing, as it is not a memory instruction"));
         }
     }
     Ok(mask(cells)?.unwrap_or(u32::MAX))

@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_log_of_any_form_is_the_trace_that_it_tells(
+    fn logs_of_any_form_import_exactly(
         kernels in accesses(),
         form in prop::sample::select(vec![Form::Numbered, Form::Plain, Form::Addressed]),
         is_late: bool,
@@ -135,7 +135,7 @@ fn warps(trace: &Trace) -> Vec<Vec<u32>> {
 }
 
 #[test]
-fn warp_numbers_of_the_hardware_are_renumbered_and_others_are_kept() {
+fn hardware_warp_numbers_are_renumbered() {
     let options = MemTraceOptions::default();
     let log = |numbers: [u32; 3]| {
         let lines = [line(0, numbers[0], "LDG.E", &[8]), line(1, numbers[1], "LDG.E", &[8])];
@@ -154,7 +154,7 @@ fn warp_numbers_of_the_hardware_are_renumbered_and_others_are_kept() {
 }
 
 #[test]
-fn without_a_launch_the_block_has_the_warps_that_are_there() {
+fn without_a_launch_line_the_block_has_the_observed_warps() {
     let text = line(0, 2, "LDG.E", &[8]) + &line(0, 5, "STG.E", &[8]);
     let (summary, trace) = import(&text, &MemTraceOptions::default()).unwrap();
     let info = &trace.kernels()[0].info;
@@ -173,7 +173,7 @@ fn more_warps_than_a_block_has_are_refused() {
 }
 
 #[test]
-fn what_is_missing_is_as_the_options_say() {
+fn options_provide_missing_data() {
     let text = LAUNCH.to_owned() + &line(0, 0, "LDG.E", &[8]) + &line(0, 0, "STG.E.64", &[16]);
     let assumptions = |use_distance, gap| MemTraceOptions {
         assumptions: Assumptions { use_distance, gap },
@@ -192,7 +192,7 @@ fn what_is_missing_is_as_the_options_say() {
 }
 
 #[test]
-fn opcodes_are_what_they_are_elsewhere() {
+fn opcodes_have_the_same_meaning_in_tables() {
     let text = [
         LAUNCH,
         &line(0, 0, "LDS.U.128", &[0, 16, 0]),
@@ -220,7 +220,7 @@ fn opcodes_are_what_they_are_elsewhere() {
 }
 
 #[test]
-fn kernels_are_chosen_by_their_launch() {
+fn kernels_are_selected_by_launch() {
     let launches: String = (0..3)
         .map(|n| {
             LAUNCH.replace("id 0", &format!("id {n}")).replace("name k", &format!("name k{n}"))

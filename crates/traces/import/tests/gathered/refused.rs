@@ -97,7 +97,7 @@ fn tables() {
         ),
         (
             "space,l2,addresses\nshared,evict-last,1\n",
-            ["t.csv:2: column l2: expected nothing for what is no access to global memory", ""],
+            ["t.csv:2: column l2: expected nothing except for accesses to global memory", ""],
         ),
         ("op,count,base\nfp32,0,\n", ["t.csv:2: column count: expected 1 to 65536", ""]),
         (
@@ -283,7 +283,7 @@ fn a_damaged_parquet_table_is_refused_or_read() {
 }
 
 #[test]
-fn the_input_is_not_written_over() {
+fn the_input_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, "addresses\n1\n").unwrap();
@@ -301,7 +301,7 @@ fn the_input_is_not_written_over() {
 }
 
 #[test]
-fn a_row_without_end() {
+fn endless_rows_are_refused() {
     let error = of_csv(format!("addresses\n1\n{}\n", "1".repeat(3 << 20)));
     assert!(error.contains("failed to read t.csv: a row of more than 2 MiB"), "{error}");
     assert!(of_jsonl("1".repeat(3 << 20)).contains("a line of more than 1 MiB"));

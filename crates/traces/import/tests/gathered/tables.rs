@@ -132,7 +132,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_table_in_any_format_is_the_trace_that_it_tells(kernels in kernels(), codec in 0..4usize) {
+    fn tables_of_any_format_import_exactly(kernels in kernels(), codec in 0..4usize) {
         let rows = rows(&kernels);
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -166,7 +166,7 @@ fn imported(text: &str) -> u64 {
 
 /// Equivalent tables.
 #[test]
-fn addresses_may_be_told_in_several_ways() {
+fn addresses_have_equivalent_notations() {
     let list = imported("mask,addresses\n0xe,0x1004 0x1008 0x100c\n,64 68 72\n");
     let all: Vec<String> = (0..32).map(|lane| format!("{:#x}", 0x1000 + 4 * lane)).collect();
     let same = [
@@ -194,7 +194,7 @@ fn a_negative_stride_and_a_lane_that_repeats() {
 }
 
 #[test]
-fn an_opcode_tells_space_width_and_cache() {
+fn opcodes_determine_space_width_and_cache() {
     let named = imported(
         "op,space,bytes,cache,addresses,pc\nstore,shared,16,,64,0\nload,,8,volatile,32,16\n",
     );

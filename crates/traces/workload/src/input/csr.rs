@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_are_merged_in_the_order_in_which_they_come() {
+    fn repeats_merge_in_input_order() {
         let entries = [(1, 0, 'a'), (0, 2, 'b'), (1, 0, 'c'), (1, 0, 'd')];
         let last = Csr::from_entries(2, entries.into_iter(), |_, later| later);
         let first = Csr::from_entries(2, entries.into_iter(), |earlier, _| earlier);
@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entries_come_out_as_a_sorted_map_has_them(
+        fn entries_match_a_sorted_map(
             entries in prop::collection::vec((0u32..9, 0u32..9, 0u64..100), 0..60)
         ) {
             let mut map = BTreeMap::new();

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_what_they_are_called() {
+    fn index_patterns_match_their_names() {
         assert_eq!(draw(IndexPattern::Sequential)[998..1002], [998, 999, 0, 1]);
         assert_eq!(draw(IndexPattern::Strided)[..3], [0, 33, 66]);
         let in_first_tenth = |p| draw(p).iter().filter(|&&i| i < 100).count();

@@ -238,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_breadth_first_order_takes_component_after_component() {
+    fn breadth_first_order_visits_components_in_sequence() {
         // 4 and its neighbours 0, 2, 6, then 7; then 1 and 5; then 3, alone.
         assert_eq!(labels(Ordering::Bfs, &small()), [1, 5, 2, 7, 0, 6, 3, 4]);
     }
 
     #[test]
-    fn reverse_cuthill_mckee_takes_component_after_component() {
+    fn reverse_cuthill_mckee_visits_components_in_sequence() {
         // From 0 the farthest is 7, from there 0 and 2. 7, 6, 4, then 0 and 2; then 5 and 1; then 3; backwards.
         assert_eq!(labels(Ordering::Rcm, &small()), [4, 1, 3, 0, 5, 2, 6, 7]);
     }

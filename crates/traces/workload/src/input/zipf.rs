@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_drawn_as_often_as_the_law_says() {
+    fn rank_frequencies_follow_the_law() {
         for (n, hundredths) in
             [(1, 100), (2, 50), (50, 0), (50, 75), (50, 100), (50, 130), (8, 400)]
         {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_any_number_and_any_law_are_below_it() {
+    fn ranks_are_below_n_for_any_exponent() {
         for n in [1, 3, 1 << 28, u32::MAX] {
             for hundredths in [0, 1, 99, 100, 101, 400] {
                 let (zipf, mut random) = (Zipf::new(n, hundredths), Random::new(1));
@@ -112,7 +112,7 @@ mod tests {
 
     /// Detects platforms with different arithmetic.
     #[test]
-    fn the_same_ranks_are_drawn_everywhere() {
+    fn ranks_are_equal_on_every_platform() {
         let (zipf, mut random) = (Zipf::new(1 << 20, 105), Random::new(1));
         let drawn: Vec<u32> = (0..8).map(|_| zipf.draw(&mut random)).collect();
         assert_eq!(drawn, [1177, 4550, 4, 0, 2, 66898, 10, 5]);

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_no_record_has_is_not_found() {
+    fn missing_keys_are_not_found() {
         let records = Records { keys: vec![2, 4, 6, 8, 10, 12, 14], values: vec![9; 7] };
         let tree = Tree::of(&records.keys, 4, 50);
         let run = run(|gpu| {
@@ -385,7 +385,7 @@ mod tests {
 
     /// 100 keys, two per node: 50 leaves, and 25, 13, 7, 4, 2, 1 nodes above.
     #[test]
-    fn the_tree_is_as_high_as_its_records_ask_for() {
+    fn tree_height_follows_from_the_records() {
         let keys: Vec<u32> = (1..=100).collect();
         let tree = Tree::of(&keys, 4, 50);
         assert_eq!((tree.len(), tree.height), (50 + 25 + 13 + 7 + 4 + 2 + 1, 6));
@@ -399,7 +399,7 @@ mod tests {
     /// Every thread of a node reads its own key, and those whose keys are not above the query's
     /// read the next.
     #[test]
-    fn a_level_reads_its_keys_side_by_side_and_one_index() {
+    fn a_level_reads_its_keys_coalesced_and_one_index() {
         let records = Records { keys: (1..=64).collect(), values: vec![7; 64] };
         let tree = Tree::of(&records.keys, 32, 50);
         assert_eq!((tree.height, tree.len()), (1, 5));

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_learn_as_on_the_host() {
+    fn weight_updates_match_the_host() {
         for (inputs, iterations) in [(16, 1), (160, 1), (64, 4)] {
             let network = Network::random(inputs, &mut Random::new(3));
             let run = run(|gpu| network.train(gpu, iterations));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_a_cta_are_those_of_its_inputs() {
+    fn cta_sums_match_their_inputs() {
         let network = Network::random(48, &mut Random::new(5));
         let run = run(|gpu| {
             let zeros = |gpu: &mut Gpu, n| gpu.zeros(n);

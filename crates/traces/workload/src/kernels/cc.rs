@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_those_of_union_and_find() {
+    fn labels_match_union_find() {
         // Few edges leave many components, in which some vertices have more than two neighbours.
         for (name, graph) in graphs(700, 2) {
             for block in [48, 256] {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_neighbours_do_not_join_the_last_pass_does() {
+    fn the_last_pass_joins_the_remaining_components() {
         // Two rings, joined by an edge that is the third of both its ends.
         let ring = |from: u32, n: u32| (0..n).map(move |v| (from + v, from + (v + 1) % n));
         let edges = ring(0, 50).chain(ring(50, 30)).chain([(49, 79)]);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_component_is_passed_over() {
+    fn the_largest_component_is_skipped() {
         let others = |v: u32| (0..64).filter(move |&u| u != v).map(move |u| (v, u));
         let complete = Csr::from_pairs(64, (0..64).flat_map(others).collect());
         let run = search(&complete, 64);

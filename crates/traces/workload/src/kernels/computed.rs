@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_spread_evenly() {
+    fn selections_are_spread_evenly() {
         let chosen = |share| (0..8).filter(|&i| is_chosen(i, share)).collect::<Vec<u32>>();
         assert_eq!(chosen(0), []);
         assert_eq!(chosen(25), [3, 7]);

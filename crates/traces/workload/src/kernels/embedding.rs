@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_the_rows() {
+    fn sums_match_the_rows() {
         for (shape, per_bag, warps) in [
             (shape(1, 1, 4, 1), 1, 1),
             (shape(3, 50, 64, 7), 5, 4),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_read_by_as_many_lanes_as_it_is_long_and_by_all_at_once() {
+    fn a_row_is_read_by_its_length_in_lanes_with_coalesced_loads() {
         let shape = shape(1, 10, 160, 1);
         let bags = Bags { offsets: vec![0, 2], indices: vec![9, 4] };
         let run = run(|gpu| {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused() {
+    fn oversized_inputs_are_refused() {
         let refusal = |shape: Shape, per_bag| shape.check(per_bag).unwrap_err().to_string();
         assert_eq!(refusal(shape(1, 1, 6, 1), 1), "--dim 6 is not a multiple of 4");
         assert_eq!(refusal(shape(1024, 1 << 28, 4, 1), 1), "2^38 rows are more than 2^28");

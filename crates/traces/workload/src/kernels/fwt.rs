@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn far_butterflies_are_coalesced_and_near_ones_end_with_conflicts() {
+    fn distant_butterflies_are_coalesced_and_near_ones_have_bank_conflicts() {
         let run = run(|gpu| {
             let array = gpu.upload(&[1.0; 1 << 12]);
             transform(gpu, array)
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_do_not_go_together_are_refused() {
+    fn inconsistent_lengths_are_refused() {
         let refusal = |n, kernel| check_lengths(n, kernel).unwrap_err().to_string();
         assert_eq!(refusal(48, 4), "--n 48 is not a power of two");
         assert_eq!(refusal(64, 65), "--kernel 65 is more than --n 64");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_eliminated_as_by_the_plain_algorithm() {
+    fn elimination_matches_the_plain_algorithm() {
         for (n, pivots, shape) in
             [(2, 9, [512, 4]), (19, 30, [32, 4]), (40, 3, [16, 8]), (21, 20, [64, 1])]
         {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_triangular() {
+    fn the_remaining_matrix_is_triangular() {
         let system = system(24, &mut Random::new(2));
         let run = run(|gpu| {
             let done = gaussian(gpu, &system, 24, [512, 4])?;

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_the_product_whatever_the_sizes() {
+    fn gives_the_product_for_any_size() {
         let mut random = Random::new(4);
         for [m, n, k] in [[1, 1, 1], [32, 32, 64], [33, 17, 40], [5, 70, 3], [48, 16, 16]] {
             let (a, b) = (small_floats(m * k, &mut random), small_floats(k * n, &mut random));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_is_read_from_shared_memory_in_fours_and_singly() {
+    fn shared_tiles_are_read_by_vector_and_scalar_loads() {
         let run = run(|gpu| gemm(gpu, Tile::Small, [16, 16, 16], &[1.0; 256], &[1.0; 256]));
         let executed = run.warp(0);
         let loads = |width| {

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_the_sum_of_the_products_and_reads_nothing_between_rows() {
+    fn gives_the_sum_of_products_without_reading_padding() {
         for (n, columns, pitch, block) in [(1, 1, 1, 64), (70, 33, 64, 32), (100, 40, 40, 96)] {
             let mut random = Random::new(3);
             let [a, b] = [0; 2].map(|_| matrix(n, columns, pitch, &mut random));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_of_a_matrix_takes_a_line_for_every_lane_and_sums_are_in_memory() {
+    fn matrix_loads_touch_a_line_per_lane_and_sums_are_in_memory() {
         let run = run(|gpu| gesummv(gpu, [&[1.0; 64 * 64]; 2], &[1.0; 40], 64, 64));
         let executed = run.warp(0);
         let apart = |distance: u64| {

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_push_together_share_an_atomic_and_keep_their_order() {
+    fn simultaneous_pushes_share_an_atomic_and_keep_lane_order() {
         let run = run(|gpu| {
             let queue = Queue::new(gpu, 100);
             queue.fill(gpu, &[7]);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warp_adds_up_before_it_adds() {
+    fn warp_add_issues_one_atomic_per_warp() {
         let run = run(|gpu| {
             let total: Array<u32> = gpu.zeros(1);
             gpu.launch(&launch("add", 96, 32, 8), async |w| {

@@ -163,7 +163,7 @@ mod tests {
 
     /// Numbers of HPCC's stream; the first sixty-four are powers of two.
     #[test]
-    fn the_stream_is_that_of_the_benchmark() {
+    fn the_stream_matches_the_benchmark() {
         let stream: Vec<u64> =
             std::iter::successors(Some(START), |&ran| Some(next(ran))).take(67).collect();
         assert_eq!(stream[63..], [1 << 63, 7, 14, 28]);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_thread_gets_the_sum_of_all() {
+    fn block_sum_returns_the_total_to_thread_0() {
         for block in [32, 96, 512, 1024] {
             let run = run(|gpu| {
                 let out = gpu.zeros::<f32>(1);

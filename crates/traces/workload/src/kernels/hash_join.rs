@@ -210,7 +210,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_tuple_finds_its_partner_and_only_those_with_one_are_written() {
+    fn only_tuples_with_a_partner_are_written() {
         for (build, probe, share, skew, fill) in CASES {
             let (build, probe) = relations(build, probe, share, skew);
             let run = run(|gpu| {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn probing_reads_the_slots_on_the_way_and_no_more() {
+    fn probing_reads_only_the_slots_on_its_path() {
         for (build, probe, share, skew, fill) in CASES {
             let (build, probe) = relations(build, probe, share, skew);
             let run = run(|gpu| {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warp_moves_the_cursor_once_for_all_its_matches() {
+    fn a_warp_advances_the_cursor_once_for_all_its_matches() {
         let (build, probe) = relations(500, 3200, 60, 75);
         let run = run(|gpu| join(gpu, &build, &probe, 50, 128));
         let (mut moves, mut written) = (0, 0);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_tuples_have_a_partner_as_was_asked_for() {
+    fn the_match_percentage_is_exact() {
         for (share, range) in [(0, 0..1), (30, 2800..3200), (100, 10_000..10_001)] {
             let (build, probe) = relations(2000, 10_000, share, 75);
             assert!(range.contains(&plain(&build, &probe).len()), "{share} %");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_in_shared_memory_need_not_be_as_many_as_threads() {
+    fn shared_counters_may_differ_in_number_from_threads() {
         for (n, bins, shape) in [(1, 1, (1, 32)), (700, 33, (3, 64)), (100, 200, (2, 32))] {
             let data = indices(IndexPattern::Uniform, n, bins, &mut Random::new(6));
             let run = run(|gpu| {

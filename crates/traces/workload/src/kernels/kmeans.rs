@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn points_end_up_where_plain_k_means_has_them() {
+    fn clusters_match_plain_k_means() {
         for (n, features, clusters, iterations) in
             [(1, 1, 1, 5), (100, 3, 4, 100), (300, 34, 5, 3), (257, 2, 7, 1), (40, 1, 20, 50)]
         {
@@ -314,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_is_a_square_that_has_all_points() {
+    fn the_grid_is_a_square_that_covers_all_points() {
         let run = run(|gpu| kmeans(gpu, Layout::Soa, &points(500, 2, 1), 3, 1, 96));
         let grids: Vec<_> = run.trace().kernels().iter().map(|k| k.info.grid).collect();
         assert_eq!(grids, [[9, 1, 1], [3, 3, 1]]);
     }
 
     #[test]
-    fn centres_that_there_is_no_place_for_are_refused() {
+    fn centres_beyond_constant_memory_are_refused() {
         let refusal = |clusters, points, features| {
             check_clusters(clusters, points, features).unwrap_err().to_string()
         };

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_come_to_their_slots() {
+    fn tokens_are_stored_in_their_slots() {
         for (shape, sequences, tokens) in [
             (shape(1, 8, Page::Of8), 1, 1),
             (shape(3, 40, Page::Of16), 5, 30),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_what_its_page_has() {
+    fn copied_pages_equal_their_originals() {
         let forked = Forked::drawn(shape(2, 40, Page::Of16), 3, 20, &mut Random::new(4));
         let run = run(|gpu| {
             let caches = copy(gpu, &forked)?;
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_do_not_fit_are_refused() {
+    fn invalid_shapes_are_refused() {
         let refusal = |shape: Shape, tokens| shape.check(1 << 10, tokens).unwrap_err().to_string();
         assert_eq!(refusal(shape(1, 60, Page::Of16), 1), "--head-size 60 is not a multiple of 8");
         let wide = refusal(shape(256, 256, Page::Of16), 1 << 13);

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_the_product_whatever_the_sizes() {
+    fn gives_the_product_for_any_size() {
         // Products of multiples of 1/4 and 1/256, and their sums, are exact.
         for [tokens, n, k] in [[1, 2, 8], [1, 6, 1032], [2, 4, 2048], [5, 10, 264], [16, 2, 1024]] {
             let mut random = Random::new(3);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_read_once_and_by_whole_lines() {
+    fn weights_are_read_once_in_whole_lines() {
         let (act, weight) = (vec![f16::ONE; 3 * 1280], vec![f16::ONE; 4 * 1280]);
         let run = run(|gpu| {
             let (act, weight) = (gpu.upload(&act), gpu.upload(&weight));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_do_not_fit_are_refused() {
+    fn invalid_shapes_are_refused() {
         let refusal = |n, k| check_shape(n, k).unwrap_err().to_string();
         assert_eq!(refusal(3, 8), "--n 3 is not a multiple of 2");
         assert_eq!(refusal(2, 12), "--k 12 is not a multiple of 8");

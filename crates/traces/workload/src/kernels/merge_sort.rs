@@ -419,7 +419,7 @@ mod tests {
 
     /// Values are original positions, so equal keys show whether they kept their order.
     #[test]
-    fn keys_are_sorted_and_equal_ones_keep_their_order() {
+    fn sorting_is_stable() {
         let shapes = [(32, 32, 4), (64, 64, 32), (256, 64, 32), (512, 64, 64), (512, 32, 4)];
         for (n, tile, sample) in shapes {
             for bound in [1, 7, u32::MAX] {
@@ -469,7 +469,7 @@ mod tests {
     /// All keys of one run are below those of the other, so each interval has elements of one run
     /// only.
     #[test]
-    fn a_cta_merges_what_lies_between_two_cuts() {
+    fn a_cta_merges_the_interval_between_two_cuts() {
         let keys: Vec<u32> = (0..128).collect();
         let run = sorted(&keys, shape(64, 32));
         let mut loads = Vec::new();

@@ -290,7 +290,7 @@ mod tests {
     const TOLERANCE: f64 = 1e-5;
 
     #[test]
-    fn ranks_are_those_of_the_same_iterations_in_double_precision() {
+    fn ranks_match_double_precision() {
         for (kind, graph) in graphs(700, 3) {
             for &(name, variant) in Variant::NAMES {
                 let result = ranks(variant, &graph, 5).result;
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_when_the_ranks_settle() {
+    fn stops_when_the_ranks_settle() {
         // On a ring the initial ranks are already correct.
         let ring = Csr::from_pairs(
             50,

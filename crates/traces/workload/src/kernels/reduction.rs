@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_is_the_sum() {
+    fn the_sum_is_exact() {
         for (n, block) in [(1, 2), (5, 32), (1000, 64), (5000, 128), (4096, 1024)] {
             let data: Vec<u32> = (0..n).map(|i| i * 7 % 13).collect();
             let run = run(|gpu| {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_warp_meets_every_barrier() {
+    fn every_warp_arrives_at_every_barrier() {
         let run = run(|gpu| reduction(gpu, &[1; 500], 256));
         for warp in 0..8 {
             let executed = run.warp(warp);

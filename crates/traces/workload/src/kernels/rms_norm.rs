@@ -251,7 +251,7 @@ mod tests {
     const TOLERANCE: f64 = 1.0 / 512.0;
 
     #[test]
-    fn tokens_are_normalised_as_in_double_precision() {
+    fn normalised_tokens_match_double_precision() {
         for (tokens, hidden) in [(1, 32), (3, 96), (2, 1024), (2, 4096), (300, 512)] {
             let mut random = Random::new(3);
             let mut drawn = || activations(tokens * hidden, &mut random);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_read_twice_by_halves_or_by_whole_lines() {
+    fn a_token_is_read_twice_by_halves_or_whole_lines() {
         let ones = vec![f16::ONE; 2048];
         let run_of_plain = run(|gpu| {
             let input = gpu.upload(&ones);

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_warps_of_each_cta_are_heavy_as_many_as_the_share_says() {
+    fn the_last_warps_of_each_cta_are_heavy() {
         for (share, of_cta) in [(0, [0, 0, 0]), (25, [1, 1, 1]), (34, [1, 1, 2]), (100, [4, 4, 4])]
         {
             let plan = Shape { heavy: share, ..SMALL }.plan();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn light_loads_are_one_sector_and_heavy_ones_as_many_as_told() {
+    fn light_loads_touch_one_sector_and_heavy_loads_the_given_number() {
         let run = run_shape(&SMALL);
         assert_eq!(sectors(&run, 0), [1; 6]);
         assert_eq!(sectors(&run, 3), [16; 4]);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn every_warp_makes_its_part_of_all_loads_evenly() {
+    fn mixed_warps_share_the_loads_evenly() {
         let run = run_shape(&Shape { mixture: Mixture::Every, ..SMALL });
         for warp in 0..12 {
             assert_eq!(sectors(&run, warp), [1, 1, 16, 1, 16], "{warp}");

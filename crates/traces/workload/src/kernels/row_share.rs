@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_make_the_addresses_of_the_original() {
+    fn constant_offsets_give_the_addresses_of_the_original() {
         let shapes = [
             SMALL,
             Shape { warps: 16, ..SMALL },
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_read_by_one_warp_as_often_as_told_and_all_of_a_row_is_used() {
+    fn each_line_is_read_reuse_times_by_one_warp() {
         for (part, used) in [(8, 32), (2, 8)] {
             let shape = Shape { part, ..SMALL };
             let mut count = BTreeMap::new();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_consecutive_ctas_have_parts_of_a_row_as_told() {
+    fn sharers_consecutive_ctas_share_a_row() {
         for sharers in [1, 2, 8] {
             let shape = Shape { sharers, part: 32 / sharers, tile: 32, ..SMALL };
             let mut ctas: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_written_where_the_data_are_read() {
+    fn with_stores_each_line_read_is_written_to_the_copy() {
         let shape = Shape { stores: Stores::Copy, ..SMALL };
         let [loads, stores] = [Kind::Load, Kind::Store].map(|kind| lines(&shape, kind));
         assert_eq!(loads, stores);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn inconsistent_sizes_are_refused() {
         let refusal = |shape: Shape, used| shape.check(used).unwrap_err().to_string();
         let cases = [
             (Shape { ctas: 6, ..SMALL }, 2048, "--ctas 6 is not a multiple of 4"),

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_consecutive_and_the_next_one_elsewhere() {
+    fn runs_are_consecutive_and_their_starts_random() {
         for run in [32, 64, 256] {
             let shape = Shape { ctas: 3, warps: 4, steps: 8, run, compute: 1, runs: 1 << 12 };
             let stream = stream(&shape, 1);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_element_gets_the_sum_of_those_before_it() {
+    fn scan_gives_exclusive_prefix_sums() {
         for (n, more) in [(1u32, 0), (5, 1), (256, 0), (256, 1), (1000, 1), (70_000, 0)] {
             let mut random = Random::new(2);
             let elements: Vec<u32> = (0..n).map(|_| random.index(100)).collect();
@@ -106,7 +106,7 @@ mod tests {
 
     /// 70,000 elements are 274 parts, whose sums are two parts, whose sums are one.
     #[test]
-    fn sums_of_parts_are_scanned_likewise() {
+    fn part_sums_are_scanned_recursively() {
         let run = run(|gpu| {
             let (input, output) = (gpu.upload(&vec![1; 70_000]), gpu.zeros(70_000));
             exclusive_scan(gpu, input, output)

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_in_order_stays_and_nothing_else_is_written() {
+    fn the_last_write_wins_and_nothing_else_is_written() {
         let input: Vec<f32> = (1..=1000).map(|i| i as f32).collect();
         for &(name, pattern) in IndexPattern::NAMES {
             let index = indices(pattern, 1000, 300, &mut Random::new(4));

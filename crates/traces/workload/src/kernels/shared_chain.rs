@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_hops_is_on_the_common_chain() {
+    fn a_fraction_of_hops_is_on_the_common_chain() {
         for (share, common) in [(0, 0), (25, 2), (50, 4), (100, 8)] {
             let chains = chains(&Shape { share, ..SMALL });
             let lines: BTreeSet<u64> = chains.iter().flatten().copied().collect();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_ctas_follows_the_common_chain() {
+    fn a_fraction_of_ctas_follows_the_common_chain() {
         for (share, distinct) in [(0, 4), (50, 3), (100, 1)] {
             let chains = chains(&Shape { share, share_of: ShareOf::Ctas, ..SMALL });
             let lines: BTreeSet<u64> = chains.iter().flatten().copied().collect();
@@ -224,7 +224,7 @@ mod tests {
 
     /// Each hop loads the address returned by the previous one.
     #[test]
-    fn hops_wait_for_the_one_before_and_end_where_they_began() {
+    fn hops_depend_on_their_predecessor_and_chains_are_cycles() {
         let run = run_shape(&SMALL);
         let executed = run.warp(0);
         let is_hop = |i: &warpmem_trace::Instruction| i.kind == Kind::Load && i.width == 8;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_warps_load_as_often_as_told_a_line_at_a_time() {
+    fn other_warps_issue_the_given_loads_of_one_line() {
         let run = run_shape(&SMALL);
         let executed = run.warp(1);
         let loads: Vec<_> = executed.iter().filter(|(i, _)| i.kind == Kind::Load).collect();

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_dijkstra() {
+    fn distances_match_dijkstra() {
         let mut random = Random::new(5);
         for (name, structure) in graphs(700, 3) {
             let source = by_rank(&structure, None, 0).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_whose_distance_is_lowered_is_relaxed_again() {
+    fn vertices_with_a_lower_distance_are_relaxed_again() {
         let graph = detour();
         let run = search(&graph, &Search { source: 0, rounds: u32::MAX, block: 32 });
         assert_eq!(run.result, [0, 2, 1, 3]);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_lowered_twice_in_a_round_is_queued_once() {
+    fn a_vertex_is_queued_once_per_round() {
         // 0 to 1, 2 and 3, in this order; from them to 4, each path shorter.
         let pairs: Vec<(u32, u32)> = (1..=3).flat_map(|v| [(0, v), (v, 4)]).collect();
         let mut graph = weighted(Csr::from_pairs(5, pairs), |_| 1);

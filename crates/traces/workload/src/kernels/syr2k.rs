@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_the_update_whatever_the_sizes() {
+    fn gives_the_update_for_any_size() {
         for (n, k, block) in [(1, 1, [32, 8, 1]), (40, 19, [32, 8, 1]), (33, 40, [16, 4, 1])] {
             let mut random = Random::new(4);
             let [a, b] = [0; 2].map(|_| small_floats(n * k, &mut random));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_reads_two_words_for_the_row_and_two_lines_of_words_for_the_columns() {
+    fn a_step_reads_two_words_of_rows_and_two_lines_of_columns() {
         let matrix = [1.0; 32 * 64];
         let run = run(|gpu| syr2k(gpu, [&matrix, &matrix, &[0.0; 1024]], 32, [32, 8, 1]));
         let executed = run.warp(0);

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_are_those_that_trying_all_finds() {
+    fn triangle_counts_match_brute_force() {
         let mut seen = 0;
         for (kind, graph) in graphs(150, 12) {
             let expected = brute_force(&graph);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_lead_to_the_busier_end() {
+    fn edges_lead_to_the_end_with_more_neighbours() {
         // 0 - 1, 0 - 2, 0 - 3, 1 - 2: degrees 3, 2, 2, 1.
         let pairs = [(0, 1), (0, 2), (0, 3), (1, 2)];
         let graph = Csr::from_pairs(4, pairs.iter().flat_map(|&(u, v)| [(u, v), (v, u)]).collect());

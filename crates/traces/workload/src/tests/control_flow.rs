@@ -10,7 +10,7 @@ use crate::warp::Warp;
 use crate::warp::memory::Array;
 
 #[test]
-fn lanes_part_at_a_branch_and_meet_behind_it() {
+fn lanes_diverge_at_a_branch_and_reconverge_after_it() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         w.when(x.lt(10), || {
@@ -65,7 +65,7 @@ fn lanes_that_exit_never_come_back() {
 }
 
 #[test]
-fn a_kernel_whose_lanes_have_all_exited_records_nothing_more() {
+fn nothing_is_recorded_after_all_lanes_exit() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         w.exit_unless(x.lt(0));
@@ -80,7 +80,7 @@ fn a_kernel_whose_lanes_have_all_exited_records_nothing_more() {
 }
 
 #[test]
-fn each_lane_goes_round_a_loop_as_often_as_it_must() {
+fn lanes_iterate_independently() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         let trips = x & 3;
@@ -92,7 +92,7 @@ fn each_lane_goes_round_a_loop_as_often_as_it_must() {
 }
 
 #[test]
-fn a_program_counter_is_a_place_in_the_code_on_every_path() {
+fn a_program_counter_is_a_code_position_on_every_path() {
     let run = run_cta(96, async |w, out| {
         let x = w.thread_x();
         w.when(x.lt(40), || {
@@ -136,7 +136,7 @@ fn a_variable_changes_only_in_active_lanes() {
 }
 
 #[test]
-fn a_value_just_computed_goes_straight_into_the_variable() {
+fn a_value_just_computed_is_written_directly_to_the_variable() {
     let integers = |kernel: fn(&Warp, Array<u32>)| {
         let run = run_cta(32, async |w, out| kernel(w, out));
         count(&run.warp(0), OpClass::Integer)
@@ -159,7 +159,7 @@ fn a_value_just_computed_goes_straight_into_the_variable() {
 }
 
 #[test]
-fn a_variable_waits_for_its_last_writer() {
+fn a_variable_depends_on_its_last_writer() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         let value = w.var(0);
@@ -172,7 +172,7 @@ fn a_variable_waits_for_its_last_writer() {
 }
 
 #[test]
-fn what_was_computed_before_a_loop_is_moved_on_every_round() {
+fn values_from_before_a_loop_are_moved_in_every_iteration() {
     let run = run_cta(32, async |w, out| {
         let (x, value, k) = (w.thread_x(), w.var(0), w.var(0u32));
         let loaded = out.load(x);
@@ -201,7 +201,7 @@ fn threads_beyond_the_block_do_not_exist() {
 }
 
 #[test]
-fn no_warp_passes_a_barrier_before_all_have_come() {
+fn no_warp_passes_a_barrier_before_all_arrive() {
     let run = run_cta(96, async |w, out| {
         let tile = w.shared::<u32>(96);
         let x = w.thread_x();

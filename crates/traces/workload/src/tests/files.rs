@@ -57,7 +57,7 @@ fn on_file(
 }
 
 #[test]
-fn every_graph_kernel_takes_graphs_that_are_hardly_there() {
+fn every_graph_kernel_accepts_tiny_graphs() {
     for text in [
         "0 0\n",
         "# no edges\n4 4\n",
@@ -73,7 +73,7 @@ fn every_graph_kernel_takes_graphs_that_are_hardly_there() {
 }
 
 #[test]
-fn every_matrix_kernel_takes_matrices_that_are_hardly_there() {
+fn every_matrix_kernel_accepts_tiny_matrices() {
     for text in [
         "1 1 0\n",
         "1 1 1\n1 1\n",
@@ -91,7 +91,7 @@ fn every_matrix_kernel_takes_matrices_that_are_hardly_there() {
 }
 
 #[test]
-fn kernels_refuse_a_file_that_is_not_what_they_need() {
+fn kernels_refuse_unsuitable_files() {
     on_file(
         "graph",
         "m.mtx",
@@ -116,7 +116,7 @@ fn kernels_refuse_a_file_that_is_not_what_they_need() {
 }
 
 #[test]
-fn a_trace_names_the_file_it_was_made_from_and_nothing_that_would_have_been_drawn() {
+fn provenance_names_the_input_file_without_generation_parameters() {
     let folder = tempfile::tempdir().unwrap();
     let (file, output) = (folder.path().join("my graph.gr"), folder.path().join("t.wmt"));
     std::fs::write(&file, "p sp 3 1\na 1 3 5\n").unwrap();

@@ -31,7 +31,7 @@ fn lanes(of: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 #[test]
-fn integers_are_calculated_with_one_instruction_each() {
+fn integer_operations_are_one_instruction() {
     type Operation = for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>;
     type Expected = fn(u32) -> u32;
     let operations: [(Operation, Expected); 15] = [
@@ -80,7 +80,7 @@ fn bits_are_counted_and_found() {
 }
 
 #[test]
-fn conditions_are_of_each_lane() {
+fn conditions_are_per_lane() {
     type Condition = for<'w> fn(Lanes<'w, u32>) -> Predicate<'w>;
     type Holds = fn(u32) -> bool;
     let conditions: [(Condition, Holds); 9] = [
@@ -112,7 +112,7 @@ fn ballots_are_of_active_lanes() {
 }
 
 #[test]
-fn shuffles_bring_the_values_of_other_active_lanes() {
+fn shuffles_return_values_of_active_lanes() {
     let shuffled = |with: for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>| {
         let run = run_cta(32, async |w, out| {
             let x = w.thread_x();
@@ -135,7 +135,7 @@ fn shuffles_bring_the_values_of_other_active_lanes() {
 }
 
 #[test]
-fn lanes_know_which_are_active_and_which_are_below_them() {
+fn active_masks_and_lower_lane_masks_are_correct() {
     let run = run_cta(64, async |w, out| {
         let x = w.thread_x();
         w.when(x.lt(38), || out.store(x, w.active_mask() & w.lanes_below()));
@@ -189,7 +189,7 @@ fn functions_are_exact_and_have_the_instructions_of_compiled_code() {
 }
 
 #[test]
-fn halves_are_calculated_two_at_a_time_and_rounded_each_time() {
+fn packed_halves_round_every_operation() {
     let half = |x: f32| f16::from_f32(x).to_f32();
     let of = |with: &dyn Fn(f32) -> f32| (0..32).map(|x| with(x as f32)).collect::<Vec<_>>();
     let mix = |executed: &Vec<_>| [OpClass::Fp16, OpClass::Integer].map(|c| count(executed, c));
@@ -209,7 +209,7 @@ fn halves_are_calculated_two_at_a_time_and_rounded_each_time() {
 }
 
 #[test]
-fn atomics_return_what_was_there_and_leave_what_they_make() {
+fn atomics_return_the_old_value_and_store_the_new_one() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         w.when(x.lt(4), || out.store(x + 8, out.first(w).fetch_add(x)));
@@ -245,7 +245,7 @@ fn atomics_return_what_was_there_and_leave_what_they_make() {
 }
 
 #[test]
-fn an_atomic_is_waited_for_where_its_result_is_used() {
+fn an_atomic_is_awaited_at_the_use_of_its_result() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         let old = out.first(w).fetch_add(1);
@@ -256,7 +256,7 @@ fn an_atomic_is_waited_for_where_its_result_is_used() {
 }
 
 #[test]
-fn one_of_two_bodies_is_for_each_lane() {
+fn each_lane_runs_one_of_two_bodies() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         w.when_else(x.lt(10), || out.store(x, 1), || out.store(x, 2));
@@ -281,7 +281,7 @@ fn lanes_that_exit_in_one_body_do_not_enter_the_other() {
 }
 
 #[test]
-fn a_while_loop_asks_before_every_round() {
+fn a_while_loop_tests_before_every_iteration() {
     let run = run_cta(32, async |w, out| {
         let (x, left) = (w.thread_x(), w.var(w.thread_x() & 3));
         w.while_loop(
@@ -306,7 +306,7 @@ fn a_range_may_step_by_a_value() {
 }
 
 #[test]
-fn warps_go_round_a_loop_with_barriers_together() {
+fn warps_iterate_loops_with_barriers_together() {
     let run = run_cta(64, async |w, out| {
         let (x, tile) = (w.thread_x(), w.shared::<u32>(64));
         w.range_in_step(0, 3, 1, async |_| {
@@ -323,7 +323,7 @@ fn warps_go_round_a_loop_with_barriers_together() {
 }
 
 #[test]
-fn threads_know_where_they_are() {
+fn thread_and_block_indices_are_correct() {
     let run = run(|gpu| {
         let seen: Array<u32> = gpu.zeros(2 * 3 * 2 * 2);
         let launch = Launch { grid: [2, 2, 1], block: [2, 3, 1], ..grid_of("test", 0, 0, 8) };
@@ -378,7 +378,7 @@ fn loads_carry_their_cache_operator_and_shared_arrays_their_base() {
 }
 
 #[test]
-fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
+fn pointer_offsets_and_casts_issue_no_instructions() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         let own = out.at(x);
@@ -395,7 +395,7 @@ fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
 }
 
 #[test]
-fn one_of_two_pointers_is_selected_with_one_instruction() {
+fn pointer_selection_is_one_instruction() {
     let run = run_cta(32, async |w, out| {
         let (x, tile) = (w.thread_x(), w.shared::<u32>(32));
         let own = tile.at(x);
@@ -411,7 +411,7 @@ fn one_of_two_pointers_is_selected_with_one_instruction() {
 }
 
 #[test]
-fn a_predicated_body_is_for_some_lanes_and_has_no_branch() {
+fn predicated_bodies_run_for_selected_lanes_without_a_branch() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();
         let (value, kept) = (w.var(7), x + 1);

@@ -96,7 +96,7 @@ fn every_variant_reads_back_as_it_was_counted() {
 
 /// A path that skips an operation would shift the program counters after it.
 #[test]
-fn a_program_counter_always_does_the_same_thing() {
+fn a_program_counter_always_has_the_same_operation() {
     let directory = tempfile::tempdir().unwrap();
     for generator in generators() {
         for given in variants(generator) {
@@ -150,7 +150,7 @@ fn the_same_arguments_give_the_same_bytes() {
 }
 
 #[test]
-fn another_seed_gives_another_trace_where_addresses_come_from_data() {
+fn the_seed_changes_traces_with_data_dependent_addresses() {
     let regular = [
         "vecadd",
         "stream",
@@ -185,7 +185,7 @@ fn another_seed_gives_another_trace_where_addresses_come_from_data() {
 }
 
 #[test]
-fn a_trace_says_how_it_was_made() {
+fn provenance_holds_the_command() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
     make("vecadd", &Given::from([("n".to_owned(), "64".to_owned())]), 3, &path);
@@ -209,7 +209,7 @@ fn unknown_kernels_are_refused_with_the_nearest_name() {
 }
 
 #[test]
-fn sizes_that_do_not_go_together_are_refused() {
+fn inconsistent_sizes_are_refused() {
     const PART_OF_A_WARP: &str = "--block 48 is not a multiple of 32";
     let refusals = [
         ("stream", [("n", "6"), ("grid", "1")], "--n 6 is not a multiple of 4"),
@@ -314,7 +314,7 @@ fn sizes_that_do_not_go_together_are_refused() {
 }
 
 #[test]
-fn an_interrupted_generator_leaves_nothing() {
+fn an_interrupted_generator_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
     let mut seen = Vec::new();
@@ -337,7 +337,7 @@ fn launches(ranges: &str, output: &Path) -> Result<TraceSummary, WorkloadError> 
 }
 
 #[test]
-fn only_the_launches_asked_for_are_recorded_and_those_after_them_not_run() {
+fn only_requested_launches_are_recorded_and_later_ones_not_run() {
     let directory = tempfile::tempdir().unwrap();
     let (all, some) = (directory.path().join("all.wmt"), directory.path().join("some.wmt"));
     launches("..", &all).unwrap();
@@ -370,7 +370,7 @@ fn only_the_launches_asked_for_are_recorded_and_those_after_them_not_run() {
 }
 
 #[test]
-fn launches_that_there_are_not_are_refused() {
+fn missing_launches_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let error = launches("1..5", &directory.path().join("t.wmt")).unwrap_err();
     assert_eq!(error.to_string(), "kernels 1..5 go beyond the end: there are 2, numbered from 0");

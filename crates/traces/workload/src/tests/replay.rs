@@ -231,7 +231,7 @@ fn word(image: &mut Image, address: u64, width: usize) -> Result<&mut [u8], Stri
 }
 
 #[test]
-fn every_trace_replays_to_the_memory_that_its_run_left() {
+fn every_trace_replays_to_the_final_memory() {
     let directory = tempfile::tempdir().unwrap();
     for generator in generators() {
         for given in variants(generator) {
@@ -298,7 +298,7 @@ pub(super) const TAMPERS: [(&str, Tamper); 7] = [
 
 /// Applies every change to every record of two short runs.
 #[test]
-fn a_trace_that_was_tampered_with_does_not_replay() {
+fn a_tampered_trace_does_not_replay() {
     let directory = tempfile::tempdir().unwrap();
     let runs = [
         ("reduction", [("n", "128"), ("block", "64")]),
@@ -339,7 +339,7 @@ fn places(trace: &[TracedKernel]) -> Vec<([usize; 3], usize)> {
 
 /// Without its first barrier a warp runs ahead of the others.
 #[test]
-fn a_missing_barrier_is_noticed() {
+fn a_missing_barrier_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let given = [("n", "128"), ("block", "64")];
     let given = given.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
@@ -352,7 +352,7 @@ fn a_missing_barrier_is_noticed() {
 
 /// Values read are compared with the image, not only their addresses.
 #[test]
-fn a_word_that_nobody_wrote_is_noticed() {
+fn a_wrong_input_word_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let given = Given::from([("n".to_owned(), "64".to_owned())]);
     let mut run = run(find("vecadd").unwrap(), &given, &directory.path().join("t.wmt"));

@@ -84,12 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_copied_is_in_shared_memory() {
+    fn copied_data_arrive_in_shared_memory() {
         assert_eq!(copied(1, 0).0, [5.0; 32]);
     }
 
     #[test]
-    fn the_wait_depends_on_the_copies_that_it_waits_for() {
+    fn a_wait_depends_on_its_copies() {
         let waited = |groups, outstanding| -> Vec<bool> {
             copied(groups, outstanding).1.iter().map(|(_, distance)| distance.is_some()).collect()
         };

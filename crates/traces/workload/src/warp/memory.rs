@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn words_keep_their_value_and_lie_little_endian() {
+    fn words_are_stored_little_endian() {
         let mut memory = Memory::default();
         let words = memory.allocate::<u32>(4);
         memory.fill(words, &[1u32, 2, 3, 0x0a0b_0c0d]);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_side_by_side_are_as_lanes_one_by_one() {
+    fn contiguous_accesses_equal_lane_by_lane_accesses() {
         let mut memory = Memory::default();
         let array = memory.allocate::<[u32; 2]>(40);
         let addresses = std::array::from_fn(|lane| array.address(lane as u64 + 3));
@@ -343,14 +343,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "lies in no array")]
-    fn the_last_of_lanes_side_by_side_must_lie_in_the_array_too() {
+    fn the_last_contiguous_lane_must_be_in_the_array() {
         let mut memory = Memory::default();
         let words = memory.allocate::<u32>(31);
         memory.read::<u32>(u32::MAX, &std::array::from_fn(|lane| words.address(lane as u64)));
     }
 
     #[test]
-    fn lanes_may_lie_in_any_array() {
+    fn lanes_may_access_different_arrays() {
         let mut memory = Memory::default();
         let (a, b) = (memory.allocate::<u32>(1), memory.allocate::<u32>(1));
         let c = memory.allocate::<u32>(2);
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "lies in no array")]
-    fn beyond_an_array_is_nothing() {
+    fn accesses_beyond_an_array_panic() {
         let mut memory = Memory::default();
         let words = memory.allocate::<u32>(4);
         read::<u32>(&memory, words.address(4));

@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_that_have_exited_come_last() {
+    fn exited_lanes_come_last() {
         assert_eq!(lowest(u32::MAX, 32), u32::MAX);
         assert_eq!(lowest(0b1010, 1), 0b10);
         assert_eq!(lowest(0b1010, 3), 0b1011);

@@ -14,8 +14,8 @@ use super::{ENTRIES, Listing, NODES, Symmetry, Value};
 
 pub fn read<V: Value>(reader: impl Read, weighted: bool) -> Result<Listing<V>, Failure> {
     let mut bytes = Bytes::new(reader);
-    let directed = bytes.u8("whether the graph is directed")?;
-    let directed = bytes.within(directed.into(), "whether the graph is directed", (0, 1))? == 1;
+    let directed = bytes.u8("a direction flag")?;
+    let directed = bytes.within(directed.into(), "a direction flag", (0, 1))? == 1;
     let edges = bytes.count("a number of edges", ENTRIES)?;
     let nodes = bytes.count("a number of vertices", NODES)?;
     bytes.count("the beginning of the first vertex's edges", (0, 0))?;
@@ -34,7 +34,7 @@ pub fn read<V: Value>(reader: impl Read, weighted: bool) -> Result<Listing<V>, F
     }
     if directed {
         let edge = if weighted { 8 } else { 4 };
-        bytes.skip((nodes + 1) * 8 + edges * edge, "the edges that come in")?;
+        bytes.skip((nodes + 1) * 8 + edges * edge, "the incoming edges")?;
     }
     bytes.end()?;
     Ok(Listing::of_graph(nodes as u32, Symmetry::General, weighted, entries))

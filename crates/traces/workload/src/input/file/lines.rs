@@ -273,8 +273,7 @@ impl<'a> Fields<'a> {
     }
 
     fn nothing(&self, at: usize) -> Failure {
-        let message =
-            format!("nothing where a value should be beside `{}`", self.separator as char);
+        let message = format!("a value is missing next to `{}`", self.separator as char);
         malformed(self.number, at + 1, message)
     }
 
@@ -284,7 +283,7 @@ impl<'a> Fields<'a> {
             None => Ok(()),
             Some(field) => {
                 let shown = field.shown();
-                Err(field.refusal(format_args!("{shown} is too much: the line holds {holds}")))
+                Err(field.refusal(format_args!("{shown} is unexpected: the line holds {holds}")))
             }
         }
     }
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_passed_over_and_lines_keep_their_numbers() {
+    fn comments_are_skipped_and_line_numbers_kept() {
         let mut lines = Lines::new(&b"% head\r\n%\n\n 1\t22 \r\n%\n3"[..]);
         lines.skip_comments(b"#%");
         let blank = lines.next().unwrap().unwrap();
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_besides_white_space_may_be_chosen() {
+    fn fields_may_have_a_separator_besides_white_space() {
         let mut lines = Lines::new(&b"1,2\n3, 4"[..]);
         assert_eq!(lines.next().unwrap().unwrap().next().unwrap().text, b"1,2");
         lines.separate_by(b',');
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_digits_within_its_range() {
+    fn numbers_are_digits_within_their_range() {
         let count = |text| line(text).count("a row", (1, 20)).map_err(malformed);
         assert_eq!(count(" 007 x").unwrap(), 7);
         for text in ["0", "21", "-1", "+1", "1.0", "x", "99999999999999999999"] {
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused_and_shown_fields_are_short() {
+    fn endless_lines_are_refused_and_quoted_fields_are_shortened() {
         let mut lines = Lines::new(io::BufReader::new(io::repeat(b'7').take(1 << 30)));
         let message = "the line is longer than 2^26 bytes".to_owned();
         assert_eq!(malformed(lines.next().unwrap_err()), (1, 1, message));

@@ -166,7 +166,7 @@ impl<V: Value> Matrix<V> {
             }
             Some(size) => (size.rows, size.columns),
             None => {
-                notes.push("no line with the size: it is taken from the entries".to_owned());
+                notes.push("no size line: the size follows from the entries".to_owned());
                 size_from(&entries, symmetry)
             }
         };
@@ -196,11 +196,11 @@ fn banner_of<V: Value>(fields: &mut Fields) -> Result<(Kind, Symmetry), Failure>
     }
     let (object, text) = word("the object", "matrix")?;
     if text != "matrix" {
-        return Err(object.is_not("an object that is read", "matrix"));
+        return Err(object.is_not("a supported object", "matrix"));
     }
     let (format, text) = word("the format", "coordinate")?;
     if text != "coordinate" {
-        return Err(format.is_not("a format that is read", "coordinate (array files are dense)"));
+        return Err(format.is_not("a supported format", "coordinate (array files are dense)"));
     }
     const KINDS: &str = "real, integer, pattern";
     let (field, text) = word("the field", KINDS)?;
@@ -213,9 +213,9 @@ fn banner_of<V: Value>(fields: &mut Fields) -> Result<(Kind, Symmetry), Failure>
             let valid = format!(
                 "{KINDS}, as of the real parts (graphs take complex, as values do not matter)"
             );
-            return Err(field.is_not("a field of the kernel's 32-bit real values", valid));
+            return Err(field.is_not("a field of 32-bit real values", valid));
         }
-        _ => return Err(field.is_not("a field that is read", KINDS)),
+        _ => return Err(field.is_not("a supported field", KINDS)),
     };
     const SYMMETRIES: &str = "general, symmetric, skew-symmetric";
     let (field, text) = word("the symmetry", SYMMETRIES)?;
@@ -228,7 +228,7 @@ fn banner_of<V: Value>(fields: &mut Fields) -> Result<(Kind, Symmetry), Failure>
         ("skew-symmetric", _) => Symmetry::Skew,
         ("hermitian", Kind::Complex) => Symmetry::Symmetric,
         ("hermitian", _) => {
-            return Err(field.is_not("a symmetry of what is not complex", SYMMETRIES));
+            return Err(field.is_not("a symmetry of values that are not complex", SYMMETRIES));
         }
         _ => return Err(field.is_not("a symmetry", SYMMETRIES)),
     };

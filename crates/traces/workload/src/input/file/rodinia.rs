@@ -46,7 +46,7 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
         return Err(fields.expect("an edge")?.refusal(message));
     }
     let mut listing = Listing::of_graph(nodes, Symmetry::General, true, entries);
-    listing.notes.push(format!("the file's source, {source}, is not taken (--source)"));
+    listing.notes.push(format!("the file's source {source} is ignored; see --source"));
     Ok(listing)
 }
 

@@ -103,7 +103,7 @@ fn every_kind_is_undirected_and_has_the_degree_asked_for() {
 
 /// Existing traces depend on these checksums.
 #[test]
-fn graphs_stay_what_they_were() {
+fn graph_checksums_are_stable() {
     for (kind, expected) in [
         (GraphKind::Rmat, 0x9070_2276),
         (GraphKind::Uniform, 0x5f65_c097),
@@ -194,7 +194,7 @@ fn degrees_follow_the_power_law_asked_for() {
 }
 
 #[test]
-fn a_power_law_reaches_every_size() {
+fn power_law_graphs_have_any_size() {
     for nodes in [1, 2, 3, 100] {
         let graph = graph(GraphKind::PowerLaw, nodes, 4, &mut Random::new(1));
         assert_eq!(graph.rows(), nodes);
@@ -202,7 +202,7 @@ fn a_power_law_reaches_every_size() {
 }
 
 #[test]
-fn drawn_weights_are_spread_over_their_range_and_go_with_their_edges() {
+fn generated_weights_cover_their_range_and_follow_their_edges() {
     let given = [("graph", "grid"), ("nodes", "4096"), ("order", "as-is")];
     let graph = graph_with(&given).unwrap();
     let mut seen = [0u32; 65];
@@ -225,7 +225,7 @@ fn drawn_weights_are_spread_over_their_range_and_go_with_their_edges() {
 }
 
 #[test]
-fn files_lose_loops_and_keep_the_lightest_of_parallel_edges() {
+fn loops_are_dropped_and_the_lightest_parallel_edge_is_kept() {
     let (graph, notes) = file_of("0 1 5\n1 0 3\n2 2 9\n4 1 7\n0 1 4\n").unwrap();
     assert_eq!(graph.structure.offsets, [0, 1, 3, 3, 3, 4]);
     assert_eq!(graph.structure.columns, [1, 0, 4, 1]);
@@ -244,7 +244,7 @@ fn files_lose_loops_and_keep_the_lightest_of_parallel_edges() {
 }
 
 #[test]
-fn edges_of_a_general_matrix_go_both_ways_and_it_is_said_unless_directions_are_asked_for() {
+fn general_matrices_become_undirected_with_a_note() {
     let file = |kind: &str, directed| {
         let text =
             format!("%%MatrixMarket matrix coordinate pattern {kind}\n3 3 3\n2 1\n3 1\n3 3\n");
@@ -286,7 +286,7 @@ fn directed_graphs_are_ordered_by_their_edges_in_both_directions() {
 }
 
 #[test]
-fn vertices_of_two_kinds_are_numbered_one_after_the_other() {
+fn bipartite_vertices_are_numbered_consecutively() {
     let (graph, notes) =
         file_named("out.actors", "% bip unweighted\n1 2\n2 3 1 1082008561\n", "false").unwrap();
     assert_eq!(graph.structure.rows(), 5);
@@ -296,7 +296,7 @@ fn vertices_of_two_kinds_are_numbered_one_after_the_other() {
 }
 
 #[test]
-fn numbers_that_are_too_high_are_renumbered_and_it_is_said() {
+fn high_vertex_numbers_are_renumbered_with_a_note() {
     // In tests numbers from 2^12 on are high.
     let text = "18446744073709551615 7\n7 4096\n4000000000 4095\n";
     let (graph, notes) = file_of(text).unwrap();
@@ -322,7 +322,7 @@ fn graphs_without_edges_have_vertices() {
 }
 
 #[test]
-fn a_graph_is_not_made_of_a_matrix_that_is_not_square() {
+fn a_graph_needs_a_square_matrix() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.mtx");
     std::fs::write(&path, "%%MatrixMarket matrix coordinate pattern general\n2 3 0\n").unwrap();

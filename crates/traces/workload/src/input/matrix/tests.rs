@@ -30,7 +30,7 @@ fn entries(matrix: &Matrix) -> Vec<((u32, u32), f32)> {
 }
 
 #[test]
-fn a_band_lies_along_the_diagonal() {
+fn band_entries_are_near_the_diagonal() {
     let band = structure(MatrixKind::Banded, 6, 3);
     assert_eq!(band.row(0), [0, 1]);
     assert_eq!(band.row(3), [2, 3, 4]);
@@ -81,7 +81,7 @@ fn uniform_rows_are_alike_and_power_law_rows_are_not() {
 
 /// Existing traces depend on these checksums.
 #[test]
-fn matrices_stay_what_they_were() {
+fn matrix_checksums_are_stable() {
     for (kind, expected) in [
         (MatrixKind::Banded, 0x9816_0f70),
         (MatrixKind::Uniform, 0xccf2_ff75),
@@ -115,7 +115,7 @@ fn repeated_entries_of_a_file_are_added_up() {
 }
 
 #[test]
-fn what_symmetry_leaves_out_is_there() {
+fn symmetric_entries_are_completed() {
     let symmetric = "integer symmetric\n3 3 3\n1 1 5\n2 1 -3\n3 2 2\n";
     assert_eq!(
         entries(&file_of(symmetric, &[]).unwrap().0),
@@ -129,7 +129,7 @@ fn what_symmetry_leaves_out_is_there() {
 }
 
 #[test]
-fn a_general_matrix_stays_as_it_is_and_repeats_of_a_pattern_are_one_entry() {
+fn general_matrices_are_unchanged_and_pattern_repeats_merge() {
     let (matrix, notes) = file_of("pattern general\n2 2 3\n2 1\n2 1\n1 1\n", &[]).unwrap();
     assert_eq!(entries(&matrix), [((0, 0), 1.0), ((1, 0), 1.0)]);
     let expected = "m.mtx: rows 2, columns 2, entries 2; repeats dropped 1; values all 1";
@@ -137,7 +137,7 @@ fn a_general_matrix_stays_as_it_is_and_repeats_of_a_pattern_are_one_entry() {
 }
 
 #[test]
-fn rows_and_columns_are_numbered_alike_and_only_if_square() {
+fn rows_and_columns_share_a_numbering_if_square() {
     // Row 2 has two neighbours and comes first in degree order.
     let text = "real general\n3 3 3\n3 1 1\n2 3 2\n3 3 9\n";
     let (matrix, _) = file_of(text, &[("order", "degree")]).unwrap();
@@ -151,7 +151,7 @@ fn rows_and_columns_are_numbered_alike_and_only_if_square() {
 }
 
 #[test]
-fn options_that_draw_a_matrix_are_refused_beside_a_file() {
+fn generation_options_are_refused_with_a_file() {
     for (name, value) in [("matrix", "banded"), ("rows", "4"), ("nnz-per-row", "2")] {
         assert_eq!(
             file_of("pattern general\n1 1 0\n", &[(name, value)]).unwrap_err(),

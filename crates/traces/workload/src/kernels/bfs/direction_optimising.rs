@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_where_the_rule_of_gap_says() {
+    fn direction_changes_follow_the_rule_of_gap() {
         // 1560 edges. The source has 39, not more than 1560 / 15. The vertices it reaches have 39 *
         // 39, more than 1521 / 15 of the remaining; the bottom-up step reaches none, at most 40 /
         // 18 and fewer than before.
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn going_up_stops_at_the_first_neighbour_on_the_frontier() {
+    fn bottom_up_stops_at_the_first_neighbour_on_the_frontier() {
         // A hub, and a ring of 64 around it.
         let spokes = (1..=64).map(|v| (0, v));
         let pairs = spokes.chain((1..=64).map(|v| (v, v % 64 + 1)));

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vertex_is_queued_once_whoever_reaches_it() {
+    fn every_vertex_is_queued_once() {
         // The first level is fully connected to the second.
         let (first, second) = (1..=40, 41..=80);
         let pairs = first.clone().map(|v| (0, v));

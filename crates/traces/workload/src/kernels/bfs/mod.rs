@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_a_plain_search_and_exactly_what_is_reached_is_written() {
+    fn distances_match_a_plain_search_and_only_reached_vertices_are_written() {
         for (name, graph) in graphs(700, 3) {
             let source = by_rank(&graph, None, 0).unwrap();
             let expected = plain_bfs(&graph, source);

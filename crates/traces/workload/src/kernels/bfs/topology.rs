@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_lanes_read_as_far_apart_as_their_vertices_edges() {
+    fn neighbouring_lanes_read_one_edge_list_apart() {
         // 32 vertices with 32 edges each: lanes read 128 bytes apart, one line each in every round.
         let (left, right) = (0..32, 32..64);
         let pairs = left.flat_map(|u| right.clone().flat_map(move |v| [(u, v), (v, u)]));

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warp_reads_the_edges_of_a_vertex_side_by_side() {
+    fn a_warp_reads_the_edges_of_a_vertex_coalesced() {
         // 0..32 fully connected to 32..64; every edge list starts at a line.
         let (left, right) = (0..32, 32..64);
         let pairs = left.flat_map(|u| right.clone().flat_map(move |v| [(u, v), (v, u)]));

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_turned_by_their_angles_and_the_rest_is_left() {
+    fn pairs_are_rotated_and_the_rest_is_unchanged() {
         let (heads, kv_heads, head_size, stride) = (3, 1, 24, 100);
         let positions = [0, 7, 30];
         let rows = activations(3 * stride, &mut Random::new(2));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_those_of_the_paper() {
+    fn angles_match_the_paper() {
         let table = table(3, 8);
         let near = |at: usize, expected: f64| (table[at].to_f64() - expected).abs() < 0.001;
         assert!(near(0, 1.0) && near(4, 0.0), "position 0");

@@ -127,7 +127,7 @@ fn assert_near(found: &[f16], expected: &[f16], what: &str) {
 const SMALL: Model = Model { heads: 4, kv_heads: 2, head_size: 32, intermediate: 200, split: 0 };
 
 #[test]
-fn a_layer_is_that_of_double_precision_within_half_precision() {
+fn a_layer_matches_double_precision_within_tolerance() {
     for (model, sequences, context) in [
         (SMALL, 1, 1),
         (SMALL, 3, 40),
@@ -146,7 +146,7 @@ fn a_layer_is_that_of_double_precision_within_half_precision() {
 /// The new token's key is that of its row of the linear layer, rotated; the rest of the cache is
 /// unchanged.
 #[test]
-fn only_the_new_tokens_are_put_into_the_cache() {
+fn only_new_tokens_enter_the_cache() {
     let ran = ran(SMALL, 3, 40);
     let residual = added(&ran.before.hidden, &ran.before.residual);
     let hidden = SMALL.hidden() as usize;
@@ -225,7 +225,7 @@ fn each_layer_reads_weights_of_its_own() {
 }
 
 #[test]
-fn a_split_context_takes_a_launch_more() {
+fn a_split_context_adds_one_launch() {
     let infos = ran(Model { split: 16, ..SMALL }, 1, 40).infos;
     let attention: Vec<_> = infos[4..6].iter().map(|info| (&*info.name, info.grid)).collect();
     let expected = [("paged_attention_v2", [4, 1, 3]), ("paged_attention_v2_reduce", [4, 1, 1])];
@@ -233,7 +233,7 @@ fn a_split_context_takes_a_launch_more() {
 }
 
 #[test]
-fn models_that_do_not_fit_are_refused() {
+fn oversized_models_are_refused() {
     let refusal = |model: Model| model.check(16, 1 << 13).unwrap_err().to_string();
     assert_eq!(refusal(Model { heads: 5, ..SMALL }), "--heads 5 is not a multiple of 2");
     assert_eq!(refusal(Model { head_size: 40, ..SMALL }), "--head-size 40 is not a multiple of 32");

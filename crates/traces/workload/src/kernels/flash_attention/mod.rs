@@ -147,7 +147,7 @@ mod tests {
     const TOLERANCE: f64 = 1.0 / 512.0;
 
     #[test]
-    fn attention_is_that_of_double_precision_within_half_precision() {
+    fn attention_matches_double_precision_within_tolerance() {
         for shape in
             [shape(1, 128, [2, 1], 128), shape(2, 256, [1, 1], 64), shape(1, 384, [1, 1], 64)]
         {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_as_many_as_the_mask_leaves_blocks() {
+    fn masked_blocks_are_not_multiplied() {
         let shape = shape(1, 256, [1, 1], 64);
         let arrays = shape.drawn(&mut Random::new(3));
         let run = run(|gpu| attend(gpu, &shape, &arrays));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_do_not_fit_are_refused() {
+    fn invalid_shapes_are_refused() {
         let refusal = |shape: Shape| shape.check().unwrap_err().to_string();
         assert_eq!(refusal(shape(1, 200, [1, 1], 64)), "--tokens 200 is not a multiple of 128");
         assert_eq!(refusal(shape(1, 128, [3, 2], 64)), "--heads 3 is not a multiple of 2");

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_show_one_picture_from_other_places() {
+    fn frames_show_one_picture_at_different_offsets() {
         let search = Search::new(2, 6).unwrap();
         let scene = Scene::new([40, 30], search).unwrap();
         let film = Film::random(scene, 5, &mut Random::new(3));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_lie_in_every_frame_and_apart_from_each_other() {
+    fn areas_are_disjoint_and_inside_every_frame() {
         let search = Search::new(5, 20).unwrap();
         let scene = Scene::new([640, 480], search).unwrap();
         let corners = scene.corners(51);

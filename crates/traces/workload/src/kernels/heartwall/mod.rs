@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_followed_wherever_the_film_moves_them() {
+    fn points_are_tracked_through_any_motion() {
         for (radii, frames, block) in [((2, 5), 4, 64), ((3, 10), 3, 256), ((1, 3), 2, 32)] {
             let search = Search::new(radii.0, radii.1).unwrap();
             let scene = Scene::new([90, 70], search).unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn oversized_inputs_are_refused() {
         let refusal = Search::new(5, 5).unwrap_err().to_string();
         assert_eq!(refusal, "--template-radius 5 is not less than --search-radius 5");
         let search = Search::new(5, 20).unwrap();

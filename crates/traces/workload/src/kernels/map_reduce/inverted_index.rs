@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_the_middle_of_what_is_drawn() {
+    fn drawn_values_have_the_given_mean() {
         let mut random = Random::new(1);
         let drawn: Vec<u32> = (0..700).map(|_| around(4, &mut random)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&1), Some(&7)));

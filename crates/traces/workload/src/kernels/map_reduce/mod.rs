@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_hash_are_sorted_and_grouped_by_length_and_bytes() {
+    fn colliding_keys_are_sorted_by_length_and_bytes() {
         for n in [1, 100, 600, 1500] {
             let mut random = Random::new(7);
             let mut keys: Vec<Vec<u8>> = (0..n)
@@ -405,7 +405,7 @@ mod tests {
 
     /// A task's number modulo 4 is its number of pairs and the length of their keys.
     #[test]
-    fn tasks_write_behind_one_another() {
+    fn tasks_write_consecutively() {
         let run = run(|gpu| {
             let letter = gpu.upload(b"x");
             let pairs = map_tasks(gpu, 70, 32, |task, emitter| {

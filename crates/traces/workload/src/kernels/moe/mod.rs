@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_go_through_their_experts() {
+    fn tokens_pass_through_their_experts() {
         for layer in [
             SMALL,
             Layer { tokens: 150, rows: 64, ..SMALL },
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_that_do_not_fit_are_refused() {
+    fn oversized_layers_are_refused() {
         let refusal = |layer: Layer| layer.check().unwrap_err().to_string();
         assert_eq!(refusal(Layer { hidden: 100, ..SMALL }), "--hidden 100 is not a multiple of 64");
         assert_eq!(

@@ -49,14 +49,14 @@ fn points_are_the_weighted_sums_of_the_samples_around_them() {
 
 /// Abramowitz and Stegun, table 9.8.
 #[test]
-fn the_bessel_function_is_that_of_the_tables() {
+fn the_bessel_function_matches_the_tables() {
     for (x, value) in [(0.0, 1.0), (1.0, 1.266_065_877_8), (5.0, 27.239_871_823_6)] {
         assert!((bessel_i0(x) - value).abs() < 1e-9, "{x}");
     }
 }
 
 #[test]
-fn sorted_samples_lie_cell_by_cell() {
+fn samples_are_sorted_by_cell() {
     let grid = Grid { side: 4, width: 200 };
     let samples = grid.samples(Trajectory::Radial, 400, &mut Random::new(4));
     let run = run(|gpu| {
@@ -92,7 +92,7 @@ fn sorted_samples_lie_cell_by_cell() {
 /// One sample in the middle of a cell, with a kernel of width 2: the distance to the eight corners
 /// is 0.87.
 #[test]
-fn a_sample_is_read_by_the_points_around_it_and_added_to_those_within_the_cutoff() {
+fn points_read_surrounding_samples_and_add_those_within_the_cutoff() {
     let grid = Grid { side: 8, width: 200 };
     let samples = [[3.0, 1.0, 3.5, 3.5, 3.5, 1.0]];
     let scattered = run(|gpu| grid.run(gpu, Variant::Scatter, &samples, 64));

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn attention_is_that_of_double_precision_within_half_precision() {
+    fn attention_matches_double_precision_within_tolerance() {
         for (shape, context_lens) in [
             (shape(1, 1, 8, Page::Of16), vec![1]),
             (shape(4, 2, 64, Page::Of8), vec![1, 7, 8, 9, 100]),
@@ -376,7 +376,7 @@ mod tests {
     /// The CTAs of a context of 150 tokens process 64, 64 and 22 tokens, and hold no more in shared
     /// memory.
     #[test]
-    fn a_split_context_is_gone_through_by_as_many_ctas_as_it_has_parts() {
+    fn each_part_of_a_split_context_has_a_cta() {
         let shape = Shape { split: 64, ..shape(2, 1, 64, Page::Of16) };
         let batch = batch(shape, &[150, 64]);
         let run = run_for_caches(&batch);
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_do_not_fit_are_refused() {
+    fn invalid_shapes_are_refused() {
         let refusal = |shape: Shape, sequences, context| {
             shape.check(sequences, context).unwrap_err().to_string()
         };

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_have_the_same_work_whatever_the_rows() {
+    fn warps_have_equal_work_for_any_rows() {
         let matrix = matrix(MatrixKind::PowerLaw, 256, 8, &mut Random::new(2));
         let entries = matrix.structure.columns.len() as u32;
         let intervals = Intervals::of(entries, 2, 128);

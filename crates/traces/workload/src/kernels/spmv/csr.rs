@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_loads_as_often_as_its_row_is_long() {
+    fn a_lane_loads_once_per_entry_of_its_row() {
         let mut random = Random::new(3);
         let matrix = matrix(MatrixKind::PowerLaw, 64, 4, &mut random);
         let run = run(|gpu| scalar(gpu, &matrix, &[1.0; 64], 64));

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_lie_next_to_each_other_and_end_in_padding() {
+    fn rows_are_interleaved_and_padded() {
         let structure = Csr { offsets: vec![0, 2, 2, 3], columns: vec![0, 4, 2] };
         let matrix = Matrix { structure, columns: 5, values: vec![1.0, 2.0, 3.0] };
         let padded = Padded::of(&matrix).unwrap();

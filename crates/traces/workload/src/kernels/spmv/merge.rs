@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_begin_where_the_path_crosses_their_diagonals() {
+    fn tiles_start_at_the_path_on_their_diagonals() {
         // Ends of rows 2, 2, 9 and entries 0 to 8: the path goes down 2, right 2, down 7, right 1.
         let structure = Csr { offsets: vec![0, 2, 2, 9], columns: (0..9).collect() };
         let matrix = Matrix { structure, columns: 9, values: vec![1.0; 9] };

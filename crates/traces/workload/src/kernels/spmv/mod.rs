@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_be_empty_or_longer_than_what_a_cta_takes() {
+    fn rows_may_be_empty_or_longer_than_a_tile() {
         let mut long_in_the_middle = vec![0; 40];
         long_in_the_middle.extend([3, 1500, 0, 0, 2]);
         long_in_the_middle.extend([0; 500]);
@@ -169,7 +169,7 @@ mod tests {
     /// Sums in another order differ by roundings of the largest partial sum, far below 2^-20 of the
     /// sum of magnitudes.
     #[test]
-    fn any_values_give_the_product_but_for_rounding() {
+    fn products_of_arbitrary_values_match_within_rounding() {
         let mut matrix = with_rows(&(0..200).map(|row| row * 37 % 90).collect::<Vec<_>>(), 400);
         let mut random = Random::new(9);
         let mut value = || (random.index(1 << 20) as f32 - 524_288.0) / 1_000_003.0;
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_must_be_whole_where_lanes_work_together() {
+    fn cooperating_lanes_need_full_warps() {
         let matrix = with_rows(&[1, 2, 3], 8);
         for &(name, variant) in Variant::NAMES {
             let mut refused = None;

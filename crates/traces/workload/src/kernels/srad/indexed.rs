@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_diffuse_as_in_the_plain_algorithm() {
+    fn pixels_match_the_plain_algorithm() {
         for (rows, columns, iterations, block) in
             [(16, 16, 1, 512), (9, 50, 3, 64), (37, 21, 2, 32), (1, 70, 1, 128)]
         {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_a_column_are_side_by_side_and_in_a_row_a_column_apart() {
+    fn column_neighbours_are_contiguous_and_row_neighbours_a_column_apart() {
         let image = Image::random(64, 4, &mut Random::new(4));
         let run = run(|gpu| diffuse(gpu, &image, 1, 64));
         let mut first = Vec::new();

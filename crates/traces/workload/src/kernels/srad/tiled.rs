@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pixels_diffuse_as_in_the_plain_algorithm() {
+    fn pixels_match_the_plain_algorithm() {
         for (rows, columns, iterations) in [(16, 16, 1), (48, 32, 3), (16, 64, 2)] {
             let image = Image::random(rows, columns, &mut Random::new(4));
             let run = run(|gpu| {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_reads_itself_once_and_the_sides_around_it_sixteen_times_each() {
+    fn a_tile_is_read_once_and_its_borders_sixteen_times() {
         let image = Image::random(48, 48, &mut Random::new(4));
         let run = run(|gpu| diffuse(gpu, &image, 1));
         // The middle tile, CTA 4 of 9.

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_gives_the_means_and_leaves_the_edge() {
+    fn every_step_averages_and_keeps_the_boundary() {
         for (width, height, block) in
             [(1, 1, [32, 8, 1]), (2, 9, [32, 8, 1]), (70, 19, [32, 8, 1]), (33, 40, [8, 4, 1])]
         {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warp_inside_reads_five_times_and_its_sides_reach_into_the_next_lines() {
+    fn an_interior_warp_reads_five_times_and_crosses_line_boundaries() {
         let plane = Plane { width: 96, height: 10, block: [32, 8, 1] };
         let run = run(|gpu| plane.run(gpu, &vec![1.0; 960], 1));
         // CTA 1 of 3, its second row: cells 32 to 63 of row 1.

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_gives_what_the_plain_stencil_gives() {
+    fn every_step_matches_a_plain_stencil() {
         for (size, block) in [
             ([1, 1, 2], [64, 4, 1]),
             ([5, 3, 3], [4, 2, 1]),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_reads_each_of_its_cells_once_and_four_neighbours_and_the_power_of_each() {
+    fn each_cell_of_a_column_is_read_once_with_four_neighbours_and_its_power() {
         let volume = Volume { size: [32, 4, 6], block: [32, 4, 1] };
         let cells = [1.0; 32 * 4 * 6];
         let run = run(|gpu| volume.run(gpu, &cells, &cells, 1));

@@ -59,7 +59,7 @@ fn iterated(formula: &Formula, eta: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn surveys_are_those_of_the_equations() {
+fn surveys_match_the_equations() {
     let mut random = Random::new(3);
     for (variables, clauses, literals) in [(20, 60, 3), (100, 300, 3), (50, 40, 5), (3, 1, 2)] {
         let formula = Formula::random(variables, clauses, literals, &mut random);
@@ -83,7 +83,7 @@ fn surveys_are_those_of_the_equations() {
 /// x1, x1 → x2, x2 → not x3: a tree, for which surveys are exact and settle after a number of
 /// iterations equal to its depth.
 #[test]
-fn what_follows_from_a_single_literal_is_fixed() {
+fn consequences_of_a_unit_clause_are_fixed() {
     let formula = formula(4, &[&[1], &[-1, 2], &[-2, -3], &[3, 4]]);
     let plan = Plan { iterations: 10, percent: 100, ..ONE_ROUND };
     let run = propagated(&formula, &[0.0; 7], &plan);
@@ -97,7 +97,7 @@ fn what_follows_from_a_single_literal_is_fixed() {
 }
 
 #[test]
-fn where_nothing_warns_nothing_is_fixed() {
+fn nothing_is_fixed_without_warnings() {
     let formula = formula(4, &[&[1, 2], &[-2, 3], &[-3, 4]]);
     let plan = Plan { rounds: 5, ..ONE_ROUND };
     let run = propagated(&formula, &[0.0; 6], &plan);
@@ -137,7 +137,7 @@ fn the_strongest_are_fixed() {
 }
 
 #[test]
-fn clauses_are_of_different_variables() {
+fn clauses_have_distinct_variables() {
     let formula = Formula::random(5, 100, 4, &mut Random::new(2));
     for c in 0..100 {
         let mut variables: Vec<u32> = formula.clauses.row(c).iter().map(|l| l / 2).collect();

@@ -10,7 +10,7 @@ use Format::{
 
 /// Sizes that a header only declares take no memory.
 #[test]
-fn headers_reserve_nothing() {
+fn headers_reserve_no_memory() {
     for (format, text) in [
         (
             MatrixMarket,

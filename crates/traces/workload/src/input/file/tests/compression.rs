@@ -17,7 +17,7 @@ fn read_bytes(name: &str, bytes: &[u8], format: FormatChoice) -> Result<Listing<
 }
 
 #[test]
-fn compressed_files_are_read_whatever_their_ending_says() {
+fn compressed_files_are_read_under_any_extension() {
     let text = b"0 1\n1 2\n";
     let by_ending = FormatChoice::ByEnding;
     let plain = read_bytes("a.el", text, by_ending).unwrap();

@@ -4,7 +4,7 @@ use Format::{
 };
 
 #[test]
-fn the_ending_tells_the_format() {
+fn extensions_determine_the_format() {
     let of = |name: &str| format_of(Path::new(name), b"0 1\n");
     assert_eq!(of("a/web.mtx"), Some(MatrixMarket));
     assert_eq!(of("WEB.MTX.GZ"), Some(MatrixMarket));
@@ -27,7 +27,7 @@ fn the_ending_tells_the_format() {
 }
 
 #[test]
-fn the_first_bytes_tell_formats_that_share_an_ending() {
+fn first_bytes_distinguish_formats_with_a_common_extension() {
     let galois = galois::galois_file(1, 0, &[]);
     for (name, head, format) in [
         ("a.gr", &b"c roads\np sp 2 1\n"[..], Dimacs),
@@ -50,7 +50,7 @@ fn the_first_bytes_tell_formats_that_share_an_ending() {
 
 /// Captured input files of the shared collection, if present.
 #[test]
-fn files_as_people_have_them_are_read() {
+fn files_from_the_field_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/cases/graphs");
     if !folder.is_dir() {
         eprintln!("skipped: no {}", folder.display());

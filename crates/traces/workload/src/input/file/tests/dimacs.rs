@@ -30,13 +30,16 @@ fn malformed_dimacs_files_are_refused_with_line_and_column() {
                 "1:3: `cnf` is not the problem line; valid: p sp, p max, p edge or p col with VERTICES and EDGES",
             ),
             ("p edge 2 3\ne 1 2\n", "2:1: the file ends after 1 of 3 edges"),
-            ("p edge 2 1\ne 1 2 3\n", "2:7: `3` is too much: the line holds `e` and two vertices"),
+            (
+                "p edge 2 1\ne 1 2 3\n",
+                "2:7: `3` is unexpected: the line holds `e` and two vertices",
+            ),
             ("p edge 2 1\na 1 2\n", "2:1: `a` is not a kind of line; valid: e (edge), c (comment)"),
             ("p sp 0 0\n", "1:6: `0` is not a number of vertices; valid: 1 to 67108864"),
             ("p sp 2\n", "1:7: the line ends where a number of arcs should be"),
             (
                 "p sp 2 1 1\n",
-                "1:10: `1` is too much: the line holds `p`, the kind, vertices and arcs",
+                "1:10: `1` is unexpected: the line holds `p`, the kind, vertices and arcs",
             ),
             ("p sp 2 1\nx 1 2 3\n", "2:1: `x` is not a kind of line; valid: a (arc), c (comment)"),
             ("p sp 2 1\na 0 2 3\n", "2:3: `0` is not a vertex; valid: 1 to 2"),
@@ -47,7 +50,7 @@ fn malformed_dimacs_files_are_refused_with_line_and_column() {
             ),
             (
                 "p sp 2 1\na 1 2 3 4\n",
-                "2:9: `4` is too much: the line holds `a`, two vertices and a weight",
+                "2:9: `4` is unexpected: the line holds `a`, two vertices and a weight",
             ),
             ("p sp 2 2\na 1 2 3\n", "2:1: the file ends after 1 of 2 arcs"),
             (

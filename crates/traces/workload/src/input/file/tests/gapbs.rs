@@ -14,15 +14,15 @@ fn gapbs_files_are_read() {
     let twice = [head(1), weighted.clone(), offsets.clone(), weighted.clone()].concat();
     assert_eq!(edges(WeightedGapbs, &twice), expected);
     for (file, expected) in [
-        (vec![2], "byte 0: 2 is not whether the graph is directed; valid: 0 to 1"),
+        (vec![2], "byte 0: 2 is not a direction flag; valid: 0 to 1"),
         (head(0), "byte 57: the file ends where a vertex should be"),
         (
             [head(1), plain.clone()].concat(),
-            "byte 69: the file ends where the edges that come in should be",
+            "byte 69: the file ends where the incoming edges should be",
         ),
         (
             twice[..twice.len() - 1].to_vec(),
-            "byte 81: the file ends where the edges that come in should be",
+            "byte 81: the file ends where the incoming edges should be",
         ),
         ([twice, vec![0]].concat(), "byte 145: more bytes than the header declares"),
     ] {

@@ -37,7 +37,7 @@ fn konect_files_are_read() {
             ("% sym unweighted\n1 2 x\n", "2:5: `x` is not a finite number (32-bit)"),
             (
                 "% sym unweighted\n1 2 3 4 5\n",
-                "2:9: `5` is too much: the line holds two vertices, a weight and a time",
+                "2:9: `5` is unexpected: the line holds two vertices, a weight and a time",
             ),
         ],
     );

@@ -32,19 +32,19 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
             ("\n", "1:1: the line ends where the banner (%%MatrixMarket) should be"),
             (
                 "%%MatrixMarket vector coordinate real general\n",
-                "1:16: `vector` is not an object that is read; valid: matrix",
+                "1:16: `vector` is not a supported object; valid: matrix",
             ),
             (
                 "%%MatrixMarket matrix array real general\n",
-                "1:23: `array` is not a format that is read; valid: coordinate (array files are dense)",
+                "1:23: `array` is not a supported format; valid: coordinate (array files are dense)",
             ),
             (
                 "%%MatrixMarket matrix coordinate quaternion general\n",
-                "1:34: `quaternion` is not a field that is read; valid: real, integer, pattern",
+                "1:34: `quaternion` is not a supported field; valid: real, integer, pattern",
             ),
             (
                 "%%MatrixMarket matrix coordinate real hermitian\n",
-                "1:39: `hermitian` is not a symmetry of what is not complex; valid: general, symmetric, skew-symmetric",
+                "1:39: `hermitian` is not a symmetry of values that are not complex; valid: general, symmetric, skew-symmetric",
             ),
             (
                 "%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
@@ -60,7 +60,7 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
             ),
             (
                 "%%MatrixMarket matrix coordinate real general 1\n",
-                "1:47: `1` is too much: the line holds the banner's five words",
+                "1:47: `1` is unexpected: the line holds the banner's five words",
             ),
         ],
     );
@@ -70,7 +70,7 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
         ("real general\n2 2\n", "2:4: the line ends where a number of entries should be"),
         (
             "real general\n2 2 1 1\n",
-            "2:7: `1` is too much: the line holds rows, columns and entries",
+            "2:7: `1` is unexpected: the line holds rows, columns and entries",
         ),
         ("real general\n0 2 0\n", "2:1: `0` is not a number of rows; valid: 1 to 67108864"),
         (
@@ -98,11 +98,11 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
         ("real general\n2 2 1\n1 1 -inf\n", "3:5: `-inf` is not a finite number (32-bit)"),
         (
             "real general\n2 2 1\n1 1 1 0\n",
-            "3:7: `0` is too much: the line holds a row, a column and a value",
+            "3:7: `0` is unexpected: the line holds a row, a column and a value",
         ),
         (
             "pattern general\n2 2 1\n1 1 1\n",
-            "3:5: `1` is too much: the line holds a row and a column",
+            "3:5: `1` is unexpected: the line holds a row and a column",
         ),
         (
             "integer general\n2 2 1\n1 1 1.5\n",
@@ -134,7 +134,7 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
     );
     assert_eq!(
         of_matrix("complex general\n1 1 0\n").unwrap_err(),
-        "1:34: `complex` is not a field of the kernel's 32-bit real values; valid: real, integer, pattern, as of the \
+        "1:34: `complex` is not a field of 32-bit real values; valid: real, integer, pattern, as of the \
          real parts (graphs take complex, as values do not matter)"
     );
     let half = format!("{banner} integer general\n1 1 1\n1 1 0.5\n");
@@ -143,7 +143,7 @@ fn malformed_matrix_market_files_are_refused_with_line_and_column() {
 }
 
 #[test]
-fn matrix_market_files_as_they_are_on_the_net_are_read() {
+fn common_deviations_of_matrix_market_files_are_accepted() {
     let banner = "%%MatrixMarket matrix coordinate";
     let read = |text: &str| edges(MatrixMarket, format!("{banner} {text}"));
     // The upper triangle; for a graph, also entries of both.
@@ -158,7 +158,7 @@ fn matrix_market_files_as_they_are_on_the_net_are_read() {
         edges(MatrixMarket, "%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
     assert_eq!(one.entries, [(1, 0, 1)]);
     // A missing size line.
-    let note = ["no line with the size: it is taken from the entries"];
+    let note = ["no size line: the size follows from the entries"];
     for (text, count) in [
         ("pattern symmetric\n2 1\n3 1\n", 2),
         ("pattern general\n3 1\n", 1),

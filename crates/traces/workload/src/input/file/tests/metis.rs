@@ -2,7 +2,7 @@ use super::*;
 use Format::Metis;
 
 #[test]
-fn metis_files_are_read_and_what_vertices_have_is_passed_over() {
+fn metis_files_are_read_and_vertex_weights_skipped() {
     let expected = vec![(0, 1, 5), (1, 0, 5), (1, 2, 6), (2, 1, 6)];
     for text in [
         "% c\n4 2 1\n2 5\n1 5 3 6\n% c\n2 6\n\n",
@@ -32,7 +32,7 @@ fn malformed_metis_files_are_refused_with_line_and_column() {
             ("2 1 1 99\n", "1:7: `99` is not a number of vertex weights; valid: 0 to 32"),
             (
                 "2 1 1 1 1\n",
-                "1:9: `1` is too much: the line holds vertices, edges, format and number of vertex weights",
+                "1:9: `1` is unexpected: the line holds vertices, edges, format and number of vertex weights",
             ),
             ("2 1\n2\n", "2:1: the file ends after 1 of 2 vertices"),
             ("2 1\n2\n1\n\n1\n", "5:1: more lines than the 2 vertices that the header declares"),

@@ -6,13 +6,13 @@ fn rodinia_files_are_read() {
     let text = "3\n0 2\n2 1\n3 0\n\n1\n\n3\n1 7\n2 1\n0 7\n";
     let read = edges(Rodinia, text);
     let expected = listing(3, true, vec![(0, 1, 7), (0, 2, 1), (1, 0, 7)]);
-    let notes = vec!["the file's source, 1, is not taken (--source)".to_owned()];
+    let notes = vec!["the file's source 1 is ignored; see --source".to_owned()];
     assert_eq!(read, Listing { notes, ..expected });
     assert_refused(
         Rodinia,
         &[
             ("", "1:1: the file ends where the number of vertices should be"),
-            ("2 1\n", "1:3: `1` is too much: the line holds the number of vertices"),
+            ("2 1\n", "1:3: `1` is unexpected: the line holds the number of vertices"),
             ("2\n0 1\n", "2:1: the file ends where a vertex should be"),
             (
                 "2\n0 1\n0 1\n",
