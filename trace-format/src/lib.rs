@@ -1,16 +1,15 @@
-//! Per-warp memory-instruction traces of GPU kernels and the `.wmt` container they are kept in.
+//! Per-warp memory-instruction traces of GPU kernels, and the `.wmt` container that stores them.
 //!
 //! [`TraceWriter`] streams a trace to disk CTA by CTA; [`WarpAssembler`] turns a warp's full
-//! instruction stream into its records; [`Trace`] maps a file and hands out [`Chunk`]s of CTAs,
-//! whose warps are replayed record by record with [`WarpCursor`]. The bytes are described in
-//! `docs/traces.md`.
+//! instruction stream into its records; [`Trace`] maps a file and returns [`Chunk`]s of CTAs, whose
+//! warps [`WarpCursor`] replays record by record. `docs/traces.md` describes the bytes.
 //!
 //! # Writing a trace
 //!
-//! A kernel's CTAs are written one after the other, each warp's instructions in program order. What
-//! the assembler needs of an instruction are its registers, by any numbers: from them follow the
-//! dependences. Where registers are unknown, [`WarpAssembler::used_after`] says when a load is
-//! waited for. The example is `examples/write_trace.rs`.
+//! The CTAs of a kernel are written one after the other, the instructions of each warp in program
+//! order. The assembler derives dependences from the registers of each instruction, under any
+//! numbering. Where registers are unknown, [`WarpAssembler::used_after`] sets the first use of a
+//! load. The example is `examples/write_trace.rs`.
 //! ```no_run
 #![doc = include_str!("../examples/write_trace.rs")]
 //! ```

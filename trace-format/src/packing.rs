@@ -29,7 +29,7 @@ pub(crate) struct Packing<P> {
     to_pack: SyncSender<Parcel>,
     /// Never locked: the mutex only makes the writer shareable between threads.
     packed: Mutex<Receiver<Packed>>,
-    under_way: VecDeque<P>,
+    in_flight: VecDeque<P>,
 }
 
 impl<P> Packing<P> {
@@ -47,24 +47,24 @@ impl<P> Packing<P> {
                 }
             }
         })?;
-        Ok(Packing { to_pack, packed: Mutex::new(packed), under_way: VecDeque::new() })
+        Ok(Packing { to_pack, packed: Mutex::new(packed), in_flight: VecDeque::new() })
     }
 
     /// Returns whether a block must be taken back before the next push.
     pub fn is_full(&self) -> bool {
-        self.under_way.len() == AHEAD
+        self.in_flight.len() == AHEAD
     }
 
     /// Queues a block for compression.
     pub fn push(&mut self, parcel: Parcel, place: P) {
-        assert!(!self.is_full(), "so many blocks are not under way at once");
-        self.under_way.push_back(place);
+        assert!(!self.is_full(), "at most {AHEAD} blocks are in flight");
+        self.in_flight.push_back(place);
         self.to_pack.send(parcel).expect(ALIVE);
     }
 
     /// Waits for the oldest block in flight; `None` if there is none.
     pub fn next(&mut self) -> Option<(P, Packed)> {
-        let place = self.under_way.pop_front()?;
+        let place = self.in_flight.pop_front()?;
         let packed = self.packed.get_mut().unwrap_or_else(PoisonError::into_inner);
         Some((place, packed.recv().expect(ALIVE)))
     }

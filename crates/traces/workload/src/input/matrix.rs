@@ -85,7 +85,7 @@ pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, W
 }
 
 impl Matrix {
-    /// Renumbers rows and columns by the graph in which each entry connects its row and its column.
+    /// Renumbers rows and columns along the graph whose edges join the row and column of each entry.
     fn ordered(self, order: Ordering, random: &mut Random) -> Result<Matrix, WorkloadError> {
         let (rows, columns) = (self.structure.rows(), self.columns);
         if order != Ordering::AsIs && rows != columns {

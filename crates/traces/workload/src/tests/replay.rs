@@ -6,19 +6,16 @@
 //! the lane wrote; and the final image must equal device memory byte for byte.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::path::Path;
 
-use warpmem_trace::{KernelInfo, Kind, Provenance, Record, Space, Trace, WARP_SIZE};
+use warpmem_trace::{KernelInfo, Kind, Record, Space, Trace, WARP_SIZE};
 
 use super::registry::{Given, variants};
-use crate::gpu::Gpu;
 use crate::input::Random;
+use crate::kernels::testing;
 use crate::parameters::Arguments;
 use crate::warp::journal::{Event, LaneAccess};
 use crate::warp::lanes_of;
-use crate::{Generator, Progress, find, generators};
-use warpmem_trace::Ranges;
+use crate::{Generator, find, generators};
 
 /// Contents of each array by its first address.
 pub(super) type Image = BTreeMap<u64, Vec<u8>>;
@@ -51,20 +48,20 @@ pub(super) struct Traced {
     pub addresses: Vec<u64>,
 }
 
-pub(super) fn run(generator: &Generator, given: &Given, path: &Path) -> Run {
+/// Runs a generator with its journal enabled.
+pub(super) fn run(generator: &Generator, given: &Given) -> Run {
     let arguments = Arguments::resolve(generator.name, generator.parameters, given).unwrap();
-    let provenance =
-        Provenance { tool: String::new(), source: String::new(), command: String::new() };
-    let mut progress = |_: &Progress| ControlFlow::Continue(());
-    let mut gpu = Gpu::create(path, provenance, Ranges::all(), &mut progress).unwrap();
-    gpu.memory().journal.start();
-    (generator.run)(&mut gpu, &arguments, &mut Random::new(1)).unwrap();
-    let events = gpu.memory().journal.take();
-    let memory = gpu.memory().contents();
-    gpu.finish().unwrap();
-    let trace = Trace::open(path).unwrap();
-    let infos = trace.kernels().iter().map(|kernel| kernel.info.clone()).collect();
-    Run { trace: kernels(&trace), infos, events, memory }
+    let run = testing::run(|gpu| {
+        gpu.memory().journal.start();
+        (generator.run)(gpu, &arguments, &mut Random::new(1))?;
+        let events = gpu.memory().journal.take();
+        let memory = gpu.memory().contents();
+        Ok((events, memory))
+    });
+    let infos = run.trace().kernels().iter().map(|kernel| kernel.info.clone()).collect();
+    let trace = kernels(run.trace());
+    let (events, memory) = run.result;
+    Run { trace, infos, events, memory }
 }
 
 pub(super) fn kernels(trace: &Trace) -> Vec<TracedKernel> {
@@ -124,7 +121,7 @@ impl<'a> Replay<'a> {
         }
         match replay.events.next() {
             Some(event) => Err(format!("{event:?} is not in the trace")),
-            None if replay.global != run.memory => Err("another memory in the end".to_owned()),
+            None if replay.global != run.memory => Err("memory differs at the end".to_owned()),
             None => Ok(()),
         }
     }
@@ -157,7 +154,7 @@ impl<'a> Replay<'a> {
     fn record(&mut self, record: &Traced) -> Result<(), String> {
         for (lane, &address) in lanes_of(record.mask).zip(&record.addresses) {
             let Some(Event::Access(access)) = self.events.next() else {
-                return Err(format!("{record:?} was not done"));
+                return Err(format!("{record:?} has no access in the journal"));
             };
             self.lane(record, lane, address, access)
                 .map_err(|error| format!("{record:?}, {access:?}: {error}"))?;
@@ -172,10 +169,10 @@ impl<'a> Replay<'a> {
     fn copied(&mut self, record: &Traced) -> Result<(), String> {
         for lane in lanes_of(record.mask) {
             let Some(Event::Access(access)) = self.events.next() else {
-                return Err(format!("{record:?} wrote nothing"));
+                return Err(format!("{record:?} has no write in the journal"));
             };
             let (Space::Shared, Some(written)) = (access.space, access.written) else {
-                return Err(format!("{record:?} {lane}: {access:?} is not its copy"));
+                return Err(format!("{record:?} {lane}: {access:?} is not a shared write"));
             };
             let bytes = word(&mut self.shared, access.address, record.width)?;
             bytes.copy_from_slice(&written.to_le_bytes()[..record.width]);
@@ -193,16 +190,16 @@ impl<'a> Replay<'a> {
         if (record.space, lane, address, record.width)
             != (access.space, access.lane, access.address, access.width)
         {
-            return Err("other lanes or places".to_owned());
+            return Err("lane, address or width differs".to_owned());
         }
         let (reads, writes) = match record.kind {
             Kind::Load | Kind::AsyncCopy => (true, false),
             Kind::Store => (false, true),
             Kind::Atomic | Kind::Reduction => (true, true),
-            _ => return Err("no rule for this kind".to_owned()),
+            _ => return Err("unexpected kind".to_owned()),
         };
         if (reads, writes) != (access.read.is_some(), access.written.is_some()) {
-            return Err("another kind of access".to_owned());
+            return Err("kind of access differs".to_owned());
         }
         let image = match record.space {
             Space::Shared => &mut self.shared,
@@ -212,7 +209,7 @@ impl<'a> Replay<'a> {
         let mut found = [0; 16];
         found[..bytes.len()].copy_from_slice(bytes);
         if access.read.is_some_and(|read| read != u128::from_le_bytes(found)) {
-            return Err(format!("{bytes:?} lies there"));
+            return Err(format!("memory holds {bytes:?}"));
         }
         if let Some(written) = access.written {
             bytes.copy_from_slice(&written.to_le_bytes()[..record.width]);
@@ -232,10 +229,9 @@ fn word(image: &mut Image, address: u64, width: usize) -> Result<&mut [u8], Stri
 
 #[test]
 fn every_trace_replays_to_the_final_memory() {
-    let directory = tempfile::tempdir().unwrap();
     for generator in generators() {
         for given in variants(generator) {
-            let run = run(generator, &given, &directory.path().join("t.wmt"));
+            let run = run(generator, &given);
             assert!(run.events.iter().any(|event| matches!(event, Event::Access(_))));
             if let Err(error) = Replay::check(&run) {
                 panic!("{} {given:?}: {error}", generator.name);
@@ -299,14 +295,13 @@ pub(super) const TAMPERS: [(&str, Tamper); 7] = [
 /// Applies every change to every record of two short runs.
 #[test]
 fn a_tampered_trace_does_not_replay() {
-    let directory = tempfile::tempdir().unwrap();
     let runs = [
         ("reduction", [("n", "128"), ("block", "64")]),
         ("bfs", [("nodes", "32"), ("degree", "2")]),
     ];
     for (name, given) in runs {
         let given = given.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-        let mut run = run(find(name).unwrap(), &given, &directory.path().join("t.wmt"));
+        let mut run = run(find(name).unwrap(), &given);
         let original = run.trace.clone();
         Replay::check(&run).unwrap();
         let mut changes = 0;
@@ -340,10 +335,9 @@ fn places(trace: &[TracedKernel]) -> Vec<([usize; 3], usize)> {
 /// Without its first barrier a warp runs ahead of the others.
 #[test]
 fn a_missing_barrier_is_detected() {
-    let directory = tempfile::tempdir().unwrap();
     let given = [("n", "128"), ("block", "64")];
     let given = given.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-    let mut run = run(find("reduction").unwrap(), &given, &directory.path().join("t.wmt"));
+    let mut run = run(find("reduction").unwrap(), &given);
     let warp = &mut run.trace[0].ctas[0][0];
     let barrier = warp.iter().position(|record| record.kind == Kind::Barrier);
     warp.remove(barrier.unwrap());
@@ -353,9 +347,8 @@ fn a_missing_barrier_is_detected() {
 /// Values read are compared with the image, not only their addresses.
 #[test]
 fn a_wrong_input_word_is_detected() {
-    let directory = tempfile::tempdir().unwrap();
     let given = Given::from([("n".to_owned(), "64".to_owned())]);
-    let mut run = run(find("vecadd").unwrap(), &given, &directory.path().join("t.wmt"));
+    let mut run = run(find("vecadd").unwrap(), &given);
     Replay::check(&run).unwrap();
     let upload = run.events.iter_mut().find_map(|event| match event {
         Event::Upload(_, bytes) => Some(bytes),
@@ -363,5 +356,5 @@ fn a_wrong_input_word_is_detected() {
     });
     upload.unwrap()[5] ^= 1;
     let error = Replay::check(&run).unwrap_err();
-    assert!(error.contains("lies there"), "{error}");
+    assert!(error.contains("memory holds"), "{error}");
 }

@@ -82,7 +82,7 @@ mod text;
 use super::prelude::*;
 use super::scan::exclusive_scan;
 
-/// Pairs sorted in shared memory by a CTA of half as many threads.
+/// Pairs sorted in shared memory by a CTA of `CHUNK` / 2 threads.
 const CHUNK: u32 = 512;
 const SORT_BLOCK: u32 = CHUNK / 2;
 /// Hash of an entry without a pair, above all others, which have 31 bits.

@@ -64,7 +64,7 @@ fn run_both(
 ) -> (Vec<LaunchPair>, bool) {
     let generator = find(version.generator).unwrap();
     let arguments = Arguments::resolve(generator.name, generator.parameters, given).unwrap();
-    let run = replay::run(generator, given, &folder.join("run.wmt"));
+    let run = replay::run(generator, given);
     let mut device = Device::new(ptx, &run.memory);
     let mut events = run.events.iter().peekable();
     let mut launches = Vec::new();

@@ -9,13 +9,6 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn read_bytes(name: &str, bytes: &[u8], format: FormatChoice) -> Result<Listing<u32>, InputError> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
-    std::fs::write(&path, bytes).unwrap();
-    read(&path, format)
-}
-
 #[test]
 fn compressed_files_are_read_under_any_extension() {
     let text = b"0 1\n1 2\n";

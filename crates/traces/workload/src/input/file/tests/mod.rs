@@ -42,3 +42,11 @@ fn assert_refused(format: Format, refusals: &[(&str, &str)]) {
 fn little_endian(numbers: &[u64], bytes: usize) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()[..bytes].to_vec()).collect()
 }
+
+/// Reads a file of this name and content.
+fn read_bytes(name: &str, bytes: &[u8], format: FormatChoice) -> Result<Listing<u32>, InputError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    read(&path, format)
+}
