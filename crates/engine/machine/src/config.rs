@@ -314,7 +314,7 @@ section! {
         /// subqueues and needs 5; `calrs-ideal` and `none` ignore them.
         queue: u32, in 1..=ENTRIES, unit "requests";
         /// Free queue entries required to take a request from the network, regardless of the
-        /// requests in the input delay. Those take an entry at the end of a cycle and are served in
+        /// requests in the input delay, which take an entry at the end of a cycle and are served in
         /// the next one at the earliest. 0: a request is taken only if an entry will be free after
         /// its delay, and may be served in that cycle.
         queue_reserve: u32 = 0, in 0..=ENTRIES, unit "requests";

@@ -163,7 +163,9 @@ fn a_converted_machine_has_the_name_of_its_folder_and_survives_a_round_trip() {
         "{text}"
     );
     assert!(
-        text.contains("# -gpgpu_kernel_launch_latency 5000 (line 3): cycle counts exclude launches"),
+        text.contains(
+            "# -gpgpu_kernel_launch_latency 5000 (line 3): cycle counts exclude launches"
+        ),
         "{text}"
     );
 }

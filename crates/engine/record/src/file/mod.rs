@@ -149,7 +149,7 @@ impl TableFile {
     fn write_values(&mut self, columns: impl Iterator<Item = Values>) -> Result<(), ResultsError> {
         self.group(|group| {
             for column in columns {
-                let mut writer = group.next_column()?.expect("the schema has as many columns");
+                let mut writer = group.next_column()?.expect("the schema has this column");
                 column.put(writer.untyped())?;
                 writer.close()?;
             }
