@@ -1,8 +1,8 @@
-//! What each policy costs the engine: its time beside that of its slot's default on the same traces.
+//! Host time of each policy relative to the default of its slot on the same traces.
 //!
 //! `cargo bench --no-default-features --bench policies [-- [MACHINE] [SLOT…] [TRACE…]]`; by default li2015, every slot
-//! and the sample traces. A policy under which the machine is slower has more to simulate: the ratio of core cycles
-//! and that of the time for each warp instruction's worth of them stand beside.
+//! and the sample traces. A policy that slows the machine simulates more cycles, so the ratio of core cycles and the
+//! ratio of time per simulated cycle are printed too.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! What the tables of a report about loads cost, of ten million rows: `cargo bench -p warpmem-analysis --bench loads`.
+//! Cost of a report's load tables over ten million rows: `cargo bench -p warpmem-analysis --bench loads`.
 //!
-//! The table is made by hand, a file per run with the columns that a run leaves, and read by a process of its own, whose
-//! times and largest size are what is printed. `-- --read DIR` reads a directory that is there.
+//! The benchmark writes one file per run, with the columns that a run leaves. A separate process reads them; its times
+//! and peak memory are printed. `-- --read DIR` reads an existing directory instead.
 
 use std::env::{args, current_exe};
 use std::fs;

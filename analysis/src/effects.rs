@@ -1,4 +1,4 @@
-//! What each factor of a full factorial does to a metric, alone and with each other one.
+//! Effects of the factors of a full factorial on a metric: main effects and interactions of two.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -104,7 +104,7 @@ fn by_workload(runs: &LazyFrame, factors: &[&str]) -> LazyFrame {
     ])
 }
 
-/// What the last row is called.
+/// Name of the last row.
 pub const WORKLOADS: &str = "workload";
 const EXPLAINED: &str = "squares of the mean response";
 const RESPONSE: &str = "response";

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use polars::error::PolarsError;
 use warpmem_support::checksum::CheckError;
 
-/// What can go wrong between a results directory and a written comparison.
+/// A failure between opening a results directory and writing a comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A path that does not exist or cannot be read.
@@ -93,7 +93,7 @@ pub enum Error {
     Parameters { column: String, text: String },
 
     /// Runs that are not a full factorial.
-    #[error("no effects to be told: {0}")]
+    #[error("no effects can be computed: {0}")]
     Factorial(String),
 
     /// No rows to compare.

@@ -113,7 +113,7 @@ impl Grid {
     }
 }
 
-/// Column numbers of each part: the label column and as many others as fit, at least one.
+/// Splits columns into parts of at most `width`: each has the label column and at least one other.
 fn split(widths: &[usize], width: usize) -> Vec<Vec<usize>> {
     let label = widths.first().copied().unwrap_or(0);
     let mut parts: Vec<Vec<usize>> = Vec::new();

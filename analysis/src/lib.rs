@@ -24,6 +24,7 @@ mod compare;
 mod counts;
 mod effects;
 mod error;
+mod former;
 mod frame;
 mod grid;
 mod loads;

@@ -1,4 +1,4 @@
-//! What the loads of each run are like: their divergence and their times.
+//! Distributions over the loads of each run: divergence and latency.
 
 use polars::prelude::*;
 

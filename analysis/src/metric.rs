@@ -1,4 +1,4 @@
-//! What each column that this crate derives or prints means: title, unit, definition, digits.
+//! Title, unit, definition and digits of each column that this crate derives or prints.
 
 /// How many digits of a value a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Metric {
     pub title: &'static str,
     /// Unit of the stored value.
     pub unit: &'static str,
-    /// What it is, in one sentence.
+    /// Definition in one sentence.
     pub definition: &'static str,
     /// How a terminal table shows it.
     pub digits: Digits,

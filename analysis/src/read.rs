@@ -12,6 +12,7 @@ use polars_io::prelude::{ParquetReader, SerReader};
 use warpmem_support::checksum::{CheckError, Checksum, check};
 
 use crate::error::{Error, Result};
+use crate::former::present;
 
 /// The table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that only some of
 /// these have is null in the others.
@@ -86,7 +87,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Those that have none.
+    /// Returns the files without a checksum.
     pub(crate) fn without_checksum(&self) -> Vec<PathBuf> {
         let files = self.files();
         let absent = files.iter().filter(|&(_, &checksum)| checksum == Checksum::Absent);
@@ -103,6 +104,9 @@ impl Checked {
 #[derive(Clone)]
 pub(crate) struct TableFile {
     path: PathBuf,
+    /// Names of the columns in the file, in the order of `schema`.
+    stored: Vec<PlSmallStr>,
+    /// Columns under their present names.
     schema: SchemaRef,
 }
 
@@ -124,8 +128,10 @@ impl TableFile {
                 });
             }
         }
-        let schema = Arc::new(Schema::from_arrow_schema(&schema));
-        Ok(TableFile { path, schema })
+        let schema = Schema::from_arrow_schema(&schema);
+        let stored: Vec<PlSmallStr> = schema.iter_names_cloned().collect();
+        let schema = schema.into_iter().map(|(name, dtype)| (present(&name).into(), dtype));
+        Ok(TableFile { path, stored, schema: Arc::new(schema.collect()) })
     }
 
     /// Refuses a column that is text here and a number in the `other` file, or the like.
@@ -165,6 +171,11 @@ impl TableFile {
         guarded(find).map_err(|source| Error::NotParquet { path: self.path.clone(), source })
     }
 
+    /// Returns the name in the file of a column.
+    fn stored(&self, name: &str) -> String {
+        self.schema.index_of(name).map_or(name, |at| &self.stored[at]).to_owned()
+    }
+
     pub(crate) fn scan_lazily(self) -> Result<LazyFrame> {
         let args = ScanArgsAnonymous {
             schema: Some(self.schema.clone()),
@@ -185,13 +196,17 @@ impl AnonymousScan for TableFile {
     }
 
     fn scan(&self, scan: AnonymousScanArgs) -> PolarsResult<DataFrame> {
-        let columns = scan.with_columns.map(|names| names.iter().map(|n| n.to_string()).collect());
+        let columns =
+            scan.with_columns.map(|names| names.iter().map(|name| self.stored(name)).collect());
         let in_file = |error: PolarsError| error.context(self.path.display().to_string().into());
         let file = File::open(&self.path).map_err(|error| in_file(error.into()))?;
         let reader = ParquetReader::new(file)
             .with_columns(columns)
             .with_slice(scan.n_rows.map(|rows| (0, rows)));
-        guarded(|| reader.finish()).map_err(in_file)
+        let mut rows = guarded(|| reader.finish()).map_err(in_file)?;
+        let names: Vec<PlSmallStr> = rows.get_column_names_owned();
+        rows.set_column_names(&names.iter().map(|name| present(name)).collect::<Vec<_>>())?;
+        Ok(rows)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What threads can gain at most: from how evenly the work of each time step falls on as many parts.
+//! Upper bound of the speed-up by threads, from the balance of the work of each time step over the parts.
 
 use super::pair::traces;
 use std::path::Path;

@@ -5,8 +5,8 @@
 //! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
 //! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
 //! compares this build of the program with another, OLD, on captured traces instead; with `--threads N`, runs of
-//! them on 1 to N threads; with `--limit N` it prints what so many threads could gain, and with `--idle-steps`
-//! how many steps of units change nothing.
+//! them on 1 to N threads; with `--limit N` it prints the upper bound of the speed-up by N threads, and with
+//! `--idle-steps` the number of steps of units that change nothing.
 #![allow(clippy::print_stdout)]
 
 mod idle_steps;
@@ -44,7 +44,7 @@ const WORKLOADS: [(&str, &[(&str, &str)]); 7] = [
 const WARP_INSTRUCTIONS: f64 = 1.0e6;
 const REQUESTS: f64 = 1.5e6;
 
-/// What the comparison with a recorder records.
+/// Recordings of the comparison with a recorder.
 const LOADS: Recorded = Recorded { loads: true, intervals: None, requests: None };
 
 /// First argument of the child process that measures memory.

@@ -26,7 +26,7 @@ const TRACES: [&str; 10] = [
 /// Pairs of runs of a trace on a machine.
 const PAIRS: usize = 7;
 
-/// What two builds may differ in: how a row came to be, not what it says.
+/// Columns in which two builds may differ: the origin of a row, not its results.
 const OF_THE_BUILD: [&str; 3] = ["run_id", "engine_version", "command"];
 
 /// The processor seconds of a run and the row that it printed.

@@ -51,8 +51,7 @@ pub fn import_accel_sim(
     Ok(imported.or_raise()?.notes)
 }
 
-/// Converts a table of accesses, as `csv`, `jsonl` or `parquet`; the notes on what stands in for
-/// what it does not say.
+/// Converts a table of accesses in `csv`, `jsonl` or `parquet`; returns notes on the values assumed for missing ones.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn import_table(
@@ -82,7 +81,7 @@ pub fn import_table(
     Ok(imported.or_raise()?.notes)
 }
 
-/// Converts a log of NVBit's `mem_trace`; the notes on what stands in for what it does not say.
+/// Converts a log of NVBit's `mem_trace`; returns notes on the values assumed for missing ones.
 #[pyfunction]
 pub fn import_mem_trace(
     py: Python<'_>,

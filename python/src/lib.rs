@@ -1,7 +1,7 @@
 //! The Python module `warpmem._warpmem`, on which the package's Python files are made.
 //!
 //! Functions here take and give plain values; defaults, names and documentation for people are in
-//! `python/warpmem/`. Long work goes on in a thread of its own ([`watched`]), without Python's lock.
+//! `python/warpmem/`. Long work runs in a separate thread ([`watched`]) and releases Python's lock.
 
 // Python's arguments are handed over by value, and by name.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]

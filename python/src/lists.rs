@@ -1,4 +1,4 @@
-//! What there is: machines, policies, generators, metrics.
+//! Lists of machines, policies, generators and metrics.
 
 use crate::frame::{Frame, texts};
 use crate::runs::slot;

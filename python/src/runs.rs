@@ -19,7 +19,7 @@ use warpmem::study::cells::{
 use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::polars::prelude::DataFrame;
 
-/// What is recorded beside the tables of every run.
+/// Optional recordings beside the tables of every run.
 #[derive(FromPyObject, Clone)]
 #[pyo3(from_item_all)]
 pub struct Recording {

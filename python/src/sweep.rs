@@ -28,7 +28,7 @@ pub fn plan_to_toml(json: &str) -> PyResult<String> {
 pub struct Sweeping {
     /// TOML.
     text: String,
-    /// What names of files in the plan are relative to.
+    /// Folder that the plan's file names are relative to.
     path: PathBuf,
     /// Results.
     directory: PathBuf,

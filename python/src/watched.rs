@@ -60,9 +60,8 @@ impl Board {
     }
 }
 
-/// Calls `work` without Python's lock. `progress` is called with what is done and the total, now
-/// and then and at the end. After Ctrl-C, or where `progress` raises, the work is told to stop, and
-/// what was raised is.
+/// Calls `work` without Python's lock, and `progress` with the amount done and the total, at intervals and at the end.
+/// Ctrl-C, or an exception of `progress`, stops the work; the exception is raised again.
 pub fn watched<T: Send>(
     py: Python<'_>,
     board: &Board,

@@ -25,7 +25,7 @@ pub struct TraceWriter {
     pc: u64,
 }
 
-/// What is being written.
+/// Innermost open unit of the trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Open {
     File,
@@ -163,7 +163,7 @@ impl TraceWriter {
         let mask = mask.unwrap_or((((1u64) << addresses.len()) - 1) as u32);
         if mask.count_ones() as usize != addresses.len() {
             let text = format!(
-                "a mask of {} lanes takes as many addresses, not {}",
+                "expected one address for each of the {} lanes of the mask, found {}",
                 mask.count_ones(),
                 addresses.len()
             );
@@ -199,7 +199,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Arrives at a barrier of the CTA for so many warps.
+    /// Arrives at a CTA barrier of `warps` warps.
     #[pyo3(signature = (id, warps, mask=u32::MAX, pc=None))]
     fn barrier_arrive(&mut self, id: u8, warps: u8, mask: u32, pc: Option<u64>) -> PyResult<()> {
         self.require(Open::Warp, "barrier_arrive")?;
@@ -291,7 +291,7 @@ fn regs(numbers: &[u16]) -> Vec<Reg> {
     numbers.iter().map(|&number| Reg(number)).collect()
 }
 
-/// Bytes of an instruction, from which those that give no program counter are numbered.
+/// Size of an instruction in bytes: the step between program counters that are not given.
 const INSTRUCTION_BYTES: u64 = 16;
 
 impl TraceWriter {

@@ -84,7 +84,7 @@ class Executed(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        # Settings of whoever runs the test have no effect, and bars leave no outputs.
+        # The user's own settings have no effect, and progress bars leave no outputs.
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         names = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")

@@ -12,7 +12,7 @@ from ._arguments import MachineLike, machine_of
 from ._progress import bar
 from ._traces import Trace
 
-#: What a program takes for the CUDA runtime, and the variable that names its place.
+#: The library that replaces the CUDA runtime, and the variable that names its folder.
 RUNTIME = "libwarpmem_cudart.so"
 RUNTIME_PLACE = "WARPMEM_CUDART"
 

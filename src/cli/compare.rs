@@ -55,7 +55,7 @@ pub struct Args {
     output: Option<OutputResults>,
     #[command(flatten)]
     recording: RecordingOptions,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Runs at a time; by default one per processor. The results are the same with any number
@@ -183,7 +183,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     }
 }
 
-/// What is to be said of runs of which not all launches were simulated.
+/// Describes runs that simulated only some of their launches.
 fn approximation(cells: &[Cell<'_>]) -> Option<String> {
     let launches = cells.iter().map(Cell::launches);
     let [simulated, all] = launches.fold([0, 0], |sum, [one, of]| [sum[0] + one, sum[1] + of]);
@@ -195,7 +195,7 @@ fn approximation(cells: &[Cell<'_>]) -> Option<String> {
     })
 }
 
-/// What is kept of runs that have not all finished.
+/// Describes the tables that an incomplete comparison leaves.
 fn kept(finished: usize, all: usize, output: Option<&Path>) -> String {
     match output {
         _ if finished == 0 => "no run had finished".to_owned(),

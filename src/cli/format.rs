@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value};
 use warpmem_support::text::csv_text;
 
-/// What a command prints.
+/// Output format of a table of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Aligned text for people
@@ -15,7 +15,7 @@ pub enum Format {
     Csv,
 }
 
-/// What a command prints if its result is not a table of rows.
+/// Output format of a result that is not a table of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
     /// Aligned text for people

@@ -22,7 +22,7 @@ pub struct Args {
     /// as `dram-scheduler`; everything if left out
     #[arg(value_name = "WHAT", value_parser = Topic::parse)]
     topic: Option<Topic>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
     #[command(flatten)]

@@ -40,7 +40,7 @@ struct Diff {
     one: MachineName,
     #[arg(value_name = "NAME|FILE", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     other: MachineName,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

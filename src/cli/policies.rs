@@ -68,10 +68,12 @@ impl Args for PolicyLists {
 fn option(slot: &Slot) -> Arg {
     let names: Vec<&str> = slot.infos().iter().map(|info| info.name).collect();
     let decides = capitalised(slot.decides);
-    Arg::new(slot.name)
+    let arg = Arg::new(slot.name)
         .long(slot.option())
         .help_heading(HEADING)
-        .help(format!("{decides}: {}", names.join(", ")))
+        .help(format!("{decides}: {}", names.join(", ")));
+    // The former name is accepted for one release.
+    if slot.name == "l2_queue" { arg.alias("llc-queue") } else { arg }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub struct Args {
     /// List the tables with their rows and columns
     #[arg(long, conflicts_with = "file")]
     tables: bool,
-    /// What to print or write; by default a table, or the format that the output's name ends in
+    /// Format of the answer; by default a table, or the format of the output's file name
     #[arg(long, value_enum)]
     format: Option<QueryFormat>,
     /// File to write instead of printing

@@ -1,4 +1,4 @@
-//! What is recorded of runs in addition to their counts.
+//! Options that record loads, requests and intervals beside the counts of a run.
 
 use std::num::NonZeroU64;
 use warpmem::gpu::results::RequestSample;

@@ -5,7 +5,7 @@ use warpmem::params::{did_you_mean, nearest};
 use warpmem::record::run_columns;
 use warpmem_support::text::aligned;
 
-/// Titles of the groups of a run's columns, and the column with which each begins.
+/// Titles of the groups of a run's columns, each with its first column.
 const GROUPS: [(&str, &str); 8] = [
     ("Run", "run_id"),
     ("Performance", "cycles"),

@@ -192,7 +192,7 @@ fn on_a_full_disk_the_finished_cells_stay() {
     let before = run_ids(&bench, "results");
     let ran = bench.run_with_small_files(&ARGUMENTS);
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    let kept = format!("{} of 8 cells are kept; run it again to go on", before.len());
+    let kept = format!("{} of 8 cells are kept; run it again to resume", before.len());
     for part in [&kept, "caused by: failed to write ", "/results/", "File too large"] {
         assert!(ran.stderr.contains(part), "{part}: {ran:?}");
     }
@@ -262,7 +262,7 @@ fn ctrl_c_keeps_the_finished_cells_and_says_how_to_go_on() {
     assert_eq!(ran.status, Some(130), "{ran:?}");
     let finished = run_ids(&bench, "results").len();
     let message =
-        format!("interrupted: {finished} of 12 cells are in results; run it again to go on");
+        format!("interrupted: {finished} of 12 cells are in results; run it again to resume");
     assert!(ran.stderr.contains(&message), "{ran:?}");
     assert!(results.join("incomplete").exists() && !results.join("unfinished").exists());
     assert_eq!(names_in(&results.join("loads")).len(), finished);

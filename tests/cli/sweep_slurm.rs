@@ -241,7 +241,7 @@ fn ctrl_c_cancels_the_tasks_and_keeps_what_they_had_finished() {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let ran = ended(child);
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    let kept = "error: interrupted: 4 of 8 cells are in results; run it again to go on\n";
+    let kept = "error: interrupted: 4 of 8 cells are in results; run it again to resume\n";
     assert!(ran.stderr.ends_with(kept), "{ran:?}");
     assert_eq!((cluster.queue().len(), cluster.lines("cancelled")), (0, 1));
     assert!(!cluster.bench.path("results/shards").exists());
@@ -259,7 +259,7 @@ fn a_task_that_never_finishes_a_cell_is_given_up_and_its_log_is_shown() {
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert_eq!((cluster.lines("submitted"), ran.stdout.as_str()), (3, ""));
     for part in [
-        "error: 0 of 8 cells are in results; run it again to go on\n",
+        "error: 0 of 8 cells are in results; run it again to resume\n",
         "  caused by: the task of shard 1/2 ended 3 times in a row without finishing one of its 4 missing cells; ",
         "failed: the task of shard 2/2 ended 3 times",
         "/results/slurm/3_1.log ends with:\n    error: no such node\n",

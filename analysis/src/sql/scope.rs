@@ -13,6 +13,7 @@ use super::group::Groups;
 use super::value::Value;
 use super::{refused, unknown_column};
 use crate::error::Result;
+use crate::former::present;
 
 /// The answer to a query: columns of a frame with their names, which may repeat.
 #[derive(Clone)]
@@ -71,8 +72,14 @@ pub(super) fn find<'c>(
         None => column.is_bare,
         Some(table) => column.table.as_ref().is_some_and(|own| is_name(table, own)),
     };
-    let named = columns.iter().filter(is_of_table).filter(|column| is_name(name, &column.name));
-    let mut found: Vec<&Column> = named.collect();
+    let named = |name: &Ident| -> Vec<&Column> {
+        columns.iter().filter(is_of_table).filter(|column| is_name(name, &column.name)).collect()
+    };
+    let mut found = named(name);
+    if found.is_empty() {
+        let lower = name.value.to_ascii_lowercase();
+        found = named(&Ident { value: present(&lower).to_owned(), ..name.clone() });
+    }
     if found.iter().any(|column| column.name == name.value) {
         found.retain(|column| column.name == name.value);
     }

@@ -95,15 +95,15 @@ fn refusal(runs: LazyFrame) -> String {
 fn a_factorial_that_is_not_full_is_refused_by_name() {
     insta::assert_snapshot!(
         refusal(runs().slice(0, 7).lazy()),
-        @"no effects to be told: there is no run of warp_scheduler=b, dram_scheduler=y on t"
+        @"no effects can be computed: there is no run of warp_scheduler=b, dram_scheduler=y on t"
     );
     insta::assert_snapshot!(
         refusal(runs().vstack(&runs().slice(1, 1)).unwrap().lazy()),
-        @"no effects to be told: there are two runs of warp_scheduler=a, dram_scheduler=y on s"
+        @"no effects can be computed: there are two runs of warp_scheduler=a, dram_scheduler=y on s"
     );
     insta::assert_snapshot!(
         refusal(runs().lazy().with_columns([(col("ipc_thread") - lit(1.0)).alias("ipc_thread")])),
-        @"no effects to be told: `ipc_thread` of a run is 0, where effects need a number above 0"
+        @"no effects can be computed: `ipc_thread` of a run is 0, where effects need a number above 0"
     );
     let none = effects(runs().slice(0, 0).lazy(), &FACTORS, "ipc_thread").err().unwrap();
     assert!(matches!(none, Error::NoRuns), "{none}");

@@ -1,4 +1,4 @@
-//! What people and programs see.
+//! Tables as text, CSV, JSON and Parquet.
 
 use std::fs;
 

@@ -330,3 +330,17 @@ fn a_damaged_footer_is_an_error_or_harmless_and_never_a_panic() {
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[test]
+fn former_names_of_columns_are_read_and_queried() {
+    let former =
+        df!("run_id" => [1u64, 2], "latency_llc" => [30.0, 40.0], "llc_queue" => ["fifo", "none"]);
+    let directory = tempfile::tempdir().unwrap();
+    save(&former.unwrap(), directory.path(), "runs.parquet");
+    let results = Results::open(directory.path()).unwrap();
+    let present = results.query("SELECT latency_l2 FROM runs WHERE l2_queue = 'none'").unwrap();
+    assert_eq!(floats(&present, "latency_l2"), [Some(40.0)]);
+    let by_former =
+        results.query("SELECT Latency_LLC AS mean FROM runs WHERE llc_queue = 'fifo'").unwrap();
+    assert_eq!(floats(&by_former, "mean"), [Some(30.0)]);
+}

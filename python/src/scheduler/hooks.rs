@@ -84,7 +84,7 @@ impl Hooks {
         })
     }
 
-    /// What other levels have to tell.
+    /// Returns the events of other levels that the scheduler observes.
     pub fn needs(&self, scheduler: &Bound<'_, PyAny>) -> PyResult<Needs> {
         Ok(Needs {
             merges: self.on_merged.as_ref().map(|_| CountedMerges::All),

@@ -30,7 +30,7 @@ pub struct Own {
     factory: Py<PyAny>,
 }
 
-/// Those of some policies that are written in Python, each once.
+/// Schedulers written in Python among the chosen policies, without repeats.
 pub struct Schedulers(pub Vec<Own>);
 
 impl Schedulers {
@@ -66,7 +66,7 @@ impl Own {
         Python::attach(|py| {
             let first = self.factory.call1(py, (0,))?;
             let hooks = Hooks::of(first.bind(py))?;
-            // Whatever it asks for is read now, so that mistakes are found before the run.
+            // The traits are read here, so that mistakes are reported before the run.
             hooks.traits(first.bind(py))?;
             let family = OwnFamily {
                 needs: hooks.needs(first.bind(py))?,
@@ -108,7 +108,7 @@ impl Raised {
 /// The schedulers of one machine.
 pub struct OwnFamily {
     factory: Py<PyAny>,
-    /// That of channel 0.
+    /// Scheduler of channel 0.
     first: Py<PyAny>,
     needs: Needs,
     raised: Raised,

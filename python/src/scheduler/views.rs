@@ -1,4 +1,4 @@
-//! What a scheduler in Python sees: copies, which it may keep.
+//! Views of requests, banks and queues for schedulers in Python. They are copies, which a scheduler may keep.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -15,7 +15,7 @@ pub struct Request {
     pub write: bool,
     /// Column commands that carry its data.
     bursts: u16,
-    /// Cycle in which it entered the channel.
+    /// Arrival at the channel, DRAM cycle.
     arrived: u64,
     /// SM that it comes from; none where no SM waits for it.
     sm: Option<u16>,
@@ -182,10 +182,10 @@ impl Channel {
 pub struct Queue {
     /// Requests in it, those in service included.
     waiting: u32,
-    /// Of these, requests to the bank of the one that wants in.
+    /// Waiting requests to the bank of the arriving request.
     bank_waiting: u32,
     capacity: u32,
-    /// What one bank may have of it.
+    /// Entries available to one bank.
     bank_capacity: u32,
     banks: u32,
     has_room: bool,

@@ -85,7 +85,7 @@ pub struct Args {
     /// Of the launches that are selected so, leave out the first N
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_number)]
     skip: u64,
-    /// Of what remains, record of each kernel the first launch and then every Nth
+    /// Record the first launch of each selected kernel, then every Nth
     #[arg(long, value_name = "N", default_value = "1")]
     every: NonZeroU64,
     /// Record no further launch once this many warp instructions are recorded

@@ -74,8 +74,8 @@ fn runtime() -> anyhow::Result<PathBuf> {
     })
 }
 
-/// What the capture gave: to standard error, as standard output is the program's, unless only the
-/// account was asked for.
+/// Reports the captured kernels. The report goes to standard error, because standard output belongs to the program;
+/// with `--check` it goes to standard output.
 fn report(args: &Args, captured: &ProgramCapture, seconds: f64) -> anyhow::Result<()> {
     for text in &captured.notes {
         note(text);

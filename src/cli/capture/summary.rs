@@ -1,4 +1,4 @@
-//! What a capture prints.
+//! The printed summary of a capture.
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};

@@ -61,7 +61,7 @@ pub struct Args {
     /// Draw both sides' cycles, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<OutputFile>,
-    /// What to print; JSON is an object of `runs`, `kernels` if asked for, and `summary`
+    /// Format of the output; JSON is an object of `runs`, `summary` and, with --kernels, `kernels`
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }

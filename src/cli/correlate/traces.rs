@@ -43,7 +43,7 @@ impl Traces {
         Ok(Traces { folder, _temporary: temporary, interrupt, known: HashMap::new() })
     }
 
-    /// The trace of a run, with as many kernels as the reference ran, or why there is none.
+    /// Opens the trace of a run, cut to the kernels that the reference ran, or explains why there is none.
     ///
     /// # Errors
     /// If the user stops an import.

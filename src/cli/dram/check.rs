@@ -41,7 +41,7 @@ pub struct Args {
     /// Violations to print; 0 = all
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
 }

@@ -20,7 +20,7 @@ pub struct Args {
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
 }
@@ -52,7 +52,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// What is the same for every address.
+/// Prints the layout that all addresses share.
 fn heading(machine: &Machine, map: &AddressMap) -> String {
     let layout = map.layout();
     let turns = layout.turns.map_or(String::new(), |bit| {

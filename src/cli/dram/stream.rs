@@ -88,7 +88,7 @@ pub struct StreamArgs {
     /// in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     command_log: Option<OutputFile>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Runs at a time; by default one per processor. The results are the same with any number

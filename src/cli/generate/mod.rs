@@ -30,7 +30,7 @@ Examples:
   warpmem generate spmv --variant vector --matrix banded -o spmv.wmt
   warpmem generate suite --size small -o suite/";
 
-/// What is generated.
+/// A workload, a suite of workloads, or a list of them.
 #[derive(Clone, Debug)]
 enum Target {
     Kernel(kernel::Kernel),

@@ -52,7 +52,7 @@ pub struct Args {
     /// File to write the results to, in JSON
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "list")]
     output: Option<OutputFile>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -150,7 +150,7 @@ fn finish(
     Err(last)
 }
 
-/// What the command line asks for, each under a name of its own.
+/// Returns the chosen measurements, each under a unique name.
 fn chosen(args: &Args) -> anyhow::Result<Vec<Chosen>> {
     let mut chosen = Vec::new();
     match &args.only {

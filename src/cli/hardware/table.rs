@@ -1,4 +1,4 @@
-//! What was measured, for people and as rows.
+//! Measurements as a printed table and as rows.
 
 use serde_json::{Map, Value, json};
 use warpmem::hardware::{DeviceInfo, MEASUREMENTS, Measured, MeasuredFigure, ResultsFile};

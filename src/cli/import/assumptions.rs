@@ -1,4 +1,4 @@
-//! Options that say what stands in for what an input does not tell.
+//! Options that supply values that an input lacks.
 
 use clap::value_parser;
 use warpmem::import;

@@ -51,7 +51,7 @@ pub struct Args {
     /// Draw the figures, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<OutputFile>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
 }

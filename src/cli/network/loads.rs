@@ -11,7 +11,7 @@ impl Loads {
     /// Reads `0.1,0.2` and `0.05..0.95/10`, or returns a message that says what would be valid.
     pub fn parse(text: &str) -> Result<Loads, String> {
         let loads: Option<Vec<Vec<f64>>> = text.split(',').map(|item| part(item.trim())).collect();
-        let expected = "expected loads above 0 and at most 1, as in `0.1,0.2`, or so many from one to another, as in `0.05..0.95/10`";
+        let expected = "expected loads above 0 and at most 1, as in `0.1,0.2`, or a range and a count, as in `0.05..0.95/10`";
         let loads = loads.ok_or(expected)?.concat();
         if !loads.iter().all(|&load| load > 0.0 && load <= 1.0) {
             return Err(expected.to_owned());

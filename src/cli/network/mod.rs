@@ -36,7 +36,7 @@ pub struct Args {
     /// Draw the curves, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<OutputFile>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Loads at a time; by default one per processor. The results are the same with any number

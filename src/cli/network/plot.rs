@@ -28,7 +28,7 @@ pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
     let y = Axis::new("mean latency", "network cycles");
     let lines = Lines::new("load", "latency", "network", x, y).marks("mark").with_zero();
     let title = "Latency against load";
-    let caption = "Marks stand at loads that do not saturate the network.";
+    let caption = "Marks are loads below saturation.";
     Ok(Chart::new("load", title, caption, data, lines))
 }
 

@@ -10,7 +10,7 @@ use warpmem::study::traces::NamedTrace;
 use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
-use warpmem_reproduce::{MapResults, check_different, mapped, open, placed, write_map};
+use warpmem_reproduce::{MapResults, mapped, open, placed, write_map};
 use warpmem_support::text::aligned;
 
 /// Runs the kernels of the paper's map, and the workloads that are to be placed on it; returns the
@@ -32,7 +32,7 @@ pub fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Resul
     let placed = match workloads.is_empty() {
         true => Vec::new(),
         false => {
-            check_different(&workloads)?;
+            NamedTrace::check_distinct(&workloads)?;
             let off_map = paper.off_map(map);
             let folder = place.part("placed");
             let planned = place.within(&folder).run(&off_map, &workloads)?;

@@ -19,9 +19,8 @@ use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
 use warpmem_reproduce::{
-    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, Study, by_workload, changes,
-    check_different, draw, findings, frame, open, shown, summary, survey_frame, survey_shown,
-    write, write_survey,
+    Effects, FILE, Finding, HEADINGS, Line, NOTE, Reproduced, Study, by_workload, changes, draw,
+    findings, frame, open, shown, summary, survey_frame, survey_shown, write, write_survey,
 };
 use warpmem_support::text::aligned;
 
@@ -47,7 +46,7 @@ pub struct Args {
     /// default small
     #[arg(long, value_enum)]
     size: Option<Size>,
-    /// End each launch after so many warp instructions, 0: never; by default 250,000 in the size
+    /// End each launch after N warp instructions, 0: never; by default 250,000 in the size
     /// paper and with --quick, otherwise never
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=4_000_000_000))]
     launch_instructions: Option<u32>,
@@ -65,7 +64,7 @@ pub struct Args {
     /// default
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<OutputResults>,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Printed::Table)]
     format: Printed,
     /// Runs at a time; by default one per processor. The results are the same with any number
@@ -164,7 +163,7 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
         None if args.traces.is_empty() => place.generated(paper, &paper.workloads()?)?,
         None => NamedTrace::open_all(&args.traces)?,
     };
-    check_different(&traces)?;
+    NamedTrace::check_distinct(&traces)?;
     if let Some(factorial) = &paper.factorial {
         place.run_factorial(paper, factorial, &traces)?;
         return combined(args, paper, factorial, place.directory);
@@ -199,7 +198,7 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     })
 }
 
-/// What every policy of a survey changes; writes it and returns the text to print.
+/// Writes the effect of every policy of a survey; returns the text to print.
 fn surveyed(
     args: &Args,
     paper: &Paper,

@@ -8,7 +8,7 @@ use warpmem::study::reproduce::{NamedProgram, Paper, Size, library};
 use warpmem::study::traces::NamedTrace;
 use warpmem_support::text::aligned;
 
-/// The programs of `paper` in `folder`; our own workloads stand in for missing ones if asked for.
+/// Opens the programs of `paper` in `folder`; on request, generated workloads replace missing ones.
 ///
 /// # Errors
 /// If there is none, or one cannot be opened.

@@ -55,7 +55,7 @@ pub struct Args {
     /// Print the kernels of the trace instead, one per line; JSON and CSV have the table `kernels`
     #[arg(long, conflicts_with_all = ["all", "metrics"])]
     kernels: bool,
-    /// What to print; JSON and CSV have every metric, or those of --metrics
+    /// Format of the output; JSON and CSV have every metric, or those of --metrics
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Threads that step the machine; by default one per processor. The results are the same with any
@@ -139,7 +139,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// What is to be said of a run of which not all launches were simulated.
+/// Describes a run that simulated only some of its launches.
 fn approximation(result: &RunResult) -> Option<String> {
     let all: u64 = result.kernels.iter().map(|kernel| u64::from(kernel.stands_for)).sum();
     let simulated = result.kernels.len() as u64;

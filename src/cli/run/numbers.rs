@@ -6,7 +6,7 @@ pub struct Numbers<'a> {
     pub row: &'a Map<String, Value>,
 }
 
-/// What an SM waits for while it issues nothing: columns in cycles.
+/// Columns of an SM's stall cycles, by cause.
 pub const STALLS: [&str; 5] = [
     "memory_block_cycles",
     "structural_stall_cycles",
@@ -20,7 +20,7 @@ impl Numbers<'_> {
         self.row.get(column).and_then(Value::as_f64)
     }
 
-    /// A column times `scale`, with so many decimals.
+    /// Formats a column times `scale` with `decimals` decimals.
     pub fn scaled(&self, column: &str, scale: f64, decimals: usize) -> String {
         let number = self.number(column);
         number.map_or("–".to_owned(), |number| format!("{:.decimals$}", number * scale))
@@ -31,7 +31,7 @@ impl Numbers<'_> {
         percent(self.number(miss_rate).map(|missed| 1.0 - missed))
     }
 
-    /// Which of [`STALLS`] takes most cycles, and its share of `cycles`.
+    /// Returns the index of the largest of [`STALLS`] and its share of `cycles`.
     pub fn top_stall(&self, cycles: f64) -> Option<(usize, f64)> {
         let share = |column| Some(self.number(column)? / cycles);
         let stalls =

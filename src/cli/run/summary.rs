@@ -1,4 +1,4 @@
-//! What came of a run, in ten lines, and one more where energy of the GPU is known.
+//! The ten-line summary of a run, with an eleventh for the energy of the GPU where it is known.
 
 use super::numbers::{Numbers, STALLS, percent};
 use serde_json::{Map, Value};

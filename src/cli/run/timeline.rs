@@ -87,7 +87,7 @@ impl TimelineOptions {
         Ok(())
     }
 
-    /// What the timeline leaves out of its window, or why it shows nothing.
+    /// Describes the part of the window that the timeline lacks, or explains why it is empty.
     fn what_is_missing(&self, written: Written, cycles: u64) -> Option<String> {
         let (most, start) = (self.timeline_events, self.timeline_window.start());
         match (written.events, written.cut_at) {
@@ -102,7 +102,7 @@ impl TimelineOptions {
                 HumanCount(start)
             )),
             (_, Some(cycle)) => Some(format!(
-                "the timeline ends at core cycle {cycle}, where it has as many events as --timeline-events lets it"
+                "the timeline ends at core cycle {cycle}: it has the number of events that --timeline-events allows"
             )),
             (_, None) => None,
         }

@@ -57,7 +57,7 @@ pub struct Args {
     machine: MachineName,
     #[command(flatten)]
     overrides: Overrides,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Runs at a time; by default one per processor. The results are the same with any number
@@ -174,7 +174,7 @@ fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<
     Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }
 
-/// What is printed.
+/// The printed estimate.
 struct Said {
     rows: Vec<MetricEstimate>,
     replicates: usize,

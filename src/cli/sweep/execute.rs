@@ -44,7 +44,7 @@ pub fn complete(outcome: Outcome, directory: &Path) -> anyhow::Result<Outcome> {
     let place = directory.display();
     let kept = match directory.is_dir() {
         true => format!(
-            "{} of {} cells are in {place}; run it again to go on",
+            "{} of {} cells are in {place}; run it again to resume",
             outcome.finished, outcome.cells
         ),
         false => format!("nothing is kept: {place} is gone"),
@@ -219,7 +219,7 @@ mod tests {
         let both = end(vec![same("a"), fault]);
         assert!(is_fault(&both), "{both:#}");
         let kept = format!(
-            "2 of 3 cells failed; 0 of 3 cells are in {}; run it again to go on",
+            "2 of 3 cells failed; 0 of 3 cells are in {}; run it again to resume",
             place.display()
         );
         assert_eq!(both.to_string(), kept);

@@ -50,7 +50,7 @@ pub struct Args {
     /// Remove runs from DIR that are not in the plan
     #[arg(long)]
     prune: bool,
-    /// What to print
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]

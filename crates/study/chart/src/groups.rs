@@ -1,4 +1,4 @@
-//! Groups of marks side by side, a group for each category, in as many rows as they need.
+//! Groups of marks side by side, one group per category, wrapped into rows.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Drawing, GREY, INK, Paint, Rect, THIN, Text};

@@ -343,7 +343,7 @@ pub struct HeatMap {
 /// A point on a heat map, written as its number; numbers begin at 1.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// What it is.
+    /// Text beside the mark.
     pub label: String,
     /// Columns and rows from the middle of the first cell; fractions lie between cells.
     pub at: (f64, f64),

@@ -1,5 +1,5 @@
-//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` is `fr-fcfs`; if several
-//! have that name, the parameters in which they differ are added.
+//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` is `fr-fcfs`. Policies of one name keep the
+//! parameters that distinguish them.
 
 /// The parts of a policy's text: names with slashes between, each with its parameters.
 fn parts(text: &str) -> Vec<(&str, Vec<&str>)> {

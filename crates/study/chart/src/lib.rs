@@ -52,7 +52,7 @@ pub struct Chart {
     pub name: String,
     /// Title for readers; not drawn, because print has captions below figures.
     pub title: String,
-    /// What the chart shows and how it was measured; not drawn.
+    /// Content of the chart and its method; not drawn.
     pub caption: String,
     /// One row per mark.
     pub data: DataFrame,

@@ -62,7 +62,7 @@ impl<'a> Panels<'a> {
         let between = BETWEEN.max(label_ends(ticks.first()) + label_ends(ticks.last()) + 2.0 * GAP);
         let room = width - left - right;
         let beside = (((room + between) / (LEAST + between)) as usize).clamp(1, BESIDE.min(count));
-        // Avoids a single panel in the last row if fewer panels per row need as many rows.
+        // Avoids a single panel in the last row where fewer panels per row need no more rows.
         let rows = count.div_ceil(beside);
         let beside = count.div_ceil(rows);
         let panel = (room + between) / beside as f64 - between;

@@ -215,7 +215,7 @@ const PREFIXED: f64 = 1e21;
 /// SI prefixes for thousands and thousandths.
 const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
-/// Labels of ticks at a distance of `step`, with as many decimals as the step needs.
+/// Labels ticks at a distance of `step`, with the decimals of the step.
 fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     let largest = ticks.iter().fold(0.0f64, |largest, tick| largest.max(tick.abs()));
     let (unit, ending) = match largest {

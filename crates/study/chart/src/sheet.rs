@@ -11,7 +11,7 @@ const TITLE: f64 = 8.5;
 /// Vertical distance between charts.
 const BETWEEN: f64 = 8.0;
 
-/// Charts in reading order, as many side by side as fit.
+/// Charts in reading order, wrapped into rows.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub name: String,

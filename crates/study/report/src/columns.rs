@@ -14,5 +14,5 @@ pub const BESIDE: &str = "policy of the baseline";
 
 /// Column of `runs` with the overrides of the machine's parameters.
 pub const OVERRIDES: &str = "overrides";
-/// What a comparison calls runs without overrides.
+/// Name of runs without overrides in a comparison.
 pub const NO_OVERRIDE: &str = "none";

@@ -26,7 +26,7 @@ pub struct Section {
 
 pub enum Block {
     Text(Prose),
-    /// What the reader must know before trusting the results near it.
+    /// A caveat about the results near it.
     Warning(Prose),
     /// Why something is missing or cut short.
     Note(Prose),

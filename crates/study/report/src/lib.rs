@@ -80,7 +80,7 @@ fn usual_title(study: &Study) -> String {
     format!("{workloads} by {slots} on {settings}")
 }
 
-/// What was run, in a line.
+/// Describes the runs in one line.
 fn lead(study: &Study) -> anyhow::Result<Prose> {
     let runs = counted(study.runs.height(), "run");
     let workloads = counted(study.traces.len(), "workload");

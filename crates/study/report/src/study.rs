@@ -47,14 +47,14 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
-    tells: Tells,
+    tells: NameParts,
     /// The slots that the baseline names.
     named_slots: Vec<String>,
 }
 
-/// What the names of settings contain.
+/// Parts of the names of settings.
 #[derive(Clone, Copy)]
-struct Tells {
+struct NameParts {
     machines: bool,
     overrides: bool,
 }
@@ -92,7 +92,7 @@ impl Study {
             several => several.iter().map(of_group).collect::<anyhow::Result<Vec<_>>>()?,
         };
 
-        let tells = Tells {
+        let tells = NameParts {
             machines: all.column("machine")?.n_unique()? > 1,
             overrides: !slots.contains(&OVERRIDES.to_owned())
                 && all.column(OVERRIDES)?.n_unique()? > 1,
@@ -149,7 +149,7 @@ impl Study {
     /// The name of a setting in the column [`SETTING`].
     pub fn setting(&self, machine: &str, overrides: &str) -> String {
         match self.tells {
-            Tells { overrides: true, machines } if !overrides.is_empty() => match machines {
+            NameParts { overrides: true, machines } if !overrides.is_empty() => match machines {
                 true => format!("{machine}: {overrides}"),
                 false => overrides.to_owned(),
             },
@@ -182,7 +182,7 @@ impl Study {
         name
     }
 
-    /// What a run and its baseline have in common: `workload, machine and parameters`.
+    /// Names the columns that a run shares with its baseline: `workload, machine and parameters`.
     pub fn held(&self) -> String {
         let parameters = (!self.compares_overrides()).then_some("parameters");
         let slots = self.held_slots().filter(|slot| *slot != OVERRIDES).map(spelled);
@@ -246,7 +246,7 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
 }
 
 /// `baseline` is the policy in each slot that the baseline names.
-fn names_of_runs(slots: &[String], tells: Tells, baseline: &[(String, String)]) -> Vec<Expr> {
+fn names_of_runs(slots: &[String], tells: NameParts, baseline: &[(String, String)]) -> Vec<Expr> {
     let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
     let policy = |name: &dyn Fn(&String) -> Expr| {
         let names = slots.iter().map(name);

@@ -38,8 +38,6 @@ pub enum Error {
     NothingPending,
     #[error("a policy does not say what it costs")]
     NoCost,
-    #[error("{} and {} hold the same trace: give it once", one.display(), two.display())]
-    Twice { one: PathBuf, two: PathBuf },
     #[error("failed to create folder {}", folder.display())]
     Folder { folder: PathBuf, source: io::Error },
     #[error(transparent)]

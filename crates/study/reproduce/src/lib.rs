@@ -43,7 +43,7 @@ pub use map::{MapResults, Mapped, Placed, mapped, placed, write_map};
 pub use noise::{Measured, measured};
 pub use parts::{bits_compared, efficiency};
 pub use report::{FILE, Reproduced, write};
-pub use runs::{check_different, factorial_plan, plan};
+pub use runs::{factorial_plan, plan};
 pub use study::{Planned, Study, Value, mean};
 pub use survey::{Change, changes, survey_frame, survey_shown, write_survey};
 pub use table::{HEADINGS, Line, NOTE, frame, shown, summary};

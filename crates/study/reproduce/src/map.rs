@@ -1,10 +1,8 @@
 //! Maps: the gain at each place, and where workloads lie.
 //!
-//! An axis says what of a workload decides its place: a metric of its run on the plain machine, or a
-//! key of the machine. Along the axis that metric is known at each value, as the mean over the other
-//! axis; a workload lies where the metric would be its own, between two values by linear
-//! interpolation, and at the end of the axis if it is beyond. The gain there is interpolated between
-//! the four places around it.
+//! An axis names the quantity that places a workload: a metric of its run on the plain machine, or a machine key. The
+//! metric at each value of the axis is the mean over the other axis. A workload lies at the linear interpolation of its
+//! own metric between two values, or at the end of the axis. Its gain is interpolated between the four nearest points.
 
 use crate::by_workload::of_each;
 use crate::claims::number;
@@ -49,7 +47,7 @@ struct Scale {
 #[derive(Clone, Debug)]
 pub struct Placed {
     pub workload: String,
-    /// What decides where it lies, on each axis; none where nothing was counted.
+    /// Metric that places it on each axis; none where nothing was counted.
     pub metrics: [Option<f64>; 2],
     /// In values of the axes, counted from 0.
     pub at: [f64; 2],
@@ -130,7 +128,7 @@ fn gains_of(paper: &Paper, study: &Study, runs: &Runs) -> Result<HashMap<String,
     Ok(of_each(paper, study, runs, Shown::Change)?.into_iter().collect())
 }
 
-/// What decides where each workload lies on an axis.
+/// Returns the quantity that places each workload on an axis.
 fn metric_of(
     map: &Map,
     axis: &Axis,

@@ -32,11 +32,10 @@ impl Measured {
     }
 }
 
-/// What `number` gives of `runs` as they are and in every variant. Variants without a number do not
-/// count.
+/// Evaluates `number` on the `runs` and on every variant of them. Variants without a number are left out.
 ///
 /// # Errors
-/// Those of `number`.
+/// Errors of `number`.
 pub fn measured(
     paper: &Paper,
     runs: &Runs,

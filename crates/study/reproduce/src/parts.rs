@@ -7,8 +7,8 @@ use warpmem_machine::load;
 use warpmem_standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
 use warpmem_study::reproduce::{Bits, Paper, Streamed};
 
-/// DRAM efficiency of a channel that reads the stream `streamed`: the fraction of the cycles with
-/// requests pending in which it moves data.
+/// Returns the DRAM efficiency of a channel that reads the stream `streamed`: data cycles over cycles with pending
+/// requests.
 ///
 /// # Errors
 /// If the machine cannot be driven with this stream.

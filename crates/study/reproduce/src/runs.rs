@@ -1,8 +1,7 @@
 //! The runs that a paper's claims and figures need.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::study::Planned;
-use std::collections::HashMap;
 use warpmem_machine::{Machine, load};
 use warpmem_record::RunKey;
 use warpmem_study::reproduce::{Configuration, Factorial, Paper};
@@ -52,21 +51,6 @@ pub fn factorial_plan(paper: &Paper, factorial: &Factorial) -> Plan {
         parameters: factorial.set.iter().filter_map(parameter).collect(),
         ..Plan::default()
     }
-}
-
-/// Refuses a trace that is given twice, because means would count it twice.
-///
-/// # Errors
-/// If there is one.
-pub fn check_different(traces: &[NamedTrace]) -> Result<()> {
-    let mut seen: HashMap<u64, &NamedTrace> = HashMap::new();
-    for named in traces {
-        if let Some(other) = seen.insert(named.trace.header().content_hash, named) {
-            let [one, two] = [other, named].map(|named| named.trace.path().to_owned());
-            return Err(Error::Twice { one, two });
-        }
-    }
-    Ok(())
 }
 
 /// The configurations of claims and figures, and variants of those that claims compare.

@@ -19,7 +19,7 @@ const FILE: &str = "survey.csv";
 /// Metrics beside IPC: name, column of `runs`.
 const OTHERS: [(&str, &str); 2] = [("energy", "energy_nj"), ("fairness", "warp_fairness")];
 
-/// What a policy changes, in %.
+/// Effect of a policy, in %.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub surveyed: Surveyed,

@@ -73,30 +73,30 @@ pub enum Refusal {
 #[error("failed to start threads")]
 pub struct ThreadsError(#[from] ThreadPoolBuildError);
 
-/// So many threads; if 0, one per processor.
+/// Starts `jobs` threads; with 0, one per processor.
 pub(crate) fn threads(jobs: usize) -> Result<ThreadPool, ThreadsError> {
     Ok(ThreadPoolBuilder::new().num_threads(jobs).build()?)
 }
 
-/// Watches runs that go on side by side, and may stop them.
+/// Watches concurrent runs, and may stop them.
 pub trait Watcher: Sync {
     type Watch<'a>: Watch
     where
         Self: 'a;
 
-    /// A run begins.
+    /// Starts watching a run.
     fn watch(&self) -> Self::Watch<'_>;
 
-    /// A run has failed: the others are to stop.
+    /// Notes that a run failed, which stops the others.
     fn fail(&self);
 
-    /// No run is to begin any more.
+    /// Whether no further run may begin.
     fn is_stopped(&self) -> bool;
 }
 
 /// Watches one run.
 pub trait Watch: Progress {
-    /// The run has ended with these numbers.
+    /// Notes the end of the run and its totals.
     fn done(self, end: &ProgressReport);
 }
 
@@ -145,7 +145,7 @@ impl<'a> Cell<'a> {
         self.key.machine.name.clone()
     }
 
-    /// Runs the cell, on this thread and as many others as [`Cell::threads`] says.
+    /// Runs the cell on [`Cell::threads`] threads, this one included.
     ///
     /// # Errors
     /// If the run fails or is stopped.
@@ -309,7 +309,7 @@ mod tests {
     use warpmem_testing::{TestKernel, compute, machine, trace};
     use warpmem_trace::OpClass::Integer;
 
-    /// Kernels of one warp, with so many instructions.
+    /// Builds kernels of one warp, with `lengths` instructions.
     fn kernels(lengths: &[usize]) -> NamedTrace {
         let kernel =
             |&length: &usize| TestKernel::new(vec![vec![vec![compute(Integer, &[]); length]]]);

@@ -21,6 +21,8 @@ pub enum OpenError {
         path.display()
     )]
     Other { path: PathBuf, hash: String, expected: String },
+    #[error("{} and {} hold the same trace: give it once", one.display(), two.display())]
+    Twice { one: PathBuf, two: PathBuf },
 }
 
 /// A trace and its name in tables.
@@ -46,22 +48,39 @@ impl NamedTrace {
     /// that it gives them.
     ///
     /// # Errors
-    /// If one of them cannot be opened.
+    /// If one of them cannot be opened, or two hold the same trace.
     pub fn open_all<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<NamedTrace>, OpenError> {
         let opened = paths.iter().map(|path| NamedTrace::open_listed(path.as_ref()));
-        let opened = opened.collect::<Result<Vec<_>, _>>()?;
-        Ok(NamedTrace::told_apart(opened.into_iter().flatten().collect(), Path::to_owned))
+        let opened: Vec<NamedTrace> =
+            opened.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        NamedTrace::check_distinct(&opened)?;
+        Ok(NamedTrace::told_apart(opened, Path::to_owned))
     }
 
     /// The trace, or those that a manifest lists.
     ///
     /// # Errors
-    /// If one of them cannot be opened, or is another than the manifest lists.
+    /// If one of them cannot be opened or differs from the one listed.
     pub fn open_listed(path: &Path) -> Result<Vec<NamedTrace>, OpenError> {
         match is_manifest(path) {
             true => open_manifest(path),
             false => Ok(vec![NamedTrace::open(path)?]),
         }
+    }
+
+    /// Refuses a trace that is given twice: means would count it twice.
+    ///
+    /// # Errors
+    /// If two hold the same trace.
+    pub fn check_distinct(traces: &[NamedTrace]) -> Result<(), OpenError> {
+        let mut seen: HashMap<u64, &Path> = HashMap::new();
+        for named in traces {
+            let two = named.trace.path();
+            if let Some(one) = seen.insert(named.trace.header().content_hash, two) {
+                return Err(OpenError::Twice { one: one.to_owned(), two: two.to_owned() });
+            }
+        }
+        Ok(())
     }
 
     /// Traces with equal names get their whole paths, as `shown`.

@@ -126,7 +126,7 @@ impl<'s, 'p> Array<'s, 'p> {
     fn look(&mut self, is_cancelled: bool) -> anyhow::Result<()> {
         let queued = match queue::tasks(&self.job.name) {
             Ok(queued) => queued,
-            // Without an answer nothing is known of the tasks, and they go on.
+            // Without an answer the state of the tasks is unknown, and they continue.
             Err(error) => {
                 self.progress.trouble(&format!("{error:#}; asked again"));
                 return Ok(());

@@ -41,7 +41,7 @@ use warpmem::study::sweep::{
 };
 use warpmem_support::text::counted;
 
-/// What is to be run, and how.
+/// A sweep and the options of its submission.
 pub struct Request<'a> {
     pub plan: &'a Plan,
     /// The plan's file.
@@ -191,7 +191,7 @@ fn remove(folder: &str) -> anyhow::Result<()> {
 /// Says which tasks were given up.
 fn refusal(given_up: Vec<String>, outcome: &Outcome, directory: &Path) -> anyhow::Error {
     let (finished, cells, place) = (outcome.finished, outcome.cells, directory.display());
-    let kept = format!("{finished} of {cells} cells are in {place}; run it again to go on");
+    let kept = format!("{finished} of {cells} cells are in {place}; run it again to resume");
     let mut complaints = given_up.into_iter();
     let first = complaints.next().unwrap_or_default();
     complaints.for_each(|complaint| complain(&format!("failed: {complaint}")));

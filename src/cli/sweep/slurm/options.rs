@@ -1,4 +1,4 @@
-//! What the user may ask of Slurm.
+//! Options of a submission to Slurm.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +15,7 @@ pub struct SlurmOptions {
     /// each a cell, 100 at most
     #[arg(long, value_name = "N", requires = "slurm")]
     tasks: Option<NonZeroUsize>,
-    /// Processors of a task, which runs as many cells at a time; 1 by default
+    /// Processors of a task; it runs one cell on each; 1 by default
     #[arg(long, value_name = "N", requires = "slurm")]
     cpus: Option<NonZeroUsize>,
     /// Partition of the tasks
@@ -49,7 +49,7 @@ impl SlurmOptions {
         self.cpus.map_or(1, NonZeroUsize::get)
     }
 
-    /// Tasks for so many cells; none is without a cell.
+    /// Returns the number of tasks for `cells` cells; every task has a cell.
     pub fn tasks(&self, cells: usize) -> usize {
         let default = || cells.div_ceil(self.cpus()).min(MOST_TASKS);
         self.tasks.map_or_else(default, NonZeroUsize::get).min(cells)

@@ -51,14 +51,14 @@ impl Place {
     }
 }
 
-/// An absolute path that can stand in a batch script.
+/// Returns an absolute path that a batch script can contain.
 fn text(path: &Path) -> anyhow::Result<String> {
     let path = absolute(path).with_context(|| format!("failed to find {}", path.display()))?;
     match path.to_str() {
         // In the name of a log, a backslash switches placeholders off.
         Some(text) if !text.contains(|c: char| c.is_control() || c == '\\') => Ok(text.to_owned()),
         _ => bail!(
-            "{} cannot stand in a batch script: expected a path in UTF-8 without control characters and backslashes",
+            "{} cannot be used in a batch script: expected a path in UTF-8 without control characters and backslashes",
             path.display()
         ),
     }

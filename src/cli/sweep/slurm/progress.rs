@@ -1,4 +1,4 @@
-//! What is said while the tasks are in the queue.
+//! Progress messages while the tasks are queued or running.
 
 use super::queue::Queued;
 use crate::cli::output::note;
@@ -17,12 +17,12 @@ pub struct Progress {
     finished: usize,
     /// Tasks that were submitted again.
     again: usize,
-    /// What was last said to be wrong.
+    /// Last reported problem.
     trouble: String,
 }
 
 impl Progress {
-    /// For so many cells, of which `before` have finished.
+    /// Starts the progress of `cells` cells, `before` of them finished.
     pub fn new(cells: usize, before: usize) -> Progress {
         let bar = bar("{bar:30} {percent:>3} % · runs {pos}/{len} · {msg} · {eta} left");
         bar.set_length(cells as u64);

@@ -5,7 +5,7 @@ use super::options::SlurmOptions;
 use super::place::Place;
 use warpmem::workload::shell::quoted;
 
-/// What all submissions of an array have in common.
+/// The part of the batch script that all submissions of an array share.
 pub struct Script<'a> {
     pub options: &'a SlurmOptions,
     pub place: &'a Place,

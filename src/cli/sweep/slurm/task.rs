@@ -47,7 +47,7 @@ impl Task {
         self.log = Some(log);
     }
 
-    /// It has left the queue with so many cells missing. What Slurm says of its end does not matter.
+    /// Notes that the task left the queue with `missing` cells unfinished. Slurm's exit state is ignored.
     pub fn ended(&mut self, missing: usize) {
         self.fruitless = if missing < self.missing { 0 } else { self.fruitless + 1 };
         self.missing = missing;

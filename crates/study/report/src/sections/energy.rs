@@ -19,7 +19,7 @@ struct Account {
     /// Name of the section and its charts, and its title.
     name: &'static str,
     title: &'static str,
-    /// What it is the energy of, in captions.
+    /// Noun for captions: the energy's owner.
     of: &'static str,
     /// How it was reckoned.
     about: &'static str,

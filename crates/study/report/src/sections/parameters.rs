@@ -153,8 +153,7 @@ impl Varied {
         self.runs.column(key).is_ok_and(|column| column.dtype().is_primitive_numeric())
     }
 
-    /// The mean IPC by the value of `key` and the policy: numbers in their order, names in the order
-    /// in which they were run.
+    /// Returns the mean IPC by value of `key` and by policy; numeric values ascend, names keep the order of the runs.
     fn line(&self, study: &Study, key: &str) -> anyhow::Result<DataFrame> {
         let held = self.as_first(self.keys.iter().filter(|other| *other != key))?;
         let runs = if held.column(key)?.n_unique()? > 1 { held } else { self.runs.clone() };

@@ -69,7 +69,7 @@ fn means(study: &Study) -> anyhow::Result<Table> {
     table.describe(
         "workloads",
         "",
-        "Workloads with an IPC ratio: the means of the ratio are over these, the mean of another metric is over the workloads in which that exists.",
+        "Workloads with an IPC ratio. Means of the ratio are over these; the mean of another metric is over the workloads that have it.",
         0,
     );
     Ok(table)

@@ -27,7 +27,8 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "what", "cycles")?;
         let bars =
             StackedBars::new("trace", "what", "cycles", Axis::new("cycles", "%")).series(POLICY);
-        let caption = format!("What SMs do{}, as shares of the cycles of the run.", scope.on);
+        let caption =
+            format!("Activity of the SMs{}, in shares of the cycles of the run.", scope.on);
         let name = format!("sm-cycles{}", scope.file);
         section = section.figure(Chart::new(
             name,

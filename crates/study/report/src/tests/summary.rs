@@ -1,4 +1,4 @@
-//! What the summary says of runs, and what a page begins with.
+//! The summary of runs, and the head of a page.
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! The runs that a class depends on: every trace on a machine, and on ideal ones.
 
 use super::figures::{Classified, Ideal, Runs};
-use crate::cells::{Cell, CellError, check_distinct, command};
+use crate::cells::{Cell, CellError, command};
 use crate::traces::NamedTrace;
 use warpmem_gpu::results::RunResult;
 use warpmem_gpu::slots::Choices;
@@ -43,7 +43,7 @@ pub fn machines(mut plain: Machine) -> Result<[Machine; RUNS], AlreadyIdeal> {
 /// policies and overrides.
 ///
 /// # Errors
-/// If a cell could not run, or a trace is given twice.
+/// If a cell could not run.
 pub fn cells<'a>(
     traces: &'a [NamedTrace],
     machines: &[Machine],
@@ -58,7 +58,6 @@ pub fn cells<'a>(
             cells.push(Cell::new(trace, machine.clone(), overrides, command)?);
         }
     }
-    check_distinct(&cells)?;
     Ok(cells)
 }
 

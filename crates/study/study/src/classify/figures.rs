@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(mean_efficiency(&channels[2..]), None);
     }
 
-    /// On li2015, twice as fast with perfect DRAM, and five times with a perfect L1; so many
-    /// off-chip requests of a hundred loads.
+    /// Classifies a run on li2015 that is twice as fast with perfect DRAM, five times with a perfect L1, and whose hundred
+    /// loads send `requests` requests off chip.
     fn classified(requests: u64) -> Classified {
         let mut offchip_requests = Histogram::default();
         let of_load = |load| requests / 100 + u64::from(load < requests % 100);

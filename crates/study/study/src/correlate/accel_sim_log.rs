@@ -128,7 +128,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// What the log states about the machine: the keys whose options are all there.
+    /// Returns the machine keys that the log states: those whose options are all present.
     fn machine(&self) -> Vec<Stated> {
         let stated = |&(key, options): &(&'static str, &[(&'static str, usize)])| {
             let values = options.iter().map(|option| self.stated.get(option).copied());

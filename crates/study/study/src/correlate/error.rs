@@ -1,4 +1,4 @@
-//! What can go wrong with a reference.
+//! Errors of references.
 
 use std::io;
 use std::path::PathBuf;

@@ -24,8 +24,8 @@ pub(super) const STATED: [(&str, &[(&str, usize)]); 14] = [
 ];
 
 impl ReferenceRun {
-    /// What a log states otherwise than our machine has it; none where they are the same, and of
-    /// results that state nothing.
+    /// Returns the first statement of a log that contradicts the machine; none where they agree or the results state
+    /// nothing.
     pub fn contradiction(&self, machine: &Machine) -> Option<String> {
         let ours = flatten(machine);
         let differs = |stated: &&Stated| {
@@ -44,8 +44,8 @@ impl ReferenceRun {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Why kernels with such names and thread instructions are not those of the run; none if they
-    /// are. What the reference does not say may be anything.
+    /// Explains why kernels with these names and thread instructions are not those of the run; none if they are. Values
+    /// that the reference lacks match anything.
     pub fn other_kernels(&self, kernels: &[KernelFigures]) -> Option<String> {
         let reference = &self.figures.kernels;
         let (found, wanted) = (kernels.len(), reference.len());

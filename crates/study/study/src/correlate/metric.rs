@@ -1,4 +1,4 @@
-//! What is compared: each metric once, with its unit and where it stands in the figures.
+//! The compared metrics, each with its unit and its place in the figures.
 
 use super::figures::Figures;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::figures::Figures;
 
-/// What Accel-Sim calls its two DRAM schedulers.
+/// Names of Accel-Sim's two DRAM schedulers.
 pub const FR_FCFS: &str = "FR-FCFS";
 pub const FIFO: &str = "FIFO";
 
@@ -19,7 +19,7 @@ pub struct ReferenceRun {
     pub configuration: Option<String>,
     /// [`FR_FCFS`], [`FIFO`], or as the reference names it.
     pub dram_scheduler: String,
-    /// What a log states of its machine.
+    /// Machine keys that the log states.
     pub machine: Vec<Stated>,
     /// Options that replace those of the configuration, as the reference writes them.
     pub overrides: Option<String>,

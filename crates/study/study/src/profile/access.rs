@@ -1,5 +1,4 @@
-//! What one warp instruction asks of memory: distinct lines, the sectors of each, and the pattern
-//! of its lanes.
+//! The memory footprint of one warp instruction: distinct lines, the sectors of each, and the pattern of its lanes.
 
 use super::Options;
 use serde::Serialize;
@@ -118,7 +117,7 @@ impl Lines {
         }
     }
 
-    /// Makes at least twice as many slots as there may be lines.
+    /// Reserves at least two slots per possible line.
     fn reserve(&mut self, lines: usize) {
         let slots = (2 * lines).next_power_of_two();
         if slots > self.slots.len() {

@@ -55,7 +55,7 @@ pub(super) struct FootprintTally {
 }
 
 impl FootprintTally {
-    /// Keeps at most `limit` lines and as many pages of each size.
+    /// Keeps at most `limit` lines and `limit` pages of each size.
     pub fn new(space: MemorySpace, geometry: Geometry, limit: usize) -> FootprintTally {
         let pages = PAGES.map(|_| Sampled::new(limit));
         FootprintTally { space, geometry, lines: Sampled::new(limit), pages, latest: [u64::MAX; 2] }

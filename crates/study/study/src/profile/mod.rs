@@ -132,12 +132,11 @@ pub struct Profile {
     pub spread: Spread,
 }
 
-/// Reads all records of a trace once and says what they are like, on this machine's channels.
-/// `progress` is told now and then how many have been read, and may break off.
+/// Reads all records of a trace once and profiles them for this machine's channels. `progress` gets the number of
+/// records read, at intervals, and may stop the profile.
 ///
 /// # Errors
-/// When an option or the machine's address map is not valid, when the trace is damaged, or when
-/// `progress` broke off.
+/// If an option or the machine's address map is not valid, the trace is damaged, or `progress` stopped the profile.
 pub fn profile(
     trace: &Trace,
     machine: &Machine,

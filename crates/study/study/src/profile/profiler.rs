@@ -45,7 +45,7 @@ struct Now {
     chains: Vec<Chains>,
 }
 
-/// What is counted for a memory instruction.
+/// Counts of a static memory instruction.
 #[derive(Clone, Copy)]
 struct Static {
     access: Access,

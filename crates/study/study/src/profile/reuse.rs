@@ -15,8 +15,7 @@ use warpmem_record::metrics::quotient;
 pub struct Reuse {
     /// Accesses to lines that were followed; all, where every line was.
     pub followed_accesses: u64,
-    /// Of all lines, at the end, one in so many was followed; 1 = all, and everything here is
-    /// exact.
+    /// Lines per sampled line at the end; 1 = all lines, and every figure is exact.
     pub lines_per_followed: u64,
     /// First accesses to a line, of all accesses; null without any.
     pub cold_share: Option<f64>,
@@ -40,7 +39,7 @@ pub struct ReuseBin {
     pub miss_ratio: Option<f64>,
 }
 
-/// What a fully associative cache with LRU replacement that allocates on every access would miss.
+/// Misses of a fully associative LRU cache that allocates on every access.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CacheMisses {
     pub bytes: u64,
@@ -52,9 +51,8 @@ pub struct CacheMisses {
 }
 
 impl Reuse {
-    /// The fewest lines of a cache whose misses are told. Distances of a sample are multiples of
-    /// the number of lines that a followed one stands for: near it, rounding would decide between
-    /// hit and miss, which no standard error shows.
+    /// Returns the smallest cache, in lines, whose misses are reported. Sampled distances are multiples of the lines per
+    /// sampled line: near that number, rounding would decide between hit and miss, which no standard error shows.
     pub fn least_cache_lines(&self) -> u64 {
         match self.lines_per_followed {
             1 => 0,
@@ -63,9 +61,9 @@ impl Reuse {
     }
 }
 
-/// A cache has at least so many times the lines that a followed one stands for.
+/// Least ratio of a cache's lines to the lines per sampled line.
 const COARSEST: u64 = 8;
-/// Groups of lines whose differences say how far a sample may be off.
+/// Groups of lines whose spread gives the sampling error.
 const GROUPS: usize = 16;
 /// Bins for each power of two.
 const STEPS: usize = 4;
@@ -207,10 +205,10 @@ impl ReuseTally {
     }
 }
 
-/// Positions are kept for at least so many lines, so that compaction is rare.
+/// Least number of lines whose positions are kept, so that compaction is rare.
 const WORD_AT_LEAST: usize = 64;
 
-/// Exact below [`STEPS`], then so many bins for each power of two.
+/// Returns the bin of a distance: exact below [`STEPS`], then [`STEPS`] bins for each power of two.
 fn bin_of(distance: u64) -> usize {
     if distance < STEPS as u64 {
         return distance as usize;

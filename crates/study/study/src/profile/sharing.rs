@@ -48,7 +48,7 @@ pub struct Sharing {
     pub all_per_kept: u64,
     /// By number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
     pub by_ctas: Vec<SharedBin>,
-    /// Of those that two or more CTAs use, of all; null without any.
+    /// Share of all that two or more CTAs use; null without any.
     pub shared_share: Option<f64>,
     /// Accesses to those, of all accesses; null without any.
     pub shared_access_share: Option<f64>,

@@ -68,7 +68,7 @@ impl Sites {
         &mut self.tallies[number]
     }
 
-    /// Those that were executed, the one with the most lines first.
+    /// Returns the executed instructions by descending number of lines.
     pub fn figures(&self, names: &[&str]) -> Vec<Site> {
         let site = |(&(group, pc, access), tally): (&Place, &SiteTally)| Site {
             kernel: names[group].to_owned(),

@@ -15,7 +15,7 @@ fn kernel(ctas: Vec<Vec<Vec<Step>>>) -> TestKernel {
     TestKernel::new(ctas)
 }
 
-/// 32 lanes from `first` on, so many bytes apart.
+/// Returns 32 lane addresses from `first` on, `stride` bytes apart.
 fn lanes(first: u64, stride: u64) -> Vec<u64> {
     (0..32).map(|lane| first + stride * lane).collect()
 }

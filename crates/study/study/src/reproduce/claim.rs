@@ -46,7 +46,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// A computed value in the unit in which it is shown.
+    /// Converts a computed value to the displayed unit.
     pub fn scaled(self, value: f64) -> f64 {
         match self {
             Shown::Change => 100.0 * (value - 1.0),
@@ -113,7 +113,7 @@ pub struct Runs {
     /// `base_` or their name and `_` before. By default `own / base`, or `own`.
     #[serde(default)]
     pub value: Option<String>,
-    /// Of which workloads; all if there are none.
+    /// Classes of workloads; all if empty.
     #[serde(default)]
     pub classes: Vec<String>,
     #[serde(default)]
@@ -130,7 +130,7 @@ fn ipc() -> String {
 pub struct Best {
     /// Setting that is swept; `*` stands for its values in the configurations.
     pub setting: String,
-    /// What is to be highest.
+    /// Runs that are expected to be highest.
     pub runs: Runs,
     /// Configuration in the place of `of`, over whose mean the best one's is taken; without one,
     /// ours is the best value itself.
@@ -175,7 +175,7 @@ pub struct Streamed {
     pub requests: u64,
     /// Of a request.
     pub bytes: u32,
-    /// What is set of the paper's machine.
+    /// Overrides of the paper's machine.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -235,7 +235,7 @@ impl Runs {
 }
 
 impl Best {
-    /// What it is compared with.
+    /// Returns the runs that it is compared with.
     pub fn against(&self) -> Option<Runs> {
         let of = self.against.clone()?;
         Some(Runs { of, ..self.runs.clone() })

@@ -20,8 +20,7 @@ pub struct ConfigurationError {
 pub struct Configuration {
     /// As the description writes it, with single blanks.
     pub name: String,
-    /// What it sets of the paper's machine, `key=value` each; policies are parameters like others.
-    /// No key is there twice.
+    /// Overrides of the paper's machine, `key=value` each, policies included. No key occurs twice.
     pub overrides: Vec<String>,
 }
 

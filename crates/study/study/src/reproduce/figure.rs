@@ -18,7 +18,7 @@ pub struct Figure {
     pub drawn: Drawn,
 }
 
-/// What is drawn.
+/// Content of a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drawn {
@@ -40,7 +40,7 @@ pub enum Drawn {
 #[serde(deny_unknown_fields)]
 pub struct Many {
     pub of: Vec<String>,
-    /// What is drawn of each; its `of` is that of a bar.
+    /// Drawn quantity; its `of` is the configuration of a bar.
     pub runs: Runs,
     /// Published means, by configuration, in the unit of the values.
     #[serde(default)]
@@ -56,7 +56,7 @@ pub struct Many {
 pub struct Metrics {
     /// Name and SQL expression of each.
     pub metrics: Vec<(String, String)>,
-    /// What is drawn of each; its `metric` is that of a bar.
+    /// Drawn quantity; its `metric` is the metric of a bar.
     pub runs: Runs,
     /// Published means, by the metrics' names, in the unit of the values.
     #[serde(default)]
@@ -109,14 +109,14 @@ pub struct LoadTimes {
 }
 
 impl Many {
-    /// What is drawn of each configuration.
+    /// Returns the drawn quantity of each configuration.
     pub fn each(&self) -> impl Iterator<Item = Runs> {
         self.of.iter().map(|of| Runs { of: of.clone(), ..self.runs.clone() })
     }
 }
 
 impl Metrics {
-    /// What is drawn of each metric, with its name.
+    /// Returns the drawn quantity of each metric, with its name.
     pub fn each(&self) -> impl Iterator<Item = (&str, Runs)> {
         let runs = |metric: &String| Runs { metric: metric.clone(), ..self.runs.clone() };
         self.metrics.iter().map(move |(name, metric)| (name.as_str(), runs(metric)))
@@ -124,7 +124,7 @@ impl Metrics {
 }
 
 impl Line {
-    /// What is drawn along it, `*` in the place of the setting's value.
+    /// Returns the quantity drawn along the axis, with `*` for the setting's value.
     pub fn runs(&self, runs: &Runs) -> Runs {
         let (of, over, classes) = (self.of.clone(), self.over.clone(), self.classes.clone());
         Runs { of, over, classes, ..runs.clone() }

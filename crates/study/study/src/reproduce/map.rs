@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// What the kernel does and why the gain depends on the axes. One paragraph.
+    /// Description of the kernel and of the dependence of the gain on the axes. One paragraph.
     pub about: String,
     /// Scheme whose IPC is compared, and the one whose it is compared with.
     pub of: String,
@@ -27,7 +27,7 @@ pub struct Map {
     pub kernel: String,
     #[serde(default, deserialize_with = "text_values")]
     parameters: BTreeMap<String, String>,
-    /// What is set of the machine in every run, `key=value`: what a metric of the axes needs.
+    /// Overrides of the machine in every run, `key=value`, that a metric of the axes needs.
     #[serde(default)]
     set: Vec<String>,
     pub across: Axis,

@@ -34,7 +34,7 @@ const PAPERS: [(&str, &str); 7] = [
     ("survey", include_str!("survey.toml")),
 ];
 
-/// The names of all descriptions, in the order in which they are listed.
+/// Returns the names of all descriptions in listing order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PAPERS.iter().map(|(name, _)| *name)
 }

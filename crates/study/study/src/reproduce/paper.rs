@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpmem_machine::MachineError;
 use warpmem_params::{did_you_mean, nearest};
 
-/// What is wrong with a description.
+/// Errors of a description.
 #[derive(Debug, thiserror::Error)]
 pub enum PaperError {
     #[error("no experiments called `{name}`{}; there are {valid}", did_you_mean(*.nearest))]
@@ -80,7 +80,7 @@ pub struct Paper {
     pub survey: Option<Survey>,
 }
 
-/// What is run.
+/// Workloads of the experiments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workloads {
@@ -112,7 +112,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What it sets with one of its values; none if it has no such value.
+    /// Returns its overrides for one of its values; none if it has no such value.
     pub(super) fn overrides(&self, value: Option<&str>) -> Option<Vec<String>> {
         let is_known = match value {
             None => self.values.is_empty(),
@@ -214,7 +214,7 @@ impl Paper {
         self.launch_instructions.or(is_part.then_some(LAUNCH_INSTRUCTIONS))
     }
 
-    /// The paper with launches that end after so many warp instructions, or not at all with 0.
+    /// Ends the launches of all experiments after `warp_instructions`; 0 = never.
     pub fn ending_launches_after(self, warp_instructions: u32) -> Paper {
         Paper { launch_instructions: Some(warp_instructions), ..self }
     }
@@ -271,7 +271,7 @@ impl Paper {
         Ok(all.into_values().collect())
     }
 
-    /// What classes, claims and figures are computed from.
+    /// Returns the references of classes, claims and figures.
     pub(super) fn references(&self) -> Vec<String> {
         let classified = self.classified.iter().flat_map(Classified::references);
         let claims = self.claims.iter().flat_map(|claim| claim.ours.references(self));
@@ -287,7 +287,7 @@ impl Paper {
         self.planned(if self.is_quick { &self.workloads.quick } else { &self.workloads.full })
     }
 
-    /// Our own workloads that stand in for `programs`, each once.
+    /// Returns the generated workloads that replace `programs`, each once.
     ///
     /// # Errors
     /// If there is no workload of a name.

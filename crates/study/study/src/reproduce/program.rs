@@ -61,7 +61,7 @@ pub struct Program {
     pub sizes: BTreeMap<Size, Input>,
 }
 
-/// What a program is run on.
+/// Input of a program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

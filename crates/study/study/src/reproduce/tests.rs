@@ -1,4 +1,4 @@
-//! What every description is held to.
+//! Rules for all descriptions.
 
 use super::*;
 use crate::classify::{OffChip, Sensitivity, Type};
@@ -95,8 +95,7 @@ fn claims_and_figures_are_complete() {
     }
 }
 
-/// What each claim says that a paper published, and of what: to be read beside the paper where it
-/// changes.
+/// The snapshot lists every published value with its source. Check a change against the paper.
 #[test]
 fn every_published_result_is_that_of_its_paper() {
     let of = |claim: &Claim| match &claim.ours {

@@ -24,7 +24,7 @@ const QUICK: [usize; 3] = [1, 3, 5];
 
 #[derive(Clone, Copy, Debug)]
 enum Irrelevant {
-    /// The first SM lies so many thirds of the machine further on.
+    /// Shifts the first SM by this many thirds of the machine.
     FirstSm {
         third: u32,
     },
@@ -34,7 +34,7 @@ enum Irrelevant {
 }
 
 impl Irrelevant {
-    /// What it sets of `machine`; none where the machine has no such variant.
+    /// Returns its override of `machine`; none where the machine has no such variant.
     fn overrides(self, machine: &Machine) -> Option<String> {
         match self {
             Irrelevant::FirstSm { third } => {

@@ -78,7 +78,7 @@ impl Census {
     }
 }
 
-/// What is counted for an instruction.
+/// Counts of a static instruction.
 struct Site {
     /// Itself and the compute before it.
     warp_instructions: u64,

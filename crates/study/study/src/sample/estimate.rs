@@ -25,7 +25,7 @@ pub struct Quantity {
     below: Option<fn(&Measures) -> u64>,
 }
 
-/// The quantities, in the order in which they are shown.
+/// The estimated quantities, in display order.
 pub static QUANTITIES: [Quantity; 5] = [
     Quantity {
         name: "warp_instructions",

@@ -43,7 +43,7 @@ type Counts = [f64; COUNTS];
 
 /// A metric of a run that is estimated from samples: a count, or the ratio of two.
 pub struct Metric {
-    /// That of the column of `runs`, if there is one.
+    /// Name of the column of `runs`, or of the metric without one.
     pub name: &'static str,
     pub unit: &'static str,
     above: Count,
@@ -59,7 +59,7 @@ const fn metric(
     Metric { name, unit, above, below }
 }
 
-/// The metrics, in the order in which they are shown.
+/// The extrapolated metrics, in display order.
 pub static METRICS: [Metric; 8] = [
     metric("cycles", "core cycles", Count::Cycles, None),
     metric(
@@ -279,8 +279,7 @@ mod tests {
         }
     }
 
-    /// A run of these kernels with so many L1 reads, a quarter of them missing but for the first
-    /// 100, which all miss.
+    /// Builds a run of these kernels with `reads` L1 reads: the first 100 miss, then one in four.
     fn run(kernels: Vec<KernelResult>, reads: u64) -> RunResult {
         let warp_instructions = kernels.iter().map(|kernel| kernel.warp_instructions).sum();
         let read_misses = 100 + (reads - 100) / 4;

@@ -13,7 +13,7 @@ pub enum Size {
     Ctas(u32),
 }
 
-/// What a plan is made from.
+/// Parameters of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     pub size: Size,
@@ -88,8 +88,8 @@ impl Plan {
     ///
     /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the
     /// same probability and a replay, which cannot weight CTAs, is not distorted (Cochran 5.3 to
-    /// 5.5). There are as many strata as leave two runs for each: the finest that still show their
-    /// own variance (5A.12). A kernel of one CTA is kept whole.
+    /// 5.5). Every stratum has two runs: the finest strata that still show their own variance (5A.12). A kernel of one CTA
+    /// is kept whole.
     pub fn new(part: &Part, census: &Census, design: &Design) -> Plan {
         let kernels = part.kernels.iter().zip(&census.kernels);
         Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }

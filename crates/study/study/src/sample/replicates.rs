@@ -99,8 +99,8 @@ impl Samples {
         parts
     }
 
-    /// What the results of [`Samples::parts`] say, for each replicate; only one if the whole is the
-    /// sample.
+    /// Computes the ratios of each replicate from the results of [`Samples::parts`]; one replicate if the sample is the
+    /// whole.
     pub fn ratios(&self, plan: &Plan, results: &[RunResult], whole: &[WholeKernel]) -> Vec<Ratios> {
         if plan.is_whole() {
             return results.iter().map(measured).collect();

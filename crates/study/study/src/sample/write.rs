@@ -39,7 +39,7 @@ pub fn write(
         }
         write_kernel(trace, kernel, &mut writer, &mut watch)?;
     }
-    // Those before a kernel that is left out are of no use to the ones that are there.
+    // Copies before a dropped kernel do not affect the kept kernels.
     if part.kernels.last().is_some_and(|last| last.kernel + 1 == trace.kernels().len()) {
         copies.for_each(|copy| writer.memcpy(copy.address, copy.bytes));
     }

@@ -27,7 +27,7 @@ pub struct Listed {
     /// One line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// What made the trace.
+    /// Command that made the trace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
     /// Hash of its content, 16 hexadecimal digits. A trace with another hash is refused.

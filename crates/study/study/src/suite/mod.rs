@@ -15,7 +15,7 @@ pub use plan::{Planned, Suite};
 use warpmem_params::did_you_mean;
 use warpmem_workload::WorkloadError;
 
-/// What is wrong with a suite or a manifest.
+/// Errors of a suite or a manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     #[error("failed to read {}", path.display())]

@@ -24,7 +24,7 @@ pub enum Design {
     LatinHypercube,
 }
 
-/// What is varied.
+/// A varied parameter or policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     /// For messages.
@@ -153,7 +153,7 @@ fn policies_of(factor: &Factor) -> Option<&[String]> {
 /// The levels of one parameter, sample by sample. If listed values do not divide the samples
 /// evenly, the seed decides which of them occur once more, or not at all.
 fn column(levels: &Levels, samples: usize, seed: u64, number: usize) -> Vec<String> {
-    // As many random bits as a floating-point fraction has.
+    // A floating-point fraction has 53 bits.
     const PARTS: u64 = 1 << 53;
     let mut random = Random::numbered(seed, number as u64);
     let mut strata: Vec<usize> = (0..samples).collect();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     proptest! {
-        /// What makes it a latin hypercube.
+        /// The defining property of a latin hypercube.
         #[test]
         fn every_part_of_every_parameter_is_sampled_once(samples in 1usize..200, seed: u64) {
             let factors = [interval(0.0, 1.0), interval(0.0, 1.0)];
@@ -284,7 +284,7 @@ mod tests {
             prop_assert!(uses.values().all(|&uses| uses.abs_diff(samples / count) <= 1));
         }
 
-        /// Whatever does not come out even goes to each of them under some seed.
+        /// Under some seed, each value gets the remainder of an uneven division.
         #[test]
         fn no_listed_value_is_favoured(samples in 1usize..10, first_seed in 0..u64::MAX / 2) {
             let factors = [values(&["a", "b", "c", "d"])];

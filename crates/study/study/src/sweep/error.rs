@@ -1,4 +1,4 @@
-//! What is wrong with a plan, and why it cannot be run.
+//! Errors of plans and sweeps.
 
 use crate::cells::ThreadsError;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use warpmem_params::{did_you_mean, nearest};
 use warpmem_record::ResultsError;
 use warpmem_support::files::text::position;
 
-/// What is wrong with a plan.
+/// Errors of a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -70,7 +70,7 @@ pub enum ExpandError {
     WithoutBaseline(String),
 }
 
-/// Why a sweep cannot go on.
+/// Errors that stop a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     #[error(transparent)]

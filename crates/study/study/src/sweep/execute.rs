@@ -82,7 +82,7 @@ impl<'a> Sweep<'a> {
         Ok(self.store.prune(&run_ids)?)
     }
 
-    /// What is left to do.
+    /// Starts the cells that have no results.
     pub fn start(self) -> Started<'a> {
         let mine = mine(&self.cells, self.shard);
         let is_there =
@@ -222,7 +222,7 @@ fn kept(outcome: &Outcome, directory: &Path) -> String {
     match directory.is_dir() {
         true => {
             let (finished, cells) = (outcome.finished, outcome.cells);
-            format!("{finished} of {cells} cells are kept; run it again to go on")
+            format!("{finished} of {cells} cells are kept; run it again to resume")
         }
         false => format!("{} is gone, and all cells with it", directory.display()),
     }
@@ -249,8 +249,7 @@ pub struct Failure {
     pub error: CellError,
 }
 
-/// How many of the cells with these indices have results. Whoever interrupts a sweep may also have
-/// removed some.
+/// Counts the cells with these indices that have results. A user may have removed some since.
 fn left(directory: &Path, cells: &[Planned<'_>], places: &[usize], recorded: Recorded) -> usize {
     let Ok(finished) = FinishedCells::read(directory) else { return 0 };
     places.iter().filter(|&&at| finished.holds(&cells[at].cell.key, recorded)).count()

@@ -193,8 +193,8 @@ fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
     Ok(lists)
 }
 
-/// What is given for each slot. A name with dashes means the name with underscores; only one
-/// spelling may be present, because the other would be ignored.
+/// Returns the value given for each slot. A name may have dashes or underscores; both spellings together are an error,
+/// because one would be ignored.
 fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<Choice<&T>>, ExpandError> {
     let mut choices: Vec<Choice<&T>> = Vec::new();
     for (name, given) in given {

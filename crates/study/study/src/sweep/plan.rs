@@ -16,7 +16,7 @@ use warpmem_trace::Trace;
 /// Keys of a machine that do not change results: two runs that differ only in them are the same.
 const WORDS: [&str; 2] = ["name", "description"];
 
-/// What is to be run: every trace on every machine at every point of the design, and in every case.
+/// A plan of runs: every trace on every machine at every point of the design and in every case.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
@@ -177,7 +177,7 @@ impl Plan {
         }
     }
 
-    /// What is recorded of each run in addition to its counts.
+    /// Returns the recordings of each run beside its counts.
     pub fn recorded(&self) -> Recorded {
         let Plan { loads, intervals, requests, .. } = *self;
         Recorded { loads, intervals, requests }

@@ -11,7 +11,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All of so many parts, in order.
+    /// Returns all `of` shards in order.
     pub fn all(of: usize) -> impl Iterator<Item = Shard> {
         (1..=of).map(move |number| Shard { number, of })
     }
@@ -24,9 +24,8 @@ impl Shard {
         self.of
     }
 
-    /// Which of the cells, whose work is `weights`, belong to this shard. Every cell belongs to
-    /// exactly one: from the heaviest down, each goes to the shard with the least work so far
-    /// (Graham 1969).
+    /// Marks the cells of this shard; `weights` is the work of each cell. Every cell belongs to exactly one shard: from the
+    /// heaviest down, each goes to the shard with the least work so far (Graham 1969).
     pub fn holds(&self, weights: &[u64]) -> Vec<bool> {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by_key(|&cell| Reverse(weights[cell]));

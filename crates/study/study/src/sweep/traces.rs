@@ -130,7 +130,7 @@ pub fn generated(
     let is_planned = |trace: &NamedTrace| planned.iter().any(|planned| planned.name == trace.name);
     let mut traces = NamedTrace::open_listed(&manifest)?;
     traces.retain(is_planned);
-    // The manifest lists them in the order in which they were generated.
+    // The manifest lists them in the order of their generation.
     let place = |trace: &NamedTrace| planned.iter().position(|planned| planned.name == trace.name);
     traces.sort_by_key(place);
     Ok(traces)

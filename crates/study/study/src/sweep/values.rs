@@ -128,7 +128,7 @@ impl TryFrom<Value> for Values {
             Value::Table(table) => {
                 let range: Range = table.try_into().map_err(|e: toml::de::Error| {
                     format!(
-                        "{}; a range is {{ from, to }} with step, or with count and scale; a key with dots stands in quotes",
+                        "{}; a range is {{ from, to }} with step, or with count and scale; a key with dots needs quotes",
                         e.message()
                     )
                 })?;

@@ -38,7 +38,7 @@ pub fn add(section: Section, study: &Study, shown: &Shown) -> anyhow::Result<Sec
     Ok(section.table(run_table(study, "runs", title, &columns)?))
 }
 
-/// What the cycles of a run go to.
+/// Adds the breakdown of a run's cycles.
 fn add_run(section: Section, run: &Run) -> anyhow::Result<Section> {
     let section = sentences(run).into_iter().fold(section, Section::text);
     let charts = [chart_of_cycles(run)?, chart_of_latency(run)?];
@@ -132,7 +132,7 @@ fn chart_of_cycles(run: &Run) -> anyhow::Result<Option<Chart>> {
     });
     run.bars(
         ("outcome-sm-cycles", "Where the cycles of SMs go"),
-        "What SMs do, as shares of the cycles of the run; means over SMs.",
+        "Activity of the SMs, in shares of the cycles of the run; means over SMs.",
         parts.collect(),
         Axis::percent("cycles"),
     )

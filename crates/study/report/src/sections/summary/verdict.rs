@@ -95,7 +95,7 @@ fn most_frequent(prose: Prose, names: &StringChunked) -> Prose {
     })
 }
 
-/// What the sentences on a setting need to know.
+/// Facts for the sentences on a setting.
 struct Words<'a> {
     study: &'a Study,
     scope: &'a Scope,

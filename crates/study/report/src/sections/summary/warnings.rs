@@ -1,4 +1,4 @@
-//! What must be known before results are trusted.
+//! Caveats of the results.
 
 use crate::prose::Prose;
 use crate::study::Study;

@@ -84,7 +84,7 @@ fn what_is_not_there_is_not_known_and_named() {
     assert_eq!(run.missing, ["L1D_total_cache_accesses", "L1D_total_cache_misses"]);
     let run = read_with("n_cmd=", "n_com=").unwrap();
     assert_eq!(run.missing, ["n_act and bw_util"]);
-    // What FR-FCFS counts itself.
+    // FR-FCFS counts row hits itself.
     assert_eq!(run.figures.row_locality, Some(90.0 / 22.0));
     let run = read_with("gpu_tot_sim_cycle", "gpu_total").unwrap();
     assert_eq!((run.figures.cycles, run.missing), (5000, vec!["gpu_tot_sim_cycle"]));

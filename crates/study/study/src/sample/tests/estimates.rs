@@ -31,9 +31,9 @@ fn totals_are_right_in_the_mean_and_as_uncertain_as_they_say() {
         for (name, truth, drawn) in drawn(&census(&ctas, sizes), &ctas, run) {
             let average = mean(drawn.iter().map(|estimate| estimate.value));
             let spread = mean(drawn.iter().map(|e| (e.value - average).powi(2))).sqrt();
-            // The mean of so many draws is off by four of its own standard errors once in ten
-            // thousand times. A ratio of two totals is biased by less than its spread over the
-            // square root of the runs drawn (Cochran 6.8).
+            // The mean of the draws errs by four of its standard errors once in ten thousand
+            // times. A ratio of two totals is biased by less than its spread over the square
+            // root of the runs drawn (Cochran 6.8).
             let allowance =
                 if name == "lines_per_load" { 0.1 } else { 4.0 / (DRAWS as f64).sqrt() };
             let off = (average - truth).abs() / spread;

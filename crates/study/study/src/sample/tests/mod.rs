@@ -5,7 +5,7 @@ mod plans;
 use super::{Census, KernelPart, Measures, Part};
 use warpmem_support::random::Random;
 
-/// Kernels of so many CTAs each.
+/// Builds kernels of `ctas` CTAs.
 fn part(ctas: &[u32]) -> Part {
     let kernel = |(kernel, &ctas)| KernelPart { kernel, ctas: (0..ctas).collect(), cluster: 1 };
     Part { kernels: ctas.iter().enumerate().map(kernel).collect() }

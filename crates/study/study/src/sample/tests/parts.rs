@@ -155,7 +155,7 @@ fn resets_of_l2_stay_before_the_kernels_that_they_came_before() {
     assert_eq!(of("0"), [0; 0]);
 }
 
-/// Kernel k has so many CTAs, each a warp of a load, k + 1 adds, a store and an exit.
+/// Builds a trace: kernel k has `ctas[k]` CTAs, each a warp of a load, k + 1 adds, a store and an exit.
 fn kernels(ctas: &[u64]) -> Trace {
     let cta = |kernel: usize, number: u64| {
         let adds = vec![compute(OpClass::Integer, &[]); kernel + 1];
