@@ -173,7 +173,7 @@ impl Modules {
         }
     }
 
-    /// Notes what a file of module `name`, so many modules below the root, says of the others.
+    /// Notes the modules that a file of module `name` mentions; the file lies `depth` modules below the root.
     fn read(&mut self, name: &str, depth: usize, text: &str) {
         let to_root = "super::".repeat(depth);
         for start in [self.root, to_root.as_str()] {

@@ -11,16 +11,16 @@ use warpmem::machine::{Machine, load};
 use warpmem::study::correlate::{Figures, KernelFigures};
 use warpmem_trace::Trace;
 
-/// Which SM's burst reaches a slice first decides some of these kernels: the order of the SMs, which no program knows, moves
-/// them by 10 % and more, and runs of the reference itself differ by 12 % (docs/validation.md). What is compared is
-/// therefore the median over orders.
+/// Some of these kernels depend on the first SM whose burst reaches a slice: the order of the SMs, which no program
+/// knows, changes them by 10 % and more, and runs of the reference itself differ by 12 % (docs/validation.md). The
+/// medians over orders are compared.
 const ORDERS: u32 = 11;
 
-/// What the errors of the micro kernels stay below: measured with eleven orders, 1.5 and 6.9 %.
+/// Bounds on the errors of the micro kernels: 1.5 and 6.9 % are measured with eleven orders.
 const MEAN: f64 = 0.018;
 const WORST: f64 = 0.08;
 
-/// Our cycles over the reference's, less one, of the kernels of a run in so many orders.
+/// Returns our cycles over the reference's, less one, for the kernels of a run in `orders` orders.
 fn errors(run: &Value, reference: &Path, orders: u32) -> Vec<(String, f64)> {
     let machine = match run["config"].as_str().unwrap() {
         "SM7_QV100" => "v100",
@@ -77,7 +77,7 @@ fn reference() -> PathBuf {
 }
 
 #[test]
-fn cycles_of_micro_kernels_are_near_those_of_the_reference() {
+fn micro_kernel_cycles_match_the_reference() {
     let reference = reference();
     let runs = runs(&reference, "results-micro.json");
     if runs.is_empty() {

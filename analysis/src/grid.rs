@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_that_do_not_fit_go_below_with_the_labels_again() {
+    fn wide_tables_wrap_with_repeated_labels() {
         assert_eq!(split(&[4, 3, 3, 3], 14), [vec![0, 1, 2], vec![0, 3]]);
         assert_eq!(split(&[4, 3, 3, 3], 19), [vec![0, 1, 2, 3]]);
         assert_eq!(split(&[4, 30, 3], 10), [vec![0, 1], vec![0, 2]]);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_option_that_names_a_file_says_what_becomes_of_it() {
+    fn every_file_option_declares_its_role() {
         let folder = tempfile::tempdir().unwrap();
         let named: Vec<_> = tree().into_iter().filter(|(_, arg)| says_file(arg)).collect();
         assert!(named.len() > 60, "{}", named.len());
@@ -128,7 +128,7 @@ mod tests {
 
     /// The outputs of a command against its inputs and its other outputs, all naming one file.
     #[test]
-    fn no_option_for_an_output_takes_the_file_of_another() {
+    fn no_output_option_accepts_another_options_file() {
         let folder = tempfile::tempdir().unwrap();
         let mut refused = 0;
         let mut program = Cli::command();

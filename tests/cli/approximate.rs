@@ -18,7 +18,7 @@ fn rows(bench: &Bench, arguments: &[&str]) -> Vec<Row> {
 }
 
 #[test]
-fn an_approximate_run_counts_all_launches_and_says_how_many_it_simulated() {
+fn approximate_run_counts_all_launches_and_states_the_simulated_ones() {
     let bench = bench();
     let whole = rows(&bench, &["run", "s.wmt"]).remove(0);
     let approximate = ["run", "s.wmt", "--approximate=3"];

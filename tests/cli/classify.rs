@@ -72,7 +72,7 @@ fn the_machine_and_its_policies_are_those_asked_for() {
 }
 
 #[test]
-fn a_file_has_what_would_have_been_printed() {
+fn file_output_equals_printed_output() {
     let bench = bench();
     let printed = bench.output(&with(&["--format", "csv"]));
     let ran = bench.run(&with(&["--format", "csv", "-o", "classes.csv"]));

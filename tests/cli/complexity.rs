@@ -1,4 +1,4 @@
-//! What schedulers and arbiters cost.
+//! Hardware cost of schedulers and arbiters.
 
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
@@ -111,7 +111,7 @@ fn policies_without_a_cost_or_not_for_the_machine_have_no_figures() {
 }
 
 #[test]
-fn costs_are_refused_where_they_make_no_sense() {
+fn costs_of_other_slots_are_refused() {
     let bench = Bench::new();
     for arguments in [
         &["list", "--topology", "mesh"][..],

@@ -17,7 +17,7 @@ fn sum(row: &Row, level: &str, names: &[&str]) -> u64 {
     names.iter().map(|name| row[&format!("{level}_{name}")].as_u64().unwrap()).sum()
 }
 
-/// What a reference simulator would print that has found what `row` says, with 5000 cycles for the launch.
+/// Builds the results of a reference simulator that agrees with `row`, plus 5000 cycles of launch overhead.
 fn reference(trace: &str, row: &Row) -> Value {
     const MISSES: [&str; 4] =
         ["read_misses", "read_sector_misses", "write_misses", "write_sector_misses"];
@@ -48,7 +48,7 @@ fn bench() -> Bench {
     bench_of("2^11")
 }
 
-/// The same with a trace of so many additions.
+/// The same with a trace of `additions` additions.
 fn bench_of(additions: &str) -> Bench {
     let bench = Bench::new();
     bench.generate("vecadd", &[("n", additions)], "small.wmt");
@@ -96,7 +96,7 @@ fn beside_themselves_our_runs_have_no_error() {
 }
 
 #[test]
-fn an_error_is_of_ours_against_the_reference() {
+fn error_is_relative_to_the_reference() {
     let bench = bench();
     change(&bench, |runs| {
         let cycles = runs[0]["totals"]["gpu_tot_sim_cycle"].as_u64().unwrap() - 5000;
@@ -228,7 +228,7 @@ fn log(bench: &Bench, sms: &str) -> String {
 }
 
 #[test]
-fn a_machine_that_is_not_the_logs_is_refused() {
+fn log_of_another_machine_is_refused() {
     let bench = Bench::with_trace();
     bench.write("run.log", log(&bench, "34"));
     let on = |machine| ["correlate", "run.log", "--trace", "small.wmt", "--machine", machine];
@@ -243,7 +243,7 @@ fn a_machine_that_is_not_the_logs_is_refused() {
 }
 
 #[test]
-fn a_trace_that_is_not_the_references_is_refused_by_its_kernel() {
+fn trace_of_another_kernel_is_refused() {
     let bench = bench();
     change(&bench, |runs| {
         let mut other = runs[0].clone();
@@ -337,7 +337,7 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
 }
 
 #[test]
-fn a_reference_of_which_nothing_can_be_run_is_an_error() {
+fn reference_without_runnable_traces_is_an_error() {
     let bench = bench();
     change(&bench, |runs| runs[0]["trace_dir"] = json!("elsewhere"));
     let ran = bench.run(&["correlate", "r.json"]);
@@ -487,7 +487,7 @@ fn the_number_of_jobs_changes_nothing() {
 }
 
 #[test]
-fn a_reference_that_is_none_is_refused_by_file_and_field() {
+fn malformed_reference_is_refused_by_file_and_field() {
     let bench = bench();
     let refuses = |parts: &[&str]| bench.refuses(&["correlate", "r.json"], parts);
     change(&bench, |runs| runs[0]["totals"]["L2_misses"] = json!("many"));
@@ -505,7 +505,7 @@ fn a_reference_that_is_none_is_refused_by_file_and_field() {
 }
 
 #[test]
-fn a_reader_that_has_gone_away_is_no_error() {
+fn closed_pipe_is_no_error() {
     let bench = bench();
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);

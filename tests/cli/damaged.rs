@@ -50,7 +50,7 @@ fn bits(bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn every_flipped_bit_of_every_table_is_an_error_that_names_the_file() {
+fn every_flipped_bit_is_detected_and_its_file_named() {
     let bench = bench();
     let directory = bench.path("results");
     for table in TABLES {

@@ -32,7 +32,7 @@ fn read(path: &str) -> String {
 
 /// Whether they can be run is another question: they name traces that are nowhere.
 #[test]
-fn plans_of_sweeps_are_plans_and_name_parameters_that_machines_have() {
+fn plans_on_pages_parse_and_name_existing_keys() {
     let keys = warpmem::machine::Machine::keys();
     let text = read("docs/run.md");
     let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());

@@ -48,7 +48,7 @@ fn the_numbers_of_a_row_belong_together() {
 }
 
 #[test]
-fn a_row_for_each_channel_after_that_of_all() {
+fn channel_rows_follow_the_total() {
     let bench = Bench::new();
     let rows = rows(&bench, &[&RANDOM[..], &["--channels", "3"]].concat());
     let channels: Vec<Option<u64>> = rows.iter().map(|row| row["channel"].as_u64()).collect();

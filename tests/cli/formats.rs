@@ -52,7 +52,7 @@ fn a_run_in_json_is_one_row_with_a_key_per_slot() {
 }
 
 #[test]
-fn a_run_is_ten_lines_or_the_metrics_that_are_named() {
+fn run_prints_ten_lines_or_the_named_metrics() {
     let bench = Bench::with_trace();
     let run = |arguments: &[&str]| bench.output(&[&["run", "small.wmt"], arguments].concat());
     let few = run(&[]);
@@ -70,7 +70,7 @@ fn a_run_is_ten_lines_or_the_metrics_that_are_named() {
 }
 
 #[test]
-fn a_metric_that_does_not_exist_is_refused_in_the_same_words_everywhere() {
+fn unknown_metric_error_is_uniform() {
     let bench = Bench::with_trace();
     let told =
         "no metric is called `ipc_wrap` (did you mean `ipc_warp`?); `warpmem run TRACE --all`";
@@ -81,7 +81,7 @@ fn a_metric_that_does_not_exist_is_refused_in_the_same_words_everywhere() {
 }
 
 #[test]
-fn a_run_prints_the_row_that_its_tables_hold() {
+fn run_prints_the_row_of_its_table() {
     let bench = Bench::with_trace();
     let printed = bench.output(&["run", "small.wmt", "--format", "json", "-o", "results"]);
     let runs = Results::open(bench.path("results")).unwrap().runs().unwrap().collect().unwrap();
@@ -161,7 +161,7 @@ fn a_comparison_in_csv_has_the_keys_of_json() {
 }
 
 #[test]
-fn metrics_are_chosen_and_set_against_those_of_the_baseline() {
+fn metrics_are_selected_and_compared_with_the_baseline() {
     let bench = Bench::with_trace();
     let run = ["compare", "small.wmt", "--warp-scheduler", "gto,lrr", "--metrics"];
     let json =
@@ -203,7 +203,7 @@ fn machines_and_several_slots_are_compared() {
 }
 
 #[test]
-fn traces_of_one_file_name_are_called_by_their_paths() {
+fn traces_of_equal_file_names_are_named_by_path() {
     let bench = Bench::new();
     for (folder, n) in [("a", "64"), ("b", "128")] {
         std::fs::create_dir(bench.path(folder)).unwrap();
@@ -256,7 +256,7 @@ fn info_in_json_adds_up() {
 }
 
 #[test]
-fn standard_error_has_no_progress_where_it_is_no_terminal() {
+fn no_progress_without_a_terminal() {
     let bench = Bench::with_trace();
     let stderr = bench.run(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs"]).stderr;
     assert_eq!(stderr.lines().count(), 1, "{stderr}");

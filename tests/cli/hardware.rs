@@ -175,7 +175,7 @@ fn another_machine_is_refused_unless_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_named_and_the_rest_is_kept() {
+fn failed_measurements_are_named_and_others_kept() {
     let bench = with_launches();
     let text = fs::read_to_string(bench.path("table.toml")).unwrap();
     bench.write("broken.toml", text.replace("\"look_up\"", "\"look_down\""));

@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! Help texts and the version.
 
 use super::support::{Bench, names_in};
 use serde_json::{Map, Value};
@@ -166,7 +166,7 @@ fn the_list_has_machines_standards_and_generators() {
 }
 
 #[test]
-fn the_list_as_json_is_that_of_the_registries() {
+fn json_list_equals_the_registries() {
     let rows: Vec<Map<String, Value>> =
         serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap();
     let listed = |slot: &Slot| -> Vec<Map<String, Value>> {

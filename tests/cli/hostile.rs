@@ -101,7 +101,7 @@ fn text_in_csv_is_no_formula() {
 }
 
 #[test]
-fn a_query_does_not_take_the_place_of_what_it_reads() {
+fn query_output_never_replaces_its_input() {
     let bench = Bench::with_trace();
     bench.output(&["run", "small.wmt", "-o", "results"]);
     let runs = fs::read(bench.path("results/runs.parquet")).unwrap();
@@ -186,7 +186,7 @@ fn with_one_more(bytes: &[u8], kernel: &warpmem_trace::Kernel) -> Vec<u8> {
 }
 
 #[test]
-fn a_trace_that_contradicts_itself_is_no_fault_of_the_program() {
+fn inconsistent_trace_is_an_input_error() {
     let bench = Bench::with_trace();
     let trace = Trace::open(&bench.path("small.wmt")).unwrap();
     let kernel = &trace.kernels()[0];
@@ -213,7 +213,7 @@ fn what_never_ends_is_refused() {
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[test]
-fn a_closed_standard_output_is_an_output_that_cannot_be_written() {
+fn closed_standard_output_is_a_write_error() {
     let bench = Bench::with_trace();
     let closed = |arguments: &[&str]| {
         let program = bench.command(arguments);
@@ -228,7 +228,7 @@ fn a_closed_standard_output_is_an_output_that_cannot_be_written() {
         let message = "error: failed to write to standard output\n  caused by: it is closed";
         assert!(ran.stderr.contains(message), "{ran:?}");
     }
-    // What prints nothing needs none.
+    // A command without output works.
     let ran = closed(&["generate", "vecadd", "--n", "64", "-o", "t.wmt"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let null = fs::File::options().read(true).write(true).open("/dev/null").unwrap();

@@ -1,4 +1,4 @@
-//! What a trace is like.
+//! Profiles of traces.
 
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
@@ -103,7 +103,7 @@ fn kernels_of_one_name_are_one_row() {
 }
 
 #[test]
-fn pictures_are_of_the_kind_that_their_name_says() {
+fn file_name_determines_the_picture_format() {
     let bench = Bench::with_trace();
     for name in ["figures.svg", "figures.png"] {
         bench.output(&["info", "small.wmt", "--plot", name]);

@@ -98,7 +98,7 @@ fn a_generator_leaves_no_trace() {
 
 /// The input alone takes a minute: the file of the trace is there before it is drawn.
 #[test]
-fn a_generator_hears_while_it_draws_its_input() {
+fn generator_obeys_ctrl_c_while_drawing_its_input() {
     let bench = Bench::new();
     let mut child = start(&bench, &["generate", "bfs", "--nodes", "2^24", "-o", "t.wmt"]);
     wait_until(&mut child, || !bench.names().is_empty());
@@ -112,7 +112,7 @@ fn a_generator_hears_while_it_draws_its_input() {
 
 /// A launch that ends, and one that never does.
 #[test]
-fn a_capture_keeps_the_launches_that_had_ended() {
+fn interrupted_capture_keeps_finished_launches() {
     let bench = Bench::new();
     bench.write(
         "k.ptx",
@@ -139,7 +139,7 @@ fn a_capture_keeps_the_launches_that_had_ended() {
 
 /// A module that comes through a pipe, so that the program is reading it when the signal comes.
 #[test]
-fn a_capture_that_reads_its_module_ends_at_once() {
+fn capture_obeys_ctrl_c_while_parsing() {
     let bench = Bench::new();
     let pipe = bench.path("k.ptx");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -43,7 +43,7 @@ fn sms(run: &Row) -> f64 {
 }
 
 #[test]
-fn counts_of_kernels_add_up_to_those_of_the_run() {
+fn kernel_counts_sum_to_the_run() {
     let bench = Bench::new();
     let bfs = trace("cache-resident/bfs-rmat.wmt");
     for policies in [

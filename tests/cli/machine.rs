@@ -20,7 +20,7 @@ fn times_in_ns_are_shown_with_their_cycles_and_read_again() {
 }
 
 #[test]
-fn a_clock_without_its_times_is_warned_of_by_every_command_that_runs() {
+fn every_running_command_warns_of_a_clock_without_timings() {
     let bench = Bench::with_trace();
     bench.write(
         "plan.toml",
@@ -62,7 +62,7 @@ const CONFIGURATION: &str = "\
 ";
 
 #[test]
-fn a_configuration_of_gpgpu_sim_runs_as_the_file_that_is_made_of_it() {
+fn gpgpu_sim_configuration_runs_as_its_converted_file() {
     let bench = Bench::with_trace();
     bench.write("gpgpusim.config", CONFIGURATION);
     bench.write("mine.toml", bench.output(&["machine", "show", "gpgpusim.config"]));

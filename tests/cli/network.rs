@@ -150,7 +150,7 @@ fn a_picture_that_cannot_be_written_leaves_nothing() {
 }
 
 #[test]
-fn nothing_is_told_of_the_work_on_standard_output() {
+fn standard_output_carries_only_results() {
     let bench = Bench::new();
     let ran: Ran = bench.run(&with(&["--rate", "0.1", "--format", "csv"]));
     assert!(ran.stderr.contains(" packets in "), "{ran:?}");

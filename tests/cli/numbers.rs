@@ -1,5 +1,5 @@
-//! What the model says of a small trace, to the last digit shown. The only numbers of the engine among
-//! these tests: accept them anew (`cargo insta review`) when the model changes on purpose.
+//! Results of a small trace, to the last printed digit. No other test of the command line has numbers of the engine:
+//! accept new ones (`cargo insta review`) when the model changes on purpose.
 
 use super::support::Bench;
 

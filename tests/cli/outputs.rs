@@ -57,7 +57,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn no_output_takes_the_place_of_another_file_of_the_command() {
+fn no_output_replaces_another_file_of_the_command() {
     let bench = bench();
     let cases = "
         capture --ptx k.ptx --kernel k --grid 1 --block 1 --arg buffer:u32[1] -o k.ptx

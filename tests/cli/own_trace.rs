@@ -15,7 +15,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// The page's log, with as many addresses as its second line says it has.
+/// Returns the page's log, with the number of addresses that its second line states.
 fn log(page: &str) -> String {
     let text = &blocks(page, "text")[0];
     let rest: String =
@@ -100,7 +100,7 @@ fn every_column_is_on_the_page_and_in_the_help() {
 }
 
 #[test]
-fn the_example_of_the_page_is_the_one_that_is_compiled() {
+fn example_on_the_page_is_the_compiled_one() {
     let example = repository().join("trace-format/examples/write_trace.rs");
     assert_eq!(blocks(&page(), "rust"), [fs::read_to_string(example).unwrap()]);
 }

@@ -99,7 +99,7 @@ fn options_choose_launches() {
 }
 
 #[test]
-fn the_status_of_the_program_is_that_of_the_capture() {
+fn capture_returns_the_status_of_the_program() {
     let Some(bench) = bench() else { return };
     let ran = capture(&bench, &["-o", "x.wmt"], "2", "7");
     assert_eq!(ran.status, Some(7), "{ran:?}");
@@ -123,7 +123,7 @@ fn a_check_lists_kernels_and_writes_nothing() {
     assert_eq!(value["kernels"][0]["launches"], 2);
 }
 
-/// Ctrl-C leaves the launches that had ended, though the program goes on.
+/// Ctrl-C keeps the finished launches, even if the program ignores it.
 #[test]
 fn an_interrupted_program_leaves_a_whole_trace() {
     let Some(bench) = bench() else { return };

@@ -30,7 +30,7 @@ fn a_query_prints_its_answer_in_the_format_asked_for() {
 }
 
 #[test]
-fn an_answer_is_written_as_the_name_of_the_file_says() {
+fn file_name_determines_the_answer_format() {
     let bench = bench();
     for name in ["a.csv", "a.json", "a.parquet", "a.arrow", "a.txt"] {
         let ran = bench.run(&["query", "results", RATES, "-o", name]);
@@ -111,7 +111,7 @@ fn what_is_wrong_with_a_query_is_said() {
 }
 
 #[test]
-fn what_is_no_number_is_null_and_lists_are_shown() {
+fn not_a_number_is_null_and_lists_are_shown() {
     let bench = bench();
     let csv = |sql: &str| bench.output(&["query", "results", sql, "--format", "csv"]);
     let wild =
@@ -167,7 +167,7 @@ fn every_question_of_the_analysis_page_has_an_answer() {
 
 #[cfg(unix)]
 #[test]
-fn queries_of_other_documents_have_answers_that_begin_with_a_value() {
+fn queries_of_all_pages_have_answers() {
     let bench = samples();
     let compare = "warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,fr-fcfs -o results";
     assert_eq!(shell(&bench, compare).status, Some(0));

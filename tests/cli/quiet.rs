@@ -3,7 +3,7 @@
 use super::support::Bench;
 
 #[test]
-fn a_quiet_command_says_nothing_of_how_it_went_and_prints_the_same() {
+fn quiet_changes_no_output() {
     let bench = Bench::with_trace();
     let compare: &[&str] = &["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs"];
     for command in [compare, &["run", "small.wmt"], &["man", "-o", "pages"]] {
@@ -18,7 +18,7 @@ fn a_quiet_command_says_nothing_of_how_it_went_and_prints_the_same() {
 }
 
 #[test]
-fn a_quiet_command_still_says_what_is_wrong_and_what_was_left_out() {
+fn quiet_keeps_warnings_and_errors() {
     let bench = Bench::with_trace();
     let stderr = |arguments: &[&str]| bench.run(&[arguments, &["--quiet"]].concat()).stderr;
     assert!(stderr(&["run", "absent.wmt"]).starts_with("error: "));

@@ -20,7 +20,7 @@ const TABLES: [&str; 11] = [
 ];
 
 #[test]
-fn what_is_not_asked_for_is_not_there_and_what_is_changes_nothing_else() {
+fn optional_recordings_are_independent() {
     let bench = Bench::with_trace();
     bench.output(&["run", "small.wmt", "-o", "plain"]);
     let all = ["--intervals", "100", "--requests", "all", "-o"];

@@ -31,7 +31,7 @@ fn read(bench: &Bench, name: &str) -> String {
 }
 
 #[test]
-fn the_page_is_one_file_beside_the_tables_and_asks_for_nothing() {
+fn report_is_one_self_contained_file() {
     let bench = bench();
     let said = report(&bench, &["results"]);
     assert!(said.contains("9 runs") && said.contains("results/report.html"), "{said}");
@@ -115,7 +115,7 @@ fn names_of_traces_are_no_markup() {
 }
 
 #[test]
-fn what_was_not_recorded_is_said_to_be_missing() {
+fn report_names_missing_recordings() {
     let bench = bench();
     report(&bench, &["results", "--markdown", "with.md"]);
     assert!(read(&bench, "with.md").contains("Percentiles are exact"));
@@ -149,7 +149,7 @@ fn shards_are_one_report() {
 }
 
 #[test]
-fn runs_that_are_not_alike_are_refused_or_marked() {
+fn incompatible_runs_are_refused_or_marked() {
     let bench = Bench::new();
     for (size, policy) in [("2^10", "fcfs"), ("2^9", "fr-fcfs")] {
         bench.generate("gather", &[("n", size)], "g.wmt");

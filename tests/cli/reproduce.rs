@@ -39,7 +39,7 @@ fn a_paper_is_run_and_set_beside_ours() {
     assert!(classes["ours_text"].as_str().unwrap().starts_with("LOA "), "{classes}");
     assert!(classes["verdict"].is_null() && classes["unit"].is_null());
 
-    // What it says is what the tables say: the mean over the machine as it is and five variants.
+    // The page agrees with the tables: the mean over the machine and its five variants.
     let variants = [
         "run.first_sm=0",
         "run.first_sm=10",
@@ -147,7 +147,7 @@ fn combinations_have_main_effects_and_interactions() {
 }
 
 #[test]
-fn what_there_is_is_listed_and_what_there_is_not_refused() {
+fn experiments_are_listed_and_unknown_ones_refused() {
     let bench = Bench::new();
     let list = bench.output(&["reproduce", "--list"]);
     for name in ["li2015", "owl2013", "calrs2015", "yuan2009", "warpedmc2023", "combined", "survey"]
@@ -163,7 +163,7 @@ fn what_there_is_is_listed_and_what_there_is_not_refused() {
 
 /// An embedding's CTA needs more registers than an SM of that machine has.
 #[test]
-fn what_cannot_run_on_the_machine_is_left_out_and_named() {
+fn workloads_that_do_not_fit_are_skipped_and_named() {
     let bench = bench();
     bench.generate("embedding", &[], "embedding.wmt");
     let arguments = ["reproduce", "yuan2009", "add.wmt", "embedding.wmt", "--quick", "-o", "out"];
@@ -191,7 +191,7 @@ fn captured(bench: &Bench) {
 }
 
 #[test]
-fn the_papers_programs_come_from_a_folder_and_what_is_missing_is_named() {
+fn programs_come_from_a_folder_and_missing_ones_are_named() {
     let bench = bench();
     captured(&bench);
     let arguments = ["reproduce", "li2015", "--quick", "--programs", "captured", "-o", "out"];
@@ -210,7 +210,7 @@ fn the_papers_programs_come_from_a_folder_and_what_is_missing_is_named() {
 }
 
 #[test]
-fn a_papers_programs_are_listed_with_what_captures_them() {
+fn programs_are_listed_with_their_capture_commands() {
     let bench = Bench::new();
     let list = bench.output(&["reproduce", "li2015", "--list", "--size", "paper"]);
     let line = |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap_or_default();

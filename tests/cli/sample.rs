@@ -48,7 +48,7 @@ fn kernels_and_ctas_are_taken_by_number() {
 }
 
 #[test]
-fn a_part_says_what_it_is_of_and_by_which_command() {
+fn part_records_its_origin_and_command() {
     let bench = bench();
     let sample = ["sample", "bfs.wmt", "-o", "part.wmt", "--kernels", "2..", "--fraction", "25%"];
     bench.output(&[&sample[..], &["--run", "2", "--at-least", "4", "--seed", "7"]].concat());
@@ -79,7 +79,7 @@ fn a_part_replays_is_classified_and_exported() {
 }
 
 #[test]
-fn a_sample_shows_what_it_says_beside_what_is_true() {
+fn sample_shows_estimates_beside_true_values() {
     let bench = bench();
     let sample = ["sample", "bfs.wmt", "-o", "small.wmt", "--fraction", "50%", "--run", "1"];
     let table = bench.output(&sample);
@@ -148,9 +148,9 @@ fn samples_that_fill_the_machine_have_intervals() {
     }
 }
 
-/// What chance alone would give is no interval for the whole.
+/// Sampling error alone is no confidence interval of the whole run.
 #[test]
-fn samples_that_do_not_fill_the_machine_say_so_in_place_of_an_interval() {
+fn samples_too_small_for_the_machine_have_no_interval() {
     let bench = bench();
     let reason = "the samples of 2 of 2 kernels do not fill the machine twice";
     let three = ["--set", "sm.count=3", "--set", "sm.max_ctas=2"];
@@ -194,7 +194,7 @@ fn a_sample_of_all_that_is_selected_is_simulated_once() {
 }
 
 #[test]
-fn samples_that_are_more_work_than_the_whole_are_told_of() {
+fn oversized_samples_are_reported() {
     let ran = bench().run(&with(&SMALL));
     let note = "note: the samples and their halves hold 3.8 times the CTAs that are selected";
     assert!(ran.stderr.contains(note), "{ran:?}");
@@ -216,7 +216,7 @@ fn estimates_are_the_same_with_any_number_of_jobs_and_in_every_format() {
 
 /// The full run is the one that `run` makes of the selected part, on the machine asked for.
 #[test]
-fn the_full_run_is_of_what_is_selected_on_the_machine_asked_for() {
+fn full_run_uses_the_selection_and_the_machine() {
     let bench = bench();
     let machine = ["--machine", "calrs2015", "--dram-scheduler", "fcfs", "--set", "sm.count=6"];
     let rows: Vec<Row> = serde_json::from_str(

@@ -81,7 +81,7 @@ fn a_part_made_anew_leaves_the_rest_in_the_manifest() {
 }
 
 #[test]
-fn nothing_is_begun_that_cannot_be_finished() {
+fn unwritable_outputs_fail_before_any_work() {
     let bench = with_suite();
     let refusal = |arguments: &[&str]| {
         let ran = bench.run(&[&["generate", "suite"], arguments].concat());

@@ -13,7 +13,7 @@ pub struct Bench {
     dir: TempDir,
 }
 
-/// What the program did.
+/// Outcome of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub status: Option<i32>,

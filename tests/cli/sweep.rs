@@ -147,7 +147,7 @@ fn a_dry_run_lists_the_cells_and_runs_none() {
 }
 
 #[test]
-fn another_plan_leaves_the_cells_of_the_first_out_of_the_tables() {
+fn changed_plan_drops_cells_of_the_old_one() {
     let bench = bench();
     sweep(&bench, &[]);
     let first = tables(&bench, "results");
@@ -166,7 +166,7 @@ fn another_plan_leaves_the_cells_of_the_first_out_of_the_tables() {
 }
 
 #[test]
-fn cells_without_the_rows_that_are_asked_for_now_are_run_again() {
+fn cells_without_requested_recordings_are_rerun() {
     let bench = bench();
     bench.write("plan.toml", PLAN.replace("loads = true", ""));
     sweep(&bench, &[]);
@@ -182,7 +182,7 @@ fn cells_without_the_rows_that_are_asked_for_now_are_run_again() {
 }
 
 #[test]
-fn a_run_of_which_a_file_is_gone_is_made_again() {
+fn run_with_a_missing_file_is_rerun() {
     let bench = bench();
     sweep(&bench, &[]);
     let whole = tables(&bench, "results");
@@ -199,7 +199,7 @@ fn a_run_of_which_a_file_is_gone_is_made_again() {
 }
 
 #[test]
-fn a_trace_that_is_named_twice_is_taken_once_by_its_name() {
+fn trace_listed_twice_runs_once() {
     let bench = bench();
     bench
         .write("plan.toml", PLAN.replace("\"*.wmt\"", "\"small.wmt\", \"*.wmt\", \"./small.wmt\""));
@@ -209,7 +209,7 @@ fn a_trace_that_is_named_twice_is_taken_once_by_its_name() {
 }
 
 #[test]
-fn a_cell_that_fails_does_not_stop_the_others_and_is_tried_again() {
+fn failed_cell_stops_no_other_and_is_retried() {
     let bench = bench();
     let whole = fs::read(bench.path("small.wmt")).unwrap();
     let mut damaged = whole.clone();
@@ -242,7 +242,7 @@ fn of_many_reasons_the_first_are_named() {
 }
 
 #[test]
-fn cells_that_do_not_fit_are_refused_all_at_once_or_left_out() {
+fn invalid_cells_are_refused_together_or_skipped() {
     let bench = bench();
     let plan = PLAN.replace(
         "[policies]",
@@ -333,7 +333,7 @@ fn slips_in_a_plan_are_refused_with_their_place() {
 }
 
 #[test]
-fn parameters_are_compared_with_the_first_and_cases_with_the_one_that_is_named() {
+fn parameters_compare_with_the_first_value_and_cases_with_the_named_one() {
     let bench = bench();
     let parameters = "[parameters]\n'dram.read_queue' = [8, 64]";
     bench.write("plan.toml", format!("traces = ['small.wmt']\n{parameters}"));
@@ -399,7 +399,7 @@ fn suites_are_generated_where_they_are_missing() {
 }
 
 #[test]
-fn a_directory_is_written_by_one_at_a_time_and_not_over_other_results() {
+fn results_directory_has_one_writer() {
     let bench = bench();
     fs::create_dir(bench.path("results")).unwrap();
     let lock = fs::File::create(bench.path("results/.lock")).unwrap();

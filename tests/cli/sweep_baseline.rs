@@ -1,4 +1,4 @@
-//! What the cells of a sweep are compared with, and plans in which nothing could be.
+//! Baselines of a sweep's cells, and plans without a baseline.
 
 use super::support::{Bench, Ran};
 use super::sweep::bench;
@@ -10,7 +10,7 @@ fn sweep(bench: &Bench, plan: &str, options: &[&str]) -> Ran {
 
 /// A case leaves to each machine what it does not name, and these differ in their own warp schedulers.
 #[test]
-fn a_case_is_compared_with_on_each_machine_with_what_that_has() {
+fn case_baseline_applies_per_machine() {
     let bench = bench();
     let plan = "machines = ['li2015', 'owl2013']
         baseline = 'plain'
@@ -83,7 +83,7 @@ fn one_at_a_time_all_are_compared_with_one_point() {
 }
 
 #[test]
-fn a_comparison_without_overrides_is_told_from_a_policy_called_none() {
+fn no_override_differs_from_a_policy_named_none() {
     let bench = bench();
     let plan = "baseline = 'plain'
         [[cases]]
@@ -97,7 +97,7 @@ fn a_comparison_without_overrides_is_told_from_a_policy_called_none() {
 }
 
 #[test]
-fn a_plan_in_which_nothing_can_be_compared_with_the_baseline_is_refused_before_it_runs() {
+fn plan_without_comparable_runs_is_refused_early() {
     let bench = bench();
     let refuses = |plan: &str, parts: &[&str]| {
         let ran = sweep(&bench, plan, &[]);

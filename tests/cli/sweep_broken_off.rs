@@ -43,10 +43,9 @@ fn cells(results: &Path) -> BTreeMap<String, u64> {
     names_in(&cells).into_iter().map(inode).collect()
 }
 
-/// Whatever is going on when the signal comes, running again ends with the tables of a sweep that nothing disturbed, and
-/// no cell that had been finished is run a second time.
+/// A sweep killed at any moment and run again leaves the tables of an undisturbed sweep, and repeats no finished cell.
 #[test]
-fn killed_at_twenty_moments_it_ends_as_if_it_had_not_been() {
+fn sweep_survives_kills_at_twenty_moments() {
     let bench = bench();
     bench.write("plan.toml", PLAN);
     bench.output(&["sweep", "plan.toml", "-o", "undisturbed"]);
@@ -83,7 +82,7 @@ fn killed_at_twenty_moments_it_ends_as_if_it_had_not_been() {
 /// Each run is made again with its loads, and killed in between: what can be read has the loads of all its runs, and no
 /// run is lost that had been finished.
 #[test]
-fn killed_after_its_plan_changed_it_is_no_mixture_and_loses_nothing() {
+fn kill_after_a_changed_plan_leaves_no_mixture() {
     let bench = bench();
     let without = PLAN.replace("loads = true", "");
     bench.write("plan.toml", &without);
@@ -145,7 +144,7 @@ fn assert_nothing_looks_whole(bench: &Bench) {
 }
 
 #[test]
-fn a_directory_that_vanishes_or_is_replaced_ends_the_sweep_with_an_error() {
+fn vanished_or_replaced_directory_ends_the_sweep() {
     for is_replaced in [false, true] {
         let (bench, ran) = disturbed(|results| {
             fs::rename(results, results.with_file_name("away")).unwrap();
@@ -205,7 +204,7 @@ fn on_a_full_disk_the_finished_cells_stay() {
 
 /// File names are relative to the plan's folder; they distinguish two traces of the same name.
 #[test]
-fn gone_on_with_from_another_folder_it_ends_the_same() {
+fn resumed_from_another_folder_sweep_ends_the_same() {
     let bench = bench();
     let elsewhere = bench.path("sub/elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
@@ -224,7 +223,7 @@ fn gone_on_with_from_another_folder_it_ends_the_same() {
 }
 
 #[test]
-fn gone_on_with_after_files_have_moved_it_names_them_where_they_are() {
+fn resumed_after_files_moved_sweep_names_new_paths() {
     let bench = with_a_shard();
     fs::create_dir(bench.path("moved")).unwrap();
     for name in ["small.wmt", "gather.wmt"] {
@@ -241,7 +240,7 @@ fn gone_on_with_after_files_have_moved_it_names_them_where_they_are() {
 }
 
 #[test]
-fn ctrl_c_keeps_the_finished_cells_and_says_how_to_go_on() {
+fn ctrl_c_keeps_finished_cells_and_explains_resuming() {
     let bench = with_a_shard();
     // It keeps the engine busy until it is interrupted.
     bench.generate("pointer-chase", &[("hops", "2^17"), ("nodes", "2^14")], "long.wmt");

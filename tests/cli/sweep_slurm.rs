@@ -71,7 +71,7 @@ const SCANCEL: &str = r#"#!/bin/sh
 cd "$FAKE_SLURM" && echo "$*" >> cancelled && rm -f queue/*
 "#;
 
-/// Two traces, of which one takes a while, a plan of eight cells, and the commands of Slurm.
+/// A plan of eight cells over a short and a long trace, and the commands of Slurm.
 struct Cluster {
     bench: Bench,
 }
@@ -157,7 +157,7 @@ fn ended(child: Child) -> Ran {
 }
 
 #[test]
-fn tasks_that_die_or_never_begin_are_submitted_again_and_the_tables_are_those_of_one_process() {
+fn lost_tasks_are_resubmitted_and_tables_are_unchanged() {
     let cluster = Cluster::new();
     cluster.say("dies_1", "");
     cluster.say("never_2", "");
@@ -188,7 +188,7 @@ fn tasks_that_die_or_never_begin_are_submitted_again_and_the_tables_are_those_of
 }
 
 #[test]
-fn killed_while_it_waits_it_finds_its_tasks_again() {
+fn killed_sweep_finds_its_tasks_again() {
     let cluster = Cluster::new();
     cluster.say("held", "");
     let mut first = cluster.start();
@@ -252,7 +252,7 @@ fn ctrl_c_cancels_the_tasks_and_keeps_what_they_had_finished() {
 }
 
 #[test]
-fn a_task_that_never_finishes_a_cell_is_given_up_and_its_log_is_shown() {
+fn hopeless_task_is_given_up_with_its_log() {
     let cluster = Cluster::new();
     cluster.say("broken", "");
     let ran = cluster.run(&[]);
@@ -271,7 +271,7 @@ fn a_task_that_never_finishes_a_cell_is_given_up_and_its_log_is_shown() {
 }
 
 #[test]
-fn what_slurm_refuses_is_said_in_its_words() {
+fn refusals_of_slurm_are_quoted() {
     let cluster = Cluster::new();
     cluster.say("refused", "sbatch: error: invalid partition specified: none\n");
     let ran = cluster.run(&["--partition", "none"]);
@@ -287,7 +287,7 @@ fn what_slurm_refuses_is_said_in_its_words() {
 }
 
 #[test]
-fn a_dry_run_prints_the_script_of_what_is_missing_and_submits_nothing() {
+fn dry_run_prints_the_script_of_missing_cells() {
     let cluster = Cluster::new();
     let options = ["--dry-run", "--cpus", "3", "--time", "2:00:00", "--sbatch-option=--nice"];
     let ran = cluster.run(&options);

@@ -72,7 +72,7 @@ fn every_event_has_its_place_and_slices_of_a_track_lie_behind_or_within_each_oth
 }
 
 #[test]
-fn loads_and_rows_are_those_of_the_tables_and_the_command_log() {
+fn timeline_matches_tables_and_command_log() {
     let bench = with_gather();
     let arguments =
         ["run", "gather.wmt", "--timeline", "t.json", "-o", "r", "--command-log", "log.csv"];
@@ -104,7 +104,7 @@ fn loads_and_rows_are_those_of_the_tables_and_the_command_log() {
 }
 
 #[test]
-fn a_window_holds_what_is_in_it_and_the_same_run_gives_the_same_bytes() {
+fn timeline_window_is_exact_and_deterministic() {
     let bench = with_gather();
     let run = |name: &str| {
         bench.output(&["run", "gather.wmt", "--timeline", name, "--timeline-window", "300..400"]);
@@ -128,7 +128,7 @@ fn a_window_holds_what_is_in_it_and_the_same_run_gives_the_same_bytes() {
 }
 
 #[test]
-fn many_events_end_the_window_earlier_and_say_so() {
+fn event_limit_ends_the_window_with_a_note() {
     let bench = with_gather();
     let arguments = ["run", "gather.wmt", "--timeline", "t.json", "--timeline-events", "500"];
     let ran = bench.run(&arguments);

@@ -25,7 +25,7 @@ fn a_directory_that_holds_results_already() {
 }
 
 #[test]
-fn a_reader_that_has_gone_away_is_no_error() {
+fn closed_pipe_is_no_error() {
     let bench = Bench::with_trace();
     for arguments in [&["list"][..], &["info", "small.wmt"], &["run", "small.wmt"]] {
         let (reader, writer) = io::pipe().unwrap();

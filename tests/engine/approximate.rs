@@ -33,7 +33,7 @@ fn launches(result: &RunResult) -> Vec<(u32, u32, u32)> {
 }
 
 #[test]
-fn where_launches_repeat_to_the_cycle_the_counts_are_those_of_all() {
+fn identical_launches_extrapolate_exactly() {
     // The period of the last has no time until another starts, so that it stands for none.
     let last = mixed(1, 2, 1 << 12);
     let file = write(&[vec![mixed(6, 8, 1 << 14); LAUNCHES], vec![last]].concat());
@@ -57,7 +57,7 @@ fn where_launches_repeat_to_the_cycle_the_counts_are_those_of_all() {
 }
 
 #[test]
-fn a_kernel_that_is_launched_once_counts_once() {
+fn single_launches_are_not_extrapolated() {
     let other = mixed(2, 3, 1 << 16);
     let kernels = [vec![mixed(6, 8, 1 << 14); 6], vec![other], vec![mixed(6, 8, 1 << 14); 3]];
     let file = write(&kernels.concat());
@@ -69,7 +69,7 @@ fn a_kernel_that_is_launched_once_counts_once() {
 
 /// Stores are under way when the next launch begins.
 #[test]
-fn what_memory_has_not_finished_for_a_launch_is_no_trouble() {
+fn outstanding_memory_of_a_launch_does_not_disturb_extrapolation() {
     let kernel: Kernel = mixed(20, 20, 1 << 22);
     let file = write(&vec![kernel; 7]);
     for overrides in

@@ -1,4 +1,4 @@
-//! What a dependent load costs, from the configuration alone: `docs/validation.md` has the formulas.
+//! Latency of a dependent load in closed form, from the configuration alone: `docs/validation.md` has the formulas.
 
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
@@ -179,7 +179,7 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     (column + u64::from(transfer)) * p.dram
 }
 
-/// Addresses of successive loads of which each but the first finds its data at `place`.
+/// Returns addresses of successive loads; each but the first finds its data at `place`.
 fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
     let map = machine.address_map().unwrap();
     let lines = (0..1u64 << 26).map(|line| line * 128);
@@ -317,7 +317,7 @@ fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
 
 /// Every store and every atomic is a write of DRAM, every load and every atomic a read.
 #[test]
-fn without_a_cache_dram_reads_and_writes_what_the_sms_ask() {
+fn uncached_dram_traffic_equals_sm_traffic() {
     let file = write(&[mixed(6, 10, 1 << 18)]);
     for preset in preset_names() {
         let machine = machine(preset, &["l2.enabled=false", "l1.enabled=false"]);

@@ -13,7 +13,7 @@ const LATENCY: u64 = 20;
 const BARRIER: u64 = 9;
 const SHARED: u64 = 11;
 
-/// Two GPCs of two SMs, of which each holds one CTA.
+/// Two GPCs of two SMs; each SM holds one CTA.
 fn four_sms(overrides: &[&str]) -> Machine {
     let keys = [
         "sm.count=4",
@@ -54,7 +54,7 @@ fn kernel(clusters: Vec<Vec<Warp>>) -> Kernel {
     Kernel { cluster: Some([size, 1, 1]), ctas, ..Kernel::default() }
 }
 
-/// The same steps so many times.
+/// Repeats the steps `count` times.
 fn times(count: usize, steps: &[Step]) -> Warp {
     (0..count).flat_map(|_| steps.to_vec()).collect()
 }
@@ -124,7 +124,7 @@ fn cost_of(machine: &Machine, step: &Step) -> u64 {
 }
 
 #[test]
-fn a_load_from_another_sm_takes_the_way_there_the_banks_and_the_way_back() {
+fn remote_shared_load_pays_both_crossings_and_the_banks() {
     // The unit works on it in the cycle of its issue.
     let own = cost_of(&four_sms(&[]), &chained(0));
     assert_eq!(own, SHARED);
@@ -186,7 +186,7 @@ fn the_banks_serve_messages_and_the_own_warps_in_turn() {
 }
 
 #[test]
-fn those_who_send_to_one_sm_share_what_it_can_take() {
+fn senders_share_the_bandwidth_of_one_sm() {
     let keys = ["cluster.gpcs=1"];
     let machine = four_sms(&keys);
     let store = |rank| Step::Memory(access(Kind::Store, rank, 32, 4));
@@ -214,7 +214,7 @@ fn a_fence_waits_until_stores_have_come() {
         };
         (with(30) - with(10)) / 20
     };
-    // What is behind the fence issues when the answer is there.
+    // The instruction behind the fence issues on the reply.
     assert_eq!(step(Kind::Store), round_trip);
 }
 
@@ -242,7 +242,7 @@ fn the_barrier_lets_all_go_when_the_last_has_arrived() {
 
 /// Work between arrival and wait is done while others are on their way.
 #[test]
-fn a_warp_goes_on_between_arrival_and_wait() {
+fn warp_runs_between_arrival_and_wait() {
     let machine = four_sms(&["cluster.barrier_latency=500"]);
     let compute = Step::Compute { class: OpClass::Integer, dest: 1, source: 1 };
     let work = |count| times(count, from_ref(&compute));
@@ -255,7 +255,7 @@ fn a_warp_goes_on_between_arrival_and_wait() {
 }
 
 #[test]
-fn no_barrier_waits_for_warps_and_ctas_that_have_ended() {
+fn barriers_ignore_ended_warps_and_ctas() {
     let machine = four_sms(&[]);
     let twice: Warp = times(2, &meet());
     for others in [vec![], vec![Step::Exit], meet().to_vec()] {
@@ -308,7 +308,7 @@ fn all_of_a_cluster_run_in_one_gpc_at_the_same_time() {
 }
 
 #[test]
-fn every_cta_scheduler_starts_clusters_whole() {
+fn every_cta_scheduler_launches_whole_clusters() {
     let policies = [
         "round-robin",
         "depth-first",
@@ -326,7 +326,7 @@ fn every_cta_scheduler_starts_clusters_whole() {
 }
 
 #[test]
-fn kernels_of_two_streams_do_not_wait_for_halves_of_each_others_clusters() {
+fn concurrent_kernels_do_not_deadlock_on_partial_clusters() {
     let machine = four_sms(&["run.concurrent_kernels=true", "sm.max_ctas=2"]);
     let second = Kernel { stream: 1, ..exchange(9) };
     let result = run(&machine, &write(&[exchange(9), second]).trace);
@@ -339,7 +339,7 @@ fn error(machine: &Machine, kernel: Kernel) -> String {
 }
 
 #[test]
-fn a_cluster_that_fits_nowhere_is_refused_before_the_run() {
+fn oversized_cluster_is_refused_before_the_run() {
     let text = error(&machine("v100", &[]), exchange(1));
     assert!(
         text.contains("launches clusters of 2 CTAs but machine `v100` has no clusters"),
@@ -357,7 +357,7 @@ fn sum(result: &RunResult, of: fn(&warpmem::gpu::results::SmResult) -> u64) -> u
 }
 
 #[test]
-fn messages_and_their_data_are_counted_where_they_are_sent() {
+fn messages_are_counted_at_the_sender() {
     let result = |step| {
         let kernel = kernel(vec![vec![vec![step], vec![]]]);
         let result = run(&four_sms(&[]), &write(&[kernel]).trace);

@@ -25,9 +25,8 @@ type Pair = [(usize, usize); 2];
 /// A choice for every slot.
 type Row = Vec<usize>;
 
-/// Rows in which every two choices of different slots stand together at least once, for slots with so many choices each.
-/// Each row begins with the first pair that is missing, and takes for the other slots, one after the other, the
-/// choice that brings most missing pairs.
+/// Returns a pairwise covering array: every two choices of different slots share a row. `sizes` are the choices of each
+/// slot. Each row starts from the first uncovered pair; each further slot takes the choice that covers the most pairs.
 fn covering_array(sizes: &[usize]) -> Vec<Row> {
     let mut missing = all_pairs(sizes);
     let mut rows = Vec::new();
@@ -203,7 +202,7 @@ fn assert_sound(result: &RunResult, trace: &Trace, context: &str) {
     assert!(result.kernels.iter().all(|kernel| kernel.counts.is_some()), "{context}");
 }
 
-/// Runs in which units have a turn in every cycle are slow: one of so many is.
+/// One run in this many steps every unit in every cycle, which is slow.
 const POLLED: usize = 4;
 
 #[test]
@@ -240,9 +239,9 @@ fn every_two_policies_run_together() {
     }
 }
 
-/// What the combinations are for is in their runs.
+/// The runs exercise every level of the hierarchy.
 #[test]
-fn a_combination_misses_everywhere() {
+fn combinations_miss_in_every_level() {
     let slots = slots();
     let file = write(&kernels());
     let result = run(&combination(&slots, &vec![0; slots.len()]).0, &file.trace);

@@ -10,7 +10,7 @@ use warpmem_trace::{CacheOp, Kind};
 
 const LINK: u64 = 40;
 
-/// Two SMs, one of each partition, and loads that pass L1 by.
+/// Two SMs, one in each partition, and loads that bypass L1.
 fn two_sms(overrides: &[&str]) -> Machine {
     let keys = [
         "sm.count=2",
@@ -30,7 +30,7 @@ fn lines(machine: &Machine, near: bool, count: usize) -> Vec<u64> {
     lines.filter(|&line| is_near(machine, map.locate(line).slice) == near).take(count).collect()
 }
 
-/// What an SM does in a kernel of its own: one lane, one sector each time.
+/// The accesses of one SM in its own kernel: one lane, one sector each.
 #[derive(Clone, Copy)]
 struct Turn {
     sm: usize,
@@ -129,7 +129,7 @@ fn a_change_from_afar_passes_the_twin_and_drops_its_copy() {
 }
 
 #[test]
-fn a_sector_that_a_store_overtakes_is_not_kept() {
+fn overtaken_sector_is_not_replicated() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
     let access = |kind| {
@@ -164,7 +164,7 @@ fn a_copy_takes_a_place_and_is_replaced_like_a_line() {
 }
 
 #[test]
-fn a_copy_is_not_kept_where_all_lines_of_its_set_wait_for_dram() {
+fn full_set_of_pending_lines_replicates_nothing() {
     let misses = |ways: u64| {
         let (size, ways) =
             (format!("l2.cache.size_bytes={}", 128 * ways), format!("l2.cache.ways={ways}"));
@@ -201,7 +201,7 @@ fn twins_take_turns_at_the_tags() {
     simulate(&machine, &write(&[kernel]).trace, &mut rows, &mut NoProgress).unwrap();
     let end = |sm| rows.warps.iter().filter(|row| row.sm == sm).map(|row| row.end_cycle).max();
     let (far, near) = (end(0).unwrap(), end(1).unwrap());
-    // Whoever went first throughout would be done in half of the time.
+    // With fixed priority, one SM would finish in half the time.
     assert!(4 * far.abs_diff(near) < far, "{far} and {near}");
 }
 
@@ -236,7 +236,7 @@ fn a_load_without_a_copy_costs_both_links() {
     assert_eq!(without - with, 1 + way(header) + way(data) + u64::from(fill + reply));
 }
 
-/// Every sector that DRAM gives passes one slice, whoever asks, and each is read once though both partitions have it.
+/// Every sector that DRAM returns passes its home slice, and DRAM is read once though both partitions hold the sector.
 #[test]
 fn dram_is_read_once_for_both_partitions() {
     let kernel = loads([8, 4, 8], |warp, step, lane| (warp % 4 * 8 + step) * 128 + 4 * lane);
@@ -246,7 +246,7 @@ fn dram_is_read_once_for_both_partitions() {
 }
 
 #[test]
-fn links_of_one_flit_in_many_cycles_hold_far_reads_back() {
+fn narrow_partition_link_throttles_remote_reads() {
     let kernel = |machine: &Machine| {
         let far = lines(machine, false, 256);
         let load = |line: &u64| {

@@ -1,4 +1,4 @@
-//! CTA schedulers in whole machines: what they learn of SMs, and what SMs are told.
+//! CTA schedulers in whole machines: their view of the SMs and their orders to them.
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
@@ -63,7 +63,7 @@ fn one_sm(policy: &str, overrides: &[&str]) -> Machine {
 }
 
 #[test]
-fn ctas_that_only_wait_for_memory_pause_but_for_the_oldest() {
+fn memory_stalled_ctas_pause_except_the_oldest() {
     let policy = "dyncta(period=500,t_idle=100000,t_mem_low=0,t_mem_high=10)";
     let (result, rows) =
         run(&one_sm(policy, &[]), (0..4).map(|cta| vec![chase(cta, 12)]).collect());
@@ -100,10 +100,9 @@ fn sms_without_a_warp_in_a_kernel_get_more() {
     );
 }
 
-/// Four CTAs of as many instructions: a greedy scheduler has most of the second left when the first ends, a fair one
-/// nothing of any.
+/// Four equal CTAs: when the first ends, a greedy scheduler has most of the second left, a fair one nothing.
 #[test]
-fn a_limit_follows_what_each_cta_has_issued() {
+fn cta_limit_follows_the_instructions_issued_per_cta() {
     let ctas: Vec<Vec<Warp>> = (0..12).map(|_| vec![independent(200)]).collect();
     for (scheduler, limit) in [("gto", 2), ("lrr", 4)] {
         let scheduler = format!("policy.warp_scheduler={scheduler}");
@@ -126,10 +125,9 @@ fn every_cta_runs_under_every_scheduler() {
     }
 }
 
-/// Whatever a warp scheduler holds back, and for whatever it waits: warps that pause neither block it nor need a turn that
-/// the SM does not ask for.
+/// Under every warp scheduler, paused warps neither block the others nor need a step that the SM does not request.
 #[test]
-fn ctas_pause_and_go_on_under_every_warp_scheduler() {
+fn ctas_pause_and_resume_under_every_warp_scheduler() {
     let few = ["two-level(warps=2)", "two-level-active(warps=2)", "swl(warps=1)"];
     let file = write(&[mixed(16, 10, 1 << 18)]);
     for scheduler in WARP_SCHEDULERS.names().chain(few) {

@@ -10,7 +10,7 @@ use warpmem::machine::{Machine, preset_names};
 use warpmem_trace::{Codec, WriterOptions};
 
 #[test]
-fn runs_side_by_side_do_not_disturb_each_other() {
+fn concurrent_runs_are_independent() {
     let file = write(&[mixed(4, 8, 1 << 20), mixed(2, 4, 1 << 16)]);
     let presets: Vec<_> = preset_names().map(|preset| machine(preset, &[])).collect();
     let alone: Vec<_> = presets.iter().map(|machine| run(machine, &file.trace)).collect();
@@ -68,9 +68,9 @@ fn the_number_of_threads_does_not_matter() {
     }
 }
 
-/// What is stepped by one thread, part by part, is what threads step side by side.
+/// One thread steps the parts in sequence exactly as several threads step them in parallel.
 #[test]
-fn windows_show_how_evenly_the_work_falls_on_the_parts() {
+fn windows_show_the_balance_of_the_parts() {
     let file = write(&[mixed(120, 4, 1 << 22)]);
     let machine = machine("v100", &[]);
     let alone = run(&machine, &file.trace);
@@ -87,7 +87,7 @@ fn windows_show_how_evenly_the_work_falls_on_the_parts() {
 
 /// A unit does as much in the steps that it asks for as where it is stepped in every cycle.
 #[test]
-fn steps_that_change_something_are_those_that_are_asked_for() {
+fn units_request_every_step_that_changes_state() {
     let file = write(&[mixed(30, 6, 1 << 20)]);
     for preset in ["li2015", "v100", "a100"] {
         let machine = machine(preset, &["sm.count=4"]);

@@ -17,7 +17,7 @@ fn issued(result: &RunResult) -> Vec<u64> {
 }
 
 #[test]
-fn a_launch_ends_once_it_has_issued_so_many_instructions_and_the_next_begins() {
+fn instruction_limit_ends_a_launch_and_starts_the_next() {
     let result = limited(200, &[]);
     let &[first, short, last] = issued(&result).as_slice() else { panic!("three kernels") };
     // Beyond the limit there are the records that warps are at.
@@ -41,7 +41,7 @@ fn all_that_was_sent_comes_back() {
 }
 
 #[test]
-fn a_limit_that_is_not_reached_changes_nothing() {
+fn unreached_instruction_limit_changes_nothing() {
     let file = write(&[mixed(4, 8, 1 << 20), mixed(2, 4, 1 << 16)]);
     let of = |limit: &str| run(&machine("li2015", &[limit]), &file.trace);
     let whole = of("run.launch_instructions=0");

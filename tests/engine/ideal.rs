@@ -93,8 +93,7 @@ fn traces() -> [(&'static str, Kernel); 4] {
     ]
 }
 
-/// Core cycles with each ideal mode, on every preset with every trace: what is told is which, the cycles of the machine as
-/// configured, and of the ideal one.
+/// Runs every trace on every preset, as configured and with each ideal mode; `check` gets a label and both cycle counts.
 fn compare(ideals: &[&str], overrides: &[&str], check: impl Fn(&str, u64, u64)) {
     for (name, kernel) in traces() {
         let file = write(&[kernel]);
@@ -120,9 +119,9 @@ fn no_perfect_memory_is_slower_behind_a_network_without_contention() {
     });
 }
 
-/// What comes sooner comes to DRAM in another order, which may be a little worse.
+/// Earlier requests reach DRAM in a different order, which may be slightly worse.
 #[test]
-fn no_network_without_limits_is_slower_by_more_than_the_order_at_dram() {
+fn ideal_network_loses_at_most_the_effect_of_dram_order() {
     compare(&["perfect-l1", "infinite-bandwidth-noc"], &[], |what, configured, ideal| {
         let bound = if what.starts_with("perfect-l1") { configured } else { configured * 21 / 20 };
         assert!(ideal <= bound, "{what}: {ideal} cycles, {configured} as configured");

@@ -1,4 +1,4 @@
-//! What arbitration in the network does to DRAM rows, through whole machines.
+//! Effect of network arbitration on DRAM row locality, in whole machines.
 
 use crate::trace::{Access, Kernel, Step, TraceFile, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
@@ -45,7 +45,7 @@ fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
     write(&[Kernel { ctas: rows.iter().map(cta).collect(), ..Kernel::default() }])
 }
 
-/// Rows in the order in which they are opened.
+/// Returns rows in the order of their activations.
 fn opened(machine: &Machine, rows: &[&[u32]]) -> Vec<u32> {
     let file = row_by_row(machine, rows);
     let (_, logs) = simulate_with_commands(machine, &file.trace).unwrap();
@@ -125,7 +125,7 @@ fn tiles() -> TraceFile {
 }
 
 #[test]
-fn sms_that_walk_the_channels_in_step_form_a_convoy_that_a_hash_of_the_slices_breaks_up() {
+fn slice_hash_breaks_up_a_convoy_of_sms() {
     let file = tiles();
     let ideal = |hash: &str| {
         let hash = format!("dram.address.partition_hash={hash}");
@@ -165,7 +165,7 @@ fn packets(policies: &[&str], file: &TraceFile) -> [u64; 2] {
 }
 
 #[test]
-fn under_every_rule_and_allocator_all_that_was_asked_for_comes_back() {
+fn every_arbiter_and_allocator_returns_every_reply() {
     let file = write(&[mixed(12, 5, 1 << 18)]);
     let expected = packets(&[], &file);
     assert!(expected[1] > 0);
@@ -191,7 +191,7 @@ fn chance_goes_the_same_way_again() {
 }
 
 #[test]
-fn an_allocator_that_does_not_exist_is_refused_with_those_that_do() {
+fn unknown_allocator_error_lists_the_known_ones() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let error = |allocator: &str| {
         let machine = machine("li2015", &[&format!("network.allocator={allocator}")]);

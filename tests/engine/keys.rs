@@ -44,7 +44,7 @@ const fn of(preset: &'static str, change: &'static str) -> Change {
 const REFRESHED_BANK_BY_BANK: &str =
     "dram.timing.trefipb=100 dram.timing.trfcpb=50 dram.timing.trrefd=10 dram.power.idd5pb=500";
 
-/// What lines with sectors need.
+/// Override that sectored lines require.
 const SECTORED: &str = "l2.cache.write_allocate=fetch-on-write";
 
 /// Energies that can be scaled.
@@ -287,8 +287,8 @@ const CHANGES: &[Change] = &[
     within(WITH_ENERGIES, "energy.constant_permille=500"),
 ];
 
-/// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by,
-/// lines that are to be kept in L2, a barrier: what [`mixed`] does not have.
+/// Instructions that [`mixed`] lacks: compute of every class, constant and shared loads, lanes that reduce to one
+/// address, a copy that bypasses L1, evict-last lines, a barrier.
 fn on_chip() -> Kernel {
     let access = |kind, space, stride: u64| {
         let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());

@@ -7,7 +7,7 @@ use warpmem_trace::{Eviction, Kind, L2Policy};
 /// Lines of L2, all in one set.
 const LINES: u64 = 16;
 
-/// What an access says of its lines.
+/// Eviction policy of an access.
 type Policy = Option<L2Policy>;
 
 fn all(eviction: Eviction) -> Policy {
@@ -31,7 +31,7 @@ fn reads(policy: Policy, lines: impl IntoIterator<Item = u64>) -> Warp {
     chase(Kind::Load, policy, lines)
 }
 
-/// Misses of reads in an L2 of one slice that keeps at most so many lines, without an L1.
+/// Returns the read misses of an L2 of one slice with `kept_ways`, without an L1.
 fn misses(kept_ways: u32, parts: &[Warp]) -> u64 {
     let kept = format!("l2.kept_ways={kept_ways}");
     read_misses(&["dram.channels=1", &kept], parts)
@@ -69,7 +69,7 @@ fn stream() -> std::ops::Range<u64> {
 }
 
 #[test]
-fn lines_that_are_to_leave_last_outlast_a_stream() {
+fn evict_last_lines_survive_a_stream() {
     let again = |policy, kept_ways| {
         misses(kept_ways, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])
     };
@@ -103,7 +103,7 @@ fn accesses_of_all_kinds_have_their_lines_kept() {
 }
 
 #[test]
-fn lines_that_are_to_leave_first_displace_nothing_but_each_other() {
+fn evict_first_lines_displace_only_each_other() {
     let half = LINES - 1;
     let again =
         |policy| misses(12, &[reads(None, 0..half), reads(policy, stream()), reads(None, 0..half)]);
@@ -112,7 +112,7 @@ fn lines_that_are_to_leave_first_displace_nothing_but_each_other() {
 }
 
 #[test]
-fn a_kept_line_is_as_others_after_an_access_that_says_so() {
+fn evict_normal_access_releases_a_kept_line() {
     let again = |policy| {
         let parts = [reads(all(Eviction::Last), 0..8), reads(policy, 0..8), reads(None, stream())];
         misses(12, &[&parts[..], &[reads(None, 0..8)]].concat())
@@ -146,7 +146,7 @@ fn kept_lines_are_as_others_after_a_reset() {
 
 /// The second kernel begins with an access of the kind to a line of its own.
 #[test]
-fn a_reset_comes_with_the_first_request_of_any_kind() {
+fn reset_takes_effect_at_the_first_request() {
     let kernels = [Kind::Load, Kind::Store, Kind::Atomic, Kind::Prefetch].map(|kind| {
         let begin =
             Kernel { ctas: vec![vec![reads(all(Eviction::Last), 0..8)]], ..Kernel::default() };
@@ -171,7 +171,7 @@ fn a_reset_comes_with_the_first_request_of_any_kind() {
 }
 
 #[test]
-fn lines_that_are_allocated_when_their_data_come_are_kept_too() {
+fn allocate_on_fill_keeps_evict_last_lines() {
     let again = |policy| {
         let keys = ["dram.channels=1", "l2.kept_ways=12", "l2.cache.read_allocate=on-fill"];
         read_misses(&keys, &[reads(policy, 0..8), reads(None, stream()), reads(None, 0..8)])

@@ -50,7 +50,7 @@ fn work(count: usize) -> Warp {
     vec![Step::Compute { class: OpClass::Integer, dest: 1, source: 1 }; count]
 }
 
-/// A copy of so many bytes from memory, which signals.
+/// A copy of `bytes` from memory that signals an mbarrier.
 fn copy(bytes: u32, signal: u32) -> Step {
     let from =
         Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..Access::load(bytes, vec![0]) };
@@ -136,7 +136,7 @@ fn a_warp_waits_until_all_have_arrived() {
 }
 
 #[test]
-fn a_phase_that_is_complete_is_not_waited_for() {
+fn wait_on_a_complete_phase_does_not_block() {
     let machine = two_sms(&[]);
     let warp = |wait: Option<Step>| chain(&[wait.into_iter().collect(), work(50)]);
     let with = |wait| cycles(&machine, vec![cta(&[init(0, 1)], &[warp(wait), work(400)])]);
@@ -148,7 +148,7 @@ fn a_phase_that_is_complete_is_not_waited_for() {
 
 /// The wait reads the mbarrier once; what makes its phase complete lets the warp go in that cycle.
 #[test]
-fn the_wait_ends_when_the_banks_have_served_the_arrival() {
+fn wait_ends_when_the_banks_serve_the_arrival() {
     let machine = two_sms(&[]);
     let round = |rounds: usize| {
         let ping = (0..rounds).flat_map(|n| [arrive(0), wait(8, n % 2 == 1)]).collect::<Warp>();
@@ -165,7 +165,7 @@ fn the_wait_ends_when_the_banks_have_served_the_arrival() {
 }
 
 #[test]
-fn lanes_arrive_one_by_one_and_dropped_arrivals_are_not_expected_again() {
+fn lanes_arrive_separately_and_drops_lower_the_expected_count() {
     let machine = two_sms(&[]);
     let lanes = |operation| {
         let access =
@@ -187,7 +187,7 @@ fn lanes_arrive_one_by_one_and_dropped_arrivals_are_not_expected_again() {
 }
 
 #[test]
-fn bytes_that_are_expected_hold_the_phase_until_they_have_come() {
+fn expected_bytes_hold_the_phase_open() {
     let machine = two_sms(&[]);
     let with = |bytes: u32| {
         let producer = vec![expect(0, 1, bytes as i32), copy(bytes, 0)];
@@ -216,7 +216,7 @@ fn bytes_that_are_expected_hold_the_phase_until_they_have_come() {
 }
 
 #[test]
-fn an_arrival_after_copies_waits_for_those_of_its_warp() {
+fn arrival_waits_for_earlier_copies_of_its_warp() {
     let machine = two_sms(&[]);
     let late = |increments| {
         let access = lane(Kind::Reduction, Space::Shared, 0);
@@ -250,7 +250,7 @@ fn two_ctas(machine: &Machine, arrivals: u32, warps: [Warp; 2]) -> u64 {
 }
 
 #[test]
-fn arrivals_and_data_from_another_cta_take_the_way_there() {
+fn remote_arrivals_and_data_cross_the_cluster_network() {
     let waiting = || chain(&[vec![wait(0, false)], work(400)]);
     let remote = about(Mbarrier::Arrive { arrivals: 1, bytes: 0 }, in_other(Kind::Reduction, 0));
     let near = two_sms(&[]);
@@ -272,9 +272,9 @@ fn arrivals_and_data_from_another_cta_take_the_way_there() {
     assert_eq!(with(&narrow_port) - with(&near), 8192 / 8 - 8192 / 32);
 }
 
-/// Both CTAs wait for the data, of which one sends for.
+/// Both CTAs wait for the data that one requests.
 #[test]
-fn a_copy_for_several_ctas_signals_each_when_its_data_are_there() {
+fn multicast_copy_signals_each_cta_on_arrival() {
     let receiver = |bytes| chain(&[vec![expect(0, 1, bytes), wait(0, false)], work(400)]);
     let from = || Access {
         kind: Kind::AsyncCopy,

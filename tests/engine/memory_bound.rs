@@ -35,7 +35,7 @@ fn bound_by_dram() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn commands_behind_a_whole_machine_break_no_rule() {
+fn dram_commands_of_whole_machines_are_legal() {
     let file = write(&[mixed(8, 16, 1 << 22)]);
     // Slices so small that dirty lines leave them all the time.
     let small = ["l2.cache.size_bytes=1024", "l2.cache.ways=1"];
@@ -89,8 +89,8 @@ fn bytes_of_a_load_time(machine: &Machine) -> u64 {
         / (u64::from(machine.clocks.core_mhz) * 1_000_000)
 }
 
-/// Loads that a warp must have in flight to keep DRAM busy: one, where as many warps as the SMs hold are enough for the
-/// time of a load that meets no other, else twice as many as that time asks for.
+/// Returns the loads in flight per warp that keep DRAM busy: one where the resident warps cover the unloaded latency,
+/// otherwise twice the number that covers it.
 fn loads_in_flight(machine: &Machine) -> u64 {
     let of_one_each = 128 * u64::from(machine.sm.count * machine.sm.max_warps);
     match bytes_of_a_load_time(machine).div_ceil(of_one_each) {
@@ -99,8 +99,8 @@ fn loads_in_flight(machine: &Machine) -> u64 {
     }
 }
 
-/// Reads `lines` times 128 bytes, each time by a warp of its own, in pieces of a sector: `order` says which. Where more
-/// loads must be in flight, each warp of a CTA reads as many lines, one for every warp of the CTA after the other.
+/// Reads `lines` lines of 128 bytes in `order`, one warp per line, sector by sector. With more loads in flight, each
+/// warp of a CTA reads that many lines, interleaved over the warps.
 fn read_lines(machine: &Machine, lines: u64, order: impl Fn(u64) -> u64) -> RunResult {
     let sector = u64::from(machine.l2.cache.sector_bytes);
     let steps = loads_in_flight(machine);
@@ -117,7 +117,7 @@ fn scattered(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44
 }
 
-/// Share of the peak bandwidth that `bytes` in so many core cycles are.
+/// Returns the share of the peak bandwidth of `bytes` in `core_cycles`.
 fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
     let peak = machine.peak_bytes_per_second() as f64;
     let seconds = core_cycles as f64 / (f64::from(machine.clocks.core_mhz) * 1e6);
@@ -125,11 +125,11 @@ fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
 }
 
 #[test]
-fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
+fn sequential_reads_approach_peak_bandwidth_and_random_reads_do_not() {
     // Long beside the ends of the two runs: which SM begins moves those by 20 cycles, as much as 5 % of 1 << 12 lines.
     let in_order = ["fcfs", "banked-fifo", "sms"];
     for preset in bound_by_dram() {
-        // Of as many channels as HBM3 has, each would get too few lines; where the way to DRAM takes long, its ends
+        // The many channels of HBM3 would get too few lines each. With a long path to DRAM, start and end of the run
         // weigh more (warped-mc on `rtx3070`: 0.947, 0.954 and 0.976 of 1 << 14, 15 and 16 lines).
         let any = machine(preset, &[]);
         let way = u64::from(any.l2.to_dram_latency) * u64::from(any.clocks.dram_mhz)
@@ -171,7 +171,7 @@ fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
 
 /// Half of the reads go to the other partition and back. The stream is longer, as the ends of the runs are.
 #[test]
-fn a_stream_comes_near_peak_where_slices_keep_copies_too() {
+fn stream_approaches_peak_bandwidth_with_replicated_lines() {
     let mut machine = with_scheduler("a100", "fr-fcfs", &NO_REFRESH);
     machine.dram.timing.tccdl = machine.dram.timing.tccds;
     let lines = 1 << 16;

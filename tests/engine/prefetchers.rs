@@ -59,9 +59,9 @@ fn every_line_prefetched_is_accounted_for_once() {
     }
 }
 
-/// What is used was not asked of DRAM.
+/// Demand hits on prefetched lines send nothing to DRAM.
 #[test]
-fn lines_prefetched_are_found_by_those_who_come_later() {
+fn prefetched_lines_serve_later_demand_reads() {
     let kernel = rows_in_pieces();
     let none = with("none", &[], &kernel);
     let misses = |result: &RunResult| -> u64 {
@@ -97,7 +97,7 @@ fn lines_that_the_l2_has_are_left_out() {
 
 /// Rows are far longer than what is asked for of each: of two neighbours the second is read before it is asked for.
 #[test]
-fn the_lines_prefetched_are_those_of_the_row() {
+fn prefetches_stay_in_the_open_row() {
     let overrides = ["dram.channels=1", "sm.count=1", "sm.lsu_queue=1", "l1.cache.mshr_entries=1"];
     // The map has no bits as high as those of the second.
     for from in [0, 0x7f12_3400_0000] {
@@ -121,7 +121,7 @@ fn assert_prefetched_in_time(result: &RunResult) {
 }
 
 #[test]
-fn under_every_scheduler_commands_are_legal_and_events_say_all() {
+fn commands_are_legal_and_events_are_complete_under_every_scheduler() {
     let file = write(&[mixed(4, 6, 1 << 18)]);
     for scheduler in SCHEDULERS.names() {
         for prefetcher in PREFETCHERS {
@@ -159,7 +159,7 @@ fn the_counter_of_the_policy_is_in_the_table() {
 
 /// Lines of many rows of all banks are read all at once, and then the run ends.
 #[test]
-fn nothing_begins_when_the_last_cta_has_ended() {
+fn no_unit_acts_after_the_last_cta() {
     let kernel = loads([1, 8, 1], |warp, _, lane| {
         (warp * 32 + lane).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36 << 7
     });

@@ -124,13 +124,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What lies between the stretches of steps of a warp.
+/// Kinds of separators between the stretches of a warp's steps.
 const BETWEEN: usize = 3;
 
 /// Whether the CTAs of a kernel meet at the barrier of their cluster there, instead of their own.
 type Meetings = [bool; BETWEEN];
 
-/// What a warp does at a barrier for some warps of its CTA.
+/// Role of a warp at a barrier for some warps of its CTA.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Waits,

@@ -1,4 +1,4 @@
-//! What a run hands out as it goes: it changes nothing of the run, and adds up to what the run leaves.
+//! Recordings of a run: they do not change it, and they sum to its totals.
 
 use crate::trace::{Kernel, Step, loads, machine, mixed, write};
 use std::num::NonZeroU64;
@@ -204,7 +204,7 @@ pub fn bandwidth_over_peak(machine: &Machine, result: &RunResult) -> f64 {
 }
 
 #[test]
-fn recording_changes_nothing_and_adds_up_on_every_preset() {
+fn recording_changes_nothing_and_sums_to_totals() {
     let kernels = [mixed(4, 8, 1 << 20), mixed(2, 4, 1 << 16)];
     let file = write(&kernels);
     for preset in warpmem::machine::preset_names() {
@@ -276,7 +276,7 @@ fn a_sample_of_the_requests_is_part_of_all() {
 }
 
 #[test]
-fn a_boundary_is_before_what_happens_at_it() {
+fn interval_boundary_precedes_events_of_its_cycle() {
     // Ten instructions of one warp that depend on each other: the first issues in cycle 1 + the time to fetch it.
     let compute = Step::Compute { class: warpmem_trace::OpClass::Integer, dest: 1, source: 1 };
     let warp = [vec![compute; 10], vec![Step::Exit]].concat();

@@ -16,7 +16,7 @@ fn lines(machine: &Machine, bank: usize) -> Vec<u64> {
     rows.into_values().nth(bank).unwrap()
 }
 
-/// A kernel of which each CTA loads its line.
+/// A kernel whose CTA c loads `lines[c]`.
 fn kernel(lines: &[u64]) -> Kernel {
     let cta = |&line| vec![vec![Step::Memory(Access::load(4, vec![line]))]];
     Kernel { ctas: lines.iter().map(cta).collect(), ..Kernel::default() }
@@ -26,7 +26,7 @@ fn counted(overrides: &[&str]) -> Machine {
     machine("li2015", &[&["run.count_row_sharing=true"], overrides].concat())
 }
 
-/// Rows of so many CTAs, so many of these consecutive.
+/// Shared rows of `ctas` CTAs, `consecutive_ctas` of them consecutive.
 fn rows(ctas: u32, rows: u64, consecutive_ctas: u64) -> BTreeMap<u32, SharedRows> {
     BTreeMap::from([(ctas, SharedRows { rows, consecutive_ctas })])
 }
@@ -39,7 +39,7 @@ fn ctas_in_a_row_share_it() {
 }
 
 #[test]
-fn ctas_that_take_turns_with_two_rows_are_not_consecutive() {
+fn ctas_alternating_between_two_rows_are_not_consecutive() {
     let machine = counted(&[]);
     let (one, other) = (lines(&machine, 0), lines(&machine, 1));
     let file = write(&[kernel(&[one[0], other[0], one[1], other[1]])]);
@@ -64,7 +64,7 @@ fn what_caches_answer_is_not_counted() {
 }
 
 #[test]
-fn counting_changes_nothing_else_and_happens_only_where_it_is_set() {
+fn row_sharing_counters_do_not_change_the_run() {
     let lines = lines(&counted(&[]), 0);
     let file = write(&[kernel(&lines[..4])]);
     let result = run(&counted(&[]), &file.trace);

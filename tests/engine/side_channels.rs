@@ -1,4 +1,4 @@
-//! What crosses a whole machine beside requests, for the DRAM schedulers that ask for it, and perfect DRAM.
+//! Side channels from SMs and slices to DRAM schedulers, and perfect DRAM.
 
 use crate::trace::{Kernel, Step, loads, machine, run, write};
 use warpmem::gpu::results::RunResult;
@@ -51,12 +51,12 @@ fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn schedulers_that_ask_for_nothing_and_count_nothing_leave_no_counters() {
+fn schedulers_without_side_channels_leave_no_counters() {
     assert_eq!(with(&[], shared_lines()).counters, []);
 }
 
 #[test]
-fn news_of_merges_comes_too_late_the_longer_its_way_is() {
+fn late_merge_messages_increase_with_latency() {
     let merged = |latency: u32| {
         let latency = format!("l2.to_dram_latency={latency}");
         let result = with(&["policy.dram_scheduler=mshr-s", &latency], shared_lines());
@@ -70,7 +70,7 @@ fn news_of_merges_comes_too_late_the_longer_its_way_is() {
 }
 
 #[test]
-fn loads_of_one_warp_are_whole_before_they_are_served() {
+fn all_requests_of_a_load_arrive_before_service() {
     let result = with(&["policy.dram_scheduler=wg"], divergent());
     let groups = counter(&result, "wg", "groups_selected");
     let incomplete = counter(&result, "wg", "incomplete_groups");
@@ -114,7 +114,7 @@ fn no_scheduler_is_faster_than_perfect_dram() {
 
 /// In every L2 cycle the machine is in the state of its busiest slice.
 #[test]
-fn one_slice_whose_misses_are_shared_is_enough_for_the_machine() {
+fn one_slice_with_shared_misses_feeds_the_machine() {
     let result = with(&["sm.max_requests=2"], shared_lines());
     let [idle, unshared, shared] = result.mshr_cycles;
     let slices = || result.slices.iter().map(|slice| slice.mshr_cycles);

@@ -30,7 +30,7 @@ fn check_counts(network: &NetworkResult) {
 }
 
 #[test]
-fn over_every_topology_all_that_was_asked_for_comes_back() {
+fn every_topology_returns_every_reply() {
     let file = write(&[mixed(8, 4, 1 << 20)]);
     let packets = |topology: &str, kind: &str| {
         let topology = format!("policy.topology={topology}");
@@ -57,7 +57,7 @@ fn over_every_topology_all_that_was_asked_for_comes_back() {
 }
 
 #[test]
-fn what_a_topology_cannot_be_is_refused_with_what_it_can() {
+fn impossible_topology_error_states_the_possible_ones() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let cases = [
         ("policy.topology=mesh(columns=28)", &["columns", "at most 27, the nodes"][..]),

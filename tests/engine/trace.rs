@@ -38,9 +38,9 @@ pub enum Step {
     Memory(Access),
     /// An async copy into the shared memory of these CTAs of the cluster, a bit for each rank.
     CopyTo(u16, Access),
-    /// What an access does with mbarriers.
+    /// A step with an mbarrier operation.
     Mbarrier(Mbarrier, Box<Step>),
-    /// What an access says of its lines in L2.
+    /// An access with an L2 eviction policy.
     L2(L2Policy, Access),
     Barrier(Barrier),
     BarrierArrive(Barrier),

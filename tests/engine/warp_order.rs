@@ -15,8 +15,8 @@ impl RunSink for Loads {
     }
 }
 
-/// The CTAs of each of three SMs in the order in which they come to their loads. CTA c is on SM c mod 3; each has one
-/// warp, which computes for long enough that all CTAs are there when the first loads.
+/// Returns, for each of three SMs, its CTAs in the order of their loads. CTA c runs on SM c mod 3; each has one warp,
+/// which computes until all CTAs are resident.
 fn order(policy: &str) -> [Vec<u32>; 3] {
     let cta = |cta: u64| {
         let work = Step::Compute { class: OpClass::Integer, dest: 0, source: 1 };
@@ -38,7 +38,7 @@ fn order(policy: &str) -> [Vec<u32>; 3] {
 }
 
 #[test]
-fn owls_third_scheme_begins_with_another_group_on_each_sm() {
+fn owl_rotates_the_first_group_by_sm() {
     assert_eq!(order("cta-aware-locality"), [[0, 3, 6], [1, 4, 7], [2, 5, 8]]);
     assert_eq!(order("cta-aware-locality-blp"), [[0, 3, 6], [4, 7, 1], [8, 2, 5]]);
 }

@@ -61,7 +61,7 @@ fn warp(trace: &Trace, kernel: usize, cta: usize, warp: usize) -> Vec<(Instructi
     records
 }
 
-/// What every import of a captured trace must satisfy.
+/// Checks the invariants of every imported trace.
 fn check_consistent(Imported { summary, trace, .. }: &Imported) {
     assert_eq!(summary.unknown_opcodes, BTreeMap::new());
     let kernels = trace.kernels();
@@ -133,7 +133,7 @@ fn dependences_follow_the_registers_of_the_trace() {
 }
 
 #[test]
-fn an_exit_loses_the_lanes_that_go_on_and_stays() {
+fn partial_exit_keeps_the_remaining_lanes() {
     let (records, summary) = only_warp(
         "0000 000000ff 0 EXIT 0 0 0\n0010 0000000f 0 EXIT 0 0 0\n\
          0020 0000000f 1 R1 MOV 0 0 0\n0030 00000003 0 EXIT 0 0 0\n",
@@ -218,7 +218,7 @@ fn a_run_issues_the_instructions_that_the_import_counted() {
 }
 
 #[test]
-fn the_zero_register_is_no_register_wherever_it_stands() {
+fn zero_register_is_never_an_operand() {
     let (records, summary) = only_warp(
         "0000 ffffffff 1 R255 LDG.E 1 R255 4 1 0x7f0100000000 4 0\n\
          0010 ffffffff 1 R252 LDG.E.128 1 R255 16 1 0x7f0100000000 16 0\n\
@@ -319,12 +319,12 @@ fn what_cannot_be_replayed_is_counted_and_named() {
     assert_eq!((summary.all_without_lanes(), summary.dropped, summary.barriers), (2, 0, 0));
     assert_eq!(summary.address_modes, [0, 1, 0], "an unknown opcode is no memory instruction");
     let kinds: Vec<Kind> = records.iter().map(|(i, _)| i.kind).collect();
-    assert_eq!(kinds, [Kind::Load, Kind::End], "a barrier without lanes holds nobody up");
+    assert_eq!(kinds, [Kind::Load, Kind::End], "a barrier without lanes blocks no warp");
     assert!(records[0].1.active_addresses().is_empty());
 }
 
 #[test]
-fn a_nonsense_header_is_told_and_tolerated() {
+fn nonsense_header_is_reported_and_tolerated() {
     let imported = import_text(&grouped(&["0000 ffffffff 0 EXIT 0 0 0"])).unwrap();
     let info = &imported.trace.kernels()[0].info;
     assert_eq!((info.shared_bytes, info.registers_per_thread), (1, 0));

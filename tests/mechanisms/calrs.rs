@@ -10,7 +10,7 @@ fn runs(name: &str) -> Option<[RunResult; 3]> {
     Some(["fifo", "calrs", "calrs-ideal"].map(run))
 }
 
-/// What the second and the third run gain over the first, in %.
+/// Returns the gain of the second and the third run over the first, in %.
 fn gains([fifo, calrs, ideal]: &[RunResult; 3]) -> [f64; 2] {
     [gain(fifo, calrs), gain(fifo, ideal)]
 }
@@ -22,7 +22,7 @@ fn mixture(parameters: &str) -> Mechanism {
     Mechanism::generated("role-mix", &format!("{regime} {parameters}"), "calrs2015")
 }
 
-/// What the policies gain with queues of that length.
+/// Returns the gains of the policies with `queue` entries, in %.
 fn mixture_gains(parameters: &str, queue: u32) -> [f64; 2] {
     let mixture = mixture(parameters).with(&[&format!("l2.queue={queue}")]);
     mixture.gains("l2_queue", "fifo", ["calrs", "calrs-ideal"])
@@ -35,11 +35,11 @@ fn few_warps_of_sixteen_lines_delay_the_others_less() {
     assert!((10.0..20.0).contains(&calrs) && (10.0..20.0).contains(&ideal), "{calrs} {ideal}");
 }
 
-/// A fifth of the preset's queue is 25 entries: while the subqueue of the least critical requests is full, the block signal
-/// keeps the critical ones out, too (section 4.2). What is gained by the order is lost at the door: with other draws of the
-/// addresses from -6 to +5 %.
+/// A fifth of the preset's queue is 25 entries: while the subqueue of the least critical requests is full, the block
+/// signal stalls critical ones too (section 4.2). The stalls cost the gain of the order: -6 to +5 % with other draws of
+/// the addresses.
 #[test]
-fn the_block_signal_takes_what_the_order_gains() {
+fn block_signal_cancels_the_gain_of_the_order() {
     let [calrs, ideal] = mixture_gains("--heavy 0.18", 128);
     assert!((0.0..8.0).contains(&calrs) && (10.0..20.0).contains(&ideal), "{calrs} {ideal}");
 }
@@ -53,14 +53,14 @@ fn what_comes_from_dram_gains_nothing() {
 
 /// The data ports have too little to do for requests to wait.
 #[test]
-fn hardly_any_warps_of_sixteen_lines_leave_nothing_to_gain() {
+fn few_divergent_warps_leave_no_gain() {
     let [calrs, ideal] = mixture_gains("--heavy 0.06", 1280);
     assert!(calrs.abs() <= 0.5 && ideal.abs() <= 0.5, "{calrs} {ideal}");
 }
 
 /// Throughput is conserved, and no warp is worth more than another.
 #[test]
-fn the_same_requests_in_every_warp_gain_nothing() {
+fn equal_warps_gain_nothing() {
     let [calrs, ideal] = mixture_gains("--heavy 0.25 --mixture every", 128);
     assert!(calrs.abs() <= 2.0 && ideal.abs() <= 2.0, "{calrs} {ideal}");
 }
@@ -76,17 +76,17 @@ fn warps_of_one_line_beside_warps_of_sixteen_gain() {
 
 /// Nothing can be preferred: throughput is conserved.
 #[test]
-fn nothing_is_gained_where_every_warp_has_the_same_mixture() {
+fn uniform_mixtures_gain_nothing() {
     let Some(runs) = runs("c_mix16") else { return };
     let [calrs, ideal] = gains(&runs);
     assert!(calrs.abs() <= 0.5 && ideal.abs() <= 0.5, "{calrs} {ideal}");
 }
 
-/// Requests of few siblings are served earlier as the paper has it, but the slices' data ports, at four L2 cycles to a
-/// line, are busy for 94 % of the run under `fifo` already, and all of the time but at its ends. What is left to schedule is
-/// the order in which warps finish, and those with many requests finish last, when too few are left to keep the ports busy.
+/// Requests with few siblings are served earlier, as in the paper. But the slices' data ports, at four L2 cycles per line,
+/// are busy for 94 % of the run under `fifo`, except at start and end. The policy then only orders the completion of
+/// warps: warps with many requests finish last, when too few remain to keep the ports busy.
 #[test]
-fn critical_requests_wait_less_but_ports_that_are_always_busy_pass_no_more() {
+fn critical_requests_wait_less_but_saturated_ports_gain_nothing() {
     let Some(runs) = runs("c_crit") else { return };
     let [fifo, calrs, ideal] = runs.each_ref().map(class_0_wait);
     assert!(calrs < 0.75 * fifo && ideal < 0.1 * fifo, "{fifo} {calrs} {ideal}");

@@ -6,7 +6,7 @@ use warpmem::gpu::results::RunResult;
 
 const MSHR: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 
-/// What `mshr-s+a` gains where as much of each chain is common, with a DRAM read queue of that length.
+/// Returns the gain of `mshr-s+a` where `share` of each chain is common, with `read_queue` entries, in %.
 fn s_a_gain(share: &str, read_queue: u32) -> f64 {
     let parameters = format!("--share {share}");
     let chain = Mechanism::generated("shared-chain", &parameters, "li2015")
@@ -29,7 +29,7 @@ fn chains_of_their_own_gain_nothing() {
 }
 
 #[test]
-fn chains_that_are_common_for_three_quarters_gain_less() {
+fn mostly_shared_chains_gain_less() {
     let gain = s_a_gain("0.75", 64);
     assert!((4.0..10.0).contains(&gain), "{gain}");
 }
@@ -44,7 +44,7 @@ fn short_queues_leave_little_to_choose_from() {
 /// CTAs with chains of their own finish last, and their requests wait for those of the common chain: IPC is that of the
 /// last CTA. That three quarters of the CTAs gain does not show.
 #[test]
-fn ctas_that_share_nothing_hide_what_the_others_gain() {
+fn private_ctas_mask_the_gain_of_shared_ones() {
     let parameters = "--share 0.75 --share-of ctas";
     let chain = Mechanism::generated("shared-chain", parameters, "li2015");
     let [gain] = chain.gains("dram_scheduler", "fr-fcfs", ["mshr-s+a"]);
@@ -78,7 +78,7 @@ fn chains_that_sms_share_gain_from_merges() {
     }
 }
 
-/// What no order of DRAM can help moves by the noise of a run, half a percent either way.
+/// A kernel that no DRAM order can help changes by the noise of a run, at most half a percent.
 #[test]
 fn private_chains_gain_nothing() {
     let Some(chain) = Mechanism::open("chain_p1_private", "li2015") else { return };

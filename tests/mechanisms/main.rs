@@ -1,6 +1,6 @@
-//! Small kernels in which a paper's mechanism must show, and controls in which it must not: generated ones, whose
-//! parameters are the regime, and the traces of `mechanisms/README.md` beside the captured ones. Runs are deterministic,
-//! so bounds are close to what is measured.
+//! Small kernels in which a paper's mechanism must show, and controls in which it must not: generated kernels, whose
+//! parameters set the regime, and the traces of `mechanisms/README.md` beside the captured ones. Runs are deterministic,
+//! so the bounds are close to the measured values.
 
 mod calrs;
 mod li;
@@ -69,7 +69,7 @@ impl Mechanism {
         simulate(&machine, &self.trace, &mut Discard, &mut NoProgress).unwrap()
     }
 
-    /// What the IPC of each of `variants` of a policy `slot` gains over that of `base`, in %.
+    /// Returns the IPC gain of each of the `variants` of a policy `slot` over `base`, in %.
     fn gains<const N: usize>(&self, slot: &str, base: &str, variants: [&str; N]) -> [f64; N] {
         let run = |policy: &str| self.run(&[&format!("policy.{slot}={policy}")]);
         let base = run(base);
@@ -96,7 +96,7 @@ fn over_irrelevant(gain: impl Fn(&'static str) -> f64) -> [f64; 2] {
     [mean, 2.571 * (variance / count).sqrt()]
 }
 
-/// What the IPC of `run` gains over that of `base`, in %: both run the same instructions.
+/// Returns the IPC gain of `run` over `base`, in %; both run the same instructions.
 fn gain(base: &RunResult, run: &RunResult) -> f64 {
     100.0 * (base.core_cycles as f64 / run.core_cycles as f64 - 1.0)
 }

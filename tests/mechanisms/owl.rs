@@ -35,7 +35,7 @@ fn locality_gain(tiles: &Mechanism) -> f64 {
 }
 
 #[test]
-fn tiles_that_are_read_again_gain_from_few_ctas_at_a_time() {
+fn reused_tiles_gain_from_fewer_ctas() {
     let run = |policy| tiles(8, 4).run(&[&format!("policy.warp_scheduler={policy}")]);
     let [lrr, locality] = ["lrr", "cta-aware-locality"].map(run);
     let gain = gain(&lrr, &locality);
@@ -64,7 +64,7 @@ fn tiles_that_are_read_once_gain_nothing() {
 /// first group wait there so long that those of the others take its place in the L1. With an L2 that has all lines, they
 /// do not.
 #[test]
-fn groups_that_wait_at_one_channel_lose_their_tiles() {
+fn groups_stalled_on_one_channel_lose_their_tiles() {
     let tiles = tiles(1, 4);
     let camped = locality_gain(&tiles);
     assert!((-1.0..5.0).contains(&camped), "{camped}");
@@ -88,8 +88,8 @@ fn groups_of_other_numbers_use_more_banks_only_where_ctas_share_rows() {
     }
 }
 
-/// Figure 9: groups are whole CTAs, so that 5 and 8 warps at least are the same groups of CTAs of four. A group of one such
-/// CTA is too small if it keeps the issue slot while its warps wait for results of each other, and not if it lends it.
+/// Figure 9: groups are whole CTAs, so minimum sizes of 5 and 8 warps give the same groups of four-warp CTAs. A group of
+/// one such CTA is too small if it keeps the issue slot while its warps stall, and large enough if it yields the slot.
 #[test]
 fn groups_of_one_small_cta_do_not_fill_the_pipeline() {
     let parameters = "--ctas 224 --warps 4 --tile 4096 --tiles 1 --sharers 4";
@@ -106,7 +106,7 @@ fn groups_of_one_small_cta_do_not_fill_the_pipeline() {
 /// Prefetches are used where all of a row is needed, and not where a quarter is. Neither costs anything while the bus is
 /// mostly idle.
 #[test]
-fn the_rest_of_rows_is_used_as_far_as_it_is_needed() {
+fn prefetched_row_remainders_are_used_when_needed() {
     for (sharers, used, expected) in [(16, 2048, 0.9..1.0), (8, 512, 0.1..0.4)] {
         let parameters = format!(
             "--ctas 560 --warps 2 --sharers {sharers} --tile 128 --tiles 4 --compute 11 --used {used}"
@@ -124,7 +124,7 @@ fn the_rest_of_rows_is_used_as_far_as_it_is_needed() {
 
 /// The rest of each row is needed later, and the bus is a third busy.
 #[test]
-fn rows_of_which_the_rest_is_needed_later_gain_from_prefetching() {
+fn rows_needed_later_gain_from_prefetching() {
     let Some(trace) = Mechanism::open("owl_pf", "owl2013") else { return };
     let trace = trace.with(&[BLP]);
     let [whole_rows] = trace.gains("prefetcher", "none", ["opportunistic"]);
@@ -171,7 +171,7 @@ fn a_stream_of_stores_triggers_nothing() {
 /// then 7 % below `lrr` in place of 23 %, with whole rows 2 %. L1 never hits here, so that there is nothing to gain; the
 /// 7 % are cycles in which the first group keeps the others from issuing.
 #[test]
-fn focusing_on_one_group_costs_what_it_keeps_others_from() {
+fn group_focus_costs_the_other_groups() {
     let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
     let [whole_rows] = trace.gains("warp_scheduler", "lrr", ["cta-aware-locality"]);
     assert!((-3.0..-1.0).contains(&whole_rows), "{whole_rows}");

@@ -5,7 +5,7 @@ use warpmem::gpu::results::RunResult;
 
 const SCHEDULER: &str = "dram_scheduler";
 
-/// What Warped-MC gains with DRAM queues of 64, as the preset has it, and of 256.
+/// Returns the gain of Warped-MC with DRAM queues of 64 entries, as in the preset, and of 256.
 fn gains_by_queue(trace: &str) -> Option<[f64; 2]> {
     let by_queue = |queue| {
         let trace = Mechanism::open(trace, "warpedmc2023")?.with(&[queue]);
@@ -15,7 +15,7 @@ fn gains_by_queue(trace: &str) -> Option<[f64; 2]> {
     Some([by_queue("dram.read_queue=64")?, by_queue("dram.read_queue=256")?])
 }
 
-/// What Warped-MC gains where as many warps load many sectors at a time, with DRAM queues of that length.
+/// Returns the gain of Warped-MC on warps that load many sectors per instruction, with DRAM queues of `queue` entries.
 fn generated_gain(parameters: &str, queue: u32) -> f64 {
     let mix = Mechanism::generated("role-mix", parameters, "warpedmc2023")
         .with(&[&format!("dram.read_queue={queue}")]);

@@ -2,7 +2,7 @@
 
 use super::{Mechanism, gain};
 
-/// What `hold-grant` gains on streams whose runs are of `run` bytes, from as many SMs.
+/// Returns the gain of `hold-grant` on streams with runs of `run` bytes from `sms` SMs, in %.
 fn held(run: u32, sms: u32) -> f64 {
     let streams = Mechanism::generated("row-streams", &format!("--run {run}"), "yuan2009")
         .with(&["policy.dram_scheduler=banked-fifo", &format!("sm.count={sms}")]);
@@ -10,7 +10,7 @@ fn held(run: u32, sms: u32) -> f64 {
     gain
 }
 
-/// Figure 4: two requests to each row are enough, where as many SMs as the paper's send to eight channels.
+/// Figure 4: two requests to each row suffice with the paper's number of SMs and eight channels.
 #[test]
 fn streams_of_many_sms_gain_from_being_kept_together() {
     let gain = held(128, 28);

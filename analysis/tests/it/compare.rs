@@ -66,7 +66,7 @@ fn a_null_is_left_out_of_a_mean() {
 }
 
 #[test]
-fn a_ratio_with_nothing_below_is_null_and_never_not_a_number() {
+fn ratio_over_zero_is_null() {
     let runs = ipcs(&[
         ("idle", "m", "a", "gto", Some(1.0)),
         ("idle", "m", "base", "gto", Some(0.0)),
@@ -94,7 +94,7 @@ fn means_of_no_workload_are_null() {
 }
 
 #[test]
-fn a_policy_that_does_nothing_has_geometric_and_harmonic_mean_zero() {
+fn zero_ipc_gives_zero_geometric_and_harmonic_means() {
     let runs = ipcs(&[
         ("s", "m", "a", "gto", Some(0.0)),
         ("s", "m", "base", "gto", Some(1.0)),
@@ -137,7 +137,7 @@ fn two_slots() -> LazyFrame {
 }
 
 #[test]
-fn a_slot_that_the_baseline_does_not_name_is_held_equal() {
+fn slots_outside_the_baseline_are_held_equal() {
     let comparison = compare(two_slots(), &against("fr-fcfs")).unwrap();
     assert_eq!(comparison.slots(), ["dram_scheduler", "warp_scheduler"]);
     assert_eq!(ratios(&comparison), [0.25, 0.4, 1.0, 1.0].map(Some));
@@ -186,7 +186,7 @@ fn message(result: warpmem_analysis::Result<Comparison>) -> String {
 }
 
 #[test]
-fn an_unknown_baseline_is_told_what_there_is() {
+fn unknown_baseline_error_lists_the_policies() {
     insta::assert_snapshot!(
         message(compare(runs().lazy(), &CompareOptions::new("fr-fcsf"))),
         @"no run of the baseline `fr-fcsf`; runs vary in dram_scheduler (banked-fifo, fcfs, fr-fcfs)"
@@ -207,7 +207,7 @@ fn a_workload_without_its_baseline_is_named() {
 }
 
 #[test]
-fn where_that_is_allowed_a_workload_without_its_baseline_has_no_ratio_and_is_in_no_mean_of_it() {
+fn workload_without_a_baseline_has_no_ratio_and_enters_no_mean() {
     let runs = runs().lazy().filter(col("run_id").neq(lit(6)));
     let options = CompareOptions { allow_unmatched: true, ..CompareOptions::new("fr-fcfs") };
     let comparison = compare(runs, &options).unwrap();
@@ -223,7 +223,7 @@ fn where_that_is_allowed_a_workload_without_its_baseline_has_no_ratio_and_is_in_
 }
 
 #[test]
-fn a_name_that_stands_for_policies_of_two_slots_is_refused() {
+fn ambiguous_policy_name_is_refused() {
     let runs = ipcs(&[("t", "m", "a", "b", Some(1.0)), ("t", "m", "b", "a", Some(1.0))]);
     insta::assert_snapshot!(
         message(compare(runs, &against("a"))),
@@ -273,7 +273,7 @@ fn no_runs_are_nothing_to_compare() {
 }
 
 #[test]
-fn a_metric_is_set_against_that_of_the_baseline() {
+fn metric_is_compared_with_the_baseline() {
     let metrics = ["latency_mean_ratio", "blp", "latency_p99_reduction"].map(str::to_owned);
     let options = CompareOptions { metrics: metrics.to_vec(), ..CompareOptions::new("fr-fcfs") };
     let comparison = compare(runs().lazy(), &options).unwrap();
@@ -362,7 +362,7 @@ fn parameters_of_compared_overrides_are_not_marked() {
 }
 
 #[test]
-fn where_only_overrides_vary_they_are_what_is_compared() {
+fn varying_overrides_are_compared() {
     let only = || overridden().filter(col("dram_scheduler").eq(lit("fcfs")));
     let comparison = compare(only(), &against("none")).unwrap();
     assert_eq!(comparison.slots(), ["overrides"]);

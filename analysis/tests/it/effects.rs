@@ -41,7 +41,7 @@ fn effects_are_differences_of_mean_logarithms() {
 
 /// Squares: 8 runs of 1, 8 of 4, 8 of 0.25; in all 42.
 #[test]
-fn what_the_terms_explain_is_all_of_the_variation() {
+fn terms_explain_the_whole_variation() {
     let table = effects(runs().lazy(), &FACTORS, "ipc_thread").unwrap().collect().unwrap();
     let shares = floats(&table, "variation");
     for (share, expected) in [(shares[0], 8.0), (shares[2], 32.0), (shares[4], 2.0)] {
@@ -52,7 +52,7 @@ fn what_the_terms_explain_is_all_of_the_variation() {
 
 /// In s, b doubles; in t it halves: no effect in the mean, and all of the variation that of workloads.
 #[test]
-fn what_differs_by_workload_is_told_from_what_policies_do() {
+fn workload_effects_are_separated_from_policy_effects() {
     let ipc = [1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0];
     let mut frame = runs();
     frame.with_column(Column::new("ipc_thread".into(), ipc)).unwrap();
@@ -72,7 +72,7 @@ fn where_nothing_varies_effects_are_0_and_shares_null() {
 
 /// The mean of three equal logarithms is not always one of them.
 #[test]
-fn what_rounding_leaves_of_equal_runs_is_no_variation() {
+fn rounding_of_equal_runs_is_no_variation() {
     for levels in [3, 6, 7, 12] {
         for ipc in (1..40).map(|hundredths| f64::from(hundredths) / 100.0) {
             let names: Vec<String> = (0..levels).map(|level| format!("p{level:02}")).collect();

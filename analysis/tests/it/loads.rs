@@ -44,7 +44,7 @@ fn loads_with_fewer_than_two_offchip_requests_only_count() {
 }
 
 #[test]
-fn percentiles_are_ranks_and_those_of_the_load_time_divided_by_its_mean() {
+fn percentiles_are_ranks_and_load_times_are_relative_to_the_mean() {
     let frame = load_times();
     for (percent, rank) in
         [("p1", 1.0), ("p25", 25.0), ("p50", 50.0), ("p75", 75.0), ("p99", 99.0), ("max", 100.0)]

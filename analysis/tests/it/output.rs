@@ -112,7 +112,7 @@ fn parquet_reads_back_as_what_was_written() {
 }
 
 #[test]
-fn files_hold_the_text_and_leave_nothing_beside() {
+fn written_files_leave_no_partial_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name| directory.path().join(name);
     let table = comparison().table().unwrap();

@@ -8,7 +8,7 @@ fn columns(frame: LazyFrame) -> DataFrame {
 }
 
 #[test]
-fn what_is_overridden_and_varies_becomes_a_column_of_its_type() {
+fn varying_overrides_become_typed_columns() {
     let runs = df!(
         "overrides" => [Some("a.count=2; a.name=x; a.same=1"), Some("a.on=true;a.rate=0.5"), None],
         "parameters" => [

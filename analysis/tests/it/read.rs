@@ -186,7 +186,7 @@ fn several_directories_are_one_with_every_run_once() {
 }
 
 #[test]
-fn a_table_that_only_some_directories_have_is_what_they_have() {
+fn table_of_some_directories_is_their_union() {
     let shards = shards();
     save(&runs().slice(2, 2), shards[1].path(), "banks.parquet");
     let results = Results::open_all(&shards).unwrap();
@@ -209,7 +209,7 @@ type OfLoads<'a> = &'a dyn Fn(LazyFrame, &[&str]) -> warpmem_analysis::Result<La
 
 /// Files of one run (their footers say so), of two, and of a run that an earlier directory has.
 #[test]
-fn functions_by_run_give_what_they_give_of_the_whole_table() {
+fn functions_by_run_equal_functions_of_the_table() {
     let directories: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
     let loads = |runs: [&str; 4]| {
         df!("run_id" => runs, "load_time" => [10i64, 20, 30, 40],
@@ -245,7 +245,7 @@ fn functions_by_run_give_what_they_give_of_the_whole_table() {
 }
 
 #[test]
-fn a_sweep_under_way_is_read_as_the_cells_of_its_plan_that_have_ended() {
+fn unfinished_sweep_reads_as_its_finished_cells() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("unfinished"), "# words\nb\nbegun\nmissing\na\n").unwrap();
     let results = || Results::open(directory.path()).unwrap();
@@ -270,7 +270,7 @@ fn a_sweep_under_way_is_read_as_the_cells_of_its_plan_that_have_ended() {
 
 /// Two shards of a plan of four runs, one of which neither has.
 #[test]
-fn runs_that_no_directory_of_a_sweep_has_are_missing() {
+fn missing_runs_of_sharded_sweeps_are_counted() {
     let shards = [["a", "b"], ["c", "b"]].map(|there| {
         let directory = tempfile::tempdir().unwrap();
         save(&df!("run_id" => there).unwrap(), directory.path(), "runs.parquet");

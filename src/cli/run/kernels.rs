@@ -80,7 +80,7 @@ mod tests {
     use warpmem::machine::load;
 
     #[test]
-    fn a_line_for_each_kernel_and_dashes_for_what_was_not_counted() {
+    fn each_kernel_has_a_line_and_uncounted_values_are_dashes() {
         let alone = json!({
             "kernel": 0, "name": "bfs", "cycles": 1400, "ipc_thread": 40.25, "dram_bandwidth": 88.7,
             "l1_read_miss_rate": 0.25, "l2_read_miss_rate": 1.0, "row_hit_rate": 0.75,

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_failures_a_fault_of_the_program_tells_the_exit_status() {
+    fn program_faults_determine_the_exit_status() {
         let fault = failed(RunError::Deadlock { cycle: 1, state: Vec::new() });
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_to_be_kept_in_a_directory_that_is_gone() {
+    fn missing_directory_keeps_nothing() {
         let failed = complete(outcome([same("a")]), Path::new("none"));
         let kept = "1 of 3 cells failed; nothing is kept: none is gone";
         assert_eq!(failed.map(|_| ()).unwrap_err().to_string(), kept);

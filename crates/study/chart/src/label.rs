@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_named_only_where_they_tell_apart() {
+    fn labels_name_only_distinguishing_parameters() {
         assert_eq!(
             shortened(&["fr-fcfs(banks=stepping,picks_per_cycle=1)", "fcfs"]),
             ["fr-fcfs", "fcfs"]

@@ -34,7 +34,7 @@ fn every_chart_is_well_laid_out() {
 }
 
 #[test]
-fn marks_say_what_they_are_without_scripts() {
+fn marks_are_labelled_without_scripts() {
     let chart = ratios("bars", 2, &POLICIES[..2]);
     let svg = chart.svg().expect("a chart");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
@@ -153,7 +153,7 @@ fn a_sheet_holds_its_charts_side_by_side() {
 }
 
 #[test]
-fn what_is_missing_is_counted_and_nothing_is_said_to_be_nothing() {
+fn missing_values_are_counted_and_zero_is_labelled() {
     let texts = |chart: &Chart| chart.svg().expect("a chart");
     assert!(texts(&far()).contains("2 of 52 values are missing"));
     assert!(!texts(&ratios("bars", 2, &POLICIES)).contains("missing"));

@@ -60,7 +60,7 @@ fn a_device_is_what_its_driver_says() {
 }
 
 #[test]
-fn a_driver_that_is_none_and_a_device_that_is_not_there_are_named() {
+fn bad_driver_or_device_is_named() {
     let refused = |library: &str, device| match Gpu::open(OsStr::new(library), device) {
         Ok(_) => panic!("{library} was opened"),
         Err(error) => error.to_string(),
@@ -74,7 +74,7 @@ fn a_driver_that_is_none_and_a_device_that_is_not_there_are_named() {
 }
 
 #[test]
-fn a_chase_follows_its_list_as_far_as_it_says() {
+fn pointer_chase_follows_its_list_for_its_length() {
     let (_alone, gpu) = gpu();
     for (name, hops) in [("l1-latency", 24u64), ("l2-latency", 64), ("dram-latency", 40)] {
         let sizes = [("bytes", 8192), ("spacing", 128), ("fewer", hops), ("more", 2 * hops)];
@@ -106,7 +106,7 @@ fn the_difference_of_two_chases_is_the_instructions_of_a_hop() {
 }
 
 #[test]
-fn lines_that_all_take_the_same_are_one_level() {
+fn equal_line_latencies_are_one_level() {
     let (_alone, gpu) = gpu();
     let sizes = [("lines", 9), ("spacing", 256), ("ctas", 3), ("fewer", 8), ("more", 24)];
     let work = measurement("l2-lines").unwrap().work(&parameters(sizes)).unwrap();
@@ -131,7 +131,7 @@ fn copy_and_triad_compute_what_they_say() {
 }
 
 #[test]
-fn bandwidth_is_bytes_over_the_time_between_events_without_that_of_an_empty_launch() {
+fn bandwidth_excludes_the_time_of_an_empty_launch() {
     let (_alone, gpu) = gpu();
     let copy = measurement("dram-copy").unwrap().work(&parameters([("bytes", 1 << 16)])).unwrap();
     let (_, cycles) = ran(&gpu, &copy);
@@ -191,7 +191,7 @@ fn reading_kernels_read_every_byte() {
 }
 
 #[test]
-fn what_the_driver_does_not_compile_is_refused_with_its_log() {
+fn compile_errors_of_the_driver_carry_its_log() {
     let (_alone, gpu) = gpu();
     let text = include_str!("ptx/stream.ptx");
     let parsed = PtxModule::of_text("k.ptx".into(), text.to_owned()).unwrap().module;
@@ -204,7 +204,7 @@ fn what_the_driver_does_not_compile_is_refused_with_its_log() {
 }
 
 #[test]
-fn arguments_that_a_kernel_does_not_take_do_not_reach_the_driver() {
+fn invalid_kernel_arguments_do_not_reach_the_driver() {
     let (_alone, gpu) = gpu();
     let text = include_str!("ptx/stream.ptx");
     let parsed = PtxModule::of_text("k.ptx".into(), text.to_owned()).unwrap().module;
@@ -234,7 +234,7 @@ fn expecting(folder: &Path, expected: [f32; 4]) -> PathBuf {
 }
 
 #[test]
-fn what_a_launch_file_expects_is_expected_of_the_device() {
+fn expectations_of_launch_files_are_checked_on_the_device() {
     let (_alone, gpu) = gpu();
     let session = Session::new(&gpu).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -112,7 +112,7 @@ fn words(prose: &Prose) -> String {
 }
 
 #[test]
-fn of_many_runs_what_tells_most_is_shown_and_the_rest_is_said_to_be_left_out() {
+fn large_studies_show_the_strongest_effects_and_count_the_rest() {
     let directory = runs(12, 45, &[""]);
     let study = study(&directory, "policy-3");
     let shown = Shown::of(&study).unwrap();
@@ -199,7 +199,7 @@ fn parameters_with_names_are_drawn_as_those_with_numbers() {
 }
 
 #[test]
-fn runs_that_differ_in_overrides_alone_are_compared_over_these() {
+fn runs_differing_in_overrides_are_compared_by_override() {
     let directory = runs(1, 2, &["dram.read_queue=16", "dram.read_queue=64"]);
     let study = study(&directory, "dram.read_queue=16");
     assert_eq!(study.policies, ["dram.read_queue=16", "dram.read_queue=64"]);
@@ -209,7 +209,7 @@ fn runs_that_differ_in_overrides_alone_are_compared_over_these() {
 }
 
 #[test]
-fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
+fn runs_without_overrides_are_the_baseline_none() {
     let directory = runs(1, 2, &["", "dram.read_queue=64"]);
     let path = directory.path().join("runs.parquet");
     let with_all = read_table(&path).unwrap().with_columns([when(col("overrides").eq(lit("")))
@@ -236,7 +236,7 @@ fn a_slash_in_an_override_does_not_part_its_name() {
 }
 
 #[test]
-fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
+fn baseline_slot_is_inferred_from_the_policy() {
     let directory = runs(2, 2, &[""]);
     let path = directory.path().join("runs.parquet");
     let twice = read_table(&path).unwrap();
@@ -256,7 +256,7 @@ fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
 }
 
 #[test]
-fn a_page_of_an_incomplete_sweep_says_how_many_runs_are_missing() {
+fn report_of_an_incomplete_sweep_counts_missing_runs() {
     let directory = runs(1, 2, &[""]);
     let page = || {
         let study = study(&directory, "policy-0");
@@ -336,7 +336,7 @@ fn runs_without_the_reference_in_the_first_setting_are_in_no_curve() {
 }
 
 #[test]
-fn of_many_policies_of_two_slots_those_that_differ_stay_with_their_baselines() {
+fn large_factorials_keep_changed_policies_with_their_baselines() {
     let directory = runs(9, 1, &[""]);
     let slow = [col("dram_scheduler").alias("warp_scheduler"), lit("slow").alias("dram_scheduler")];
     rewrite(&directory, |runs| runs.with_columns(&slow));
@@ -356,7 +356,7 @@ fn of_many_policies_of_two_slots_those_that_differ_stay_with_their_baselines() {
 }
 
 #[test]
-fn charts_and_tables_have_file_names_of_their_own_that_files_can_have() {
+fn chart_and_table_file_names_are_unique_and_valid() {
     let many = (0..40).map(|number| format!("some.parameter_{number}={number}"));
     let many = many.collect::<Vec<_>>().join("; ");
     let directory = runs(2, 1, &["x.y=a<b", "x.y=a>b", &many]);
@@ -383,7 +383,7 @@ fn a_workload_may_be_called_like_the_mean() {
 }
 
 #[test]
-fn machines_of_one_name_are_told_apart_by_their_parameters() {
+fn machines_of_equal_names_are_distinguished_by_parameters() {
     let directory = runs(2, 2, &[""]);
     let of_first =
         when(col("trace").eq(lit("trace-000")).and(col("dram_scheduler").eq(lit("policy-0"))));
@@ -398,7 +398,7 @@ fn machines_of_one_name_are_told_apart_by_their_parameters() {
 
 /// Both have the policy of the same name, with other parameters.
 #[test]
-fn a_machine_without_the_others_baseline_has_its_own_policy() {
+fn each_machine_has_a_baseline_of_its_own() {
     let own = |machine: &str| warpmem_machine::load(machine, &[]).unwrap().policy.dram_scheduler;
     let named = |machine: &'static str| {
         let is_first = col("ipc_thread").eq(lit(1.0));

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_is_a_mean_over_the_class_and_says_of_how_many() {
+    fn our_value_is_the_class_mean_with_its_count() {
         let ours = found("ours.runs = { of = 'X', over = 'Y' }");
         assert_eq!(ours, Answer::Number { shown: 150.0, workloads: Some(2) });
         let ours = found("ours.runs = { of = 'X', over = 'Y', classes = ['HIL'] }");

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_lies_where_the_metric_would_be_its_own() {
+    fn workload_is_placed_by_its_own_metric() {
         let rising = scale(&[0.0, 10.0, 30.0]);
         assert_eq!(rising.locate(Some(5.0)), (0.5, false));
         assert_eq!(rising.locate(Some(20.0)), (1.5, false));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_as_mapped_if_it_is_near_or_goes_the_same_way() {
+    fn mapped_gain_agrees_in_size_or_sign() {
         let of = |mapped, mean| Placed {
             workload: String::new(),
             metrics: [None; 2],

@@ -313,7 +313,7 @@ pub(crate) mod tests {
 
     /// A workload under Y whose metric is 0 under X has no ratio but counts in the sum.
     #[test]
-    fn a_ratio_over_nothing_counts_in_one_of_sums_only() {
+    fn ratio_over_zero_counts_only_in_ratios_of_sums() {
         let of = |mean: &str| {
             let text = format!(
                 "of = 'Y'\nover = 'X'\nmetric = 'ipc_thread - 1'\nvalue = 'own / (base - 1)'\nmean = '{mean}'"

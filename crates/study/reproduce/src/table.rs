@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_a_dash_and_a_reason() {
+    fn missing_values_are_dashes_with_reasons() {
         let nothing = Answer::Nothing("no workload is HIL".to_owned());
         let line = Line::of(&finding("published = 1\nnote = 'n'", nothing, None));
         assert_eq!((line.ours.as_str(), line.verdict, line.workloads.as_str()), ("–", "–", "–"));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_change_agrees_with_what_is_below_the_noise() {
+    fn changes_below_the_noise_agree_with_no_change() {
         assert_eq!(noisy("published = 0", 0.9), Some(Agrees));
         assert_eq!(noisy("published = 0", -1.1), Some(Disagrees));
         assert_eq!(noisy("direction = 'not-down'", -0.9), Some(Agrees));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_from_what_changes_nothing() {
+    fn directions_exclude_changes_below_the_noise() {
         assert_eq!(noisy("direction = 'up'", 3.0), Some(Agrees));
         assert_eq!(noisy("direction = 'down'\nshown = 'percent'", 98.0), Some(Agrees));
         assert_eq!(noisy("direction = 'up'\nshown = 'percent'", 98.0), Some(Disagrees));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_met_or_not_by_more_than_the_noise() {
+    fn bounds_are_judged_beyond_the_noise() {
         let least = "direction.at-least = 70.0\nshown = 'percent'";
         let of = |ours| noisy(least, ours).unwrap();
         assert_eq!([71.5, 70.5, 69.5, 68.5].map(of), [Agrees, BelowNoise, BelowNoise, Disagrees]);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_first_section_says_which_policy_is_fastest_and_which_slowest_and_what_was_run_is_last() {
+fn summary_names_fastest_and_slowest_policy_and_ends_with_the_runs() {
     let directory = runs(3, 4, &[""]);
     let twice =
         when(col("trace").eq(lit("trace-002")).and(col("dram_scheduler").eq(lit("policy-2"))));

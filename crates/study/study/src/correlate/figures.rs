@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_that_miss_are_misses_and_atomics_are_no_accesses_of_their_own() {
+    fn store_misses_count_and_atomics_do_not_count_twice() {
         let figures = Figures::of_row(&row(), Vec::new()).unwrap();
         assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(29) });
         assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reference_does_not_say_is_not_compared() {
+    fn figures_missing_from_the_reference_are_not_compared() {
         let reference = of_kernels(vec![kernel("", Some(10)), kernel("b", None)]);
         let other = |first| reference.other_kernels(&[first, kernel("b", Some(7))]);
         assert_eq!(other(kernel("a", Some(10))), None);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_that_a_log_states_is_a_number_of_ours() {
+    fn every_figure_of_a_log_has_a_counterpart() {
         let machine = load("v100", &[]).unwrap();
         let ours = flatten(&machine);
         for (key, _) in STATED {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_state_nothing_are_of_any_machine() {
+    fn results_without_statements_fit_any_machine() {
         let machine = load("li2015", &[]).unwrap();
         assert_eq!(ReferenceRun::default().contradiction(&machine), None);
     }

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_correlates_with_nothing() {
+    fn constant_series_have_no_correlation() {
         assert_eq!(correlation(&[(1.0, 2.0)]), None);
         assert_eq!(correlation(&[(1.0, 2.0), (1.0, 3.0)]), None);
         assert_eq!(correlation(&[]), None);

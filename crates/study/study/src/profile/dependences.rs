@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_beyond_what_is_followed_end_a_chain() {
+    fn distances_beyond_the_limit_end_a_chain() {
         let far = |distance| {
             of_warp(
                 [

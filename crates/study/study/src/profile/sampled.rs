@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_does_not_depend_on_when_the_rate_fell() {
+    fn kept_lines_do_not_depend_on_when_the_rate_fell() {
         let late = table(1000, 100_000);
         let again = (0..100_000).filter(|&key| late.keeps(key)).count();
         assert_eq!(again, late.len());

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn ctas_are_consecutive_that_have_a_neighbour() {
+    fn consecutive_ctas_have_a_neighbour() {
         let of = |ctas: &[u64]| (used(ctas).by.ctas, used(ctas).by.consecutive);
         assert_eq!(of(&[1, 2, 3, 4]), (4, 4), "the paper's example: all");
         assert_eq!(of(&[1, 3, 5]), (3, 0));

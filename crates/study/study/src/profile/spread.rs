@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_stands_for_more_and_is_less_uneven_than_it_looks() {
+    fn sampled_counts_are_scaled_and_smoothed() {
         // Mean 10; variance 16, of which 10 (1 - 1/4) (1 - 1/2) are the sample's.
         let counts = [6, 14];
         let sampled = Evenness::of(&counts, 4);
@@ -241,7 +241,7 @@ mod tests {
     /// 64,000 lines, round robin over channels: the counts of the sample differ, those of the trace
     /// do not.
     #[test]
-    fn lines_of_a_sample_are_counted_as_often_as_they_stand_for() {
+    fn sampled_lines_are_weighted() {
         let (machine, places) = places();
         let rows = RowTally::new(&places, 10);
         let mut lines = Sampled::new(1000);

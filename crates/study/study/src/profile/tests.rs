@@ -183,7 +183,7 @@ fn warps_take_turns_and_ctas_do_not() {
 }
 
 #[test]
-fn a_warp_that_ends_leaves_its_turn_to_others() {
+fn ended_warp_leaves_the_rotation() {
     let long = vec![load(&[0]), load(&[128]), load(&[0])];
     let profile = of(&[kernel(vec![vec![vec![load(&[256])], long]])]);
     let shares: Vec<_> = profile.reuse.histogram.iter().map(|bin| (bin.from, bin.share)).collect();
@@ -302,7 +302,7 @@ fn small_tables_estimate_what_large_ones_count() {
 }
 
 #[test]
-fn nothing_that_was_not_counted_has_a_number() {
+fn uncounted_figures_have_no_number() {
     let profile = of(&[kernel(vec![vec![vec![fp(OpClass::Fp32)]]])]);
     let text = serde_json::to_string(&profile).unwrap();
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_on_top_of_a_scheme_and_replace_what_it_sets() {
+    fn settings_override_their_scheme() {
         assert_eq!(overrides("A+B"), ["policy.warp_scheduler=lrr", "dram.read_queue=64"]);
         let both = ["policy.warp_scheduler=lrr", "dram.read_queue=16", "network.flit_bytes=64"];
         assert_eq!(overrides("A+B@queue=16&wide"), both);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_refused_with_what_there_is() {
+    fn unknown_name_error_lists_the_known_ones() {
         let refusal = |text| Configuration::resolve(&paper(), text).unwrap_err().to_string();
         assert_eq!(refusal("A-B"), "`A-B`: no scheme `A-B` (did you mean `A+B`?); there are A+B");
         let setting = refusal("A+B @ quene=16");

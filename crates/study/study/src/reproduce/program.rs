@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_before_the_program_and_the_paper_size_may_have_its_own() {
+    fn capture_options_precede_the_program_and_may_depend_on_size() {
         let program: Program = toml::from_str(
             "suite = 'S'\nprogram = 'p'\nabout = 'a'\nkernels = ['k']\nselect = ['--every', '10']\n\
             select_paper = []\nsizes.small = { input = 'i', command = 'p 1' }\n\

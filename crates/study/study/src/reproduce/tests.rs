@@ -97,7 +97,7 @@ fn claims_and_figures_are_complete() {
 
 /// The snapshot lists every published value with its source. Check a change against the paper.
 #[test]
-fn every_published_result_is_that_of_its_paper() {
+fn published_results_match_their_papers() {
     let of = |claim: &Claim| match &claim.ours {
         Ours::Runs(runs) => {
             let Runs { of, over, metric, value, classes, mean, .. } = runs;
@@ -136,7 +136,7 @@ fn every_published_result_is_that_of_its_paper() {
 }
 
 #[test]
-fn an_unknown_paper_is_refused_with_what_there_is() {
+fn unknown_paper_error_lists_the_papers() {
     let error = find("li2014").unwrap_err().to_string();
     assert!(
         error.starts_with("no experiments called `li2014` (did you mean `li2015`?)"),

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_that_does_not_fill_the_machine_tells_nothing_of_its_throughput() {
+    fn half_that_does_not_fill_the_machine_gives_no_throughput() {
         let half = run(vec![kernel(1..201, 9, 200)], 200);
         let sample = run(vec![kernel(1..201, 18, 400)], 400);
         let whole = [large(4000)];
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_continued_one_by_one_and_what_is_whole_stays() {
+    fn kernels_extrapolate_separately_and_whole_ones_are_unchanged() {
         // The first is in both samples as it is, 20 cycles lie between the two.
         let half = run(vec![kernel(1..101, 30, 50), kernel(121..221, 30, 100)], 150);
         let sample = run(vec![kernel(1..101, 30, 50), kernel(121..321, 60, 200)], 250);

@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_kept_whole_needs_to_fill_nothing() {
+    fn whole_kernels_need_not_fill_the_machine() {
         assert_eq!(of(&[(10, 10, 90), (1000, 180, 90)]), None);
         let short = Unfilled { kernels: 1, of: 2, at_least: Some(180) };
         assert_eq!(of(&[(10, 10, 90), (1000, 100, 90)]), Some(short));
     }
 
     #[test]
-    fn what_would_take_the_whole_part_is_no_sample() {
+    fn sample_of_everything_is_refused() {
         let short = Unfilled { kernels: 2, of: 2, at_least: None };
         assert_eq!(of(&[(150, 15, 90), (180, 18, 80)]), Some(short));
     }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn one_replicate_tells_no_error_and_none_tells_nothing() {
+    fn one_replicate_gives_no_error_and_none_no_estimate() {
         let one = Estimate::of_replicates(&counts(&[7.0])).unwrap();
         assert_eq!((one.value, one.standard_error, one.interval()), (7.0, None, None));
         assert_eq!(one.covers(7.0), None);

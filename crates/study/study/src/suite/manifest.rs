@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_nothing_and_strangers_are_refused() {
+    fn empty_lists_and_unknown_entries_are_refused() {
         let refusal =
             |text| Manifest::from_text(text, Path::new("m.toml")).unwrap_err().to_string();
         assert_eq!(refusal(""), "m.toml is not a list of traces: there is no [[workload]] in it");

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_refused_with_what_there_is() {
+    fn unknown_name_error_lists_the_known_ones() {
         let suite = read(SUITE).unwrap();
         assert_eq!(
             suite.plan(Some("huge"), &[]).unwrap_err().to_string(),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_a_file_in_the_folder() {
+    fn unknown_names_are_files_in_the_folder() {
         let error = Suite::open(Path::new("lm"), Path::new("sub")).unwrap_err();
         assert_eq!(error.to_string(), "failed to read sub/lm");
     }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_names_are_answered_with_what_is_near() {
+    fn unknown_names_get_a_suggestion() {
         let message = "unknown field `tracs`, expected one of `name`, `traces`, `seed`";
         assert_eq!(
             explained(message),

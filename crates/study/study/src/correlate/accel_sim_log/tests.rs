@@ -78,7 +78,7 @@ fn options_say_scheduler_machine_and_launch_latency() {
 }
 
 #[test]
-fn what_is_not_there_is_not_known_and_named() {
+fn missing_figures_are_unknown_and_named() {
     let run = read_with("\tL1D_total", "\tL1X_total").unwrap();
     assert_eq!(run.figures.l1, CacheFigures::default());
     assert_eq!(run.missing, ["L1D_total_cache_accesses", "L1D_total_cache_misses"]);
@@ -91,7 +91,7 @@ fn what_is_not_there_is_not_known_and_named() {
 }
 
 #[test]
-fn counts_of_a_block_before_the_last_do_not_stand_for_those_of_the_run() {
+fn counts_of_earlier_blocks_are_not_those_of_the_run() {
     let (first, second) = LOG.split_at(LOG.rfind("L2_total_cache_accesses").unwrap());
     let cut = second.replacen("L2_total_cache_accesses", "L2_cut", 1);
     let run = read_text(&format!("{first}{cut}")).unwrap();
@@ -122,7 +122,7 @@ fn a_log_that_ends_before_the_cycles_of_a_kernel_is_refused() {
 }
 
 #[test]
-fn a_value_that_is_none_is_named_with_its_line() {
+fn malformed_value_is_named_with_its_line() {
     let refuses = |from: &str, to: &str, parts: [&str; 2]| {
         let error = read_with(from, to).unwrap_err();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");

@@ -25,7 +25,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 #[test]
-fn totals_are_right_in_the_mean_and_as_uncertain_as_they_say() {
+fn totals_are_unbiased_and_their_errors_calibrated() {
     let ctas = [700, 90, 3, 1];
     for (sizes, run) in [(Sizes::Skewed, 1), (Sizes::Skewed, 4), (Sizes::Alike, 1)] {
         for (name, truth, drawn) in drawn(&census(&ctas, sizes), &ctas, run) {
