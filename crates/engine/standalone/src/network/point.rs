@@ -11,7 +11,7 @@ use warpmem_sim::RequestId;
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// Steps between two reports of progress.
-const REPORT: u64 = 1 << 14;
+const REPORT: u64 = 1 << 9;
 
 /// A network whose latency at any load can be measured.
 #[derive(Clone, Debug)]
@@ -72,6 +72,7 @@ impl Curve {
         let mut flow = Flow::new(&self.setup, &self.zero_load_by_pair, rig.address_space(), load);
         rig.start(&mut flow);
         let mut run = Run { rig, flow, steps: 0, arrived: 0, progress };
+        run.report()?;
         run.until(window.warmup, |_| false)?;
         let before = run.rig.passed();
         run.until(window.end(), |_| false)?;
