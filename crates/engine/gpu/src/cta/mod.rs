@@ -13,4 +13,4 @@ mod tests;
 pub use alike::{LaunchShare, Launches};
 pub use clusters::Release;
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
-pub use residency::{ClusterError, ResidencyError};
+pub use residency::{ClusterError, CtaNeeds, ResidencyError};
