@@ -122,6 +122,11 @@ fn malformed_lines_are_refused_with_their_number() {
         ("4096,WR", "-1,WR", "`cycle` = -1: expected a whole number of 64 bits"),
         (
             "4096,WR",
+            "18446744073709551615,WR",
+            "`cycle` = 18446744073709551615: expected at most 9223372036854775807",
+        ),
+        (
+            "4096,WR",
             "4096,WRITE",
             "`command` = WRITE: expected one of ACT, PRE, RD, WR, REFPB, REF, RDA, WRA, PREA",
         ),

@@ -148,7 +148,7 @@ fn parse(line: &str, dram: &Dram) -> Result<LoggedCommand, String> {
         bank: number("bank", bank)?,
     };
     let command = Command {
-        cycle: number("cycle", cycle)?,
+        cycle: cycle_number(cycle)?,
         kind: command_kind(kind)?,
         bank: place.number(dram)?,
         row: number("row", row)?,
@@ -159,6 +159,16 @@ fn parse(line: &str, dram: &Dram) -> Result<LoggedCommand, String> {
         },
     };
     Ok(LoggedCommand { channel: channel_number(number("channel", channel)?, dram)?, command })
+}
+
+/// The latest cycle of a log; Parquet has it signed. Durations can be added to it without overflow.
+const LATEST_CYCLE: u64 = i64::MAX as u64;
+
+fn cycle_number(text: &str) -> Result<u64, String> {
+    match number("cycle", text)? {
+        cycle @ ..=LATEST_CYCLE => Ok(cycle),
+        cycle => Err(format!("`cycle` = {cycle}: expected at most {LATEST_CYCLE}")),
+    }
 }
 
 fn number<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
