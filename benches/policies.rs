@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::ideal::IDEALS;
 use warpmem::gpu::l2::queue::L2_QUEUES;
 use warpmem::gpu::results::{Discard, RunResult};
@@ -143,7 +143,7 @@ impl Ratio {
 
 fn timed(machine: &Machine, trace: &Trace) -> (RunResult, Duration) {
     let start = Instant::now();
-    let result = simulate(machine, trace, &mut Discard, &mut NoProgress);
+    let result = Simulation::new(machine, trace).run(&mut Discard);
     let time = start.elapsed();
     (result.unwrap_or_else(|error| panic!("{}: {error}", machine.name)), time)
 }

@@ -1,7 +1,7 @@
 //! Trace-driven, event-driven simulator of GPU memory systems.
 //!
 //! A program that embeds it depends on this crate without its default features, which are the command line's, or on the
-//! crates below alone: [`gpu::engine::simulate`] is a whole run.
+//! crates below alone: [`gpu::engine::Simulation`] is a whole run.
 
 pub mod device;
 

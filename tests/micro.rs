@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::thread;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::Discard;
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::{Machine, load};
@@ -57,7 +57,7 @@ fn in_order(machine: &Machine, first_sm: u32, path: &Path) -> Figures {
     let mut machine = machine.clone();
     machine.run.first_sm = first_sm;
     let trace = Trace::open(path).unwrap();
-    let result = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();
+    let result = Simulation::new(&machine, &trace).run(&mut Discard).unwrap();
     let kernels = result.kernels.iter().map(KernelFigures::from).collect();
     Figures { kernels, ..Figures::default() }
 }

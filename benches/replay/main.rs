@@ -5,12 +5,10 @@
 //! rate at which exported Accel-Sim text is imported again. `cargo bench --bench replay [-- recording]`; with
 //! `recording` it also compares replay with and without the load rows written to Parquet. With `--pair OLD` it
 //! compares this build of the program with another, OLD, on captured traces instead; with `--threads N`, runs of
-//! them on 1 to N threads; with `--limit N` it prints the upper bound of the speed-up by N threads, and with
-//! `--idle-steps` the number of steps of units that change nothing.
+//! them on 1 to N threads.
 #![allow(clippy::print_stdout)]
 
-mod idle_steps;
-mod limit;
+mod captured;
 mod pair;
 mod threads;
 
@@ -19,8 +17,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use warpmem::gpu::engine::{NoProgress, simulate};
-use warpmem::gpu::results::{Discard, RunResult, RunSink};
+use warpmem::gpu::engine::Simulation;
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::import::{ExportOptions, ImportOptions, export_accel_sim, import_accel_sim};
 use warpmem::machine::{Machine, load};
 use warpmem::record::{Recorded, ResultsWriter, RunKey};
@@ -66,13 +64,6 @@ fn main() {
         let most = arguments.get(at + 1).and_then(|most| most.parse().ok());
         return threads::compare(most.expect("--threads needs a number"), folder.path());
     }
-    if let Some(at) = arguments.iter().position(|argument| argument == "--limit") {
-        let most = arguments.get(at + 1).and_then(|most| most.parse().ok());
-        return limit::print(most.expect("--limit needs a number"), folder.path());
-    }
-    if arguments.iter().any(|argument| argument == "--idle-steps") {
-        return idle_steps::print(folder.path());
-    }
     growth(folder.path());
     let traces: Vec<(&str, PathBuf)> = WORKLOADS
         .iter()
@@ -98,7 +89,7 @@ fn make(folder: &Path, file: &str, name: &str, parameters: &[(&str, &str)]) -> P
 fn time(machine: &Machine, trace: &Trace) -> (RunResult, Duration) {
     let run = || {
         let start = Instant::now();
-        let result = simulate(machine, trace, &mut Discard, &mut NoProgress).expect("the run ends");
+        let result = Simulation::new(machine, trace).run(&mut Discard).expect("the run ends");
         (result, start.elapsed())
     };
     (0..3).map(|_| run()).min_by_key(|&(_, time)| time).expect("three runs")
@@ -187,7 +178,7 @@ fn resident_mib(path: &Path) -> f64 {
 fn replay_and_print_peak(path: &str) {
     let machine = load("li2015", &[]).expect("a preset");
     let trace = Trace::open(Path::new(path)).expect("the trace opens");
-    simulate(&machine, &trace, &mut Discard, &mut NoProgress).expect("the run ends");
+    Simulation::new(&machine, &trace).run(&mut Discard).expect("the run ends");
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     let kib: Option<f64> = peak.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
@@ -231,9 +222,8 @@ fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
                 let key = RunKey::new(*workload, 0, machine.clone(), "bench", None);
                 let mut recorder = writer.begin_run(key, LOADS).expect("a recorder");
                 let start = Instant::now();
-                let sink: &mut dyn RunSink = &mut recorder;
-                let result =
-                    simulate(&machine, &trace, sink, &mut NoProgress).expect("the run ends");
+                let simulation = Simulation::new(&machine, &trace);
+                let result = simulation.run(&mut recorder).expect("the run ends");
                 let time = start.elapsed();
                 writer.finish_run(0, recorder, &result).expect("the run is written");
                 time

@@ -1,27 +1,13 @@
 //! This build of `warpmem` against another: both run the same traces in turns, and their processor
 //! seconds are compared run by run, so that neither has a quieter machine.
 
+use super::captured::traces;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use warpmem::import::{ImportOptions, import_accel_sim};
 
 const MACHINES: [&str; 2] = ["v100", "rtx2060s"];
-
-/// Captured traces, where they lie beside the checkout.
-const TRACES: [&str; 10] = [
-    "bfs",
-    "gemm-tiled",
-    "gups",
-    "histogram",
-    "pointer-chase",
-    "spmv",
-    "spmv-vector",
-    "stream-triad",
-    "transpose",
-    "vecadd",
-];
 
 /// Pairs of runs of a trace on a machine.
 const PAIRS: usize = 7;
@@ -57,20 +43,6 @@ pub fn compare(old: &Path, folder: &Path) {
     let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64;
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     println!("geometric mean {:.2} times, least {least:.2}", mean.exp());
-}
-
-/// The captured traces that are there, imported into `folder`.
-pub fn traces(folder: &Path) -> Vec<PathBuf> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces");
-    let list = |name: &&str| shared.join(format!("accel-sim-{name}/kernelslist.g"));
-    let there = TRACES.iter().filter(|name| list(name).exists());
-    let import = |name: &&str| {
-        let path = folder.join(format!("{name}.wmt"));
-        import_accel_sim(&list(name), &path, &ImportOptions::default(), &())
-            .expect("a captured trace can be imported");
-        path
-    };
-    there.map(import).collect()
 }
 
 /// How many times as fast the second of `programs` is as the first.

@@ -1,9 +1,10 @@
 //! Runs of one trace on several threads against one: in turns, by the clock on the wall.
 
-use super::pair::{median, traces};
+use super::captured::traces;
+use super::pair::median;
 use std::path::Path;
 use std::time::Instant;
-use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::{Machine, load};
 use warpmem_trace::Trace;
@@ -44,7 +45,7 @@ pub fn compare(most: usize, folder: &Path) {
 fn in_turns(machine: &Machine, trace: &Trace, counts: &[usize]) -> Vec<f64> {
     let run = |threads: usize| -> (RunResult, f64) {
         let start = Instant::now();
-        let result = simulate_with_threads(machine, trace, threads, &mut Discard, &mut NoProgress);
+        let result = Simulation::new(machine, trace).threads(threads).run(&mut Discard);
         (result.expect("the run ends"), start.elapsed().as_secs_f64())
     };
     let first = run(1).0;

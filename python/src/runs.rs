@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use warpmem::gpu::engine::{RunError, simulate_with_schedulers};
+use warpmem::gpu::engine::{RunError, Simulation};
 use warpmem::gpu::results::{RequestSample, RunResult};
 use warpmem::record::{MemoryRecorder, MemoryTable, Recorded, RunKey};
 use warpmem::slots::{Choice, Choices, Slot};
@@ -119,7 +119,8 @@ fn simulate(
     let Cell { trace, key, .. } = cell;
     let result = own.with_family(|family| {
         let mut watch = family.watch(&mut watch);
-        simulate_with_schedulers(&key.machine, &trace.trace, family, recorder, &mut watch)
+        let simulation = Simulation::new(&key.machine, &trace.trace);
+        simulation.schedulers(family).progress(&mut watch).run(recorder)
     });
     match result {
         Ok(Ok(result)) => {

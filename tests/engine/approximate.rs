@@ -1,7 +1,7 @@
 //! `run.alike_launches` in whole machines.
 
 use crate::trace::{Kernel, machine, mixed, run, write};
-use warpmem::gpu::engine::{NoProgress, simulate_with_threads};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 
 /// One clock, no refresh: a launch that finds the caches as the one before did takes the same cycles.
@@ -96,8 +96,8 @@ fn the_number_of_threads_changes_nothing() {
     let file = write(&vec![mixed(20, 12, 1 << 20); 9]);
     let machine = machine("v100", &["sm.count=6", "run.alike_launches=2"]);
     let of = |threads| {
-        let sink = &mut Discard;
-        simulate_with_threads(&machine, &file.trace, threads, sink, &mut NoProgress).unwrap()
+        let simulation = Simulation::new(&machine, &file.trace).threads(threads);
+        simulation.run(&mut Discard).unwrap()
     };
     let one = of(1);
     assert!(launches(&one).len() < 9);

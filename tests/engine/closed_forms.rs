@@ -7,7 +7,7 @@ use warpmem::dram::CommandKind::{Act, Pre, Rd};
 use warpmem::dram::DoneWith;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{LoadRow, RunResult, RunSink, SliceResult};
 use warpmem::machine::{LatencyCount, Machine, preset_names};
 use warpmem::network::NetworkResult;
@@ -229,7 +229,7 @@ pub fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, Run
     let warp = addresses(machine, place, hops).into_iter().map(hop).collect();
     let file = write(&[Kernel { ctas: vec![vec![warp]], ..Kernel::default() }]);
     let mut rows = Rows::default();
-    let result = simulate(machine, &file.trace, &mut rows, &mut NoProgress).unwrap();
+    let result = Simulation::new(machine, &file.trace).run(&mut rows).unwrap();
     (rows.0, result)
 }
 

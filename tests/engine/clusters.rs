@@ -4,7 +4,7 @@
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, Warp, machine, run, write};
 use std::slice::from_ref;
 use warpmem::cache::CacheCounts;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem_trace::{CacheOp, ClusterAddress, Kind, OpClass, Space};
@@ -335,7 +335,7 @@ fn concurrent_kernels_do_not_deadlock_on_partial_clusters() {
 
 fn error(machine: &Machine, kernel: Kernel) -> String {
     let file = write(&[kernel]);
-    simulate(machine, &file.trace, &mut Discard, &mut NoProgress).unwrap_err().to_string()
+    Simulation::new(machine, &file.trace).run(&mut Discard).unwrap_err().to_string()
 }
 
 #[test]

@@ -7,9 +7,7 @@ use warpmem::dram::checker::check;
 use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::gpu::engine::{
-    NoProgress, simulate_every_cycle, simulate_with_commands, simulate_with_threads,
-};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::ideal::IDEALS;
 use warpmem::gpu::l2::queue::L2_QUEUES;
 use warpmem::gpu::results::{Discard, RunResult};
@@ -213,8 +211,9 @@ fn every_two_policies_run_together() {
     let mut acted = [0; ACTS.len()];
     for (number, row) in covering_array(&sizes).iter().enumerate() {
         let (machine, context) = combination(&slots, row);
-        let (result, logs) = simulate_with_commands(&machine, &file.trace)
-            .unwrap_or_else(|error| panic!("{context}: {error}"));
+        let simulation = || Simulation::new(&machine, &file.trace);
+        let (result, logs) =
+            simulation().run_with_commands().unwrap_or_else(|error| panic!("{context}: {error}"));
         assert_sound(&result, &file.trace, &context);
         assert!(bandwidth_over_peak(&machine, &result) <= 1.0, "{context}");
         for (sum, (policy, name)) in acted.iter_mut().zip(ACTS) {
@@ -226,11 +225,10 @@ fn every_two_policies_run_together() {
             assert_eq!(check(&machine.dram, log).first(), None, "{context}");
         }
         let threads = 2 + number % 3;
-        let sink = &mut Discard;
-        let shared = simulate_with_threads(&machine, &file.trace, threads, sink, &mut NoProgress);
+        let shared = simulation().threads(threads).run(&mut Discard);
         assert!(shared.unwrap() == result, "{threads} threads: {context}");
         if number % POLLED == 0 {
-            let polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
+            let polled = simulation().every_cycle().run(&mut Discard).unwrap();
             assert!(RunResult { steps: result.steps, ..polled } == result, "{context}");
         }
     }

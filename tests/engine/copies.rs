@@ -3,7 +3,7 @@
 use crate::closed_forms::is_near;
 use crate::recording::Everything;
 use crate::trace::{Access, Kernel, NO_REFRESH, Step, loads, machine, run, write};
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
 use warpmem_trace::{CacheOp, Kind};
@@ -198,7 +198,7 @@ fn twins_take_turns_at_the_tags() {
     let cta = vec![vec![Step::Memory(atomic); 8]; 8];
     let kernel = Kernel { ctas: vec![cta; 2], ..Kernel::default() };
     let mut rows = Everything::but_requests(1000);
-    simulate(&machine, &write(&[kernel]).trace, &mut rows, &mut NoProgress).unwrap();
+    Simulation::new(&machine, &write(&[kernel]).trace).run(&mut rows).unwrap();
     let end = |sm| rows.warps.iter().filter(|row| row.sm == sm).map(|row| row.end_cycle).max();
     let (far, near) = (end(0).unwrap(), end(1).unwrap());
     // With fixed priority, one SM would finish in half the time.

@@ -2,7 +2,7 @@
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, LoadRow, RunResult, RunSink};
 use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
@@ -28,7 +28,7 @@ impl Rows {
 fn run(machine: &Machine, ctas: Vec<Vec<Warp>>) -> (RunResult, Rows) {
     let file = write(&[Kernel { ctas, ..Kernel::default() }]);
     let mut rows = Rows::default();
-    let result = simulate(machine, &file.trace, &mut rows, &mut NoProgress).unwrap();
+    let result = Simulation::new(machine, &file.trace).run(&mut rows).unwrap();
     (result, rows)
 }
 
@@ -137,10 +137,11 @@ fn ctas_pause_and_resume_under_every_warp_scheduler() {
             "dyncta(period=13,t_idle=1000,t_mem_low=0,t_mem_high=9)",
         ] {
             let machine = one_sm(policy, &["sm.count=2", "sm.schedulers=2", &scheduler]);
-            let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
+            let simulation = || Simulation::new(&machine, &file.trace);
+            let result = simulation().run(&mut Discard);
             let result = result.unwrap_or_else(|error| panic!("{scheduler}, {policy}: {error}"));
             assert!(counter(&result, "dyncta", "cta_limits_lowered") > 0, "{scheduler}, {policy}");
-            let mut polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
+            let mut polled = simulation().every_cycle().run(&mut Discard).unwrap();
             polled.steps = result.steps;
             assert!(result == polled, "{scheduler}, {policy}");
         }

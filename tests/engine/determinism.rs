@@ -2,10 +2,7 @@
 
 use crate::recording::Everything;
 use crate::trace::{machine, mixed, run, write, write_with};
-use warpmem::gpu::engine::{
-    NoProgress, StepCounts, Steps, simulate_in_windows, simulate_watching_steps,
-    simulate_with_threads,
-};
+use warpmem::gpu::engine::Simulation;
 use warpmem::machine::{Machine, preset_names};
 use warpmem_trace::{Codec, WriterOptions};
 
@@ -51,9 +48,8 @@ fn the_number_of_threads_does_not_matter() {
     let file = write(&[mixed(120, 4, 1 << 22), mixed(20, 4, 1 << 16)]);
     let on_threads = |machine: &Machine, threads| {
         let mut rows = Everything::but_requests(500);
-        let result =
-            simulate_with_threads(machine, &file.trace, threads, &mut rows, &mut NoProgress);
-        (result.unwrap(), rows)
+        let simulation = Simulation::new(machine, &file.trace).threads(threads);
+        (simulation.run(&mut rows).unwrap(), rows)
     };
     for preset in preset_names() {
         for overrides in [&[][..], &["l2.enabled=false"]] {
@@ -64,41 +60,6 @@ fn the_number_of_threads_does_not_matter() {
                 assert!(result == alone, "{preset} {overrides:?} on {threads} threads");
                 assert!(same_rows == rows, "rows of {preset} {overrides:?} on {threads} threads");
             }
-        }
-    }
-}
-
-/// One thread steps the parts in sequence exactly as several threads step them in parallel.
-#[test]
-fn windows_show_the_balance_of_the_parts() {
-    let file = write(&[mixed(120, 4, 1 << 22)]);
-    let machine = machine("v100", &[]);
-    let alone = run(&machine, &file.trace);
-    for parts in [1, 4] {
-        let (result, windows) = simulate_in_windows(&machine, &file.trace, parts).unwrap();
-        assert!(result == alone, "{parts} parts");
-        let (memory, core) = (windows.memory().unwrap(), windows.core().unwrap());
-        let even = 1.0 / parts as f64;
-        assert!(memory >= even && core >= even, "{parts} parts: {memory}, {core}");
-        assert!(parts == 1 || memory < 0.9 && core < 0.9, "{parts} parts: {memory}, {core}");
-        assert!(parts > 1 || memory == 1.0 && core == 1.0);
-    }
-}
-
-/// A unit does as much in the steps that it asks for as where it is stepped in every cycle.
-#[test]
-fn units_request_every_step_that_changes_state() {
-    let file = write(&[mixed(30, 6, 1 << 20)]);
-    for preset in ["li2015", "v100", "a100"] {
-        let machine = machine(preset, &["sm.count=4"]);
-        let (result, asked) = simulate_watching_steps(&machine, &file.trace, false).unwrap();
-        assert!(result == run(&machine, &file.trace), "watching changes nothing");
-        let (_, polled) = simulate_watching_steps(&machine, &file.trace, true).unwrap();
-        let kinds = |steps: StepCounts| [steps.channels, steps.slices, steps.sms];
-        for (asked, polled) in kinds(asked).into_iter().zip(kinds(polled)) {
-            let busy = |steps: Steps| steps.all - steps.idle;
-            assert_eq!(busy(asked), busy(polled), "{preset} {asked:?} {polled:?}");
-            assert!(0 < busy(asked) && asked.idle < polled.idle, "{preset} {asked:?} {polled:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::trace::{Access, Kernel, Step, TraceFile, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
-use warpmem::gpu::engine::{NoProgress, simulate, simulate_with_commands};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
@@ -48,7 +48,7 @@ fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
 /// Returns rows in the order of their activations.
 fn opened(machine: &Machine, rows: &[&[u32]]) -> Vec<u32> {
     let file = row_by_row(machine, rows);
-    let (_, logs) = simulate_with_commands(machine, &file.trace).unwrap();
+    let (_, logs) = Simulation::new(machine, &file.trace).run_with_commands().unwrap();
     let commands = logs.iter().flatten();
     let reads = commands.clone().filter(|command| command.kind == CommandKind::Rd);
     let bursts = 128 / (machine.dram.bus_bytes * machine.dram.burst_length) as usize;
@@ -195,7 +195,7 @@ fn unknown_allocator_error_lists_the_known_ones() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let error = |allocator: &str| {
         let machine = machine("li2015", &[&format!("network.allocator={allocator}")]);
-        let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
+        let result = Simulation::new(&machine, &file.trace).run(&mut Discard);
         result.map(drop).unwrap_err().to_string()
     };
     let unknown = error("islib");

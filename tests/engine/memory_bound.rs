@@ -4,7 +4,7 @@ use crate::trace::{NO_REFRESH, loads, machine, mixed, run, write};
 use warpmem::dram::CommandKind;
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::gpu::engine::simulate_with_commands;
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::RunResult;
 use warpmem::machine::{Machine, preset_names};
 
@@ -49,7 +49,8 @@ fn dram_commands_of_whole_machines_are_legal() {
             for refresh in [&[][..], &["dram.timing.trefi=900", "dram.timing.trfc=110"]] {
                 let overrides = [&small, &NO_REFRESH[..], refresh].concat();
                 let machine = with_scheduler(preset, &scheduler, &overrides);
-                let (result, logs) = simulate_with_commands(&machine, &file.trace).unwrap();
+                let simulation = Simulation::new(&machine, &file.trace);
+                let (result, logs) = simulation.run_with_commands().unwrap();
                 let context = format!("{preset}, {scheduler}, {refresh:?}");
                 for log in &logs {
                     assert_eq!(check(&machine.dram, log).first(), None, "{context}");

@@ -3,7 +3,7 @@
 use crate::trace::{Kernel, loads, machine, mixed, run, write};
 use warpmem::dram::checker;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::gpu::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, PrefetchCounts, RunResult};
 
 const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
@@ -131,12 +131,13 @@ fn commands_are_legal_and_events_are_complete_under_every_scheduler() {
             ];
             let overrides = ["sm.count=3", &policies[0], &policies[1], "l2.cache.size_bytes=8192"];
             let machine = machine("li2015", &overrides);
-            let (result, logs) = simulate_with_commands(&machine, &file.trace).unwrap();
+            let simulation = || Simulation::new(&machine, &file.trace);
+            let (result, logs) = simulation().run_with_commands().unwrap();
             for log in &logs {
                 assert_eq!(checker::check(&machine.dram, log), [], "{scheduler}, {prefetcher}");
             }
             assert!(sum(&result, |p| p.lines) > 0, "{scheduler}, {prefetcher}");
-            let polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
+            let polled = simulation().every_cycle().run(&mut Discard).unwrap();
             let polled = RunResult { steps: result.steps, ..polled };
             assert!(result == polled, "{scheduler}, {prefetcher}");
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 use std::fmt::Debug;
-use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle, simulate_with_threads};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::machine;
 use warpmem::machine::Machine;
@@ -470,7 +470,8 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
 /// cycle.
 fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
-    let run = |sink: &mut dyn RunSink| simulate(machine, &file.trace, sink, &mut NoProgress);
+    let simulation = || Simulation::new(machine, &file.trace);
+    let run = |sink: &mut dyn RunSink| simulation().run(sink);
     let asked = run(&mut Discard).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let mut rows = Everything::of(100);
     prop_assert!(asked == run(&mut rows).unwrap(), "the second run differs");
@@ -478,13 +479,12 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let share = bandwidth_over_peak(machine, &asked);
     prop_assert!(share <= 1.0, "{} of the peak bandwidth", share);
     let mut polled_rows = Everything::of(100);
-    let polled = simulate_every_cycle(machine, &file.trace, &mut polled_rows).unwrap();
+    let polled = simulation().every_cycle().run(&mut polled_rows).unwrap();
     prop_assert!(asked.steps <= polled.steps);
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
     for threads in [2, 3] {
         let mut sink = Everything::but_requests(100);
-        let result =
-            simulate_with_threads(machine, &file.trace, threads, &mut sink, &mut NoProgress);
+        let result = simulation().threads(threads).run(&mut sink);
         prop_assert!(asked == result.unwrap(), "with {} threads", threads);
         check_rows("loads of threads", &rows.loads, &sink.loads)?;
         check_rows("intervals of threads", &rows.intervals, &sink.intervals)?;
@@ -501,8 +501,9 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
 /// unit is stepped in every cycle.
 fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
-    let asked = simulate(machine, &file.trace, &mut Discard, &mut NoProgress)
-        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let simulation = || Simulation::new(machine, &file.trace);
+    let asked =
+        simulation().run(&mut Discard).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let launches: u32 = asked.kernels.iter().map(|kernel| kernel.stands_for).sum();
     prop_assert_eq!(launches as usize, kernels.len());
     if machine.run.launch_instructions == 0 {
@@ -510,9 +511,9 @@ fn check_weighed(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseEr
         let issued: u64 = asked.sms.iter().map(|sm| sm.warp_instructions).sum();
         prop_assert!(issued.abs_diff(expected) * 20 <= expected, "{} for {}", issued, expected);
     }
-    let polled = simulate_every_cycle(machine, &file.trace, &mut Discard).unwrap();
+    let polled = simulation().every_cycle().run(&mut Discard).unwrap();
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
-    let threads = simulate_with_threads(machine, &file.trace, 2, &mut Discard, &mut NoProgress);
+    let threads = simulation().threads(2).run(&mut Discard);
     prop_assert!(asked == threads.unwrap(), "with threads");
     Ok(())
 }

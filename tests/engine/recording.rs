@@ -2,7 +2,7 @@
 
 use crate::trace::{Kernel, Step, loads, machine, mixed, write};
 use std::num::NonZeroU64;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{
     AccessKind, Discard, IntervalCounts, IntervalRow, LoadRow, RequestRow, RequestSample,
     RunResult, RunSink, Stage, Wanted, WarpRow,
@@ -193,7 +193,7 @@ fn stages_of(row: &RequestRow) -> Vec<(Stage, u64)> {
 }
 
 fn run(machine: &Machine, trace: &Trace, sink: &mut dyn RunSink) -> RunResult {
-    simulate(machine, trace, sink, &mut NoProgress).unwrap()
+    Simulation::new(machine, trace).run(sink).unwrap()
 }
 
 /// `dram_bandwidth` of a run over what the data buses move at most.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
-use warpmem::gpu::engine::simulate_with_commands;
+use warpmem::gpu::engine::Simulation;
 use warpmem::machine::{Clocks, Machine, load};
 use warpmem_trace::Trace;
 
@@ -58,7 +58,7 @@ fn check_part(part: usize, parts: usize) {
                 let mut machine = base.clone();
                 machine.policy.dram_scheduler = scheduler.to_owned();
                 let trace = Trace::open(path).unwrap();
-                let (_, logs) = simulate_with_commands(&machine, &trace).unwrap();
+                let (_, logs) = Simulation::new(&machine, &trace).run_with_commands().unwrap();
                 let context = format!("{standard}, {scheduler}, {}", path.display());
                 assert!(logs.iter().any(|log| !log.is_empty()), "{context}");
                 for log in &logs {
@@ -89,7 +89,7 @@ fn parts_on_a_preset_break_no_rule() {
             load("v100", &[format!("dram.standard={standard}:{name}"), "sm.count=4".to_owned()])
         });
         for machine in parts.filter_map(Result::ok).take(1) {
-            let (_, logs) = simulate_with_commands(&machine, &trace).unwrap();
+            let (_, logs) = Simulation::new(&machine, &trace).run_with_commands().unwrap();
             let used = logs.iter().filter(|log| !log.is_empty()).count();
             assert_eq!(used, logs.len(), "{standard}: all channels");
             for log in &logs {

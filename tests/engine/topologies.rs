@@ -1,7 +1,7 @@
 //! Whole machines over every topology.
 
 use crate::trace::{loads, machine, mixed, run, write};
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::Discard;
 use warpmem::network::{NetworkResult, NodeResult, TOPOLOGIES};
 
@@ -75,7 +75,7 @@ fn impossible_topology_error_states_the_possible_ones() {
     for (overrides, parts) in cases {
         let overrides: Vec<&str> = overrides.split_whitespace().collect();
         let machine = machine("li2015", &overrides);
-        let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
+        let result = Simulation::new(&machine, &file.trace).run(&mut Discard);
         let error = result.map(drop).unwrap_err().to_string();
         for part in parts {
             assert!(error.contains(part), "{overrides:?}: {error}");

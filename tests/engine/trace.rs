@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem_trace::{
@@ -206,7 +206,7 @@ pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
 
 /// Replays a trace.
 pub fn run(machine: &Machine, trace: &Trace) -> RunResult {
-    let result = simulate(machine, trace, &mut Discard, &mut NoProgress);
+    let result = Simulation::new(machine, trace).run(&mut Discard);
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 

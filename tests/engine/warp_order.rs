@@ -1,7 +1,7 @@
 //! The order in which the SMs of a machine turn to their CTAs.
 
 use crate::trace::{Access, Kernel, Step, machine, write};
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{LoadRow, RunSink};
 use warpmem_trace::OpClass;
 
@@ -29,7 +29,7 @@ fn order(policy: &str) -> [Vec<u32>; 3] {
     let policy = format!("policy.warp_scheduler={policy}(min_warps=1)");
     let machine = machine("li2015", &["sm.count=3", "sm.schedulers=1", &policy]);
     let mut loads = Loads::default();
-    simulate(&machine, &file.trace, &mut loads, &mut NoProgress).unwrap();
+    Simulation::new(&machine, &file.trace).run(&mut loads).unwrap();
     loads.0.sort_unstable();
     [0, 1, 2].map(|sm| {
         let of_sm = loads.0.iter().filter(|load| load.0 == sm);

@@ -192,12 +192,8 @@ fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
 /// Warp and thread instructions that a run issues.
 fn run(imported: &Imported) -> (u64, u64) {
     let machine = warpmem::machine::load("li2015", &[]).unwrap();
-    let run = warpmem::gpu::engine::simulate(
-        &machine,
-        &imported.trace,
-        &mut warpmem::gpu::results::Discard,
-        &mut warpmem::gpu::engine::NoProgress,
-    );
+    let simulation = warpmem::gpu::engine::Simulation::new(&machine, &imported.trace);
+    let run = simulation.run(&mut warpmem::gpu::results::Discard);
     let sum = |of: fn(&warpmem::gpu::results::SmResult) -> u64, sms: &[_]| sms.iter().map(of).sum();
     let sms = run.unwrap().sms;
     (sum(|sm| sm.warp_instructions, &sms), sum(|sm| sm.thread_instructions, &sms))

@@ -10,7 +10,7 @@ mod yuan;
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::Simulation;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::load;
@@ -66,7 +66,7 @@ impl Mechanism {
         let further = overrides.iter().map(|&text| text.to_owned());
         let all: Vec<String> = self.overrides.iter().cloned().chain(further).collect();
         let machine = load(self.machine, &all).unwrap();
-        simulate(&machine, &self.trace, &mut Discard, &mut NoProgress).unwrap()
+        Simulation::new(&machine, &self.trace).run(&mut Discard).unwrap()
     }
 
     /// Returns the IPC gain of each of the `variants` of a policy `slot` over `base`, in %.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use warpmem_dram::checker::{Checker, Violation};
 use warpmem_dram::standard::Standard;
 use warpmem_dram::{Command, CommandSink};
-use warpmem_gpu::engine::{Progress, ProgressReport, simulate};
+use warpmem_gpu::engine::{Progress, ProgressReport, Simulation};
 use warpmem_gpu::results::{LoadRow, RunSink, SliceResult};
 use warpmem_machine::{Machine, load};
 use warpmem_trace::{
@@ -77,7 +77,8 @@ fn run(machine: &Machine, trace: &Path) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mut checkers = Checkers::new(machine);
     let mut watch = Watch { start, last: start };
-    let result = simulate(machine, &Trace::open(trace)?, &mut checkers, &mut watch)?;
+    let trace = Trace::open(trace)?;
+    let result = Simulation::new(machine, &trace).progress(&mut watch).run(&mut checkers)?;
     let requests: u64 = result.slices.iter().map(accesses).sum();
     let Checkers { commands, violations, .. } = checkers;
     println!(

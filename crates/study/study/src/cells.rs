@@ -6,7 +6,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::cta::{DispatchError, Dispatcher, Launches};
-use warpmem_gpu::engine::{Progress, ProgressReport, RunError, simulate_with_threads};
+use warpmem_gpu::engine::{Progress, ProgressReport, RunError, Simulation};
 use warpmem_gpu::results::{RunResult, RunSink};
 use warpmem_gpu::slots::{Choices, check_policies};
 use warpmem_machine::{Machine, MachineError};
@@ -206,8 +206,8 @@ impl<'a> Cell<'a> {
         sink: &mut dyn RunSink,
         progress: &mut dyn Progress,
     ) -> Result<RunResult, CellError> {
-        let (machine, trace) = (&self.key.machine, &self.trace.trace);
-        let result = simulate_with_threads(machine, trace, self.threads, sink, progress);
+        let simulation = Simulation::new(&self.key.machine, &self.trace.trace);
+        let result = simulation.threads(self.threads).progress(progress).run(sink);
         result.map_err(|error| match error {
             RunError::Interrupted => CellError::Interrupted,
             source => {

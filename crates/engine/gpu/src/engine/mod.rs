@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod bench;
 mod feeder;
-mod idle_steps;
+mod instrumented;
 mod intervals;
 mod part;
 mod periods;
@@ -14,16 +14,11 @@ mod team;
 #[cfg(test)]
 mod tests;
 mod weights;
-mod windows;
 mod wiring;
 
 #[cfg(test)]
 pub use bench::{Bench, Rows};
-pub use idle_steps::{StepCounts, Steps};
-pub use run::{
-    NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_in_windows, simulate_watching_steps, simulate_with_commands, simulate_with_schedulers,
-    simulate_with_threads,
-};
+#[cfg(any(test, feature = "instrumented"))]
+pub use instrumented::{StepCounts, Steps, WorkBalance};
+pub use run::{Progress, ProgressReport, RunError, Simulation};
 pub use system::BuildError;
-pub use windows::Windows;

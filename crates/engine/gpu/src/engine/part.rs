@@ -1,6 +1,6 @@
 //! The units of a region, which one thread steps.
 
-use super::idle_steps::{State, StepCounts};
+use super::instrumented::{State, StepCounts};
 use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::l2::Slice;

@@ -1,14 +1,12 @@
 //! The run loop: from a machine and a trace to results.
 
 use super::feeder::Feeder;
-use super::idle_steps::StepCounts;
 use super::intervals::{FIRST_CYCLE, Intervals};
 use super::periods::Periods;
 use super::system::{BuildError, System};
 use super::team::Team;
 use super::weights::Weights;
-use super::windows::Windows;
-use crate::results::{Discard, KernelResult, LoadRow, RunResult, RunSink, SmResult};
+use crate::results::{KernelResult, LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::scheduler::Family;
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
@@ -39,8 +37,8 @@ pub trait Progress {
     fn report(&mut self, report: &ProgressReport) -> bool;
 }
 
-/// Nobody watches.
-pub struct NoProgress;
+/// Ignores progress.
+struct NoProgress;
 
 impl Progress for NoProgress {
     fn report(&mut self, _: &ProgressReport) -> bool {
@@ -77,99 +75,91 @@ impl RunError {
     }
 }
 
-/// Replays `trace` on `machine`. The same inputs give the same results, bit for bit.
-pub fn simulate(
-    machine: &Machine,
-    trace: &Trace,
-    sink: &mut dyn RunSink,
-    progress: &mut dyn Progress,
-) -> Result<RunResult, RunError> {
-    simulate_with_threads(machine, trace, 1, sink, progress)
-}
-
-/// As [`simulate`], on so many threads, if the machine has as many SMs and channels and nothing forbids
-/// it: DRAM schedulers that share state or tables, or a sample of requests that `sink` wants. The
-/// results are the same, bit for bit.
-pub fn simulate_with_threads(
-    machine: &Machine,
-    trace: &Trace,
+/// One run of a trace on a machine: inputs and options, then [`Simulation::run`].
+///
+/// The same inputs give the same results, bit for bit, whatever the number of threads.
+pub struct Simulation<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) trace: &'a Trace,
     threads: usize,
-    sink: &mut dyn RunSink,
-    progress: &mut dyn Progress,
-) -> Result<RunResult, RunError> {
-    let system = System::new(machine, trace, &sink.wanted(), threads)?;
-    run(system, machine, trace, sink, progress)
+    schedulers: Option<&'a dyn Family>,
+    every_cycle: bool,
+    progress: Option<&'a mut dyn Progress>,
 }
 
-/// As [`simulate`], with these DRAM schedulers instead of those that the machine names.
-pub fn simulate_with_schedulers(
-    machine: &Machine,
-    trace: &Trace,
-    schedulers: &dyn Family,
-    sink: &mut dyn RunSink,
-    progress: &mut dyn Progress,
-) -> Result<RunResult, RunError> {
-    let system = System::with_schedulers(machine, trace, schedulers, &sink.wanted(), 1)?;
-    run(system, machine, trace, sink, progress)
-}
-
-/// As [`simulate`], but every unit is stepped in every cycle instead of only when it is due. The
-/// results are the same but for [`RunResult::steps`]: a difference shows a unit that slept through
-/// an event. Slow.
-pub fn simulate_every_cycle(
-    machine: &Machine,
-    trace: &Trace,
-    sink: &mut dyn RunSink,
-) -> Result<RunResult, RunError> {
-    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
-    system.poll();
-    run(system, machine, trace, sink, &mut NoProgress)
-}
-
-/// As [`simulate`], with the machine in as many parts as for so many threads, but on one thread; and how
-/// evenly the work falls on the parts, from which follows what threads can gain.
-pub fn simulate_in_windows(
-    machine: &Machine,
-    trace: &Trace,
-    threads: usize,
-) -> Result<(RunResult, Windows), RunError> {
-    let sink = &mut Discard;
-    let mut system = System::new(machine, trace, &sink.wanted(), threads)?;
-    system.watch_windows();
-    let mut windows = None;
-    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
-        windows = system.take_windows();
-    })?;
-    Ok((result, windows.expect("the system has watched them")))
-}
-
-/// As [`simulate`], and which steps of units changed nothing; `polls`: of every unit in every cycle. Slow.
-pub fn simulate_watching_steps(
-    machine: &Machine,
-    trace: &Trace,
-    polls: bool,
-) -> Result<(RunResult, StepCounts), RunError> {
-    let sink = &mut Discard;
-    let mut system = System::new(machine, trace, &sink.wanted(), 1)?;
-    system.watch_steps();
-    if polls {
-        system.poll();
+impl<'a> Simulation<'a> {
+    /// A run on one thread under the policies that `machine` names.
+    pub fn new(machine: &'a Machine, trace: &'a Trace) -> Simulation<'a> {
+        Simulation {
+            machine,
+            trace,
+            threads: 1,
+            schedulers: None,
+            every_cycle: false,
+            progress: None,
+        }
     }
-    let mut steps = StepCounts::default();
-    let result = run_to_end(system, machine, trace, sink, &mut NoProgress, |system| {
-        steps = system.watched_steps();
-    })?;
-    Ok((result, steps))
-}
 
-/// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
-pub fn simulate_with_commands(
-    machine: &Machine,
-    trace: &Trace,
-) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
-    let mut logs = CommandLogs(vec![Vec::new(); machine.dram.channels as usize]);
-    let result = simulate(machine, trace, &mut logs, &mut NoProgress)?;
-    Ok((result, logs.0))
+    /// Limits the run to `threads` threads. It uses fewer on a machine with fewer SMs or channels, and
+    /// one where DRAM schedulers share state or tables, or where the sink samples requests.
+    pub fn threads(self, threads: usize) -> Simulation<'a> {
+        Simulation { threads, ..self }
+    }
+
+    /// Replaces the DRAM schedulers that the machine names.
+    pub fn schedulers(self, schedulers: &'a dyn Family) -> Simulation<'a> {
+        Simulation { schedulers: Some(schedulers), ..self }
+    }
+
+    /// Steps every unit in every cycle instead of only when it is due. Results are the same except
+    /// [`RunResult::steps`]: a difference reveals a unit that slept through an event. Slow.
+    pub fn every_cycle(self) -> Simulation<'a> {
+        Simulation { every_cycle: true, ..self }
+    }
+
+    /// Reports to `progress`, which can interrupt the run.
+    pub fn progress(self, progress: &'a mut dyn Progress) -> Simulation<'a> {
+        Simulation { progress: Some(progress), ..self }
+    }
+
+    /// Runs the trace to its end; `sink` receives the rows that it wants.
+    pub fn run(self, sink: &mut dyn RunSink) -> Result<RunResult, RunError> {
+        let mut system = self.system(sink)?;
+        self.run_system(&mut system, sink)
+    }
+
+    /// Runs the trace and returns the commands of each channel. The log is held in memory.
+    pub fn run_with_commands(self) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
+        let mut logs = CommandLogs(vec![Vec::new(); self.machine.dram.channels as usize]);
+        let result = self.run(&mut logs)?;
+        Ok((result, logs.0))
+    }
+
+    pub(super) fn system(&self, sink: &dyn RunSink) -> Result<System, BuildError> {
+        let Simulation { machine, trace, threads, .. } = *self;
+        let mut system = match self.schedulers {
+            Some(schedulers) => {
+                System::with_schedulers(machine, trace, schedulers, &sink.wanted(), threads)
+            }
+            None => System::new(machine, trace, &sink.wanted(), threads),
+        }?;
+        if self.every_cycle {
+            system.step_every_cycle();
+        }
+        Ok(system)
+    }
+
+    pub(super) fn run_system(
+        self,
+        system: &mut System,
+        sink: &mut dyn RunSink,
+    ) -> Result<RunResult, RunError> {
+        let progress: &mut dyn Progress = match self.progress {
+            Some(progress) => progress,
+            None => &mut NoProgress,
+        };
+        run_to_end(system, self.machine, self.trace, sink, progress)
+    }
 }
 
 /// A log for each channel, and nothing else.
@@ -211,26 +201,14 @@ fn hand_over_commands(system: &mut System, sink: &mut dyn RunSink) {
     }
 }
 
-fn run(
-    system: System,
-    machine: &Machine,
-    trace: &Trace,
-    sink: &mut dyn RunSink,
-    progress: &mut dyn Progress,
-) -> Result<RunResult, RunError> {
-    run_to_end(system, machine, trace, sink, progress, |_| ())
-}
-
-/// `at_end` sees the system when all is done.
 fn run_to_end(
-    mut system: System,
+    system: &mut System,
     machine: &Machine,
     trace: &Trace,
     sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
-    at_end: impl FnOnce(&mut System),
 ) -> Result<RunResult, RunError> {
-    let mut log = CommandLog::start(&mut system, sink);
+    let mut log = CommandLog::start(system, sink);
     let core = CoreClock::new(machine.clocks.periods().core);
     let wanted = sink.wanted();
     let mut intervals = Intervals::new(&wanted, core);
@@ -246,20 +224,20 @@ fn run_to_end(
         // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
         system.start_account(FIRST_CYCLE);
         while !system.dispatcher().is_done() {
-            now = watch.next(&system, progress)?;
+            now = watch.next(system, progress)?;
             if let Some(intervals) = &mut intervals {
-                intervals.follow(now, &mut system, sink);
+                intervals.follow(now, system, sink);
             }
-            let next_period = periods.follow(now, &mut system);
+            let next_period = periods.follow(now, system);
             if let (Some(weights), Some(next)) = (&mut weights, next_period) {
-                weights.end_period(next, &mut system);
+                weights.end_period(next, system);
             }
             system.step(now, &mut feeder, &team)?;
             if system.rows().is_full() {
                 system.rows().flush(sink);
             }
             if let Some(log) = &mut log {
-                log.follow(&mut system, sink);
+                log.follow(system, sink);
             }
         }
         system.rows().flush(sink);
@@ -269,7 +247,7 @@ fn run_to_end(
         system.finish_sms(end, &mut result);
         system.end_prefetching(now);
         while !system.is_drained() {
-            now = watch.next(&system, progress)?;
+            now = watch.next(system, progress)?;
             system.step(now, &mut feeder, &team)?;
         }
         Ok::<Ticks, RunError>(now.max(core.at(end)))
@@ -277,15 +255,14 @@ fn run_to_end(
     system.finish_memory(end, machine, &mut result);
     system.take_record(&mut result);
     periods.finish(&mut result);
-    check_end(&system, trace, &result, machine.run.launch_instructions > 0)?;
+    check_end(system, trace, &result, machine.run.launch_instructions > 0)?;
     if let Some(intervals) = intervals {
         intervals.finish(&result, sink);
     }
-    hand_over_commands(&mut system, sink);
+    hand_over_commands(system, sink);
     if let Some(weights) = weights {
         weights.finish(&mut result);
     }
-    at_end(&mut system);
     Ok(result)
 }
 

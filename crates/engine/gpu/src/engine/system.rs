@@ -3,11 +3,10 @@
 mod build;
 mod outcome;
 
-use super::idle_steps::StepCounts;
+use super::instrumented::WorkBalance;
 use super::part::{Part, Phase};
 use super::split::Split;
 use super::team::Team;
-use super::windows::Windows;
 use crate::context::Recording;
 use crate::controller::Controller;
 use crate::cta::{Dispatcher, KernelSource, Launch, Release};
@@ -20,8 +19,8 @@ use std::mem;
 use warpmem_dram::CommandSink;
 use warpmem_network::{SmLinks, Topology, TwinLinks};
 use warpmem_sim::{
-    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, Total,
-    UnitId, domain, free_left,
+    Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
+    domain, free_left,
 };
 use warpmem_trace::TraceError;
 
@@ -29,7 +28,7 @@ use warpmem_trace::TraceError;
 pub(super) struct System {
     regions: Vec<Region>,
     /// Each on its region.
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     split: Split,
     networks: [Box<dyn Topology>; 2],
     /// Between twins among the slices: requests, answers.
@@ -43,10 +42,10 @@ pub(super) struct System {
     barrier_latency: u64,
     /// Steps of networks and of the dispatcher.
     steps: u64,
-    /// How even the work of the parts is, where somebody asked.
-    windows: Option<Box<Windows>>,
+    /// Distribution of the steps over the regions, in instrumented runs.
+    pub(super) balance: Option<Box<WorkBalance>>,
     /// Every unit is stepped in every cycle.
-    polls: bool,
+    every_cycle: bool,
 }
 
 /// Networks, and links between twins and between SMs, of each two.
@@ -90,30 +89,7 @@ const WORTH_SHARING: u32 = 16;
 impl System {
     /// Threads that step the machine beside the caller's.
     pub fn helpers(&self) -> usize {
-        if self.windows.is_some() { 0 } else { self.parts.len() - 1 }
-    }
-
-    /// Follows how even the work of the parts is, which one thread steps.
-    pub fn watch_windows(&mut self) {
-        self.windows = Some(Box::new(Windows::new(self.parts.len())));
-    }
-
-    /// What [`System::watch_windows`] has followed.
-    pub fn take_windows(&mut self) -> Option<Windows> {
-        self.windows.take().map(|windows| *windows)
-    }
-
-    /// Looks at what comes of every step of a unit.
-    pub fn watch_steps(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.watched = Some(Box::default()));
-    }
-
-    /// What [`System::watch_steps`] has seen.
-    pub fn watched_steps(&self) -> StepCounts {
-        let mut all = StepCounts::default();
-        let of_parts = self.parts.iter().filter_map(|part| part.watched.as_deref());
-        of_parts.for_each(|steps| all.add(steps));
-        all
+        if self.balance.is_some() { 0 } else { self.parts.len() - 1 }
     }
 
     fn sms(&self) -> impl Iterator<Item = &Sm> {
@@ -178,10 +154,10 @@ impl System {
         self.step_networks(now);
         self.step_parts(Phase::Core, now, team);
         self.gather(now, source)?;
-        if let Some(windows) = &mut self.windows {
-            windows.follow(self.parts.iter().map(|part| part.steps));
+        if let Some(balance) = &mut self.balance {
+            balance.follow(self.parts.iter().map(|part| part.steps));
         }
-        if self.polls {
+        if self.every_cycle {
             self.wake_all_after(now);
         }
         Ok(())
@@ -280,9 +256,9 @@ impl System {
         }
     }
 
-    /// Steps every unit in every cycle from now on, whether it asks or not.
-    pub fn poll(&mut self) {
-        self.polls = true;
+    /// From now on steps every unit in every cycle, due or not.
+    pub fn step_every_cycle(&mut self) {
+        self.every_cycle = true;
         Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
     }
 

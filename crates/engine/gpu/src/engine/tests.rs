@@ -1,19 +1,19 @@
 //! A whole small machine: what is recorded of requests and loads.
 
 use super::bench::Rows;
-use super::{NoProgress, simulate, simulate_every_cycle};
-use crate::results::{LatencyResult, LoadRow, RunResult, Stage};
+use super::{Simulation, StepCounts, Steps};
+use crate::results::{Discard, LatencyResult, LoadRow, RunResult, Stage};
 use warpmem_dram::BankResult;
 use warpmem_machine::Machine;
 use warpmem_network::NodeResult;
 use warpmem_testing::{Step, TestKernel, exit, load, machine, memory, trace};
-use warpmem_trace::{CacheOp, Kind, Space};
+use warpmem_trace::{CacheOp, Kind, Space, Trace};
 
 /// Every warp of `warps` as a CTA of its own.
 fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
     let kernel = TestKernel::new(warps.into_iter().map(|warp| vec![warp]));
     let mut rows = Rows::default();
-    let result = simulate(machine, &trace(&[kernel]), &mut rows, &mut NoProgress).unwrap();
+    let result = Simulation::new(machine, &trace(&[kernel])).run(&mut rows).unwrap();
     (result, rows.loads)
 }
 
@@ -234,7 +234,9 @@ fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
     let machine = machine(&["l2.atomic_cycles=30000"]);
     let atomic = memory(Kind::Atomic, Space::Global, &[0; 32]).used_after(0);
     let kernel = TestKernel::new([vec![vec![atomic.clone(), atomic, exit()]]]);
-    let result = simulate_every_cycle(&machine, &trace(&[kernel]), &mut Rows::default()).unwrap();
+    let trace = trace(&[kernel]);
+    let simulation = Simulation::new(&machine, &trace).every_cycle();
+    let result = simulation.run(&mut Rows::default()).unwrap();
     assert!(result.core_cycles > 32 * 30_000, "{}", result.core_cycles);
     assert!(result.steps > 1_000_000, "{}", result.steps);
 }
@@ -275,9 +277,57 @@ fn sms_whose_way_down_is_blocked_sleep() {
         (0..40).flat_map(|n| [atomic(n), line(n)]).chain([exit()]).collect()
     };
     let kernel = || trace(&[TestKernel::new([(0..8).map(warp).collect::<Vec<_>>()])]);
-    let slept = simulate(&machine, &kernel(), &mut Rows::default(), &mut NoProgress).unwrap();
+    let slept = Simulation::new(&machine, &kernel()).run(&mut Rows::default()).unwrap();
     assert!(slept.core_cycles > 100_000, "{}", slept.core_cycles);
     assert!(slept.steps < slept.core_cycles / 4, "{} steps", slept.steps);
-    let polled = simulate_every_cycle(&machine, &kernel(), &mut Rows::default()).unwrap();
+    let kernel = kernel();
+    let polled =
+        Simulation::new(&machine, &kernel).every_cycle().run(&mut Rows::default()).unwrap();
     assert!(RunResult { steps: 0, ..slept } == RunResult { steps: 0, ..polled });
+}
+
+/// One CTA of `warps` warps for each of `ctas`.
+fn mixed_kernel(ctas: u64, warps: u64) -> Trace {
+    let cta = |cta: u64| (0..warps).map(|warp| mixed_warp(cta * warps + warp)).collect::<Vec<_>>();
+    trace(&[TestKernel::new((0..ctas).map(cta).collect::<Vec<_>>())])
+}
+
+#[test]
+fn the_balance_of_work_is_bounded_by_the_number_of_regions() {
+    let trace = mixed_kernel(120, 4);
+    let machine = load_machine("v100", &[]);
+    let plain = Simulation::new(&machine, &trace).run(&mut Discard).unwrap();
+    for regions in [1, 4] {
+        let simulation = Simulation::new(&machine, &trace).threads(regions);
+        let (result, balance) = simulation.run_measuring_balance().unwrap();
+        assert!(result == plain, "{regions} regions");
+        let (memory, core) = (balance.memory().unwrap(), balance.core().unwrap());
+        let even = 1.0 / regions as f64;
+        assert!(memory >= even && core >= even, "{regions} regions: {memory}, {core}");
+        assert!(regions == 1 || memory < 0.9 && core < 0.9, "{regions} regions: {memory}, {core}");
+        assert!(regions > 1 || memory == 1.0 && core == 1.0);
+    }
+}
+
+#[test]
+fn a_step_that_no_unit_asked_for_changes_nothing() {
+    let trace = mixed_kernel(30, 6);
+    for preset in ["li2015", "v100", "a100"] {
+        let machine = load_machine(preset, &["sm.count=4"]);
+        let simulation = || Simulation::new(&machine, &trace);
+        let (result, asked) = simulation().run_counting_steps().unwrap();
+        assert!(result == simulation().run(&mut Discard).unwrap(), "counting changes nothing");
+        let (_, polled) = simulation().every_cycle().run_counting_steps().unwrap();
+        let kinds = |steps: StepCounts| [steps.channels, steps.slices, steps.sms];
+        for (asked, polled) in kinds(asked).into_iter().zip(kinds(polled)) {
+            let busy = |steps: Steps| steps.all - steps.idle;
+            assert_eq!(busy(asked), busy(polled), "{preset} {asked:?} {polled:?}");
+            assert!(0 < busy(asked) && asked.idle < polled.idle, "{preset} {asked:?} {polled:?}");
+        }
+    }
+}
+
+fn load_machine(preset: &str, overrides: &[&str]) -> Machine {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    warpmem_machine::load(preset, &overrides).unwrap()
 }

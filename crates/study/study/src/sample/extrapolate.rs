@@ -233,7 +233,7 @@ mod tests {
     use serde_json::Value;
     use std::path::Path;
     use warpmem_cache::CacheCounts;
-    use warpmem_gpu::engine::{NoProgress, simulate};
+    use warpmem_gpu::engine::Simulation;
     use warpmem_gpu::results::{Discard, SmResult};
     use warpmem_machine::load;
     use warpmem_record::{RunKey, run_columns, run_row_json};
@@ -245,7 +245,7 @@ mod tests {
             .join("../../../sample-traces/cache-resident/bfs-rmat.wmt");
         let trace = Trace::open(&path).unwrap();
         let machine = load("li2015", &[]).unwrap();
-        let run = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();
+        let run = Simulation::new(&machine, &trace).run(&mut Discard).unwrap();
         let row = run_row_json(&RunKey::new("t", 0, machine, "", None), &run);
         let values = measured(&run).map(|ratio| ratio.value());
         let mut compared = 0;

@@ -110,8 +110,8 @@ impl System {
             launches: VecDeque::new(),
             barrier_latency: u64::from(machine.cluster.barrier_latency),
             steps: 0,
-            windows: None,
-            polls: false,
+            balance: None,
+            every_cycle: false,
         })
     }
 }

@@ -29,7 +29,7 @@ add_fields!(StepCounts { channels, slices, sms });
 
 impl Steps {
     /// A step between these two states of a unit.
-    pub(super) fn add(&mut self, before: &State, after: &State) {
+    pub(in crate::engine) fn add(&mut self, before: &State, after: &State) {
         self.all += 1;
         self.idle += u64::from(before == after);
     }
@@ -37,7 +37,7 @@ impl Steps {
 
 /// What shows that a unit has done something.
 #[derive(PartialEq, Eq)]
-pub(super) struct State {
+pub(in crate::engine) struct State {
     /// Requests that units have taken from ports.
     moves: u64,
     /// What the unit has counted.

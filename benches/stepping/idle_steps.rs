@@ -1,14 +1,14 @@
-//! Steps of units that change nothing: how many there are, of each kind of unit.
+//! The share of unit steps that change nothing, by kind of unit.
 
-use super::pair::traces;
+use super::captured::traces;
 use std::path::Path;
-use warpmem::gpu::engine::{Steps, simulate_watching_steps};
+use warpmem::gpu::engine::{Simulation, Steps};
 use warpmem::machine::load;
 use warpmem_trace::Trace;
 
 const MACHINES: [&str; 3] = ["v100", "rtx2060s", "h100"];
 
-/// Prints the steps of each kind of unit, in millions, and which share of them changes nothing.
+/// Prints the steps of each kind of unit, in millions, and the share that changes nothing.
 pub fn print(folder: &Path) {
     println!(
         "millions of steps of channels, slices and SMs, and the share of each that changes nothing"
@@ -18,8 +18,8 @@ pub fn print(folder: &Path) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for name_of_machine in MACHINES {
             let machine = load(name_of_machine, &[]).expect("a preset");
-            let (_, steps) =
-                simulate_watching_steps(&machine, &trace, false).expect("the run ends");
+            let simulation = Simulation::new(&machine, &trace);
+            let (_, steps) = simulation.run_counting_steps().expect("the run ends");
             print!("{name_of_machine:10} {name:14}");
             for (kind, Steps { all, idle }) in
                 [("channels", steps.channels), ("slices", steps.slices), ("SMs", steps.sms)]
