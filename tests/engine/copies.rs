@@ -169,11 +169,11 @@ fn full_set_of_pending_lines_replicates_nothing() {
         let (size, ways) =
             (format!("l2.cache.size_bytes={}", 128 * ways), format!("l2.cache.ways={ways}"));
         let machine = two_sms(&[&size, &ways, "l2.to_dram_latency=2000"]);
-        let (map, twins) = (machine.address_map().unwrap(), machine.twins().unwrap());
+        let (map, peers) = (machine.address_map().unwrap(), machine.peer_slices().unwrap());
         let far = lines(&machine, false, 1)[0];
-        let twin = twins.twin(map.locate(far).slice);
+        let peer = peers.peer(map.locate(far).slice);
         let near =
-            lines(&machine, true, 4096).into_iter().find(|&line| map.locate(line).slice == twin);
+            lines(&machine, true, 4096).into_iter().find(|&line| map.locate(line).slice == peer);
         let kernel = |lines: [&[u64]; 2]| {
             let load = |&line: &u64| {
                 let load = Access::load(4, vec![line]);

@@ -1,18 +1,17 @@
-//! A cache of any level: what an access finds there, what it reserves and evicts, and what a fill
-//! leaves behind.
+//! A cache of any level: lookup, reservation, eviction and fill.
 //!
 //! The controller owns the tags, the MSHRs and the counts. It knows neither time nor ports nor
-//! policies: its user says how much [`Room`] there is, and carries out what the outcome says.
+//! policies: its user supplies the available [`Room`] and carries out the outcome.
 //!
 //! ```text
 //!  read ──┬─▶ Hit
-//!         ├─▶ Pending ─▶ join ──────────▶ MSHR entry ─▶ fill ─▶ the requests that wait
+//!         ├─▶ Pending ─▶ join ──────────▶ MSHR entry ─▶ fill ─▶ the waiting requests
 //!         └─▶ Miss ────▶ open ──────────────┘  ▲          └───▶ an evicted line
 //!  write ───▶ sent on? ─▶ fetch? ─▶ open, join ┘
 //! ```
 //!
-//! Everything that an access needs is checked before anything changes: one that fails leaves the
-//! cache as it was.
+//! All resources of an access are checked before anything changes: a failed access leaves the cache
+//! as it was.
 
 mod rules;
 mod write;
@@ -34,26 +33,26 @@ pub struct Controller {
     pub counts: CacheCounts,
 }
 
-/// What is free for one access beside the cache's own lines.
+/// Resources available to one access, besides the cache's own lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Entries of the queue to the next level.
+    /// Free entries of the queue to the next level.
     pub queue: usize,
-    /// MSHR entries that are closed but not free yet, because not all of their requests have been
-    /// answered (GPGPU-Sim, `mshr_table::next_access`).
+    /// Closed MSHR entries that are not free yet, because some of their requests are unanswered
+    /// (GPGPU-Sim, `mshr_table::next_access`).
     pub held_mshrs: usize,
-    /// Entries of the queue that a read must leave free unless it hits.
+    /// Free entries of the queue that a read must leave unless it hits.
     pub read_reserve: usize,
 }
 
 impl Room {
-    /// Whether a read that does not hit may go on, if it sends nothing.
+    /// Checks that a read that misses, but sends nothing, leaves the reserve.
     fn check_reserve(self) -> Result<(), ReservationFail> {
         let lacks = self.read_reserve > 0 && self.queue <= self.read_reserve;
         if lacks { Err(ReservationFail::MissQueueFull) } else { Ok(()) }
     }
 
-    /// Whether so many requests can be sent to the next level.
+    /// Checks that `sent` requests fit in the queue to the next level.
     fn check(self, sent: usize) -> Result<(), ReservationFail> {
         if self.queue < sent { Err(ReservationFail::MissQueueFull) } else { Ok(()) }
     }
@@ -63,54 +62,58 @@ impl Room {
 #[derive(Clone, Copy, Debug)]
 pub struct ReadAccess {
     pub address: u64,
-    /// It is a read-modify-write, which leaves the sector dirty.
+    /// Read-modify-write, which leaves the sector dirty.
     pub atomic: bool,
-    /// Where the line is inserted if it is absent.
+    /// Position of the line in the replacement order if it is absent.
     pub insertion: Insertion,
-    /// Whatever the cache's rule, no line is reserved for it before its data come.
+    /// Reserves no line before the data arrive, whatever the cache's rule.
     pub on_fill: bool,
 }
 
-/// What a read finds.
+/// Outcome of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Read {
     Hit(Slot),
-    /// The sector is on its way: the request must [`Controller::join`] this entry.
+    /// The sector is being fetched: the request must [`Controller::join`] this entry.
     Pending(MshrEntry),
-    /// The sector must be fetched: the request must [`Controller::open`] an entry.
+    /// The sector must be fetched: the request must [`Controller::open`] an entry. The caller counts
+    /// the miss ([`Controller::count_read_miss`]).
     Miss {
         miss: Miss,
         allocated: Option<Allocation>,
-        /// Where the line is inserted; a missing sector of a present line goes into that line.
+        /// Position of the line in the replacement order; a missing sector of a present line goes
+        /// into that line.
         insertion: Insertion,
     },
 }
 
-/// What a miss has reserved.
+/// The reservation of a miss.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Miss {
     sector: u64,
+    /// The line was present and only the sector missing.
+    in_line: bool,
     /// The line that stays reserved until the fill.
     line: Option<Slot>,
 }
 
-/// A line has been allocated in this slot.
+/// An allocated line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     pub slot: Slot,
-    /// The line that it has replaced.
+    /// The replaced line.
     pub evicted: Option<Evicted>,
 }
 
 impl Allocation {
-    /// The replaced line, if it must be written back.
+    /// Returns the replaced line if it must be written back.
     #[inline]
     pub fn dirty(&self) -> Option<Evicted> {
         self.evicted.filter(|evicted| evicted.dirty != 0)
     }
 }
 
-/// A line that has left the cache.
+/// An evicted line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted {
     pub address: u64,
@@ -118,44 +121,44 @@ pub struct Evicted {
     pub dirty: u8,
 }
 
-/// A sector has arrived.
+/// Outcome of a fill.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// The line that it went into, if it is kept.
+    /// The line that holds the sector; none if the sector bypasses the cache.
     pub slot: Option<Slot>,
     pub allocated: Option<Allocation>,
-    /// The MSHR entry that it has closed.
+    /// The MSHR entry that the fill closed.
     pub entry: MshrEntry,
-    /// The first of the requests that waited; the others follow through [`RequestTable::next`].
+    /// The first of the merged requests; the others follow through [`RequestTable::next`].
     pub first: RequestId,
-    /// Number of requests that waited.
+    /// Number of merged requests.
     pub count: u32,
 }
 
-/// What becomes of a prefetched line.
+/// Outcome of a prefetch.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prefetch {
-    /// A request has missed one of its sectors already.
+    /// A miss of one of its sectors is already outstanding.
     Late,
     /// The line is present.
     Redundant,
-    /// There is no line to replace, or no room for its dirty data.
+    /// No line can be replaced, or the dirty victim finds no room.
     Dropped(ReservationFail),
     Inserted(Allocation),
 }
 
-/// Where an address belongs.
+/// The line and the sector of an address.
 struct Place {
     line: u64,
-    /// The sector, counted over all memory, and within its line.
+    /// Sector number over all memory, and within the line.
     sector: u64,
     part: u32,
 }
 
-/// What [`Controller::reserve`] has reserved.
+/// The reservation made by [`Controller::reserve`].
 struct Reserved {
     miss: Miss,
-    /// The line, unless it is allocated at the fill.
+    /// The line; none if it is allocated at the fill.
     slot: Option<Slot>,
     allocated: Option<Allocation>,
 }
@@ -171,15 +174,15 @@ impl Controller {
         }
     }
 
-    /// Empties the cache and gives it a new size. No miss may be outstanding.
+    /// Empties and resizes the cache. No miss may be outstanding.
     pub fn reset(&mut self, config: &Cache, size_bytes: u32) {
         debug_assert!(self.mshr.is_empty());
         self.tags.reset(config, size_bytes);
     }
 
-    /// Number of lines that the cache can hold.
+    /// Returns the capacity in lines.
     pub fn lines(&self) -> usize {
-        self.tags.places()
+        self.tags.capacity()
     }
 
     #[inline]
@@ -187,20 +190,20 @@ impl Controller {
         &self.geometry
     }
 
-    /// The outstanding misses.
+    /// Returns the MSHRs.
     #[inline]
     pub fn mshr(&self) -> &Mshr {
         &self.mshr
     }
 
-    /// The MSHR entry of the sector at `address`, if a miss of it is outstanding.
+    /// Returns the MSHR entry of the sector at `address`, if a miss is outstanding.
     #[inline]
     pub fn outstanding(&self, address: u64) -> Option<MshrEntry> {
         self.mshr.find(self.geometry.sector(address))
     }
 
-    /// Looks a read up. On a miss, reserves what it needs. `set_key` gives the number that selects
-    /// the set of a line, from the line's number.
+    /// Looks a read up; a miss reserves its resources. `set_key` maps the number of a line to the
+    /// number that selects its set.
     #[inline]
     pub fn read(
         &mut self,
@@ -273,33 +276,39 @@ impl Controller {
         let Reserved { miss, allocated, .. } =
             self.reserve(at, slot, allocate, 1, room, set_key)?;
         self.insert_at(insertion, allocated);
-        match slot {
-            Some(_) => self.counts.read_sector_misses += 1,
-            None => self.counts.read_misses += 1,
-        }
         self.counts.atomic_misses += u64::from(access.atomic);
         Ok(Read::Miss { miss, allocated, insertion })
+    }
+
+    /// Counts the miss of a read, unless another cache counts it.
+    #[inline]
+    pub fn count_read_miss(&mut self, miss: &Miss) {
+        let counts = &mut self.counts;
+        let count =
+            if miss.in_line { &mut counts.read_sector_misses } else { &mut counts.read_misses };
+        *count += 1;
     }
 
     /// Opens the MSHR entry of a miss, whose first request is `request`.
     #[inline]
     pub fn open(
         &mut self,
-        Miss { sector, line }: Miss,
+        Miss { sector, line, .. }: Miss,
         request: RequestId,
         requests: &mut RequestTable,
     ) -> MshrEntry {
         self.mshr.open(sector, line, request, requests)
     }
 
-    /// Lets `request` wait in an entry that has room for it.
+    /// Merges `request` into an entry, which must have room.
     #[inline]
     pub fn join(&mut self, entry: MshrEntry, request: RequestId, requests: &mut RequestTable) {
         self.mshr.join(entry, request, requests);
     }
 
-    /// The sector at `address`, a miss of which is outstanding, arrives. Its line is the reserved
-    /// or present one, else one that is allocated now, unless `insertion` says that it takes none.
+    /// Fills the sector at `address`, which must have an outstanding miss, and closes its MSHR
+    /// entry. The line is the reserved or present one; otherwise one is allocated, unless
+    /// `insertion` is `Nowhere`.
     #[inline]
     pub fn fill(
         &mut self,
@@ -327,7 +336,7 @@ impl Controller {
         Ok(self.close(miss, slot, allocated))
     }
 
-    /// As [`Controller::fill`], for a sector that is not kept.
+    /// Closes the MSHR entry of the sector at `address` without keeping the data.
     pub fn fill_nothing(&mut self, address: u64) -> Fill {
         let at = self.place(address);
         let miss = self.mshr.outstanding(at.sector).expect("a fill answers a miss");
@@ -345,13 +354,13 @@ impl Controller {
         Fill { slot, allocated, entry, first, count }
     }
 
-    /// Lines that are kept leave in their turn, as others.
+    /// Returns all `evict_last` lines to the normal replacement order.
     pub fn release_kept(&mut self) {
         self.tags.release_all();
     }
 
-    /// The line that holds `address`, if it is present, leaves as `eviction` says. At most `most_kept`
-    /// lines of a set are kept.
+    /// Sets the eviction priority of the line that holds `address`, if it is present. At most
+    /// `most_kept` lines of a set are `evict_last`.
     pub fn set_eviction(&mut self, address: u64, eviction: Eviction, most_kept: u32) {
         let Some(slot) = self.tags.find(self.geometry.line(address)) else { return };
         match eviction {
@@ -364,14 +373,14 @@ impl Controller {
         }
     }
 
-    /// An atomic whose sector is in this line has been carried out there.
+    /// Marks the sector at `address` dirty after an atomic in this line.
     #[inline]
     pub fn modify(&mut self, slot: Slot, address: u64) {
         self.tags.write(slot, self.geometry.sector_in_line(address), ALL_BYTES, true);
     }
 
-    /// The first `sectors` sectors of the line at `address` arrive though no request has asked for
-    /// them. They are kept if that disturbs nothing.
+    /// Inserts the first `sectors` sectors of the line at `address`, which no request has asked
+    /// for, unless that would disturb an outstanding or present line.
     pub fn prefetch(
         &mut self,
         address: u64,
@@ -396,8 +405,8 @@ impl Controller {
         }
     }
 
-    /// The sector at `address`, if it is present, is no longer valid; whether it was present. It must
-    /// not be dirty.
+    /// Invalidates the sector at `address`, which must not be dirty. Returns whether it was
+    /// present.
     pub fn drop_sector(&mut self, address: u64) -> bool {
         let at = self.place(address);
         let holds = |slot: &Slot| self.tags.present(*slot) & 1 << at.part != 0;
@@ -406,13 +415,13 @@ impl Controller {
         true
     }
 
-    /// An atomic bypasses the cache on its way to the next level.
+    /// Counts an atomic that bypasses the cache, and drops the sector that it changes.
     pub fn bypass_atomic(&mut self, address: u64) {
         self.counts.atomics += 1;
         self.bypass_write(address);
     }
 
-    /// What changes a sector bypasses the cache on its way to the next level; a copy would be stale.
+    /// Drops the sector at `address`, which an access that bypasses the cache changes.
     pub fn bypass_write(&mut self, address: u64) {
         let at = self.place(address);
         if let Some(slot) = self.tags.find(at.line) {
@@ -420,8 +429,9 @@ impl Controller {
         }
     }
 
-    /// Reserves what a miss needs that sends `sent` requests to the next level, or says what is
-    /// missing: an MSHR entry, room below, and, if the line is allocated now, a line.
+    /// Reserves the resources of a miss that sends `sent` requests to the next level: an MSHR
+    /// entry, queue entries and, if the line is allocated now, a line. Fails with the missing
+    /// resource.
     #[inline]
     fn reserve(
         &mut self,
@@ -436,12 +446,12 @@ impl Controller {
             return Err(ReservationFail::MshrEntry);
         }
         room.check(sent)?;
-        let mut miss = Miss { sector: at.sector, line: None };
+        let mut miss = Miss { sector: at.sector, in_line: slot.is_some(), line: None };
         if allocate == ReadAllocate::OnFill {
             return Ok(Reserved { miss, slot: None, allocated: None });
         }
         let (slot, allocated) = self.line_for(at, slot, room.queue - sent, set_key)?;
-        // A fill that looks for a line must find one, though all lines wait for fills behind it.
+        // A fill that allocates its line must find one even if every line waits for a later fill.
         if self.rules.read_allocate == ReadAllocate::OnMiss {
             self.tags.reserve(slot, at.part);
             miss.line = Some(slot);
@@ -450,7 +460,7 @@ impl Controller {
         Ok(Reserved { miss, slot: Some(slot), allocated })
     }
 
-    /// The line of a place: `slot` if it is present, else one that is allocated.
+    /// Returns the line of an address: `slot` if it is present, otherwise an allocated one.
     #[inline]
     fn line_for(
         &mut self,
@@ -466,7 +476,7 @@ impl Controller {
         Ok((allocated.slot, Some(allocated)))
     }
 
-    /// Allocates a line. A dirty victim needs one of `room` free entries of the queue below.
+    /// Allocates a line. A dirty victim needs one of `room` free queue entries.
     #[inline]
     fn allocate(
         &mut self,
@@ -488,7 +498,7 @@ impl Controller {
         Ok(Allocation { slot: self.tags.replace(victim, line), evicted })
     }
 
-    /// A line that was allocated is the newest of its set; moves it where it is to be.
+    /// Moves an allocated line, which is the newest of its set, to its position.
     #[inline]
     fn insert_at(&mut self, insertion: Insertion, allocated: Option<Allocation>) {
         if insertion == Insertion::Oldest

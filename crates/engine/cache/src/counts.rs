@@ -3,7 +3,7 @@
 use serde::Serialize;
 use warpmem_sim::count_fields;
 
-/// Why a cache access has to be retried. Counted in cycles of waiting.
+/// The resource that an access failed to reserve. Counted in cycles of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum ReservationFail {
@@ -36,15 +36,15 @@ pub struct CacheCounts {
     /// The line is present, the sector is neither valid nor being fetched.
     pub write_sector_misses: u64,
     pub atomics: u64,
-    /// How many of the L2's read hits, of its misses and sector misses, and of its pending hits
-    /// are atomics.
+    /// Atomics among the L2's read hits, among its misses and sector misses, and among its pending
+    /// hits.
     pub atomic_hits: u64,
     pub atomic_misses: u64,
     pub atomic_pending_hits: u64,
     pub bypasses: u64,
-    /// Evicted lines that had dirty data.
+    /// Evicted dirty lines.
     pub writebacks: u64,
-    /// Reads sent to the next level because of writes.
+    /// Reads sent to the next level on behalf of writes.
     pub write_fetches: u64,
     pub evictions: u64,
     /// Cycles of retry, by [`ReservationFail`].

@@ -1,7 +1,7 @@
-//! Where addresses belong in a hash table.
+//! Home positions of addresses in a hash table.
 
-/// Low address bits that are kept out of the hash, so that neighbouring addresses, which are often
-/// used together, share a hash and have neighbouring home positions.
+/// Low address bits excluded from the hash, so that neighbouring addresses, which are often used
+/// together, have neighbouring home positions.
 const NEIGHBOUR_BITS: u32 = 2;
 
 /// Fibonacci hashing: the high bits of the product with 2^64 / golden ratio.
@@ -14,23 +14,23 @@ pub(super) fn hash(address: u64) -> u64 {
 #[derive(Clone, Copy)]
 pub(super) struct Homes {
     positions: usize,
-    /// Shift that leaves the high bits of the hash.
+    /// Right shift that keeps the high bits of the hash.
     shift: u32,
 }
 
 impl Homes {
-    /// At least twice as many positions as `entries`, a power of two.
+    /// Creates a power of two of positions, at least twice `entries`.
     pub fn for_entries(entries: usize) -> Homes {
         let positions = (entries * 2).next_power_of_two().max(2 << NEIGHBOUR_BITS);
         Homes { positions, shift: u64::BITS - positions.trailing_zeros() + NEIGHBOUR_BITS }
     }
 
-    /// Their number.
+    /// Returns the number of positions.
     pub fn positions(self) -> usize {
         self.positions
     }
 
-    /// That of an address.
+    /// Returns the home position of an address.
     #[inline]
     pub fn of(self, address: u64) -> usize {
         let neighbour = address as usize & ((1 << NEIGHBOUR_BITS) - 1);
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_lie_side_by_side_within_the_table() {
+    fn neighbouring_addresses_have_neighbouring_homes() {
         for entries in [0, 1, 4, 40, 65_536] {
             let homes = Homes::for_entries(entries);
             assert!(homes.positions() >= 2 * entries && homes.positions().is_power_of_two());

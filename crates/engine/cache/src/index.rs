@@ -2,7 +2,7 @@
 
 use super::homes::{Homes, hash};
 
-/// An open-addressing hash table with linear probing. A deletion shifts the following entries back,
+/// An open-addressing hash table with linear probing. A deletion shifts later entries back,
 /// so there are no tombstones and probes stay short. A lookup takes constant time whatever the
 /// associativity of the cache.
 ///
@@ -18,7 +18,7 @@ pub(super) struct AddressIndex {
     len: usize,
 }
 
-/// A row of an index.
+/// An entry of an index that was found.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub row: u32,
@@ -28,12 +28,12 @@ pub(super) struct Found {
 
 const EMPTY: u32 = 0;
 const DISTANCE_BITS: u32 = 4;
-/// Distance field of an entry this far from home or further: its distance is computed from the
-/// hash.
+/// Largest value of the distance field: the entry is at least this far from home, and its distance
+/// is computed from the hash.
 const FAR: usize = (1 << DISTANCE_BITS) - 1;
 
 impl AddressIndex {
-    /// An index for rows below `capacity`, at most half full.
+    /// Creates an index for rows below `capacity`, at most half full.
     pub fn new(capacity: usize) -> AddressIndex {
         let homes = Homes::for_entries(capacity);
         let row_bits = usize::BITS - capacity.leading_zeros();
@@ -41,7 +41,7 @@ impl AddressIndex {
         AddressIndex { words: vec![EMPTY; homes.positions()], homes, row_bits, len: 0 }
     }
 
-    /// Rows in the index.
+    /// Returns the number of rows in the index.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -51,7 +51,7 @@ impl AddressIndex {
         self.words.len() - 1
     }
 
-    /// The tag of an address, shifted to its bits in a word.
+    /// Returns the tag of an address, shifted to its bits in a word.
     #[inline]
     fn tag(&self, address: u64) -> u32 {
         let tag = (hash(address) >> 16) ^ address;
@@ -68,13 +68,13 @@ impl AddressIndex {
         (word >> self.row_bits) as usize & FAR
     }
 
-    /// The row that holds `address`; `address_of` gives the address that a row holds.
+    /// Returns the row that holds `address`; `address_of` gives the address of a row.
     #[inline]
     pub fn get(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<u32> {
         self.find(address, address_of).map(|found| found.row)
     }
 
-    /// As [`AddressIndex::get`], with what [`AddressIndex::remove`] needs.
+    /// Finds the entry of `address`, for [`AddressIndex::remove`].
     #[inline]
     pub fn find(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<Found> {
         let (tag, low) = (self.tag(address), self.row_bits + DISTANCE_BITS);
@@ -95,7 +95,7 @@ impl AddressIndex {
         }
     }
 
-    /// Adds a row and its address; neither may be in the index.
+    /// Adds a row with its address, neither of which may be in the index.
     #[inline]
     pub fn insert(&mut self, address: u64, row: u32) {
         assert!(self.len * 2 < self.words.len(), "address index overflows");
@@ -109,7 +109,7 @@ impl AddressIndex {
         self.len += 1;
     }
 
-    /// Removes a row that has been found; the index must not have changed since.
+    /// Removes an entry that was found; the index must not have changed since.
     #[inline]
     pub fn remove(&mut self, found: Found, address_of: impl Fn(u32) -> u64) {
         let mask = self.mask();
@@ -125,7 +125,7 @@ impl AddressIndex {
                 FAR => at.wrapping_sub(self.homes.of(address_of(self.row(word)))) & mask,
                 near => near,
             };
-            // An entry may move into the hole unless its home position lies behind the hole.
+            // An entry may move into the hole unless its home position is behind the hole.
             let gap = at.wrapping_sub(hole) & mask;
             if distance >= gap {
                 self.words[hole] = self.moved(word, distance - gap);
@@ -136,7 +136,7 @@ impl AddressIndex {
         self.len -= 1;
     }
 
-    /// The word with its distance from home replaced.
+    /// Returns the word with another distance from home.
     #[inline]
     fn moved(&self, word: u32, distance: usize) -> u32 {
         let others = !((FAR as u32) << self.row_bits);
@@ -154,7 +154,7 @@ mod tests {
 
     /// Addresses with few home positions, most of them at the end of the table, and their
     /// neighbours.
-    fn crowded() -> Vec<u64> {
+    fn colliding() -> Vec<u64> {
         let index = AddressIndex::new(ROWS);
         let is_late = |address: &u64| index.homes.of(*address) >= index.words.len() - 6;
         (0..).filter(is_late).take(30).chain(0..10).collect()
@@ -194,12 +194,12 @@ mod tests {
             check(&ops, &(0..40).collect::<Vec<_>>());
         }
 
-        /// Long runs: most words are far from their homes.
+        /// Long probe sequences: most words are far from their homes.
         #[test]
-        fn crowded_homes_are_no_obstacle(
+        fn it_behaves_as_a_map_with_colliding_homes(
             ops in prop::collection::vec((prop::bool::weighted(0.7), 0usize..40), 0..400)
         ) {
-            check(&ops, &crowded());
+            check(&ops, &colliding());
         }
     }
 }

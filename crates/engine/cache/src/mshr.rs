@@ -1,12 +1,12 @@
-//! Miss-status holding registers: the outstanding misses of a cache and the requests that wait for
+//! Miss-status holding registers: the outstanding misses of a cache and the requests merged into
 //! each.
 
 use super::homes::Homes;
 use super::tags::{NIL, Slot};
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
-/// One outstanding miss, in half a cache line of the host; its requests are linked through the request
-/// table.
+/// One outstanding miss, in half a cache line of the host; its requests are linked through the
+/// request table.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Entry {
@@ -14,29 +14,29 @@ struct Entry {
     first: RequestId,
     last: RequestId,
     count: u32,
-    /// The line that is reserved for it in the tags, or [`NIL`].
+    /// The reserved line, or [`NIL`].
     place: Slot,
-    /// Requests of at least two SMs wait for it.
+    /// Requests of at least two SMs wait in it.
     shared: bool,
-    /// The next entry of the same chain.
+    /// Next entry of the same chain.
     next: Link,
 }
 
 const _: () = assert!(size_of::<Entry>() == 32);
 
-/// An entry, plus one; or none, so that zeroed memory is an empty table, which a large cache does
-/// not touch before it uses it.
+/// Index of an entry plus one; 0 is none, so that zeroed memory is an empty table, which a large
+/// cache does not touch before it uses it.
 type Link = u32;
 const NO_LINK: Link = 0;
 
-/// The registers of one cache, by sector address. Entries are chained by a hash of their sectors:
-/// they come and go with every miss, and chains of one or two are the quickest to change.
+/// The registers of one cache, by sector. Entries are chained by a hash of their sectors: they are
+/// opened and closed with every miss, and chains of one or two are the fastest to update.
 pub struct Mshr {
     level: CacheLevel,
-    /// The first entry of each chain, by the home position of its sectors.
+    /// First entry of each chain, by the home position of its sectors.
     chains: Vec<Link>,
     homes: Homes,
-    /// Grows to the largest number of entries in use at once.
+    /// Grows to the largest number of entries in use.
     entries: Vec<Entry>,
     free: Vec<MshrEntry>,
     capacity: usize,
@@ -46,30 +46,31 @@ pub struct Mshr {
 }
 
 ids! {
-    /// One of a cache's MSHR entries.
+    /// An MSHR entry of a cache.
     pub MshrEntry(u32);
 }
 
-/// An outstanding miss that has been found, to be closed.
+/// An outstanding miss, to be closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Outstanding {
     entry: MshrEntry,
-    /// The line that is reserved for it, if [`Mshr::open`] was given one.
+    /// The reserved line, if [`Mshr::open`] received one.
     pub line: Option<Slot>,
 }
 
-/// An entry that has been closed.
+/// A closed entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
     pub entry: MshrEntry,
-    /// The first of its requests; the others follow through [`RequestTable::next`].
+    /// First of its requests; the others follow through [`RequestTable::next`].
     pub first: RequestId,
     /// Number of its requests.
     pub count: u32,
 }
 
 impl Mshr {
-    /// Registers for `entries` misses with at most `merges` requests each, the first included.
+    /// Creates registers for `entries` misses of at most `merges` requests each, the first
+    /// included.
     pub(crate) fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let capacity = entries as usize;
         let homes = Homes::for_entries(capacity);
@@ -90,31 +91,31 @@ impl Mshr {
         self.len() == self.capacity
     }
 
-    /// Entries in use.
+    /// Returns the number of entries in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Entries in which requests of at least two SMs wait.
+    /// Returns the number of entries with requests of at least two SMs.
     #[inline]
     pub fn shared(&self) -> u32 {
         self.shared
     }
 
-    /// Free entries.
+    /// Returns the number of free entries.
     #[inline]
     pub fn free(&self) -> usize {
         self.capacity - self.len()
     }
 
-    /// Whether no miss is outstanding.
+    /// Returns whether no miss is outstanding.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Lets `request` wait in an entry that has room for it.
+    /// Merges `request` into an entry, which must have room.
     #[inline]
     pub(crate) fn join(
         &mut self,
@@ -124,8 +125,8 @@ impl Mshr {
     ) {
         debug_assert!(self.has_room(entry));
         let entry = &mut self.entries[entry.index()];
-        // If any two requests differ in their SM, some two neighbours do. A request that no SM made
-        // can only be the first.
+        // If any two requests differ in their SM, two consecutive ones do. A request that no SM
+        // made can only be the first.
         if !entry.shared && requests.are_of_two_sms(entry.last, request) {
             entry.shared = true;
             self.shared += 1;
@@ -136,13 +137,13 @@ impl Mshr {
         entry.count += 1;
     }
 
-    /// Whether one more request can wait in an entry.
+    /// Returns whether an entry has room for another request.
     #[inline]
     pub(crate) fn has_room(&self, entry: MshrEntry) -> bool {
         self.entries[entry.index()].count < self.merges
     }
 
-    /// The entry of `sector`, if a miss of it is outstanding.
+    /// Returns the entry of `sector`, if a miss is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
         let mut link = self.chains[self.homes.of(sector)];
@@ -156,14 +157,13 @@ impl Mshr {
         None
     }
 
-    /// The first of the requests that wait in an entry; the others follow through
-    /// [`RequestTable::next`].
+    /// Returns the first request of an entry; the others follow through [`RequestTable::next`].
     #[inline]
     pub fn first(&self, entry: MshrEntry) -> RequestId {
         self.entries[entry.index()].first
     }
 
-    /// The outstanding miss of `sector`, if there is one.
+    /// Returns the outstanding miss of `sector`.
     #[inline]
     pub(crate) fn outstanding(&self, sector: u64) -> Option<Outstanding> {
         let entry = self.find(sector)?;
@@ -171,8 +171,8 @@ impl Mshr {
         Some(Outstanding { entry, line: Some(place).filter(|&place| place != NIL) })
     }
 
-    /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
-    /// the line that stays reserved until the entry is closed, if there is one.
+    /// Opens an entry for `sector`, which must have none; an entry must be free. `place` is the
+    /// line that stays reserved until the entry is closed.
     #[inline]
     pub(crate) fn open(
         &mut self,
@@ -181,7 +181,7 @@ impl Mshr {
         request: RequestId,
         requests: &mut RequestTable,
     ) -> MshrEntry {
-        assert!(!self.is_full(), "a free MSHR entry was promised");
+        assert!(!self.is_full(), "the caller checks for a free MSHR entry");
         requests.set_next(request, self.level, RequestId::NONE);
         let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
         let chain = self.homes.of(sector);
@@ -195,7 +195,7 @@ impl Mshr {
         entry
     }
 
-    /// Closes the entry of a miss; none may have been opened or closed since it was found.
+    /// Closes the entry of a miss. No entry may have been opened or closed since it was found.
     #[inline]
     pub(crate) fn close(&mut self, Outstanding { entry, .. }: Outstanding) -> Closed {
         let Entry { sector, first, count, shared, next, .. } = self.entries[entry.index()];
@@ -205,7 +205,7 @@ impl Mshr {
         Closed { entry, first, count }
     }
 
-    /// Takes an entry, which `next` follows, out of its chain.
+    /// Unlinks an entry, followed by `next`, from its chain.
     #[inline]
     fn unchain(&mut self, chain: usize, entry: MshrEntry, next: Link) {
         let link = entry.0 + 1;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_a_sector_come_back_in_the_order_in_which_they_came() {
+    fn requests_of_an_entry_are_returned_in_order_of_arrival() {
         let mut requests = RequestTable::default();
         let [a, b, c, other] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L1, 4, 8);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_run_out_and_are_used_again() {
+    fn entries_are_limited_and_reused() {
         let mut requests = RequestTable::default();
         let ids: [RequestId; 3] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L2, 2, 1);
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(close(&mut mshr, 2), Some((ids[2], 1)));
     }
 
-    /// A request that opens an entry in L1 goes on and opens, or joins, one in the L2.
+    /// A request that opens an entry in L1 also opens or joins one in the L2.
     #[test]
     fn a_request_waits_in_both_levels_at_once() {
         let mut requests = RequestTable::default();
@@ -322,18 +322,18 @@ mod tests {
     }
 
     proptest! {
-        /// Chains of up to seven, opened and closed in any order, beside a map.
+        /// Chains of up to seven entries, opened and closed in any order, compared with a map.
         #[test]
-        fn a_sector_is_found_wherever_it_stands_in_its_chain(
-            turns in prop::collection::vec(0usize..7, 1..60)
+        fn a_sector_is_found_at_any_position_of_its_chain(
+            steps in prop::collection::vec(0usize..7, 1..60)
         ) {
             let mut requests = RequestTable::default();
             let mut mshr = Mshr::new(CacheLevel::L2, 7, 1);
             let chain = mshr.homes.of(0);
             let sectors: Vec<u64> = (0..).filter(|&s| mshr.homes.of(s) == chain).take(7).collect();
             let mut open: BTreeMap<u64, RequestId> = BTreeMap::new();
-            for turn in turns {
-                let sector = sectors[turn];
+            for step in steps {
+                let sector = sectors[step];
                 let closed = close(&mut mshr, sector);
                 prop_assert_eq!(closed, open.remove(&sector).map(|request| (request, 1)));
                 if closed.is_none() {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_knows_the_place_that_it_was_opened_with_until_it_is_closed() {
+    fn an_entry_keeps_its_reserved_line_until_it_is_closed() {
         let mut requests = RequestTable::default();
         let [a, b] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L2, 2, 2);

@@ -1,4 +1,4 @@
-//! The tag array: which bytes of which lines are valid, dirty, or being fetched.
+//! The tag array: the valid, dirty and pending bytes of each line, and the replacement order.
 
 mod kept;
 
@@ -7,7 +7,7 @@ use crate::{Cache, Replacement};
 use kept::Kept;
 use warpmem_sim::{Hash, ids};
 
-/// All 32 parts of a sector are valid.
+/// All 32 parts of a sector.
 pub(crate) const ALL_BYTES: u32 = u32::MAX;
 
 /// Line number of an empty way.
@@ -23,7 +23,7 @@ ids! {
 /// No position.
 pub(super) const NIL: Slot = Slot(u32::MAX);
 
-/// How addresses divide into lines and sectors.
+/// The division of addresses into lines and sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
     line_shift: u32,
@@ -38,38 +38,38 @@ impl Geometry {
         }
     }
 
-    /// All sectors of a line, one bit each.
+    /// Returns all sectors of a line, one bit each.
     #[inline]
     pub fn all_sectors(&self) -> u8 {
         let sectors = 1 << (self.line_shift - self.sector_shift);
         ((1u32 << sectors) - 1) as u8
     }
 
-    /// Bytes of a sector.
+    /// Returns the bytes of a sector.
     #[inline]
     pub fn sector_bytes(&self) -> u32 {
         1 << self.sector_shift
     }
 
-    /// Number of the line that holds `address`.
+    /// Returns the number of the line that holds `address`.
     #[inline]
     pub fn line(&self, address: u64) -> u64 {
         address >> self.line_shift
     }
 
-    /// Number of the sector that holds `address`, counted over all memory.
+    /// Returns the number of the sector that holds `address`, over all memory.
     #[inline]
     pub fn sector(&self, address: u64) -> u64 {
         address >> self.sector_shift
     }
 
-    /// Number of the sector within its line.
+    /// Returns the number of the sector within its line.
     #[inline]
     pub fn sector_in_line(&self, address: u64) -> u32 {
         ((address >> self.sector_shift) & ((1 << (self.line_shift - self.sector_shift)) - 1)) as u32
     }
 
-    /// First address of a line.
+    /// Returns the first address of a line.
     #[inline]
     pub fn line_address(&self, line: u64) -> u64 {
         line << self.line_shift
@@ -80,17 +80,17 @@ impl Geometry {
     }
 }
 
-/// The state of one line: its number, the state of its sectors with one bit each, and its links in
-/// the replacement order of its set.
+/// State of one line: its number, its sectors with one bit each, and its links in the replacement
+/// order of its set.
 ///
-/// Zeroed memory is an empty array whose positions are in the order of their numbers, so that a
-/// large array costs no host memory until it is used. For that, the line number is stored plus one,
-/// and links are stored relative to the neighbouring positions.
+/// Zeroed memory is an empty array in the order of the positions, so that a large array costs no
+/// host memory until it is used. For that, the line number is stored plus one, and links are
+/// relative to the neighbouring positions.
 #[derive(Clone, Copy)]
 struct Line {
     number_after: u64,
-    /// Links towards the line that is replaced next, relative to the position before this one, and
-    /// away from it, relative to the position behind this one.
+    /// Link to the next older line, relative to the position before this one, and to the next newer
+    /// line, relative to the position behind this one.
     older: u32,
     newer: u32,
     set: SetId,
@@ -113,7 +113,7 @@ const BLANK: Line = Line {
 };
 
 impl Line {
-    /// The number of the line at this position, or [`NO_LINE`].
+    /// Returns the number of the line at this position, or [`NO_LINE`].
     #[inline]
     fn number(&self) -> u64 {
         self.number_after.wrapping_sub(1)
@@ -127,18 +127,17 @@ struct Set {
     newest: Slot,
 }
 
-/// The line that a new one would replace.
+/// The line that an allocation would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     slot: Slot,
     set: SetId,
-    /// The number and dirty sectors of the line that is evicted, if the position holds one.
+    /// Number and dirty sectors of the evicted line; none if the position is empty.
     pub line: Option<(u64, u8)>,
 }
 
-/// A set-associative array of sectored lines. Lookup and replacement take constant time whatever
-/// the associativity: a hash index finds lines, and a linked list per set keeps the replacement
-/// order.
+/// A set-associative array of sectored lines. Lookup and replacement take constant time at any
+/// associativity: a hash index finds lines, and a linked list per set keeps the replacement order.
 pub(crate) struct Tags {
     lines: Vec<Line>,
     sets: Vec<Set>,
@@ -146,7 +145,7 @@ pub(crate) struct Tags {
     bytes: Vec<u32>,
     sectors: usize,
     index: AddressIndex,
-    /// The number of sets less one, if it is a power of two.
+    /// Number of sets less one, if the number is a power of two.
     set_mask: Option<u64>,
     hash: Option<Hash>,
     lru: bool,
@@ -154,7 +153,7 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// An empty array of `size_bytes` with the line, sector and set geometry of `cache`.
+    /// Creates an empty array of `size_bytes` with the line, sector and set geometry of `cache`.
     pub fn new(cache: &Cache, size_bytes: u32) -> Tags {
         let total = (size_bytes / cache.line_bytes).max(1);
         let sets = cache.sets();
@@ -181,7 +180,7 @@ impl Tags {
         tags
     }
 
-    /// Empties the array and resizes it to `size_bytes`. No sector may be being fetched.
+    /// Empties the array and resizes it to `size_bytes`. No sector may be pending.
     pub fn reset(&mut self, cache: &Cache, size_bytes: u32) {
         let is_new = self.index.len() == 0;
         if !is_new || self.lines.len() != (size_bytes / cache.line_bytes) as usize {
@@ -189,19 +188,19 @@ impl Tags {
         }
     }
 
-    /// Number of lines that the array can hold.
+    /// Returns the capacity in lines.
     #[inline]
-    pub fn places(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.lines.len()
     }
 
-    /// The position of `line`, if any part of it is valid or being fetched.
+    /// Returns the position of `line` if any part of it is valid or pending.
     #[inline]
     pub fn find(&self, line: u64) -> Option<Slot> {
         self.index.get(line, |row| self.lines[Slot(row).index()].number()).map(Slot)
     }
 
-    /// Whether all `bytes` of a sector are valid.
+    /// Returns whether all `bytes` of a sector are valid.
     #[inline]
     pub fn holds(&self, slot: Slot, sector: u32, bytes: u32) -> bool {
         let line = &self.lines[slot.index()];
@@ -213,7 +212,7 @@ impl Tags {
         valid & bytes == bytes
     }
 
-    /// Sectors that are at least partially valid or being fetched, one bit each.
+    /// Returns the sectors that are partially valid or pending, one bit each.
     #[inline]
     pub fn present(&self, slot: Slot) -> u8 {
         let line = &self.lines[slot.index()];
@@ -224,7 +223,7 @@ impl Tags {
         slot.index() * self.sectors + sector as usize
     }
 
-    /// Notes a use of the line: under LRU it becomes the newest of its set.
+    /// Records a use of the line: under LRU it becomes the newest of its set.
     #[inline]
     pub fn touch(&mut self, slot: Slot) {
         if self.lru {
@@ -232,7 +231,7 @@ impl Tags {
         }
     }
 
-    /// Makes the line the next of its set to be replaced.
+    /// Makes the line the oldest of its set, replaced next.
     #[inline]
     pub fn demote(&mut self, slot: Slot) {
         let set = self.lines[slot.index()].set;
@@ -240,9 +239,9 @@ impl Tags {
         self.link_oldest(slot, set);
     }
 
-    /// The position that a new line would take. `set_key` selects the set: the line's number, or
-    /// its number within a slice. `None` if every line of the set is reserved. A line that is kept is
-    /// the last choice.
+    /// Returns the position that a new line would take; none if every line of the set is reserved.
+    /// `set_key` selects the set: the number of the line, or its number within a slice.
+    /// `evict_last` lines are the last choice.
     #[inline(always)]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
@@ -260,12 +259,12 @@ impl Tags {
 
     fn set_of(&self, key: u64) -> SetId {
         let set = self.set_mask.map_or_else(|| key % self.sets.len() as u64, |mask| key & mask);
-        // A hashed cache has a power of two of sets.
+        // The number of sets of a hashed cache is a power of two.
         let above = |hash: &Hash| usize::from(hash.of(key >> self.sets.len().trailing_zeros()));
         SetId::new(set as usize ^ self.hash.as_ref().map_or(0, above))
     }
 
-    /// Replaces the victim by `line`, of which nothing is valid yet.
+    /// Replaces the victim by `line`, with no valid sector.
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
         let Victim { slot, set, line: leaving } = victim;
@@ -282,7 +281,7 @@ impl Tags {
         slot
     }
 
-    /// Marks a sector as being fetched, which reserves its line.
+    /// Marks a sector pending, which reserves its line.
     #[inline]
     pub fn reserve(&mut self, slot: Slot, sector: u32) {
         self.lines[slot.index()].pending |= 1 << sector;
@@ -314,8 +313,8 @@ impl Tags {
         }
     }
 
-    /// Drops a sector's data. A line with no sector left is removed, and its position is the next
-    /// of its set to be used.
+    /// Drops the data of a sector. A line without sectors is removed, and its position is reused
+    /// first.
     #[inline]
     pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
         let line = &mut self.lines[slot.index()];
@@ -334,7 +333,7 @@ impl Tags {
         self.demote(slot);
     }
 
-    /// Takes a line out of the index.
+    /// Removes a line from the index.
     #[inline]
     fn forget(&mut self, line: u64) {
         let number_of = |row| self.lines[Slot(row).index()].number();

@@ -39,6 +39,7 @@ pub mod cta;
 pub mod engine;
 pub mod ideal;
 pub mod l2;
+mod ports;
 pub mod results;
 mod side;
 pub mod slots;

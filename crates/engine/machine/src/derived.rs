@@ -4,7 +4,7 @@ use super::{L1, Machine, MachineError};
 use warpmem_dram::prefetch::PrefetchContext;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_network::NetworkSpec;
-use warpmem_sim::{AddressMap, Gpcs, Twins};
+use warpmem_sim::{AddressMap, Gpcs, PeerSlices};
 
 impl Machine {
     /// Returns the number of L2 slices of all channels.
@@ -13,9 +13,9 @@ impl Machine {
     }
 
     /// Returns the peer slices, if slices keep copies of remote lines.
-    pub fn twins(&self) -> Option<Twins> {
+    pub fn peer_slices(&self) -> Option<PeerSlices> {
         (self.l2.copies && self.l2.enabled)
-            .then(|| Twins::new(self.dram.channels, self.l2.slices_per_channel))
+            .then(|| PeerSlices::new(self.dram.channels, self.l2.slices_per_channel))
     }
 
     /// Returns the GPC of each SM, if the machine supports clusters.

@@ -13,6 +13,7 @@ mod locality;
 mod mesh;
 mod packet;
 mod partitioned;
+mod peer_links;
 mod placement;
 mod ring;
 mod router;
@@ -20,16 +21,15 @@ mod sm_links;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod twin_links;
 
 use allocator::{ALLOCATORS, AllocatorContext};
 pub use config::{Network, NetworkSpec, Switching, VcAssignment};
 pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 use ids::{DestinationId, ExitId, SourceId};
 pub use packet::PacketSizes;
+pub use peer_links::{LinkTimes, PeerLinks};
 pub use placement::Placement;
 pub use sm_links::{SmLinkTimes, SmLinks};
-pub use twin_links::{LinkTimes, TwinLinks};
 use warpmem_params::{Entry, PolicyError, Registry};
 use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};
 

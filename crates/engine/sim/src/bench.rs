@@ -1,10 +1,9 @@
-//! Stepping a few units by themselves, without the rest of the machine, for tests and standalone
-//! models.
+//! Steps a few units without the rest of the machine, for tests and standalone models.
 
 use crate::{AddressMap, Clock, Context, Domain, Region, Ticks, UnitId};
 use std::slice;
 
-/// The shared state that units need to be stepped.
+/// The shared state that the step of a unit needs.
 pub struct Bench {
     pub region: Region,
     pub map: AddressMap,
@@ -20,18 +19,18 @@ impl Bench {
         Bench { region: Region::new(0, clocks, units), map }
     }
 
-    /// The context that a network's step takes.
+    /// Returns the context for the step of a network.
     pub fn context(&mut self) -> Context<'_> {
         Context { regions: slice::from_mut(&mut self.region), map: &self.map }
     }
 
-    /// The time of the earliest wake-up, if there is one.
+    /// Returns the time of the earliest wake-up.
     pub fn next(&self) -> Option<Ticks> {
         self.region.fabric.next_time()
     }
 
-    /// Steps the units that have the earliest wake-up, in the engine's order; does nothing if there
-    /// is no wake-up.
+    /// Steps the units that are due at the earliest wake-up, in the engine's order; does nothing
+    /// without a wake-up.
     pub fn step(&mut self, mut step: impl FnMut(&mut Bench, UnitId, u64)) {
         let Some(now) = self.next() else { return };
         for domain in Domain::ALL {

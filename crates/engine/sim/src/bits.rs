@@ -21,13 +21,14 @@ pub fn contains(set: &[u64], number: usize) -> bool {
     set[number / WORD] >> (number % WORD) & 1 == 1
 }
 
-/// Whether a set has no member. It looks at all words, which is faster for few than to stop early.
+/// Returns whether a set is empty. Reads all words, which is faster for short sets than an early
+/// exit.
 #[inline]
 pub fn is_empty(set: &[u64]) -> bool {
     set.iter().fold(0, |all, word| all | word) == 0
 }
 
-/// The member of a set that has only one.
+/// Returns the member of a set with exactly one.
 #[inline]
 pub fn only(set: &[u64]) -> Option<usize> {
     let word = set.iter().position(|&word| word != 0)?;
@@ -35,7 +36,7 @@ pub fn only(set: &[u64]) -> Option<usize> {
     alone.then(|| word * WORD + lowest(set[word]))
 }
 
-/// The first member of a set at or after `first`.
+/// Returns the first member at or after `first`.
 #[inline]
 pub fn next_from(set: &[u64], first: usize) -> Option<usize> {
     let start = first / WORD;
@@ -47,14 +48,14 @@ pub fn next_from(set: &[u64], first: usize) -> Option<usize> {
     Some(word * WORD + lowest(set[word]))
 }
 
-/// The first member of a set at or after `first`, or else the first of all: the next in round-robin
+/// Returns the first member at or after `first`, otherwise the lowest: the next in round-robin
 /// order.
 #[inline]
 pub fn round_robin(set: &[u64], first: usize) -> Option<usize> {
     next_from(set, first).or_else(|| next_from(set, 0))
 }
 
-/// Takes the lowest number out of a word of a set.
+/// Removes the lowest number of a word of a set.
 #[inline]
 pub fn take_lowest(word: &mut u64) -> Option<usize> {
     if *word == 0 {
@@ -65,13 +66,13 @@ pub fn take_lowest(word: &mut u64) -> Option<usize> {
     Some(bit)
 }
 
-/// The numbers in a word of a set, in order.
+/// Iterates over the numbers in a word of a set, in order.
 #[inline]
 pub fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || take_lowest(&mut word))
 }
 
-/// The members of a set, in order.
+/// Iterates over the members of a set, in order.
 #[inline]
 pub fn members(set: &[u64]) -> impl Iterator<Item = usize> {
     let (mut words, mut base, mut bits) = (set.iter(), 0usize.wrapping_sub(WORD), 0);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_goes_on_at_the_first_after_the_last() {
+    fn round_robin_wraps_around() {
         let next = [0, 1, 64, 134, 256].map(|first| round_robin(&SET, first));
         assert_eq!(next, [0, 63, 133, 0, 0].map(Some));
         assert_eq!(round_robin(&[1 << 3], 4), Some(3), "below it in the same word");
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_member_has_no_other_in_its_word_or_behind_it() {
+    fn only_finds_the_member_of_a_singleton() {
         assert_eq!(only(&[0, 1 << 7, 0]), Some(71));
         assert_eq!([only(&[0, 0]), only(&[0, 3]), only(&[1, 0, 1])], [None; 3]);
     }

@@ -1,4 +1,4 @@
-//! What a network may use during its step, apart from its own state.
+//! The part of the machine that a network uses during its step.
 
 use crate::port::PortSet;
 use crate::{AddressMap, PortId, Region, Request, RequestId, Ticks, region};
@@ -62,15 +62,16 @@ impl Context<'_> {
         self.regions[port.region()].fabric.wake_writer(port);
     }
 
-    /// [`Fabric::pop`](crate::Fabric::pop); the request behind is looked at next.
+    /// Pops as [`Fabric::pop`](crate::Fabric::pop), and prefetches the next request into the host's
+    /// caches.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
         let Region { fabric, requests } = &mut self.regions[port.region()];
         region::pop(fabric, requests, port, now)
     }
 
-    /// [`Fabric::push`](crate::Fabric::push); the request goes to the port's region, where it is soon
-    /// looked at.
+    /// Pushes as [`Fabric::push`](crate::Fabric::push), after moving the request to the region of
+    /// the port.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
         let to = port.region();
@@ -80,12 +81,12 @@ impl Context<'_> {
         fabric.push(port, request, ready);
     }
 
-    /// Takes a request to another region; returns its name there.
+    /// Moves a request to another region; returns its id there.
     #[inline(never)]
     fn cross(&mut self, request: RequestId, to: usize) -> RequestId {
         let pair = self.regions.get_disjoint_mut([request.region(), to]);
         let [from, to] = pair.expect("two regions of the machine");
-        let home = to.requests.welcome(&mut from.requests, request);
+        let home = to.requests.take_back(&mut from.requests, request);
         home.unwrap_or_else(|| to.requests.add_guest(&from.requests, request))
     }
 }

@@ -1,11 +1,11 @@
-//! Counts of units: sums over units of one kind, differences between two times, and sums of such
-//! differences, each as often as something like it happened.
+//! Arithmetic on the counts of units: sums over units, differences between two times, and weighted
+//! sums of differences.
 //!
 //! Each crate declares its counts' fields once, with [`count_fields`](crate::count_fields).
 
 use crate::Histogram;
 
-/// The sum of `units`, count by count.
+/// Returns the sum of `units`, count by count.
 pub fn total<T: Total>(units: &[T]) -> T {
     units.iter().fold(T::default(), |mut sum, unit| {
         sum.add(unit);
@@ -18,15 +18,15 @@ pub trait Total: Default {
     fn add(&mut self, other: &Self);
 }
 
-/// Counts that only grow.
+/// Monotonic counts.
 pub trait Since {
     /// Subtracts `before`, an earlier state of the same counts.
     fn subtract(&mut self, before: &Self);
 }
 
-/// Counts of one unit, gathered from stretches of its time of which each stands for several.
+/// Counts of one unit, extrapolated from periods that each stand for several.
 pub trait Weigh {
-    /// Adds `times` what was counted from `before` to `after`, two states of the same counts.
+    /// Adds `times` the difference between `before` and `after`, two states of the same counts.
     fn weigh(&mut self, before: &Self, after: &Self, times: u64);
 }
 
@@ -90,7 +90,7 @@ impl<T: Weigh, const N: usize> Weigh for [T; N] {
     }
 }
 
-/// What is not in a list yet has counted nothing.
+/// Entries missing from `before` or `self` count as zero.
 impl<T: Weigh + Default + Clone> Weigh for Vec<T> {
     fn weigh(&mut self, before: &Vec<T>, after: &Vec<T>, times: u64) {
         self.resize(self.len().max(after.len()), T::default());
@@ -113,7 +113,7 @@ impl Total for Histogram {
     }
 }
 
-/// By value of something: that of a longer list is 0 in a shorter.
+/// Indexed by a value; missing entries count as zero.
 impl Total for Vec<u64> {
     fn add(&mut self, other: &Vec<u64>) {
         self.resize(self.len().max(other.len()), 0);
@@ -121,8 +121,8 @@ impl Total for Vec<u64> {
     }
 }
 
-/// Adds, subtracts and weighs field by field; the patterns name every field, so that a new one cannot be
-/// forgotten. Lists after `append` are put one behind the other where the rest is added.
+/// Adds, subtracts and weighs field by field; the patterns name every field, so that none can be
+/// forgotten. Lists after `append` are concatenated by addition.
 #[macro_export]
 macro_rules! count_fields {
     ($type:ident { $($field:ident),* $(,)? } $(append { $($list:ident),* $(,)? })?) => {
@@ -160,7 +160,7 @@ macro_rules! add_fields {
     };
 }
 
-/// Weighs field by field. Fields after `keep` are no counts, and are what they are in the last state.
+/// Weighs field by field. Fields after `keep` are not counts and take the value of the last state.
 #[macro_export]
 macro_rules! weigh_fields {
     ($type:ident { $($field:ident),* $(,)? } $(keep { $($kept:ident),* $(,)? })?) => {
@@ -174,7 +174,7 @@ macro_rules! weigh_fields {
     };
 }
 
-/// `above / below`; none where there is nothing below.
+/// Returns `above / below`; none if `below` is 0.
 pub fn quotient(above: u64, below: u64) -> Option<f64> {
     (below > 0).then(|| above as f64 / below as f64)
 }

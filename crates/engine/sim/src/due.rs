@@ -1,11 +1,11 @@
-//! A request and a time.
+//! A request with a time.
 
 use crate::{RequestId, Ticks};
 
-/// A request, and the time from which it may go on.
+/// A request and the time at which it becomes due.
 ///
-/// In 12 bytes, not in 16: what is in the queues and delays of a large machine has left the host's
-/// caches before its time comes, and has to be fetched again.
+/// In 12 bytes instead of 16: the queues and delay lines of a large machine exceed the host's
+/// caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Due {

@@ -1,13 +1,13 @@
-//! Groups of SMs with a network of their own between them (GPCs).
+//! GPCs: groups of SMs with a network of their own.
 
 use std::ops::Range;
 
 use crate::SmId;
 
-/// SMs of a TPC, which are in one GPC.
+/// SMs of a TPC, all in the same GPC.
 const PER_TPC: usize = 2;
 
-/// Which SMs are in which GPC: consecutive ones, TPCs whole, as evenly as may be.
+/// Assignment of SMs to GPCs: consecutive SMs, whole TPCs, as even as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Gpcs {
     sms: usize,
@@ -15,12 +15,12 @@ pub struct Gpcs {
 }
 
 impl Gpcs {
-    /// So many SMs in `count` GPCs, of which none is empty.
+    /// Divides `sms` SMs into `count` GPCs, none of them empty.
     pub fn new(sms: u32, count: u32) -> Gpcs {
         Gpcs { sms: sms as usize, count: count as usize }
     }
 
-    /// The most GPCs that as many SMs can be.
+    /// Returns the largest number of GPCs for `sms` SMs.
     pub fn most(sms: u32) -> u32 {
         sms.div_ceil(PER_TPC as u32)
     }
@@ -29,14 +29,14 @@ impl Gpcs {
         self.count
     }
 
-    /// The SMs of a GPC.
+    /// Returns the SMs of a GPC.
     pub fn sms(self, gpc: usize) -> Range<usize> {
         let tpcs = self.sms.div_ceil(PER_TPC);
         let start = |gpc: usize| (tpcs * gpc / self.count * PER_TPC).min(self.sms);
         start(gpc)..start(gpc + 1)
     }
 
-    /// The GPC of an SM.
+    /// Returns the GPC of an SM.
     pub fn of(self, sm: SmId) -> usize {
         let is_before = |gpc: &usize| self.sms(*gpc).end <= sm.index();
         (0..self.count).take_while(is_before).count()
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tpcs_are_shared_out_whole_and_evenly() {
+    fn tpcs_are_distributed_whole_and_evenly() {
         let sizes = |sms, count| -> Vec<usize> {
             let gpcs = Gpcs::new(sms, count);
             (0..gpcs.count()).map(|gpc| gpcs.sms(gpc).len()).collect()
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sm_is_in_the_gpc_that_has_it() {
+    fn every_sm_is_in_its_gpc() {
         for (sms, count) in [(132, 8), (5, 2), (7, 4), (1, 1)] {
             let gpcs = Gpcs::new(sms, count);
             for sm in SmId::all(sms as usize) {

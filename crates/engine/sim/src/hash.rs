@@ -1,4 +1,4 @@
-//! Hashes that spread address bits over a power of two of partitions or banks.
+//! Hashes that spread address bits over a power of two of partitions, banks or sets.
 
 use warpmem_params::{Choice, choice, serde_choice};
 
@@ -17,7 +17,7 @@ choice! {
 serde_choice!(IndexHash);
 
 impl IndexHash {
-    /// Its name as a machine file spells it, in quotes.
+    /// Returns its name as in a machine file, in quotes.
     pub fn quoted(self) -> String {
         format!("\"{}\"", self.name())
     }
@@ -29,24 +29,24 @@ const PRIMITIVE: [u32; u16::BITS as usize] = [
     0x201b, 0x4443, 0x8003, 0x1100b,
 ];
 
-/// The widest index that can be hashed, in bits: the width of a table entry.
+/// Width of the widest index that can be hashed, in bits: that of a table entry.
 pub const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
-/// Bits per table lookup, and the number of lookups for a whole address.
+/// Bits per table lookup, and number of lookups for a whole address.
 const DIGIT_BITS: u32 = 4;
 const DIGITS: usize = (u64::BITS / DIGIT_BITS) as usize;
 const VALUES: usize = 1 << DIGIT_BITS;
 
-/// A hash of the address bits above an index, to be XORed onto that index. Every hash here is
-/// linear over GF(2), so it is the XOR of one table entry per digit of the address. Digits are
-/// small because a machine has many caches, each with its own table.
+/// A hash of the address bits above an index, to be XORed onto that index. Every hash is linear
+/// over GF(2), so it is the XOR of one table entry per digit of the address. Digits are small
+/// because a machine has many caches, each with its own table.
 pub struct Hash {
     tables: Box<[[u16; VALUES]; DIGITS]>,
 }
 
 impl Hash {
-    /// The hash for an index of `bits` bits, at most [`MAX_INDEX_BITS`]; `None` if the hash is
-    /// always zero.
+    /// Creates the hash for an index of `bits` bits, at most [`MAX_INDEX_BITS`]; none if the hash
+    /// is always zero.
     pub fn new(kind: IndexHash, bits: u32) -> Option<Hash> {
         if bits == 0 {
             return None;
@@ -67,7 +67,7 @@ impl Hash {
         Some(Hash { tables })
     }
 
-    /// The value to XOR onto the index.
+    /// Returns the value to XOR onto the index.
     #[inline]
     pub fn of(&self, above: u64) -> u16 {
         let (mut rest, mut hash) = (above, 0);
@@ -82,8 +82,8 @@ impl Hash {
     }
 }
 
-/// x to the `power` modulo the primitive polynomial of this degree (Rau, ISCA 1991: the index is
-/// the remainder of the whole address).
+/// Returns x to the `power` modulo the primitive polynomial of this degree (Rau, ISCA 1991: the
+/// index is the remainder of the whole address).
 fn remainder(power: u32, degree: u32) -> u16 {
     let polynomial = PRIMITIVE[degree as usize - 1];
     let mut value = 1;

@@ -1,13 +1,13 @@
-//! A hint to the host: what will be read soon.
+//! Software prefetch into the host's caches.
 //!
-//! A machine with many units holds megabytes of state, and between two visits to a request all other
-//! units are stepped: its row has left the host's caches by then. Whoever takes a request from a queue
-//! names the one behind it, so that its row is on its way while the others are stepped.
+//! A machine with many units holds megabytes of state. Between two accesses to a request all other
+//! units are stepped, so its row has left the host's caches. Popping a request therefore prefetches
+//! the row of the next one.
 
 /// Bytes of a cache line of the host.
 pub(crate) const LINE_BYTES: usize = 64;
 
-/// Asks the host to bring `value` into its caches, where the host can be asked.
+/// Prefetches `value` into the host's caches.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "a hint changes no state of the program, whatever its address")]
@@ -20,7 +20,7 @@ pub(crate) fn will_be_read<T>(value: &T) {
     }
 }
 
-/// Other hosts are not asked.
+/// Does nothing on hosts without a prefetch instruction.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn will_be_read<T>(_: &T) {}

@@ -1,9 +1,9 @@
-//! Histogram of fixed buckets, exact below 128 and within 1/64 (1.6 %) above.
+//! Histogram with fixed buckets, exact below 128 and within 1/64 (1.6 %) above.
 
 use serde::Serialize;
 
-/// Values are counted in buckets of equal width within each power of two, so that any percentile is
-/// known to 1.6 % whatever the range, at a cost of one increment per value.
+/// Counts of values in buckets of equal width within each power of two. Every percentile is known
+/// to 1.6 % over the whole range, at one increment per value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -38,7 +38,7 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Counts the first value of a bucket behind all others.
+    /// Counts the first value of a bucket beyond all others.
     #[cold]
     fn count_first(&mut self, bucket: usize) {
         self.counts.resize(bucket, 0);
@@ -98,8 +98,8 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Adds `times` the values that `after` has more than `before`, an earlier state of it. Of the
-    /// extremes of these it is known only that they are among those of `after`.
+    /// Adds `times` the values by which `after` exceeds `before`, an earlier state of it. The
+    /// extremes of the difference are unknown; those of `after` bound them.
     pub fn merge_since(&mut self, before: &Histogram, after: &Histogram, times: u64) {
         if times == 0 || after.count == before.count {
             return;
@@ -153,9 +153,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 7 before; then 5, and 300, whose bucket holds others.
+    /// 7 before; then 5 and 300, whose bucket has other values.
     #[test]
-    fn what_came_between_two_states_is_added_so_many_times() {
+    fn a_weighted_difference_of_two_states_is_added() {
         let mut states = [Histogram::default(), Histogram::default()];
         states.iter_mut().for_each(|h| h.record(7));
         [5, 300].into_iter().for_each(|value| states[1].record(value));
@@ -167,7 +167,7 @@ mod tests {
         let before = sum.clone();
         sum.merge_since(&states[0], &states[1], 0);
         sum.merge_since(&states[1], &states[1], 4);
-        assert_eq!(sum, before, "nothing came, or it stands for nothing");
+        assert_eq!(sum, before, "no values, or weight 0");
     }
 
     #[test]

@@ -1,10 +1,8 @@
-//! Numbers of units and of parts of units, each a type of its own, so that a bank is never taken
-//! for a row.
+//! Ids of units and of their parts, each a type of its own, so that a bank cannot be used as a row.
 
 use crate::bits;
 
-/// Declares types of numbers. Each wraps the integer in which it is stored; `index` is its position
-/// in a table.
+/// Declares id types. Each wraps the integer that stores it; `index` is the position in a table.
 #[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $vis:vis $name:ident($int:ty);)*) => {$(
@@ -14,20 +12,20 @@ macro_rules! ids {
         $vis struct $name(pub $int);
 
         impl $name {
-            /// The id of position `index` in a table, which must fit.
+            /// Returns the id of position `index`, which must fit.
             #[inline]
             pub fn new(index: usize) -> $name {
                 debug_assert!(<$int>::try_from(index).is_ok());
                 $name(index as $int)
             }
 
-            /// Its position in a table.
+            /// Returns its position in a table.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The ids of a table of `count` entries, in order.
+            /// Iterates over the ids of a table of `count` entries.
             pub fn all(count: usize) -> impl ExactSizeIterator<Item = $name> + Clone {
                 (0..count).map($name::new)
             }
@@ -56,43 +54,43 @@ macro_rules! ids {
 ids! {
     /// An SM of the machine.
     pub SmId(u16);
-    /// A slot for a resident warp, counted within its SM.
+    /// Slot of a resident warp, within its SM.
     pub WarpSlot(u16);
-    /// A slot for a resident warp, counted over all SMs.
+    /// Slot of a resident warp, over all SMs.
     pub WarpId(u32);
-    /// A slice of the L2, counted over the whole machine.
+    /// Slice of the L2, over the whole machine.
     pub SliceId(u16);
-    /// A DRAM channel of the machine.
+    /// DRAM channel of the machine.
     pub ChannelId(u16);
-    /// A bank of a channel: from the most significant bit down pseudo channel, stack, bank of the
+    /// Bank of a channel; from the most significant bits down: pseudo channel, stack, bank of the
     /// group, group.
     pub BankId(u16);
-    /// A row of a bank.
+    /// Row of a bank.
     pub RowId(u32);
 }
 
-/// Sets of the warps of an SM are numbers with a bit for each warp slot.
+/// Sets of warps of an SM are words with one bit per warp slot.
 impl WarpSlot {
-    /// The set of this slot alone.
+    /// Returns the set of this slot alone.
     #[inline]
     pub fn bit(self) -> u64 {
         1 << self.0
     }
 
-    /// Whether it is one of `slots`.
+    /// Returns whether it is in `slots`.
     #[inline]
     pub fn is_in(self, slots: u64) -> bool {
         slots >> self.0 & 1 == 1
     }
 
-    /// The lowest of `slots`, which must not be empty.
+    /// Returns the lowest of `slots`, which must not be empty.
     #[inline]
     pub fn lowest(slots: u64) -> WarpSlot {
         debug_assert!(slots != 0);
         WarpSlot(slots.trailing_zeros() as u16)
     }
 
-    /// All of `slots`, lowest first.
+    /// Iterates over `slots`, lowest first.
     #[inline]
     pub fn each(slots: u64) -> impl Iterator<Item = WarpSlot> {
         bits::ones(slots).map(WarpSlot::new)

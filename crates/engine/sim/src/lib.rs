@@ -1,5 +1,5 @@
-//! The base of the simulation, which knows no unit of the machine: time, wake-ups, ports, the
-//! request table and the address map.
+//! The base of the simulation: time, wake-ups, ports, the request table and the address map. It
+//! knows no unit of the machine.
 
 mod address;
 mod bench;
@@ -15,13 +15,13 @@ mod histogram;
 mod ids;
 mod message;
 mod names;
+mod peers;
 mod port;
 mod region;
 mod requests;
 mod side_channels;
 mod table;
 mod time;
-mod twins;
 mod wheel;
 
 pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location};
@@ -36,6 +36,7 @@ pub use histogram::Histogram;
 pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
 pub use message::{Arrival, Message, Signal};
 pub use names::MAX_REGIONS;
+pub use peers::PeerSlices;
 pub use port::{Fabric, PortId, UnitId};
 pub use region::{Region, free_left, pop};
 pub use requests::{
@@ -48,4 +49,3 @@ pub use time::{
     Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, L2Clock,
     L2Cycle, NetworkClock, NetworkCycle, Ticks, domain,
 };
-pub use twins::Twins;

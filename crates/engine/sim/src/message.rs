@@ -1,49 +1,51 @@
-//! Messages between the SMs of a cluster: requests that no slice sees.
+//! Messages between the SMs of a cluster: requests that reach no slice.
 
 use crate::{Location, Request, RequestId, RequestKind, SmId, WarpId};
 
-/// What changes an mbarrier.
+/// An update of an mbarrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// Arrivals, and bytes that are expected more (fewer, if negative).
+    /// Arrivals.
     pub count: u32,
+    /// Change of the expected transaction bytes.
     pub bytes: i32,
-    /// So many arrivals fewer are expected in later phases, too.
+    /// Also lowers the expected arrivals of later phases by `count`.
     pub drops: bool,
-    /// The mbarrier begins, and expects so many arrivals in each phase.
+    /// Initialises the mbarrier, with `count` expected arrivals per phase.
     pub begins: bool,
 }
 
-/// The change of an mbarrier of a CTA.
+/// The update of an mbarrier of a CTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Index of the kernel in the trace, and of the CTA in the kernel.
+    /// Index of the kernel in the trace.
     pub kernel: u32,
+    /// Index of the CTA in the kernel.
     pub cta: u32,
-    /// Where the mbarrier lies in the CTA's shared memory.
+    /// Offset of the mbarrier in the shared memory of the CTA, bytes.
     pub offset: u32,
     pub arrival: Arrival,
 }
 
-/// What an SM asks of the shared memory of another, as a request carries it.
+/// An access to the shared memory of another SM, carried by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub to: SmId,
-    /// Passes that it takes over the banks there.
+    /// Passes over the banks of the receiver.
     pub passes: u8,
-    /// Bytes of data that go there.
+    /// Bytes of data sent.
     pub bytes: u32,
-    /// Bytes of data that come back.
+    /// Bytes of data returned.
     pub answer: u32,
-    /// The network makes it of a reply from memory that goes to several SMs: its sender does not
-    /// send it.
+    /// A copy of a multicast reply from memory, made by the network and not sent by an SM.
     pub is_copied: bool,
-    /// What it changes when it has been served.
+    /// Update after the access.
     pub signal: Option<Signal>,
 }
 
 impl Message {
-    /// The request that carries it from SM `from`, for an instruction in row `access` of its table.
+    /// Returns the request that carries it from SM `from`, for the instruction in row `access` of the
+    /// table there.
     pub fn into_request(self, from: SmId, access: u32) -> Request {
         let blank = Request::of_slice(u64::from(self.to.0), RequestKind::Message, Location::ZERO);
         let request = Request {
@@ -56,7 +58,7 @@ impl Message {
             ..blank
         };
         let Some(Signal { kernel, cta, offset, arrival }) = self.signal else { return request };
-        // What these fields are of other requests is of no account here.
+        // These fields have other meanings in other requests.
         Request {
             critical: true,
             pc: kernel,
@@ -69,7 +71,7 @@ impl Message {
         }
     }
 
-    /// The message that a request carries.
+    /// Returns the message that a request carries.
     #[inline]
     pub fn of(request: &Request) -> Message {
         debug_assert_eq!(request.kind, RequestKind::Message);

@@ -1,12 +1,12 @@
-//! Names of ports and requests: the number of their region, and their index there.
+//! Names of ports and requests: the number of their region and their index there.
 
-/// Low bits of the name of a port or a request, which give its index in its region.
+/// Low bits of a name, which hold the index.
 const INDEX_BITS: u32 = 26;
 
-/// Most regions of a machine.
+/// Largest number of regions of a machine.
 pub const MAX_REGIONS: usize = 1 << (u32::BITS - INDEX_BITS);
 
-/// The name of number `index` of a region.
+/// Returns the name of number `index` of a region.
 #[inline]
 pub(crate) fn name(region: usize, index: usize) -> u32 {
     assert!(index < 1 << INDEX_BITS, "a region has 2^{INDEX_BITS} requests and ports at most");
@@ -28,11 +28,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_regions_apart() {
+    fn names_distinguish_regions() {
         for (region, at) in [(0, 0), (1, 0), (MAX_REGIONS - 1, (1 << INDEX_BITS) - 2)] {
             let name = name(region, at);
             assert_eq!((of(name), index(name)), (region, at));
-            assert_ne!(name, u32::MAX, "which is no request");
+            assert_ne!(name, u32::MAX, "reserved for no request");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Ports: the only way by which units exchange requests.
+//! Ports: the only connection between units.
 //!
-//! A port is a bounded FIFO queue from one unit, its writer, to another, its reader. Every entry
-//! has a ready time, before which the reader must not take it; the latency between the two units is
-//! the time from the push to the ready time.
+//! A port is a bounded FIFO queue from one unit, its writer, to another, its reader. The reader
+//! must not take an entry before its ready time; the latency between the two units is the time from
+//! the push to the ready time.
 //!
 //! ```text
 //!                              tail           head
@@ -14,32 +14,31 @@
 //!         found the port full              push into an empty port
 //! ```
 //!
-//! So a unit that waits for input or for room is not stepped meanwhile. A reader finds the entries
-//! behind the first itself: after it has taken one, it asks to be woken at the ready time of the
-//! next.
+//! A unit that waits for input or for room is therefore not stepped. After a pop, a reader
+//! schedules itself for the ready time of the next entry.
 //!
-//! The rings of all ports lie in one vector, each at a multiple of its length. A ring begins with four
-//! entries and doubles, up to the capacity of its port, so that deep queues which stay short touch
-//! little memory of the host.
+//! The rings of all ports lie in one vector, each at a multiple of its length. A ring starts with
+//! four entries and doubles up to the capacity of its port, so that deep queues that stay short
+//! touch little host memory.
 
 use super::wheel::Wheel;
 use crate::bits;
 use crate::names;
 use crate::{Clock, ClockDomain, Cycle, Domain, Due, RequestId, Ticks};
 
-/// A unit: its clock domain and its number in that domain.
+/// A unit: its clock domain and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitId {
     pub domain: Domain,
     pub index: u32,
 }
 
-/// A port: its region and its index there.
+/// Name of a port: its region and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortId(u32);
 
 impl PortId {
-    /// No port, for units that are built to be described and never stepped.
+    /// No port, for units that are only described and never stepped.
     pub const NONE: PortId = PortId(u32::MAX);
 
     #[inline]
@@ -47,29 +46,30 @@ impl PortId {
         names::index(self.0)
     }
 
-    /// Number of the region that has the port.
+    /// Returns the number of the region that has the port.
     #[inline]
     pub(crate) fn region(self) -> usize {
         names::of(self.0)
     }
 }
 
-/// The state of a port that a push or a pop needs, in half a cache line of the host.
+/// State of a port for pushes and pops, in half a cache line of the host.
 #[repr(align(32))]
 struct Port {
-    /// The ready time of the head; [`Ticks::NEVER`] if the port is empty.
+    /// Ready time of the head; [`Ticks::NEVER`] if the port is empty.
     head_ready: Ticks,
-    /// Index of the head in [`Fabric::entries`]; of the ring's first entry if the port is empty.
+    /// Index of the head in [`Fabric::entries`]; if the port is empty, of the first entry of the
+    /// ring.
     head: u32,
-    /// Entries of the ring, less one.
+    /// Length of the ring, less one.
     mask: u32,
     len: u32,
-    /// Requests that fit before the ring must grow or the port is full.
+    /// Number of entries at which the ring must grow or the port is full.
     limit: u32,
     capacity: u32,
     /// The reader is a network.
     to_network: bool,
-    /// The writer found the port full and is to be woken by the next pop.
+    /// The writer found the port full; the next pop wakes it.
     writer_blocked: bool,
 }
 
@@ -82,19 +82,20 @@ struct Ends {
     reader: UnitId,
 }
 
-/// A set of ports, one bit per number of their writer.
+/// A set of ports, one bit per number of the writer.
 pub type PortSet = [u64; 4];
 
 impl Port {
-    /// Index in [`Fabric::entries`] of the entry so many behind the head. A ring lies at a multiple of
-    /// its length, so that only the low bits of an index change as it wraps around.
+    /// Returns the index in [`Fabric::entries`] of the entry `count` behind the head. A ring lies
+    /// at a multiple of its length, so that only the low bits of an index change as it wraps
+    /// around.
     #[inline]
     fn behind_head(&self, count: u32) -> usize {
         let (head, at) = (self.head, self.head.wrapping_add(count));
         (head ^ ((head ^ at) & self.mask)) as usize
     }
 
-    /// Index of the first entry of the ring.
+    /// Returns the index of the first entry of the ring.
     #[inline]
     fn ring(&self) -> u32 {
         self.head & !self.mask
@@ -104,15 +105,15 @@ impl Port {
 /// Entries of a ring before it grows.
 const FIRST_RING: u32 = 4;
 
-/// Entries that are reserved at the start: 1.5 MB of address space. There is more than the rings need
-/// at first, because a ring that grows moves to new entries and leaves its old ones unused.
+/// Entries reserved at the start: 1.5 MB of address space. It exceeds the initial rings because a ring
+/// that grows moves and leaves its old entries unused.
 const FIRST_ENTRIES: usize = 1 << 17;
 
-/// Name of a port for messages, and its index among the ports of that name.
+/// Name of a port in error messages, and its index among the ports of that name.
 type Name = (&'static str, u32);
 
-/// The ports of a region and the wake wheels of all domains: the only part of the rest of the machine
-/// that a unit sees.
+/// The ports of a region and the wake wheels of all domains. A unit sees nothing else of the
+/// machine.
 pub struct Fabric {
     /// Number of the region.
     region: usize,
@@ -120,18 +121,18 @@ pub struct Fabric {
     entries: Vec<Due>,
     ends: Vec<Ends>,
     names: Vec<Name>,
-    /// By network, the ports to it that have become non-empty since it last asked.
+    /// By network, the ports to it that have become non-empty since its last step.
     arrivals: Vec<PortSet>,
     wheels: [Wheel; Domain::COUNT],
     clocks: [Clock; Domain::COUNT],
-    /// The time and domain that are being stepped.
+    /// Time and domain of the current step.
     current: (Ticks, Domain),
-    /// Requests taken out of ports so far.
+    /// Requests popped so far.
     moves: u64,
 }
 
 impl Fabric {
-    /// `units` is the number of units in each domain of the machine, of all regions.
+    /// `units`: number of units in each domain, over all regions.
     pub fn new(
         region: usize,
         clocks: [Clock; Domain::COUNT],
@@ -151,7 +152,7 @@ impl Fabric {
         }
     }
 
-    /// Adds a port that holds `capacity` requests.
+    /// Adds a port with `capacity` entries.
     pub fn add_port(
         &mut self,
         name: &'static str,
@@ -177,21 +178,20 @@ impl Fabric {
         PortId(names::name(self.region, self.ports.len() - 1))
     }
 
-    /// The ports to a network that have become non-empty since the last call, by the numbers of
-    /// their writers.
+    /// Takes the set of ports to a network that have become non-empty since the last call.
     #[inline]
     pub fn take_arrivals(&mut self, network: usize) -> PortSet {
         std::mem::take(&mut self.arrivals[network])
     }
 
-    /// Adds a ring of `length` entries, a power of two; returns where it begins.
+    /// Adds a ring of `length` entries, a power of two; returns the index of its first entry.
     fn add_ring(&mut self, length: u32) -> u32 {
         let ring = self.entries.len().next_multiple_of(length as usize);
         self.entries.resize(ring + length as usize, Due { at: Ticks(0), request: RequestId::NONE });
         ring as u32
     }
 
-    /// Doubles the ring of a port, which must have room for more, and pushes.
+    /// Doubles the ring of a port, which must have room, and pushes.
     #[cold]
     fn grow_and_push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
         if self.room(port) == 0 {
@@ -212,15 +212,15 @@ impl Fabric {
         &self.ports[port.index()]
     }
 
-    /// Free entries.
+    /// Returns the number of free entries.
     #[inline]
     pub fn room(&self, port: PortId) -> usize {
         let port = self.port(port);
         (port.capacity - port.len) as usize
     }
 
-    /// Appends a request that the reader may take from `ready` on, and wakes the reader then if the
-    /// port was empty. There must be room.
+    /// Appends a request with ready time `ready`, and wakes the reader then if the port was empty.
+    /// The port must have room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
         let p = &mut self.ports[port.index()];
@@ -229,7 +229,7 @@ impl Fabric {
         }
         let at = p.behind_head(p.len);
         p.len += 1;
-        // The reader finds later entries itself when it takes the one before.
+        // Later entries need no wake-up: the reader schedules itself when it takes the one before.
         let is_first = p.len == 1;
         self.entries[at] = Due { at: ready, request };
         if is_first {
@@ -237,13 +237,13 @@ impl Fabric {
         }
     }
 
-    /// Time from which the request at the head may be taken; [`Ticks::NEVER`] if there is none.
+    /// Returns the ready time of the head; [`Ticks::NEVER`] if the port is empty.
     #[inline]
     pub fn head_ready(&self, port: PortId) -> Ticks {
         self.port(port).head_ready
     }
 
-    /// The request at the head and the time from which it may be taken.
+    /// Returns the ready time and the request at the head.
     #[inline]
     pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
         let p = self.port(port);
@@ -253,14 +253,14 @@ impl Fabric {
         })
     }
 
-    /// The request at the head, if it may be taken now.
+    /// Returns the request at the head if it is ready at `now`.
     #[inline]
     pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
         let p = self.port(port);
         (p.head_ready <= now).then(|| self.entries[p.head as usize].request)
     }
 
-    /// Takes the request at the head and wakes a writer that waits for room.
+    /// Takes the request at the head, and wakes a writer that waits for room.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
         let p = &mut self.ports[port.index()];
@@ -272,7 +272,7 @@ impl Fabric {
         let Due { request, .. } = self.entries[p.head as usize];
         p.len -= 1;
         if p.len == 0 {
-            // An empty ring starts again at its first entries, which are in the host's cache.
+            // An empty ring restarts at its first entries, which are in the host's caches.
             (p.head, p.head_ready) = (p.ring(), Ticks::NEVER);
         } else {
             let next = p.behind_head(1);
@@ -284,8 +284,8 @@ impl Fabric {
         request
     }
 
-    // Most pushes and pops wake nobody: what those do that wake is in separate functions, called last,
-    // so that the common path is short.
+    // Most pushes and pops wake no unit. The wake-ups are in separate functions, called last, to
+    // keep the common path short.
     #[inline(never)]
     fn wake_reader(&mut self, port: PortId, ready: Ticks) {
         let p = &mut self.ports[port.index()];
@@ -297,7 +297,7 @@ impl Fabric {
         self.wake(reader, ready);
     }
 
-    /// Wakes the writer; returns the request that has been taken.
+    /// Wakes the writer. Returns `request`, so that the call is a tail call.
     #[inline(never)]
     fn wake_blocked(&mut self, port: PortId, request: RequestId, time: Ticks) -> RequestId {
         self.ports[port.index()].writer_blocked = false;
@@ -311,7 +311,7 @@ impl Fabric {
         panic!("port `{name}` {index} {what}");
     }
 
-    /// Whether there is room; if not, the writer is woken by the reader's next pop.
+    /// Returns whether there is room; if not, the next pop wakes the writer.
     #[inline]
     pub fn room_or_wake(&mut self, port: PortId) -> bool {
         let p = &mut self.ports[port.index()];
@@ -320,21 +320,20 @@ impl Fabric {
         room
     }
 
-    /// Makes the reader's next pop wake the writer.
+    /// Makes the next pop wake the writer.
     #[inline]
     pub fn wake_writer(&mut self, port: PortId) {
         self.ports[port.index()].writer_blocked = true;
     }
 
-    /// Wakes a unit in the first cycle of its domain at or after `time` in which it can still be
+    /// Wakes a unit in the first cycle of its domain, at or after `time`, in which it can still be
     /// stepped.
     #[inline]
     pub fn wake(&mut self, unit: UnitId, time: Ticks) {
         let domain = unit.domain as usize;
         let clock = self.clocks[domain];
         let (now, current) = self.current;
-        // The domains before the current one have been passed at `now`, whether or not they had a
-        // unit to step.
+        // Earlier domains have been passed at `now`, whether or not they had a unit to step.
         let passed = time <= now && domain < current as usize;
         let cycle = if passed { clock.cycle_of(now) + 1 } else { clock.cycle_from(time) };
         self.wheels[domain].wake(unit.index as usize, cycle);
@@ -352,26 +351,26 @@ impl Fabric {
         self.wheels[unit.domain as usize].wake(unit.index as usize, cycle);
     }
 
-    /// Requests taken out of ports so far, as a measure of progress.
+    /// Returns the number of requests popped so far, as a measure of progress.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The clock of domain `D`.
+    /// Returns the clock of domain `D`.
     #[inline]
     pub fn clock_of<D: ClockDomain>(&self) -> Clock<D> {
         self.clocks[D::DOMAIN as usize].of()
     }
 
-    /// The clock of a domain.
+    /// Returns the clock of a domain.
     #[inline]
     pub fn clock(&self, domain: Domain) -> Clock {
         self.clocks[domain as usize]
     }
 
     /// Begins the cycle of a domain at `now`, the earliest wake-up of all domains, if a unit of it
-    /// is to be woken then; returns the cycle's number. The caller steps the units of
-    /// [`Wheel::take`] and then calls [`Wheel::end`].
+    /// is due; returns the number of the cycle. The caller steps the units from [`Wheel::take`],
+    /// then calls [`Wheel::end`].
     #[inline]
     pub fn begin_cycle(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
         let cycle = self.due_cycle(domain, now)?;
@@ -379,41 +378,41 @@ impl Fabric {
         Some(cycle)
     }
 
-    /// The cycle of a domain that begins at `now`, the earliest wake-up of all domains and regions, if
-    /// a unit of it is to be woken then.
+    /// Returns the cycle of a domain that begins at `now`, the earliest wake-up of all domains and
+    /// regions, if a unit of it is due.
     #[inline]
     pub fn due_cycle(&self, domain: Domain, now: Ticks) -> Option<u64> {
         let clock = self.clock(domain);
         self.wheels[domain as usize].next_cycle().filter(|&cycle| clock.at(cycle) == now)
     }
 
-    /// Begins a cycle of a domain that begins at `now`, whether or not a unit is to be woken in it.
+    /// Begins a cycle of a domain at `now`, whether or not a unit is due.
     #[inline]
     pub fn begin(&mut self, domain: Domain, cycle: u64, now: Ticks) {
         self.wheel(domain).begin(cycle);
         self.current = (now, domain);
     }
 
-    /// Units of a domain that are to be woken at `now`, the earliest wake-up.
+    /// Returns the number of units of a domain that are due at `now`, the earliest wake-up.
     pub fn due(&self, domain: Domain, now: Ticks) -> u32 {
         let cycle = self.due_cycle(domain, now);
         cycle.map_or(0, |cycle| self.wheels[domain as usize].near(cycle))
     }
 
-    /// The wheel of a domain, for the run loop.
+    /// Returns the wheel of a domain, for the run loop.
     #[inline]
     pub fn wheel(&mut self, domain: Domain) -> &mut Wheel {
         &mut self.wheels[domain as usize]
     }
 
-    /// The earliest wake-up in all domains.
+    /// Returns the earliest wake-up of all domains.
     pub fn next_time(&self) -> Option<Ticks> {
         (0..Domain::COUNT)
             .filter_map(|d| self.wheels[d].next_cycle().map(|cycle| self.clocks[d].at(cycle)))
             .min()
     }
 
-    /// The ports that hold something, for the deadlock report: name, index, length, capacity, head.
+    /// Describes the non-empty ports for the deadlock report.
     pub fn occupied(&self) -> impl Iterator<Item = String> {
         let named = self.ports.iter().zip(&self.names);
         named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
@@ -443,12 +442,12 @@ mod tests {
         UnitId { domain, index: 0 }
     }
 
-    /// Steps units until nothing is woken; the domain and cycle of every step.
+    /// Steps units until no wake-up is left; returns the domain and cycle of each step.
     fn steps(fabric: &mut Fabric) -> Vec<(Domain, u64)> {
         steps_with(fabric, |_, _, _| {})
     }
 
-    /// As [`steps`], calling `step` for each.
+    /// As [`steps`], and calls `step` each time.
     fn steps_with(
         fabric: &mut Fabric,
         mut step: impl FnMut(&mut Fabric, Domain, Ticks),
@@ -489,7 +488,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "port `p` 7 overflows")]
-    fn a_push_without_room_names_the_port() {
+    fn an_overflow_names_the_port() {
         let mut fabric = fabric();
         let port = fabric.add_port("p", 7, 1, unit(Domain::Core), unit(Domain::L2));
         fabric.push(port, RequestId(0), Ticks(0));
@@ -497,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_there_from_its_time_on() {
+    fn the_head_is_available_from_its_ready_time() {
         let mut fabric = fabric();
         let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::L2));
         fabric.push(port, RequestId(5), Ticks(9));
@@ -507,16 +506,20 @@ mod tests {
     }
 
     #[test]
-    fn a_first_request_wakes_the_reader_in_its_first_cycle_from_then() {
+    fn a_push_into_an_empty_port_wakes_the_reader() {
         let mut fabric = fabric();
         let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::L2));
         fabric.push(port, RequestId(0), Ticks(9));
         fabric.push(port, RequestId(1), Ticks(20));
-        assert_eq!(steps(&mut fabric), [(Domain::L2, 5)], "the reader asks for later ones itself");
+        assert_eq!(
+            steps(&mut fabric),
+            [(Domain::L2, 5)],
+            "the reader schedules itself for later ones"
+        );
     }
 
     #[test]
-    fn a_pop_wakes_a_writer_that_found_no_room_and_only_that() {
+    fn a_pop_wakes_only_a_blocked_writer() {
         for (asks, expected) in [(true, &[(Domain::Core, 4)][..]), (false, &[])] {
             let mut fabric = fabric();
             let port = fabric.add_port("p", 0, 1, unit(Domain::Core), unit(Domain::L2));
@@ -536,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_later_in_the_order_is_stepped_at_the_same_time() {
+    fn later_domains_are_stepped_at_the_same_time() {
         let mut fabric = fabric();
         fabric.wake(unit(Domain::Dram), Ticks(4));
         let got = steps_with(&mut fabric, |fabric, domain, now| {
@@ -548,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_earlier_in_the_order_waits_a_cycle_whether_it_was_busy_or_not() {
+    fn earlier_domains_are_stepped_in_their_next_cycle() {
         for busy in [true, false] {
             let units = [1, 2, 1, 1];
             let mut fabric = Fabric::new(0, [4, 2, 2, 1].map(Clock::new), units);

@@ -1,8 +1,8 @@
-//! Regions: parts of a machine that can be stepped side by side.
+//! Regions: parts of a machine that can be stepped concurrently.
 //!
-//! A region has the ports that its SMs and slices read or write, and the requests that are in them.
-//! Units of different regions meet only in the networks, which are stepped while nothing else is, and
-//! pass requests from the ports of one region to those of another:
+//! A region owns the ports that its SMs and slices read or write, and the requests in them. Units
+//! of different regions interact only through the networks, which are stepped alone and move
+//! requests between the ports of regions:
 //!
 //! ```text
 //!   region 0                region 1
@@ -11,8 +11,8 @@
 //!   SMs                ∥    SMs                   each region on a thread of its own
 //! ```
 //!
-//! A request that is passed to another region is a guest there: it has a row in that region's table
-//! until it comes home or leaves the machine. A machine that is stepped by one thread is one region.
+//! A request that moves to another region is a guest there: it has a row in that region's table until
+//! it returns or is removed. A machine that is stepped by one thread is one region.
 
 use crate::{Clock, Domain, Fabric, PortId, RequestId, RequestTable, Ticks};
 
@@ -23,7 +23,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Region `number` of a machine with so many `units` in each domain.
+    /// Creates region `number`. `units`: number of units of the machine in each domain.
     pub fn new(
         number: usize,
         clocks: [Clock; Domain::COUNT],
@@ -33,7 +33,7 @@ impl Region {
     }
 }
 
-/// As [`Fabric::pop`], with a hint to the host that the request behind the one taken will be read soon.
+/// Pops as [`Fabric::pop`], and prefetches the next request into the host's caches.
 #[inline]
 pub fn pop(fabric: &mut Fabric, requests: &RequestTable, port: PortId, now: Ticks) -> RequestId {
     let taken = fabric.pop(port, now);
@@ -43,11 +43,11 @@ pub fn pop(fabric: &mut Fabric, requests: &RequestTable, port: PortId, now: Tick
     taken
 }
 
-/// Frees the rows of requests that have left the machine as guests of another region.
+/// Frees the home rows of requests that were removed as guests of another region.
 pub fn free_left(regions: &mut [Region]) {
     let take = |region: &mut Region| region.requests.take_left();
     while let Some(home) = regions.iter_mut().find_map(take) {
-        // Its home may be a guest itself.
+        // The home row may be a guest itself.
         regions[home.region()].requests.remove(home);
     }
 }
@@ -60,8 +60,8 @@ mod tests {
         test_request,
     };
 
-    /// Two regions, with a port from SM 0 of the first to a network and one from the network to slice 0
-    /// of the second.
+    /// Two regions, with a port from SM 0 of the first to a network and one from the network to slice
+    /// 0 of the second.
     fn machine() -> (Vec<Region>, PortId, PortId) {
         let clocks = [1; Domain::COUNT].map(Clock::new);
         let mut regions: Vec<Region> =
@@ -73,7 +73,6 @@ mod tests {
         (regions, from, to)
     }
 
-    /// One channel.
     fn space() -> AddressSpace {
         let address = Address {
             map: "row:12 bank:4 column:5 burst:6".to_owned(),
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_passes_requests_from_region_to_region() {
+    fn a_network_moves_requests_between_regions() {
         let (mut regions, from, to) = machine();
         let map = AddressMap::new(&space(), 1).unwrap();
         let sent = test_request(&mut regions[0].requests, 128);

@@ -1,8 +1,8 @@
-//! The request table: every request below the SMs' coalescers is one row, named by its index.
+//! The request table: every request below the coalescers is one row, named by its index.
 //!
-//! A row is added when the coalescer makes the request and removed when the SM has its answer. In
-//! between the units hand the [`RequestId`] to each other through ports, and each notes the time in
-//! the row's [`Stamps`]. The life of a load that misses everywhere:
+//! The coalescer adds a row; the SM removes it with the reply. In between, units pass the
+//! [`RequestId`] through ports, and each records a time in the row's [`Stamps`]. A load that misses
+//! everywhere:
 //!
 //! ```text
 //!   SM                        L2 slice                 DRAM channel
@@ -20,16 +20,16 @@
 //!   remove
 //! ```
 //!
-//! A request that hits skips the part below the hit. One that finds its sector outstanding waits in
-//! the MSHR entry, linked to the requests before it by [`Request::next`], and shares their answer
-//! ([`RequestTable::share_reply`], [`RequestTable::share_fill`]). A slice adds requests of its own,
-//! for write-backs, for the rest of a line that a store allocated and for its twin, and a channel
-//! adds prefetches; for these no SM waits.
+//! A request that hits skips everything below the hit. One whose sector is outstanding waits in the
+//! MSHR entry, linked to earlier requests by [`Request::next`], and shares their reply
+//! ([`RequestTable::share_reply`], [`RequestTable::share_fill`]). A slice adds requests of its own
+//! for write-backs, for the rest of a line that a store allocated and for its peer; a channel adds
+//! prefetches. No SM waits for those.
 
 use crate::hint::{self, LINE_BYTES};
 use crate::{Location, SmId, Ticks, WarpId, names};
 
-/// A row of a table: the table's region and the index there.
+/// Name of a row: the region of its table, and the index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub u32);
 
@@ -41,14 +41,14 @@ impl RequestId {
         names::index(self.0)
     }
 
-    /// Number of the region that has the row.
+    /// Returns the number of the region that has the row.
     #[inline]
     pub(crate) fn region(self) -> usize {
         names::of(self.0)
     }
 }
 
-/// The caches in whose MSHRs a request can wait.
+/// A cache whose MSHRs can hold a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum CacheLevel {
@@ -60,106 +60,105 @@ impl CacheLevel {
     const COUNT: usize = 2;
 }
 
-/// Where a line is inserted in the replacement order of its set.
+/// Position of a new line in the replacement order of its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
-    /// As the line that is replaced last.
+    /// Most recently used: replaced last.
     Newest,
-    /// As the line that is replaced next.
+    /// Least recently used: replaced next.
     Oldest,
-    /// Not at all: the data are passed on and take no line.
+    /// None: the data bypass the cache.
     Nowhere,
-    /// As the newest, and then as the access asks, whether the line is inserted or present.
+    /// Most recently used, then as the access asks, for a present line too.
     Asked(Eviction),
 }
 
-/// When a line leaves the L2, as an access to it asks (PTX ISA, "createpolicy").
+/// Eviction priority in the L2, as set by an access (PTX ISA, "createpolicy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Eviction {
-    /// In its turn, whatever was asked before.
+    /// Replacement order, whatever was set before.
     Normal,
-    /// As the next of its set.
+    /// Next of its set.
     First,
-    /// After all others of its set.
+    /// After all other lines of its set.
     Last,
 }
 
-/// What a request does.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RequestKind {
     Read,
     Write,
-    /// Read-modify-write carried out at the L2.
+    /// Read-modify-write, carried out at the L2.
     Atomic,
-    /// Dirty data evicted from the L2; nobody waits for it.
+    /// Dirty data evicted from the L2. No unit waits for it.
     Writeback,
-    /// A read by the slice itself: the rest of a line that a store allocated.
+    /// Read of a slice for itself: the rest of a line that a store allocated.
     Fetch,
-    /// A line that a channel has prefetched, on its way to its slice.
+    /// Prefetched line in flight from its channel to its slice.
     Prefetch,
-    /// From a slice to its twin: a sector there is no longer what it is at home.
+    /// From a slice to its peer: a copy of this sector is stale.
     Invalidate,
-    /// From an SM to the shared memory of another: see [`Message`](crate::Message).
+    /// From an SM to the shared memory of another SM: see [`Message`](crate::Message).
     Message,
 }
 
-/// What a request is, apart from its times.
+/// Properties of a request, without its times.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// Byte address of the first sector.
     pub address: u64,
-    /// Program counter of the instruction it comes from, low bits.
+    /// Low bits of the program counter of its instruction.
     pub pc: u32,
     /// Bytes that a store writes, one bit per 1/32 of a sector.
     pub bytes: u32,
-    /// Row of the memory instruction in its SM's table.
+    /// Row of its memory instruction in the table of the SM.
     pub access: u32,
     pub warp: WarpId,
-    /// CTA that it comes from, numbered over all kernels of the trace. One number is left out
-    /// between two kernels, so that CTAs with consecutive numbers belong to the same kernel.
-    /// `u32::MAX` if no SM made the request, or if the number does not fit.
+    /// CTA of its warp, numbered over all kernels of the trace. One number is unused between two
+    /// kernels, so that consecutive numbers belong to the same kernel. `u32::MAX` if no SM made the
+    /// request, or if the number does not fit.
     pub cta: u32,
-    /// The load that it belongs to, if the DRAM scheduler needs [`Needs::load_ends`](crate::Needs);
-    /// else `u32::MAX`.
+    /// Its load, if the DRAM scheduler needs [`Needs::load_ends`](crate::Needs); otherwise
+    /// `u32::MAX`.
     pub load: u32,
-    /// Next request in the same MSHR entry, one link per [`CacheLevel`]: a request can be linked in
-    /// an L1 entry and in an L2 entry at once.
+    /// Next request in the same MSHR entry, one link per [`CacheLevel`]: a request can wait in an
+    /// L1 entry and in an L2 entry at once.
     pub next: [RequestId; CacheLevel::COUNT],
     pub sm: SmId,
-    /// Where `address` lies: computed once, as every level asks for it. Its slice is the one that is
-    /// asked: where slices have twins, that of the SM's partition until it passes the request on.
+    /// Location of `address`. The slice is the next one on the way: with peer slices, first that in
+    /// the partition of the SM, then the home.
     pub place: Location,
-    /// Sectors that it covers, one bit each; bit 0 is the sector at `address`.
+    /// Sectors covered, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,
     pub kind: RequestKind,
-    /// Bypasses L1 (atomics, cache operators): no L1 MSHR waits for it.
+    /// Bypasses L1 (atomics, cache operators), so that no L1 MSHR waits for it.
     pub bypass: bool,
-    /// The most lanes of an atomic that access the same address.
+    /// Largest number of lanes of an atomic at one address.
     pub max_lanes_per_address: u8,
-    /// It missed in the L2.
+    /// Missed in the L2.
     pub offchip: bool,
-    /// The slice made it for itself: no requester waits for the answer.
+    /// Made by the slice for itself: the reply has no recipient.
     pub own: bool,
-    /// Its SM had many warps waiting for memory when it was made; set if the DRAM scheduler needs
+    /// Made while many warps of its SM waited for memory; set if the DRAM scheduler needs
     /// `critical_share`.
     pub critical: bool,
-    /// Its warp mostly hits in the L2; set if the DRAM scheduler needs `warp_types`.
+    /// From a warp that mostly hits in the L2; set if the DRAM scheduler needs `warp_types`.
     pub hit_prone: bool,
-    /// Where its line is inserted in the L2.
+    /// Position of its line in the replacement order of the L2.
     pub insertion: Insertion,
-    /// The Critical Field of its instruction (CALRS) when it arrived at the queue of its slice; 0
-    /// until then.
+    /// Critical Field of its instruction (CaLRS) on arrival at the queue of its slice; 0 before.
     pub critical_field: u8,
 }
 
 impl Request {
-    /// [`Request::sm`] of a request for which no SM waits.
+    /// [`Request::sm`] of a request that no SM made.
     pub const NO_SM: SmId = SmId(u16::MAX);
 
-    /// A request for the sector at `address`, which lies at `place`, that a slice sends to DRAM for
-    /// itself.
+    /// Returns a request that a slice makes for itself, for the sector at `address`, located at
+    /// `place`.
     #[inline]
     pub fn of_slice(address: u64, kind: RequestKind, place: Location) -> Request {
         Request {
@@ -190,26 +189,26 @@ impl Request {
 /// Times at which a request passed the boundaries between units.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamps {
-    /// Made by the coalescer.
+    /// Creation by the coalescer.
     pub created: Ticks,
-    /// Left L1 for the network.
+    /// Departure from L1 to the network.
     pub l1_missed: Ticks,
-    /// Arrived at the slice's queue.
+    /// Arrival at the slice's queue.
     pub l2_arrived: Ticks,
-    /// Was looked up in the slice's tags; if it missed, it was sent to DRAM or merged into an
-    /// outstanding miss then.
+    /// Lookup in the slice's tags; a miss goes to DRAM or merges into an outstanding miss at that
+    /// time.
     pub l2_served: Ticks,
-    /// Entered the channel's queue.
+    /// Arrival in the channel's queue.
     pub dram_entered: Ticks,
-    /// First DRAM command for it.
+    /// First DRAM command.
     pub dram_started: Ticks,
-    /// DRAM was done with it (`dram.done_with`).
+    /// Completion in DRAM (`dram.done_with`).
     pub dram_finished: Ticks,
-    /// Its reply entered the slice's reply queue.
+    /// Arrival of the reply in the slice's reply queue.
     pub replied: Ticks,
 }
 
-/// A request and its stamps, in a cache line of the host each: most units touch only one of them.
+/// A request and its stamps, each in a cache line of the host: most units touch only one of them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Row {
@@ -219,24 +218,24 @@ struct Row {
 
 const _: () = assert!(size_of::<Request>() == LINE_BYTES && size_of::<Stamps>() == LINE_BYTES);
 
-/// The requests in flight of a region.
+/// The requests in flight in a region.
 pub struct RequestTable {
     region: usize,
     rows: Vec<Row>,
     free: Vec<RequestId>,
-    /// By row, the row of the region that a guest comes from; [`RequestId::NONE`] for others. As long as
-    /// the first guest needs.
+    /// By row, the home row of a guest; [`RequestId::NONE`] for other rows. Empty until there is a
+    /// guest.
     homes: Vec<RequestId>,
     guests: usize,
-    /// Homes of guests that have left the machine here.
+    /// Home rows of guests that were removed here.
     left: Vec<RequestId>,
 }
 
-/// With debug assertions, the time at which a request was created that has left.
+/// Creation time of a removed row, with debug assertions.
 const LEFT: Ticks = Ticks(u64::MAX);
 
-/// Rows that are reserved at the start: 8 MB of address space. The host backs only the used part
-/// with memory, and a table that need not grow is never copied.
+/// Rows reserved at the start: 8 MB of address space. The host backs only the used part with
+/// memory, and a table that need not grow is never copied.
 const FIRST_ROWS: usize = 1 << 16;
 
 impl Default for RequestTable {
@@ -246,7 +245,7 @@ impl Default for RequestTable {
 }
 
 impl RequestTable {
-    /// The table of region number `region`.
+    /// Creates the table of region number `region`.
     pub fn new(region: usize) -> RequestTable {
         RequestTable {
             region,
@@ -289,13 +288,13 @@ impl RequestTable {
     fn free_row(&mut self, id: RequestId) {
         if cfg!(debug_assertions) {
             let created = &mut self.rows[id.index()].stamps.created;
-            assert!(*created != LEFT, "request {} leaves twice", id.0);
+            assert!(*created != LEFT, "request {} is removed twice", id.0);
             *created = LEFT;
         }
         self.free.push(id);
     }
 
-    /// Hints to the host that the row of a request will be read soon.
+    /// Prefetches the row of a request into the host's caches.
     #[inline]
     pub fn will_be_read(&self, id: RequestId) {
         hint::will_be_read(&self.rows[id.index()]);
@@ -311,19 +310,20 @@ impl RequestTable {
         &mut self.rows[id.index()].request
     }
 
-    /// The request that waits behind `id` in the same MSHR entry.
+    /// Returns the next request in the same MSHR entry.
     #[inline]
     pub fn next(&self, id: RequestId, level: CacheLevel) -> RequestId {
         self.get(id).next[level as usize]
     }
 
-    /// Puts `next` behind `id` in its MSHR entry.
+    /// Links `next` behind `id` in its MSHR entry.
     #[inline]
     pub fn set_next(&mut self, id: RequestId, level: CacheLevel, next: RequestId) {
         self.get_mut(id).next[level as usize] = next;
     }
 
-    /// Whether two requests come from different SMs. A request that no SM made differs from none.
+    /// Returns whether two requests come from different SMs. A request that no SM made differs from
+    /// none.
     #[inline]
     pub fn are_of_two_sms(&self, one: RequestId, other: RequestId) -> bool {
         let (one, other) = (self.get(one).sm, self.get(other).sm);
@@ -340,17 +340,17 @@ impl RequestTable {
         &mut self.rows[id.index()].stamps
     }
 
-    /// Requests in flight that were made in this region.
+    /// Returns the number of requests in flight that were made in this region.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.rows.len() - self.free.len() - self.guests
     }
 }
 
-/// Requests that are in another region than the one in which they were made: guests there. A guest
-/// has a row in both tables; that of its home keeps the place in its L1's MSHRs.
+/// Guests: requests that are in another region than their home, where they were made. A guest has a
+/// row in both tables; the home row keeps the place in the L1's MSHRs.
 impl RequestTable {
-    /// Takes a copy of a request from its home.
+    /// Adds a copy of a request of another region.
     pub(crate) fn add_guest(&mut self, home: &RequestTable, request: RequestId) -> RequestId {
         let id = self.add_row(home.rows[request.index()]);
         if id.index() >= self.homes.len() {
@@ -361,7 +361,7 @@ impl RequestTable {
         id
     }
 
-    /// The home of a guest, which is a guest no longer; none for others.
+    /// Ends the stay of a guest and returns its home row; none for other rows.
     fn take_home(&mut self, id: RequestId) -> Option<RequestId> {
         let home = std::mem::replace(self.homes.get_mut(id.index())?, RequestId::NONE);
         let is_guest = home != RequestId::NONE;
@@ -369,8 +369,9 @@ impl RequestTable {
         is_guest.then_some(home)
     }
 
-    /// The guest `id` of `abroad` comes home; returns its row here. None if it is not at home here.
-    pub(crate) fn welcome(
+    /// Moves guest `id` of `abroad` back to its home row, and returns that; none if its home is
+    /// elsewhere.
+    pub(crate) fn take_back(
         &mut self,
         abroad: &mut RequestTable,
         id: RequestId,
@@ -385,14 +386,14 @@ impl RequestTable {
         Some(home)
     }
 
-    /// Homes of guests that have left the machine here since the last call.
+    /// Takes the home row of a guest that was removed here.
     pub(crate) fn take_left(&mut self) -> Option<RequestId> {
         self.left.pop()
     }
 }
 
 impl Stamps {
-    /// These times for a request that joined this one at `joined`: none is before the joining.
+    /// Returns these times for a request that joined at `joined`, none of them earlier.
     fn shared_from(self, joined: Ticks) -> Stamps {
         Stamps {
             created: self.created.max(joined),
@@ -408,7 +409,7 @@ impl Stamps {
 }
 
 impl RequestTable {
-    /// `joined` waited in an L1 MSHR for `first`, whose reply has come.
+    /// Gives `joined`, which waited in an L1 MSHR, the stamps of `first`, whose reply has arrived.
     #[inline]
     pub fn share_reply(&mut self, joined: RequestId, first: &Request, stamps: &Stamps) {
         self.get_mut(joined).offchip = first.offchip;
@@ -416,7 +417,8 @@ impl RequestTable {
         *own = stamps.shared_from(own.created);
     }
 
-    /// `joined` waited in an L2 MSHR for `first`, whose data have come from DRAM.
+    /// Gives `joined`, which waited in an L2 MSHR, the DRAM stamps of `first`, whose data have
+    /// arrived.
     #[inline]
     pub fn share_fill(&mut self, joined: RequestId, first: RequestId) {
         let stamps = *self.stamps(first);
@@ -428,7 +430,7 @@ impl RequestTable {
     }
 }
 
-/// A request for tests of the units.
+/// Adds a read for tests of units.
 pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
     let request = Request::of_slice(address, RequestKind::Read, Location::ZERO);
     requests.add(request, Ticks(0))
@@ -438,7 +440,7 @@ pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
 mod tests {
     use super::*;
 
-    /// Stamps 10, 20, … 80 in the order in which a request passes them.
+    /// Stamps 10, 20, … 80 in chronological order.
     fn stamps_in_order() -> Stamps {
         let [created, l1_missed, l2_arrived, l2_served] = [10, 20, 30, 40].map(Ticks);
         let [dram_entered, dram_started, dram_finished, replied] = [50, 60, 70, 80].map(Ticks);
@@ -470,8 +472,8 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "request 0 leaves twice")]
-    fn a_request_leaves_once() {
+    #[should_panic(expected = "request 0 is removed twice")]
+    fn a_request_is_removed_once() {
         let mut requests = RequestTable::default();
         let id = test_request(&mut requests, 0);
         requests.remove(id);
@@ -479,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_used_again_with_new_stamps() {
+    fn rows_are_reused_with_new_stamps() {
         let mut requests = RequestTable::default();
         let a = test_request(&mut requests, 0);
         let b = test_request(&mut requests, 128);
@@ -503,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_comes_home_with_what_happened_to_it() {
+    fn a_guest_returns_with_its_updates() {
         let ([mut ours, mut theirs], home, abroad) = guest();
         assert_eq!((home.region(), abroad.region()), (0, 1));
         assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [1, 1], "counted once, at home");
@@ -512,17 +514,17 @@ mod tests {
         theirs.set_next(abroad, CacheLevel::L1, RequestId(77));
         let merged = test_request(&mut ours, 128);
         ours.set_next(home, CacheLevel::L1, merged);
-        assert_eq!(ours.welcome(&mut theirs, abroad), Some(home));
+        assert_eq!(ours.take_back(&mut theirs, abroad), Some(home));
         assert_eq!(ours.stamps(home).replied, Ticks(9));
         assert!(ours.get(home).offchip);
-        assert_eq!(ours.next(home, CacheLevel::L1), merged, "its L1 has gone on meanwhile");
+        assert_eq!(ours.next(home, CacheLevel::L1), merged, "the L1 link of the home row is kept");
         assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [2, 1]);
         ours.remove(home);
-        assert_eq!(ours.take_left(), None, "it was at home");
+        assert_eq!(ours.take_left(), None, "it is no guest");
     }
 
     #[test]
-    fn a_guest_that_leaves_the_machine_leaves_its_home() {
+    fn removing_a_guest_frees_its_home_row() {
         let ([mut ours, mut theirs], home, abroad) = guest();
         theirs.remove(abroad);
         assert_eq!([&ours, &theirs].map(RequestTable::in_flight), [1, 1]);
@@ -530,12 +532,12 @@ mod tests {
         ours.remove(home);
         assert_eq!(ours.in_flight(), 0);
         let own = test_request(&mut theirs, 0);
-        assert_eq!(own, abroad, "the row is used again");
-        assert_eq!(ours.welcome(&mut theirs, own), None, "by no guest");
+        assert_eq!(own, abroad, "the row is reused");
+        assert_eq!(ours.take_back(&mut theirs, own), None, "not by a guest");
     }
 
     #[test]
-    fn a_request_that_joined_in_l1_shares_the_way_from_then_on() {
+    fn stamps_shared_in_l1_are_not_before_the_join() {
         let mut requests = RequestTable::default();
         let mut first = Request::of_slice(0, RequestKind::Read, Location::ZERO);
         first.offchip = true;
@@ -546,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_joined_in_the_l2_keeps_its_own_way_there() {
+    fn a_merge_in_the_l2_shares_only_the_dram_stamps() {
         let mut requests = RequestTable::default();
         let joined = test_request(&mut requests, 0);
         let own = [41, 51, 61, 65].map(Ticks);

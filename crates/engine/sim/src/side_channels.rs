@@ -1,20 +1,19 @@
-//! Information from the levels above DRAM that some DRAM schedulers use.
+//! Information from the levels above DRAM for DRAM schedulers.
 
-/// The side channels that a DRAM scheduler needs. One that no scheduler needs costs no simulation
-/// time.
+/// The side channels that a DRAM scheduler needs. Unneeded ones cost no simulation time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     /// Merges into the L2's MSHRs, reported by dummy requests that travel to DRAM
     /// (`Event::Merged` of DRAM schedulers).
     pub merges: Option<CountedMerges>,
-    /// With `merges`, which dummy request is sent first: that of the MSHR entry whose requests have
-    /// waited longest in sum, instead of that of the entry with the most requests.
+    /// With `merges`, sends the dummy request of the MSHR entry with the longest total wait first,
+    /// instead of that of the entry with the most requests.
     pub oldest_merges_first: bool,
-    /// When a load will send no more requests to a channel (`Event::LoadComplete` of DRAM schedulers).
+    /// The end of a load's requests to a channel (`Event::LoadComplete` of DRAM schedulers).
     pub load_ends: bool,
     /// [`Request::critical`] is set if more than this share of the SM's warps wait for memory.
     pub critical_share: Option<f64>,
-    /// The L2 classifies warps by their hit rate in it, to decide which warps bypass it and to set
+    /// The L2 classifies warps by their L2 hit rate, to select warps that bypass it and to set
     /// [`Request::hit_prone`].
     pub warp_types: Option<WarpTypes>,
 }

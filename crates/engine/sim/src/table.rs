@@ -1,32 +1,32 @@
-//! Tables that are indexed by the numbers of one kind of thing, and by no others.
+//! Tables indexed by one type of id.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A number of a unit, of a part or of an entry; `ids!` declares them.
+/// Number of a unit or of an entry, declared by `ids!`.
 pub trait Id: Copy {
-    /// The id of position `index` in a table, which must fit.
+    /// Returns the id of position `index`, which must fit.
     fn new(index: usize) -> Self;
 
-    /// Its position in a table.
+    /// Returns its position in a table.
     fn index(self) -> usize;
 }
 
-/// An entry for each id.
+/// A table with one entry per id.
 #[derive(Clone, Debug)]
 pub struct Table<I, T> {
     entries: Vec<T>,
-    /// It is read with ids but holds none.
+    /// The table is indexed by ids and stores none.
     ids: PhantomData<fn(I)>,
 }
 
 impl<I: Id, T> Table<I, T> {
-    /// A table without entries.
+    /// Creates an empty table.
     pub fn new() -> Table<I, T> {
         Vec::new().into()
     }
 
-    /// A table of `count` entries, each made from its id.
+    /// Creates a table of `count` entries from their ids.
     pub fn from_fn(count: usize, entry: impl FnMut(I) -> T) -> Table<I, T> {
         (0..count).map(I::new).map(entry).collect()
     }
@@ -41,7 +41,7 @@ impl<I: Id, T> Table<I, T> {
         self.entries.is_empty()
     }
 
-    /// The ids of all entries, in order.
+    /// Returns all ids, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
         (0..self.len()).map(I::new)
     }
@@ -53,13 +53,13 @@ impl<I: Id, T> Table<I, T> {
         I::new(self.entries.len() - 1)
     }
 
-    /// All entries, in order.
+    /// Iterates over all entries, in order.
     #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.entries.iter()
     }
 
-    /// As many entries as `count`, from that of `first` on.
+    /// Returns `count` entries from `first` on.
     #[inline]
     pub fn run(&self, first: I, count: usize) -> &[T] {
         &self.entries[first.index()..][..count]

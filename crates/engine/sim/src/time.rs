@@ -1,4 +1,4 @@
-//! Time: ticks of the least common unit of all clock domains, and the domains' cycles.
+//! Time: ticks, the common unit of all clock domains, and cycles of the domains.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,10 +10,10 @@ use std::ops::{Add, AddAssign, Sub};
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// Later than anything.
+    /// Later than any event.
     pub const NEVER: Ticks = Ticks(u64::MAX);
 
-    /// Ticks since `earlier`, which must not lie after this point.
+    /// Returns the ticks since `earlier`, which must not be later.
     #[inline]
     pub fn since(self, earlier: Ticks) -> u64 {
         debug_assert!(self >= earlier);
@@ -21,7 +21,7 @@ impl Ticks {
     }
 }
 
-/// A clock domain that is known when the program is compiled.
+/// A clock domain known at compile time.
 pub trait ClockDomain: Copy {
     const DOMAIN: Domain;
 }
@@ -43,13 +43,13 @@ pub mod domain {
 
     domains! { Dram L2 Network Core }
 
-    /// A domain that is known only in a run.
+    /// A domain known at run time only.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Any;
 }
 
-/// A point in time: the number of a cycle of clock domain `D`. Durations in cycles are plain
-/// numbers.
+/// A point in time: the number of a cycle of clock domain `D`. Durations are plain numbers of
+/// cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Cycle<D>(u64, PhantomData<D>);
@@ -66,7 +66,7 @@ pub type CoreCycle = Cycle<domain::Core>;
 impl<D: ClockDomain> Cycle<D> {
     /// The first cycle of the run.
     pub const ZERO: Cycle<D> = Cycle::new(0);
-    /// Later than anything.
+    /// Later than any event.
     pub const NEVER: Cycle<D> = Cycle::new(u64::MAX);
 
     #[inline]
@@ -74,46 +74,46 @@ impl<D: ClockDomain> Cycle<D> {
         Cycle(number, PhantomData)
     }
 
-    /// The cycles before it.
+    /// Returns the number of cycles before it.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// Cycles since `earlier`, which must not lie after this one.
+    /// Returns the cycles since `earlier`, which must not be later.
     #[inline]
     pub fn since(self, earlier: Cycle<D>) -> u64 {
         debug_assert!(self.0 >= earlier.0);
         self.0 - earlier.0
     }
 
-    /// Cycles since `earlier`; 0 if that lies after this one.
+    /// Returns the cycles since `earlier`; 0 if that is later.
     #[inline]
     pub fn saturating_since(self, earlier: Cycle<D>) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The first cycle from this one on whose number is a multiple of `cycles`.
+    /// Returns the first cycle, from this one on, whose number is a multiple of `cycles`.
     #[inline]
     pub fn next_multiple_of(self, cycles: u64) -> Cycle<D> {
         Cycle::new(self.0.next_multiple_of(cycles))
     }
 
-    /// The cycle so many later, or [`Cycle::NEVER`].
+    /// Returns the cycle `cycles` later, at most [`Cycle::NEVER`].
     #[inline]
     pub fn saturating_add(self, cycles: u64) -> Cycle<D> {
         Cycle::new(self.0.saturating_add(cycles))
     }
 
-    /// The cycle so many before, or [`Cycle::ZERO`].
+    /// Returns the cycle `cycles` earlier, at least [`Cycle::ZERO`].
     #[inline]
     pub fn saturating_sub(self, cycles: u64) -> Cycle<D> {
         Cycle::new(self.0.saturating_sub(cycles))
     }
 }
 
-/// By number. Written out, as the order that is derived compares the domains too, which costs
-/// instructions in the channels' hot paths.
+/// Ordered by number. Written out because the derived order also compares the domains, which costs
+/// instructions in the hot path of the channels.
 impl<D: Eq> Ord for Cycle<D> {
     #[inline]
     fn cmp(&self, other: &Cycle<D>) -> Ordering {
@@ -189,8 +189,8 @@ impl<D> fmt::Display for Cycle<D> {
     }
 }
 
-/// The clock of one domain: of `D`, or without a parameter of one that is known only in a run and
-/// whose cycles are plain numbers.
+/// Clock of domain `D`, or, without a parameter, of a domain known at run time only, whose cycles
+/// are plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock<D = domain::Any> {
     period: u64,
@@ -207,7 +207,7 @@ pub type NetworkClock = Clock<domain::Network>;
 pub type CoreClock = Clock<domain::Core>;
 
 impl<D> Clock<D> {
-    /// A clock of `period` ticks a cycle.
+    /// Creates a clock with a period of `period` ticks.
     pub fn new(period: u64) -> Clock<D> {
         assert!(period > 0);
         Clock { period, domain: PhantomData }
@@ -219,7 +219,8 @@ impl<D> Clock<D> {
         self.period
     }
 
-    /// Whole cycles in so many ticks. Most waits are shorter than a cycle, and a division is slow.
+    /// Returns the whole cycles in `ticks`. Most waits are shorter than a cycle, so the division is
+    /// avoided.
     #[inline]
     pub fn cycles_in(self, ticks: u64) -> u64 {
         if ticks < self.period { 0 } else { ticks / self.period }
@@ -227,19 +228,19 @@ impl<D> Clock<D> {
 }
 
 impl<D: ClockDomain> Clock<D> {
-    /// When `cycle` begins.
+    /// Returns the start of `cycle`.
     #[inline]
     pub fn at(self, cycle: Cycle<D>) -> Ticks {
         Ticks(cycle.0 * self.period)
     }
 
-    /// The first cycle that begins at or after `time`.
+    /// Returns the first cycle that starts at or after `time`.
     #[inline]
     pub fn cycle_from(self, time: Ticks) -> Cycle<D> {
         Cycle::new(time.0.div_ceil(self.period))
     }
 
-    /// The cycle during which `time` falls.
+    /// Returns the cycle that contains `time`.
     #[inline]
     pub fn cycle_of(self, time: Ticks) -> Cycle<D> {
         Cycle::new(time.0 / self.period)
@@ -247,34 +248,33 @@ impl<D: ClockDomain> Clock<D> {
 }
 
 impl Clock {
-    /// This clock as that of domain `D`.
+    /// Returns this clock as that of domain `D`.
     #[inline]
     pub fn of<D: ClockDomain>(self) -> Clock<D> {
         Clock::new(self.period)
     }
 
-    /// When `cycle` begins.
+    /// Returns the start of `cycle`.
     #[inline]
     pub fn at(self, cycle: u64) -> Ticks {
         Ticks(cycle * self.period)
     }
 
-    /// The first cycle that begins at or after `time`.
+    /// Returns the first cycle that starts at or after `time`.
     #[inline]
     pub fn cycle_from(self, time: Ticks) -> u64 {
         time.0.div_ceil(self.period)
     }
 
-    /// The cycle during which `time` falls.
+    /// Returns the cycle that contains `time`.
     #[inline]
     pub fn cycle_of(self, time: Ticks) -> u64 {
         time.0 / self.period
     }
 }
 
-/// The clock domains, in the order in which they are stepped when their cycles begin at the same
-/// time: from DRAM up to the SMs, so that a unit sees at once the room that the level below has
-/// just made.
+/// The clock domains, in the order in which they are stepped when their cycles start at the same
+/// time: from DRAM up to the SMs, so that a unit sees the room that the level below has just freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Domain {
@@ -310,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_has_so_many_whole_cycles() {
+    fn durations_round_down_to_whole_cycles() {
         let clock: Clock = Clock::new(33);
         assert_eq!([0, 32, 33, 65, 66].map(|ticks| clock.cycles_in(ticks)), [0, 0, 1, 1, 2]);
     }
 
     #[test]
-    fn durations_are_the_differences_of_cycles() {
+    fn differences_of_cycles_are_durations() {
         let start = L2Cycle::new(5);
         assert_eq!(((start + 7).since(start), start + 7 - 7), (7, start));
         assert_eq!(start.saturating_since(start + 7), 0);
@@ -327,7 +327,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_first_cycle_from_a_time_is_the_first(period in 1u64..10_000, time in 0u64..1 << 40) {
+        fn cycle_from_is_the_first_at_or_after_a_time(period in 1u64..10_000, time in 0u64..1 << 40) {
             let clock: Clock = Clock::new(period);
             let cycle = clock.cycle_from(Ticks(time));
             proptest::prop_assert!(clock.at(cycle) >= Ticks(time));

@@ -1,15 +1,15 @@
-//! The wake wheel: which units of one clock domain are to be stepped in which cycle.
+//! The wake wheel: the units of one clock domain to be stepped, by cycle.
 //!
-//! A wake-up is a pair of a unit and a cycle. The wheel is a ring of 256 slots, one for each of the
-//! next 256 cycles. A slot holds one bit per unit, and a further word array has one bit per slot
-//! that is not empty, so that the next cycle with a wake-up is found without looking at the slots.
-//! Wake-ups that lie further ahead wait in a heap and move into the ring when their cycle comes
-//! within reach. With three units, in cycle 514:
+//! A wake-up is a pair of a unit and a cycle. The wheel is a ring of 256 buckets, one for each of
+//! the next 256 cycles. A bucket has one bit per unit; a further word array has one bit per
+//! non-empty bucket, so that the next cycle with a wake-up is found without scanning the buckets.
+//! Later wake-ups wait in a heap and move into the ring when their cycle comes within range. With
+//! three units, in cycle 514:
 //!
 //! ```text
 //!                         now = 514
 //!                             ▼
-//!  slot          0      1     2     3    ...   255
+//!  bucket        0      1     2     3    ...   255
 //!  its cycle   768    769   514   515    ...   767      further ahead (heap)
 //!  unit 0        .      .     1     .            .        cycle 770, unit 1
 //!  unit 1        .      1     .     .            1        cycle 912, unit 0
@@ -18,32 +18,30 @@
 //! ```
 //!
 //! The units of a cycle are stepped in the order of their numbers: a step clears the lowest bit of
-//! the slot. A wake-up for the current cycle joins it if the unit's number has not been passed, and
-//! otherwise goes to the next cycle. Waking a unit twice in a cycle sets a bit that is set already,
-//! so it costs nothing and the order in which units were woken has no effect: runs are
-//! deterministic.
+//! the bucket. A wake-up for the current cycle takes effect in it if the unit's number has not been
+//! passed, and otherwise in the next cycle. Waking a unit twice in a cycle sets the same bit twice,
+//! so the order of wake-ups has no effect: runs are deterministic.
 
 use crate::bits;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Cycles that the ring spans; wake-ups further ahead wait in a heap.
-const SLOTS: u64 = 256;
-const SLOT_WORDS: usize = (SLOTS / 64) as usize;
+/// Cycles that the ring spans; later wake-ups wait in a heap.
+const BUCKETS: u64 = 256;
+const BUCKET_WORDS: usize = (BUCKETS / 64) as usize;
 
-/// Wake-ups of the units of one clock domain; cycles are those of the domain.
+/// Wake-ups of the units of one clock domain, in cycles of that domain.
 pub struct Wheel {
-    words_per_slot: usize,
+    words_per_bucket: usize,
     bits: Vec<u64>,
-    /// One bit per slot, set if any unit is to be stepped in it.
-    occupied: [u64; SLOT_WORDS],
-    /// The cycle that is being stepped, or between cycles the first that has not been.
+    /// One bit per bucket, set if a unit is due in it.
+    occupied: [u64; BUCKET_WORDS],
+    /// The current cycle; between cycles, the next one.
     cycle: u64,
-    /// Units below this number can no longer be stepped in `cycle`.
+    /// Lowest number of a unit that can still be stepped in `cycle`.
     next_unit: usize,
-    /// The words of `cycle`'s slot in which units are still looked for, and the number of the first
-    /// unit of these words.
+    /// The unsearched words of the current bucket, and the number of the first unit of these words.
     words: Range<usize>,
     first_unit: usize,
     /// Wake-ups beyond the ring, earliest first: cycle and unit.
@@ -52,14 +50,14 @@ pub struct Wheel {
 
 impl Wheel {
     pub fn new(units: usize) -> Wheel {
-        let words_per_slot = units.div_ceil(bits::WORD).max(1);
+        let words_per_bucket = units.div_ceil(bits::WORD).max(1);
         Wheel {
-            words_per_slot,
-            bits: vec![0; words_per_slot * SLOTS as usize],
-            occupied: [0; SLOT_WORDS],
+            words_per_bucket,
+            bits: vec![0; words_per_bucket * BUCKETS as usize],
+            occupied: [0; BUCKET_WORDS],
             cycle: 0,
             next_unit: 0,
-            words: 0..words_per_slot,
+            words: 0..words_per_bucket,
             first_unit: 0,
             far: BinaryHeap::new(),
         }
@@ -70,7 +68,7 @@ impl Wheel {
     pub fn wake(&mut self, unit: usize, cycle: u64) {
         let earliest = self.cycle + u64::from(unit < self.next_unit);
         let cycle = cycle.max(earliest);
-        if cycle - self.cycle >= SLOTS {
+        if cycle - self.cycle >= BUCKETS {
             return self.wake_far(unit, cycle);
         }
         self.set(unit, cycle);
@@ -83,12 +81,12 @@ impl Wheel {
 
     #[inline]
     fn set(&mut self, unit: usize, cycle: u64) {
-        let slot = (cycle % SLOTS) as usize;
-        self.bits[slot * self.words_per_slot + unit / bits::WORD] |= 1 << (unit % bits::WORD);
-        self.occupied[slot / bits::WORD] |= 1 << (slot % bits::WORD);
+        let bucket = (cycle % BUCKETS) as usize;
+        self.bits[bucket * self.words_per_bucket + unit / bits::WORD] |= 1 << (unit % bits::WORD);
+        self.occupied[bucket / bits::WORD] |= 1 << (bucket % bits::WORD);
     }
 
-    /// The earliest cycle with a wake-up.
+    /// Returns the earliest cycle with a wake-up.
     #[inline]
     pub fn next_cycle(&self) -> Option<u64> {
         let near = self.next_occupied();
@@ -100,26 +98,26 @@ impl Wheel {
     }
 
     fn next_occupied(&self) -> Option<u64> {
-        let start = self.cycle % SLOTS;
-        let slot = bits::round_robin(&self.occupied, start as usize)? as u64;
-        Some(self.cycle + slot.wrapping_sub(start) % SLOTS)
+        let start = self.cycle % BUCKETS;
+        let bucket = bits::round_robin(&self.occupied, start as usize)? as u64;
+        Some(self.cycle + bucket.wrapping_sub(start) % BUCKETS)
     }
 
-    /// Units that are to be woken in `cycle`, the earliest with a wake-up, as far as they were woken when
-    /// it was within reach of the ring.
+    /// Returns the number of units due in `cycle`, the earliest with a wake-up, without those that
+    /// still wait in the heap.
     pub fn near(&self, cycle: u64) -> u32 {
-        let first = (cycle % SLOTS) as usize * self.words_per_slot;
-        self.bits[first..first + self.words_per_slot].iter().map(|word| word.count_ones()).sum()
+        let first = (cycle % BUCKETS) as usize * self.words_per_bucket;
+        self.bits[first..first + self.words_per_bucket].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Begins `cycle`, which must be neither before the current one nor after the earliest wake-up.
+    /// Begins `cycle`, neither before the current one nor after the earliest wake-up.
     #[inline]
     pub fn begin(&mut self, cycle: u64) {
         debug_assert!(cycle >= self.cycle);
         debug_assert!(self.next_cycle().is_none_or(|next| next >= cycle));
         self.start(cycle);
         while let Some(&Reverse((far, unit))) = self.far.peek() {
-            if far - cycle >= SLOTS {
+            if far - cycle >= BUCKETS {
                 break;
             }
             self.far.pop();
@@ -130,12 +128,12 @@ impl Wheel {
     fn start(&mut self, cycle: u64) {
         self.cycle = cycle;
         self.next_unit = 0;
-        let first = (cycle % SLOTS) as usize * self.words_per_slot;
-        (self.words, self.first_unit) = (first..first + self.words_per_slot, 0);
+        let first = (cycle % BUCKETS) as usize * self.words_per_bucket;
+        (self.words, self.first_unit) = (first..first + self.words_per_bucket, 0);
     }
 
-    /// Takes the next unit to step in the current cycle, including units woken meanwhile whose
-    /// number has not been passed.
+    /// Takes the next unit due in the current cycle, including those woken meanwhile whose number
+    /// has not been passed.
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
         while self.words.start < self.words.end {
@@ -152,8 +150,8 @@ impl Wheel {
 
     /// Ends the current cycle.
     pub fn end(&mut self) {
-        let slot = (self.cycle % SLOTS) as usize;
-        bits::remove(&mut self.occupied, slot);
+        let bucket = (self.cycle % BUCKETS) as usize;
+        bits::remove(&mut self.occupied, bucket);
         self.start(self.cycle + 1);
     }
 }
@@ -183,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_has_been_passed_is_stepped_in_the_next_cycle() {
+    fn a_passed_unit_is_stepped_in_the_next_cycle() {
         let mut wheel = Wheel::new(4);
         wheel.wake(2, 5);
         wheel.begin(5);

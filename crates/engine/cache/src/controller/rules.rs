@@ -1,8 +1,8 @@
-//! The rules in which caches differ, as data.
+//! The rules that distinguish caches, as data.
 
 use crate::{Cache, ReadAllocate, WriteAllocate, WritePolicy};
 
-/// What a cache does, beside its geometry.
+/// The behaviour of a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub read_allocate: ReadAllocate,
@@ -12,40 +12,40 @@ pub struct Rules {
     pub through_miss: ThroughMiss,
 }
 
-/// What makes a line young while one of its sectors is being fetched. (A miss that allocates or
-/// reserves its line always does.)
+/// The event that renews a line in the replacement order while a sector is being fetched. A miss
+/// that allocates or reserves its line always does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchUse {
-    /// Every request that joins the fetch.
+    /// Every request that merges into the fetch.
     Join,
-    /// The fill alone (GPGPU-Sim, `tag_array::access` and `tag_array::fill` under ON_FILL).
+    /// Only the fill (GPGPU-Sim, `tag_array::access` and `tag_array::fill` under ON_FILL).
     Fill,
 }
 
-/// What a store that is sent on does if its data are not in the cache.
+/// Behaviour of a store that is sent on and misses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThroughMiss {
-    /// It allocates its line, unless nothing is allocated for stores, and leaves its bytes there;
-    /// nothing is fetched. If no line is free, it bypasses the cache.
+    /// Allocates the line, unless stores never allocate, and writes its bytes; fetches nothing.
+    /// Bypasses the cache if no line is free.
     Allocate,
-    /// It allocates no line. Under fetch-on-write, one that covers part of a missing sector of a
+    /// Allocates no line. Under fetch-on-write, a store that covers part of a missing sector of a
     /// present line fetches that sector and is *not* sent on.
     Pass,
 }
 
-/// What a store does in a line.
+/// Effect of a store on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreEffect {
-    /// Its data stay there, dirty.
+    /// Writes the data, dirty.
     Keep,
-    /// Its data are written there, and it is sent on.
+    /// Writes the data, and is sent on.
     Update,
-    /// It drops its sector, and is sent on.
+    /// Drops the sector, and is sent on.
     Drop,
 }
 
 impl Rules {
-    /// The rules that the configuration names, and the two that depend on the level.
+    /// Returns the configured rules, with the two that depend on the level.
     pub fn new(config: &Cache, fetch_use: FetchUse, through_miss: ThroughMiss) -> Rules {
         Rules {
             read_allocate: config.read_allocate,
@@ -66,14 +66,14 @@ impl Rules {
         }
     }
 
-    /// Whether a store of this effect allocates an absent line.
+    /// Returns whether a store of this effect allocates an absent line.
     #[inline]
     pub(super) fn allocates(&self, effect: StoreEffect) -> bool {
         self.write_allocate != WriteAllocate::None
             && (effect == StoreEffect::Keep || self.through_miss == ThroughMiss::Allocate)
     }
 
-    /// Whether a store of this effect fetches at once what it lacks.
+    /// Returns whether a store of this effect fetches a missing sector now.
     #[inline]
     pub(super) fn fetches(&self, effect: StoreEffect) -> bool {
         self.write_allocate == WriteAllocate::FetchOnWrite

@@ -1,4 +1,4 @@
-//! The rules of a cache one by one, and that no store is ever lost.
+//! The rules of a cache one by one, and the conservation of stores.
 
 mod conservation;
 mod fills;
@@ -13,7 +13,7 @@ use warpmem_sim::{IndexHash, test_request};
 const LINE: u64 = 128;
 const SECTOR: u64 = 32;
 
-/// One set of `ways` lines of four sectors, everything else with room to spare.
+/// One set of `ways` lines of four sectors, with ample other resources.
 fn cache(ways: u32) -> Cache {
     Cache {
         size_bytes: ways * LINE as u32,
@@ -31,14 +31,14 @@ fn cache(ways: u32) -> Cache {
     }
 }
 
-/// A cache with its requests. Lines are named by number, sectors by line and number.
+/// A cache with its requests.
 struct Driven {
     cache: Controller,
     requests: RequestTable,
     room: Room,
 }
 
-/// What a read found, with its entry opened or joined.
+/// Outcome of a read whose entry has been opened or joined.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Hit,
@@ -57,7 +57,7 @@ impl Driven {
         }
     }
 
-    /// A cache that differs from others only in its configuration.
+    /// A cache with the L2's level-dependent rules.
     fn of(config: &Cache) -> Driven {
         Driven::new(config, FetchUse::Join, ThroughMiss::Pass)
     }
@@ -66,7 +66,7 @@ impl Driven {
         self.cache.read(access, self.room, |line| line)
     }
 
-    /// A read, which opens or joins its entry; and the line that it has evicted.
+    /// Reads and opens or joins the entry; returns the evicted line too.
     fn read_from(&mut self, access: ReadAccess) -> (Found, Option<Evicted>) {
         let request = test_request(&mut self.requests, access.address);
         match self.access(access) {
@@ -76,6 +76,7 @@ impl Driven {
                 (Found::Pending, None)
             }
             Ok(Read::Miss { miss, allocated, .. }) => {
+                self.cache.count_read_miss(&miss);
                 self.cache.open(miss, request, &mut self.requests);
                 (Found::Miss, allocated.and_then(|allocated| allocated.evicted))
             }
@@ -88,7 +89,7 @@ impl Driven {
     }
 
     fn fill(&mut self, address: u64) -> Fill {
-        self.insert(address, Insertion::Newest).expect("it need not wait")
+        self.insert(address, Insertion::Newest).expect("nothing blocks it")
     }
 
     fn insert(&mut self, address: u64, insertion: Insertion) -> Result<Fill, ReservationFail> {
@@ -114,7 +115,7 @@ impl Driven {
         write
     }
 
-    /// Whether a line is present; asks as a prefetched line does that finds no line to replace.
+    /// Returns whether a line is present, without an effect.
     fn has(&self, line: u64) -> bool {
         self.cache.tags.find(line).is_some()
     }

@@ -1,4 +1,4 @@
-//! Stores.
+//! Stores: where their data go, and what they fetch.
 
 use super::rules::StoreEffect;
 use super::{Allocation, Controller, Miss, Place, Reserved, Room};
@@ -8,51 +8,51 @@ use crate::{MshrEntry, ReadAllocate, ReservationFail, WriteAllocate};
 /// A store, or dirty data of the level above.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteAccess {
-    /// Address of its first sector.
+    /// Address of the first sector.
     pub address: u64,
-    /// Its sectors, one bit each; bit 0 is the sector at `address`.
+    /// Sectors, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,
-    /// The bytes that it writes in each, one bit per 1/32.
+    /// Bytes written in each sector, one bit per 1/32.
     pub bytes: u32,
-    /// It is to local memory.
+    /// The store is to local memory.
     pub local: bool,
 }
 
-/// What a store has done, and what remains to be done for it.
+/// Outcome of a store, and the work left to the caller.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Write {
-    /// All of its sectors were in the cache or on their way.
+    /// All sectors were valid or being fetched.
     pub hit: bool,
-    /// The line that has its data.
+    /// The line that holds the data.
     pub slot: Option<Slot>,
     pub allocated: Option<Allocation>,
-    /// It must be sent to the next level, before the fetch.
+    /// The store must be sent to the next level, before the fetch.
     pub sent_on: bool,
     pub fetch: Option<Fetch>,
 }
 
-/// A read that a store makes necessary.
+/// A fetch that a store requires.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// Its request must [`Controller::open`] an entry.
+    /// The request must [`Controller::open`] an entry.
     Open(Miss),
-    /// Its request must [`Controller::join`] this entry.
+    /// The request must [`Controller::join`] this entry.
     Join(MshrEntry),
 }
 
 impl Controller {
-    /// A store at the tags. [`WriteAllocate::SendAndFetch`] aside:
+    /// Carries out a store. Except under [`WriteAllocate::SendAndFetch`]:
     ///
     /// ```text
     ///  write-evict ─▶ drop the sector if present; sent on
     ///  line absent, and not allocated for this store ─▶ sent on
-    ///  fetch-on-write, and it covers part of a sector that is neither here nor on its way
+    ///  fetch-on-write, and the store covers part of a sector that is neither valid nor being fetched
     ///    ─▶ allocate an absent line, write into it, fetch the sector
     ///  else
     ///    ─▶ allocate an absent line, write into it; under write-through sent on
     /// ```
     ///
-    /// What is written under write-back is dirty. See [`super::ThroughMiss`] for when a store that
+    /// Data written under write-back are dirty. [`super::ThroughMiss`] determines when a store that
     /// is sent on allocates or fetches.
     #[inline]
     pub fn write(
@@ -94,7 +94,7 @@ impl Controller {
         Ok(Write { sent_on: true, ..Write::default() })
     }
 
-    /// A store that leaves its data in the cache if it has a line there.
+    /// Writes the data of a store into its line, if it has or allocates one.
     #[inline]
     fn put(
         &mut self,
@@ -111,7 +111,7 @@ impl Controller {
         }
         let keeps = effect == StoreEffect::Keep;
         let write = if self.must_fetch(store, at, slot, effect) {
-            // The store's data need the line at once.
+            // The data of the store need the line now.
             let Reserved { miss, slot, allocated } =
                 self.reserve(at, slot, ReadAllocate::OnMiss, 1, room, set_key)?;
             self.counts.write_fetches += 1;
@@ -122,8 +122,8 @@ impl Controller {
             Write { slot: Some(slot), allocated, ..Write::default() }
         } else {
             room.check(1)?;
-            // The store takes the room, so that no dirty line can leave; without a line it bypasses
-            // the cache.
+            // The store takes the queue entry, so that no dirty line can be evicted; without a line
+            // it bypasses the cache.
             let (slot, allocated) = self.line_for(at, slot, 0, set_key).ok().unzip();
             Write { slot, allocated: allocated.flatten(), sent_on: true, ..Write::default() }
         };
@@ -143,7 +143,7 @@ impl Controller {
         self.tags.touch(slot);
     }
 
-    /// Whether the rest of a store's sector must be fetched at once.
+    /// Returns whether the rest of the sector of a store must be fetched now.
     #[inline]
     fn must_fetch(
         &self,
@@ -163,8 +163,8 @@ impl Controller {
         slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES))
     }
 
-    /// A store to a sector that is absent or on its way: it is sent on, and a read of the sector
-    /// opens or joins an MSHR entry (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
+    /// Sends a store on whose sector is absent or being fetched, and opens or joins an MSHR entry
+    /// with a read of the sector (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
     fn send_and_fetch(
         &mut self,
         at: &Place,

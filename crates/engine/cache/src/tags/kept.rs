@@ -1,12 +1,12 @@
-//! Lines that leave after all others of their set, because an access has asked for it (PTX ISA,
+//! `evict_last` lines, which are evicted after all other lines of their set (PTX ISA,
 //! `evict_last`).
 
 use super::{NIL, NO_LINE, SetId, Slot, Tags, Victim};
 
-/// The kept lines of an array, a bit for each position.
+/// The `evict_last` lines of an array, one bit per position.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Empty until there is one.
+    /// Empty until the first such line.
     bits: Vec<u64>,
 }
 
@@ -30,9 +30,9 @@ impl Kept {
 }
 
 impl Tags {
-    /// Keeps a line. At most `most` lines of a set are kept, those that were used last (that there is a
-    /// most: CUDA programming guide, "L2 Cache Set-Aside for Persisting Accesses"; which they are is
-    /// assumed).
+    /// Marks a line `evict_last`. At most the `most` most recently used lines of a set are. The
+    /// limit follows the CUDA programming guide, "L2 Cache Set-Aside for Persisting Accesses"; the
+    /// selection is an assumption.
     pub fn keep(&mut self, slot: Slot, most: u32) {
         if most == 0 || self.kept.has(slot) {
             return;
@@ -47,17 +47,17 @@ impl Tags {
         self.kept.insert(slot, self.lines.len());
     }
 
-    /// Lets all lines leave in their turn.
+    /// Returns all lines to the normal replacement order.
     pub fn release_all(&mut self) {
         self.kept.bits.clear();
     }
 
-    /// Lets a line leave in its turn.
+    /// Returns a line to the normal replacement order.
     pub fn release(&mut self, slot: Slot) {
         self.kept.remove(slot);
     }
 
-    /// The kept line that a new one would replace, as all others of the set are reserved.
+    /// Returns the oldest unreserved `evict_last` line of a set whose other lines are all reserved.
     #[cold]
     pub(super) fn kept_victim(&self, set: SetId) -> Option<Victim> {
         if self.kept.bits.is_empty() {
@@ -69,7 +69,7 @@ impl Tags {
         Some(Victim { slot, set, line: Some((line.number(), line.dirty)) })
     }
 
-    /// The lines of a set, oldest first.
+    /// Iterates over the lines of a set, oldest first.
     fn oldest_first(&self, set: SetId) -> impl Iterator<Item = Slot> {
         let present = |&at: &Slot| (at != NIL).then_some(at);
         let oldest = self.sets[set.index()].oldest;

@@ -1,4 +1,4 @@
-//! The tag array's rules one by one, and compared with a reference model that searches lists.
+//! The rules of the tag array one by one, and a comparison with a reference model on lists.
 
 use super::*;
 use crate::{ReadAllocate, WriteAllocate, WritePolicy};
@@ -39,8 +39,8 @@ fn slot(tags: &Tags, line: u64) -> Slot {
     tags.find(line).expect("the line is present")
 }
 
-/// The lines that are evicted as lines 10, 11, … are inserted into a full set of 0, 1, 2, of which
-/// 0 was used last.
+/// Returns the lines evicted as lines 10, 11, … are inserted into a full set of 0, 1, 2, with 0
+/// used last.
 fn leaving(replacement: Replacement) -> Vec<Option<u64>> {
     let mut tags = tags(&Cache { replacement, ..cache(1, 3) });
     for line in 0..3 {
@@ -52,12 +52,12 @@ fn leaving(replacement: Replacement) -> Vec<Option<u64>> {
 }
 
 #[test]
-fn lru_keeps_what_was_used_and_fifo_does_not() {
+fn lru_renews_used_lines_and_fifo_does_not() {
     assert_eq!(leaving(Replacement::Lru), [Some(1), Some(2), Some(0)]);
     assert_eq!(leaving(Replacement::Fifo), [Some(0), Some(1), Some(2)]);
 }
 
-/// A full set of lines 0 to 3, of which these are kept.
+/// A full set of lines 0 to 3, with `lines` marked `evict_last`.
 fn keeping(lines: &[u64], most: u32) -> Tags {
     let mut tags = tags(&cache(1, 4));
     (0..4).for_each(|line| assert_eq!(insert(&mut tags, line), None));
@@ -66,20 +66,20 @@ fn keeping(lines: &[u64], most: u32) -> Tags {
 }
 
 #[test]
-fn kept_lines_leave_last_and_those_who_come_for_them_are_not_kept() {
+fn evict_last_lines_are_evicted_last_and_replacements_are_normal() {
     let mut tags = keeping(&[0, 1], 2);
     let leaving: Vec<_> = (10..13).map(|line| insert(&mut tags, line)).collect();
     assert_eq!(leaving, [Some(2), Some(3), Some(10)]);
-    // All others wait for data.
+    // All other lines are pending.
     for line in [11, 12] {
         tags.reserve(slot(&tags, line), 0);
     }
     assert_eq!(insert(&mut tags, 13), Some(0));
-    assert_eq!(insert(&mut tags, 14), Some(13), "which is not kept in line 0's place");
+    assert_eq!(insert(&mut tags, 14), Some(13), "13 is not evict_last in the position of line 0");
 }
 
 #[test]
-fn at_most_so_many_lines_are_kept_and_the_one_used_longest_ago_is_the_first_to_go() {
+fn the_number_of_evict_last_lines_is_limited_and_the_least_recent_gives_way() {
     let mut tags = keeping(&[0, 1], 2);
     tags.touch(slot(&tags, 0));
     tags.keep(slot(&tags, 2), 2);
@@ -90,23 +90,27 @@ fn at_most_so_many_lines_are_kept_and_the_one_used_longest_ago_is_the_first_to_g
 }
 
 #[test]
-fn a_line_may_be_released_or_dropped_and_is_as_others_then() {
+fn a_released_or_dropped_line_is_normal() {
     let mut tags = keeping(&[0, 1, 2, 3], 4);
-    assert_eq!(tags.victim(9).unwrap().line, Some((0, 0)), "if all are kept, the oldest leaves");
+    assert_eq!(
+        tags.victim(9).unwrap().line,
+        Some((0, 0)),
+        "if all are evict_last, the oldest is evicted"
+    );
     tags.release(slot(&tags, 2));
     assert_eq!(tags.victim(9).unwrap().line, Some((2, 0)));
     let place = slot(&tags, 3);
     tags.fill(place, 0);
     tags.drop_sector(place, 0);
-    assert_eq!(insert(&mut tags, 10), None, "an empty place is taken first");
+    assert_eq!(insert(&mut tags, 10), None, "an empty position is used first");
     assert_eq!(insert(&mut tags, 11), Some(2));
-    assert_eq!(insert(&mut tags, 12), Some(10), "line 10 is not kept");
+    assert_eq!(insert(&mut tags, 12), Some(10), "line 10 is not evict_last");
 }
 
 #[test]
 fn zero_ways_is_one_set_of_all_lines() {
     let mut tags = tags(&Cache { ways: 0, ..cache(4, 8) });
-    // All of these would map to one set if there were several sets.
+    // With several sets, all of these would map to one.
     assert!((0..32).all(|n| insert(&mut tags, n * 64).is_none()));
     assert_eq!(insert(&mut tags, 32 * 64), Some(0));
 }
@@ -129,7 +133,7 @@ fn reserved_lines_stay_until_their_last_sector_arrives() {
 }
 
 #[test]
-fn bytes_are_valid_by_sector_as_they_were_written_or_filled() {
+fn written_and_filled_bytes_are_valid_per_sector() {
     let mut tags = tags(&cache(1, 1));
     insert(&mut tags, 7);
     let place = slot(&tags, 7);
@@ -144,11 +148,11 @@ fn bytes_are_valid_by_sector_as_they_were_written_or_filled() {
     tags.drop_sector(place, 2);
     assert!(!tags.holds(place, 2, 1) && tags.holds(place, 1, ALL_BYTES));
     insert(&mut tags, 8);
-    assert!(!tags.holds(slot(&tags, 8), 1, 1), "nothing of the line before is left");
+    assert!(!tags.holds(slot(&tags, 8), 1, 1), "nothing of the previous line is left");
 }
 
 #[test]
-fn a_line_leaves_with_exactly_its_dirty_sectors() {
+fn an_evicted_line_reports_exactly_its_dirty_sectors() {
     let mut tags = tags(&cache(1, 1));
     insert(&mut tags, 7);
     let place = slot(&tags, 7);

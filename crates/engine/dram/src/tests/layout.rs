@@ -134,7 +134,7 @@ fn masks_that_are_none_are_refused() {
     refused(format!("dramid@8;{zeros}.{}", low.replacen('B', "R", 1)), lost);
     refused(
         format!("dramid@5;{zeros}.{low}"),
-        "expected turns of 2^6 bytes, a column command, to 2^28",
+        "expected chunks of 2^6 bytes (a column command) to 2^28",
     );
     refused(format!("dramid@29;{zeros}.{low}"), "to 2^28, a channel");
     let message = refusal("li2015", &[&format!("map=dramid@8;{zeros}.{low}")]);
@@ -198,7 +198,7 @@ fn schemes_that_are_none_are_refused() {
     refused(&["map=RöBaCoCh"], "(at `Rö`)");
     refused(&["map=RoBaCoCh column:6"], "(at `column:6`)");
     refused(&["map=ChRaBaRoCo"], "as `row:14`");
-    refused(&["map=RoBaCoCh row:12 row:12"], "expected one width of the row");
+    refused(&["map=RoBaCoCh row:12 row:12"], "expected one row width");
     refused(&["map=RoBaRaCh"], "6 column bits for `dram.row_bytes` = 4096, not 0");
     refused(&["map=RoBaCoCoCh"], "6 column bits for `dram.row_bytes` = 4096, not 12");
     refused(&["map=RoBgCoCh"], "2 bank bits for `dram.banks` = 16 in 4 bank groups, not 0");

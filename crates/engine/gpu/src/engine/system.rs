@@ -17,7 +17,7 @@ pub use build::BuildError;
 use std::collections::VecDeque;
 use std::mem;
 use warpmem_dram::CommandSink;
-use warpmem_network::{SmLinks, Topology, TwinLinks};
+use warpmem_network::{PeerLinks, SmLinks, Topology};
 use warpmem_sim::{
     Clock, ClockDomain, Context, CoreCycle, Domain, NetworkCycle, Region, SmId, Ticks, UnitId,
     domain, free_left,
@@ -32,7 +32,7 @@ pub(super) struct System {
     split: Split,
     networks: [Box<dyn Topology>; 2],
     /// Between twins among the slices: requests, answers.
-    twin_links: Vec<TwinLinks>,
+    peer_links: Vec<PeerLinks>,
     /// Between the SMs of GPCs: questions, answers.
     sm_links: Vec<SmLinks>,
     mshrs: SharedMshrs,
@@ -188,7 +188,7 @@ impl System {
     }
 
     fn step_networks(&mut self, now: Ticks) {
-        let System { regions, networks, twin_links, sm_links, parts, .. } = self;
+        let System { regions, networks, peer_links, sm_links, parts, .. } = self;
         let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
         let Some(cycle) = regions.iter().find_map(due) else { return };
         let mut awake = [false; MOST_NETWORKS];
@@ -208,7 +208,7 @@ impl System {
             steps: 0,
         };
         turn.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
-        turn.step(twin_links, TwinLinks::step);
+        turn.step(peer_links, PeerLinks::step);
         turn.step(sm_links, SmLinks::step);
         self.steps += turn.steps;
     }
@@ -289,7 +289,7 @@ impl System {
 
     /// Networks and links.
     fn network_units(&self) -> usize {
-        self.networks.len() + self.twin_links.len() + self.sm_links.len()
+        self.networks.len() + self.peer_links.len() + self.sm_links.len()
     }
 
     /// Lets clusters go on that have arrived at their barriers.

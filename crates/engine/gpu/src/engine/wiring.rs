@@ -3,12 +3,13 @@
 use super::split::Split;
 use crate::controller::Controller;
 use crate::ideal::Ideal;
-use crate::l2::{Slice, SlicePorts, TwinPorts};
-use crate::sm::{MessagePorts, Sm};
+use crate::l2::{Slice, SlicePorts};
+use crate::ports::DuplexPorts;
+use crate::sm::Sm;
 use warpmem_dram::Channel;
 use warpmem_machine::Machine;
 use warpmem_network::{
-    Direction, LinkTimes, PacketSizes, SmLinkTimes, SmLinks, Topology, TwinLinks,
+    Direction, LinkTimes, PacketSizes, PeerLinks, SmLinkTimes, SmLinks, Topology,
 };
 use warpmem_params::PolicyError;
 use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, Region, SliceId, SmId, UnitId};
@@ -17,38 +18,39 @@ use warpmem_trace::MAX_CLUSTER;
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
 const REPLY_NETWORK: usize = 1;
-/// Numbers of the links between twins, in the same domain.
-const ASKS: usize = 2;
-const ANSWERS: usize = 3;
+/// Numbers of the links between peer slices, in the same domain.
+const PEER_REQUESTS: usize = 2;
+const PEER_REPLIES: usize = 3;
 
-/// Numbers of the links between SMs, which follow: questions, answers.
+/// Returns the numbers of the links between SMs, which follow: requests, replies.
 fn sm_link_units(machine: &Machine) -> [usize; 2] {
-    let first = if machine.twins().is_some() { ANSWERS + 1 } else { REPLY_NETWORK + 1 };
+    let first = if machine.peer_slices().is_some() { PEER_REPLIES + 1 } else { REPLY_NETWORK + 1 };
     [first, first + 1]
 }
 
-/// Networks, and links between twins and between SMs.
+/// Returns the number of networks and links.
 fn network_units(machine: &Machine) -> usize {
     let [first, last] = sm_link_units(machine);
     if machine.gpcs().is_some() { last + 1 } else { first }
 }
 
-/// The ports between the units, made in one place.
+/// All ports of a machine. Nothing else creates ports.
 pub(super) struct Wiring {
     pub regions: Vec<Region>,
     split: Split,
     /// SM to request network, reply network to SM.
     sm_ports: Vec<(PortId, PortId)>,
     slice_ports: Vec<SlicePorts>,
-    /// By slice, where slices have twins.
-    twin_ports: Vec<TwinPorts>,
+    /// By slice, where slices have peers.
+    peer_ports: Vec<DuplexPorts>,
     /// By SM, where the machine has clusters.
-    message_ports: Vec<MessagePorts>,
+    message_ports: Vec<DuplexPorts>,
 }
 
 impl Wiring {
-    /// Each cluster of SMs has so many queue entries beside those of the L1s and the network.
-    pub fn new(machine: &Machine, needs: &Needs, cluster_entries: u32, split: Split) -> Wiring {
+    /// `node_entries`: queue entries of each node of SMs, in addition to those of the L1s and of the
+    /// network.
+    pub fn new(machine: &Machine, needs: &Needs, node_entries: u32, split: Split) -> Wiring {
         let periods = machine.clocks.periods();
         let clocks = [periods.dram, periods.l2, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
@@ -60,13 +62,13 @@ impl Wiring {
             split,
             sm_ports: Vec::new(),
             slice_ports: Vec::new(),
-            twin_ports: Vec::new(),
+            peer_ports: Vec::new(),
             message_ports: Vec::new(),
         };
-        wiring.add_sm_ports(machine, sms, cluster_entries);
+        wiring.add_sm_ports(machine, sms, node_entries);
         wiring.add_slice_ports(machine, slices, needs);
-        if machine.twins().is_some() {
-            wiring.add_twin_ports(machine, slices);
+        if machine.peer_slices().is_some() {
+            wiring.add_peer_ports(machine, slices);
         }
         if machine.gpcs().is_some() {
             wiring.add_message_ports(machine, sms);
@@ -75,13 +77,13 @@ impl Wiring {
     }
 
     fn add_sm_ports(&mut self, machine: &Machine, sms: usize, entries: u32) {
-        // The L1 miss queue and the network's input buffer are one queue.
+        // The L1 miss queue and the network's input buffer form one queue.
         let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
-        let cluster = machine.network.sms_per_node;
+        let sms_per_node = machine.network.sms_per_node;
         for id in SmId::all(sms) {
-            // The first SMs of a cluster take what does not divide evenly.
-            let odd = u32::from(id.0) % cluster < entries % cluster;
-            let injection = injection + entries / cluster + u32::from(odd);
+            // The first SMs of a node get the remainder of the division.
+            let odd = u32::from(id.0) % sms_per_node < entries % sms_per_node;
+            let injection = injection + entries / sms_per_node + u32::from(odd);
             let sm = UnitId { domain: Domain::Core, index: id.0.into() };
             let add = &mut self.regions[self.split.region_of_sm(id.index())].fabric;
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
@@ -94,11 +96,11 @@ impl Wiring {
 
     fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
         let (l2, dram) = (&machine.l2, &machine.dram);
-        // Where the DRAM scheduler follows merges, misses wait in the slice, which chooses the
-        // next.
+        // Where the DRAM scheduler follows merges, misses wait in the slice, which selects the next
+        // one.
         let queue = l2.to_dram_queue + l2.cache.miss_queue;
         let misses = if needs.merges.is_some() { 1 } else { queue };
-        // A delay line holds what enters at one request a cycle.
+        // The pipeline accepts one request per burst.
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
         let fills = dram.return_queue + pipeline;
         for id in SliceId::all(slices) {
@@ -119,9 +121,9 @@ impl Wiring {
         }
     }
 
-    fn add_twin_ports(&mut self, machine: &Machine, slices: usize) {
+    fn add_peer_ports(&mut self, machine: &Machine, slices: usize) {
         let (l2, network) = (&machine.l2, &machine.network);
-        // What is on the link waits in the port behind it.
+        // The port behind the link also holds the packets on the link.
         let on_link = l2.copy_link_latency / l2.copy_link_interval + 1;
         let (near, far) = (network.input_buffer as usize, network.output_buffer + on_link);
         for id in SliceId::all(slices) {
@@ -131,22 +133,29 @@ impl Wiring {
             let add = &mut self.regions[region].fabric;
             let mut out =
                 |name, unit| add.add_port(name, id.index(), near, slice, network_unit(unit));
-            let (asks, answers) = (out("slice-to-twin", ASKS), out("answers-to-twin", ANSWERS));
+            let requests_out = out("slice-to-peer", PEER_REQUESTS);
+            let replies_out = out("replies-to-peer", PEER_REPLIES);
             let mut back = |name, unit| {
                 add.add_port(name, id.index(), far as usize, network_unit(unit), slice)
             };
-            let (asked, answered) = (back("twin-to-slice", ASKS), back("answers-of-twin", ANSWERS));
-            self.twin_ports.push(TwinPorts { asks, asked, answers, answered });
+            let requests_in = back("peer-to-slice", PEER_REQUESTS);
+            let replies_in = back("replies-from-peer", PEER_REPLIES);
+            self.peer_ports.push(DuplexPorts {
+                requests_out,
+                requests_in,
+                replies_out,
+                replies_in,
+            });
         }
     }
 
     fn add_message_ports(&mut self, machine: &Machine, sms: usize) {
-        let [asks, answers] = sm_link_units(machine);
+        let [requests, replies] = sm_link_units(machine);
         let network = &machine.network;
-        // What is on its way, and what the banks are about to give, waits in the port behind: an SM
-        // sends a message in a cycle at most.
+        // The ports behind the links also hold the messages in flight and the replies of the banks: an
+        // SM sends at most one message per cycle.
         let on_way = machine.cluster.latency + 1;
-        // A copy for a whole cluster finds room.
+        // A multicast to a whole cluster must fit.
         let near = network.input_buffer.max(MAX_CLUSTER);
         let from_banks = near + machine.sm.shared.latency;
         for id in SmId::all(sms) {
@@ -156,19 +165,19 @@ impl Wiring {
             let mut out = |name, unit, room: u32| {
                 add.add_port(name, id.index(), room as usize, sm, network_unit(unit))
             };
-            let asks_port = out("sm-to-sms", asks, near);
-            let answers_port = out("answers-to-sms", answers, from_banks);
+            let requests_out = out("sm-to-sms", requests, near);
+            let replies_out = out("replies-to-sms", replies, from_banks);
             let mut back = |name, unit| add.add_port(name, id.index(), far, network_unit(unit), sm);
-            self.message_ports.push(MessagePorts {
-                requests_out: asks_port,
-                requests_in: back("sms-to-sm", asks),
-                replies_out: answers_port,
-                replies_in: back("answers-of-sms", answers),
+            self.message_ports.push(DuplexPorts {
+                requests_out,
+                requests_in: back("sms-to-sm", requests),
+                replies_out,
+                replies_in: back("replies-from-sms", replies),
             });
         }
     }
 
-    /// All regions have the same.
+    /// Returns a fabric whose clocks stand for all: regions share them.
     fn clocks(&self) -> &Fabric {
         &self.regions[0].fabric
     }
@@ -197,8 +206,8 @@ impl Wiring {
         let ports = SliceId::all(self.slice_ports.len()).zip(&self.slice_ports);
         let slice = |(id, &ports): (SliceId, &SlicePorts)| {
             let slice = Slice::new(machine, id, clock, core, ports, needs)?;
-            let slice = match machine.twins() {
-                Some(twins) => slice.with_twin(twins, self.twin_ports[id.index()]),
+            let slice = match machine.peer_slices() {
+                Some(peers) => slice.with_peer(peers, self.peer_ports[id.index()]),
                 None => slice,
             };
             Ok(if ideal == Ideal::PerfectL2 { slice.perfect(machine.l2.latency) } else { slice })
@@ -244,9 +253,9 @@ impl Wiring {
 }
 
 impl Wiring {
-    /// The links between twins: those of requests and those of answers.
-    pub fn twin_links(&self, machine: &Machine, ideal: Ideal) -> Vec<TwinLinks> {
-        let Some(twins) = machine.twins() else { return Vec::new() };
+    /// Builds the links between peer slices: requests, replies.
+    pub fn peer_links(&self, machine: &Machine, ideal: Ideal) -> Vec<PeerLinks> {
+        let Some(peers) = machine.peer_slices() else { return Vec::new() };
         let packets = PacketSizes::new(&machine.network_spec());
         let l2 = &machine.l2;
         let unlimited = ideal == Ideal::InfiniteBandwidthNoc;
@@ -254,23 +263,23 @@ impl Wiring {
         let times = LinkTimes { latency: l2.copy_link_latency, interval };
         let clock = self.clocks().clock_of();
         let links =
-            |direction, unit, from: fn(&TwinPorts) -> PortId, to: fn(&TwinPorts) -> PortId| {
-                let slices = SliceId::all(self.twin_ports.len());
+            |direction, unit, from: fn(&DuplexPorts) -> PortId, to: fn(&DuplexPorts) -> PortId| {
+                let slices = SliceId::all(self.peer_ports.len());
                 let ports = slices.map(|slice| {
-                    let other = twins.twin(slice).index();
-                    (from(&self.twin_ports[slice.index()]), to(&self.twin_ports[other]))
+                    let other = peers.peer(slice).index();
+                    (from(&self.peer_ports[slice.index()]), to(&self.peer_ports[other]))
                 });
-                TwinLinks::new(direction, unit, clock, packets, times, ports)
+                PeerLinks::new(direction, unit, clock, packets, times, ports)
             };
         vec![
-            links(Direction::Request, ASKS, |p| p.asks, |p| p.asked),
-            links(Direction::Reply, ANSWERS, |p| p.answers, |p| p.answered),
+            links(Direction::Request, PEER_REQUESTS, |p| p.requests_out, |p| p.requests_in),
+            links(Direction::Reply, PEER_REPLIES, |p| p.replies_out, |p| p.replies_in),
         ]
     }
 }
 
 impl Wiring {
-    /// The links between SMs: those of questions and those of answers.
+    /// Builds the links between SMs: requests, replies.
     pub fn sm_links(&self, machine: &Machine, ideal: Ideal) -> Vec<SmLinks> {
         if self.message_ports.is_empty() {
             return Vec::new();
@@ -280,13 +289,13 @@ impl Wiring {
         let port_bytes = (!unlimited).then_some(cluster.port_bytes);
         let times = SmLinkTimes { latency: cluster.latency, port_bytes };
         let clock = self.clocks().clock_of();
-        let [asks, answers] = sm_link_units(machine);
-        let links = |direction, unit, ends: fn(&MessagePorts) -> (PortId, PortId)| {
+        let [requests, replies] = sm_link_units(machine);
+        let links = |direction, unit, ends: fn(&DuplexPorts) -> (PortId, PortId)| {
             SmLinks::new(direction, unit, clock, times, self.message_ports.iter().map(ends))
         };
         vec![
-            links(Direction::Request, asks, |ports| (ports.requests_out, ports.requests_in)),
-            links(Direction::Reply, answers, |ports| (ports.replies_out, ports.replies_in)),
+            links(Direction::Request, requests, |p| (p.requests_out, p.requests_in)),
+            links(Direction::Reply, replies, |p| (p.replies_out, p.replies_in)),
         ]
     }
 }
@@ -300,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_of_a_cluster_are_shared_among_its_sms() {
+    fn entries_of_a_node_are_divided_among_its_sms() {
         let machine = warpmem_testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
         let rooms = |entries| -> Vec<usize> {
             let wiring = Wiring::new(&machine, &Needs::default(), entries, Split::new(&machine, 1));

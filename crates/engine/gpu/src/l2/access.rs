@@ -1,14 +1,15 @@
-//! A request at the tags of a slice: hits, misses, stores, and what they need.
+//! The lookup of a request at the tags of a slice: hits, misses and stores.
 
 use super::slice::Slice;
 use crate::context::Context;
 use warpmem_cache::{
-    Allocation, CacheCounts, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room,
-    WriteAccess,
+    Allocation, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room, WriteAccess,
 };
 use warpmem_sim::{CacheLevel, Insertion, L2Cycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
+    /// Looks a request up and carries out the outcome. Fails without any effect if a resource is
+    /// missing.
     pub(super) fn access(
         &mut self,
         id: RequestId,
@@ -18,7 +19,7 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
-        if self.resets.are_due(request.cta) {
+        if self.resets.is_due(request.cta) {
             self.cache.release_kept();
         }
         self.look_up(id, &request, room, cycle, now, ctx)?;
@@ -36,17 +37,17 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        if self.rules.perfect {
+        if self.spec.perfect {
             self.find(id, request, cycle, now, ctx);
             return Ok(());
         }
-        if !self.rules.cached {
+        if !self.spec.cached {
             self.pass_down(id, request, cycle, now, ctx);
             return Ok(());
         }
         let is_read = matches!(request.kind, RequestKind::Read | RequestKind::Fetch);
-        if !is_read && self.is_far(request.place) {
-            self.pass_to_twin(id, request, now, ctx);
+        if !is_read && self.is_remote(request.place) {
+            self.forward_to_peer(id, request, now, ctx);
             return Ok(());
         }
         match request.kind {
@@ -59,20 +60,22 @@ impl Slice {
                 Ok(())
             }
             RequestKind::Write | RequestKind::Writeback => self.write(id, request, room, now, ctx),
-            RequestKind::Invalidate => unreachable!("it comes as an answer"),
-            RequestKind::Message => unreachable!("it goes to an SM"),
+            RequestKind::Invalidate => {
+                unreachable!("invalidations arrive as replies of the peer slice")
+            }
+            RequestKind::Message => unreachable!("messages travel between SMs"),
         }
     }
 
-    /// An access may ask when its line is to leave.
+    /// Applies the eviction priority that an access asks for.
     #[inline]
     pub(super) fn place_line(&mut self, address: u64, insertion: Insertion) {
         if let Insertion::Asked(eviction) = insertion {
-            self.cache.set_eviction(address, eviction, self.rules.most_kept);
+            self.cache.set_eviction(address, eviction, self.spec.most_kept);
         }
     }
 
-    /// A perfect cache holds every sector.
+    /// Serves a request of a perfect cache, which holds every sector.
     fn find(
         &mut self,
         id: RequestId,
@@ -96,10 +99,10 @@ impl Slice {
         }
     }
 
-    /// The lanes of an atomic that hit one address are served one after the other.
+    /// Keeps the tags busy for an atomic: lanes at one address are serialised.
     pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: L2Cycle) {
-        let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.max_lanes_per_address);
-        self.tags_free = self.tags_free.max(cycle + busy.max(1));
+        let busy = u64::from(self.spec.atomic_cycles) * u64::from(request.max_lanes_per_address);
+        self.tags.hold_until(cycle + busy.max(1));
     }
 
     fn read(
@@ -112,11 +115,10 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let Request { address, place, insertion, .. } = *request;
         let atomic = request.kind == RequestKind::Atomic;
-        let far = self.is_far(place);
+        let remote = self.is_remote(place);
         let (access, set_key) =
-            (ReadAccess { address, atomic, insertion, on_fill: far }, &self.set_key);
-        let room = if far { self.room_for_copy(room) } else { room };
-        let CacheCounts { read_misses, read_sector_misses, .. } = self.cache.counts;
+            (ReadAccess { address, atomic, insertion, on_fill: remote }, &self.spec.set_key);
+        let room = if remote { self.room_for_copy(room) } else { room };
         match self.cache.read(access, room, |_| set_key.of(place))? {
             Read::Hit(slot) => {
                 self.prefetched.use_line(slot);
@@ -133,7 +135,7 @@ impl Slice {
             Read::Pending(entry) => {
                 self.answered(request, now, ctx);
                 self.sample(request, false, now, ctx);
-                if far {
+                if remote {
                     self.cache.join(entry, id, ctx.requests);
                     return Ok(());
                 }
@@ -145,13 +147,12 @@ impl Slice {
             }
             Read::Miss { miss, allocated, insertion } => {
                 self.take_line(allocated, address, now, ctx);
-                if far {
-                    // Counted where the line is at home.
-                    self.cache.counts.read_misses = read_misses;
-                    self.cache.counts.read_sector_misses = read_sector_misses;
-                    self.ask_twin(id, miss, now, ctx);
+                if remote {
+                    // The home slice counts the miss.
+                    self.request_from_peer(id, miss, now, ctx);
                     return Ok(());
                 }
+                self.cache.count_read_miss(&miss);
                 if atomic {
                     self.invalidate_copy(request, None, now, ctx);
                 }
@@ -165,23 +166,22 @@ impl Slice {
         Ok(())
     }
 
-    /// Counts a read of a warp as a hit or a miss, where the DRAM scheduler asks for the types of
-    /// warps.
+    /// Counts a read as a hit or a miss of its warp, where the DRAM scheduler needs warp types.
     fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
         let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
-        let cycle = self.clock.cycle_of(now);
+        let cycle = self.spec.clock.cycle_of(now);
         if let Some(kind) = warps.sample(request.warp, hit, cycle) {
             counts.sampled(kind);
         }
     }
 
-    /// A request of a load is answered here and will not go to DRAM.
+    /// Reports to the DRAM scheduler that a request of a load ends here and will not reach DRAM.
     fn answered(&self, request: &Request, now: Ticks, ctx: &mut Context) {
-        let due = Ticks(now.0 + self.to_dram_ticks);
+        let due = Ticks(now.0 + self.spec.to_dram_ticks);
         ctx.answered_in_l2(request.load, request.address, due);
     }
 
-    /// Lets a request wait in an MSHR entry, and reports that where the DRAM scheduler follows
+    /// Merges a request into an MSHR entry, and reports the merge where the DRAM scheduler follows
     /// merges.
     fn join(
         &mut self,
@@ -212,8 +212,8 @@ impl Slice {
         self.to_dram.send(id, now, ctx);
     }
 
-    /// A line may have been allocated for the data at `address`: dirty data of the line before it
-    /// go to DRAM.
+    /// Completes the allocation of a line for the data at `address`, if there is one: dirty data of
+    /// the evicted line go to DRAM.
     pub(super) fn take_line(
         &mut self,
         allocated: Option<Allocation>,
@@ -233,16 +233,13 @@ impl Slice {
         self.forget_copy(allocated.slot);
     }
 
-    /// Data of so many bytes pass the data port for the request at the tags, which are taken
-    /// meanwhile (GPGPU-Sim, baseline_cache::bandwidth_management; a fill has a port of its own,
-    /// whatever it displaces).
+    /// Transfers `bytes` through the data port for the request at the tags.
     fn hold_data_port(&mut self, bytes: u32) {
-        self.port_busy = self.port_busy.max(self.port_cycles(bytes));
+        self.tags.hold_data_port(self.spec.port_cycles(bytes));
     }
 
-    /// A store, or dirty data of an L1, at the tags. It is acknowledged when its data have their
-    /// line or their entry on the way to DRAM. If it lacks anything, it stays at the tags and tries
-    /// again.
+    /// Serves a store, or dirty data of an L1. It is acknowledged as soon as its data have a line or
+    /// an entry of the queue to DRAM; until then it stays at the tags and retries.
     fn write(
         &mut self,
         id: RequestId,
@@ -253,7 +250,7 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let Request { address, place, sectors, bytes, .. } = *request;
         let store = WriteAccess { address, sectors, bytes, local: false };
-        let set_key = &self.set_key;
+        let set_key = &self.spec.set_key;
         let write = self.cache.write(store, room, |_| set_key.of(place))?;
         self.take_line(write.allocated, address, now, ctx);
         if write.sent_on {
@@ -274,11 +271,11 @@ impl Slice {
         Ok(())
     }
 
-    /// Reads what a store needs from DRAM, or waits for it if it is on its way. The slice makes
-    /// this read for itself.
+    /// Fetches the sector that a store needs, or merges into its outstanding miss. The read is the
+    /// slice's own and has no reply.
     fn fetch(&mut self, store: &Request, fetch: Fetch, now: Ticks, ctx: &mut Context) {
         let read = Request::of_slice(store.address, RequestKind::Fetch, store.place);
-        let sm = if self.rules.fetches_have_sm { store.sm } else { read.sm };
+        let sm = if self.spec.fetches_have_sm { store.sm } else { read.sm };
         let read = Request { own: true, sm, ..read };
         let id = ctx.requests.add(read, now);
         match fetch {
@@ -287,13 +284,13 @@ impl Slice {
         }
     }
 
-    /// Bytes of a store.
+    /// Returns the bytes that a store writes.
     fn bytes_of(&self, store: &Request) -> u32 {
         let of_sector = store.bytes.count_ones() * self.cache.geometry().sector_bytes() / u32::BITS;
         of_sector * store.sectors.count_ones()
     }
 
-    /// A store is done: the SM gets its acknowledgement; a write-back from L1 has none.
+    /// Acknowledges a store to its SM. A write-back of an L1 needs no acknowledgement.
     fn acknowledge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &mut Context) {
         if request.kind == RequestKind::Write {
             self.replies.hit(id, now);

@@ -1,9 +1,9 @@
-//! A delay of fixed length within a slice: requests leave in the order in which they entered.
+//! A delay line of fixed length within a slice: first in, first out.
 
 use std::collections::VecDeque;
 use warpmem_sim::{Due, RequestId, Ticks};
 
-/// Requests in a delay, in the order in which they are due.
+/// Requests in a delay line, in due order.
 pub(super) struct DelayLine {
     /// When the first is due; [`Ticks::NEVER`] if there is none.
     due: Ticks,
@@ -21,7 +21,7 @@ impl DelayLine {
         self.due
     }
 
-    /// The first, if it is due.
+    /// Returns the first request if it is due.
     #[inline]
     pub fn ready(&self, now: Ticks) -> Option<RequestId> {
         if self.due > now {
@@ -30,7 +30,7 @@ impl DelayLine {
         self.line.front().map(|due| due.request)
     }
 
-    /// Adds a request that is due at `due`, not before the others.
+    /// Adds a request that is due at `due`, no earlier than the others.
     #[inline]
     pub fn push(&mut self, due: Ticks, id: RequestId) {
         debug_assert!(self.line.back().is_none_or(|last| { last.at } <= due));
@@ -40,14 +40,14 @@ impl DelayLine {
         self.line.push_back(Due { at: due, request: id });
     }
 
-    /// Takes the first.
+    /// Removes the first request.
     #[inline]
     pub fn pop(&mut self) {
         self.line.pop_front();
         self.due = self.line.front().map_or(Ticks::NEVER, |due| due.at);
     }
 
-    /// The one behind the first.
+    /// Returns the second request.
     #[inline]
     pub fn second(&self) -> Option<RequestId> {
         self.line.get(1).map(|due| due.request)

@@ -1,16 +1,15 @@
-//! A slice without a cache (`l2.enabled` = false): what comes from the network goes on to DRAM,
-//! what comes from DRAM goes back. Nothing is kept and nothing is merged.
+//! A slice without a cache (`l2.enabled` = false): requests pass to DRAM and data pass back.
+//! Nothing is kept or merged.
 //!
-//! A store is posted: it is acknowledged once its data have an entry on the way to DRAM, as with a
-//! cache that writes through. An atomic is a read, and when its data are back a write of its
-//! sector.
+//! A store is posted: it is acknowledged once its data have an entry in the queue to DRAM, as under
+//! write-through. An atomic is a read followed, when its data arrive, by a write of its sector.
 
 use super::slice::Slice;
 use crate::context::Context;
 use warpmem_sim::{L2Cycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
-    /// A request goes on to DRAM, where it has an entry.
+    /// Passes a request to DRAM, which must have room.
     pub(super) fn pass_down(
         &mut self,
         id: RequestId,
@@ -34,14 +33,14 @@ impl Slice {
                 ctx.requests.get_mut(id).offchip = true;
                 self.to_dram.send(id, now, ctx);
             }
-            RequestKind::Message => unreachable!("it goes to an SM"),
+            RequestKind::Message => unreachable!("messages travel between SMs"),
         }
         if request.kind == RequestKind::Atomic {
             self.hold_for_atomic(request, cycle);
         }
     }
 
-    /// The write that DRAM does for a store or an atomic: whole sectors, without an answer.
+    /// Returns the write that a store or an atomic sends to DRAM: whole sectors, without a reply.
     fn data_of(&self, request: &Request) -> Request {
         Request {
             sectors: request.sectors,
@@ -51,10 +50,10 @@ impl Slice {
         }
     }
 
-    /// The data of a request are back. The result of an atomic waits in the slice for an entry on
-    /// the way to DRAM, so that no fill waits for DRAM to take a write.
+    /// Passes the data of a request back. The result of an atomic waits in the slice for an entry
+    /// of the queue to DRAM, so that no fill waits for a write.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.pop(self.fills, now);
+        ctx.pop(self.fill.port, now);
         self.replies.fill(id, now);
         let request = *ctx.requests.get(id);
         if request.kind == RequestKind::Atomic {

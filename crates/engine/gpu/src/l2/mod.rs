@@ -1,12 +1,14 @@
-//! Last-level cache slices.
+//! Slices of the last-level cache.
 
 mod access;
 mod answers;
 mod arrival;
 mod delay;
 mod direct;
+mod fill;
+mod merge_path;
 mod mshr_states;
-mod path;
+mod peer;
 mod prefetch;
 mod prefetched;
 pub mod queue;
@@ -14,11 +16,11 @@ mod replies;
 mod resets;
 mod set_key;
 mod slice;
+mod spec;
+mod tag_stage;
 #[cfg(test)]
 mod tests;
 mod to_dram;
-mod twin;
 mod warp_types;
 
 pub use slice::{Slice, SlicePorts};
-pub use twin::TwinPorts;

@@ -1,12 +1,12 @@
-//! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li
-//! 2015, Figure 5.2).
+//! Time in which the MSHRs of a slice are idle, hold only misses of single SMs, or hold a miss
+//! shared by SMs (Li 2015, Figure 5.2).
 
 use crate::results::MshrState;
 use crate::side::MshrChange;
 use warpmem_cache::Mshr;
 use warpmem_sim::L2Cycle;
 
-/// Cycles are counted when the state that they were spent in ends.
+/// Cycles are counted at the end of each state.
 pub(super) struct MshrStates {
     state: MshrState,
     since: L2Cycle,
@@ -14,13 +14,13 @@ pub(super) struct MshrStates {
 }
 
 impl MshrStates {
-    /// Nothing is held at cycle 0.
+    /// Starts idle at cycle 0.
     pub fn new() -> MshrStates {
         MshrStates { state: MshrState::Idle, since: L2Cycle::ZERO, cycles: [0; MshrState::COUNT] }
     }
 
-    /// Looks at the MSHRs at the end of the slice's step in L2 cycle `cycle`, and notes a change for
-    /// the state of all slices together.
+    /// Updates the state at the end of the slice's step in L2 cycle `cycle`, and records a change
+    /// for the state of all slices together.
     #[inline]
     pub fn follow(&mut self, mshr: &Mshr, cycle: L2Cycle, changes: &mut Vec<MshrChange>) {
         let state = match mshr.shared() {
@@ -40,7 +40,7 @@ impl MshrStates {
         self.since = cycle;
     }
 
-    /// L2 cycles in each state until `cycle`.
+    /// Returns the L2 cycles in each state up to `cycle`.
     pub fn so_far(&self, cycle: L2Cycle) -> [u64; MshrState::COUNT] {
         let mut cycles = self.cycles;
         cycles[self.state as usize] += cycle.since(self.since);

@@ -1,4 +1,4 @@
-//! Lines that DRAM has prefetched: which are allocated in the cache, and what becomes of them.
+//! Lines that DRAM has prefetched: their marks in the cache, and their outcomes.
 
 use crate::results::PrefetchCounts;
 use warpmem_cache::{Prefetch, Slot};
@@ -14,7 +14,7 @@ impl Unused {
         self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
     }
 
-    /// Takes the mark away; whether there was one.
+    /// Clears the mark. Returns whether there was one.
     #[inline]
     fn clear(&mut self, slot: Slot) -> bool {
         let Some(word) = self.0.get_mut(slot.index() / 64) else { return false };
@@ -29,15 +29,16 @@ impl Unused {
     }
 }
 
-/// The channel's list of cached lines, where its prefetcher keeps one.
-struct Noted {
+/// The channel's list of cached lines, kept for its prefetcher.
+struct LineList {
     channel: ChannelId,
     lines: CachedLines,
     columns_per_line: u32,
 }
 
-impl Noted {
-    /// Where a line lies in the channel; none for a copy of another channel's line.
+impl LineList {
+    /// Returns the row and the line number in the channel; none for a copy of another channel's
+    /// line.
     fn place(&self, map: &AddressMap, address: u64) -> Option<(BankRow, u32)> {
         let place = map.locate(address);
         let row = BankRow { bank: place.bank, row: place.row };
@@ -46,21 +47,21 @@ impl Noted {
     }
 }
 
-/// What a slice keeps of the lines that its channel prefetches.
+/// State of the lines that the channel has prefetched into a slice.
 #[derive(Default)]
 pub(super) struct Prefetched {
     unused: Unused,
-    noted: Option<Noted>,
+    noted: Option<LineList>,
     counts: PrefetchCounts,
 }
 
 impl Prefetched {
-    /// Keeps `lines`, the list of a channel of its lines that are cached here, up to date from now on.
+    /// Keeps `lines`, the channel's list of lines that are cached here, up to date.
     pub fn note_lines(&mut self, channel: ChannelId, lines: CachedLines, columns_per_line: u32) {
-        self.noted = Some(Noted { channel, lines, columns_per_line });
+        self.noted = Some(LineList { channel, lines, columns_per_line });
     }
 
-    /// The line of `address` replaces the one at `leaving`.
+    /// Updates the list: the line of `address` replaces the one at `leaving`.
     #[inline]
     pub fn note_replaced(&self, leaving: Option<u64>, address: u64, map: &AddressMap) {
         let Some(noted) = &self.noted else { return };
@@ -72,7 +73,7 @@ impl Prefetched {
         }
     }
 
-    /// Counts a prefetched line that has come, and what becomes of it in a cache of `lines` lines.
+    /// Counts an arrived prefetched line and its outcome in a cache of `lines` lines.
     pub fn count(&mut self, prefetch: &Prefetch, lines: usize) {
         self.counts.lines += 1;
         match prefetch {
@@ -83,18 +84,18 @@ impl Prefetched {
         }
     }
 
-    /// A request has hit the line in `slot`.
+    /// Records a hit of the line in `slot`.
     #[inline]
     pub fn use_line(&mut self, slot: Slot) {
         self.counts.used += u64::from(self.unused.clear(slot));
     }
 
-    /// Another line has replaced the one in `slot`.
+    /// Records the eviction of the line in `slot`.
     pub fn evict_line(&mut self, slot: Slot) {
         self.counts.evicted_unused += u64::from(self.unused.clear(slot));
     }
 
-    /// The run has ended: the lines that are marked were never used.
+    /// Counts the marked lines as unused, at the end of the run.
     pub fn end(&mut self) {
         self.counts.unused = self.unused.count();
     }

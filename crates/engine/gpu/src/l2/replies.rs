@@ -1,45 +1,48 @@
-//! Replies of a slice on their way to the network: hits in their latency, and the answers of fills.
+//! Replies of a slice: hits in their pipeline, and the replies of fills, on the way to the reply
+//! network.
 
 use super::answers::Answers;
 use super::delay::DelayLine;
 use crate::context::Context;
 use warpmem_machine::{L2, ReplyOrder};
-use warpmem_sim::{L2Clock, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks, Twins};
+use warpmem_sim::{
+    L2Clock, PeerSlices, PortId, RequestId, RequestKind, RequestTable, SliceId, Ticks,
+};
 
-/// The way back to the twin.
-struct ToTwin {
-    twins: Twins,
+/// The port for replies to the peer slice.
+struct ToPeer {
+    peers: PeerSlices,
     own: SliceId,
     port: PortId,
 }
 
 pub(super) struct Replies {
     port: PortId,
-    to_twin: Option<ToTwin>,
+    to_peer: Option<ToPeer>,
     /// L2 cycles from the tags to the reply port.
     latency: u32,
-    /// Ticks from a fill until its first answer enters the reply queue.
+    /// Ticks from a fill until its first reply enters the reply queue.
     fill_ticks: u64,
-    /// Ticks in the reply queue, at least.
+    /// Minimum time in the reply queue, ticks.
     queue_ticks: u64,
     order: ReplyOrder,
     /// Ticks in an L2 cycle.
     period: u64,
-    /// When the next reply may enter the network.
+    /// Earliest time of the next reply to the network.
     free: Ticks,
     /// Fills that are not answered in full.
     answers: Answers,
-    /// From the tags to the reply port.
+    /// Hits between the tags and the reply port.
     hits: DelayLine,
 }
 
 impl Replies {
-    /// `port` leads to the reply network.
+    /// `port`: to the reply network.
     pub fn new(config: &L2, port: PortId, clock: L2Clock) -> Replies {
         let fill = if config.enabled { config.fill_latency } else { 0 };
         Replies {
             port,
-            to_twin: None,
+            to_peer: None,
             latency: if config.enabled { config.latency } else { 0 },
             fill_ticks: u64::from(fill) * clock.period(),
             queue_ticks: u64::from(config.reply_latency) * clock.period(),
@@ -51,37 +54,37 @@ impl Replies {
         }
     }
 
-    /// What `own` answers its twin goes to this port.
-    pub fn share_with(&mut self, twins: Twins, own: SliceId, port: PortId) {
-        self.to_twin = Some(ToTwin { twins, own, port });
+    /// Sends replies of slice `own` to its peer through `port`.
+    pub fn connect_peer(&mut self, peers: PeerSlices, own: SliceId, port: PortId) {
+        self.to_peer = Some(ToPeer { peers, own, port });
     }
 
-    /// Where an answer goes.
+    /// Returns the port for the reply to a request.
     #[inline]
     fn port_of(&self, id: RequestId, ctx: &Context) -> PortId {
-        let Some(twin) = &self.to_twin else { return self.port };
+        let Some(peer) = &self.to_peer else { return self.port };
         let request = ctx.requests.get(id);
-        let is_twins =
-            request.kind == RequestKind::Invalidate || twin.twins.is_from_twin(request, twin.own);
-        if is_twins { twin.port } else { self.port }
+        let to_peer =
+            request.kind == RequestKind::Invalidate || peer.peers.is_from_peer(request, peer.own);
+        if to_peer { peer.port } else { self.port }
     }
 
-    /// Changes the latency of hits.
+    /// Sets the latency of hits, L2 cycles.
     pub fn set_latency(&mut self, latency: u32) {
         self.latency = latency;
     }
 
-    /// A request has hit: it is answered after the latency.
+    /// Replies to a hit after the latency.
     pub fn hit(&mut self, id: RequestId, now: Ticks) {
         self.hits.push(Ticks(now.0 + u64::from(self.latency) * self.period), id);
     }
 
-    /// A fill answers `first` and the requests linked to it, after its latency.
+    /// Replies to `first` and the requests linked to it after the fill latency.
     pub fn fill(&mut self, first: RequestId, now: Ticks) {
         self.answers.push(first, Ticks(now.0 + self.fill_ticks));
     }
 
-    /// Drops reads that the slice made for itself: they get no reply.
+    /// Drops the slice's own reads at the head, which get no reply.
     pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
         self.answers.skip_own_fetches(requests);
     }
@@ -91,28 +94,28 @@ impl Replies {
         self.answers.len()
     }
 
-    /// Whether a fill is not answered in full.
+    /// Returns whether a fill has unanswered requests.
     pub fn has_unanswered_fills(&self) -> bool {
         !self.answers.is_empty()
     }
 
-    /// Whether the latency has room for another hit.
+    /// Returns whether the hit pipeline has room.
     pub fn has_hit_room(&self) -> bool {
         self.hits.len() <= self.latency as usize
     }
 
-    /// Whether the port has room; where not, the slice is woken when it has.
+    /// Returns whether the port has room; if not, the slice is woken when it does.
     pub fn has_port_room(&self, ctx: &mut Context) -> bool {
         ctx.fabric.room_or_wake(self.port)
     }
 
-    /// Whether the port to the twin has room; where not, the slice is woken when it has.
-    pub fn has_twin_room(&self, ctx: &mut Context) -> bool {
-        self.to_twin.as_ref().is_some_and(|twin| ctx.fabric.room_or_wake(twin.port))
+    /// Returns whether the port to the peer has room; if not, the slice is woken when it does.
+    pub fn has_peer_room(&self, ctx: &mut Context) -> bool {
+        self.to_peer.as_ref().is_some_and(|peer| ctx.fabric.room_or_wake(peer.port))
     }
 
-    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
-    /// there is room for one, `l2.reply_order` decides.
+    /// Sends at most one reply of a fill and one due hit. `l2.reply_order` decides which goes first
+    /// when there is room for one.
     #[inline]
     pub fn send(&mut self, now: Ticks, ctx: &mut Context) {
         if self.hits.due() <= now || self.answers.due() <= now {
@@ -120,8 +123,9 @@ impl Replies {
         }
     }
 
-    /// Hands over a hit that has just been served and has no latency, where replies have one of their own
-    /// (GPGPU-Sim, memory_sub_partition::cache_cycle): before the answers of the fill of this cycle.
+    /// Sends a hit that was served in this cycle and has no latency, where replies have a latency
+    /// of their own (GPGPU-Sim, `memory_sub_partition::cache_cycle`): before the replies of this
+    /// cycle's fill.
     #[inline]
     pub fn send_served(&mut self, now: Ticks, ctx: &mut Context) {
         if self.queue_ticks > 0 && self.hits.due() <= now {
@@ -132,17 +136,17 @@ impl Replies {
     fn send_due(&mut self, now: Ticks, ctx: &mut Context) {
         match self.order {
             ReplyOrder::FillsFirst => {
-                self.send_answer(now, ctx);
+                self.send_fill_reply(now, ctx);
                 self.send_hit(now, ctx);
             }
             ReplyOrder::HitsFirst => {
                 self.send_hit(now, ctx);
-                self.send_answer(now, ctx);
+                self.send_fill_reply(now, ctx);
             }
         }
     }
 
-    fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
+    fn send_fill_reply(&mut self, now: Ticks, ctx: &mut Context) {
         let Some(id) = self.answers.next(now) else { return };
         let port = self.port_of(id, ctx);
         if ctx.fabric.room_or_wake(port) {
@@ -160,13 +164,13 @@ impl Replies {
         }
     }
 
-    /// Hands what the twin has answered to the network, which must have room.
+    /// Forwards a reply of the peer to the network, which must have room.
     pub fn pass_on(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         self.send_reply(id, self.port, now, ctx);
     }
 
-    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim,
-    /// gpgpu_sim::cycle).
+    /// Enqueues a reply. One reply per cycle leaves for the network (GPGPU-Sim,
+    /// `gpgpu_sim::cycle`).
     fn send_reply(&mut self, id: RequestId, port: PortId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
         let leaves = Ticks(now.0 + self.queue_ticks).max(self.free);
@@ -174,9 +178,9 @@ impl Replies {
         ctx.fabric.push(port, id, leaves);
     }
 
-    /// When a reply can leave. One that waits for room is woken by it.
+    /// Returns when a reply can leave. A reply without room is woken by the port.
     pub fn next_time(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        if self.to_twin.is_some() {
+        if self.to_peer.is_some() {
             return self.next_of_two_ports(now, ctx);
         }
         let due = self.hits.due().min(self.answers.due());
@@ -195,7 +199,7 @@ impl Replies {
         next
     }
 
-    /// Hits in their latency.
+    /// Returns the number of hits in the pipeline.
     pub fn hits(&self) -> usize {
         self.hits.len()
     }

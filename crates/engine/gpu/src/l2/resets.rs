@@ -1,14 +1,13 @@
-//! Resets of lines that are kept (`cudaCtxResetPersistingL2Cache`), which a program asks for between
-//! its kernels.
+//! Resets of `evict_last` lines (`cudaCtxResetPersistingL2Cache`) between kernels.
 
 use std::sync::Arc;
 
-/// The resets that have not reached a slice yet. One does with the first request of a kernel behind it.
+/// The pending resets of a slice. A reset takes effect with the first request of a later kernel.
 pub(super) struct Resets {
-    /// Of each reset, the first CTA behind it, ascending.
+    /// First CTA after each reset, ascending.
     first_ctas: Arc<[u32]>,
     passed: usize,
-    /// That of the next reset; `u32::MAX`, which is no CTA, if there is none.
+    /// First CTA after the next reset; `u32::MAX`, which is no CTA, if there is none.
     next: u32,
 }
 
@@ -18,9 +17,9 @@ impl Resets {
         Resets { first_ctas, passed: 0, next }
     }
 
-    /// Whether a request of this CTA comes with a reset.
+    /// Returns whether a request of this CTA triggers a reset.
     #[inline]
-    pub fn are_due(&mut self, cta: u32) -> bool {
+    pub fn is_due(&mut self, cta: u32) -> bool {
         let due = cta >= self.next && cta != u32::MAX;
         if due {
             self.pass(cta);
@@ -41,11 +40,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_comes_once_with_the_first_request_behind_it() {
+    fn a_reset_takes_effect_once_with_the_first_later_request() {
         let mut resets = Resets::new([4, 9, 12].into());
-        let due = [0, u32::MAX, 3, 5, 4, 20, 21, 8, u32::MAX].map(|cta| resets.are_due(cta));
+        let due = [0, u32::MAX, 3, 5, 4, 20, 21, 8, u32::MAX].map(|cta| resets.is_due(cta));
         let expected = [false, false, false, true, false, true, false, false, false];
         assert_eq!(due, expected);
-        assert!(!Resets::new([].into()).are_due(7));
+        assert!(!Resets::new([].into()).is_due(7));
     }
 }

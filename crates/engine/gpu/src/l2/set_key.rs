@@ -1,11 +1,11 @@
-//! By what number the set of a line is chosen.
+//! The number that selects the set of a line.
 
 use warpmem_machine::Machine;
 use warpmem_sim::Location;
 
-/// The number by which a line's set is chosen: its number among the lines of the slice, so that the
-/// bits that choose the slice do not leave sets unused.
-#[derive(Clone, Debug)]
+/// Numbers the lines of a slice consecutively, so that the bits that select the slice leave no set
+/// unused.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct SetKey {
     slice_shift: u32,
     bank_shift: u32,
@@ -25,7 +25,7 @@ impl SetKey {
         }
     }
 
-    /// That of the line at `place`.
+    /// Returns the number of the line at `place`.
     pub fn of(&self, place: Location) -> u64 {
         let bank_and_row = u64::from(place.row.0) << self.bank_shift | u64::from(place.bank.0);
         let line_in_row = u64::from(place.column >> self.bursts_per_line_shift);

@@ -1,6 +1,6 @@
-//! From a slice to its DRAM channel.
+//! The path from a slice to its DRAM channel.
 
-use super::path::{Item, MergePath};
+use super::merge_path::{Item, MergePath};
 use crate::context::Context;
 use crate::side::Sent;
 use std::collections::VecDeque;
@@ -11,22 +11,22 @@ use warpmem_sim::{
     L2Clock, L2Cycle, Needs, PortId, Request, RequestId, RequestKind, SliceId, Ticks,
 };
 
-/// Misses and dirty data on their way to the channel. They wait in the port to the channel, or,
-/// where the DRAM scheduler follows merges, in a [`MergePath`] before it.
+/// Misses and dirty data for the channel. They wait in the port to the channel; if the DRAM
+/// scheduler follows merges, in a [`MergePath`] in front of it.
 pub(super) struct ToDram {
     port: PortId,
-    /// The slice's own index.
+    /// Index of the slice.
     slice: SliceId,
     clock: L2Clock,
     path: Option<Box<MergePath>>,
     /// Without a cache: results of atomics that wait for an entry.
     results: VecDeque<RequestId>,
-    /// Entries behind the queue to DRAM, reserved for what one request sends down.
+    /// Entries behind the queue to DRAM, reserved for the requests of one lookup or fill.
     reserved: u32,
 }
 
 impl ToDram {
-    /// `port` leads to the channel; `clock` is the L2's.
+    /// `port`: to the channel. `clock`: of the L2.
     pub fn new(
         machine: &Machine,
         slice: SliceId,
@@ -44,13 +44,13 @@ impl ToDram {
         }
     }
 
-    /// Free entries for misses and dirty data.
+    /// Returns the free entries for misses and dirty data.
     pub fn room(&self, ctx: &Context) -> usize {
         let port = || ctx.fabric.room(self.port);
         self.path.as_ref().map_or_else(port, |path| path.room())
     }
 
-    /// Entries reserved for what a request at the tags or a fill sends down.
+    /// Returns the entries reserved for the requests of one lookup or fill.
     pub fn reserved(&self) -> usize {
         self.reserved as usize
     }
@@ -77,12 +77,12 @@ impl ToDram {
         self.send(id, now, ctx);
     }
 
-    /// The result of an atomic waits for an entry.
+    /// Holds the result of an atomic until there is an entry.
     pub fn hold_result(&mut self, data: RequestId) {
         self.results.push_back(data);
     }
 
-    /// Sends results of atomics as far as there is room, before requests from the network.
+    /// Sends the held results of atomics while there is room, ahead of requests from the network.
     pub fn send_results(&mut self, now: Ticks, ctx: &mut Context) {
         while let Some(&data) = self.results.front() {
             if self.room(ctx) == 0 {
@@ -94,35 +94,35 @@ impl ToDram {
         }
     }
 
-    /// Whether the DRAM scheduler follows merges.
+    /// Returns whether the DRAM scheduler follows merges.
     #[inline]
     pub fn follows_merges(&self) -> bool {
         self.path.is_some()
     }
 
-    /// A miss has opened an MSHR entry.
+    /// Records that a miss has opened an MSHR entry.
     pub fn opened(&mut self, entry: MshrEntry, id: RequestId, ctx: &Context) {
         if let Some(path) = &mut self.path {
             path.opened(entry, id, ctx.requests.stamps(id).created);
         }
     }
 
-    /// A request has merged into an MSHR entry; `same_sm`: another request of its SM waits there.
+    /// Records a merge into an MSHR entry. `same_sm`: another request of its SM is in the entry.
     pub fn merged(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, now: Ticks) {
         if let Some(path) = &mut self.path {
             path.joined(entry, same_sm, created, self.clock.cycle_of(now));
         }
     }
 
-    /// The data of an MSHR entry are back.
+    /// Ends the record of an MSHR entry whose data have arrived.
     pub fn forget_merges(&mut self, entry: MshrEntry, now: Ticks) {
         if let Some(path) = &mut self.path {
             path.closed(entry, self.clock.cycle_of(now));
         }
     }
 
-    /// Sends one item of the [`MergePath`] to DRAM: a miss, dirty data or a report of merges.
-    /// Whether it did.
+    /// Sends one item of the [`MergePath`]: a miss, dirty data or a report of merges. Returns
+    /// whether it did.
     pub fn send_one(
         &mut self,
         cache: &Controller,
@@ -158,13 +158,13 @@ impl ToDram {
         true
     }
 
-    /// Whether the [`MergePath`] has something to send and the port has room; where it has none,
-    /// the slice is woken when it has.
+    /// Returns whether the [`MergePath`] has an item and the port has room; without room, the slice
+    /// is woken when there is.
     pub fn can_send_one(&self, ctx: &mut Context) -> bool {
         self.path.as_ref().is_some_and(|path| !path.is_idle()) && ctx.fabric.room_or_wake(self.port)
     }
 
-    /// What was counted for the DRAM scheduler.
+    /// Returns the counters for the DRAM scheduler.
     pub fn counters(&self) -> impl Iterator<Item = Counter> {
         self.path.iter().flat_map(|path| path.counters())
     }
@@ -173,7 +173,7 @@ impl ToDram {
         self.results.is_empty() && self.path.as_ref().is_none_or(|path| path.is_idle())
     }
 
-    /// Requests that wait in the slice.
+    /// Returns the number of requests that wait in the slice.
     pub fn len(&self) -> usize {
         self.path.as_ref().map_or(0, |path| path.len()) + self.results.len()
     }

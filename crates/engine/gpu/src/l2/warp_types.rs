@@ -1,28 +1,26 @@
-//! What a slice does with the types of warps, where the DRAM scheduler asks for them
-//! (Ausavarungnirun et al., PACT 2015): which requests bypass the L2, and at which age lines enter
-//! their sets.
+//! Warp types in a slice, where the DRAM scheduler needs them (Ausavarungnirun et al., PACT 2015):
+//! the requests that bypass the L2, and the insertion position of lines.
 
 use crate::context::Context;
 use crate::side::WarpType;
 use warpmem_params::Counter;
 use warpmem_sim::{Insertion, L2Cycle, RequestId, RequestKind};
 
-/// What was counted.
 #[derive(Default)]
 pub(super) struct WarpCounts {
     passed_by: u64,
     inserted_oldest: u64,
-    /// Samples completed here, by the type that they gave.
+    /// Samples completed here, by resulting type.
     samples: [u64; WarpType::COUNT],
 }
 
 impl WarpCounts {
-    /// A sample has given this type.
+    /// Counts a sample that resulted in this type.
     pub fn sampled(&mut self, kind: WarpType) {
         self.samples[kind as usize] += 1;
     }
 
-    /// A read has missed a line.
+    /// Counts the miss of a read.
     pub fn inserted(&mut self, insertion: Insertion) {
         self.passed_by += u64::from(insertion == Insertion::Nowhere);
         self.inserted_oldest += u64::from(insertion == Insertion::Oldest);
@@ -43,8 +41,8 @@ impl WarpCounts {
     }
 }
 
-/// A request has arrived in L2 cycle `cycle`: it takes along the type of its warp as known now. An
-/// atomic never bypasses the cache, as it is carried out in a line.
+/// Marks a request that has arrived in L2 cycle `cycle` with the current type of its warp. An
+/// atomic never bypasses the cache, because it is carried out in a line.
 pub(super) fn mark(id: RequestId, cycle: L2Cycle, ctx: &mut Context) {
     let Some(warps) = &ctx.side.warps else { return };
     let request = ctx.requests.get_mut(id);

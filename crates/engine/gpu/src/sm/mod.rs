@@ -27,6 +27,7 @@ mod warp_sync;
 mod warps;
 
 use crate::context::Context;
+use crate::ports::DuplexPorts;
 use crate::results::{LoadRow, SmResult, WarpRow};
 pub use account::IdleCycles;
 use account::{Account, Stepped};
@@ -36,7 +37,6 @@ pub use code::Code;
 use code::Static;
 use fetch::Fetch;
 use issue_stage::IssueStage;
-pub use memory::MessagePorts;
 use memory::{Access, ClusterMember, MemoryPipeline, Occupancy};
 use pipeline::Pipeline;
 use residents::Residents;
@@ -108,7 +108,7 @@ impl Sm {
     }
 
     /// Connects the SM to the other SMs of its GPC.
-    pub fn with_messages(mut self, machine: &Machine, ports: MessagePorts) -> Sm {
+    pub fn with_messages(mut self, machine: &Machine, ports: DuplexPorts) -> Sm {
         self.memory.connect(machine, ports);
         self.sync.activate();
         self

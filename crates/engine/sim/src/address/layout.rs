@@ -1,8 +1,8 @@
-//! The key `dram.address.map`: which bits of an address select what.
+//! The key `dram.address.map`: the address bits of each field.
 //!
-//! There are three spellings: fields with their widths, a [`scheme`] that orders fields whose
-//! widths follow from the organisation, and the [`mask`] of GPGPU-Sim. All become the same groups
-//! of bits.
+//! It has three notations: fields with their widths, a [`scheme`] that orders fields whose widths
+//! follow from the organisation, and the [`mask`] of GPGPU-Sim. All parse to the same groups of
+//! bits.
 
 mod mask;
 mod refit;
@@ -13,7 +13,7 @@ use crate::hash::{IndexHash, MAX_INDEX_BITS};
 use std::fmt;
 use warpmem_params::{Invalid, power_of_two, rule};
 
-/// What a group of address bits selects.
+/// A field of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Channel,
@@ -22,8 +22,8 @@ pub enum Field {
     /// Stack of a pseudo channel.
     Stack,
     Row,
-    /// Bank within its group if the map has a group field; else bank within its stack, with the
-    /// group in the low bits.
+    /// Bank within its group if the map has a group field; otherwise bank within its stack, with
+    /// the group in the low bits.
     Bank,
     /// Bank group of a stack.
     Group,
@@ -44,7 +44,7 @@ impl Field {
         ("burst", Field::Burst),
     ];
 
-    /// Its name as a map spells it.
+    /// Returns its name in a map.
     pub fn name(self) -> &'static str {
         Field::NAMES[self as usize].0
     }
@@ -64,57 +64,56 @@ pub struct BitGroup {
     pub shift: u32,
 }
 
-/// Which address bits select which field. Every bit from bit 0 to the top of the highest group
-/// belongs to exactly one group, and every field has exactly the width that the DRAM organisation
-/// requires.
+/// The address bits of each field. Every bit from bit 0 to the top of the highest group belongs to
+/// exactly one group, and every field has exactly the width that the DRAM organisation requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Least significant first, from bit 0 up without a gap.
+    /// Least significant first, contiguous from bit 0.
     pub groups: Vec<BitGroup>,
-    /// Set where no group selects the channel: channels are interleaved every `1 << turns` bytes,
+    /// Set if no group selects the channel: channels are interleaved every `1 << interleave` bytes,
     /// and the groups describe the address within the channel.
-    pub turns: Option<u32>,
+    pub interleave: Option<u32>,
 }
 
 impl Layout {
-    /// Bits of `field` in all groups.
+    /// Returns the bits of `field` in all groups.
     pub fn bits_of(&self, field: Field) -> u32 {
         bits_of(&self.groups, field)
     }
 
-    /// Bits of all groups.
+    /// Returns the bits of all groups.
     pub fn bits(&self) -> u32 {
         end_of(&self.groups)
     }
 
-    /// Number of low address bits that vary within one row of one bank.
+    /// Returns the number of low address bits that vary within one row of one bank.
     pub fn bits_within_row(&self) -> u32 {
         let in_row = |g: &&BitGroup| matches!(g.field, Field::Column | Field::Burst);
         let bits: u32 = self.groups.iter().take_while(in_row).map(|g| g.bits).sum();
-        bits.min(self.turns.unwrap_or(bits))
+        bits.min(self.interleave.unwrap_or(bits))
     }
 }
 
-/// `field:bits` from the most significant group down.
+/// `field:bits`, most significant group first.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&spelt_out(&self.groups))
     }
 }
 
-/// Most address bits that a map may describe, channels included.
+/// Most address bits of a map, channels included.
 const MAX_BITS: u32 = 63;
-/// Most bits of a row's number, and of a column's.
+/// Most bits of a row number, and of a column number.
 const MAX_ROW_BITS: u32 = 32;
 const MAX_COLUMN_BITS: u32 = 16;
 
 const MAP: &str = "dram.address.map";
 const INTERLEAVE: &str = "dram.address.interleave_bytes";
 
-/// Adjacent bits of a field, not yet placed: field and width.
+/// Field and width of adjacent bits whose position is not determined yet.
 type Piece = (Field, u32);
 
-/// A map as it was parsed, before it is placed and checked.
+/// A parsed map, before it is placed and checked.
 struct Spelt {
     /// Most significant first.
     pieces: Vec<Piece>,
@@ -127,8 +126,8 @@ enum Channels {
     /// By a channel field.
     Field,
     /// By interleaving the channels every `1 << n` bytes.
-    Turns(u32),
-    /// The map does not say; `dram.address.interleave_bytes` does.
+    Interleaved(u32),
+    /// Not by the map, but by `dram.address.interleave_bytes`.
     Unsaid,
 }
 
@@ -138,7 +137,7 @@ struct Problem {
     valid: String,
 }
 
-/// The organisation of DRAM that an address map must match.
+/// The DRAM organisation that an address map must match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddressSpace {
     pub channels: u32,
@@ -157,7 +156,7 @@ pub struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// The layout that the address map describes, in whichever of the three notations.
+    /// Parses the address map, in any of the three notations.
     ///
     /// # Errors
     /// [`Invalid`] if the map cannot be parsed, if its fields do not have the widths of the
@@ -183,7 +182,7 @@ impl AddressSpace {
         Ok(layout)
     }
 
-    /// Checks that the low bank bits of a channel can select one of this many L2 slices.
+    /// Checks that the low bank bits of a channel can select one of `slices_per_channel` L2 slices.
     pub(super) fn check_slices(&self, slices_per_channel: u32) -> Result<(), Invalid> {
         let key = "l2.slices_per_channel";
         power_of_two(key, slices_per_channel)?;
@@ -198,7 +197,7 @@ impl AddressSpace {
         rule(slices <= 1 << most, "dram.channels", self.channels, valid)
     }
 
-    /// Checks that every field but the channel has the width that the organisation requires.
+    /// Checks that every field but the channel has the required width.
     fn check_widths(&self, groups: &[BitGroup]) -> Result<(), Invalid> {
         let map = &self.address.map;
         let spelt_out = spelt_out(groups);
@@ -222,12 +221,11 @@ impl AddressSpace {
         map_rule(columns <= MAX_COLUMN_BITS, valid)
     }
 
-    /// The layout with the channels added to `groups`; a power of two of channels becomes a field
-    /// of its own.
+    /// Adds the channels to `groups`; a power of two of channels becomes a field.
     fn with_channels(&self, groups: Vec<BitGroup>, channels: Channels) -> Result<Layout, Invalid> {
         let interleave = self.address.interleave_bytes;
         if channels != Channels::Unsaid {
-            let valid = "0, as `dram.address.map` says where the channel is";
+            let valid = "0, as `dram.address.map` has a channel field";
             rule(interleave == 0, INTERLEAVE, interleave, valid)?;
         }
         let at = match channels {
@@ -236,9 +234,9 @@ impl AddressSpace {
                 let valid = format!("2^{bits}, as `{MAP}` has {bits} channel bits");
                 let fits = self.channels.is_power_of_two() && self.channels.ilog2() == bits;
                 rule(fits, "dram.channels", self.channels, valid)?;
-                return Ok(Layout { groups, turns: None });
+                return Ok(Layout { groups, interleave: None });
             }
-            Channels::Turns(at) => at,
+            Channels::Interleaved(at) => at,
             Channels::Unsaid => {
                 let valid = format!("a power of two, as `{MAP}` has no channel field");
                 rule(interleave.is_power_of_two(), INTERLEAVE, interleave, valid)?;
@@ -246,27 +244,27 @@ impl AddressSpace {
             }
         };
         let (least, most) = (self.burst_bytes.ilog2(), end_of(&groups));
-        let valid = format!("turns of 2^{least} bytes, a column command, to 2^{most}, a channel");
+        let valid = format!("chunks of 2^{least} bytes (a column command) to 2^{most} (a channel)");
         let (key, value) = match channels {
             Channels::Unsaid => (INTERLEAVE, interleave.to_string()),
             _ => (MAP, format!("\"{}\"", self.address.map)),
         };
         rule((least..=most).contains(&at), key, &value, valid)?;
         if !self.channels.is_power_of_two() {
-            return Ok(Layout { groups, turns: Some(at) });
+            return Ok(Layout { groups, interleave: Some(at) });
         }
         let channel = Some((Field::Channel, self.channels.ilog2()));
         let pieces = below(&groups, at).chain(channel).chain(above(&groups, at));
-        Ok(Layout { groups: placed(pieces), turns: None })
+        Ok(Layout { groups: placed(pieces), interleave: None })
     }
 
     fn check_size(&self, layout: &Layout) -> Result<(), Invalid> {
-        let bits = layout.bits() + layout.turns.map_or(0, |_| self.channel_bits());
+        let bits = layout.bits() + layout.interleave.map_or(0, |_| self.channel_bits());
         let valid = format!("at most {MAX_BITS} bits, channels included, not {bits}");
         rule(bits <= MAX_BITS, MAP, &format!("\"{layout}\""), valid)
     }
 
-    /// The width that the organisation requires of every field but channel and row.
+    /// Returns the required width of every field but channel and row.
     fn wants(&self, has_group: bool) -> [Want; 6] {
         let want = |field, count: u32, why: String| Want { field, bits: count.ilog2(), why };
         let groups = if has_group { self.bank_groups } else { 1 };
@@ -295,17 +293,17 @@ impl AddressSpace {
         ]
     }
 
-    /// Address bits that the channels take, rounded up to a whole bit.
+    /// Returns the address bits of the channels, rounded up to a whole bit.
     fn channel_bits(&self) -> u32 {
         self.channels.next_power_of_two().ilog2()
     }
 }
 
-/// The width that the organisation requires of one field.
+/// The required width of a field.
 struct Want {
     field: Field,
     bits: u32,
-    /// The configuration key that this follows from, for the message.
+    /// The configuration key that requires it, for the message.
     why: String,
 }
 
@@ -336,8 +334,7 @@ fn not_a_piece(word: &str) -> Problem {
     }
 }
 
-/// Places pieces from bit 0 up, the least significant piece first; pieces without bits are left
-/// out.
+/// Places pieces from bit 0 up, least significant first; empty pieces are left out.
 fn placed(pieces: impl Iterator<Item = Piece>) -> Vec<BitGroup> {
     let mut shift = 0;
     let place = |(field, bits)| {
@@ -348,23 +345,23 @@ fn placed(pieces: impl Iterator<Item = Piece>) -> Vec<BitGroup> {
     pieces.filter(|&(_, bits)| bits > 0).map(place).collect()
 }
 
-/// The pieces of the groups below bit `at`, least significant first.
+/// Returns the pieces of the groups below bit `at`, least significant first.
 fn below(groups: &[BitGroup], at: u32) -> impl Iterator<Item = Piece> {
     groups.iter().map(move |g| (g.field, at.saturating_sub(g.shift).min(g.bits)))
 }
 
-/// The pieces of the groups from bit `at` up, least significant first.
+/// Returns the pieces of the groups from bit `at` up, least significant first.
 fn above(groups: &[BitGroup], at: u32) -> impl Iterator<Item = Piece> {
     groups.iter().map(move |g| (g.field, (g.shift + g.bits).saturating_sub(at).min(g.bits)))
 }
 
-/// The groups as a map spells them.
+/// Returns the groups in the notation of a map.
 fn spelt_out(groups: &[BitGroup]) -> String {
     let words = groups.iter().rev().map(|g| format!("{}:{}", g.field.name(), g.bits));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The first bit above all groups.
+/// Returns the first bit above all groups.
 fn end_of(groups: &[BitGroup]) -> u32 {
     groups.last().map_or(0, |g| g.shift + g.bits)
 }

@@ -1,21 +1,22 @@
-//! From an address to channel, slice, bank, row and column, and back.
+//! Translates an address to channel, slice, bank, row and column, and back.
 //!
-//! Within a channel a map permutes address bits; a hash XORs bits of some fields onto a field that
-//! it does not depend on, or rotates the channels by bits of the address within them. All can be
-//! undone, so every map is a bijection.
+//! Within a channel a map permutes address bits. A hash XORs bits of some fields onto a field that
+//! it does not depend on, or rotates the channels by bits of the address within them. Both are
+//! invertible, so every map is a bijection.
 
+use super::interleave::Interleave;
 use super::layout::{AddressSpace, Field, Layout};
-use super::turns::Turns;
 use crate::hash::{Hash, MAX_INDEX_BITS};
 use crate::{BankId, ChannelId, RowId, SliceId};
 use std::ops::RangeInclusive;
 use warpmem_params::Invalid;
 
-/// Where an address lies.
+/// Location of an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     pub channel: ChannelId,
-    /// The channel times the slices of a channel, plus the low bank bits after the partition hash.
+    /// Slice: the channel times the slices per channel, plus the low bank bits after the partition
+    /// hash.
     pub slice: SliceId,
     pub bank: BankId,
     pub row: RowId,
@@ -34,7 +35,7 @@ impl Location {
     };
 }
 
-/// A run of address bits that becomes a run of bits of the gathered fields.
+/// Adjacent address bits that become adjacent bits of the gathered fields.
 #[derive(Clone, Copy)]
 struct Segment {
     from: u32,
@@ -52,7 +53,7 @@ impl Segment {
     }
 }
 
-/// Where a field lies among the fields once they are gathered.
+/// Position of a field among the gathered fields.
 #[derive(Clone, Copy)]
 struct Slot {
     at: u32,
@@ -74,16 +75,16 @@ const DIGIT_BITS: u32 = 6;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
 /// A table from addresses within a channel to locations. Maps and hashes are linear over GF(2), so
-/// the location of an address is the XOR of the locations of its digits, a few bits each.
+/// the location of an address is the XOR of the locations of its digits of a few bits each.
 struct Lookup {
-    /// Low bits that no field depends on.
+    /// Low bits that select no field.
     skip: u32,
-    /// For each digit of the address, lowest first, the packed location of each of its values.
+    /// By digit of the address, lowest first, the packed location of each of its values.
     digits: Vec<[u128; DIGITS]>,
 }
 
 impl Lookup {
-    /// `image` gives the location of an address that has a single bit set.
+    /// `image` returns the location of an address with a single bit set.
     fn new(skip: u32, image: impl Fn(u64) -> Location) -> Lookup {
         let images: Vec<u128> = (skip..u64::BITS).map(|bit| pack(&image(1 << bit))).collect();
         let digits = images.chunks(DIGIT_BITS as usize).map(|images| {
@@ -110,7 +111,7 @@ impl Lookup {
     }
 }
 
-/// Packs a location into one number, so that XOR of the numbers is XOR of each field.
+/// Packs a location into one number, so that XOR of numbers is XOR of each field.
 fn pack(place: &Location) -> u128 {
     let Location { channel, slice, bank, row, column } = *place;
     let low = u64::from(channel.0) | u64::from(slice.0) << 16 | u64::from(bank.0) << 32;
@@ -133,7 +134,7 @@ fn unpack(place: u128) -> Location {
 /// The address map of a machine.
 pub struct AddressMap {
     layout: Layout,
-    turns: Option<Turns>,
+    interleave: Option<Interleave>,
     segments: Vec<Segment>,
     channel: Slot,
     row: Slot,
@@ -141,9 +142,9 @@ pub struct AddressMap {
     column: Slot,
     /// Number of low bank bits that select a slice of the channel.
     slice_bits: u32,
-    /// Hash of the address bits in `hashed` onto channel and slice.
+    /// Hash of the address bits `hashed` onto channel and slice.
     partition_hash: Option<Hash>,
-    /// The bits of the hash that are taken.
+    /// The bits of the hash in use.
     hash_mask: u16,
     hashed: RangeInclusive<u32>,
     /// Hash of the row onto the bank.
@@ -152,7 +153,7 @@ pub struct AddressMap {
 }
 
 impl AddressMap {
-    /// The map of `space` with this many L2 slices per channel.
+    /// Creates the map of `space` with `slices_per_channel` L2 slices per channel.
     ///
     /// # Errors
     /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]), or the number of slices or
@@ -164,18 +165,19 @@ impl AddressMap {
         let segments = segments(&layout);
         let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
         let index_bits = layout.bits_of(Field::Channel) + slice_bits;
-        // The bits of a slice are taken from a wide hash where it has none of a channel: a hash of one
-        // or two bits could follow from the channel's rotation, and half of the slices be unused.
-        let hash_bits = match layout.turns {
+        // A wide hash supplies the bits of the slice if there are none of the channel: a hash of
+        // one or two bits could follow from the rotation of the channels and leave half of the
+        // slices unused.
+        let hash_bits = match layout.interleave {
             Some(_) if slice_bits > 0 => MAX_INDEX_BITS,
             _ => index_bits,
         };
         let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
         let above = u64::BITS - scatter(&segments, index).leading_zeros();
         let mut map = AddressMap {
-            turns: layout
-                .turns
-                .map(|shift| Turns::new(shift, space.channels, space.address.partition_hash)),
+            interleave: layout
+                .interleave
+                .map(|shift| Interleave::new(shift, space.channels, space.address.partition_hash)),
             row: slot(&layout, &[Field::Row]),
             column: slot(&layout, &[Field::Column]),
             channel,
@@ -183,7 +185,7 @@ impl AddressMap {
             slice_bits,
             partition_hash: Hash::new(space.address.partition_hash, hash_bits),
             hash_mask: ((1u32 << index_bits) - 1) as u16,
-            hashed: space.address.hashed_bits(above, layout.turns.is_some())?,
+            hashed: space.address.hashed_bits(above, layout.interleave.is_some())?,
             bank_hash: Hash::new(space.address.bank_hash, space.banks.ilog2()),
             lookup: Lookup { skip: 0, digits: Vec::new() },
             segments,
@@ -193,19 +195,19 @@ impl AddressMap {
         Ok(map)
     }
 
-    /// The location of a byte address.
+    /// Returns the location of a byte address.
     #[inline]
     pub fn locate(&self, address: u64) -> Location {
-        let Some(turns) = &self.turns else { return self.lookup.place(address) };
-        let (turn, inner) = turns.split(address);
-        let channel = turns.channel(turn, inner);
+        let Some(interleave) = &self.interleave else { return self.lookup.place(address) };
+        let (position, inner) = interleave.split(address);
+        let channel = interleave.channel(position, inner);
         let place = self.lookup.place(inner);
         let slice = SliceId((channel << self.slice_bits) as u16 | place.slice.0);
         Location { channel: ChannelId(channel as u16), slice, ..place }
     }
 
-    /// The location of an address within the channel, computed from the map without the table. The
-    /// channel is set only where the map has a channel field.
+    /// Returns the location of an address within the channel, computed without the table. The
+    /// channel is set only if the map has a channel field.
     fn decode(&self, inner: u64) -> Location {
         let mut place = self.gather(0, inner);
         if self.partition_hash.is_some() {
@@ -218,22 +220,22 @@ impl AddressMap {
         place
     }
 
-    /// The location that a byte address would have without hashes.
+    /// Returns the location of a byte address before hashes.
     #[inline]
     pub fn unhashed(&self, address: u64) -> Location {
-        let (turn, inner) = self.within_channel(address);
-        self.gather(turn, inner)
+        let (position, inner) = self.within_channel(address);
+        self.gather(position, inner)
     }
 
-    /// The lowest address of a column command: the inverse of [`AddressMap::locate`]. The slice of
-    /// the location is ignored, and so are bits beyond the width of a field.
+    /// Returns the lowest address of a column command: the inverse of [`AddressMap::locate`].
+    /// Ignores the slice of the location, and bits beyond the width of a field.
     #[inline]
     pub fn address(&self, place: &Location) -> u64 {
         self.join(place, 0)
     }
 
-    /// The first byte of another column command of the row that holds `address`. Bits of `address`
-    /// above the layout are kept; `None` if the result would be beyond the last address.
+    /// Returns the first byte of another column command of the row that holds `address`. Bits of
+    /// `address` above the layout are kept; none if the result is beyond the last address.
     #[inline]
     pub fn beside(&self, address: u64, column: u16) -> Option<u64> {
         let (_, inner) = self.within_channel(address);
@@ -245,20 +247,20 @@ impl AddressMap {
         (found == Location { slice: found.slice, ..place }).then_some(beside)
     }
 
-    /// The first byte of a column command, with `above` as the bits above the layout.
+    /// Returns the first byte of a column command, with `above` as the bits above the layout.
     fn join(&self, place: &Location, above: u64) -> u64 {
         let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.0.into()));
         let place = Location { bank: BankId(place.bank.0 ^ row_hash), ..*place };
         let inner = above | self.bits(&Location { channel: ChannelId(0), ..place });
-        if let Some(turns) = &self.turns {
-            return turns.join(place.channel.0.into(), inner);
+        if let Some(interleave) = &self.interleave {
+            return interleave.join(place.channel.0.into(), inner);
         }
         let channel = ChannelId(place.channel.0 ^ self.hash(inner) >> self.slice_bits);
         inner | self.bits(&Location { channel, ..Location::default() })
     }
 
-    /// The address within a channel that selects this channel field, bank, row and column before
-    /// hashes.
+    /// Returns the address within a channel that selects this channel field, bank, row and column
+    /// before hashes.
     pub fn bits(&self, place: &Location) -> u64 {
         let fields = self.channel.put(place.channel.0.into())
             | self.bank.put(place.bank.0.into())
@@ -267,30 +269,30 @@ impl AddressMap {
         scatter(&self.segments, fields)
     }
 
-    /// The channel before the hash and the address within it where channels are interleaved by
-    /// bytes; else 0 and the address.
+    /// Returns the channel before the hash and the address within it if channels are interleaved by
+    /// bytes; otherwise 0 and the address.
     #[inline]
     pub fn within_channel(&self, address: u64) -> (u32, u64) {
-        self.turns.as_ref().map_or((0, address), |turns| turns.split(address))
+        self.interleave.as_ref().map_or((0, address), |interleave| interleave.split(address))
     }
 
-    /// Bytes in all channels. In an address beyond that, bits above the layout only enter the
+    /// Returns the bytes in all channels. Beyond that, address bits above the layout only enter the
     /// partition hash.
     pub fn capacity(&self) -> u64 {
-        self.turns.as_ref().map_or(1, Turns::count) << self.layout.bits()
+        self.interleave.as_ref().map_or(1, Interleave::count) << self.layout.bits()
     }
 
-    /// Which bits select which field, before hashes.
+    /// Returns the bits of each field, before hashes.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The address bits that enter the partition hash.
+    /// Returns the address bits that enter the partition hash.
     pub fn hashed(&self) -> RangeInclusive<u32> {
         self.hashed.clone()
     }
 
-    /// The partition hash of an address.
+    /// Returns the partition hash of an address.
     fn hash(&self, inner: u64) -> u16 {
         let Some(hash) = &self.partition_hash else { return 0 };
         let (first, last) = (self.hashed.start(), self.hashed.end());
@@ -298,9 +300,9 @@ impl AddressMap {
         hash.of(above) & self.hash_mask
     }
 
-    fn gather(&self, turn: u32, inner: u64) -> Location {
+    fn gather(&self, position: u32, inner: u64) -> Location {
         let fields = self.segments.iter().fold(0, |fields, s| fields | s.gather(inner));
-        let (channel, bank) = (turn | self.channel.get(fields), self.bank.get(fields));
+        let (channel, bank) = (position | self.channel.get(fields), self.bank.get(fields));
         let low_bank = bank & ((1 << self.slice_bits) - 1);
         Location {
             channel: ChannelId(channel as u16),
@@ -312,27 +314,29 @@ impl AddressMap {
     }
 }
 
-/// The fields of a channel's number and of a bank's within its channel, least significant first.
+/// The fields of the number of a channel, and of a bank within its channel, least significant
+/// first.
 const CHANNEL: [Field; 1] = [Field::Channel];
 const BANK: [Field; 4] = [Field::Group, Field::Bank, Field::Stack, Field::Pseudo];
 
-/// All fields in the order in which they are gathered, least significant first. Where a map has
-/// them in this order too, they are one segment.
+/// All fields in the order in which they are gathered, least significant first. A map with the same
+/// order is one segment.
 const ORDER: [Field; 8] =
     [Field::Burst, Field::Column, BANK[0], BANK[1], BANK[2], BANK[3], Field::Row, CHANNEL[0]];
 
-/// The lowest bit of a field among the gathered fields.
+/// Returns the lowest bit of a field among the gathered fields.
 fn start(layout: &Layout, field: Field) -> u32 {
     ORDER.iter().take_while(|&&other| other != field).map(|&other| layout.bits_of(other)).sum()
 }
 
-/// The slot of fields that follow each other.
+/// Returns the slot of consecutive fields.
 fn slot(layout: &Layout, fields: &[Field]) -> Slot {
     let bits: u32 = fields.iter().map(|&field| layout.bits_of(field)).sum();
     Slot { at: start(layout, fields[0]), mask: (1 << bits) - 1 }
 }
 
-/// How the groups move to the gathered fields; neighbours that stay neighbours form one segment.
+/// Returns the segments that move the groups to the gathered fields; adjacent groups that stay
+/// adjacent form one segment.
 fn segments(layout: &Layout) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::with_capacity(layout.groups.len());
     for (index, group) in layout.groups.iter().enumerate() {
@@ -347,7 +351,7 @@ fn segments(layout: &Layout) -> Vec<Segment> {
     segments
 }
 
-/// The address within a channel whose gathered fields are these.
+/// Returns the address within a channel that gathers to these fields.
 fn scatter(segments: &[Segment], fields: u64) -> u64 {
     segments.iter().fold(0, |inner, s| inner | s.scatter(fields))
 }
@@ -357,8 +361,8 @@ mod tests {
     use super::*;
     use crate::{Address, IndexHash};
 
-    /// One space with a channel field and hashes, and two with channels interleaved by bytes,
-    /// without and with a hash.
+    /// A space with a channel field and hashes, and two with channels interleaved by bytes, without
+    /// and with a hash.
     fn spaces() -> [AddressSpace; 3] {
         let hashed = Address {
             map: "row:13 bank:3 column:3 bank:1 channel:5 column:3 burst:5".to_owned(),
@@ -367,7 +371,7 @@ mod tests {
             bank_hash: IndexHash::Xor,
             partition_hash_bits: Vec::new(),
         };
-        let in_turns = Address {
+        let interleaved = Address {
             map: "row:12 bank:4 column:5 burst:6".to_owned(),
             interleave_bytes: 256,
             partition_hash: IndexHash::Linear,
@@ -384,25 +388,29 @@ mod tests {
             row_bytes: 2048,
             address: hashed,
         };
-        let six = AddressSpace { channels: 6, burst_bytes: 64, address: in_turns, ..space.clone() };
+        let six =
+            AddressSpace { channels: 6, burst_bytes: 64, address: interleaved, ..space.clone() };
         let mut rotated = six.clone();
         rotated.address.partition_hash = IndexHash::Xor;
         [space, six, rotated]
     }
 
     #[test]
-    fn looking_a_place_up_gives_what_the_map_says() {
+    fn the_lookup_table_agrees_with_the_map() {
         for space in spaces() {
             let map = AddressMap::new(&space, 2).unwrap();
             for bit in 0..u64::BITS {
                 for address in
                     [1 << bit, u64::MAX >> bit, 0x1234_5678_9abc_def0u64.rotate_left(bit)]
                 {
-                    let (turn, inner) = map.within_channel(address);
+                    let (position, inner) = map.within_channel(address);
                     let place = map.decode(inner);
-                    let turn = map.turns.as_ref().map_or(0, |turns| turns.channel(turn, inner));
-                    let slice = SliceId(place.slice.0 | (turn << map.slice_bits) as u16);
-                    let channel = ChannelId(place.channel.0 | turn as u16);
+                    let position = map
+                        .interleave
+                        .as_ref()
+                        .map_or(0, |interleave| interleave.channel(position, inner));
+                    let slice = SliceId(place.slice.0 | (position << map.slice_bits) as u16);
+                    let channel = ChannelId(place.channel.0 | position as u16);
                     let expected = Location { channel, slice, ..place };
                     assert_eq!(
                         map.locate(address),

@@ -1,8 +1,8 @@
-//! From a byte address to the channel, slice, bank, row and column that hold it.
+//! The address map: the channel, slice, bank, row and column of a byte address.
 
+mod interleave;
 mod layout;
 mod map;
-mod turns;
 
 use crate::IndexHash;
 use serde::Serialize;
@@ -34,9 +34,9 @@ section! {
 }
 
 impl Address {
-    /// The bits that the partition hash takes, where those from `above` up are above the bits that
-    /// it changes; `in_turns`: the number of channels is no power of two.
-    fn hashed_bits(&self, above: u32, in_turns: bool) -> Result<RangeInclusive<u32>, Invalid> {
+    /// Returns the bits that the partition hash takes. Bits from `above` up are above those that it
+    /// changes; `rotates`: the number of channels is not a power of two.
+    fn hashed_bits(&self, above: u32, rotates: bool) -> Result<RangeInclusive<u32>, Invalid> {
         let top = u64::BITS - 1;
         let (first, last) = match self.partition_hash_bits[..] {
             [] => return Ok(above..=top),
@@ -45,11 +45,11 @@ impl Address {
         };
         let valid = match self.partition_hash {
             IndexHash::Linear => "[], as `dram.address.partition_hash` is \"linear\"".to_owned(),
-            _ if in_turns => "[], as `dram.channels` is no power of two".to_owned(),
+            _ if rotates => "[], as `dram.channels` is no power of two".to_owned(),
             _ => format!("[], or the first and the last of some bits from {above} to {top}"),
         };
         let fits = self.partition_hash != IndexHash::Linear
-            && !in_turns
+            && !rotates
             && above <= first
             && first <= last
             && last <= top;

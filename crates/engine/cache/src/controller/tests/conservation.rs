@@ -1,5 +1,5 @@
-//! Whatever the rules: data of a store are dirty in the cache or were sent on, a failure changes
-//! nothing, and every access is counted once.
+//! Under all rules: data of a store are dirty in the cache or sent on, a failure changes nothing,
+//! and every access is counted once.
 
 use super::*;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn config() -> impl Strategy<Value = Cache> {
     ];
     let read_allocate = prop_oneof![Just(ReadAllocate::OnMiss), Just(ReadAllocate::OnFill)];
     (write, write_allocate, read_allocate).prop_map(|(write, write_allocate, read_allocate)| {
-        // Send-and-fetch fetches lines as a whole.
+        // Send-and-fetch fetches whole lines.
         let sends = write_allocate == WriteAllocate::SendAndFetch;
         let sector_bytes = if sends { LINE } else { SECTOR } as u32;
         let small = Cache { mshr_entries: 3, mshr_merges: 2, sector_bytes, ..cache(2) };
@@ -50,7 +50,7 @@ fn config() -> impl Strategy<Value = Cache> {
     })
 }
 
-/// A cache, and the sectors that are dirty in it, by their addresses.
+/// A cache, and the addresses of its dirty sectors.
 struct Model {
     it: Driven,
     sector_bytes: u64,
@@ -63,7 +63,7 @@ impl Model {
         address / self.sector_bytes * self.sector_bytes
     }
 
-    /// An evicted line takes exactly its dirty sectors along.
+    /// Checks that an evicted line reports exactly its dirty sectors.
     fn allocated(&mut self, allocated: Option<Allocation>) {
         let Some(Evicted { address, dirty }) = allocated.and_then(|allocated| allocated.evicted)
         else {
@@ -88,6 +88,7 @@ impl Model {
             Read::Hit(_) => {}
             Read::Pending(entry) => self.it.cache.join(entry, request, &mut self.it.requests),
             Read::Miss { miss, allocated, .. } => {
+                self.it.cache.count_read_miss(&miss);
                 self.allocated(allocated);
                 self.it.cache.open(miss, request, &mut self.it.requests);
             }
@@ -101,7 +102,7 @@ impl Model {
         self.allocated(write.allocated);
         let sector = self.sector(store.address);
         if !write.sent_on {
-            assert!(write.slot.is_some(), "its data are somewhere");
+            assert!(write.slot.is_some(), "the data have a line");
             self.dirty.insert(sector);
         }
         let request = test_request(&mut self.it.requests, store.address);
@@ -152,13 +153,13 @@ impl Model {
 
 proptest! {
     #[test]
-    fn no_store_is_lost_and_no_failure_leaves_a_trace(
+    fn no_store_is_lost_and_failures_change_nothing(
         config in config(),
         through_miss in prop_oneof![Just(ThroughMiss::Allocate), Just(ThroughMiss::Pass)],
         fetch_use in prop_oneof![Just(FetchUse::Join), Just(FetchUse::Fill)],
         steps in prop::collection::vec((0..LINES * 4, 0usize..4, action()), 0..200),
     ) {
-        // The known gap, which has a test of its own.
+        // A known gap with a test of its own.
         let loses = config.write == WritePolicy::WriteThrough
             && config.write_allocate == WriteAllocate::FetchOnWrite
             && through_miss == ThroughMiss::Pass;

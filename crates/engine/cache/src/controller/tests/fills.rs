@@ -1,9 +1,9 @@
-//! What fills and prefetched lines leave behind.
+//! Fills and prefetched lines.
 
 use super::*;
 
 #[test]
-fn a_fill_names_all_that_waited_in_order() {
+fn a_fill_returns_the_merged_requests_in_order() {
     let mut it = Driven::of(&cache(1));
     let first = test_request(&mut it.requests, 0);
     let Ok(Read::Miss { miss, .. }) = it.access(read(0)) else { panic!("the line is absent") };
@@ -17,7 +17,7 @@ fn a_fill_names_all_that_waited_in_order() {
 }
 
 #[test]
-fn a_fill_goes_into_the_line_that_its_miss_has_reserved() {
+fn a_fill_uses_the_line_reserved_by_its_miss() {
     let mut it = Driven::of(&cache(2));
     let Ok(Read::Miss { miss, allocated, .. }) = it.access(read(0)) else {
         panic!("the line is absent");
@@ -29,7 +29,7 @@ fn a_fill_goes_into_the_line_that_its_miss_has_reserved() {
     assert_eq!(fill.allocated, None);
 }
 
-/// One line, dirty, and a fill of another that has reserved none.
+/// A cache of one dirty line, and an outstanding miss of another line without a reservation.
 fn behind_a_dirty_line() -> Driven {
     let mut it = Driven::of(&Cache { read_allocate: ReadAllocate::OnFill, ..cache(1) });
     it.read(LINE);
@@ -38,7 +38,7 @@ fn behind_a_dirty_line() -> Driven {
 }
 
 #[test]
-fn a_fill_evicts_a_dirty_line_or_fails_and_can_be_tried_again() {
+fn a_fill_without_room_for_its_dirty_victim_can_be_retried() {
     let mut it = behind_a_dirty_line();
     it.room.queue = 0;
     assert_eq!(it.insert(LINE, Insertion::Newest), Err(ReservationFail::MissQueueFull));
@@ -50,7 +50,7 @@ fn a_fill_evicts_a_dirty_line_or_fails_and_can_be_tried_again() {
 }
 
 #[test]
-fn a_fill_of_nothing_answers_and_keeps_no_line() {
+fn fill_nothing_closes_the_entry_and_keeps_no_line() {
     let mut it = behind_a_dirty_line();
     let fill = it.cache.fill_nothing(LINE);
     assert_eq!((fill.slot, fill.allocated, fill.count), (None, None, 1));
@@ -58,7 +58,7 @@ fn a_fill_of_nothing_answers_and_keeps_no_line() {
 }
 
 #[test]
-fn an_atomic_that_waited_dirties_the_line_of_its_fill() {
+fn a_merged_atomic_dirties_the_filled_line() {
     let mut it = Driven::of(&cache(1));
     it.read_from(atomic(SECTOR));
     let slot = it.fill(SECTOR).slot.unwrap();
@@ -83,11 +83,11 @@ fn a_prefetched_line_disturbs_nothing() {
     it.read(3 * SECTOR);
     assert_eq!(prefetch(&mut it, 0, 8), Prefetch::Late);
     let reserved = Prefetch::Dropped(ReservationFail::LineAlloc);
-    assert_eq!(prefetch(&mut it, 1, 8), reserved, "the only line is");
+    assert_eq!(prefetch(&mut it, 1, 8), reserved, "the only line is reserved");
     it.fill(3 * SECTOR);
     assert_eq!(prefetch(&mut it, 0, 8), Prefetch::Redundant);
     it.put(store(0));
     let no_room = Prefetch::Dropped(ReservationFail::MissQueueFull);
-    assert_eq!(prefetch(&mut it, 1, 0), no_room, "for dirty data");
+    assert_eq!(prefetch(&mut it, 1, 0), no_room, "no room for dirty data");
     assert!(matches!(prefetch(&mut it, 1, 1), Prefetch::Inserted(_)));
 }

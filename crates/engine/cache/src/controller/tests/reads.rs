@@ -1,4 +1,4 @@
-//! What reads find, reserve and fail for.
+//! Reads: outcomes, reservations and failures.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn a_miss_under_on_fill_allocation_reserves_no_line() {
 }
 
 #[test]
-fn a_request_that_joins_is_a_use_of_its_line_unless_only_the_fill_is() {
+fn a_merge_renews_its_line_under_fetch_use_join() {
     for (fetch_use, young) in [(FetchUse::Join, 0), (FetchUse::Fill, 1)] {
         let config = Cache { read_allocate: ReadAllocate::OnFill, ..cache(2) };
         let mut it = Driven::new(&config, fetch_use, ThroughMiss::Pass);
@@ -46,7 +46,7 @@ fn a_request_that_joins_is_a_use_of_its_line_unless_only_the_fill_is() {
 }
 
 #[test]
-fn a_fill_is_a_use_of_its_line_where_requests_that_join_are_none() {
+fn a_fill_renews_its_line_under_fetch_use_fill() {
     for (fetch_use, young) in [(FetchUse::Join, 1), (FetchUse::Fill, 0)] {
         let config = Cache { read_allocate: ReadAllocate::OnFill, ..cache(2) };
         let mut it = Driven::new(&config, fetch_use, ThroughMiss::Pass);
@@ -56,7 +56,7 @@ fn a_fill_is_a_use_of_its_line_where_requests_that_join_are_none() {
 }
 
 #[test]
-fn each_shortage_has_its_name_and_changes_nothing() {
+fn every_failure_names_its_resource_and_changes_nothing() {
     let mut it = Driven::of(&Cache { mshr_entries: 1, mshr_merges: 1, ..cache(4) });
     it.room.queue = 0;
     assert_eq!(it.read(0), Found::Fail(ReservationFail::MissQueueFull));
@@ -70,7 +70,7 @@ fn each_shortage_has_its_name_and_changes_nothing() {
 }
 
 #[test]
-fn entries_that_are_held_after_their_fill_are_not_free() {
+fn held_mshr_entries_are_not_free() {
     let mut it = Driven::of(&Cache { mshr_entries: 2, ..cache(4) });
     it.read(0);
     it.room.held_mshrs = 1;
@@ -80,7 +80,7 @@ fn entries_that_are_held_after_their_fill_are_not_free() {
 }
 
 #[test]
-fn a_miss_needs_room_for_the_dirty_line_that_it_evicts_too() {
+fn a_miss_also_needs_room_for_its_dirty_victim() {
     let mut it = Driven::of(&cache(1));
     it.put(store(SECTOR));
     it.room.queue = 1;
@@ -93,7 +93,7 @@ fn a_miss_needs_room_for_the_dirty_line_that_it_evicts_too() {
 }
 
 #[test]
-fn a_line_inserted_as_the_oldest_is_the_next_to_be_replaced() {
+fn a_line_inserted_as_the_oldest_is_replaced_next() {
     for read_allocate in [ReadAllocate::OnMiss, ReadAllocate::OnFill] {
         let mut it = Driven::of(&Cache { read_allocate, ..cache(2) });
         it.bring(&[0]);
@@ -105,7 +105,7 @@ fn a_line_inserted_as_the_oldest_is_the_next_to_be_replaced() {
 }
 
 #[test]
-fn a_read_that_is_inserted_nowhere_takes_no_line_but_fills_one_that_is_there() {
+fn a_bypassing_read_allocates_no_line_but_fills_a_present_one() {
     let mut it = Driven::of(&cache(1));
     let nowhere = |address| ReadAccess { insertion: Insertion::Nowhere, ..read(address) };
     assert_eq!(it.read_from(nowhere(0)).0, Found::Miss);
@@ -122,7 +122,7 @@ fn a_read_that_is_inserted_nowhere_takes_no_line_but_fills_one_that_is_there() {
 }
 
 #[test]
-fn atomics_are_counted_beside_reads_and_dirty_what_they_hit() {
+fn atomics_count_as_reads_and_dirty_the_line_they_hit() {
     let mut it = Driven::of(&cache(1));
     for found in [Found::Miss, Found::Pending] {
         assert_eq!(it.read_from(atomic(0)).0, found);
@@ -144,7 +144,7 @@ fn an_atomic_that_bypasses_the_cache_drops_its_sector() {
 }
 
 #[test]
-fn the_set_is_chosen_by_the_key_of_its_user() {
+fn the_set_key_selects_the_set() {
     let config = Cache { ways: 1, size_bytes: 2 * LINE as u32, ..cache(1) };
     let mut it = Driven::of(&config);
     it.bring(&[0]);
@@ -155,14 +155,14 @@ fn the_set_is_chosen_by_the_key_of_its_user() {
 }
 
 #[test]
-fn a_read_leaves_entries_of_the_queue_free_unless_it_hits_and_a_store_takes_them() {
+fn the_read_reserve_binds_misses_but_not_hits_or_stores() {
     let mut it = Driven::of(&Cache { write: WritePolicy::WriteThrough, ..cache(2) });
     it.bring(&[0]);
     assert_eq!(it.read(LINE), Found::Miss);
     it.room = Room { queue: 2, held_mshrs: 0, read_reserve: 2 };
     let full = || Found::Fail(ReservationFail::MissQueueFull);
     assert_eq!(it.read(0), Found::Hit);
-    assert_eq!([it.read(LINE), it.read(2 * LINE)], [full(), full()], "it merges into none");
+    assert_eq!([it.read(LINE), it.read(2 * LINE)], [full(), full()], "it merges into no entry");
     assert!(it.write(store(2 * LINE)).is_ok());
     it.room.queue = 3;
     assert_eq!(it.read(LINE), Found::Pending);

@@ -1,4 +1,4 @@
-//! What stores leave in the cache, send on and fetch, policy by policy.
+//! Stores under each policy: data kept, sent on and fetched.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn driven(write: WritePolicy, write_allocate: WriteAllocate) -> Driven {
     Driven::of(&config(write, write_allocate))
 }
 
-/// As [`driven`], where stores that are sent on allocate.
+/// As [`driven`], but stores that are sent on allocate.
 fn allocating(write_allocate: WriteAllocate) -> Driven {
     let config = config(WritePolicy::WriteThrough, write_allocate);
     Driven::new(&config, FetchUse::Join, ThroughMiss::Allocate)
@@ -61,17 +61,17 @@ fn write_evict_drops_the_sector_and_sends_the_store_on() {
 }
 
 #[test]
-fn a_line_that_a_store_leaves_with_nothing_is_the_next_to_be_replaced() {
+fn a_line_without_sectors_is_replaced_next() {
     let mut it = driven(WritePolicy::WriteEvict, WriteAllocate::None);
     it.bring(&[0, LINE]);
     it.put(store(LINE));
     it.bring(&[2 * LINE]);
-    assert!(it.has(0), "the oldest has stayed");
+    assert!(it.has(0), "the oldest line is still present");
     assert_eq!(it.cache.counts.evictions, 0);
 }
 
 #[test]
-fn local_write_back_keeps_what_is_local_and_drops_the_rest() {
+fn local_write_back_keeps_local_stores_and_evicts_on_others() {
     let mut it = driven(WritePolicy::LocalWriteBack, WriteAllocate::None);
     it.bring(&[0, LINE]);
     it.room.queue = 0;
@@ -96,7 +96,7 @@ fn a_store_that_is_sent_on_needs_room_below() {
 }
 
 #[test]
-fn a_store_beside_what_is_there_misses_its_sector() {
+fn a_store_to_an_absent_sector_of_a_present_line_is_a_sector_miss() {
     let mut it = driven(WritePolicy::WriteBack, WriteAllocate::LazyFetch);
     for address in [0, SECTOR, SECTOR] {
         it.put(store(address));
@@ -106,7 +106,7 @@ fn a_store_beside_what_is_there_misses_its_sector() {
 }
 
 #[test]
-fn a_store_of_several_sectors_hits_if_all_are_there() {
+fn a_store_of_several_sectors_hits_if_all_are_present() {
     let mut it = driven(WritePolicy::WriteBack, WriteAllocate::LazyFetch);
     let two = WriteAccess { sectors: 0b101, ..store(SECTOR) };
     it.put(store(SECTOR));
@@ -117,24 +117,28 @@ fn a_store_of_several_sectors_hits_if_all_are_there() {
 }
 
 #[test]
-fn lazy_fetch_reads_a_sector_written_in_part_when_it_is_read() {
+fn lazy_fetch_fetches_a_partly_written_sector_when_it_is_read() {
     let mut it = driven(WritePolicy::WriteBack, WriteAllocate::LazyFetch);
     it.put(partial(0));
     assert_eq!(it.read(0), Found::Miss);
     it.fill(0);
     it.put(WriteAccess { bytes: 0xffff, ..store(SECTOR) });
     it.put(WriteAccess { bytes: 0xffff_0000, ..store(SECTOR) });
-    assert_eq!([it.read(0), it.read(SECTOR)], [Found::Hit, Found::Hit], "two halves are a whole");
+    assert_eq!(
+        [it.read(0), it.read(SECTOR)],
+        [Found::Hit, Found::Hit],
+        "two halves make a whole sector"
+    );
     assert_eq!(it.cache.counts.write_fetches, 0);
 }
 
 #[test]
-fn fetch_on_write_reads_once_what_a_store_does_not_cover() {
+fn fetch_on_write_fetches_a_partly_written_sector_once() {
     for read_allocate in [ReadAllocate::OnMiss, ReadAllocate::OnFill] {
         let config = config(WritePolicy::WriteBack, WriteAllocate::FetchOnWrite);
         let mut it = Driven::of(&Cache { read_allocate, ..config });
         let write = fetch(&mut it, partial(0));
-        assert!(write.slot.is_some() && !write.sent_on, "its data need the line at once");
+        assert!(write.slot.is_some() && !write.sent_on, "the data need the line now");
         it.put(partial(0));
         assert_eq!(it.read(0), Found::Pending);
         it.fill(0);
@@ -145,7 +149,7 @@ fn fetch_on_write_reads_once_what_a_store_does_not_cover() {
 }
 
 #[test]
-fn stores_that_are_sent_on_allocate_or_pass() {
+fn stores_that_are_sent_on_allocate_or_bypass() {
     for write_allocate in [WriteAllocate::LazyFetch, WriteAllocate::FetchOnWrite] {
         let mut it = allocating(write_allocate);
         let write = it.put(partial(0));
@@ -165,7 +169,7 @@ fn a_store_that_is_sent_on_bypasses_a_set_of_reserved_lines() {
     assert!(write.slot.is_none() && write.sent_on);
 }
 
-/// A known gap: the store is neither sent on nor dirty, so the next level never has its data.
+/// A known gap: the store is neither sent on nor dirty, so the next level never receives its data.
 #[test]
 fn a_store_that_is_sent_on_fetches_a_missing_sector_of_a_present_line_instead() {
     let mut it = driven(WritePolicy::WriteThrough, WriteAllocate::FetchOnWrite);
@@ -175,20 +179,20 @@ fn a_store_that_is_sent_on_fetches_a_missing_sector_of_a_present_line_instead() 
     it.fill(SECTOR);
     it.bring(&[LINE]);
     assert_eq!(it.read_from(read(2 * LINE)).1, Some(Evicted { address: 0, dirty: 0 }));
-    // Where such stores allocate, they are sent on, and nothing is fetched.
+    // With `ThroughMiss::Allocate` they are sent on, and nothing is fetched.
     let mut it = allocating(WriteAllocate::FetchOnWrite);
     it.bring(&[0]);
     assert!(it.put(partial(SECTOR)).sent_on);
 }
 
-/// One sector to a line.
+/// One sector per line.
 fn sends_and_fetches() -> Cache {
     let config = config(WritePolicy::WriteBack, WriteAllocate::SendAndFetch);
     Cache { sector_bytes: config.line_bytes, ..config }
 }
 
 #[test]
-fn send_and_fetch_sends_a_store_on_and_fetches_its_line_whatever_it_covers() {
+fn send_and_fetch_sends_every_missing_store_on_and_fetches_its_line() {
     let mut it = Driven::of(&sends_and_fetches());
     let write = fetch(&mut it, store(0));
     assert!(write.sent_on && write.slot.is_none() && !write.hit);
@@ -201,7 +205,7 @@ fn send_and_fetch_sends_a_store_on_and_fetches_its_line_whatever_it_covers() {
 }
 
 #[test]
-fn send_and_fetch_needs_room_for_both_and_for_a_dirty_line() {
+fn send_and_fetch_needs_room_for_the_store_the_fetch_and_a_dirty_victim() {
     let mut it = Driven::of(&Cache { mshr_merges: 1, ..sends_and_fetches() });
     it.room.queue = 1;
     assert_eq!(it.write(store(0)), Err(ReservationFail::MissQueueFull));

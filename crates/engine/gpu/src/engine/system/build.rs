@@ -63,10 +63,10 @@ impl System {
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
         let machine = unqueued.as_ref().unwrap_or(machine);
         let split = Split::new(machine, regions(schedulers, wanted, threads));
-        let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters(), split.clone());
+        let wiring = Wiring::new(machine, &needs, queue.entries_at_nodes(), split.clone());
         let mut units = Units::new(machine, &wiring, schedulers, ideal, &l2_resets)?;
         let networks = wiring.networks(machine, ideal)?;
-        let twin_links = wiring.twin_links(machine, ideal);
+        let peer_links = wiring.peer_links(machine, ideal);
         let sm_links = wiring.sm_links(machine, ideal);
         let mut regions = wiring.regions;
         let dispatcher_unit = machine.sm.count as usize;
@@ -103,7 +103,7 @@ impl System {
             parts,
             split,
             networks,
-            twin_links,
+            peer_links,
             sm_links,
             mshrs: SharedMshrs::default(),
             dispatcher,

@@ -1,35 +1,35 @@
-//! What is counted of a slice's queue, whatever the policy. Everything follows from what happens to
-//! requests: a cycle in which nothing does costs nothing.
+//! The counts of a slice's queue under any policy. They change only with events, so that cycles
+//! without one cost nothing.
 
 use super::class_of;
 use crate::results::{CRITICAL_CLASSES, QueueLength, QueueResult};
 use warpmem_sim::L2Cycle;
 
-/// The counts, and what they are in the middle of.
+/// The counts, and the state of the current intervals.
 #[derive(Default)]
 pub(in crate::l2) struct QueueAccount {
     result: QueueResult,
     wait_ticks: [u64; CRITICAL_CLASSES],
-    /// Cycle up to which the length of the queue has been counted.
+    /// Cycle up to which the queue length is counted.
     counted: L2Cycle,
-    /// A request that has arrived cannot enter since this cycle.
+    /// First cycle in which the current request was refused.
     refused_since: Option<L2Cycle>,
 }
 
 impl QueueAccount {
-    /// A request has come to stand before the queue; `waits`: another waits there or in it.
+    /// Counts a request that has arrived at the queue. `waits`: another waits before it or in it.
     pub fn arrived(&mut self, critical_field: u8, waits: bool) {
         self.result.arrivals[class_of(critical_field)] += 1;
         self.result.critical_fields.record(critical_field.into());
         self.result.waiting_arrivals += u64::from(waits);
     }
 
-    /// A request that has arrived cannot enter.
+    /// Records that the queue refused the request that has arrived.
     pub fn refused(&mut self, cycle: L2Cycle) {
         self.refused_since.get_or_insert(cycle);
     }
 
-    /// A request enters the queue, of this length before.
+    /// Records that a request enters the queue of `length` requests.
     pub fn entered(&mut self, cycle: L2Cycle, length: u32) {
         self.count_until(cycle, length);
         if let Some(since) = self.refused_since.take() {
@@ -37,9 +37,10 @@ impl QueueAccount {
         }
     }
 
-    /// A request leaves the queue, of this length before, `waited` ticks after it arrived.
+    /// Records that a request leaves the queue of `length` requests, `waited` ticks after its
+    /// arrival.
     pub fn served(&mut self, cycle: L2Cycle, length: u32, critical_field: u8, waited: u64) {
-        // It was in the queue in this cycle.
+        // The cycle of the service counts.
         self.count_until(cycle + 1, length);
         self.wait_ticks[class_of(critical_field)] += waited;
     }
@@ -49,8 +50,8 @@ impl QueueAccount {
         self.counted = cycle;
     }
 
-    /// What is counted of the queue's length by L2 cycle `cycle`, where it has this length since
-    /// something happened.
+    /// Returns the occupancy up to L2 cycle `cycle`, exclusive; `length` is the length since the
+    /// last event.
     pub fn length_until(&self, cycle: L2Cycle, length: u32) -> QueueLength {
         let mut counted = self.result.length;
         if length > 0 {
@@ -61,8 +62,8 @@ impl QueueAccount {
         counted
     }
 
-    /// The counts by L2 cycle `cycle`, where the queue has this length since something happened and
-    /// priorities have rotated so often. `period` is that of the L2's clock, in ticks.
+    /// Returns the counts up to L2 cycle `cycle`; `length` is the length since the last event,
+    /// `rotations` the number of priority rotations, `period` the ticks per L2 cycle.
     pub fn so_far(&self, cycle: L2Cycle, length: u32, rotations: u64, period: u64) -> QueueResult {
         let wait_cycles = self.wait_ticks.map(|ticks| ticks / period);
         let length = self.length_until(cycle, length);
@@ -75,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_is_counted_in_cycles_with_a_request_its_last_included() {
+    fn the_cycle_of_the_service_counts_as_occupied() {
         let mut account = QueueAccount::default();
-        // One from 3 to 5, one from 5 to 9, none until 20, one in 20 alone.
+        // One request in cycles 3 to 5, one in 5 to 9, none until 20, one in 20 only.
         account.entered(L2Cycle::new(3), 0);
         account.entered(L2Cycle::new(5), 1);
         account.served(L2Cycle::new(5), 2, 1, 0);
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_by_a_cycle_in_between_changes_nothing() {
+    fn reading_the_length_changes_nothing() {
         let mut account = QueueAccount::default();
         account.entered(L2Cycle::new(3), 0);
         account.entered(L2Cycle::new(5), 1);
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_of_the_class_of_the_field_in_whole_cycles() {
+    fn waits_are_counted_by_class_in_whole_cycles() {
         let mut account = QueueAccount::default();
         for (field, waited) in [(1, 10), (1, 15), (4, 7), (32, 100)] {
             account.arrived(field, field == 4);

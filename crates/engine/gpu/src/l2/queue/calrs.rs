@@ -37,7 +37,7 @@ pub(super) const ENTRY: QueueEntry = QueueEntry {
         let Options { emptied } = params.read();
         let queue = l2.queue as usize;
         INFO.fits(queue >= SUBQUEUES, "l2.queue", queue, || {
-            format!("from {SUBQUEUES}, a place for each subqueue")
+            format!("from {SUBQUEUES}, one entry per subqueue")
         })?;
         Ok(Box::new(Calrs::new(queue, emptied)) as _)
     },
@@ -51,10 +51,10 @@ struct Subqueue {
 struct Calrs {
     emptied: Emptied,
     subqueues: [Subqueue; SUBQUEUES],
-    /// The subqueue of priority 0, the highest; those after it have the next, round to the one
-    /// before it.
+    /// The subqueue of priority 0, the highest; the following ones, cyclically, have priorities 1,
+    /// 2, …
     first: usize,
-    /// The block signal: a request has found no room since priorities last rotated.
+    /// The block signal: a request was refused since the last rotation.
     blocked: bool,
     block_signals: u64,
     rotations: u64,
@@ -70,15 +70,15 @@ impl Calrs {
         Calrs { emptied, subqueues, first: 0, blocked: false, block_signals: 0, rotations: 0 }
     }
 
-    /// Subqueues from this priority down.
+    /// Iterates over the subqueues from this priority down.
     fn subqueues_from(&self, priority: usize) -> impl Iterator<Item = usize> {
         let first = self.first;
         (priority..SUBQUEUES).map(move |priority| (first + priority) % SUBQUEUES)
     }
 
-    /// The subqueue that a request enters: that of its priority, or the next below it that has
+    /// Returns the subqueue that a request enters: that of its priority, or the next lower one with
     /// room.
-    fn place_for(&self, request: &Request) -> Option<usize> {
+    fn entry_for(&self, request: &Request) -> Option<usize> {
         if self.blocked {
             return None;
         }
@@ -88,7 +88,7 @@ impl Calrs {
         })
     }
 
-    /// The subqueue that is served next.
+    /// Returns the subqueue that is served next.
     fn served_next(&self) -> Option<usize> {
         self.subqueues_from(0).find(|&at| !self.subqueues[at].waiting.is_empty())
     }
@@ -100,12 +100,12 @@ impl L2Queue for Calrs {
     }
 
     fn accepts(&self, request: &Request) -> bool {
-        self.place_for(request).is_some()
+        self.entry_for(request).is_some()
     }
 
     fn push(&mut self, id: RequestId, request: &Request) {
-        let place = self.place_for(request).expect("the request was accepted");
-        self.subqueues[place].waiting.push_back(id);
+        let entry = self.entry_for(request).expect("the request was accepted");
+        self.subqueues[entry].waiting.push_back(id);
     }
 
     fn refused(&mut self) {
@@ -151,12 +151,12 @@ impl L2Queue for Calrs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Rig;
+    use super::super::tests::QueueBench;
     use super::*;
 
-    fn offer_all(rig: &mut Rig, fields: &[u8]) {
+    fn offer_all(bench: &mut QueueBench, fields: &[u8]) {
         for &field in fields {
-            assert!(rig.offer(field), "{field}");
+            assert!(bench.offer(field), "{field}");
         }
     }
 
@@ -167,130 +167,134 @@ mod tests {
     }
 
     #[test]
-    fn the_most_critical_go_first_and_the_oldest_of_these() {
-        let mut rig = Rig::new("calrs", &["l2.queue=128"]);
-        offer_all(&mut rig, &[32, 1, 4, 2, 9, 1, 3, 8, 5]);
-        let order: Vec<u32> = (0..9).filter_map(|_| rig.serve()).collect();
-        let fields: Vec<u8> = order.iter().map(|&id| rig.field(id)).collect();
+    fn the_most_critical_are_served_first_then_the_oldest() {
+        let mut bench = QueueBench::new("calrs", &["l2.queue=128"]);
+        offer_all(&mut bench, &[32, 1, 4, 2, 9, 1, 3, 8, 5]);
+        let order: Vec<u32> = (0..9).filter_map(|_| bench.serve()).collect();
+        let fields: Vec<u8> = order.iter().map(|&id| bench.field(id)).collect();
         assert_eq!(fields, [1, 1, 2, 4, 3, 8, 5, 32, 9]);
         assert_eq!(order, [1, 5, 3, 2, 6, 7, 8, 0, 4]);
     }
 
     #[test]
-    fn what_finds_its_subqueue_full_waits_in_the_next_below_never_above() {
-        // Two places in each subqueue.
-        let mut rig = Rig::new("calrs", &["l2.queue=10"]);
-        offer_all(&mut rig, &[1, 1, 1, 2, 2, 3]);
+    fn a_full_subqueue_overflows_to_the_next_lower_priority() {
+        // Two entries per subqueue.
+        let mut bench = QueueBench::new("calrs", &["l2.queue=10"]);
+        offer_all(&mut bench, &[1, 1, 1, 2, 2, 3]);
         // Subqueues: 1 1 | 1 2 | 2 3 | - | -.
-        offer_all(&mut rig, &[9, 9]);
-        assert_eq!(rig.serve_fields(8), [1, 1, 1, 2, 2, 3, 9, 9]);
-        offer_all(&mut rig, &[9, 9]);
-        assert!(!rig.offer(32), "four subqueues of higher priority are empty");
+        offer_all(&mut bench, &[9, 9]);
+        assert_eq!(bench.serve_fields(8), [1, 1, 1, 2, 2, 3, 9, 9]);
+        offer_all(&mut bench, &[9, 9]);
+        assert!(!bench.offer(32), "four subqueues of higher priority are empty");
     }
 
     #[test]
-    fn priorities_rotate_when_the_subqueue_served_is_empty() {
-        let mut rig = Rig::new("calrs", &["l2.queue=128"]);
-        offer_all(&mut rig, &[1, 1, 2, 2, 5]);
-        assert_eq!(rig.serve_fields(1), [1]);
-        assert_eq!(rig.counter("rotations"), 0, "one more waits there");
-        assert_eq!(rig.serve_fields(1), [1]);
-        assert_eq!(rig.counter("rotations"), 1);
-        // Subqueue 1, with the two of field 2, has priority 0 now: a new request of field 1 goes
-        // behind them, and one of field 9 into subqueue 0, the lowest, behind the one of field 5.
-        offer_all(&mut rig, &[1, 9]);
-        assert_eq!(rig.serve_fields(3), [2, 2, 1]);
-        assert_eq!(rig.counter("rotations"), 2);
-        // Subqueue 2 has priority 0, 3 has 1: the one of field 5 goes before a newer one of field
-        // 4, that of priority 2.
-        offer_all(&mut rig, &[4]);
-        assert_eq!(rig.serve_fields(3), [5, 4, 9]);
-        assert_eq!(rig.counter("rotations"), 5);
+    fn priorities_rotate_when_the_served_subqueue_is_empty() {
+        let mut bench = QueueBench::new("calrs", &["l2.queue=128"]);
+        offer_all(&mut bench, &[1, 1, 2, 2, 5]);
+        assert_eq!(bench.serve_fields(1), [1]);
+        assert_eq!(bench.counter("rotations"), 0, "one more waits there");
+        assert_eq!(bench.serve_fields(1), [1]);
+        assert_eq!(bench.counter("rotations"), 1);
+        // Subqueue 1, with two requests of field 2, has priority 0: a new request of field 1 enters
+        // it behind them, and one of field 9 enters subqueue 0, the lowest, behind the request of
+        // field 5.
+        offer_all(&mut bench, &[1, 9]);
+        assert_eq!(bench.serve_fields(3), [2, 2, 1]);
+        assert_eq!(bench.counter("rotations"), 2);
+        // Subqueue 2 has priority 0 and 3 has 1: the request of field 5 precedes a newer one of
+        // field 4, which has priority 2.
+        offer_all(&mut bench, &[4]);
+        assert_eq!(bench.serve_fields(3), [5, 4, 9]);
+        assert_eq!(bench.counter("rotations"), 5);
     }
 
     #[test]
-    fn by_the_text_they_rotate_when_the_subqueue_of_priority_0_is_empty() {
-        let mut rig = Rig::new("calrs(emptied=highest)", &["l2.queue=128"]);
-        offer_all(&mut rig, &[2, 2, 2]);
-        assert_eq!(rig.serve_fields(1), [2]);
-        assert_eq!(rig.counter("rotations"), 1, "nothing of field 1 waits");
-        assert_eq!(rig.serve_fields(1), [2]);
-        assert_eq!(rig.counter("rotations"), 1, "the last waits in what is priority 0 now");
+    fn with_emptied_highest_priorities_rotate_when_priority_0_is_empty() {
+        let mut bench = QueueBench::new("calrs(emptied=highest)", &["l2.queue=128"]);
+        offer_all(&mut bench, &[2, 2, 2]);
+        assert_eq!(bench.serve_fields(1), [2]);
+        assert_eq!(bench.counter("rotations"), 1, "nothing of field 1 waits");
+        assert_eq!(bench.serve_fields(1), [2]);
+        assert_eq!(bench.counter("rotations"), 1, "the last waits in what is priority 0 now");
         // Field 2 is priority 1: subqueue 2.
-        offer_all(&mut rig, &[2]);
-        assert_eq!(rig.serve_fields(2), [2, 2]);
-        assert_eq!(rig.counter("rotations"), 3);
+        offer_all(&mut bench, &[2]);
+        assert_eq!(bench.serve_fields(2), [2, 2]);
+        assert_eq!(bench.counter("rotations"), 3);
     }
 
     #[test]
-    fn the_block_signal_stands_until_priorities_rotate() {
-        // A place in each subqueue, two in the last.
-        let mut rig = Rig::new("calrs", &["l2.queue=6"]);
-        offer_all(&mut rig, &[9, 9, 1, 2]);
-        assert!(!rig.queue.is_blocked());
-        assert!(!rig.offer(32), "no room at its priority, and none below");
-        assert!(!rig.offer(32));
-        assert!(rig.queue.is_blocked());
-        assert_eq!(rig.counter("block_signals"), 1);
-        assert!(!rig.offer(3), "its subqueue has room, but nothing enters");
-        assert_eq!(rig.serve_fields(1), [1]);
-        assert!(!rig.queue.is_blocked(), "the subqueue served is empty");
-        assert!(rig.offer(32), "subqueue 0 has the lowest priority now");
+    fn the_block_signal_lasts_until_priorities_rotate() {
+        // One entry per subqueue, two in the last.
+        let mut bench = QueueBench::new("calrs", &["l2.queue=6"]);
+        offer_all(&mut bench, &[9, 9, 1, 2]);
+        assert!(!bench.queue.is_blocked());
+        assert!(!bench.offer(32), "no room at its priority, and none below");
+        assert!(!bench.offer(32));
+        assert!(bench.queue.is_blocked());
+        assert_eq!(bench.counter("block_signals"), 1);
+        assert!(!bench.offer(3), "its subqueue has room, but nothing enters");
+        assert_eq!(bench.serve_fields(1), [1]);
+        assert!(!bench.queue.is_blocked(), "the subqueue served is empty");
+        assert!(bench.offer(32), "subqueue 0 has the lowest priority now");
     }
 
     #[test]
     fn room_alone_does_not_lift_the_block_signal() {
-        let mut rig = Rig::new("calrs", &["l2.queue=10"]);
-        offer_all(&mut rig, &[9, 9]);
-        assert!(!rig.offer(9));
-        assert_eq!(rig.serve_fields(1), [9]);
-        assert!(rig.queue.is_blocked() && !rig.offer(9), "one more waits in the subqueue served");
-        assert_eq!(rig.serve_fields(1), [9]);
-        assert!(!rig.queue.is_blocked());
-        assert_eq!(rig.counter("block_signals"), 1);
+        let mut bench = QueueBench::new("calrs", &["l2.queue=10"]);
+        offer_all(&mut bench, &[9, 9]);
+        assert!(!bench.offer(9));
+        assert_eq!(bench.serve_fields(1), [9]);
+        assert!(
+            bench.queue.is_blocked() && !bench.offer(9),
+            "one more waits in the subqueue served"
+        );
+        assert_eq!(bench.serve_fields(1), [9]);
+        assert!(!bench.queue.is_blocked());
+        assert_eq!(bench.counter("block_signals"), 1);
     }
 
     #[test]
-    fn a_block_ends_by_the_text_too_though_nothing_of_priority_0_ever_came() {
-        let mut rig = Rig::new("calrs(emptied=highest)", &["l2.queue=5"]);
-        assert!(rig.offer(32) && !rig.offer(32));
-        assert_eq!(rig.serve_fields(1), [32]);
-        assert!(rig.offer(32));
+    fn with_emptied_highest_a_block_ends_without_requests_of_priority_0() {
+        let mut bench = QueueBench::new("calrs(emptied=highest)", &["l2.queue=5"]);
+        assert!(bench.offer(32) && !bench.offer(32));
+        assert_eq!(bench.serve_fields(1), [32]);
+        assert!(bench.offer(32));
     }
 
     #[test]
-    fn nothing_waits_for_ever_where_subqueues_become_empty() {
-        let mut rig = Rig::new("calrs", &["l2.queue=128"]);
-        offer_all(&mut rig, &[32]);
-        // Two of field 1 come whenever both before are served.
+    fn no_request_starves_while_subqueues_become_empty() {
+        let mut bench = QueueBench::new("calrs", &["l2.queue=128"]);
+        offer_all(&mut bench, &[32]);
+        // Two requests of field 1 arrive whenever the previous two are served.
         let services = (0..100).find(|turn| {
             if turn % 2 == 0 {
-                offer_all(&mut rig, &[1, 1]);
+                offer_all(&mut bench, &[1, 1]);
             }
-            rig.serve_fields(1) == [32]
+            bench.serve_fields(1) == [32]
         });
         // Its subqueue has priority 0 after four rotations, of two services each.
         assert_eq!(services, Some(8));
     }
 
     #[test]
-    fn five_rotations_serve_all_that_waited() {
-        let mut rig = Rig::new("calrs", &["l2.queue=20"]);
-        offer_all(&mut rig, &[32, 9, 5, 3, 2, 1, 6, 4]);
+    fn five_rotations_serve_every_waiting_request() {
+        let mut bench = QueueBench::new("calrs", &["l2.queue=20"]);
+        offer_all(&mut bench, &[32, 9, 5, 3, 2, 1, 6, 4]);
         let mut left: Vec<u32> = (0..8).collect();
-        while rig.counter("rotations") < 5 {
-            let served = rig.serve().unwrap();
+        while bench.counter("rotations") < 5 {
+            let served = bench.serve().unwrap();
             left.retain(|&id| id != served);
-            // Most critical ones come for ever, but not so many that a subqueue is never empty.
+            // The most critical requests never stop, but their subqueue is sometimes empty.
             if served.is_multiple_of(3) {
-                offer_all(&mut rig, &[1]);
+                offer_all(&mut bench, &[1]);
             }
         }
         assert_eq!(left, [0u32; 0]);
     }
 
     #[test]
-    fn refuses_a_queue_that_leaves_a_subqueue_without_a_place() {
+    fn a_queue_smaller_than_the_subqueues_is_refused() {
         let machine = warpmem_testing::machine(&["l2.queue=4"]);
         let error = super::super::L2_QUEUES.build("calrs", &machine.l2).err().unwrap();
         assert!(error.to_string().contains("`l2.queue` = 4"), "{error}");

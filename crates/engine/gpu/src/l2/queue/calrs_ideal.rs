@@ -1,4 +1,4 @@
-//! CaLRS without the limits of hardware: a subqueue for each Critical Field, as long as need be.
+//! CaLRS without hardware limits: one unbounded subqueue per Critical Field.
 
 use super::{L2Queue, QueueEntry};
 use crate::side::CriticalFields;
@@ -20,9 +20,9 @@ const FIELDS: usize = CriticalFields::MOST as usize;
 
 #[derive(Default)]
 struct CalrsIdeal {
-    /// By Critical Field, less one.
+    /// By Critical Field, minus one.
     subqueues: [VecDeque<RequestId>; FIELDS],
-    /// Subqueues in which something waits, one bit each.
+    /// Non-empty subqueues, one bit each.
     occupied: u32,
     len: usize,
 }
@@ -65,31 +65,31 @@ impl L2Queue for CalrsIdeal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Rig;
+    use super::super::tests::QueueBench;
 
     #[test]
-    fn the_lowest_field_goes_first_and_the_oldest_of_these() {
-        let mut rig = Rig::new("calrs-ideal", &[]);
-        [32, 4, 31, 3, 1, 4, 1].into_iter().for_each(|field| assert!(rig.offer(field)));
-        let order: Vec<u32> = (0..7).filter_map(|_| rig.serve()).collect();
+    fn the_lowest_field_is_served_first_then_the_oldest() {
+        let mut bench = QueueBench::new("calrs-ideal", &[]);
+        [32, 4, 31, 3, 1, 4, 1].into_iter().for_each(|field| assert!(bench.offer(field)));
+        let order: Vec<u32> = (0..7).filter_map(|_| bench.serve()).collect();
         assert_eq!(order, [4, 6, 3, 1, 5, 2, 0]);
     }
 
     #[test]
-    fn there_is_room_for_any_number() {
-        let mut rig = Rig::new("calrs-ideal", &["l2.queue=1"]);
-        assert!((0..10_000).all(|_| rig.offer(1)));
-        assert_eq!(rig.queue.len(), 10_000);
+    fn the_queue_is_unbounded() {
+        let mut bench = QueueBench::new("calrs-ideal", &["l2.queue=1"]);
+        assert!((0..10_000).all(|_| bench.offer(1)));
+        assert_eq!(bench.queue.len(), 10_000);
     }
 
     #[test]
-    fn a_request_waits_while_more_critical_ones_come_and_no_longer() {
-        let mut rig = Rig::new("calrs-ideal", &[]);
-        assert!(rig.offer(32));
+    fn a_request_waits_while_more_critical_ones_arrive() {
+        let mut bench = QueueBench::new("calrs-ideal", &[]);
+        assert!(bench.offer(32));
         for _ in 0..1000 {
-            assert!(rig.offer(31));
-            assert_eq!(rig.serve_fields(1), [31]);
+            assert!(bench.offer(31));
+            assert_eq!(bench.serve_fields(1), [31]);
         }
-        assert_eq!(rig.serve(), Some(0));
+        assert_eq!(bench.serve(), Some(0));
     }
 }

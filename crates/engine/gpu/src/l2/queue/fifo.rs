@@ -57,7 +57,7 @@ mod tests {
     use warpmem_sim::{RequestTable, test_request};
 
     #[test]
-    fn serves_in_order_of_arrival_up_to_its_capacity() {
+    fn requests_are_served_in_order_of_arrival_up_to_the_capacity() {
         let mut requests = RequestTable::default();
         let mut fifo = Fifo { capacity: 2, waiting: VecDeque::new() };
         let ids: Vec<RequestId> = (0..3).map(|n| test_request(&mut requests, n * 128)).collect();

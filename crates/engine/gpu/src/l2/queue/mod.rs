@@ -1,4 +1,4 @@
-//! Request queues of a slice: in which order waiting requests reach the tags.
+//! Request queues of a slice: the order in which waiting requests reach the tags.
 
 mod account;
 mod calrs;
@@ -13,59 +13,61 @@ use warpmem_machine::{L2, Machine};
 use warpmem_params::{Counter, Entry, Registry};
 use warpmem_sim::{Request, RequestId};
 
-/// The requests that wait for the tags of one slice. Those that arrive know the Critical Field of
-/// their instruction ([`Request::critical_field`]).
+/// The requests that wait for the tags of a slice. Every request has the Critical Field of its
+/// instruction ([`Request::critical_field`]).
 pub trait L2Queue: Send {
-    /// Most requests that wait here.
+    /// Returns the capacity in requests.
     fn capacity(&self) -> u32;
 
-    /// Whether this request may enter. A request that may not enter may later only if another has left.
+    /// Returns whether this request may enter. A refused request stays refused until another has
+    /// left.
     fn accepts(&self, request: &Request) -> bool;
 
     /// Adds a request that was accepted.
     fn push(&mut self, id: RequestId, request: &Request);
 
-    /// A request that has arrived was not accepted; it will be offered again, and others wait
+    /// Called when the arriving request was refused. It is offered again, and later requests wait
     /// behind it. Called in every step of the slice, so a second call must change nothing.
     fn refused(&mut self) {}
 
-    /// Whether the slice takes nothing from the network, whatever room there is. Asked while a
-    /// request is refused.
+    /// Returns whether the slice must accept nothing from the network, whatever the room. Called
+    /// while a request is refused.
     fn is_blocked(&self) -> bool {
         false
     }
 
-    /// The request that reaches the tags next. Stays the same until [`L2Queue::pop`] or a push.
+    /// Returns the next request for the tags. The result may change only with [`L2Queue::pop`] or a
+    /// push.
     fn next(&self) -> Option<RequestId>;
 
-    /// Removes the request that [`L2Queue::next`] named.
+    /// Removes the request from [`L2Queue::next`].
     fn pop(&mut self);
 
-    /// Requests waiting.
+    /// Returns the number of waiting requests.
     fn len(&self) -> usize;
 
-    /// Whether none waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether requests wait before the tags. If none do, none is on its way there either: see
-    /// [`without_delay_before_tags`].
+    /// Returns whether requests wait before the tags. If not, none is in flight to the tags either:
+    /// see [`without_delay_before_tags`].
     fn holds_requests(&self) -> bool {
         true
     }
 
-    /// Queue entries at each cluster of SMs (`network.sms_per_node`) instead of here.
-    fn entries_at_clusters(&self) -> u32 {
+    /// Returns the queue entries at each node of SMs (`network.sms_per_node`) that replace those of
+    /// the slice.
+    fn entries_at_nodes(&self) -> u32 {
         0
     }
 
-    /// How often priorities have rotated.
+    /// Returns the number of priority rotations.
     fn rotations(&self) -> u64 {
         0
     }
 
-    /// Numbers of the policy's own.
+    /// Returns the counters of the policy.
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }
@@ -77,9 +79,8 @@ pub static L2_QUEUES: Registry<dyn L2Queue, L2> = Registry {
     entries: &[fifo::ENTRY, calrs::ENTRY, calrs_ideal::ENTRY, none::ENTRY],
 };
 
-/// `machine` with the delay before the tags behind them, where hits and misses take as long
-/// together. The requests in that delay are a queue of their own, of as many entries as it has
-/// cycles.
+/// Moves the delay before the tags behind them, with the same total latency of hits and of misses.
+/// Requests in the delay before the tags would otherwise form a queue with one entry per cycle.
 pub fn without_delay_before_tags(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     let periods = machine.clocks.periods();
@@ -104,20 +105,20 @@ mod tests {
     use super::*;
     use warpmem_sim::{Location, RequestKind, RequestTable, Ticks};
 
-    /// A queue with requests numbered in the order in which they are offered.
-    pub(super) struct Rig {
+    /// A queue, and requests numbered in order of arrival.
+    pub(super) struct QueueBench {
         pub queue: Box<dyn L2Queue>,
         requests: RequestTable,
     }
 
-    impl Rig {
-        pub fn new(policy: &str, overrides: &[&str]) -> Rig {
+    impl QueueBench {
+        pub fn new(policy: &str, overrides: &[&str]) -> QueueBench {
             let machine = warpmem_testing::machine(overrides);
             let queue = L2_QUEUES.build(policy, &machine.l2).unwrap();
-            Rig { queue, requests: RequestTable::default() }
+            QueueBench { queue, requests: RequestTable::default() }
         }
 
-        /// Offers a request of this Critical Field; whether it was accepted.
+        /// Offers a request of this Critical Field; returns whether it was accepted.
         pub fn offer(&mut self, critical_field: u8) -> bool {
             let request = Request::of_slice(0, RequestKind::Read, Location::ZERO);
             let request = Request { critical_field, ..request };
@@ -130,14 +131,14 @@ mod tests {
             accepts
         }
 
-        /// Serves one request; its number.
+        /// Serves one request; returns its number.
         pub fn serve(&mut self) -> Option<u32> {
             let next = self.queue.next()?;
             self.queue.pop();
             Some(next.0)
         }
 
-        /// Serves so many requests; their Critical Fields.
+        /// Serves `count` requests; returns their Critical Fields.
         pub fn serve_fields(&mut self, count: usize) -> Vec<u8> {
             (0..count).map_while(|_| self.serve().map(|id| self.field(id))).collect()
         }
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn critical_fields_have_the_priorities_of_the_table() {
+    fn critical_fields_have_the_priorities_of_table_2() {
         // CaLRS 2015, Table 2.
         let priorities: Vec<usize> = (1..=32).map(class_of).collect();
         let table = [vec![0], vec![1], vec![2; 2], vec![3; 4], vec![4; 24]].concat();
@@ -161,28 +162,28 @@ mod tests {
     }
 
     #[test]
-    fn every_queue_serves_what_it_has_accepted_and_no_more_than_it_has_room_for() {
+    fn every_queue_serves_exactly_the_requests_it_accepted() {
         for name in L2_QUEUES.names() {
-            let mut rig = Rig::new(name, &["l2.queue=7"]);
-            let accepted = (0..100).filter(|n| rig.offer(1 + n % 32)).count();
-            assert!(accepted as u64 <= u64::from(rig.queue.capacity()), "{name}");
-            assert!(accepted > 0 && rig.queue.len() == accepted, "{name}");
-            assert_eq!(rig.serve_fields(1000).len(), accepted, "{name}");
-            assert!(rig.queue.is_empty() && rig.queue.next().is_none(), "{name}");
-            assert!(!rig.queue.is_blocked() && rig.offer(32), "{name}: empty again");
+            let mut bench = QueueBench::new(name, &["l2.queue=7"]);
+            let accepted = (0..100).filter(|n| bench.offer(1 + n % 32)).count();
+            assert!(accepted as u64 <= u64::from(bench.queue.capacity()), "{name}");
+            assert!(accepted > 0 && bench.queue.len() == accepted, "{name}");
+            assert_eq!(bench.serve_fields(1000).len(), accepted, "{name}");
+            assert!(bench.queue.is_empty() && bench.queue.next().is_none(), "{name}");
+            assert!(!bench.queue.is_blocked() && bench.offer(32), "{name}: empty again");
         }
     }
 
-    /// A slice offers a request that was refused again only when another has left.
+    /// A slice offers a refused request again only when another has left.
     #[test]
-    fn what_a_queue_has_refused_it_refuses_until_a_request_has_left() {
+    fn a_refused_request_stays_refused_until_another_has_left() {
         for name in L2_QUEUES.names() {
             for field in 1..=32 {
-                let mut rig = Rig::new(name, &["l2.queue=7"]);
-                let Some(_) = (0..100).find(|_| !rig.offer(field)) else { continue };
+                let mut bench = QueueBench::new(name, &["l2.queue=7"]);
+                let Some(_) = (0..100).find(|_| !bench.offer(field)) else { continue };
                 for other in (1..=32).rev() {
-                    rig.offer(other);
-                    assert!(!rig.offer(field), "{name}: {field} after {other} was offered");
+                    bench.offer(other);
+                    assert!(!bench.offer(field), "{name}: {field} after {other} was offered");
                 }
             }
         }

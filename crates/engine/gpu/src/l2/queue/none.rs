@@ -1,4 +1,4 @@
-//! No queue at the slice: the same number of entries is at the SMs.
+//! No queue at the slice; entries at the nodes of SMs instead.
 
 use super::{L2Queue, QueueEntry};
 use warpmem_params::{PolicyInfo, params};
@@ -6,7 +6,7 @@ use warpmem_sim::{Request, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "none",
-    summary: "no queue except the request at the tags; entries at the clusters of SMs instead",
+    summary: "no queue except the request at the tags; entries at the nodes of SMs instead",
     source: "Ma et al., CaLRS, 2015 (Non_Queue)",
     params: Options::params,
 };
@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// entries at each cluster of `network.sms_per_node` SMs
+        /// entries at each node of `network.sms_per_node` SMs
         entries: u32 = 8, in 0..=65_536, unit "requests";
     }
 }
@@ -61,7 +61,7 @@ impl L2Queue for NoQueue {
         false
     }
 
-    fn entries_at_clusters(&self) -> u32 {
+    fn entries_at_nodes(&self) -> u32 {
         self.entries
     }
 }
@@ -69,21 +69,21 @@ impl L2Queue for NoQueue {
 #[cfg(test)]
 mod tests {
     use super::super::L2_QUEUES;
-    use super::super::tests::Rig;
+    use super::super::tests::QueueBench;
 
     #[test]
-    fn one_request_is_at_the_tags_and_no_other_enters() {
-        let mut rig = Rig::new("none", &[]);
-        assert!(rig.offer(1) && !rig.offer(1));
-        assert!(!rig.queue.is_blocked());
-        assert_eq!(rig.serve(), Some(0));
-        assert!(rig.offer(1));
+    fn one_request_waits_at_the_tags() {
+        let mut bench = QueueBench::new("none", &[]);
+        assert!(bench.offer(1) && !bench.offer(1));
+        assert!(!bench.queue.is_blocked());
+        assert_eq!(bench.serve(), Some(0));
+        assert!(bench.offer(1));
     }
 
     #[test]
-    fn the_entries_at_clusters_are_a_parameter() {
-        let places = |policy: &str| Rig::new(policy, &[]).queue.entries_at_clusters();
-        assert_eq!(["none", "none(entries=3)", "fifo"].map(places), [8, 3, 0]);
+    fn the_entries_at_nodes_are_a_parameter() {
+        let entries = |policy: &str| QueueBench::new(policy, &[]).queue.entries_at_nodes();
+        assert_eq!(["none", "none(entries=3)", "fifo"].map(entries), [8, 3, 0]);
         let machine = warpmem_testing::machine(&[]);
         assert!(L2_QUEUES.build("none(entries=65537)", &machine.l2).is_err());
     }

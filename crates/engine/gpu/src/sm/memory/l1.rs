@@ -105,7 +105,11 @@ impl L1 {
             insertion: Insertion::Newest,
             on_fill: false,
         };
-        self.cache.read(access, self.room(queue), |line| line)
+        let read = self.cache.read(access, self.room(queue), |line| line)?;
+        if let Read::Miss { miss, .. } = &read {
+            self.cache.count_read_miss(miss);
+        }
+        Ok(read)
     }
 
     /// Looks up a store to local memory (`local`) or other memory, with `queue` free miss-queue

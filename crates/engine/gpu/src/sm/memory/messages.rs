@@ -13,20 +13,12 @@ use super::coalescer::SharedPasses;
 use super::entry::{Entry, Work};
 use super::signals::arrival;
 use crate::context::Context;
+use crate::ports::DuplexPorts;
 use crate::sm::cluster::ClusterCta;
 use crate::sm::code::Static;
 use warpmem_machine::Machine;
-use warpmem_sim::{Arrival, CoreCycle, Message, PortId, Signal, SmId, Ticks};
+use warpmem_sim::{Arrival, CoreCycle, Message, Signal, SmId, Ticks};
 use warpmem_trace::{ClusterAddress, Kind, Mbarrier};
-
-/// Ports of an SM to the other SMs of its GPC: messages in both directions, and their replies.
-#[derive(Clone, Copy)]
-pub struct MessagePorts {
-    pub requests_out: PortId,
-    pub requests_in: PortId,
-    pub replies_out: PortId,
-    pub replies_in: PortId,
-}
 
 /// Access of a message whose reply completes no instruction.
 pub(super) const NO_ACCESS: u32 = u32::MAX;
@@ -53,7 +45,7 @@ impl ClusterMember<'_> {
 
 /// State of the message ports of an SM.
 pub(super) struct Messages {
-    pub(super) ports: MessagePorts,
+    pub(super) ports: DuplexPorts,
     /// Bytes of a memory reply.
     pub(super) sector_bytes: u32,
     /// The next message of the current instruction stalls for the port.
@@ -64,7 +56,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub fn new(machine: &Machine, ports: MessagePorts) -> Messages {
+    pub fn new(machine: &Machine, ports: DuplexPorts) -> Messages {
         Messages {
             ports,
             sector_bytes: machine.l2.cache.sector_bytes,
@@ -185,7 +177,7 @@ pub(super) fn transferred(bytes: u32) -> Arrival {
 
 impl MemoryPipeline {
     /// Connects the SM to the other SMs of its GPC.
-    pub fn connect(&mut self, machine: &Machine, ports: MessagePorts) {
+    pub fn connect(&mut self, machine: &Machine, ports: DuplexPorts) {
         self.messages = Some(Box::new(Messages::new(machine, ports)));
     }
 
@@ -240,7 +232,7 @@ impl MemoryPipeline {
         self.serve(ports, ctx);
     }
 
-    fn take_message_reply(&mut self, ports: MessagePorts, ctx: &mut Context) {
+    fn take_message_reply(&mut self, ports: DuplexPorts, ctx: &mut Context) {
         let cycle = self.cycle;
         let now = self.config.clock.at(cycle);
         if ctx.fabric.ready(ports.replies_in, now).is_none() {
@@ -262,7 +254,7 @@ impl MemoryPipeline {
     }
 
     /// Serves a message of another SM, with priority over the unit's own instructions.
-    fn serve(&mut self, ports: MessagePorts, ctx: &mut Context) {
+    fn serve(&mut self, ports: DuplexPorts, ctx: &mut Context) {
         let cycle = self.cycle;
         let clock = self.config.clock;
         let now = clock.at(cycle);
@@ -284,7 +276,7 @@ impl MemoryPipeline {
     /// Returns the first cycle from `soon` on with a message or reply to take.
     pub fn next_message(&self, soon: CoreCycle, ctx: &mut Context) -> CoreCycle {
         let Some(messages) = &self.messages else { return CoreCycle::NEVER };
-        let MessagePorts { requests_in, replies_out, replies_in, .. } = messages.ports;
+        let DuplexPorts { requests_in, replies_out, replies_in, .. } = messages.ports;
         let clock = self.config.clock;
         let first = |ready| match ready {
             Ticks::NEVER => CoreCycle::NEVER,

@@ -33,7 +33,6 @@ mod writeback;
 pub(super) use access::{Access, AccessId};
 pub(super) use entry::EntryId;
 pub(super) use messages::ClusterMember;
-pub use messages::MessagePorts;
 pub(super) use reply::Completed;
 pub(super) use signals::write_signals;
 
@@ -52,7 +51,7 @@ use requests::RequestGenerator;
 use std::collections::VecDeque;
 use tags::TagStage;
 use warpmem_machine::Machine;
-use warpmem_sim::{AddressMap, CoreClock, CoreCycle, PortId, Signal, SmId, Ticks, Twins};
+use warpmem_sim::{AddressMap, CoreClock, CoreCycle, PortId, Signal, SmId, Ticks, PeerSlices};
 use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Space};
 
 /// Warps of an SM that determine whether its requests are critical, by slot.
@@ -65,7 +64,7 @@ pub(super) struct Occupancy {
 /// Fixed parameters of the memory side. Latencies are in core cycles.
 struct Config {
     sm: SmId,
-    peers: Option<Twins>,
+    peers: Option<PeerSlices>,
     max_warps: u32,
     clock: CoreClock,
     constant_latency: u64,
@@ -81,7 +80,7 @@ impl Config {
         let config = &machine.sm;
         Config {
             sm,
-            peers: machine.twins(),
+            peers: machine.peer_slices(),
             max_warps: config.max_warps,
             clock,
             constant_latency: u64::from(config.constant_latency),

@@ -5,11 +5,11 @@
 use super::{Channels, Field, Piece, Problem, Spelt};
 
 const CHANNEL_AT: &str = "dramid@";
-/// Characters allowed between letters for readability; they mean nothing.
+/// Characters allowed between letters for readability.
 const SEPARATORS: [char; 3] = ['.', '|', ' '];
 const LETTERS: usize = 64;
 
-/// Whether `map` looks like a mask.
+/// Returns whether `map` looks like a mask.
 pub(super) fn is_mask(map: &str) -> bool {
     let is_letter = |c: char| SEPARATORS.contains(&c) || c == '0' || field(c).is_some();
     map.starts_with(CHANNEL_AT) || !map.trim().is_empty() && map.chars().all(is_letter)
@@ -20,7 +20,7 @@ pub(super) fn read(map: &str) -> Result<Spelt, Problem> {
         None => (None, map),
         Some(rest) => {
             let (bit, letters) = rest.split_once(';').unwrap_or((rest, ""));
-            let valid = "`dramid@N;` with the lowest bit of the channel, and the mask";
+            let valid = "`dramid@N;`, N the lowest channel bit, and the mask";
             (Some(bit.parse().map_err(|_| problem(bit, valid))?), letters)
         }
     };
@@ -33,14 +33,15 @@ pub(super) fn read(map: &str) -> Result<Spelt, Problem> {
     let has_channel = pieces.iter().any(|&(field, _)| field == Field::Channel);
     let channels = match (bit, has_channel) {
         (Some(_), true) => return Err(problem("D", "either `dramid@` or letters D")),
-        (Some(bit), false) => Channels::Turns(bit),
+        (Some(bit), false) => Channels::Interleaved(bit),
         (None, true) => Channels::Field,
         (None, false) => Channels::Unsaid,
     };
     Ok(Spelt { pieces, channels })
 }
 
-/// The fields of the letters, most significant first; bits above the first field's are ignored.
+/// Returns the fields of the letters, most significant first; bits above the first field are
+/// ignored.
 fn pieces(letters: &[char]) -> Result<Vec<Piece>, Problem> {
     let mut pieces: Vec<Piece> = Vec::new();
     for &letter in letters.iter().skip_while(|&&c| c == '0') {

@@ -1,20 +1,20 @@
-//! The map of one DRAM organisation made to fit another.
+//! Adapts the map of one DRAM organisation to another.
 
 use super::{Address, AddressSpace, Field, Layout, Piece, placed, spelt_out};
 
 impl AddressSpace {
-    /// The address map of `layout`, which is of other DRAM, for this organisation with `rows` rows
-    /// to a bank.
+    /// Adapts the address map of `layout`, written for other DRAM, to this organisation with `rows`
+    /// rows per bank.
     ///
-    /// Fields keep their order and, from the lowest up, their pieces; the highest piece of a field
-    /// takes the difference in width. Column and burst share the lowest bits as before, so what is
-    /// above keeps its place where it can. Where the other DRAM has none, a bank field comes below
-    /// the row, a stack field below the row, and a pseudo channel field below the bank. The partition
-    /// hash takes all bits above unless the map stays as it is.
+    /// Fields keep their order and, from the lowest up, their groups of bits; the highest group of
+    /// a field takes the difference in width. Column and burst share the same lowest bits as
+    /// before, so that higher fields keep their position where possible. A field that the other
+    /// DRAM lacks is inserted: bank and stack below the row, pseudo channel below the bank. The
+    /// partition hash takes all higher bits unless the map is unchanged.
     pub fn refit(&self, layout: &Layout, rows: u32) -> Address {
-        let turns = layout.turns.map_or(self.address.interleave_bytes, |bit| 1 << bit);
+        let interleave = layout.interleave.map_or(self.address.interleave_bytes, |bit| 1 << bit);
         let mut pieces: Vec<Piece> = layout.groups.iter().map(|g| (g.field, g.bits)).collect();
-        if turns > 0 {
+        if interleave > 0 {
             pieces.retain(|&(field, _)| field != Field::Channel);
         }
         pieces.dedup_by(|above, below| {
@@ -43,13 +43,13 @@ impl AddressSpace {
                 Vec::new()
             },
             map,
-            interleave_bytes: if turns > 0 { turns.max(self.burst_bytes) } else { 0 },
+            interleave_bytes: if interleave > 0 { interleave.max(self.burst_bytes) } else { 0 },
             ..self.address.clone()
         }
     }
 }
 
-/// Gives the piece of the column just above the burst what `burst` bits leave of the bits of both.
+/// Shrinks or widens the column group just above the burst, so that both together keep their width.
 fn keep_low_bits(pieces: &mut Vec<Piece>, burst: u32) {
     if pieces[1].0 != Field::Column {
         pieces.insert(1, (Field::Column, 0));
@@ -57,7 +57,7 @@ fn keep_low_bits(pieces: &mut Vec<Piece>, burst: u32) {
     pieces[1].1 = (pieces[0].1 + pieces[1].1).saturating_sub(burst);
 }
 
-/// Adds a field without bits just below `above`, if it is not there.
+/// Inserts an empty field just below `above`, if the field is missing.
 fn ensure(pieces: &mut Vec<Piece>, field: Field, above: Field) {
     if pieces.iter().all(|piece| piece.0 != field) {
         let at = pieces.iter().position(|piece| piece.0 == above).unwrap_or(pieces.len());
@@ -65,7 +65,7 @@ fn ensure(pieces: &mut Vec<Piece>, field: Field, above: Field) {
     }
 }
 
-/// Gives the pieces of a field `bits` in all: each as many as it has, the highest all that are left.
+/// Sets the total width of a field: its groups keep their width, the highest takes the remainder.
 fn widen(pieces: &mut [Piece], field: Field, mut bits: u32) {
     let mut own: Vec<&mut u32> =
         pieces.iter_mut().filter(|piece| piece.0 == field).map(|piece| &mut piece.1).collect();
@@ -104,7 +104,7 @@ mod tests {
         }
     }
 
-    /// The map of `old` for `new` and 2^16 rows, which must be valid there.
+    /// Returns the map of `old` adapted to `new` with 2^16 rows; it must be valid there.
     fn refit(old: &AddressSpace, new: &AddressSpace) -> (String, u32) {
         let address = new.refit(&old.layout().unwrap(), 1 << 16);
         let fitted = AddressSpace { address: address.clone(), ..new.clone() };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn pseudo_channels_and_stacks_find_a_place() {
+    fn missing_pseudo_channels_and_stacks_are_inserted() {
         let old = space(V100, 0);
         let stacked = AddressSpace { pseudo_channels: 2, stacks: 4, banks: 64, ..old.clone() };
         let map = "row:16 stack:2 bank:2 column:3 bank:1 pseudo:1 channel:5 column:3 burst:5";
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn bank_groups_keep_their_field_while_there_are_any() {
+    fn the_bank_group_field_is_removed_with_the_groups() {
         let old = space("row:13 bank:2 column:3 group:2 channel:5 column:3 burst:5", 0);
         let more = AddressSpace { banks: 64, bank_groups: 8, ..old.clone() };
         let map = "row:16 bank:3 column:3 group:3 channel:5 column:3 burst:5";
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_in_turns_stay_in_turns() {
+    fn interleaved_channels_stay_interleaved() {
         let old = space("row:13 bank:4 column:6 burst:5", 128);
         let map = || ("row:16 bank:4 column:6 burst:5".to_owned(), 128);
         assert_eq!(refit(&old, &old), map());

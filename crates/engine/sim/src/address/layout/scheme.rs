@@ -4,8 +4,8 @@
 
 use super::{AddressSpace, Channels, Field, MAX_BITS, MAX_ROW_BITS, Piece, Problem, Spelt, Want};
 
-/// The fields that each two-letter name stands for, most significant first. A rank of those
-/// simulators is a stack and a pseudo channel here.
+/// The fields of each two-letter name, most significant first. A rank of those simulators is a
+/// stack and a pseudo channel here.
 const NAMES: [(&str, &[Field]); 8] = [
     ("ro", &[Field::Row]),
     ("ba", &[Field::Bank]),
@@ -17,7 +17,7 @@ const NAMES: [(&str, &[Field]); 8] = [
     ("ch", &[Field::Channel]),
 ];
 
-/// Whether `map` looks like a scheme.
+/// Returns whether `map` looks like a scheme.
 pub(super) fn is_scheme(map: &str) -> bool {
     map.split_whitespace().next().is_some_and(|name| !name.contains(':'))
 }
@@ -31,7 +31,7 @@ pub(super) fn read(map: &str, space: &AddressSpace) -> Result<Spelt, Problem> {
         return Err(Problem {
             at: "ch".to_owned(),
             valid: format!(
-                "a scheme without `ch`, as `dram.channels` = {} is no power of two: channels then take turns of \
+                "a scheme without `ch`, as `dram.channels` = {} is no power of two: channels are then interleaved by \
                  `dram.address.interleave_bytes`",
                 space.channels
             ),
@@ -42,7 +42,7 @@ pub(super) fn read(map: &str, space: &AddressSpace) -> Result<Spelt, Problem> {
         [] if fields.first() == Some(&Field::Row) => rows_left(space),
         _ => {
             let valid =
-                "one width of the row after a scheme that does not begin with `ro`, as `row:14`";
+                "one row width, such as `row:14`, after a scheme that does not begin with `ro`";
             return Err(Problem { at: map.to_owned(), valid: valid.to_owned() });
         }
     };
@@ -57,7 +57,7 @@ pub(super) fn read(map: &str, space: &AddressSpace) -> Result<Spelt, Problem> {
     Ok(Spelt { pieces: pieces.collect::<Vec<Piece>>(), channels })
 }
 
-/// The fields of a name, most significant first.
+/// Returns the fields of a name, most significant first.
 fn fields(name: &str) -> Result<Vec<Field>, Problem> {
     let letters: Vec<char> = name.chars().collect();
     let mut fields = Vec::new();
@@ -79,18 +79,18 @@ fn unknown(pair: &str) -> Problem {
     Problem { at: pair.to_owned(), valid }
 }
 
-/// The width in a word such as `row:14`.
+/// Parses the width in a word such as `row:14`.
 fn row_bits(word: &str) -> Result<u32, Problem> {
     match super::piece(word) {
         Some((Field::Row, bits)) => Ok(bits),
         _ => {
-            let valid = "nothing after a scheme but the width of its row, as `row:14`";
+            let valid = "nothing after a scheme but a row width such as `row:14`";
             Err(Problem { at: word.to_owned(), valid: valid.to_owned() })
         }
     }
 }
 
-/// Width of the row field if it takes all bits that the other fields leave.
+/// Returns the width of a row field that takes all bits left by the other fields.
 fn rows_left(space: &AddressSpace) -> u32 {
     let others: u32 = space.wants(false).iter().map(|Want { bits, .. }| bits).sum();
     MAX_ROW_BITS.min(MAX_BITS.saturating_sub(others + space.channel_bits()))

@@ -2,11 +2,11 @@
 
 use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use super::spec::spec;
-use crate::{Direction, LinkResult, LinkTimes, NetworkContext, NetworkResult, Topology, TwinLinks};
+use crate::{Direction, LinkResult, LinkTimes, NetworkContext, NetworkResult, PeerLinks, Topology};
 use warpmem_sim::{Context, NetworkCycle};
 
 /// As a network of its own, between two pairs of twins.
-struct Links(TwinLinks);
+struct Links(PeerLinks);
 
 impl Links {
     fn of(context: &NetworkContext, times: LinkTimes) -> Links {
@@ -16,7 +16,7 @@ impl Links {
             (context.inputs[node][0], context.outputs[twin][0])
         };
         let ports = (0..2 * half).map(port);
-        Links(TwinLinks::new(Direction::Request, 0, context.clock, context.packets, times, ports))
+        Links(PeerLinks::new(Direction::Request, 0, context.clock, context.packets, times, ports))
     }
 }
 

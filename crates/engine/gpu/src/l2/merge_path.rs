@@ -1,9 +1,9 @@
-//! The way from a slice to DRAM where the DRAM scheduler follows merges: the queue of misses, and
-//! the Merge Information Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
+//! The path from a slice to DRAM for DRAM schedulers that follow merges: the miss queue, and the
+//! Merge Information Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
 //!
-//! A miss takes the number of its merges along. Requests that merge after it has left make their
-//! entry *valid*: it has merges to report. A valid entry goes before the miss queue, as a dummy
-//! request.
+//! A miss carries the number of its merges. Requests that merge after it has left make their entry
+//! *valid*: it has merges to report. A dummy request reports a valid entry, ahead of the miss
+//! queue.
 //!
 //! ```text
 //!  misses, dirty data ─▶ miss queue ───────────────┐
@@ -19,25 +19,25 @@ use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{CountedMerges, DramClock, L2Cycle, Needs, RequestId, Ticks, bits};
 
-/// Largest merge length and largest age that are sent (Li 2015, Section 4.5: 4 and 15 bits).
+/// Limits of the merge length and of the age in a report (Li 2015, Section 4.5: 4 and 15 bits).
 const MOST_MERGES: u32 = 16;
 const MOST_AGE: u64 = 1 << 15;
 
-/// What is known of one MSHR entry.
+/// Merge information of an MSHR entry.
 #[derive(Clone, Copy)]
 struct Information {
-    /// The request that opened the entry, by which DRAM knows it.
+    /// The request that opened the entry, which identifies it in DRAM.
     first: RequestId,
-    /// Requests that wait, of the kind that is counted.
+    /// Merged requests of the counted kind.
     merges: u32,
-    /// How many of these have not been reported to DRAM, and the sum of their creation times.
+    /// Number of unreported merges, and the sum of their creation times.
     unreported: u64,
     created: u64,
     /// The first request has left for DRAM.
     sent: bool,
 }
 
-/// An item to be sent.
+/// An item for DRAM.
 pub(super) enum Item {
     /// A miss, or dirty data.
     Request(RequestId),
@@ -45,15 +45,14 @@ pub(super) enum Item {
     Dummy(MshrEntry),
 }
 
-/// The queue of misses and the Merge Information Buffer of a slice, with an entry for each MSHR
-/// entry.
+/// The miss queue and the Merge Information Buffer of a slice, with one entry per MSHR entry.
 pub(super) struct MergePath {
     count: CountedMerges,
     oldest_first: bool,
     capacity: usize,
     queue: VecDeque<RequestId>,
     entries: Vec<Information>,
-    /// Entries with merges to report that came after their miss had left, one bit each.
+    /// Entries with merges after the departure of their miss, one bit each.
     valid: Vec<u64>,
     counts: Counts,
 }
@@ -63,14 +62,14 @@ struct Counts {
     dummies: u64,
     displaced: u64,
     saturated: u64,
-    /// Sum over L2 cycles of the valid entries, counted up to `since`.
+    /// Valid entries summed over L2 cycles up to `since`.
     valid_cycles: u64,
     valid: u64,
     since: L2Cycle,
 }
 
 impl MergePath {
-    /// None where the DRAM scheduler does not follow merges.
+    /// Returns none if the DRAM scheduler does not follow merges.
     pub fn new(machine: &Machine, needs: &Needs) -> Option<MergePath> {
         let cache = &machine.l2.cache;
         let entries = cache.mshr_entries as usize;
@@ -92,23 +91,23 @@ impl MergePath {
         })
     }
 
-    /// Free entries of the queue.
+    /// Returns the free entries of the queue.
     pub fn room(&self) -> usize {
         self.capacity - self.queue.len()
     }
 
-    /// A miss, or dirty data, enters the queue.
+    /// Enqueues a miss or dirty data.
     pub fn push(&mut self, id: RequestId) {
         self.queue.push_back(id);
     }
 
-    /// A miss has opened an MSHR entry.
+    /// Starts the record of an MSHR entry that a miss has opened.
     pub fn opened(&mut self, entry: MshrEntry, first: RequestId, created: Ticks) {
         self.entries[entry.index()] =
             Information { first, merges: 1, unreported: 1, created: created.0, sent: false };
     }
 
-    /// A request has merged into an MSHR entry; `same_sm`: another request of its SM waits there.
+    /// Records a merge into an MSHR entry. `same_sm`: another request of its SM is in the entry.
     pub fn joined(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, cycle: L2Cycle) {
         if same_sm && self.count == CountedMerges::InterCore {
             return;
@@ -123,22 +122,23 @@ impl MergePath {
         }
     }
 
-    /// The data of an MSHR entry are back: it has nothing to report any more.
+    /// Ends the record of an MSHR entry whose data have arrived.
     pub fn closed(&mut self, entry: MshrEntry, cycle: L2Cycle) {
         self.set_valid(entry, false, cycle);
     }
 
-    /// Whether anything waits to be sent.
+    /// Returns whether nothing waits to be sent.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.counts.valid == 0
     }
 
-    /// Requests in the miss queue.
+    /// Returns the length of the miss queue.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Takes the next item: the valid entry of the largest score, else the head of the miss queue.
+    /// Takes the next item: the valid entry with the largest score, otherwise the head of the miss
+    /// queue.
     pub fn take(&mut self, now: Ticks, cycle: L2Cycle) -> Option<Item> {
         let Some(entry) = self.best(now) else { return self.queue.pop_front().map(Item::Request) };
         self.counts.dummies += 1;
@@ -147,7 +147,8 @@ impl MergePath {
         Some(Item::Dummy(entry))
     }
 
-    /// The report that goes with the request that opened `entry`, or with a dummy request about it.
+    /// Returns the report sent with the request that opened `entry`, or with a dummy request for
+    /// it.
     pub fn report(&mut self, entry: MshrEntry, now: Ticks, dram: DramClock) -> Sent {
         let information = &mut self.entries[entry.index()];
         let age = information.age(now) / dram.period();
@@ -156,12 +157,12 @@ impl MergePath {
         Sent { about: information.first, merges: merges as u8, age: age.min(MOST_AGE) as u32 }
     }
 
-    /// Whether `id` is the request that opened `entry`.
+    /// Returns whether `id` opened `entry`.
     pub fn opens(&self, entry: MshrEntry, id: RequestId) -> bool {
         self.entries[entry.index()].first == id
     }
 
-    /// The valid entry of the largest score; of equals, the lowest.
+    /// Returns the valid entry with the largest score, the lowest in case of a tie.
     fn best(&self, now: Ticks) -> Option<MshrEntry> {
         let score = |&entry: &MshrEntry| Reverse(self.score(entry, now));
         bits::members(&self.valid).map(MshrEntry::new).min_by_key(score)
@@ -182,7 +183,6 @@ impl MergePath {
         set(&mut self.valid, entry.index());
     }
 
-    /// What was counted.
     pub fn counters(&self) -> [Counter; 4] {
         let Counts { dummies, displaced, saturated, valid_cycles, .. } = self.counts;
         let counter = |name, value| Counter { name, value };
@@ -196,7 +196,7 @@ impl MergePath {
 }
 
 impl Information {
-    /// Sum of the ticks that the requests not reported have waited.
+    /// Returns the total age of the unreported merges, ticks.
     fn age(&self, now: Ticks) -> u64 {
         self.unreported * now.0 - self.created
     }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_reported_about_data_that_are_back() {
+    fn a_closed_entry_is_not_reported() {
         let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
         let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
         let entry = MshrEntry::new(63);

@@ -14,7 +14,7 @@ struct Link {
 
 /// The links of one direction, requests or replies, of all slices. A link moves a flit in so many
 /// cycles, and a packet has come `latency` cycles after its last flit has left.
-pub struct TwinLinks {
+pub struct PeerLinks {
     direction: Direction,
     /// Number of its unit in the network domain.
     unit: usize,
@@ -36,7 +36,7 @@ pub struct LinkTimes {
     pub interval: u32,
 }
 
-impl TwinLinks {
+impl PeerLinks {
     /// `ports` by slice: the port that its link reads, and the one that it writes. `unit` is the
     /// number of the links in the network domain.
     pub fn new(
@@ -46,9 +46,9 @@ impl TwinLinks {
         packets: PacketSizes,
         times: LinkTimes,
         ports: impl Iterator<Item = (PortId, PortId)>,
-    ) -> TwinLinks {
+    ) -> PeerLinks {
         let link = |(from, to)| Link { from, to, free: NetworkCycle::ZERO };
-        TwinLinks {
+        PeerLinks {
             direction,
             unit,
             clock,
