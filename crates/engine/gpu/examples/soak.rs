@@ -1,6 +1,6 @@
-//! A long run with everything checked: the launches of some traces, several times over, as one run, with
-//! assertions and overflow checks in the engine (profile `soak`) and every DRAM command held against the
-//! rules of its standard. Prints how far it is and the memory in use every half minute.
+//! A long run with all checks: the launches of some traces, repeated, as one run, with assertions
+//! and overflow checks in the engine (profile `soak`) and every DRAM command checked against the
+//! rules of its standard. Prints its progress and the memory in use every half minute.
 //!
 //! ```sh
 //! cargo run --profile soak -p warpmem-gpu --example soak -- v100 2 a.wmt b.wmt
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     end
 }
 
-/// Writes the launches of all traces, in their order, so many times.
+/// Writes the launches of all traces in order, `times` times.
 fn repeat(traces: &[Trace], times: usize, output: &Path) -> Result<(), TraceError> {
     let provenance = Provenance { tool: "soak".into(), ..Provenance::default() };
     let mut writer = TraceWriter::create(output, provenance, WriterOptions::default())?;
@@ -95,7 +95,7 @@ fn run(machine: &Machine, trace: &Path) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Requests that a slice has served.
+/// Returns the requests that a slice has served.
 fn accesses(slice: &SliceResult) -> u64 {
     let cache = &slice.cache;
     let reads = cache.read_hits + cache.read_misses + cache.read_sector_misses;
@@ -103,7 +103,7 @@ fn accesses(slice: &SliceResult) -> u64 {
     reads + cache.read_pending_hits + writes
 }
 
-/// A checker for each channel, which takes commands as they come.
+/// A checker per channel, fed with commands as they issue.
 struct Checkers {
     channels: Vec<Checker>,
     commands: u64,
@@ -159,7 +159,7 @@ impl Progress for Watch {
     }
 }
 
-/// Memory in use, without mapped files; 0 where the system does not tell.
+/// Returns the memory in use, without mapped files; 0 where the system does not report it.
 fn resident_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

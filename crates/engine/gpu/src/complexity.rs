@@ -1,4 +1,4 @@
-//! What DRAM schedulers and arbitration rules cost on a machine, in bits.
+//! Hardware cost of DRAM schedulers and arbitration rules on a machine, in bits.
 
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_machine::{Machine, MachineError};
@@ -7,7 +7,7 @@ use warpmem_network::{self as network, Direction, Ports};
 use warpmem_params::{Complexity, Invalid, PolicyError, Routers, Shape};
 use warpmem_sim::Field;
 
-/// Why costs could not be counted.
+/// Reason for not computing a cost.
 #[derive(Debug, thiserror::Error)]
 pub enum ComplexityError {
     #[error(transparent)]
@@ -18,10 +18,10 @@ pub enum ComplexityError {
     Policy(#[from] PolicyError),
 }
 
-/// The numbers of `machine` that costs depend on.
+/// Returns the parameters of `machine` that costs depend on.
 ///
 /// # Errors
-/// [`ComplexityError`] if the address map is not valid, or there is no such topology.
+/// [`ComplexityError`] if the address map is invalid or the topology unknown.
 pub fn shape_of(machine: &Machine) -> Result<Shape, ComplexityError> {
     let row_bits = machine.dram.layout()?.bits_of(Field::Row);
     let mshr_entries = if machine.l2.enabled { machine.l2.cache.mshr_entries } else { 0 };
@@ -38,7 +38,7 @@ pub fn shape_of(machine: &Machine) -> Result<Shape, ComplexityError> {
     })
 }
 
-/// Each router counted as the largest of them.
+/// Counts every router as the largest of them.
 fn largest_routers(routers: &[Ports]) -> Routers {
     let most = |of: fn(&Ports) -> usize| routers.iter().map(of).max().unwrap_or(0) as u64;
     Routers {
@@ -48,11 +48,11 @@ fn largest_routers(routers: &[Ports]) -> Routers {
     }
 }
 
-/// What the DRAM scheduler that `policy` names costs in all controllers of the machine; nothing if
-/// it does not say.
+/// Returns the cost of the DRAM scheduler `policy` in all controllers of the machine; none if the
+/// scheduler declares no cost.
 ///
 /// # Errors
-/// [`PolicyError`] if there is no such policy, or not on this machine.
+/// [`PolicyError`] if the policy is unknown or does not fit the machine.
 pub fn of_scheduler(
     policy: &str,
     machine: &Machine,
@@ -61,11 +61,11 @@ pub fn of_scheduler(
     Ok(SCHEDULERS.build(policy, &machine.scheduler_context())?.complexity(shape))
 }
 
-/// What the arbitration rule that `policy` names costs in all routers of the request network;
-/// nothing if it does not say.
+/// Returns the cost of the arbitration rule `policy` in all routers of the request network; none if
+/// the rule declares no cost.
 ///
 /// # Errors
-/// [`PolicyError`] if there is no such policy.
+/// [`PolicyError`] if the policy is unknown.
 pub fn of_arbiter(policy: &str, shape: &Shape) -> Result<Option<Complexity>, PolicyError> {
     let direction = Direction::Request;
     let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };

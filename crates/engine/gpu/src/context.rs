@@ -1,4 +1,4 @@
-//! What a unit's step may use of the rest of the machine.
+//! The part of the machine that a unit uses during its step.
 
 use crate::results::{
     LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted,
@@ -10,8 +10,8 @@ use warpmem_sim::{
     Total, UnitId,
 };
 
-/// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
-/// levels for DRAM schedulers.
+/// Ports and wake-ups, the request table, the address map, the recording, and the side channels of
+/// DRAM schedulers.
 pub struct Context<'a> {
     pub fabric: &'a mut Fabric,
     pub requests: &'a mut RequestTable,
@@ -21,27 +21,27 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// [`Fabric::pop`]; the request behind is looked at next.
+    /// Pops as [`Fabric::pop`], and prefetches the next request into the host's caches.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
         warpmem_sim::pop(self.fabric, self.requests, port, now)
     }
 
-    /// The number of a load that has been coalesced into requests for the sectors at `addresses`;
-    /// `u32::MAX` where no DRAM scheduler follows loads.
+    /// Starts a load with requests for the sectors at `addresses`. Returns its number; `u32::MAX`
+    /// if no DRAM scheduler follows loads.
     pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {
         let channels = addresses.map(|address| self.map.locate(address).channel);
         self.side.loads.as_mut().map_or(u32::MAX, |loads| loads.begin(channels))
     }
 
-    /// All data of a load are back.
+    /// Ends a load whose data have all arrived.
     pub fn finish_load(&mut self, load: u32) {
         if let Some(loads) = self.loads_of(load) {
             loads.finish(load);
         }
     }
 
-    /// L1 has answered a request of a load at `now`, or made it wait for another.
+    /// Reports that L1 answered or merged a request of a load at `now`.
     pub fn answered_in_l1(&mut self, load: u32, address: u64, now: Ticks) {
         let map = self.map;
         let Some(loads) = self.loads_of(load) else { return };
@@ -51,7 +51,7 @@ impl Context<'_> {
         }
     }
 
-    /// The L2 has answered a request of a load, or made it wait for another; its channel knows at
+    /// Reports that the L2 answered or merged a request of a load; its channel learns of it at
     /// `due`.
     pub fn answered_in_l2(&mut self, load: u32, address: u64, due: Ticks) {
         let map = self.map;
@@ -70,7 +70,7 @@ fn channel_unit(channel: ChannelId) -> UnitId {
     UnitId { domain: Domain::Dram, index: channel.0.into() }
 }
 
-/// Rows kept before they are handed on.
+/// Rows buffered before they are passed to the sink.
 const BATCH: usize = 1024;
 
 /// Aggregates over requests and loads, and the rows since the last [`Recording::flush`].
@@ -79,7 +79,7 @@ pub struct Recording {
     pub loads: LoadResult,
     /// By kernel.
     pub progress: Vec<WarpProgress>,
-    /// Requests that are back, counted where a sample of them is wanted.
+    /// Completed requests, counted if requests are sampled.
     requests: u64,
     sample: Option<RequestSample>,
     wants_warps: bool,
@@ -104,7 +104,7 @@ impl Recording {
         }
     }
 
-    /// A read request is back at its SM.
+    /// Records the latency of a read request that has returned to its SM.
     pub fn latency(&mut self, request: &Request, stamps: &Stamps, now: Ticks) {
         let total = now.since(stamps.created);
         self.latency.total.record(total / self.latency.ticks_per_core_cycle);
@@ -125,7 +125,7 @@ impl Recording {
         add(Stage::ReplyNetwork, stamps.replied, now);
     }
 
-    /// A load instruction has its last datum.
+    /// Records a completed load instruction.
     pub fn load(&mut self, row: &LoadRow) {
         let loads = &mut self.loads;
         loads.loads += 1;
@@ -141,7 +141,7 @@ impl Recording {
         self.load_rows.push(*row);
     }
 
-    /// One more request is back at its SM; whether it is in the sample that is wanted.
+    /// Counts a completed request. Returns whether it is in the sample.
     #[inline]
     pub fn samples_request(&mut self) -> bool {
         let Some(sample) = self.sample else { return false };
@@ -149,12 +149,12 @@ impl Recording {
         sample.has(self.requests)
     }
 
-    /// A request of the sample is back.
+    /// Records a completed request of the sample.
     pub fn request(&mut self, row: RequestRow) {
         self.request_rows.push(row);
     }
 
-    /// Warps have ended.
+    /// Records completed warps.
     pub fn warps(&mut self, rows: &mut Vec<WarpRow>) {
         for row in rows.iter() {
             let kernel = row.kernel as usize;
@@ -169,12 +169,12 @@ impl Recording {
         rows.clear();
     }
 
-    /// Whether a batch of rows is full.
+    /// Returns whether a batch of rows is full.
     pub(crate) fn is_full(&self) -> bool {
         self.load_rows.len() + self.request_rows.len() + self.warp_rows.len() >= BATCH
     }
 
-    /// Takes over the rows of `other`, which are later.
+    /// Appends the rows of `other`.
     pub(crate) fn append_rows(&mut self, other: &mut Recording) {
         self.load_rows.append(&mut other.load_rows);
         self.request_rows.append(&mut other.request_rows);
@@ -190,7 +190,7 @@ impl Recording {
         self.progress.iter_mut().zip(&other.progress).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
-    /// Hands the rows on.
+    /// Passes the buffered rows to `sink`.
     pub(crate) fn flush(&mut self, sink: &mut dyn RunSink) {
         self.load_rows.drain(..).for_each(|row| sink.load(&row));
         self.request_rows.drain(..).for_each(|row| sink.request(&row));

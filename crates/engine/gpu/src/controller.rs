@@ -1,4 +1,5 @@
-//! A channel between its slices' ports: requests in, finished reads out.
+//! The controller of a DRAM channel: takes requests from the ports of its slices, and returns
+//! finished reads.
 
 mod credits;
 #[cfg(test)]
@@ -25,11 +26,11 @@ use warpmem_sim::{
     Ticks, UnitId,
 };
 
-/// The item at the head of a slice's port.
+/// The item at the head of the port of a slice.
 #[derive(Clone, Copy)]
 struct Head {
     id: RequestId,
-    /// The cycle from which it may be taken.
+    /// First cycle in which it may be taken.
     cycle: DramCycle,
     item: Item,
 }
@@ -44,7 +45,7 @@ enum Item {
     },
 }
 
-/// An item between a slice and the queues. It enters them from `cycle` on, when they have room.
+/// An item in flight between a slice and the queues. It may enter them from `cycle` on.
 struct InFlight {
     cycle: DramCycle,
     id: RequestId,
@@ -59,43 +60,43 @@ struct SlicePort {
     head: Option<Head>,
 }
 
-/// Most reads that may start in a cycle: one by each command bus.
+/// Reads that may start in a cycle: one per command bus.
 const STARTS: u32 = 2;
 
-/// One channel and where its slices' requests come from and go to.
+/// A channel and its connection to its slices.
 pub struct Controller {
     unit: UnitId,
     clock: DramClock,
     channel: Channel,
     /// By slice of the channel.
     slices: Vec<SlicePort>,
-    /// Slice that is tried first: the one after the slice served last.
+    /// First slice of the next round-robin search: the one after the slice served last.
     first: usize,
     bursts_per_sector: u16,
     bursts_per_line: u32,
-    /// With a prefetcher: the addresses of open rows.
+    /// Addresses of open rows, with a prefetcher.
     rows: Option<OpenRows>,
-    /// With a prefetcher that skips lines in the L2: these lines.
+    /// Lines in the L2, with a prefetcher that skips them.
     cached: Option<CachedLines>,
-    /// Between the slices and the queues, oldest first.
+    /// Items between the slices and the queues, oldest first.
     in_flight: VecDeque<InFlight>,
     transit: Transit,
-    /// DRAM cycles from the end of a read until its slice can take it.
+    /// DRAM cycles from the end of a read to its slice.
     return_latency: u64,
-    /// What the slices' requests take to leave, if their number is limited.
+    /// Credits of the slices' requests, if their number is limited.
     credits: Option<Credits>,
-    /// Reads that may finish before the ports to the slices are full: a lower bound, renewed when it
+    /// Reads that may finish before a port to a slice is full: a lower bound, updated when it
     /// matters.
     room: u32,
-    /// Counts of a perfect DRAM, which replaces the channel.
+    /// State of a perfect DRAM, which replaces the channel.
     perfect: Option<Perfect>,
-    /// Which CTAs use each row, if `run.count_row_sharing` is set.
+    /// CTAs that use each row, if `run.count_row_sharing` is set.
     sharing: Option<RowSharing>,
 }
 
 impl Controller {
-    /// Channel `index` of the machine, with its prefetcher. `slices` has a pair of ports for each
-    /// slice: misses in, fills out.
+    /// Creates the controller of channel `index`, with its prefetcher. `slices`: for each slice,
+    /// the ports of misses and of fills.
     ///
     /// # Errors
     /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
@@ -141,18 +142,18 @@ impl Controller {
         })
     }
 
-    /// Where the slices note their lines, if the prefetcher skips lines in the L2.
+    /// Returns the list of cached lines that the slices maintain, if the prefetcher skips them.
     pub fn cached_lines(&self) -> Option<&CachedLines> {
         self.cached.as_ref()
     }
 
-    /// This channel as the fabric knows it.
+    /// Returns the unit of the channel in the fabric.
     pub fn unit(&self) -> UnitId {
         self.unit
     }
 
-    /// Steps the channel at `cycle`: merge updates and requests enter, commands issue,
-    /// finished reads leave.
+    /// Executes DRAM cycle `cycle`: merge updates and requests enter, commands issue, finished
+    /// reads leave.
     pub fn step(&mut self, cycle: DramCycle, ctx: &mut Context) {
         if self.perfect.is_some() {
             self.step_perfect(cycle, ctx);
@@ -169,7 +170,7 @@ impl Controller {
         self.schedule(cycle, next, ctx);
     }
 
-    /// Reports to the scheduler the loads whose last request was answered above DRAM.
+    /// Reports to the scheduler the loads whose last request ended above DRAM.
     fn end_loads(&mut self, cycle: DramCycle, ctx: &mut Context) {
         let Some(loads) = &mut ctx.side.loads else { return };
         while let Some(load) = loads.next_end(self.id(), self.clock.at(cycle)) {
@@ -179,11 +180,11 @@ impl Controller {
         }
     }
 
-    /// Takes at most one item from the slices, and lets items that have arrived enter the queues.
+    /// Takes at most one item from the slices, and moves items that have arrived into the queues.
     ///
-    /// An item leaves its slice only while the queues have room and the slice has a credit. Items ahead of it
-    /// may have filled the queues when it arrives; it then waits in front (GPGPU-Sim,
-    /// memory_partition_unit::dram_cycle).
+    /// An item leaves its slice only while the queues have room and the slice has a credit. Items
+    /// ahead of it may have filled the queues when it arrives; it then waits in front of them
+    /// (GPGPU-Sim, `memory_partition_unit::dram_cycle`).
     fn admit(&mut self, cycle: DramCycle, ctx: &mut Context) {
         if let Some(credits) = &mut self.credits {
             credits.settle(cycle);
@@ -201,12 +202,12 @@ impl Controller {
         }
     }
 
-    /// Takes an item from the first slice, round robin, whose head may enter.
+    /// Takes an item from the next slice, in round-robin order, whose head may enter.
     fn take_next(&mut self, cycle: DramCycle, ctx: &mut Context) {
         let mut slice = self.first;
         for _ in 0..self.slices.len() {
             let next = if slice + 1 < self.slices.len() { slice + 1 } else { 0 };
-            self.look(slice, ctx);
+            self.peek(slice, ctx);
             let head = self.slices[slice].head.as_ref();
             if let Some(&Head { id, item, .. }) = head
                 .filter(|head| self.leaves_from(slice, head) <= cycle && self.may_enter(&head.item))
@@ -222,11 +223,11 @@ impl Controller {
         }
     }
 
-    /// An item enters the channel; true if it is a request for the queue.
+    /// Moves an item into the channel. Returns whether it is a request for the queue.
     fn enter(&mut self, id: RequestId, item: Item, cycle: DramCycle, ctx: &mut Context) -> bool {
         match item {
             Item::MergeUpdate { sent, bank } => {
-                // A dummy request enters no queue: it ends when the scheduler has its update.
+                // A dummy request enters no queue: it ends with the update of the scheduler.
                 let (merges, age) = (sent.merges.into(), sent.age.into());
                 self.channel.merge(cycle, bank, sent.about.0, merges, age);
                 ctx.requests.remove(id);
@@ -243,9 +244,9 @@ impl Controller {
         }
     }
 
-    /// Reads the head of a slice's port, unless it is known.
+    /// Reads the head of the port of a slice unless it is cached.
     #[inline]
-    fn look(&mut self, slice: usize, ctx: &Context) {
+    fn peek(&mut self, slice: usize, ctx: &Context) {
         if self.slices[slice].head.is_none() {
             self.slices[slice].head = self.fetch(slice, ctx);
         }
@@ -263,7 +264,8 @@ impl Controller {
         pop(port.misses, id, self.clock.at(cycle), ctx);
     }
 
-    /// The cycle from which the head of a slice's port may leave if the queues have room for it.
+    /// Returns the first cycle in which the head of the port of a slice may leave, given room in
+    /// the queues.
     #[inline]
     fn leaves_from(&self, slice: usize, head: &Head) -> DramCycle {
         match (&self.credits, &head.item) {
@@ -317,13 +319,13 @@ impl Controller {
         })
     }
 
-    /// Reads that may finish without overflowing any slice's port, as the ports are now.
+    /// Returns the reads that may finish without overflowing the port of any slice.
     fn room(&self, ctx: &Context) -> u32 {
         let rooms = self.slices.iter().map(|port| ctx.fabric.room(port.fills));
         rooms.min().unwrap_or(0) as u32
     }
 
-    /// Hands finished reads to their slices.
+    /// Sends finished reads to their slices.
     fn complete(&mut self, ctx: &mut Context) {
         let (slices, rows, clock) = (&self.slices, &mut self.rows, self.clock);
         let first_slice = self.unit.index as usize * slices.len();
@@ -353,8 +355,8 @@ impl Controller {
         }
     }
 
-    /// The channel planned with the known room: asks again where the ports have more, and wakes on the
-    /// next free entry where they do not.
+    /// Reschedules a channel that lacked room: in the next cycle if the ports have more room than
+    /// it knew, otherwise when an entry becomes free.
     fn await_room(
         &self,
         cycle: DramCycle,
@@ -375,7 +377,7 @@ impl Controller {
 
     fn schedule(&mut self, cycle: DramCycle, next: Option<DramCycle>, ctx: &mut Context) {
         let mut wake = next.unwrap_or(DramCycle::NEVER);
-        // If the channel goes on in the next cycle, nothing can be earlier.
+        // Nothing is earlier than a step in the next cycle.
         if wake > cycle + 1 {
             wake = wake.min(self.next_item(cycle, ctx));
         }
@@ -384,8 +386,8 @@ impl Controller {
         }
     }
 
-    /// When the next item can leave its slice or enter the queues; any cycle up to `cycle` stands for
-    /// the next.
+    /// Returns when the next item can leave its slice or enter the queues; any cycle up to `cycle`
+    /// means the next.
     fn next_item(&mut self, cycle: DramCycle, ctx: &Context) -> DramCycle {
         let mut next = DramCycle::NEVER;
         if let Some(item) = self.in_flight.front()
@@ -394,7 +396,7 @@ impl Controller {
             next = item.cycle;
         }
         for slice in 0..self.slices.len() {
-            self.look(slice, ctx);
+            self.peek(slice, ctx);
             let Some(head) = self.slices[slice].head.as_ref().filter(|head| head.cycle < next)
             else {
                 continue;
@@ -414,17 +416,17 @@ impl Controller {
         }
     }
 
-    /// What the channel counted until `cycle`, which may be in the middle of the run.
+    /// Returns the counts of the channel up to `cycle`.
     pub fn counts(&self, cycle: DramCycle) -> ChannelResult {
         self.channel.counts(cycle)
     }
 
-    /// Which CTAs used each row, if `run.count_row_sharing` is set.
+    /// Returns the CTAs that used each row, if `run.count_row_sharing` is set.
     pub fn row_sharing(&self) -> Option<&RowSharing> {
         self.sharing.as_ref()
     }
 
-    /// Keeps a log of the commands, for the checker.
+    /// Starts the command log, for the checker.
     pub fn enable_log(&mut self) {
         self.channel.enable_log();
     }
@@ -434,7 +436,7 @@ impl Controller {
         self.channel.take_log()
     }
 
-    /// What the scheduler counted, or perfect DRAM.
+    /// Returns the counters of the scheduler or of the perfect DRAM.
     pub fn counters(&self) -> Vec<Counter> {
         match &self.perfect {
             Some(perfect) => perfect.counters(),
@@ -442,27 +444,26 @@ impl Controller {
         }
     }
 
-    /// Whether DRAM is perfect: see [`Controller::perfect`].
+    /// Returns whether DRAM is perfect: see [`Controller::perfect`].
     pub fn is_perfect(&self) -> bool {
         self.perfect.is_some()
     }
 
-    /// Whether lines are ever prefetched.
+    /// Returns whether the channel has a prefetcher.
     pub fn has_prefetcher(&self) -> bool {
         self.rows.is_some()
     }
 
-    /// Prefetches nothing from `cycle` on. Step the controller then.
+    /// Stops prefetching at `cycle`, in which the controller must be stepped.
     pub fn end_prefetching(&mut self, cycle: DramCycle) {
         self.channel.end_prefetching(cycle);
     }
 
-    /// Whether a prefetched line has not yet left the channel.
+    /// Returns whether a prefetched line is still in the channel.
     pub fn is_prefetching(&self) -> bool {
         self.channel.is_prefetching()
     }
 
-    /// The channel itself.
     pub fn channel(&self) -> &Channel {
         &self.channel
     }
@@ -470,22 +471,22 @@ impl Controller {
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
         let (pending, in_flight) = (self.channel.pending(), self.in_flight.len());
-        format!("channel {}: {pending} requests pending, {in_flight} on their way", self.unit.index)
+        format!("channel {}: {pending} requests pending, {in_flight} in flight", self.unit.index)
     }
 }
 
-/// The merge update that belongs to the item at the head of the port that holds `id`.
+/// Returns the merge update of the item at the head of the port that holds `id`.
 fn merge_update(id: RequestId, ctx: &Context) -> Option<Sent> {
     let slice = ctx.requests.get(id).place.slice;
     ctx.side.merges.as_ref().and_then(|updates| updates.head(slice))
 }
 
-/// The update that a dummy request reports; none if `id` is a request for data.
+/// Returns the update that a dummy request reports; none if `id` is a request for data.
 fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
     merge_update(id, ctx).filter(|sent| sent.about != id)
 }
 
-/// Takes the item at the head of a port.
+/// Pops the item at the head of a port, with its merge update.
 fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
     ctx.pop(port, now);
     let slice = ctx.requests.get(id).place.slice;

@@ -1,20 +1,20 @@
-//! Ideal modes: machines with one part made perfect, to find limits.
+//! Ideal modes: machines with one component made perfect, for limit studies.
 
 use warpmem_machine::Machine;
 use warpmem_params::{Entry, PolicyInfo, Registry};
 
-/// The part of a machine that is ideal.
+/// The ideal component of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ideal {
-    /// Nothing is.
+    /// None.
     None,
     /// Every access hits in L1.
     PerfectL1,
     /// Every request hits in the L2.
     PerfectL2,
-    /// DRAM answers at once.
+    /// DRAM completes requests on arrival.
     PerfectDram,
-    /// No packet waits for another.
+    /// Packets never contend.
     InfiniteBandwidthNoc,
 }
 

@@ -1,5 +1,5 @@
-//! The slots of a machine, whatever the types of their policies: for programs that let a user choose policies by name,
-//! and for the documentation that lists them.
+//! The policy slots of a machine, independent of the types of their policies: for programs that let
+//! a user select policies by name, and for the documentation.
 
 mod baseline;
 mod choice;
@@ -21,13 +21,13 @@ use warpmem_network::{Direction, TOPOLOGIES};
 use warpmem_params::{PolicyError, PolicyInfo};
 use warpmem_sim::SmId;
 
-/// A place in the machine that a policy fills.
+/// A policy slot: one decision of the machine, made by a policy.
 pub struct Slot {
-    /// As in configurations and tables: `dram_scheduler`.
+    /// Name in configurations and tables: `dram_scheduler`.
     pub name: &'static str,
-    /// What a policy of the slot is: `DRAM scheduler`.
+    /// Title: `DRAM scheduler`.
     pub title: &'static str,
-    /// What a policy of the slot decides.
+    /// The decision that its policy makes.
     pub decides: &'static str,
     infos: fn() -> Vec<&'static PolicyInfo>,
     policy: fn(&mut Policies) -> &mut String,
@@ -80,13 +80,13 @@ pub static SLOTS: [Slot; 8] = [
         "what a DRAM channel prefetches for the L2",
         |m| { PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop) }
     ),
-    slot!(IDEALS, ideal, "ideal mode", "what part of the machine is made perfect", |m| {
+    slot!(IDEALS, ideal, "ideal mode", "which component of the machine is perfect", |m| {
         IDEALS.build(&m.policy.ideal, m).map(drop)
     }),
 ];
 
 impl Slot {
-    /// As on the command line: `dram-scheduler`.
+    /// Returns its name on the command line: `dram-scheduler`.
     pub fn option(&self) -> String {
         self.name.replace('_', "-")
     }
@@ -98,19 +98,19 @@ impl Slot {
         SLOTS.iter().find(|slot| name.strip_prefix("policy.") == Some(slot.name))
     }
 
-    /// Its policies, in the order of their registry.
+    /// Returns its policies, in the order of their registry.
     pub fn infos(&self) -> Vec<&'static PolicyInfo> {
         (self.infos)()
     }
 
-    /// The policy that fills it.
+    /// Returns the policy selected for it.
     pub fn policy_of<'a>(&self, policies: &'a mut Policies) -> &'a mut String {
         (self.policy)(policies)
     }
 }
 
-/// Refuses a machine whose policies, that of its pages among them, do not exist or do not take the
-/// parameters they are given.
+/// Checks that the policies of a machine, its page policy included, exist and accept their
+/// parameters.
 pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
     PAGE_POLICIES.build(&machine.dram.page, &machine.dram)?;
     SLOTS.iter().try_for_each(|slot| (slot.check)(machine))
@@ -123,7 +123,7 @@ mod tests {
     use warpmem_params::{DefaultValue, Kind};
 
     #[test]
-    fn slots_are_named_as_registries_name_them() {
+    fn slots_and_registries_share_their_names() {
         let names = SLOTS.each_ref().map(|slot| slot.name);
         let registries = [
             SCHEDULERS.slot,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_name_policies_that_fit_them() {
+    fn the_policies_of_presets_are_valid() {
         for preset in preset_names() {
             let checked = check_policies(&load(preset, &[]).unwrap());
             assert!(checked.is_ok(), "{preset}: {}", checked.unwrap_err());
@@ -161,9 +161,9 @@ mod tests {
         assert!(refused.starts_with("unknown page `opne` (did you mean `open`?)"), "{refused}");
     }
 
-    /// Each parameter by itself, at its default and beyond what its type takes.
+    /// Each parameter on its own, at its default and outside its range.
     #[test]
-    fn every_policy_takes_the_parameters_that_it_describes() {
+    fn every_policy_accepts_its_documented_parameters() {
         let asked = ["network.virtual_channels=2", "l2.queue=32"].map(str::to_owned);
         let machine = load("li2015", &asked).unwrap();
         for slot in &SLOTS {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_fits_every_preset_and_no_other_does() {
+    fn only_known_policies_and_parameters_fit_every_preset() {
         for preset in preset_names() {
             for slot in &SLOTS {
                 // What some policies ask of a machine: a ring, `calrs`, the prefetchers, crossbars.

@@ -1,4 +1,5 @@
-//! The documentation of policies is generated from their registries, or compared with them.
+//! The documentation of policies and machines is generated from their declarations, or compared
+//! with them.
 
 use std::collections::HashMap;
 use warpmem_dram::page::PAGE_POLICIES;
@@ -11,8 +12,8 @@ use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{Key, Param, PolicyInfo};
 use warpmem_testing::documents::{assert_parts, part, read, start_document, table};
 
-/// File names of the policies' pages, by slot and name: a policy's name, after its slot where another slot has a policy
-/// of that name.
+/// File names of the policies' pages: the name of the policy, after that of its slot if another
+/// slot has a policy of the same name.
 struct Pages {
     namesakes: HashMap<&'static str, usize>,
 }
@@ -34,7 +35,7 @@ impl Pages {
     }
 }
 
-/// Name of the part of a page that has the parameters.
+/// Name of the generated part with the parameters.
 const PARAMETERS: &str = "parameters";
 
 fn parameters(info: &PolicyInfo) -> String {
@@ -48,7 +49,7 @@ fn parameters(info: &PolicyInfo) -> String {
     table(&["parameter", "default", "unit", "valid", "meaning"], params.iter().map(row))
 }
 
-/// How a page begins that nobody has written yet.
+/// Returns the initial text of a page.
 fn new_page(slot: &Slot, info: &PolicyInfo) -> String {
     format!(
         "# `{}`: {}\n\n{}.\n\n{}\n**Source**: {}.\n",
@@ -141,12 +142,12 @@ fn every_preset_is_documented() {
     assert_parts("docs/machines.md", &[("presets", presets)]);
 }
 
-/// The sections of keys that have a table of their own; one within another is not in that of the
-/// other.
+/// The sections of keys with a table of their own; the table of a section excludes those nested in
+/// it.
 const SECTIONS: [&str; 10] =
     ["clocks", "sm", "l1", "network", "l2", "dram", "dram.timing", "dram.power", "policy", "run"];
 
-/// The section in whose table a key is.
+/// Returns the section whose table has a key.
 fn section_of(key: &str) -> Option<&'static str> {
     let holds =
         |section: &&str| key.strip_prefix(*section).is_some_and(|rest| rest.starts_with('.'));
@@ -184,9 +185,9 @@ fn every_standard_is_documented() {
     assert_parts("docs/dram-standards.md", &[("standards", standards)]);
 }
 
-/// The examples are compiled and tested where a policy would be.
+/// The examples are compiled and tested in the place of a policy.
 #[test]
-fn the_documented_examples_are_those_that_are_tested() {
+fn the_documented_examples_are_the_tested_ones() {
     let part = |name: &'static str| {
         let example = read(&format!("docs/examples/{name}.rs"));
         (name, format!("```rust\n{example}```\n"))

@@ -15,10 +15,10 @@ const YUAN: Shape = Shape {
     routers: Routers { count: 1, crossings: 28 * 8, outputs: 8 },
 };
 
-/// Comparisons of FR-FCFS there.
+/// Comparisons of FR-FCFS in that machine.
 const SEARCH: u64 = 3584;
 
-/// Costs are of the shape: on any machine that the policy fits.
+/// Costs depend on the shape alone: any machine that the policy fits will do.
 fn of(policy: &str, shape: &Shape) -> Complexity {
     of_scheduler(policy, &load("li2015", &[]).unwrap(), shape).unwrap().unwrap()
 }
@@ -31,11 +31,11 @@ fn cost(policy: &str, shape: &Shape) -> (u64, u64) {
 
 fn yuan(topology: &str) -> Machine {
     let topology = format!("policy.topology={topology}");
-    // A ring has no fewer virtual channels.
+    // A ring needs at least these virtual channels.
     load("yuan2009", &["network.virtual_channels=2".to_owned(), topology]).unwrap()
 }
 
-/// Bits stored and compared of a pair on a machine: the last column of Table 1.
+/// Bits stored and compared of a scheduler and an arbiter: the last column of Table 1.
 fn pair(scheduler: &str, arbiter: &str, topology: &str) -> (u64, u64) {
     let machine = yuan(topology);
     let shape = shape_of(&machine).unwrap();
@@ -45,7 +45,7 @@ fn pair(scheduler: &str, arbiter: &str, topology: &str) -> (u64, u64) {
 }
 
 #[test]
-fn bits_tell_things_apart() {
+fn bits_distinguish_values() {
     assert_eq!([0, 1, 2, 3, 4, 5, 64, 65].map(bits), [0, 0, 1, 2, 2, 3, 6, 7]);
 }
 
@@ -58,7 +58,7 @@ fn costs_add_up_and_multiply() {
 }
 
 #[test]
-fn routers_are_counted_as_the_largest() {
+fn every_router_counts_as_the_largest() {
     let ports = |inputs, outputs| Ports { inputs, outputs };
     let routers = largest_routers(&[ports(3, 4), ports(2, 5), ports(5, 2)]);
     assert_eq!(routers, Routers { count: 3, crossings: 12, outputs: 5 });
@@ -66,7 +66,7 @@ fn routers_are_counted_as_the_largest() {
 }
 
 #[test]
-fn the_shape_is_the_machines() {
+fn the_shape_follows_the_machine() {
     let shape = shape_of(&load("li2015", &[]).unwrap()).unwrap();
     assert_eq!(shape.routers, Routers { count: 1, crossings: 15 * 12, outputs: 12 });
     assert_eq!((shape.sms, shape.warps, shape.controllers), (15, 48, 6));
@@ -75,7 +75,7 @@ fn the_shape_is_the_machines() {
     let Shape { sms, controllers, queue, banks, row_bits, routers, .. } =
         shape_of(&yuan("crossbar(form=router)")).unwrap();
     assert_eq!(Shape { sms, controllers, queue, banks, row_bits, routers, ..YUAN }, YUAN);
-    assert_eq!(shape_of(&yuan("crossbar")).unwrap().mshr_entries, 0, "it has no L2");
+    assert_eq!(shape_of(&yuan("crossbar")).unwrap().mshr_entries, 0, "the machine has no L2");
     let routers = |topology| shape_of(&yuan(topology)).unwrap().routers;
     assert_eq!(routers("crossbar"), routers("crossbar(form=router)"));
     assert_eq!(routers("mesh"), Routers { count: 36, crossings: 20, outputs: 5 });
@@ -85,7 +85,7 @@ fn the_shape_is_the_machines() {
     assert_eq!(routers("ideal"), Routers::default());
 }
 
-/// But for the last row: the table's own formula C*M + 4*M gives 256 where it prints 320.
+/// Except for the last row: the table's own formula C*M + 4*M gives 256; it prints 320.
 #[test]
 fn table_1_of_yuan() {
     let crossbar = "crossbar(form=router)";
@@ -103,7 +103,7 @@ fn table_1_of_yuan() {
 }
 
 #[test]
-fn pairs_add_up_and_hashes_cost_their_bits() {
+fn costs_of_pairs_add_up_and_hashes_cost_their_bits() {
     let arbiter = "hash-matching-hold-grant(bits=6)";
     assert_eq!(pair("fr-fcfs", arbiter, "mesh"), (720 + 36 * 6 * 5, SEARCH + 720 + 36 * 6 * 5));
 }
@@ -120,16 +120,16 @@ fn a_ring_is_counted_as_a_mesh() {
 }
 
 #[test]
-fn schedulers_and_rules_that_say_what_they_cost_compare_something() {
+fn declared_costs_include_comparisons() {
     let machine = load("li2015", &[]).unwrap();
     let shape = shape_of(&machine).unwrap();
     for policy in SCHEDULERS.names() {
-        // One that says nothing is an experiment, as `delay`.
+        // Experiments such as `delay` declare no cost.
         let Some(cost) = of_scheduler(policy, &machine, &shape).unwrap() else { continue };
         assert_eq!(cost.compared == 0, ["fcfs", "banked-fifo"].contains(&policy), "{policy}");
     }
     for policy in ARBITERS.names() {
-        // Ages have no width of their own.
+        // The width of ages is not defined.
         let says = of_arbiter(policy, &shape).unwrap().is_some();
         assert_eq!(says, policy != "oldest-first", "{policy}");
     }
@@ -151,7 +151,7 @@ fn costs_grow_with_the_queue_the_controllers_and_the_banks() {
 }
 
 #[test]
-fn limits_of_fr_fcfs_cost_counters() {
+fn the_limits_of_fr_fcfs_cost_counters() {
     // Up to 4 in each of 4 banks; ages up to 1000 of 32 requests.
     let capped = 8 * 4 * 3;
     assert_eq!(cost("fr-fcfs(row_hit_cap=4)", &YUAN), (capped, SEARCH + capped));
@@ -159,10 +159,10 @@ fn limits_of_fr_fcfs_cost_counters() {
     assert_eq!(cost("fr-fcfs(starvation_limit=1000)", &YUAN), (dated, SEARCH + dated));
 }
 
-/// By hand, for 8 controllers: 32 requests, counts of them 5 bits, SMs' numbers 5, banks' 2, rows'
-/// 12.
+/// By hand, for 8 controllers: 32 requests; 5 bits for their counts, 5 for SMs, 2 for banks, 12 for
+/// rows.
 #[test]
-fn costs_without_figures_of_their_papers() {
+fn costs_without_published_figures_match_hand_counts() {
     let entries = 8 * 32;
     assert_eq!(cost("most-pending", &YUAN), (entries * 5, SEARCH + entries * 5));
     assert_eq!(cost("fr-rr-fcfs", &YUAN), (8 * 5, SEARCH + entries * 5));
@@ -178,7 +178,7 @@ fn costs_without_figures_of_their_papers() {
 
 /// Scores up to 3 * 32 have 7 bits.
 #[test]
-fn warp_groups_add_to_each_other() {
+fn the_warp_group_extensions_add_up() {
     let entries = 8 * 32;
     let wg = (entries * (5 + 1 + 7) + 8 * 4 * (12 + 7), SEARCH + entries * 7);
     let wg_m = (wg.0 + entries * 7, wg.1 + entries * 10);
@@ -192,7 +192,7 @@ fn warp_groups_add_to_each_other() {
 /// Li 2015, section 4.5: 344 bytes and 280 bytes in a controller of 64 requests, 160 bytes in an
 /// L2 of 64 MSHRs.
 #[test]
-fn mshr_costs_are_the_theses() {
+fn the_mshr_costs_match_the_thesis() {
     let shape = Shape { controllers: 1, queue: 64, banks: 16, slices: 1, mshr_entries: 64, ..YUAN };
     let search = 64 * 16;
     assert_eq!(cost("mshr-s+a", &shape), (8 * (344 + 280 + 160), search + 64 * 30));
@@ -206,18 +206,18 @@ fn mshr_costs_are_the_theses() {
 /// Jeong et al. 2023, Table 3: 1408 bytes for a controller of 64 requests and 16 banks, on 1024
 /// warps.
 #[test]
-fn the_tables_of_warped_mc_are_the_papers() {
+fn the_tables_of_warped_mc_match_the_paper() {
     let shape = Shape { controllers: 1, queue: 64, banks: 16, ..YUAN };
     let search = 64 * 16;
     assert_eq!(cost("warped-mc(wat_bits=10)", &shape), (8 * 1408, search + 64 * 6 + 16 * 2));
     assert_eq!(cost("div-first(wat_bits=10)", &shape), (6 * 1024, 64 * (6 + 4)));
-    // Known exactly, the 720 warps of the machine have an entry each.
+    // With exact tracking, each of the machine's 720 warps has an entry.
     assert_eq!(of("div-first", &shape).stored, 6 * 15 * 48);
 }
 
-/// What the papers on processors of several cores state in all.
+/// Totals stated by papers on multi-core processors.
 #[test]
-fn states_by_source_are_the_papers() {
+fn the_per_source_states_match_the_papers() {
     let cores = Shape { sms: 8, controllers: 1, queue: 128, banks: 8, row_bits: 14, ..YUAN };
     assert_eq!(of("par-bs", &cores).stored, 1412);
     assert_eq!(of("stfm(interval=16777216)", &cores).stored, 1808);

@@ -1,30 +1,30 @@
-//! How many requests of its slices a channel has in hand.
+//! Credits, which limit the requests of its slices that a channel holds.
 
 use std::collections::VecDeque;
 use warpmem_machine::Machine;
 use warpmem_sim::DramCycle;
 
-/// A request takes a credit when it leaves its slice and gives it back when its data have been
-/// transferred. Each slice has one of its own, which it takes first and gets back first, so that no other
-/// slice stops it for good; the rest are for all (GPGPU-Sim,
-/// memory_partition_unit::arbitration_metadata).
+/// A request takes a credit when it leaves its slice, and returns it when its data have been
+/// transferred. Each slice has a credit of its own, taken first and returned first, so that no
+/// slice can starve; the rest are shared (GPGPU-Sim,
+/// `memory_partition_unit::arbitration_metadata`).
 pub(super) struct Credits {
     shared: u32,
-    /// By slice: whether its own is free.
+    /// By slice: whether its own credit is free.
     own: Box<[bool]>,
-    /// Slices whose requests are done in a cycle to come, by cycle.
+    /// Pending returns: cycle and slice, by cycle.
     due: VecDeque<(DramCycle, usize)>,
 }
 
 impl Credits {
-    /// None if a channel may have any number of requests in hand.
+    /// Returns none if the number of requests is unlimited.
     pub fn new(machine: &Machine, slices: usize) -> Option<Credits> {
         let shared = machine.l2.to_dram_credits;
         let own = vec![true; slices].into();
         (shared > 0).then_some(Credits { shared, own, due: VecDeque::new() })
     }
 
-    /// Gives back what is due at `cycle`.
+    /// Returns the credits that are due at `cycle`.
     #[inline]
     pub fn settle(&mut self, cycle: DramCycle) {
         while let Some((_, slice)) = self.due.pop_front_if(|&mut (due, _)| due <= cycle) {
@@ -36,8 +36,8 @@ impl Credits {
         }
     }
 
-    /// The cycle from which the slice has one; any that is past stands for now. Never, as far as is
-    /// known, until a request that is in hand has its time.
+    /// Returns the first cycle in which the slice has a credit; any past cycle means now.
+    /// [`DramCycle::NEVER`] until the completion of a held request is scheduled.
     #[inline]
     pub fn free_from(&self, slice: usize) -> DramCycle {
         if self.own[slice] || self.shared > 0 {
@@ -46,7 +46,7 @@ impl Credits {
         self.due.front().map_or(DramCycle::NEVER, |&(due, _)| due)
     }
 
-    /// A request of the slice takes one that is free.
+    /// Takes a free credit for a request of the slice.
     pub fn take(&mut self, slice: usize) {
         if self.own[slice] {
             self.own[slice] = false;
@@ -55,9 +55,9 @@ impl Credits {
         }
     }
 
-    /// A request of the slice is done at `cycle`.
+    /// Schedules the return of a credit: a request of the slice completes at `cycle`.
     pub fn give_back(&mut self, slice: usize, cycle: DramCycle) {
-        // Data buses of pseudo channels, and reads and writes, do not end in the order of their commands.
+        // Pseudo channels, and reads and writes, complete out of command order.
         let ends_last = self.due.back().is_none_or(|&(due, _)| due <= cycle);
         if ends_last {
             self.due.push_back((cycle, slice));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_takes_its_own_first_and_then_those_for_all() {
+    fn a_slice_takes_its_own_credit_before_shared_ones() {
         let mut credits = credits(1);
         credits.take(0);
         credits.take(0);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_gets_its_own_back_first() {
+    fn the_own_credit_is_returned_first() {
         let mut credits = credits(1);
         credits.take(0);
         credits.take(0);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_later_is_given_back_later_in_whatever_order_it_is_told() {
+    fn credits_are_returned_in_time_order() {
         let mut credits = credits(1);
         credits.take(0);
         credits.take(1);

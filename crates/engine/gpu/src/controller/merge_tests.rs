@@ -1,4 +1,4 @@
-//! What crosses levels beside requests: what of it reaches the scheduler, and when.
+//! Side channels at the controller: the information that reaches the scheduler, and its time.
 
 use super::*;
 use crate::engine::Bench;
@@ -8,10 +8,10 @@ use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
 use warpmem_sim::{CountedMerges, Location, Needs, Request as Row, SliceId, SmId, WarpId};
 use warpmem_testing::machine;
 
-/// What a scheduler was told.
+/// A notification of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
-    /// A request, and what came with it.
+enum Notification {
+    /// A request with its merge report.
     Arrived {
         id: u32,
         merges: u8,
@@ -30,8 +30,8 @@ enum Told {
     },
 }
 
-/// FR-FCFS that keeps what it is told.
-struct Spy(Arc<Mutex<Vec<Told>>>);
+/// FR-FCFS that records its notifications.
+struct Spy(Arc<Mutex<Vec<Notification>>>);
 
 impl Scheduler for Spy {
     fn traits(&self) -> Traits {
@@ -44,42 +44,42 @@ impl Scheduler for Spy {
 
     fn on_arrival(&mut self, _: Slot, queued: &Queued) {
         let Request { id, merges, age, critical, hit_prone, .. } = queued.request;
-        self.0.lock().unwrap().push(Told::Arrived { id, merges, age, critical, hit_prone });
+        self.0.lock().unwrap().push(Notification::Arrived { id, merges, age, critical, hit_prone });
     }
 
     fn on_event(&mut self, event: Event, cycle: DramCycle) {
         let cycle = cycle.number();
-        let told = match event {
-            Event::Merged { merges, age, .. } => Told::Merged { merges, age, cycle },
-            Event::LoadComplete { load } => Told::Ended { load, cycle },
+        let notified = match event {
+            Event::Merged { merges, age, .. } => Notification::Merged { merges, age, cycle },
+            Event::LoadComplete { load } => Notification::Ended { load, cycle },
             Event::Activated { .. } | Event::Overtaken => return,
         };
-        self.0.lock().unwrap().push(told);
+        self.0.lock().unwrap().push(notified);
     }
 }
 
-/// A controller of one slice, and what its scheduler was told.
-struct Rig {
+/// A controller of one slice, and the notifications of its scheduler.
+struct ControllerBench {
     bench: Bench,
     controller: Controller,
     ports: (PortId, PortId),
-    told: Arc<Mutex<Vec<Told>>>,
-    /// The slice takes no fill before this cycle.
+    notified: Arc<Mutex<Vec<Notification>>>,
+    /// First cycle in which the slice accepts a fill.
     opens: u64,
 }
 
-/// Cycles of the way from the slice to the queue.
+/// Cycles from the slice to the queue.
 const WAY: u64 = 20;
 
-/// When a fill came, and its stamps in DRAM.
+/// Arrival of a fill, and its stamps in DRAM.
 type Fill = (u64, RequestId, [u64; 3]);
 
-impl Rig {
-    fn new(needs: &Needs) -> Rig {
-        Rig::with(needs, &[])
+impl ControllerBench {
+    fn new(needs: &Needs) -> ControllerBench {
+        ControllerBench::with(needs, &[])
     }
 
-    fn with(needs: &Needs, overrides: &[&str]) -> Rig {
+    fn with(needs: &Needs, overrides: &[&str]) -> ControllerBench {
         let one = ["dram.channels=1", "l2.slices_per_channel=1", "l2.to_dram_latency=20"];
         let machine = machine(&[&one, overrides].concat());
         let mut bench = Bench::new(&machine, [1, 1, 0, 0]);
@@ -87,14 +87,14 @@ impl Rig {
         let [dram, l2] = [Domain::Dram, Domain::L2].map(|domain| UnitId { domain, index: 0 });
         let misses = bench.sim.region.fabric.add_port("misses", 0, 100, l2, dram);
         let fills = bench.sim.region.fabric.add_port("fills", 0, 4, dram, l2);
-        let (told, ports) = (Arc::default(), (misses, fills));
-        let channel = Channel::new(&machine.dram, Box::new(Spy(Arc::clone(&told)))).unwrap();
+        let (notified, ports) = (Arc::default(), (misses, fills));
+        let channel = Channel::new(&machine.dram, Box::new(Spy(Arc::clone(&notified)))).unwrap();
         let clock = bench.sim.region.fabric.clock(Domain::Dram);
         let controller = Controller::new(&machine, 0, clock.of(), channel, vec![ports]).unwrap();
-        Rig { bench, controller, ports, told, opens: 0 }
+        ControllerBench { bench, controller, ports, notified, opens: 0 }
     }
 
-    /// An item at the controller from `cycle` on.
+    /// Sends an item that the controller may take from `cycle` on.
     fn send(&mut self, cycle: u64, row: Row) -> RequestId {
         let place = self.bench.sim.map.locate(row.address);
         let id = self.bench.sim.region.requests.add(Row { place, ..row }, Ticks(0));
@@ -102,14 +102,14 @@ impl Rig {
         id
     }
 
-    /// A miss with what has merged into it.
+    /// Sends a miss with its merges.
     fn send_merged(&mut self, cycle: u64, row: Row, merges: u8, age: u32) -> RequestId {
         let id = self.send(cycle, row);
         self.tell(Sent { about: id, merges, age });
         id
     }
 
-    /// A dummy request about another.
+    /// Sends a dummy request about another.
     fn send_dummy(&mut self, cycle: u64, about: RequestId, merges: u8, age: u32) {
         let &Row { address, place, .. } = self.bench.sim.region.requests.get(about);
         self.send(cycle, Row::of_slice(address, RequestKind::Read, place));
@@ -120,9 +120,12 @@ impl Rig {
         self.bench.side.merges.as_mut().expect("merges are asked for").push(SliceId(0), sent);
     }
 
-    /// Runs to the end; `and` is called after each step of the slice. The fills that came, and what the
-    /// scheduler was told.
-    fn run_and(&mut self, mut and: impl FnMut(u64, &mut Context)) -> (Vec<Fill>, Vec<Told>) {
+    /// Runs to the end and calls `and` after each step of the slice. Returns the fills and the
+    /// notifications.
+    fn run_and(
+        &mut self,
+        mut and: impl FnMut(u64, &mut Context),
+    ) -> (Vec<Fill>, Vec<Notification>) {
         let (fills, opens, controller) = (self.ports.1, self.opens, &mut self.controller);
         let mut filled = Vec::new();
         self.bench.run(|unit, cycle, ctx| {
@@ -150,13 +153,13 @@ impl Rig {
             filled.len(),
             "dummies and writes are gone"
         );
-        (filled, std::mem::take(&mut *self.told.lock().unwrap()))
+        (filled, std::mem::take(&mut *self.notified.lock().unwrap()))
     }
 
-    /// How many fills came, and what the scheduler was told.
-    fn run(mut self) -> (usize, Vec<Told>) {
-        let (filled, told) = self.run_and(|_, _| {});
-        (filled.len(), told)
+    /// Returns the number of fills and the notifications.
+    fn run(mut self) -> (usize, Vec<Notification>) {
+        let (filled, notified) = self.run_and(|_, _| {});
+        (filled.len(), notified)
     }
 }
 
@@ -169,45 +172,45 @@ fn merges() -> Needs {
     Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() }
 }
 
-fn arrived(id: RequestId, merges: u8, age: u32) -> Told {
-    Told::Arrived { id: id.0, merges, age, critical: false, hit_prone: false }
+fn arrived(id: RequestId, merges: u8, age: u32) -> Notification {
+    Notification::Arrived { id: id.0, merges, age, critical: false, hit_prone: false }
 }
 
 #[test]
-fn a_dummy_request_tells_of_the_request_that_it_is_about_and_is_gone() {
-    let mut rig = Rig::new(&merges());
-    let first = rig.send_merged(0, read(0), 1, 30);
-    let waiting = rig.send_merged(1, read(1), 2, 50);
-    rig.send_dummy(5, waiting, 4, 9);
-    let (fills, told) = rig.run();
-    let merged = Told::Merged { merges: 4, age: 9, cycle: 5 + WAY };
-    assert_eq!(told, [arrived(first, 1, 30), arrived(waiting, 2, 50), merged]);
+fn a_dummy_request_notifies_the_scheduler_and_ends() {
+    let mut bench = ControllerBench::new(&merges());
+    let first = bench.send_merged(0, read(0), 1, 30);
+    let waiting = bench.send_merged(1, read(1), 2, 50);
+    bench.send_dummy(5, waiting, 4, 9);
+    let (fills, notified) = bench.run();
+    let merged = Notification::Merged { merges: 4, age: 9, cycle: 5 + WAY };
+    assert_eq!(notified, [arrived(first, 1, 30), arrived(waiting, 2, 50), merged]);
     assert_eq!(fills, 2, "a dummy is not answered");
 }
 
 #[test]
-fn an_update_about_a_request_in_service_or_gone_is_dropped() {
-    let mut rig = Rig::new(&merges());
-    let first = rig.send_merged(0, read(0), 1, 0);
-    rig.send_dummy(5, first, 2, 9);
-    rig.send_dummy(500, first, 3, 9);
-    let (_, told) = rig.run();
-    assert_eq!(told, [arrived(first, 1, 0)]);
+fn an_update_about_a_request_in_service_or_done_is_dropped() {
+    let mut bench = ControllerBench::new(&merges());
+    let first = bench.send_merged(0, read(0), 1, 0);
+    bench.send_dummy(5, first, 2, 9);
+    bench.send_dummy(500, first, 3, 9);
+    let (_, notified) = bench.run();
+    assert_eq!(notified, [arrived(first, 1, 0)]);
 }
 
 /// Fills the queue with requests to rows of one bank.
-fn fill_queue(rig: &mut Rig) -> Vec<RequestId> {
-    (0..64).map(|row| rig.send_merged(0, read(row), 1, 0)).collect()
+fn fill_queue(bench: &mut ControllerBench) -> Vec<RequestId> {
+    (0..64).map(|row| bench.send_merged(0, read(row), 1, 0)).collect()
 }
 
 #[test]
-fn a_dummy_request_takes_no_place_in_the_queue() {
-    let mut rig = Rig::new(&merges());
-    let ids = fill_queue(&mut rig);
-    rig.send_dummy(0, ids[63], 2, 0);
-    let (_, told) = rig.run();
+fn a_dummy_request_takes_no_queue_entry() {
+    let mut bench = ControllerBench::new(&merges());
+    let ids = fill_queue(&mut bench);
+    bench.send_dummy(0, ids[63], 2, 0);
+    let (_, notified) = bench.run();
     let cycle = 64 + WAY;
-    assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle }, "one item a cycle");
+    assert_eq!(notified[64], Notification::Merged { merges: 2, age: 0, cycle }, "one item a cycle");
 }
 
 #[test]
@@ -218,102 +221,113 @@ fn dummy_requests_take_no_credit() {
         "dram.write_high_watermark=0",
         "dram.write_low_watermark=0",
     ];
-    let mut rig = Rig::with(&merges(), &one);
-    // The two reads have the slice's own and the other; what comes behind the reports has the first that is free.
-    let ids = [0, 1].map(|row| rig.send_merged(0, read(row), 1, 0));
-    (0..3).for_each(|n| rig.send_dummy(2, ids[1], 2 + n, 0));
-    rig.send_merged(3, read(2), 1, 0);
-    let (fills, _) = rig.run_and(|_, _| {});
+    let mut bench = ControllerBench::with(&merges(), &one);
+    // The two reads take the slice's own credit and the shared one; the request behind the reports
+    // takes the first that is returned.
+    let ids = [0, 1].map(|row| bench.send_merged(0, read(row), 1, 0));
+    (0..3).for_each(|n| bench.send_dummy(2, ids[1], 2 + n, 0));
+    bench.send_merged(3, read(2), 1, 0);
+    let (fills, _) = bench.run_and(|_, _| {});
     let stamps: Vec<[u64; 3]> = fills.iter().map(|fill| fill.2).collect();
     assert_eq!(stamps.len(), 3);
     assert_eq!(stamps[2][0], stamps[0][2] + WAY);
 }
 
 #[test]
-fn dummy_requests_come_one_a_cycle_though_the_queue_is_full_and_at_rest() {
-    let mut rig = Rig::new(&merges());
-    rig.opens = 5000;
-    // Four are served, which fill the port back; then nothing moves.
-    let ids: Vec<RequestId> = (0..68).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
-    (0..3).for_each(|n| rig.send_dummy(4000, ids[67], 2 + n, 0));
-    let (_, told) = rig.run();
+fn dummy_requests_arrive_one_a_cycle_at_a_full_idle_queue() {
+    let mut bench = ControllerBench::new(&merges());
+    bench.opens = 5000;
+    // Four reads fill the return port; then nothing moves.
+    let ids: Vec<RequestId> = (0..68).map(|row| bench.send_merged(0, read(row), 1, 0)).collect();
+    (0..3).for_each(|n| bench.send_dummy(4000, ids[67], 2 + n, 0));
+    let (_, notified) = bench.run();
     let cycle = |n: u32| 4000 + u64::from(n) + WAY;
-    let merged = |n: u32| Told::Merged { merges: 2 + n, age: 0, cycle: cycle(n) };
-    assert_eq!(told[68..], [0, 1, 2].map(merged));
+    let merged = |n: u32| Notification::Merged { merges: 2 + n, age: 0, cycle: cycle(n) };
+    assert_eq!(notified[68..], [0, 1, 2].map(merged));
 }
 
 #[test]
-fn a_dummy_request_waits_behind_a_miss_that_finds_no_room() {
-    let mut rig = Rig::new(&merges());
-    let ids = fill_queue(&mut rig);
-    let waiting: Vec<RequestId> = (64..72).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
-    rig.send_dummy(0, ids[63], 2, 0);
-    let (_, told) = rig.run();
-    let place = |wanted: Told| told.iter().position(|&told| told == wanted);
+fn a_dummy_request_waits_behind_a_blocked_miss() {
+    let mut bench = ControllerBench::new(&merges());
+    let ids = fill_queue(&mut bench);
+    let waiting: Vec<RequestId> =
+        (64..72).map(|row| bench.send_merged(0, read(row), 1, 0)).collect();
+    bench.send_dummy(0, ids[63], 2, 0);
+    let (_, notified) = bench.run();
+    let place = |wanted: Notification| notified.iter().position(|&notified| notified == wanted);
     let last = place(arrived(waiting[7], 1, 0)).unwrap();
-    assert!(matches!(told[last + 1], Told::Merged { merges: 2, .. }), "{:?}", told[last + 1]);
+    assert!(
+        matches!(notified[last + 1], Notification::Merged { merges: 2, .. }),
+        "{:?}",
+        notified[last + 1]
+    );
 }
 
 #[test]
-fn marks_of_sm_and_l2_reach_the_scheduler() {
-    let mut rig = Rig::new(&Needs::default());
-    let critical = rig.send(0, Row { critical: true, ..read(0) }).0;
-    let hit_prone = rig.send(0, Row { hit_prone: true, ..read(0) }).0;
-    let (_, told) = rig.run();
-    let arrived =
-        |id, critical, hit_prone| Told::Arrived { id, merges: 1, age: 0, critical, hit_prone };
-    assert_eq!(told, [arrived(critical, true, false), arrived(hit_prone, false, true)]);
+fn the_marks_of_sm_and_l2_reach_the_scheduler() {
+    let mut bench = ControllerBench::new(&Needs::default());
+    let critical = bench.send(0, Row { critical: true, ..read(0) }).0;
+    let hit_prone = bench.send(0, Row { hit_prone: true, ..read(0) }).0;
+    let (_, notified) = bench.run();
+    let arrived = |id, critical, hit_prone| Notification::Arrived {
+        id,
+        merges: 1,
+        age: 0,
+        critical,
+        hit_prone,
+    };
+    assert_eq!(notified, [arrived(critical, true, false), arrived(hit_prone, false, true)]);
 }
 
-/// A rig with a load of so many requests.
-fn with_load(requests: usize) -> (Rig, u32) {
-    let mut rig = Rig::new(&Needs { load_ends: true, ..Needs::default() });
-    let load = rig.bench.context().begin_load((0..requests).map(|_| 0));
-    (rig, load)
+/// A controller with a load of `requests` requests.
+fn with_load(requests: usize) -> (ControllerBench, u32) {
+    let mut bench = ControllerBench::new(&Needs { load_ends: true, ..Needs::default() });
+    let load = bench.bench.context().begin_load((0..requests).map(|_| 0));
+    (bench, load)
 }
 
 #[test]
 fn the_last_request_of_a_load_ends_it() {
-    let (mut rig, load) = with_load(2);
-    let first = rig.send(0, Row { load, ..read(0) });
-    let second = rig.send(9, Row { load, ..read(0) });
-    let (_, told) = rig.run();
-    let end = Told::Ended { load, cycle: 9 + WAY };
-    assert_eq!(told, [arrived(first, 1, 0), arrived(second, 1, 0), end]);
+    let (mut bench, load) = with_load(2);
+    let first = bench.send(0, Row { load, ..read(0) });
+    let second = bench.send(9, Row { load, ..read(0) });
+    let (_, notified) = bench.run();
+    let end = Notification::Ended { load, cycle: 9 + WAY };
+    assert_eq!(notified, [arrived(first, 1, 0), arrived(second, 1, 0), end]);
 }
 
 #[test]
-fn an_answer_of_the_l2_ends_a_load_when_the_channel_knows_it() {
-    let (mut rig, load) = with_load(2);
-    rig.send(0, Row { load, ..read(0) });
-    rig.bench.context().answered_in_l2(load, 0, Ticks(200));
-    let (_, told) = rig.run();
-    assert_eq!(told[1..], [Told::Ended { load, cycle: 200 }]);
+fn an_l2_answer_ends_a_load_after_the_latency_to_the_channel() {
+    let (mut bench, load) = with_load(2);
+    bench.send(0, Row { load, ..read(0) });
+    bench.bench.context().answered_in_l2(load, 0, Ticks(200));
+    let (_, notified) = bench.run();
+    assert_eq!(notified[1..], [Notification::Ended { load, cycle: 200 }]);
 }
 
 #[test]
-fn what_l1_answers_ends_a_load_at_once_and_wakes_the_channel() {
-    let (mut rig, load) = with_load(2);
-    rig.send(0, Row { load, ..read(0) });
-    rig.bench.sim.region.fabric.wake(UnitId { domain: Domain::L2, index: 0 }, Ticks(200));
-    let (_, told) = rig.run_and(|cycle, ctx| {
+fn an_l1_answer_ends_a_load_at_once_and_wakes_the_channel() {
+    let (mut bench, load) = with_load(2);
+    bench.send(0, Row { load, ..read(0) });
+    bench.bench.sim.region.fabric.wake(UnitId { domain: Domain::L2, index: 0 }, Ticks(200));
+    let (_, notified) = bench.run_and(|cycle, ctx| {
         if cycle == 200 {
             ctx.answered_in_l1(load, 0, Ticks(200));
         }
     });
-    // The channel has had its turn in cycle 200.
-    assert_eq!(told[1..], [Told::Ended { load, cycle: 201 }]);
+    // The channel is stepped before the SMs of cycle 200.
+    assert_eq!(notified[1..], [Notification::Ended { load, cycle: 201 }]);
 }
 
 #[test]
-fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
-    let mut rig = Rig::new(&Needs::default());
-    rig.controller = rig.controller.perfect();
-    let reads: Vec<RequestId> = (0..6).map(|row| rig.send(7, read(row))).collect();
-    rig.send(7, Row::of_slice(0, RequestKind::Writeback, Location::ZERO));
-    let late = rig.send(30, read(0));
-    let (filled, told) = rig.run_and(|_, _| {});
-    // The port back holds four, and the slice empties it in the cycle after.
+fn perfect_dram_completes_a_read_after_the_latency_from_the_slice() {
+    let mut bench = ControllerBench::new(&Needs::default());
+    bench.controller = bench.controller.perfect();
+    let reads: Vec<RequestId> = (0..6).map(|row| bench.send(7, read(row))).collect();
+    bench.send(7, Row::of_slice(0, RequestKind::Writeback, Location::ZERO));
+    let late = bench.send(30, read(0));
+    let (filled, notified) = bench.run_and(|_, _| {});
+    // The return port holds four entries; the slice empties it in the next cycle.
     let done = 7 + WAY;
     let at = |read: usize| if read < 4 { done } else { done + 1 };
     let mut expected: Vec<_> =
@@ -322,47 +336,47 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     assert_eq!(filled, expected);
     let counter = |name, value| Counter { name, value };
     let counters = [counter("perfect_reads", 7), counter("perfect_writes", 1)];
-    assert_eq!(rig.controller.counters(), counters);
-    let total = rig.controller.counts(DramCycle::new(100)).total();
+    assert_eq!(bench.controller.counters(), counters);
+    let total = bench.controller.counts(DramCycle::new(100)).total();
     assert_eq!((total.activations, total.reads, total.writes), (0, 0, 0));
-    assert!(told.is_empty(), "the scheduler is asked for nothing");
+    assert!(notified.is_empty(), "the scheduler is asked for nothing");
 }
 
 #[test]
-fn what_is_on_its_way_to_perfect_dram_takes_no_place_on_the_way_back() {
-    let mut rig = Rig::new(&Needs::default());
-    rig.controller = rig.controller.perfect();
+fn reads_in_flight_to_perfect_dram_take_no_return_entries() {
+    let mut bench = ControllerBench::new(&Needs::default());
+    bench.controller = bench.controller.perfect();
     for cycle in 0..3 * WAY {
-        rig.send(cycle, read(cycle));
+        bench.send(cycle, read(cycle));
     }
-    let (filled, _) = rig.run_and(|_, _| {});
+    let (filled, _) = bench.run_and(|_, _| {});
     let cycles: Vec<u64> = filled.iter().map(|fill| fill.0).collect();
     assert_eq!(cycles, (WAY..4 * WAY).collect::<Vec<_>>());
 }
 
 #[test]
 fn perfect_dram_drops_updates() {
-    let mut rig = Rig::new(&Needs { load_ends: true, ..merges() });
-    rig.controller = rig.controller.perfect();
-    let load = rig.bench.context().begin_load((0..3).map(|_| 0));
-    let first = rig.send_merged(0, Row { load, ..read(0) }, 1, 0);
-    rig.send_dummy(0, first, 2, 0);
-    rig.send_merged(0, Row { load, ..read(1) }, 1, 0);
-    rig.bench.context().answered_in_l2(load, 0, Ticks(3));
-    assert_eq!(rig.run(), (2, Vec::new()));
+    let mut bench = ControllerBench::new(&Needs { load_ends: true, ..merges() });
+    bench.controller = bench.controller.perfect();
+    let load = bench.bench.context().begin_load((0..3).map(|_| 0));
+    let first = bench.send_merged(0, Row { load, ..read(0) }, 1, 0);
+    bench.send_dummy(0, first, 2, 0);
+    bench.send_merged(0, Row { load, ..read(1) }, 1, 0);
+    bench.bench.context().answered_in_l2(load, 0, Ticks(3));
+    assert_eq!(bench.run(), (2, Vec::new()));
 }
 
 #[test]
-fn a_request_says_from_whom_it_is() {
-    let mut rig = Rig::new(&Needs::default());
+fn a_request_carries_its_source() {
+    let mut bench = ControllerBench::new(&Needs::default());
     let row = Row {
         sm: SmId(3),
         warp: WarpId(100),
         cta: 7,
         ..Row::of_slice(0, RequestKind::Read, Location::ZERO)
     };
-    let id = rig.send(0, row);
-    let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {
+    let id = bench.send(0, row);
+    let Item::Request(request) = bench.controller.item(id, &bench.bench.context()) else {
         panic!("a request is no update")
     };
     assert_eq!((request.sm, request.warp, request.cta), (3, 100, 7));

@@ -1,4 +1,4 @@
-//! A controller of perfect DRAM: what arrives is done.
+//! The controller of a perfect DRAM: requests complete on arrival.
 
 use super::{Controller, dummy, pop};
 use crate::context::Context;
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use warpmem_params::Counter;
 use warpmem_sim::{DramCycle, Request, RequestId, RequestKind, Ticks};
 
-/// What went through, and what is done and finds no room on its way back.
+/// The counts, and the completed reads that wait for room.
 pub(super) struct Perfect {
     reads: u64,
     writes: u64,
-    /// By slice, with the times at which they are done. Without bounds, so that a fill that waits until dirty data have
-    /// left waits for nothing here.
+    /// Completed reads by slice, with their times. Unbounded, so that a fill that waits for dirty
+    /// data to leave cannot block them.
     done: Vec<VecDeque<(Ticks, RequestId)>>,
 }
 
@@ -23,8 +23,8 @@ impl Perfect {
 }
 
 impl Controller {
-    /// The same controller over perfect DRAM: reads are done when they have come all the way and go back as their
-    /// slice's port has room, writes are gone. The channel does nothing.
+    /// Replaces the channel by a perfect DRAM: reads complete after the latency from the slice and
+    /// return when the port of the slice has room; writes vanish.
     pub fn perfect(mut self) -> Controller {
         let done = vec![VecDeque::new(); self.slices.len()];
         self.perfect = Some(Perfect { reads: 0, writes: 0, done });
@@ -46,7 +46,7 @@ impl Controller {
         }
     }
 
-    /// Takes the item at the head of a port: a read is done, a write or a dummy request is gone.
+    /// Takes the item at the head of a port: completes a read, removes a write or a dummy request.
     fn take_perfect(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         let Request { kind, load, .. } = *ctx.requests.get(id);

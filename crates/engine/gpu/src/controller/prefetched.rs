@@ -1,14 +1,14 @@
-//! The addresses of the lines that a channel prefetches.
+//! The addresses of prefetched lines.
 
 use crate::context::Context;
 use warpmem_dram::Completion;
 use warpmem_machine::Machine;
 use warpmem_sim::{DramClock, Request, RequestId, RequestKind};
 
-/// Finds the addresses of the lines of open rows.
+/// Addresses in the open rows, from which those of prefetched lines follow.
 pub(super) struct OpenRows {
-    /// By bank, the byte address of the request served last. It lies in the open row, and says which of
-    /// the addresses that map to this row are in use.
+    /// By bank, the byte address of the request served last. It lies in the open row and determines
+    /// which of the addresses that map to this row are in use.
     served: Box<[u64]>,
     columns_per_line: u32,
     /// Sectors of a line, one bit each.
@@ -25,7 +25,7 @@ impl OpenRows {
         }
     }
 
-    /// The finished request: that of a slice, or a new one that carries a prefetched line to its slice.
+    /// Returns the finished request: that of a slice, or a new one that carries a prefetched line.
     pub fn request(&mut self, done: &Completion, clock: DramClock, ctx: &mut Context) -> RequestId {
         let served = &mut self.served[done.bank.index()];
         if !done.is_prefetch() {
@@ -34,7 +34,7 @@ impl OpenRows {
             return id;
         }
         let column = (u32::from(done.line) * self.columns_per_line) as u16;
-        // Where the row ends beyond the last address, nothing new comes.
+        // Where the row extends beyond the last address, the line is redundant.
         let address = ctx.map.beside(*served, column).unwrap_or(*served);
         let line = Request::of_slice(address, RequestKind::Prefetch, ctx.map.locate(address));
         ctx.requests.add(Request { sectors: self.sectors, ..line }, clock.at(done.first_command))

@@ -5,7 +5,7 @@ use crate::engine::Bench;
 use warpmem_sim::{Location, Request as Row, SliceId};
 use warpmem_testing::machine;
 
-/// A request of a slice that can enter the channel from `cycle` on.
+/// A request of a slice that may enter the channel from `cycle` on.
 #[derive(Clone, Copy)]
 struct Miss {
     slice: u16,
@@ -20,24 +20,24 @@ fn read(slice: u16, cycle: u64, address: u64) -> Miss {
 }
 
 struct Outcome {
-    /// Cycle in which a slice takes a fill, and the place of its miss in the list.
+    /// Cycle in which a slice takes a fill, and the index of its miss.
     fills: Vec<(u64, usize)>,
-    /// Entered, started, finished, by miss.
+    /// Cycles of entry, start and end, by miss.
     stamps: Vec<[u64; 3]>,
     counts: ChannelResult,
     left: usize,
-    /// After each turn of the channel.
+    /// State after each step of the channel.
     states: Vec<String>,
 }
 
-/// Writes in the queue of reads.
+/// Writes share the queue of reads.
 const UNQUEUED_WRITES: [&str; 3] =
     ["dram.write_queue=0", "dram.write_high_watermark=0", "dram.write_low_watermark=0"];
 
-/// Cycles of the way from a slice to the queue.
+/// Cycles from a slice to the queue.
 const WAY: u64 = 20;
 
-/// One channel of two slices; those take no fill before `opens`.
+/// One channel of two slices, which take no fill before `opens`.
 fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let one = ["dram.channels=1", "l2.to_dram_latency=20"];
     let machine = machine(&[&one, overrides].concat());
@@ -97,7 +97,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
 const READ: u64 = 12 + 3 + 12 + 2;
 
 #[test]
-fn a_read_is_stamped_and_comes_back_to_its_slice() {
+fn a_read_is_stamped_and_returns_to_its_slice() {
     let outcome = run(&[], &[read(1, 10, 0)], 0);
     let entered = 10 + WAY;
     assert_eq!(outcome.stamps, [[entered, entered, entered + READ]]);
@@ -105,23 +105,23 @@ fn a_read_is_stamped_and_comes_back_to_its_slice() {
 }
 
 #[test]
-fn a_read_waits_for_its_slice_after_its_data() {
+fn the_return_latency_follows_the_data() {
     let entered = 10 + WAY;
     let outcome = run(&["dram.return_latency=7"], &[read(1, 10, 0)], 0);
-    assert_eq!(outcome.stamps, [[entered, entered, entered + READ]], "no later on the bus");
+    assert_eq!(outcome.stamps, [[entered, entered, entered + READ]], "the bus is not held");
     assert_eq!(outcome.fills, [(entered + READ + 7, 0)]);
 }
 
 #[test]
-fn what_is_on_its_way_is_told_beside_what_is_pending() {
+fn the_state_lists_items_in_flight_and_pending() {
     let states = run(&[], &[read(1, 10, 0)], 0).states;
-    assert_eq!(states.first().unwrap(), "channel 0: 0 requests pending, 1 on their way");
-    let pending = "channel 0: 1 requests pending, 0 on their way";
+    assert_eq!(states.first().unwrap(), "channel 0: 0 requests pending, 1 in flight");
+    let pending = "channel 0: 1 requests pending, 0 in flight";
     assert!(states.iter().any(|state| state == pending), "{states:?}");
 }
 
 #[test]
-fn a_write_back_takes_a_command_for_each_burst_and_nobody_waits() {
+fn a_write_back_takes_one_command_per_burst_and_no_reply() {
     let sectored = [
         "l1.cache.sector_bytes=32",
         "l2.cache.sector_bytes=32",
@@ -139,70 +139,71 @@ fn a_write_back_takes_a_command_for_each_burst_and_nobody_waits() {
 }
 
 #[test]
-fn the_way_takes_core_cycles_up_to_the_next_cycle_of_dram() {
-    // A core cycle is a tick; DRAM cycles are two, from 10 to 25 on, and cycle 13 is the next.
+fn the_latency_in_core_cycles_rounds_up_to_a_dram_cycle() {
+    // A core cycle is one tick and a DRAM cycle two; 10 + 15 = 25 rounds up to cycle 13.
     let outcome = run(&["clocks.dram_mhz=500", "l2.to_dram_latency=15"], &[read(0, 5, 0)], 0);
     assert_eq!(outcome.stamps[0][0], 2 * 13);
 }
 
 #[test]
-fn the_channel_takes_one_request_a_cycle_from_its_slices_in_turn() {
+fn the_channel_takes_one_request_a_cycle_in_round_robin_order() {
     let misses: Vec<Miss> = (0..10).map(|n| read(n % 2, 0, u64::from(n) << 16)).collect();
     let entered = run(&[], &misses, 0).stamps.into_iter().map(|stamps| stamps[0]);
     assert_eq!(entered.collect::<Vec<_>>(), (WAY..WAY + 10).collect::<Vec<_>>());
 }
 
-/// Rows of one bank, in a queue of one request and a long way.
-fn one_place(misses: &[Miss]) -> Vec<u64> {
+/// Rows of one bank, with a queue of one request and a long latency.
+fn one_entry(misses: &[Miss]) -> Vec<u64> {
     let outcome = run(&["dram.read_queue=1", "l2.to_dram_latency=100"], misses, 0);
     outcome.stamps.iter().map(|stamps| stamps[0]).collect()
 }
 
-/// The first request enters after its way of 100 cycles and leaves its place with its second column command.
+/// The first request enters after 100 cycles and frees its entry with its second column command.
 const LEFT: u64 = 100 + 12 + 3;
 
 #[test]
-fn what_finds_the_queue_full_at_the_end_of_its_way_waits_in_front() {
-    let entered = one_place(&[read(0, 0, 0), read(0, 0, 1 << 16), read(0, 0, 2 << 16)]);
-    // A row cycle after the first ACT, the second has its own.
+fn a_request_in_flight_waits_in_front_of_a_full_queue() {
+    let entered = one_entry(&[read(0, 0, 0), read(0, 0, 1 << 16), read(0, 0, 2 << 16)]);
+    // The second ACT follows a row cycle after the first.
     assert_eq!(entered, [100, LEFT + 1, LEFT + 40 + 1]);
 }
 
 #[test]
-fn nothing_starts_on_its_way_while_the_queue_is_full() {
-    let entered = one_place(&[read(0, 0, 0), read(0, 105, 1 << 16)]);
+fn no_request_leaves_its_slice_while_the_queue_is_full() {
+    let entered = one_entry(&[read(0, 0, 0), read(0, 105, 1 << 16)]);
     assert_eq!(entered, [100, LEFT + 1 + 100]);
 }
 
 #[test]
-fn a_slice_hands_over_one_request_a_cycle() {
+fn a_slice_sends_one_request_a_cycle() {
     let misses: Vec<Miss> = (0..10).map(|n| read(0, 0, n << 16)).collect();
     let entered = run(&[], &misses, 0).stamps.into_iter().map(|stamps| stamps[0]);
     assert_eq!(entered.collect::<Vec<_>>(), (WAY..WAY + 10).collect::<Vec<_>>());
 }
 
 #[test]
-fn of_two_slices_one_starts_an_item_in_a_cycle() {
-    // The first of slice 0 enters in cycle 100, in which slice 1 is served first; then the queue is full.
-    let entered = one_place(&[read(0, 0, 0), read(0, 100, 128), read(1, 100, 128)]);
+fn only_one_slice_sends_an_item_in_a_cycle() {
+    // The first request of slice 0 enters in cycle 100, when slice 1 is next; then the queue is
+    // full.
+    let entered = one_entry(&[read(0, 0, 0), read(0, 100, 128), read(1, 100, 128)]);
     assert_eq!(entered, [100, LEFT + 1 + 100, 100 + 100]);
 }
 
 #[test]
-fn a_slice_without_a_credit_waits_until_data_of_an_earlier_request_have_been_transferred() {
+fn a_slice_without_a_credit_waits_for_a_completed_transfer() {
     let far = |slice, n: u64| read(slice, 0, n << 16);
     let misses = [far(0, 0), far(0, 1), far(0, 2), far(1, 3)];
     let stamps =
         run(&[&UNQUEUED_WRITES[..], &["l2.to_dram_credits=1"]].concat(), &misses, 0).stamps;
     let entered: Vec<u64> = stamps.iter().map(|stamps| stamps[0]).collect();
-    // Slice 0 has its own and the one for all, slice 1 its own.
+    // Slice 0 has its own credit and the shared one, slice 1 its own.
     let done = WAY + READ;
     assert_eq!(stamps[0][2], done);
     assert_eq!(entered, [WAY, WAY + 2, done + WAY, WAY + 1]);
 }
 
 #[test]
-fn a_write_gives_its_credit_back_too() {
+fn a_write_returns_its_credit() {
     let write = |n: u64| Miss { kind: RequestKind::Writeback, ..read(0, 0, n << 16) };
     let credits = [&UNQUEUED_WRITES[..], &["l2.to_dram_credits=1"]].concat();
     let outcome = run(&credits, &(0..9).map(write).collect::<Vec<_>>(), 0);
@@ -211,7 +212,7 @@ fn a_write_gives_its_credit_back_too() {
 }
 
 #[test]
-fn a_read_gives_its_credit_back_when_its_slice_can_take_it_and_a_write_with_its_data() {
+fn a_read_returns_its_credit_with_its_return_and_a_write_with_its_data() {
     let entered = |kind, latency: u64| {
         let latency = format!("dram.return_latency={latency}");
         let keys = [&UNQUEUED_WRITES[..], &["l2.to_dram_credits=1", &latency]].concat();
@@ -223,7 +224,7 @@ fn a_read_gives_its_credit_back_when_its_slice_can_take_it_and_a_write_with_its_
 }
 
 #[test]
-fn slices_take_turns_at_a_full_queue() {
+fn slices_alternate_at_a_full_queue() {
     // Rows of one bank, lines of one row, lines of several banks.
     for (queue, shift) in [(1, 16), (1, 7), (1, 8), (2, 16), (2, 7), (2, 8), (3, 7), (3, 8)] {
         let key = format!("dram.read_queue={queue}");
@@ -239,7 +240,7 @@ fn slices_take_turns_at_a_full_queue() {
 }
 
 #[test]
-fn reads_wait_while_their_slice_takes_no_fill() {
+fn reads_wait_while_their_slice_accepts_no_fill() {
     let misses: Vec<Miss> = (0..6).map(|n| read(0, 0, n * 128)).collect();
     let outcome = run(&[], &misses, 1000);
     let before = outcome.stamps.iter().filter(|s| s[2] < 1000).count();

@@ -1,14 +1,14 @@
-//! When requests begin and end their way from a slice to the queues of a channel.
+//! The latency from a slice to the queues of its channel.
 
 use warpmem_machine::{LatencyCount, Machine};
 use warpmem_sim::{DramClock, DramCycle, Ticks};
 
-/// When what leaves a slice in a cycle may enter a queue.
+/// Converts the departure of an item to its arrival.
 #[derive(Clone, Copy)]
 pub(super) struct Transit {
     clock: DramClock,
     latency: u64,
-    /// Ticks in a core cycle: the latency is in these.
+    /// Ticks per core cycle, the unit of the latency.
     core: u64,
     count: LatencyCount,
 }
@@ -23,21 +23,22 @@ impl Transit {
         }
     }
 
-    /// The first cycle in which what is ready at `ready` may leave its slice. As numbers go, DRAM is stepped
-    /// before what comes at the same time (GPGPU-Sim, gpgpu_sim::cycle).
+    /// Returns the first cycle in which an item that is ready at `ready` may leave its slice. Under
+    /// [`LatencyCount::Numbers`], DRAM is stepped before items that become ready at the same time
+    /// (GPGPU-Sim, `gpgpu_sim::cycle`).
     pub fn begin(&self, ready: Ticks) -> DramCycle {
         let before = u64::from(self.count == LatencyCount::Numbers);
         self.clock.cycle_from(Ticks(ready.0 + before))
     }
 
-    /// The first cycle at the end of the way of what leaves its slice at `cycle`.
+    /// Returns the cycle in which an item that leaves its slice at `cycle` may enter a queue.
     #[inline]
     pub fn end(&self, cycle: DramCycle) -> DramCycle {
         let left = self.clock.at(cycle).0;
         match self.count {
             LatencyCount::Elapsed => self.clock.cycle_from(Ticks(left + self.latency * self.core)),
-            // A cycle has the number of the core cycle that ends it, and numbers are compared (GPGPU-Sim,
-            // memory_partition_unit::dram_cycle).
+            // A DRAM cycle has the number of the core cycle that ends it, and numbers are compared
+            // (GPGPU-Sim, `memory_partition_unit::dram_cycle`).
             LatencyCount::Numbers if self.latency == 0 => cycle,
             LatencyCount::Numbers => {
                 let earlier = left.next_multiple_of(self.core) + (self.latency - 1) * self.core;
@@ -62,7 +63,7 @@ mod tests {
         (Transit::new(&machine, clock), clock)
     }
 
-    /// The times, in ticks, at which what leaves in the first cycles of DRAM may enter a queue.
+    /// Arrival times, in ticks, of items that leave in the first DRAM cycles.
     fn ends(dram_mhz: u32, keys: &[&str]) -> Vec<u64> {
         let (transit, clock) = transit(dram_mhz, keys);
         (0..4).map(|cycle| clock.at(transit.end(DramCycle::new(cycle))).0).collect()
@@ -71,20 +72,20 @@ mod tests {
     const NUMBERS: &str = "l2.to_dram_count=numbers";
 
     #[test]
-    fn time_is_rounded_up_to_a_cycle_of_dram() {
+    fn elapsed_latency_is_rounded_up_to_a_dram_cycle() {
         // DRAM cycles at 0, 4, 8, 12 ticks, core cycles every 3.
         assert_eq!(ends(750, &["l2.to_dram_latency=2"]), [8, 12, 16, 20]);
     }
 
     #[test]
-    fn numbers_are_of_the_core_cycles_that_end_cycles_of_dram() {
+    fn number_latency_counts_core_cycles_that_end_dram_cycles() {
         // DRAM cycles at 0, 4, 8, … are in core cycles 0, 2, 3, 4, 6, 7, 8.
         assert_eq!(ends(750, &["l2.to_dram_latency=2", NUMBERS]), [4, 12, 16, 16]);
         assert_eq!(ends(750, &["l2.to_dram_latency=3", NUMBERS]), [8, 16, 16, 20]);
     }
 
     #[test]
-    fn what_is_ready_with_a_cycle_of_dram_leaves_in_it_or_in_the_next() {
+    fn an_item_ready_at_a_dram_cycle_leaves_in_it_or_in_the_next() {
         let begin = |keys: &[&str]| {
             let transit = transit(750, keys).0;
             [0, 4, 5].map(|ready| transit.begin(Ticks(ready)).number())
@@ -94,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_latency_numbers_are_those_of_the_same_cycle() {
+    fn number_latency_0_arrives_in_the_same_cycle() {
         assert_eq!(ends(750, &["l2.to_dram_latency=0", NUMBERS]), [0, 4, 8, 12]);
     }
 
     #[test]
-    fn of_equal_clocks_either_count_is_the_same() {
+    fn both_latency_counts_agree_on_equal_clocks() {
         let keys = ["l2.to_dram_latency=7"];
         assert_eq!(ends(1000, &keys), ends(1000, &[&keys[..], &[NUMBERS]].concat()));
     }

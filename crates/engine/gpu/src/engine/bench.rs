@@ -1,4 +1,4 @@
-//! Steps units on their own, with the test as the rest of the machine.
+//! Steps units in isolation, with the test as the rest of the machine.
 
 use crate::context::{Context, Recording};
 use crate::results::{LoadRow, RunSink, Wanted, WarpRow};
@@ -6,10 +6,10 @@ use crate::side::SideChannels;
 use warpmem_machine::Machine;
 use warpmem_sim::{self as sim, Domain, Ticks, UnitId};
 
-/// Steps of a time after which a test has gone wrong.
+/// Steps after which a test is stuck.
 const TOO_MANY: usize = 1_000_000;
 
-/// What units need to be stepped.
+/// The shared state that the step of a unit needs.
 pub struct Bench {
     pub sim: sim::Bench,
     pub record: Recording,
@@ -33,7 +33,7 @@ impl Bench {
         }
     }
 
-    /// What a unit's step takes.
+    /// Returns the context for the step of a unit.
     pub fn context(&mut self) -> Context<'_> {
         Context {
             fabric: &mut self.sim.region.fabric,
@@ -44,13 +44,14 @@ impl Bench {
         }
     }
 
-    /// When some unit is to be woken next.
+    /// Returns the time of the earliest wake-up.
     pub fn next(&self) -> Option<Ticks> {
         self.sim.next()
     }
 
-    /// Steps the units that are to be woken next, in the engine's order; nothing if there are none.
-    pub fn turn(&mut self, step: &mut impl FnMut(UnitId, u64, &mut Context)) {
+    /// Steps the units that are due at the earliest wake-up, in the engine's order; does nothing
+    /// without a wake-up.
+    pub fn step(&mut self, step: &mut impl FnMut(UnitId, u64, &mut Context)) {
         let Bench { sim, record, side } = self;
         sim.step(|sim, unit, cycle| {
             let mut context = Context {
@@ -64,18 +65,18 @@ impl Bench {
         });
     }
 
-    /// Steps every unit, in the engine's order, until nobody is to be woken.
+    /// Steps units, in the engine's order, until no wake-up is left.
     pub fn run(&mut self, mut step: impl FnMut(UnitId, u64, &mut Context)) {
         for _ in 0..TOO_MANY {
             if self.next().is_none() {
                 return;
             }
-            self.turn(&mut step);
+            self.step(&mut step);
         }
-        panic!("the units do not come to rest");
+        panic!("the units never become idle");
     }
 
-    /// The rows of the loads and warps finished so far.
+    /// Takes the rows of the loads and warps completed so far.
     pub fn rows(&mut self) -> Rows {
         let mut rows = Rows::default();
         self.record.flush(&mut rows);
@@ -83,7 +84,7 @@ impl Bench {
     }
 }
 
-/// Keeps the rows of loads and warps.
+/// Collects the rows of loads and warps.
 #[derive(Default)]
 pub struct Rows {
     pub loads: Vec<LoadRow>,

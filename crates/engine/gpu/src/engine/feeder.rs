@@ -1,4 +1,4 @@
-//! Chunks inflated ahead of their use on a helper thread.
+//! Read-ahead of trace chunks, decompressed on a helper thread.
 
 use crate::cta::{KernelSource, Launches};
 use crate::sm::Code;
@@ -7,24 +7,24 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use warpmem_trace::{Chunk, Trace, TraceError};
 
-/// Chunks asked for ahead of the one in use.
+/// Chunks requested ahead of the one in use.
 const AHEAD: usize = 2;
 
 type Wanted = (usize, usize);
 type Inflated = Result<Arc<Chunk>, TraceError>;
 
-/// Reads kernels' chunks in order, [`AHEAD`] chunks in advance, so that memory follows the resident
-/// CTAs and the run does not wait for decompression.
+/// Reads the chunks of kernels in order, [`AHEAD`] chunks in advance, so that memory is
+/// proportional to the resident CTAs and the run does not wait for decompression.
 pub(super) struct Feeder<'t> {
     trace: &'t Trace,
     launches: Launches,
     wanted: Sender<Wanted>,
     inflated: Receiver<Inflated>,
-    /// Asked for and not received yet, in order.
+    /// Requested and not received yet, in order.
     pending: VecDeque<Wanted>,
-    /// Received before they were asked for, as kernels that run together interleave.
+    /// Received before they are needed, because concurrent kernels interleave.
     early: Vec<(Wanted, Inflated)>,
-    /// The latest kernel in the trace that has started.
+    /// The last started kernel in trace order.
     newest: usize,
 }
 
@@ -72,13 +72,13 @@ impl<'t> Feeder<'t> {
         self.trace.chunk(want.0, want.1)
     }
 
-    /// Waits for the next chunk that was asked for.
+    /// Waits for the next requested chunk.
     fn receive(&mut self) -> Option<(Wanted, Inflated)> {
         Some((self.pending.pop_front()?, self.inflated.recv().ok()?))
     }
 
-    /// A kernel has all its chunks: the first of the next is asked for. A kernel that has started
-    /// beside this one has taken its first chunk.
+    /// Requests the first chunk of the next kernel, when all chunks of `kernel` have been read. A
+    /// concurrent kernel has already taken its first chunk.
     fn ask_for_next(&mut self, kernel: usize) {
         if kernel == self.newest
             && let Some(next) = self.launches.next_simulated(kernel + 1)
@@ -106,7 +106,7 @@ impl KernelSource for Feeder<'_> {
         result
     }
 
-    /// What was asked for ahead is let go.
+    /// Drops the chunks read ahead for the kernel.
     fn end(&mut self, kernel: usize) {
         while self.pending.iter().any(|want| want.0 == kernel)
             && let Some(received) = self.receive()
@@ -125,7 +125,7 @@ mod tests {
     use warpmem_testing::{TestKernel, compute, machine, trace};
     use warpmem_trace::OpClass;
 
-    /// Kernel k has CTAs of k + 1 warps, each in a chunk of its own.
+    /// Kernel k has CTAs of k + 1 warps, each in its own chunk.
     fn kernels(chunks: &[usize]) -> Trace {
         let warp = || vec![compute(OpClass::Integer, &[])];
         let kernel = |(k, &ctas): (usize, &usize)| {
@@ -138,7 +138,7 @@ mod tests {
         Launches::new(&machine(&[]), trace.kernels())
     }
 
-    /// Kernel and number of a chunk, by what it holds.
+    /// Returns the kernel and the number of a chunk, from its contents.
     fn identity(chunk: &Chunk) -> Wanted {
         let cta = &chunk.ctas()[0];
         (cta.warps.len() - 1, cta.block[0] as usize)
@@ -146,18 +146,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_come_as_asked_for_and_none_is_left_behind(
+        fn interleaved_kernels_receive_their_chunks_in_order(
             choices in prop::collection::vec(0usize..3, 0..40)
         ) {
             let lengths = [5, 1, 4];
             let trace = kernels(&lengths);
             let mut next = [0; 3];
-            // Kernels take turns as chosen; what is left follows in order.
+            // Kernels interleave as chosen; the rest follows in order.
             let rest = (0..3).flat_map(|kernel| [kernel; 5]);
-            let turns: Vec<usize> = choices.into_iter().chain(rest).collect();
+            let order: Vec<usize> = choices.into_iter().chain(rest).collect();
             std::thread::scope(|scope| {
                 let mut feeder = Feeder::start(&trace, all(&trace), scope);
-                for kernel in turns {
+                for kernel in order {
                     let chunk = next[kernel];
                     if chunk == lengths[kernel] {
                         continue;
@@ -175,19 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn the_chunks_after_the_one_in_use_are_on_their_way() {
+    fn the_next_chunks_are_read_ahead() {
         let trace = kernels(&[4, 2]);
         std::thread::scope(|scope| {
             let mut feeder = Feeder::start(&trace, all(&trace), scope);
             feeder.chunk(0, 0).unwrap();
             assert_eq!(feeder.pending, [(0, 1), (0, 2)]);
             (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
-            assert_eq!(feeder.pending, [(1, 0)], "the next kernel begins with its first");
+            assert_eq!(feeder.pending, [(1, 0)], "the first chunk of the next kernel");
         });
     }
 
     #[test]
-    fn launches_that_are_left_out_are_not_read() {
+    fn skipped_launches_are_not_read() {
         let kernel = || {
             let cta = vec![vec![compute(OpClass::Integer, &[])]];
             TestKernel { name: Some("k".to_owned()), ..TestKernel::new(vec![cta]) }
@@ -208,21 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn of_a_kernel_that_ends_early_nothing_stays() {
+    fn an_early_end_drops_the_chunks_of_its_kernel() {
         let trace = kernels(&[4, 3, 1]);
         std::thread::scope(|scope| {
             let mut feeder = Feeder::start(&trace, all(&trace), scope);
             (0..2).for_each(|kernel| drop(feeder.code(kernel).unwrap()));
             (0..2).for_each(|kernel| drop(feeder.chunk(kernel, 0).unwrap()));
             feeder.end(0);
-            assert_eq!(held(&feeder), [(1, 1), (1, 2)], "the other keeps its own");
+            assert_eq!(held(&feeder), [(1, 1), (1, 2)], "the other kernel keeps its chunks");
             feeder.end(1);
-            assert_eq!(held(&feeder), [(2, 0)], "the first of the next kernel is on its way");
+            assert_eq!(held(&feeder), [(2, 0)], "the first chunk of the next kernel");
             assert_eq!(identity(&feeder.chunk(2, 0).unwrap()), (2, 0));
         });
     }
 
-    /// What has been asked for and not handed out, in order.
+    /// Returns the chunks requested and not taken, in order.
     fn held(feeder: &Feeder) -> Vec<Wanted> {
         let early = feeder.early.iter().map(|(want, _)| *want);
         let mut held: Vec<Wanted> = early.chain(feeder.pending.iter().copied()).collect();

@@ -1,5 +1,4 @@
-//! A run cut into intervals: what the machine had done by each boundary, less what it had done by
-//! the one before.
+//! Interval counts: the differences between the counts of the machine at successive boundaries.
 
 use super::system::System;
 use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Wanted};
@@ -7,20 +6,20 @@ use std::mem;
 use warpmem_sim::Since;
 use warpmem_sim::{CoreClock, CoreCycle, Ticks};
 
-/// Core cycle of the machine's first step after the dispatcher's.
+/// Core cycle of the first step of the machine, after that of the dispatcher.
 pub(super) const FIRST_CYCLE: CoreCycle = CoreCycle::new(1);
 
 pub(super) struct Intervals {
     core: CoreClock,
     length: u64,
-    /// First cycle of the interval that has begun, what was counted before it, and when it ends.
+    /// First cycle of the current interval, the counts before it, and its end.
     start: CoreCycle,
     before: IntervalCounts,
     ends: Ticks,
 }
 
 impl Intervals {
-    /// None if the sink wants no intervals.
+    /// Returns none if the sink wants no intervals.
     pub fn new(wanted: &Wanted, core: CoreClock) -> Option<Intervals> {
         let length = wanted.intervals?.get();
         let before = IntervalCounts::default();
@@ -28,7 +27,7 @@ impl Intervals {
         Some(Intervals { core, length, start: FIRST_CYCLE, before, ends })
     }
 
-    /// Ends the intervals that end before anything happens at `now`, the time of the next event.
+    /// Ends the intervals that end before the next event, at `now`.
     pub fn follow(&mut self, now: Ticks, system: &mut System, sink: &mut dyn RunSink) {
         while self.ends <= now {
             let counts = counted_before(self.ends, system);
@@ -41,13 +40,13 @@ impl Intervals {
         }
     }
 
-    /// Ends the last interval, which lasts until the end of the run.
+    /// Ends the last interval at the end of the run.
     pub fn finish(mut self, result: &RunResult, sink: &mut dyn RunSink) {
         let end = FIRST_CYCLE + result.core_cycles;
         sink.interval(&self.end(end, IntervalCounts::of(result)));
     }
 
-    /// The interval that ends with all these counted. Nothing is on the machine.
+    /// Returns the interval that ends with `counts`, on an idle machine.
     fn end(&mut self, end: CoreCycle, counts: IntervalCounts) -> IntervalRow {
         let mut own = counts.clone();
         own.subtract(&mem::replace(&mut self.before, counts));
@@ -61,13 +60,13 @@ impl Intervals {
     }
 }
 
-/// What the whole machine has counted before `now`.
+/// Returns the counts of the whole machine up to `now`, exclusive.
 pub(super) fn counted_before(now: Ticks, system: &mut System) -> IntervalCounts {
     let (read_requests, read_latency) = system.reads();
     IntervalCounts { read_requests, read_latency, ..system.so_far(now) }
 }
 
-/// When an interval ends that begins with this cycle; never, if that is later than time goes.
+/// Returns the end of an interval that starts with this cycle, at most the largest time.
 fn end_of(core: CoreClock, start: CoreCycle, length: u64) -> Ticks {
     let end = start.saturating_add(length);
     Ticks(end.number().saturating_mul(core.period()))

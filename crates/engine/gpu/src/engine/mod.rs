@@ -1,12 +1,13 @@
-//! The engine: how the units of a machine are connected and stepped, and what crosses their levels.
+//! The engine: connects the units of a machine, steps those that are due, and moves information
+//! between them that does not travel through ports. It knows no policy.
 
 #[cfg(test)]
 mod bench;
 mod feeder;
 mod instrumented;
 mod intervals;
-mod part;
 mod periods;
+mod region_units;
 mod run;
 mod split;
 mod system;

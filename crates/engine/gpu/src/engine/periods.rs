@@ -1,9 +1,10 @@
-//! What the units count for each kernel: what they had counted when the next kernel started, less
-//! what they had when this one did.
+//! Counts by kernel: the difference between the counts at the start of the next kernel and at its
+//! own start.
 //!
-//! A *period* lasts from the start of a kernel beside which none runs to the next such start; the
-//! last one until memory is done. It has the whole of a kernel, what memory finishes for it before
-//! the next one starts, and the cycles between the two. The periods of a run add up to the run.
+//! A *period* lasts from the start of a kernel with no other running to the next such start; the
+//! last one lasts until memory is idle. It covers a whole kernel, the activity of memory for it
+//! before the next one starts, and the cycles between the two. The periods of a run add up to the
+//! run.
 
 use super::intervals::{FIRST_CYCLE, counted_before};
 use super::system::System;
@@ -13,22 +14,21 @@ use warpmem_sim::{CoreClock, CoreCycle, Since, Ticks};
 
 pub(super) struct Periods {
     core: CoreClock,
-    /// First cycle of the period that has begun, and what was counted before it.
+    /// First cycle of the current period, and the counts before it.
     start: CoreCycle,
     before: IntervalCounts,
-    /// First cycle and counts of the periods that are over.
+    /// First cycle and counts of the completed periods.
     over: Vec<(CoreCycle, IntervalCounts)>,
 }
 
 impl Periods {
-    /// The first period begins with the run.
+    /// Starts the first period with the run.
     pub fn new(core: CoreClock) -> Periods {
         let before = IntervalCounts::default();
         Periods { core, start: FIRST_CYCLE, before, over: Vec::new() }
     }
 
-    /// Ends the period if the next begins before anything happens at `now`, the time of the next
-    /// event; when that is, if it does.
+    /// Ends the period if the next one starts before the next event at `now`; returns its start.
     #[inline]
     pub fn follow(&mut self, now: Ticks, system: &mut System) -> Option<Ticks> {
         let next = system.dispatcher().period_start();
@@ -41,7 +41,8 @@ impl Periods {
         Some(begins)
     }
 
-    /// Ends the last period, and gives its counts to each kernel that was alone in its period.
+    /// Ends the last period, and assigns the counts of each period to its kernel, if it has only
+    /// one.
     pub fn finish(mut self, result: &mut RunResult) {
         self.end(FIRST_CYCLE + result.core_cycles, IntervalCounts::of(result));
         let mut kernels_of = vec![0; self.over.len()];
@@ -59,20 +60,20 @@ impl Periods {
         }
     }
 
-    /// The cycles and the counts of a period.
+    /// Takes the cycles and the counts of a period.
     fn take(&mut self, period: usize) -> (u64, IntervalCounts) {
         let next = self.over.get(period + 1).map_or(self.start, |(start, _)| *start);
         let (start, counts) = &mut self.over[period];
         (next.since(*start), mem::take(counts))
     }
 
-    /// The last of the periods that began no later than the kernel.
+    /// Returns the last period that started no later than the kernel.
     fn period_of(&self, kernel: &KernelResult) -> usize {
         let begun = self.over.partition_point(|(start, _)| start.number() <= kernel.start_cycle);
         begun.saturating_sub(1)
     }
 
-    /// The period ends with all these counted, and the next begins.
+    /// Ends the period with `counts`, and starts the next.
     fn end(&mut self, next: CoreCycle, counts: IntervalCounts) {
         let mut own = counts.clone();
         own.subtract(&mem::replace(&mut self.before, counts));

@@ -15,13 +15,13 @@ use warpmem_trace::{Kernel, Trace, TraceError, WARP_SIZE};
 
 /// Unit steps between two reports of progress.
 const REPORT_STEPS: u64 = 1 << 17;
-/// Unit steps between two times that logged commands are handed over.
+/// Unit steps between two transfers of logged commands.
 const LOG_STEPS: u64 = 1 << 17;
-/// Unit steps without any progress after which a machine that has events but gets nowhere is given
-/// up, if that has also lasted longer than its units may be at work on one thing.
+/// Unit steps without progress after which a machine with events is declared stuck, if they also
+/// took longer than the longest activity of a unit.
 const STALL_STEPS: u64 = if cfg!(test) { 1 << 18 } else { 1 << 26 };
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressReport {
     pub ctas_ended: u64,
@@ -31,9 +31,9 @@ pub struct ProgressReport {
     pub warp_instructions: u64,
 }
 
-/// Watches a run.
+/// Observes a run.
 pub trait Progress {
-    /// Called now and then; `false` ends the run early.
+    /// Called periodically; `false` interrupts the run.
     fn report(&mut self, report: &ProgressReport) -> bool;
 }
 
@@ -46,7 +46,7 @@ impl Progress for NoProgress {
     }
 }
 
-/// Why a run gave no results.
+/// Reason for a run without results.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -56,7 +56,7 @@ pub enum RunError {
     #[error("interrupted")]
     Interrupted,
     #[error(
-        "deadlock at core cycle {cycle}: work is left and nothing can move; please report this with the \
+        "deadlock at core cycle {cycle}: work remains and nothing can move; please report this with the \
          trace and the machine\n  {}",
         state.join("\n  ")
     )]
@@ -69,7 +69,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether it is a fault of the engine, not of its input.
+    /// Returns whether it is a fault of the engine, not of its input.
     pub fn is_fault(&self) -> bool {
         matches!(self, RunError::Deadlock { .. } | RunError::Invariant { .. })
     }
@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// A log for each channel, and nothing else.
+/// A command log per channel.
 struct CommandLogs(Vec<Vec<Command>>);
 
 impl RunSink for CommandLogs {
@@ -173,14 +173,14 @@ impl RunSink for CommandLogs {
     }
 }
 
-/// Hands logged commands over now and then, so that they do not pile up.
+/// Passes logged commands to the sink periodically, to bound their memory.
 struct CommandLog {
     /// Unit steps.
     next_hand_over: u64,
 }
 
 impl CommandLog {
-    /// Where `sink` takes commands, from the first of the run on.
+    /// Starts the logs if `sink` takes commands.
     fn start(system: &mut System, sink: &mut dyn RunSink) -> Option<CommandLog> {
         sink.commands()?;
         system.enable_command_logs();
@@ -266,7 +266,7 @@ fn run_to_end(
     Ok(result)
 }
 
-/// Decides what comes next, and whether the run goes on.
+/// Selects the next time, and detects deadlocks and interruptions.
 struct Watch {
     core: CoreClock,
     now: Ticks,
@@ -316,12 +316,12 @@ impl Watch {
     }
 }
 
-/// Finds out that a machine with events gets nowhere.
+/// Detects a machine that has events but makes no progress.
 struct Stall {
-    /// For how long a machine that is well may show no progress.
+    /// Longest time without progress of a healthy machine, ticks.
     patience: u64,
     progress: u64,
-    /// The number of steps and the time at which there was progress last.
+    /// Number of steps and time of the last progress.
     steps: u64,
     since: Ticks,
 }
@@ -331,7 +331,7 @@ impl Stall {
         Stall { patience: longest_work(machine), progress: 0, steps: 0, since: Ticks(0) }
     }
 
-    /// Whether there has been no `progress` for too many steps and too long.
+    /// Returns whether there has been no `progress` for too many steps and too long.
     fn is_over(&mut self, progress: u64, steps: u64, now: Ticks) -> bool {
         if progress != self.progress {
             (self.progress, self.steps, self.since) = (progress, steps, now);
@@ -340,9 +340,9 @@ impl Stall {
     }
 }
 
-/// Ticks, at most, between two moves of a machine that is well: a kernel is launched, an atomic of
-/// a whole warp holds a slice, or a request passes some units, each of the greatest latency that a
-/// key may have.
+/// Returns the longest time between two events of progress on a healthy machine, ticks: a kernel is
+/// launched, an atomic of a whole warp holds a slice, or a request crosses some units with the
+/// largest latency that a key allows.
 fn longest_work(machine: &Machine) -> u64 {
     const LATENCIES: u64 = 1_000_000;
     let periods = machine.clocks.periods();
@@ -351,7 +351,7 @@ fn longest_work(machine: &Machine) -> u64 {
     slowest.saturating_mul(LATENCIES + u64::from(machine.run.launch_latency) + atomic)
 }
 
-/// What a trace says is issued, and what SMs and kernels have issued.
+/// Instructions according to the trace, the SMs and the kernels.
 type Issued = (&'static str, fn(&Kernel) -> u64, fn(&SmResult) -> u64, fn(&KernelResult) -> u64);
 const ISSUED: [Issued; 2] = [
     ("warp", |trace| trace.warp_instructions, |sm| sm.warp_instructions, |k| k.warp_instructions),
@@ -363,7 +363,7 @@ const ISSUED: [Issued; 2] = [
     ),
 ];
 
-/// What must hold when a run has ended. `is_limited`: kernels may have ended early.
+/// Checks the invariants of a completed run. `is_limited`: kernels may have ended early.
 fn check_end(
     system: &System,
     trace: &Trace,
@@ -372,7 +372,7 @@ fn check_end(
 ) -> Result<(), RunError> {
     let broken = |what: String| RunError::Invariant { what, state: system.describe() };
     if !system.leftovers().is_empty() {
-        return Err(broken("something is left in a queue".to_owned()));
+        return Err(broken("a queue is not empty".to_owned()));
     }
     for (what, of_trace, of_sm, of_kernel) in ISSUED {
         let chosen = trace.kernels().iter().zip(system.dispatcher().chosen().iter());
@@ -381,7 +381,7 @@ fn check_end(
         let issued: u64 = result.sms.iter().map(of_sm).sum();
         let is_expected = if is_limited { issued <= expected } else { issued == expected };
         if !is_expected {
-            // The trace may say another number of instructions than it holds.
+            // The header of the trace may disagree with its contents.
             trace.check_counts()?;
             return Err(broken(format!("{issued} of {expected} {what} instructions issued")));
         }
@@ -413,31 +413,31 @@ mod tests {
     use warpmem_testing::machine;
 
     #[test]
-    fn without_progress_a_machine_is_given_up_after_so_many_steps_and_so_long() {
+    fn a_machine_without_progress_is_stuck_after_both_limits() {
         let patience = longest_work(&machine(&[]));
         let steps = STALL_STEPS + 1;
         let late = Ticks(patience + 1);
         assert!(Stall::new(&machine(&[])).is_over(0, steps, late));
-        assert!(!Stall::new(&machine(&[])).is_over(0, steps - 1, late), "few steps");
-        assert!(!Stall::new(&machine(&[])).is_over(0, steps, Ticks(patience)), "a short time");
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps - 1, late), "too few steps");
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps, Ticks(patience)), "too short a time");
         let mut stall = Stall::new(&machine(&[]));
         for times in 1..100 {
             let now = Ticks(late.0 * times);
             assert!(
                 !stall.is_over(times, steps * times, now),
-                "one request moves in all this time"
+                "one request moves in each interval"
             );
         }
         assert!(stall.is_over(99, steps * 100, Ticks(late.0 * 100)));
     }
 
     #[test]
-    fn patience_grows_with_what_a_unit_may_be_at_work_on() {
+    fn patience_grows_with_the_longest_activity_of_a_unit() {
         let of = |overrides: &[&str]| longest_work(&machine(overrides));
         let (short, long) = (of(&["l2.atomic_cycles=1"]), of(&["l2.atomic_cycles=80000"]));
         assert!(long - short >= 32 * 79_999);
         assert!(of(&["run.launch_latency=100000000"]) > 100_000_000);
-        // A tick is a part of the fastest clock's cycle, and the slowest decides.
+        // A tick is a fraction of the fastest clock's cycle, and the slowest clock decides.
         assert!(of(&["clocks.dram_mhz=10"]) >= 100 * short);
         let ends = ["clocks.core_mhz=1", "clocks.l2_mhz=99991", "clocks.dram_mhz=9973"];
         assert!(of(&ends) > 0, "and no sum overflows");

@@ -1,10 +1,10 @@
-//! Which units belong to which region.
+//! The distribution of units over regions.
 
 use std::ops::Range;
 use warpmem_machine::Machine;
 use warpmem_sim::MAX_REGIONS;
 
-/// SMs and channels of each region; slices go with their channel.
+/// SMs and channels of each region; slices belong to the region of their channel.
 #[derive(Clone)]
 pub(super) struct Split {
     pub sms: Vec<Range<usize>>,
@@ -12,7 +12,8 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Into so many regions, or as many as SMs and channels allow: as even as may be.
+    /// Divides a machine as evenly as possible into `regions`, or as many as it has SMs and
+    /// channels.
     pub fn new(machine: &Machine, regions: usize) -> Split {
         let (sms, channels) = (machine.sm.count as usize, machine.dram.channels as usize);
         let regions = regions.clamp(1, sms.min(channels).clamp(1, MAX_REGIONS));

@@ -1,10 +1,10 @@
-//! All units of a machine at work.
+//! All units of a machine, and their stepping.
 
 mod build;
 mod outcome;
 
 use super::instrumented::WorkBalance;
-use super::part::{Part, Phase};
+use super::region_units::{Phase, RegionUnits};
 use super::split::Split;
 use super::team::Team;
 use crate::context::Recording;
@@ -24,45 +24,46 @@ use warpmem_sim::{
 };
 use warpmem_trace::TraceError;
 
-/// A machine at work on a trace.
+/// A machine that runs a trace.
 pub(super) struct System {
     regions: Vec<Region>,
-    /// Each on its region.
-    pub(super) parts: Vec<Part>,
+    /// By region.
+    pub(super) parts: Vec<RegionUnits>,
     split: Split,
     networks: [Box<dyn Topology>; 2],
-    /// Between twins among the slices: requests, answers.
+    /// Links between peer slices: requests, replies.
     peer_links: Vec<PeerLinks>,
-    /// Between the SMs of GPCs: questions, answers.
+    /// Links between the SMs of GPCs: requests, replies.
     sm_links: Vec<SmLinks>,
     mshrs: SharedMshrs,
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
-    /// From the arrival of a cluster until its warps go on, core cycles.
+    /// Latency from the arrival of a cluster to its release, core cycles.
     barrier_latency: u64,
     /// Steps of networks and of the dispatcher.
     steps: u64,
     /// Distribution of the steps over the regions, in instrumented runs.
     pub(super) balance: Option<Box<WorkBalance>>,
-    /// Every unit is stepped in every cycle.
+    /// Steps every unit in every cycle.
     every_cycle: bool,
 }
 
-/// Networks, and links between twins and between SMs, of each two.
-const MOST_NETWORKS: usize = 6;
+/// Largest number of networks and links: two networks, two sets of links between peer slices, two
+/// between SMs.
+const MAX_NETWORKS: usize = 6;
 
 /// A step of the network domain.
-struct NetworkTurn<'a> {
+struct NetworkStep<'a> {
     cycle: NetworkCycle,
-    awake: [bool; MOST_NETWORKS],
+    awake: [bool; MAX_NETWORKS],
     ctx: Context<'a>,
     /// Number of the next unit.
     first: usize,
     steps: u64,
 }
 
-impl NetworkTurn<'_> {
-    /// Steps those of `units` that are awake, whose numbers follow those of the last call.
+impl NetworkStep<'_> {
+    /// Steps the units that are awake; their numbers continue those of the last call.
     fn step<T>(
         &mut self,
         units: &mut [T],
@@ -82,12 +83,12 @@ impl NetworkTurn<'_> {
     }
 }
 
-/// Units that are due from which on their steps are shared among threads: what a thread takes over must be
-/// worth handing a part to it and back. Chosen by trial on one computer; results do not depend on it.
+/// Number of due units above which a phase is shared among threads: the work of a region must
+/// outweigh its handover. Chosen by measurement on one computer; results do not depend on it.
 const WORTH_SHARING: u32 = 16;
 
 impl System {
-    /// Threads that step the machine beside the caller's.
+    /// Returns the number of threads in addition to the caller's.
     pub fn helpers(&self) -> usize {
         if self.balance.is_some() { 0 } else { self.parts.len() - 1 }
     }
@@ -120,29 +121,28 @@ impl System {
         self.regions[0].fabric.clock_of()
     }
 
-    /// The time of the next event, if there is one.
+    /// Returns the time of the next event.
     pub fn next_time(&self) -> Option<Ticks> {
         self.regions.iter().filter_map(|region| region.fabric.next_time()).min()
     }
 
     /// Steps all units that are due at `now`.
     ///
-    /// A unit is due in a cycle of its clock domain if it asked for that cycle itself
-    /// (`wake_cycle` at the end of its step), or if another unit pushed to or popped from a port
-    /// that the unit waits on. A unit that is not due is not looked at.
+    /// A unit is due in a cycle of its clock domain if it scheduled that cycle itself (`wake_cycle` at
+    /// the end of its step), or if another unit pushed to or popped from a port that it waits on.
+    /// Units that are not due cost nothing.
     ///
     /// ```text
     ///  now ─▶ DRAM channels ─▶ L2 slices ─▶ networks ─▶ SMs, then the dispatcher ─▶ next due time
     ///         each domain only if one of its cycles begins at `now`; units by rising index
     /// ```
     ///
-    /// DRAM goes first, so that room that is made below is seen above at the same time
-    /// ([`Domain`]). The order is part of the model: another order gives other results. A unit
-    /// whose domain has passed when it is woken is stepped in its next cycle.
+    /// DRAM is first, so that the levels above see room that it frees at the same time ([`Domain`]).
+    /// The order is part of the model: another order gives other results. A unit that is woken after
+    /// its domain has been stepped runs in its next cycle.
     ///
-    /// The parts of a machine that `team` steps side by side do not see each other but through the
-    /// networks and what is brought together here, in the order of the parts: the results do not
-    /// depend on their number.
+    /// Regions that `team` steps concurrently interact only through the networks and through the
+    /// outcomes merged here, in the order of the regions: results do not depend on their number.
     pub fn step(
         &mut self,
         now: Ticks,
@@ -191,7 +191,7 @@ impl System {
         let System { regions, networks, peer_links, sm_links, parts, .. } = self;
         let due = |region: &Region| region.fabric.due_cycle(Domain::Network, now);
         let Some(cycle) = regions.iter().find_map(due) else { return };
-        let mut awake = [false; MOST_NETWORKS];
+        let mut awake = [false; MAX_NETWORKS];
         for Region { fabric, .. } in &mut *regions {
             fabric.begin(Domain::Network, cycle, now);
             let wheel = fabric.wheel(Domain::Network);
@@ -200,26 +200,26 @@ impl System {
             }
             wheel.end();
         }
-        let mut turn = NetworkTurn {
+        let mut network_step = NetworkStep {
             cycle: NetworkCycle::new(cycle),
             awake,
             ctx: Context { regions, map: &parts[0].map },
             first: 0,
             steps: 0,
         };
-        turn.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
-        turn.step(peer_links, PeerLinks::step);
-        turn.step(sm_links, SmLinks::step);
-        self.steps += turn.steps;
+        network_step.step(networks, |network, cycle, ctx| network.step(cycle, ctx));
+        network_step.step(peer_links, PeerLinks::step);
+        network_step.step(sm_links, SmLinks::step);
+        self.steps += network_step.steps;
     }
 
-    /// Brings together what the parts have done at `now`, and steps the dispatcher if it is due.
+    /// Merges the outcomes of all regions at `now`, and steps the dispatcher if it is due.
     fn gather(&mut self, now: Ticks, source: &mut dyn KernelSource) -> Result<(), TraceError> {
         let mut due = mem::take(&mut self.parts[0].dispatcher_due);
         if self.parts.len() > 1 {
             free_left(&mut self.regions);
             self.gather_rows();
-            self.tell_fields();
+            self.exchange_fields();
         }
         for part in &mut self.parts {
             part.arrived.drain(..).for_each(|cta| self.dispatcher.cta_arrived(cta));
@@ -239,14 +239,14 @@ impl System {
         Ok(())
     }
 
-    /// Puts the rows that all parts have recorded behind those of the first part.
+    /// Appends the rows of all regions to those of the first.
     fn gather_rows(&mut self) {
         let (first, others) = self.parts.split_first_mut().expect("there is a part");
         others.iter_mut().for_each(|part| first.record.append_rows(&mut part.record));
     }
 
-    /// Tells each part's slices what the SMs of the others have changed.
-    fn tell_fields(&mut self) {
+    /// Applies the updates of Critical Fields to all other regions.
+    fn exchange_fields(&mut self) {
         for from in 0..self.parts.len() {
             let changes = self.parts[from].side.fields.take_changes();
             for (_, to) in self.parts.iter_mut().enumerate().filter(|&(to, _)| to != from) {
@@ -256,7 +256,7 @@ impl System {
         }
     }
 
-    /// From now on steps every unit in every cycle, due or not.
+    /// From now on, steps every unit in every cycle.
     pub fn step_every_cycle(&mut self) {
         self.every_cycle = true;
         Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
@@ -287,12 +287,12 @@ impl System {
         }
     }
 
-    /// Networks and links.
+    /// Returns the number of networks and links.
     fn network_units(&self) -> usize {
         self.networks.len() + self.peer_links.len() + self.sm_links.len()
     }
 
-    /// Lets clusters go on that have arrived at their barriers.
+    /// Releases clusters whose CTAs have all arrived at the barrier.
     fn release_clusters(&mut self, now: Ticks) {
         while let Some(Release { cta, sm }) = self.dispatcher.take_released() {
             let at = self.clock::<domain::Core>().cycle_of(now) + self.barrier_latency;
@@ -304,9 +304,10 @@ impl System {
         }
     }
 
-    /// Tells the dispatcher, which is stepped after the SMs, which CTAs of a part have ended.
+    /// Reports the CTAs of a region that have ended to the dispatcher, which is stepped after the
+    /// SMs.
     fn collect_ended(&mut self, part: usize) {
-        let Part { ended, sms, first_sm, .. } = &mut self.parts[part];
+        let RegionUnits { ended, sms, first_sm, .. } = &mut self.parts[part];
         for end in ended.drain(..) {
             let sm = &sms[end.sm.index() - *first_sm];
             let issued = || sm.issued_by_ctas(end.kernel);
@@ -344,7 +345,7 @@ impl System {
         Ok(())
     }
 
-    /// Ends kernels that have issued as many instructions as they may.
+    /// Ends kernels that have reached the limit of instructions (`run.launch_instructions`).
     fn end_at_limit(&mut self, cycle: CoreCycle, source: &mut dyn KernelSource) {
         while let Some(kernel) = self.dispatcher.to_count(cycle) {
             let resident = self.sms().flat_map(|sm| sm.issued_by_ctas(kernel)).sum();
@@ -365,7 +366,7 @@ impl System {
         }
     }
 
-    /// Tells SMs how many of their CTAs may issue from the next cycle on.
+    /// Limits the CTAs of each SM that may issue from the next cycle on.
     fn limit_running(&mut self, cycle: CoreCycle) {
         for (part, Region { fabric, .. }) in self.parts.iter_mut().zip(&mut self.regions) {
             for (id, sm) in (part.first_sm..).map(SmId::new).zip(&mut part.sms) {
@@ -380,39 +381,40 @@ impl System {
         &self.dispatcher
     }
 
-    /// Unit steps so far.
+    /// Returns the number of unit steps so far.
     pub fn steps(&self) -> u64 {
         self.steps + self.parts.iter().flat_map(|part| part.steps).sum::<u64>()
     }
 
-    /// Grows whenever anything gets anywhere: a warp issues, a CTA ends, a unit takes a request.
+    /// Returns a measure of progress, which grows whenever a warp issues, a CTA ends or a unit pops
+    /// a request.
     pub fn progress(&self) -> u64 {
         let ended = self.dispatcher.ctas_ended() + u64::from(self.dispatcher.is_done());
         let moves: u64 = self.regions.iter().map(|region| region.fabric.moves()).sum();
         self.warp_instructions() + ended + moves
     }
 
-    /// Warp instructions issued so far.
+    /// Returns the warp instructions issued so far.
     pub fn warp_instructions(&self) -> u64 {
         self.sms().map(Sm::warp_instructions).sum()
     }
 
-    /// Whether no request is in flight anywhere.
+    /// Returns whether no request is in flight.
     pub fn is_drained(&self) -> bool {
         self.requests_in_flight() == 0 && !self.controllers().any(Controller::is_prefetching)
     }
 
-    /// Rows that have been recorded and not handed on.
+    /// Returns the recorded rows that have not reached the sink.
     pub fn rows(&mut self) -> &mut Recording {
         &mut self.parts[0].record
     }
 
-    /// Warps on all SMs.
+    /// Returns the resident warps of all SMs.
     pub fn resident_warps(&self) -> u64 {
         self.sms().map(|sm| u64::from(sm.resident_warps())).sum()
     }
 
-    /// Requests between L1s and DRAM.
+    /// Returns the requests in flight between L1 and DRAM.
     pub fn requests_in_flight(&self) -> u64 {
         self.regions.iter().map(|region| region.requests.in_flight() as u64).sum()
     }
@@ -433,19 +435,19 @@ impl System {
         self.sms_mut().for_each(|sm| sm.start_account(cycle));
     }
 
-    /// Keeps logs of all channels' commands.
+    /// Starts the command logs of all channels.
     pub fn enable_command_logs(&mut self) {
         self.controllers_mut().for_each(Controller::enable_log);
     }
 
-    /// Hands over the commands logged since the last call.
+    /// Passes the commands logged since the last call to `sink`.
     pub fn take_command_logs(&mut self, sink: &mut dyn CommandSink) {
         for (channel, controller) in self.controllers_mut().enumerate() {
             sink.commands(channel as u16, &controller.take_log());
         }
     }
 
-    /// Every queue is empty: what must hold at the end of a run.
+    /// Describes everything that is not empty; must be empty at the end of a run.
     pub fn leftovers(&self) -> Vec<String> {
         let sms = self.sms().filter(|sm| !sm.is_idle()).map(Sm::describe);
         let slices = self.slices().filter(|s| !s.is_idle()).map(Slice::describe);
@@ -456,7 +458,7 @@ impl System {
         sms.chain(networks).chain(slices).chain(channels).chain(ports).collect()
     }
 
-    /// The state of everything that holds something.
+    /// Describes the state of the machine for an error message.
     pub fn describe(&self) -> Vec<String> {
         self.dispatcher.describe().chain(self.leftovers()).collect()
     }

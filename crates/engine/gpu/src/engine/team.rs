@@ -1,10 +1,10 @@
-//! Threads that step the parts of a machine side by side.
+//! Threads that step the regions of a machine concurrently.
 //!
-//! A phase takes some ten microseconds, so that threads wait for the next one awake. Where the host has
-//! fewer free cores than threads, the one that steps the first part takes back what no other has begun
-//! with, and shares nothing for a while.
+//! A phase takes some ten microseconds, so threads spin between phases. If the host has fewer free
+//! cores than threads, the thread of the first region takes back the regions that no thread has
+//! started, and shares nothing for a while.
 
-use super::part::{Part, Phase};
+use super::region_units::{Phase, RegionUnits};
 use std::cell::Cell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -12,40 +12,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope, Thread, yield_now};
 use warpmem_sim::{Region, Ticks};
 
-/// Turns of waiting, some 0.1 ms, before a thread that nobody needs sleeps, and before one that waits
-/// for another lets others have its core.
+/// Spin iterations, about 0.1 ms, before an idle thread sleeps, and before a waiting thread yields
+/// its core.
 const SPINS: u32 = 4_000;
 
-/// Phases, at most, that are not shared after one in which a thread did not come.
-const MOST_ALONE: u32 = 1 << 12;
+/// Limit of the phases that are not shared after one that a thread missed.
+const MAX_UNSHARED: u32 = 1 << 12;
 
-/// A part and its region, and the phase to step.
+/// The units of a region, and the phase to step.
 struct Job {
-    part: Part,
+    part: RegionUnits,
     region: Region,
     phase: Phase,
     now: Ticks,
 }
 
-/// The part is with the team.
+/// The team holds the region.
 const DONE: u8 = 0;
-/// The part waits for its thread.
+/// The region waits for its thread.
 const GIVEN: u8 = 1;
-/// The thread steps it.
+/// The thread steps the region.
 const TAKEN: u8 = 2;
-/// The thread is to end.
+/// The thread must end.
 const OVER: u8 = 3;
 
-/// Where a part is handed to its thread and back.
+/// Handover of a region between the team and a thread.
 #[derive(Default)]
-struct Slot {
+struct Mailbox {
     state: AtomicU8,
-    /// The thread sleeps, or is about to.
+    /// The thread is asleep or about to sleep.
     sleeps: AtomicBool,
     job: Mutex<Option<Job>>,
 }
 
-impl Slot {
+impl Mailbox {
     fn job(&self) -> MutexGuard<'_, Option<Job>> {
         self.job.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -54,13 +54,13 @@ impl Slot {
         self.state.load(Ordering::SeqCst)
     }
 
-    /// Goes from one state to another; false if it is in a third.
+    /// Changes the state from `from` to `to`; returns false if it is another.
     fn change(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// The thread waits for a part; false if it is to end.
-    fn wait_for_part(&self) -> bool {
+    /// Waits, in the thread, for a region. Returns false if the thread must end.
+    fn wait_for_region(&self) -> bool {
         loop {
             for _ in 0..SPINS {
                 match self.state() {
@@ -77,7 +77,7 @@ impl Slot {
         }
     }
 
-    /// Waits until the thread has stepped its part; false if that took long.
+    /// Waits until the thread has stepped its region. Returns false if that took long.
     fn wait_until_done(&self) -> bool {
         for _ in 0..SPINS {
             if self.state() == DONE {
@@ -92,26 +92,26 @@ impl Slot {
     }
 }
 
-/// Threads for all parts of a machine but the first, which the caller's thread steps.
+/// Threads for all regions of a machine but the first, which the caller's thread steps.
 pub(super) struct Team {
-    threads: Vec<(Arc<Slot>, Thread)>,
-    /// Phases that are not shared yet, and how many will not be when a thread does not come again.
-    alone: Cell<u32>,
+    threads: Vec<(Arc<Mailbox>, Thread)>,
+    /// Remaining phases that are not shared, and their number after the next missed one.
+    unshared: Cell<u32>,
     penalty: Cell<u32>,
 }
 
 impl Team {
-    /// Starts so many threads, which end with the team.
+    /// Starts `threads` threads, which end with the team.
     pub fn start<'scope>(threads: usize, scope: &'scope Scope<'scope, '_>) -> Team {
         let start = |_| {
-            let slot: Arc<Slot> = Arc::default();
-            let own = Arc::clone(&slot);
+            let mailbox: Arc<Mailbox> = Arc::default();
+            let own = Arc::clone(&mailbox);
             let handle = scope.spawn(move || work(&own));
-            (slot, handle.thread().clone())
+            (mailbox, handle.thread().clone())
         };
         Team {
             threads: (0..threads).map(start).collect(),
-            alone: Cell::new(0),
+            unshared: Cell::new(0),
             penalty: Cell::new(1),
         }
     }
@@ -120,30 +120,36 @@ impl Team {
         self.threads.is_empty()
     }
 
-    /// Steps a phase of all parts, each on a thread of its own where one comes.
+    /// Steps a phase of all regions, each on its own thread if that responds.
     ///
     /// # Panics
-    /// If a thread has.
-    pub fn step(&self, phase: Phase, now: Ticks, parts: &mut Vec<Part>, regions: &mut Vec<Region>) {
-        if self.alone.get() > 0 {
-            self.alone.set(self.alone.get() - 1);
+    /// If a thread has panicked.
+    pub fn step(
+        &self,
+        phase: Phase,
+        now: Ticks,
+        parts: &mut Vec<RegionUnits>,
+        regions: &mut Vec<Region>,
+    ) {
+        if self.unshared.get() > 0 {
+            self.unshared.set(self.unshared.get() - 1);
             return parts.iter_mut().zip(regions).for_each(|(part, r)| part.step(phase, now, r));
         }
         let others = parts.drain(1..).zip(regions.drain(1..));
-        for ((slot, thread), (part, region)) in self.threads.iter().zip(others) {
-            *slot.job() = Some(Job { part, region, phase, now });
-            slot.state.store(GIVEN, Ordering::SeqCst);
-            if slot.sleeps.load(Ordering::SeqCst) {
+        for ((mailbox, thread), (part, region)) in self.threads.iter().zip(others) {
+            *mailbox.job() = Some(Job { part, region, phase, now });
+            mailbox.state.store(GIVEN, Ordering::SeqCst);
+            if mailbox.sleeps.load(Ordering::SeqCst) {
                 thread.unpark();
             }
         }
         parts[0].step(phase, now, &mut regions[0]);
         let mut all_came = true;
-        for (slot, _) in &self.threads {
-            let is_back = slot.change(GIVEN, DONE);
-            all_came &= !is_back && slot.wait_until_done();
-            let job = slot.job().take();
-            let mut job = job.expect("a thread gives its part back unless it panics");
+        for (mailbox, _) in &self.threads {
+            let is_back = mailbox.change(GIVEN, DONE);
+            all_came &= !is_back && mailbox.wait_until_done();
+            let job = mailbox.job().take();
+            let mut job = job.expect("a thread returns its region unless it panics");
             if is_back {
                 job.part.step(phase, now, &mut job.region);
             }
@@ -154,34 +160,34 @@ impl Team {
         if all_came {
             self.penalty.set((penalty - 1).max(1));
         } else {
-            self.alone.set(penalty);
-            self.penalty.set((2 * penalty).min(MOST_ALONE));
+            self.unshared.set(penalty);
+            self.penalty.set((2 * penalty).min(MAX_UNSHARED));
         }
     }
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
-        for (slot, thread) in &self.threads {
-            slot.state.store(OVER, Ordering::SeqCst);
+        for (mailbox, thread) in &self.threads {
+            mailbox.state.store(OVER, Ordering::SeqCst);
             thread.unpark();
         }
     }
 }
 
-/// What a thread does until its team is over.
-fn work(slot: &Slot) {
-    while slot.wait_for_part() {
-        // Nobody waits for ever for a thread that panics.
-        let _done = Done(slot);
-        let Some(mut job) = slot.job().take() else { return };
+/// The loop of a thread, until the team ends.
+fn work(mailbox: &Mailbox) {
+    while mailbox.wait_for_region() {
+        // The state changes even if the step panics, so that the team does not wait forever.
+        let _done = Done(mailbox);
+        let Some(mut job) = mailbox.job().take() else { return };
         job.part.step(job.phase, job.now, &mut job.region);
-        *slot.job() = Some(job);
+        *mailbox.job() = Some(job);
     }
 }
 
-/// Gives the slot back to the team, unless that is over.
-struct Done<'a>(&'a Slot);
+/// Returns the region to the team on drop, unless the team has ended.
+struct Done<'a>(&'a Mailbox);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {

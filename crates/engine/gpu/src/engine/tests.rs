@@ -1,4 +1,4 @@
-//! A whole small machine: what is recorded of requests and loads.
+//! A whole small machine: the recorded requests and loads.
 
 use super::bench::Rows;
 use super::{Simulation, StepCounts, Steps};
@@ -9,7 +9,7 @@ use warpmem_network::NodeResult;
 use warpmem_testing::{Step, TestKernel, exit, load, machine, memory, trace};
 use warpmem_trace::{CacheOp, Kind, Space, Trace};
 
-/// Every warp of `warps` as a CTA of its own.
+/// Runs each warp of `warps` as a CTA of its own.
 fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
     let kernel = TestKernel::new(warps.into_iter().map(|warp| vec![warp]));
     let mut rows = Rows::default();
@@ -17,7 +17,7 @@ fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
     (result, rows.loads)
 }
 
-/// Loads of lines of a small set, used or not, some of them past L1.
+/// Loads from a small set of lines, with and without a use, some of them bypassing L1.
 fn mixed_warp(seed: u64) -> Vec<Step> {
     let line = |n: u64| (n * 37 + seed * 11) % 40 * 128;
     let steps = (0..60).map(|n| {
@@ -39,7 +39,7 @@ fn sums(latency: &LatencyResult) -> (u128, u128) {
 }
 
 #[test]
-fn stages_add_up_to_the_latency_whatever_happened_to_the_request() {
+fn stages_add_up_to_the_latency_of_every_request() {
     let machine = machine(&["sm.count=3", "l1.cache.size_bytes=2048"]);
     let (result, _) = run(&machine, (0..6).map(mixed_warp).collect());
     let l1 = |of: fn(&warpmem_cache::CacheCounts) -> u64| -> u64 {
@@ -58,13 +58,13 @@ fn stages_add_up_to_the_latency_whatever_happened_to_the_request() {
 }
 
 #[test]
-fn stages_add_up_with_clocks_of_odd_ratios() {
+fn stages_add_up_at_odd_clock_ratios() {
     let clocks = ["clocks.core_mhz=1400", "clocks.network_mhz=1132", "clocks.l2_mhz=700"];
     let machine = machine(&[&clocks[..], &["clocks.dram_mhz=924", "sm.count=3"]].concat());
     let (result, _) = run(&machine, (0..6).map(mixed_warp).collect());
     let latency = &result.latency;
     let (stages, total) = sums(latency);
-    // Each latency is cut to whole cycles: less than one is lost for each.
+    // Each latency is rounded down to whole cycles.
     let lost = stages - total * u128::from(latency.ticks_per_core_cycle);
     let most = u128::from(latency.total.count() * latency.ticks_per_core_cycle);
     assert!(lost < most, "{lost} of {most}");
@@ -89,23 +89,23 @@ fn each_stage_has_its_own_time() {
     };
     let t = &machine.dram.timing;
     let service = u128::from(t.trcd + t.tccdl + t.tcl + machine.dram.burst_cycles());
-    // What passes L1 leaves at once, in the cycle after which the network is stepped; then a
-    // header flit and 4 cycles, and 20 to the queue. A miss leaves the tags in the L2's next
-    // cycle. Up 5 flits and 4 cycles.
+    // A request that bypasses L1 leaves in the cycle after which the network is stepped; then a
+    // header flit and 4 cycles, and 20 to the queue. A miss leaves the tags in the next L2 cycle.
+    // The reply takes 5 flits and 4 cycles.
     let first = of(&miss.latency);
     assert_eq!(first[..2], [0, 1 + 1 + 4 + 20]);
     assert_eq!(first[4..], [1 + 10, 0, service, 5 + 4]);
     let (both, _) = run(&machine, vec![vec![past_l1(0), past_l1(0), exit()]]);
     let second: Vec<u128> = of(&both.latency).iter().zip(&first).map(|(b, f)| b - f).collect();
-    assert_eq!(second, [0, 26, 0, 3, 0, 0, 0, 9], "a hit in the L2 never goes below");
+    assert_eq!(second, [0, 26, 0, 3, 0, 0, 0, 9], "an L2 hit does not reach DRAM");
 }
 
-/// The second line lies in another row of the same bank of the same channel, with two channels in
-/// turns of 256 bytes.
+/// The second line is in another row of the same bank and channel, with two channels interleaved
+/// every 256 bytes.
 const OTHER_ROW: u64 = 1 << 17;
 
 #[test]
-fn divergence_from_a_row_conflict_is_inside_the_controller() {
+fn divergence_by_a_row_conflict_is_inside_the_controller() {
     let machine = machine(&[]);
     let map = machine.address_map().unwrap();
     let (a, b) = (map.locate(0), map.locate(OTHER_ROW));
@@ -124,7 +124,8 @@ fn divergence_from_the_reply_network_is_outside_the_controller() {
     let machine = machine(&[]);
     let (result, rows) = run(&machine, vec![vec![load(&[0, 256]).used_after(0), exit()]]);
     assert_eq!((rows[0].channels, rows[0].banks), (2, 2));
-    // Both are served alike, one cycle apart; the second reply waits for the first's five flits.
+    // Both are served alike, one cycle apart; the second reply waits for the five flits of the
+    // first.
     assert_eq!((rows[0].divergence, rows[0].in_mc_divergence), (Some(4), Some(0)));
     let loads = &result.loads;
     let requests = (loads.requests.sum(), loads.offchip_requests.sum());
@@ -146,9 +147,9 @@ fn one_off_chip_request_does_not_diverge() {
 }
 
 #[test]
-fn what_the_networks_and_the_banks_count_of_rows_adds_up() {
+fn row_counts_of_networks_and_banks_are_consistent() {
     let machine = machine(&["sm.count=3", "policy.dram_scheduler=fcfs", "l1.enabled=false"]);
-    // Each CTA goes down rows of its own, lines of a few channels at a time.
+    // Each CTA reads its own rows, lines of a few channels at a time.
     let warp = |seed: u64| -> Vec<Step> {
         let address = |n: u64| seed * (1 << 20) + n * 2048;
         (0..40)
@@ -181,9 +182,9 @@ fn what_the_networks_and_the_banks_count_of_rows_adds_up() {
 }
 
 #[test]
-fn row_streak_breakers_come_from_where_their_requests_were_made() {
-    // One channel: 64 KB from row to row of a bank, every second 256 bytes of which are another
-    // bank's.
+fn row_streak_breakers_are_classified_by_origin() {
+    // One channel: 64 KB from row to row of a bank; every second block of 256 bytes is in another
+    // bank.
     let warp = |rows: &[u64]| -> Vec<Step> {
         let of = |block: u64| rows.iter().map(move |row| load(&[row * (64 << 10) + block * 512]));
         (0..12).flat_map(of).chain([exit()]).collect()
@@ -194,16 +195,16 @@ fn row_streak_breakers_come_from_where_their_requests_were_made() {
         run(&machine, warps).0.channels[0].banks[0].streak_breakers
     };
     let two = || vec![warp(&[0]), warp(&[1])];
-    // Twelve requests to each row in turns: all switches but the last strand one.
+    // Twelve requests to each row, alternating: all switches but the last strand one.
     assert_eq!(breakers("sm.count=2", two()), [22, 0, 0]);
     assert_eq!(breakers("sm.count=1", two()), [0, 22, 0]);
     assert_eq!(breakers("sm.count=1", vec![warp(&[0, 1])]), [0, 0, 22]);
 }
 
-/// Without an L2 and with a FIFO for each bank, banks serve rows in the order in which requests
-/// leave the network.
+/// Without an L2 and with a FIFO per bank, banks serve rows in the order in which requests leave
+/// the network.
 #[test]
-fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
+fn in_order_banks_serve_the_row_order_of_the_network() {
     let machine = machine(&[
         "sm.count=4",
         "l1.enabled=false",
@@ -228,9 +229,9 @@ fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
 }
 
 #[test]
-fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
-    // The lanes of a warp at one address, one after the other; every unit is stepped in every cycle
-    // meanwhile.
+fn a_long_activity_is_not_a_deadlock() {
+    // The lanes of a warp at one address are serialised; meanwhile every unit is stepped in every
+    // cycle.
     let machine = machine(&["l2.atomic_cycles=30000"]);
     let atomic = memory(Kind::Atomic, Space::Global, &[0; 32]).used_after(0);
     let kernel = TestKernel::new([vec![vec![atomic.clone(), atomic, exit()]]]);
@@ -242,7 +243,7 @@ fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
 }
 
 #[test]
-fn the_longest_queues_of_a_channel_are_built_and_used() {
+fn the_longest_channel_queues_work() {
     let overrides = [
         "dram.read_queue=32768",
         "dram.write_queue=32768",
@@ -257,7 +258,7 @@ fn the_longest_queues_of_a_channel_are_built_and_used() {
 }
 
 #[test]
-fn the_widest_hashed_cache_is_built_and_used() {
+fn the_widest_hashed_cache_works() {
     for index in ["xor", "ipoly"] {
         let index = format!("l2.cache.index={index}");
         let overrides = ["l2.cache.size_bytes=67108864", "l2.cache.ways=8", &index];
@@ -267,9 +268,8 @@ fn the_widest_hashed_cache_is_built_and_used() {
 }
 
 #[test]
-fn sms_whose_way_down_is_blocked_sleep() {
-    // Atomics hold the slices, so that the network and the way out of L1 fill up with the loads
-    // behind them.
+fn sms_with_blocked_miss_queues_sleep() {
+    // Atomics hold the slices, so that the network and the L1 miss queues fill up with later loads.
     let machine = machine(&["l2.atomic_cycles=200", "network.input_buffer=1", "l2.queue=1"]);
     let warp = |warp: u64| -> Vec<Step> {
         let atomic = |n: u64| memory(Kind::Atomic, Space::Global, &[n % 4 * 128; 32]);
@@ -286,7 +286,7 @@ fn sms_whose_way_down_is_blocked_sleep() {
     assert!(RunResult { steps: 0, ..slept } == RunResult { steps: 0, ..polled });
 }
 
-/// One CTA of `warps` warps for each of `ctas`.
+/// A kernel of `ctas` CTAs of `warps` warps.
 fn mixed_kernel(ctas: u64, warps: u64) -> Trace {
     let cta = |cta: u64| (0..warps).map(|warp| mixed_warp(cta * warps + warp)).collect::<Vec<_>>();
     trace(&[TestKernel::new((0..ctas).map(cta).collect::<Vec<_>>())])

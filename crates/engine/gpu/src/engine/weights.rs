@@ -1,5 +1,6 @@
-//! The counts of a run in which launches stand for others that are not simulated: what is counted in
-//! the period of each ([`Periods`](super::periods::Periods)), as often as it stands for one.
+//! Extrapolation of a run in which launches represent others that are not simulated: the counts of
+//! the period of each launch ([`Periods`](super::periods::Periods)) are weighted by the number of
+//! launches that it represents.
 
 use super::system::System;
 use crate::cta::Launches;
@@ -7,15 +8,15 @@ use crate::results::RunResult;
 use warpmem_sim::{Ticks, Weigh};
 
 pub(super) struct Weights {
-    /// How many launches each stands for whose period is not over.
+    /// Weights of the launches whose periods are not over.
     left: std::vec::IntoIter<u32>,
-    /// What was counted before the period that has begun.
+    /// Counts at the start of the current period.
     before: RunResult,
     weighed: RunResult,
 }
 
 impl Weights {
-    /// None if every launch counts for itself.
+    /// Returns none if every launch represents only itself.
     pub fn new(launches: &Launches, has_ctas: impl Fn(usize) -> bool) -> Option<Weights> {
         if launches.are_all() {
             return None;
@@ -26,14 +27,14 @@ impl Weights {
         Some(Weights { left: left.into_iter(), before, weighed })
     }
 
-    /// A period ends at `now`.
+    /// Ends a period at `now`.
     pub fn end_period(&mut self, now: Ticks, system: &mut System) {
         let counts = system.all_so_far(now);
         self.weigh(&counts);
         self.before = counts;
     }
 
-    /// Ends the last period, and replaces the counts of the whole run by what they weigh.
+    /// Ends the last period, and replaces the counts of the run by the weighted ones.
     pub fn finish(mut self, result: &mut RunResult) {
         self.weigh(result);
         let RunResult { core_cycles, sms, slices, mshr_cycles, .. } = self.weighed;
@@ -49,7 +50,7 @@ impl Weights {
         }
     }
 
-    /// Weighs the period that ends with all these counted.
+    /// Adds the period that ends with `counts`, weighted.
     fn weigh(&mut self, counts: &RunResult) {
         let times = self.left.next().expect("every period has a kernel of its own").into();
         let (weighed, before) = (&mut self.weighed, &self.before);

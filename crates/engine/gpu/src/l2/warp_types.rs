@@ -50,7 +50,7 @@ pub(super) fn mark(id: RequestId, cycle: L2Cycle, ctx: &mut Context) {
     request.hit_prone = kind.is_some_and(WarpType::is_hit_prone);
     request.insertion = match kind {
         _ if matches!(request.insertion, Insertion::Asked(_)) => request.insertion,
-        _ if warps.passes_by(kind) && request.kind != RequestKind::Atomic => Insertion::Nowhere,
+        _ if warps.bypasses(kind) && request.kind != RequestKind::Atomic => Insertion::Nowhere,
         Some(kind) if kind.is_miss_prone() => Insertion::Oldest,
         _ => Insertion::Newest,
     };

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Hashes what is written to it.
+/// Hashes the bytes written to it.
 pub struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,5 +1,5 @@
-//! Raw counts that a run leaves, unit by unit. Everything is an integer; ratios are derived in one
-//! place from these.
+//! The raw counts of a run, unit by unit. All are integers; ratios are derived from them in one
+//! place.
 
 mod fnv;
 mod progress;
@@ -21,15 +21,15 @@ use warpmem_network::NetworkResult;
 use warpmem_sim::{Histogram, Total};
 use warpmem_trace::OpClass;
 
-/// A stage of a read request's way; times between stages sum to its latency.
+/// A stage of a read request; the times in all stages sum to its latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Stage {
-    /// Coalesced until it leaves L1 for the network, or the one that it joined has.
+    /// From the coalescer to the departure from L1, of the request or of the one it merged into.
     L1,
     RequestNetwork,
     L2Queue,
-    /// Tags and data of the slice, MSHR wait of merged requests included.
+    /// Tags and data of the slice, with the MSHR wait of merged requests.
     L2,
     L2ToDram,
     DramQueue,
@@ -61,8 +61,8 @@ pub struct SmResult {
     #[serde(skip)]
     pub thread_instructions_by_class: [u64; OpClass::COUNT],
     pub memory_instructions: u64,
-    /// Memory instructions that make requests, and the sums over them of the different channels and
-    /// (channel, bank) pairs among these [Yuan Fig 14].
+    /// Memory instructions that make requests, and the sums over them of the distinct channels and
+    /// (channel, bank) pairs of their requests [Yuan Fig 14].
     pub requesting_instructions: u64,
     pub requested_channels: u64,
     pub requested_banks: u64,
@@ -73,17 +73,17 @@ pub struct SmResult {
     pub memory_block_cycles: u64,
     /// Nothing issued; some warp waits for a compute result.
     pub dependency_stall_cycles: u64,
-    /// Nothing issued; a ready warp finds its unit or the load/store queue taken, or the scheduler
+    /// Nothing issued; a ready warp finds its unit or the load/store queue busy, or the scheduler
     /// holds it back.
     pub structural_stall_cycles: u64,
     /// Nothing issued; some warp waits at a barrier, the others for memory.
     pub barrier_cycles: u64,
-    /// Sum over cycles with warps present of the ready warps.
+    /// Ready warps, summed over the cycles with resident warps.
     pub ready_warp_cycles: u64,
     pub ctas: u64,
     pub l1: CacheCounts,
-    /// Replies from the network, those to stores and atomics included, and the sum of their ticks
-    /// from the coalescer until the SM takes them.
+    /// Replies from the network, to stores and atomics too, and the sum of their ticks from the
+    /// coalescer to the SM.
     #[serde(skip)]
     pub replies: u64,
     #[serde(skip)]
@@ -100,11 +100,10 @@ pub struct SmResult {
 /// 2].
 pub const CRITICAL_CLASSES: usize = 5;
 
-/// For how long how many requests stood in the queue of an L2 slice, that at the tags included.
-/// Cycles are L2 cycles.
+/// Occupancy of the queue of an L2 slice, with the request at the tags. Cycles are L2 cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueLength {
-    /// Sum over cycles of the requests.
+    /// Requests, summed over cycles.
     pub length_cycles: u64,
     /// Cycles with a request.
     pub occupied_cycles: u64,
@@ -113,26 +112,26 @@ pub struct QueueLength {
 /// The queue of an L2 slice over the run. Cycles are L2 cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueResult {
-    /// Requests that arrived, by the class of their Critical Field then.
+    /// Arrivals, by the class of the Critical Field on arrival.
     pub arrivals: [u64; CRITICAL_CLASSES],
     /// Their Critical Fields.
     pub critical_fields: Histogram,
-    /// Requests that found another waiting when they arrived.
+    /// Arrivals that found another request waiting.
     pub waiting_arrivals: u64,
-    /// Sum over requests, by class, from arrival to service at the tags.
+    /// Wait from arrival to service at the tags, summed over requests, by class.
     pub wait_cycles: [u64; CRITICAL_CLASSES],
     pub length: QueueLength,
-    /// Cycles in which a request that had arrived could not enter the queue.
+    /// Cycles in which the queue refused a request.
     pub refused_cycles: u64,
     /// Rotations of priorities.
     pub rotations: u64,
 }
 
-/// What the MSHRs of a slice hold [Li Fig 5.2].
+/// State of the MSHRs of a slice [Li Fig 5.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum MshrState {
-    /// Nothing.
+    /// No entry.
     Idle,
     /// No entry with requests of two SMs or more.
     Unshared,
@@ -144,21 +143,21 @@ impl MshrState {
     pub const COUNT: usize = 3;
 }
 
-/// Lines that the channel of an L2 slice has prefetched for it, and what became of each of them.
+/// Lines that the channel of an L2 slice has prefetched, by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrefetchCounts {
-    /// All: sum of the others.
+    /// All lines: the sum of the others.
     pub lines: u64,
-    /// Found by a request.
+    /// Hit by a request.
     pub used: u64,
-    /// Came when a request for them had missed.
+    /// Arrived after a request for them had missed.
     pub late: u64,
-    /// Came when they were there.
+    /// Arrived while they were present.
     pub redundant: u64,
-    /// Would have had to wait for a victim.
+    /// Dropped for lack of a victim.
     pub dropped: u64,
     pub evicted_unused: u64,
-    /// There at the end of the run, and nothing has found them.
+    /// Present and unused at the end of the run.
     pub unused: u64,
 }
 
@@ -166,8 +165,8 @@ pub struct PrefetchCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
     pub cache: CacheCounts,
-    /// L2 cycles in which a request waited for the tags while the queue to DRAM was full: it had
-    /// not been looked up, so that these are no [`CacheCounts::reservation_fails`].
+    /// L2 cycles in which a request waited for the tags while the queue to DRAM was full. It had
+    /// not been looked up, so these are no [`CacheCounts::reservation_fails`].
     pub dram_queue_full_cycles: u64,
     pub mshr_merge_length: Histogram,
     /// L2 cycles by [`MshrState`]; none without a cache.
@@ -183,8 +182,8 @@ pub struct KernelResult {
     #[serde(skip)]
     pub launch: u32,
     pub name: String,
-    /// The first launch that this one is like, where only some of such launches are simulated, and how
-    /// many it stands for in the counts of the run, itself included.
+    /// If only some of similar launches are simulated: the first launch similar to this one, and
+    /// the number of launches that this one represents in the counts, itself included.
     #[serde(skip)]
     pub like: u32,
     #[serde(skip)]
@@ -194,20 +193,20 @@ pub struct KernelResult {
     pub ctas: u64,
     pub warp_instructions: u64,
     pub thread_instructions: u64,
-    /// Core cycles from its start to that of the next kernel, or to the end of the run. None where
-    /// another kernel ran beside it.
+    /// Core cycles from its start to that of the next kernel, or to the end of the run. None if
+    /// another kernel ran concurrently.
     #[serde(skip)]
     pub period: Option<u64>,
-    /// What all units counted from its start to that of the next kernel, or to the end of the run;
-    /// without retries. None where another kernel ran beside it: units do not distinguish kernels.
+    /// Counts of all units from its start to that of the next kernel, or to the end of the run,
+    /// without retries. None if another kernel ran concurrently: units do not distinguish kernels.
     pub counts: Option<IntervalCounts>,
 }
 
-/// Latency of read requests that L1 did not answer, merged ones too, core cycles.
+/// Latency of read requests not answered by L1, merged ones included, core cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyResult {
     pub total: Histogram,
-    /// Sum over requests of the time in each [`Stage`], in ticks of the run's time unit.
+    /// Time in each [`Stage`], summed over requests, ticks.
     pub stage_ticks: [u128; Stage::COUNT],
     /// Time unit of `stage_ticks`: ticks per core cycle.
     pub ticks_per_core_cycle: u64,
@@ -226,33 +225,33 @@ impl Total for LatencyResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoadResult {
     pub loads: u64,
-    /// Of all loads, as the three below [CaLRS Fig 4; WMC Fig 3; Yuan Fig 14].
+    /// Over all loads, like the next three [CaLRS Fig 4; WMC Fig 3; Yuan Fig 14].
     pub requests: Histogram,
     pub offchip_requests: Histogram,
     pub channels: Histogram,
     pub banks: Histogram,
-    /// Of loads with two or more off-chip requests, as the two below [WMC Fig 4 to 6].
+    /// Over loads with two or more off-chip requests, like the next two [WMC Fig 4 to 6].
     pub divergence: Histogram,
     pub in_mc_divergence: i128,
     pub load_time: Histogram,
 }
 
-/// A number of a policy's own.
+/// A counter of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CounterResult {
-    /// What it was counted in: `channel`, `slice`, `sm` or `machine`, and which of them.
+    /// Kind of the counted unit: `channel`, `slice`, `sm` or `machine`, and its number.
     pub unit: &'static str,
     pub index: u32,
-    /// Name of the policy that it is counted for, without parameters.
+    /// Name of the policy, without parameters.
     pub policy: String,
     pub counter: &'static str,
     pub value: u64,
 }
 
-/// Everything a run leaves beside its load rows.
+/// All results of a run except its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunResult {
-    /// First CTA launch to last CTA completion.
+    /// From the first CTA launch to the last CTA completion.
     pub core_cycles: u64,
     pub kernels: Vec<KernelResult>,
     pub sms: Vec<SmResult>,
@@ -266,19 +265,19 @@ pub struct RunResult {
     pub loads: LoadResult,
     /// By kernel, in the order of the trace.
     pub progress: Vec<WarpProgress>,
-    /// DRAM rows by the number of CTAs that used each; empty where that was not counted.
+    /// DRAM rows by the number of CTAs that used each; empty if not counted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub row_sharing: BTreeMap<u32, SharedRows>,
-    /// What policies counted; left out where none did.
+    /// Counters of policies; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterResult>,
-    /// Events carried out by the engine: unit steps.
+    /// Unit steps executed by the engine.
     pub steps: u64,
 }
 
 impl RunResult {
-    /// Fairness among the warps of a kernel, in the mean over kernels, weighted by their warps; none
-    /// without warps.
+    /// Returns the fairness among the warps of a kernel, averaged over kernels and weighted by
+    /// their warps; none without warps.
     pub fn warp_fairness(&self) -> Option<f64> {
         let of = |kernel: &WarpProgress| Some((kernel.warps as f64, kernel.fairness()?));
         let kernels = self.progress.iter().filter_map(of);
@@ -287,10 +286,10 @@ impl RunResult {
         (warps > 0.0).then(|| sum / warps)
     }
 
-    /// Standard error of the core cycles, as a fraction of them, where launches stand for others:
-    /// that of a stratified sample, each group of launches that are alike a stratum, its first a
-    /// stratum of its own (Cochran, *Sampling Techniques*, 1977, chapter 5). None if no launch stands for
-    /// another, or if one does so as the only one of its stratum.
+    /// Returns the relative standard error of the core cycles if launches represent others: that of
+    /// a stratified sample, with each group of similar launches a stratum, and its first launch a
+    /// stratum of its own (Cochran, *Sampling Techniques*, 1977, chapter 5). None if no launch
+    /// represents another, or if one does so as the only one of its stratum.
     pub fn cycles_error(&self) -> Option<f64> {
         let mut strata: BTreeMap<u32, Stratum> = BTreeMap::new();
         for kernel in self.kernels.iter().filter(|k| k.launch != k.like && k.stands_for > 0) {
@@ -305,7 +304,7 @@ impl RunResult {
         Some(variance.sqrt() / self.core_cycles as f64)
     }
 
-    /// 64-bit FNV-1a of every count: two runs with equal fingerprints went the same way.
+    /// Returns the 64-bit FNV-1a hash of all counts: equal fingerprints mean equal runs.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::new();
         serde_json::to_writer(&mut hash, self).expect("counts are JSON and hashing cannot fail");

@@ -1,22 +1,22 @@
-//! How evenly the warps of a kernel progress.
+//! Fairness among the warps of a kernel.
 
 use serde::Serialize;
 
-/// Binary digits of a warp's progress behind the point.
+/// Fractional bits of a warp's progress.
 const DIGITS: u32 = 20;
 
-/// The progress of a kernel's warps that have ended, each its instructions over the core cycles from
-/// its launch to its end. Fixed point, so that sums do not depend on the order of warps.
+/// Progress of the completed warps of a kernel: instructions per core cycle from launch to end. In
+/// fixed point, so that sums do not depend on the order of warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WarpProgress {
     pub warps: u64,
-    /// Sums of the progress of each and of its square, in units of 2^-20 and 2^-40.
+    /// Sums of the progress and of its square, in units of 2^-20 and 2^-40.
     pub sum: u128,
     pub squares: u128,
 }
 
 impl WarpProgress {
-    /// A warp with `instructions` has ended that was on its SM for `cycles`.
+    /// Adds a warp that executed `instructions` in `cycles`.
     pub fn add(&mut self, instructions: u64, cycles: u64) {
         let progress = (u128::from(instructions) << DIGITS) / u128::from(cycles.max(1));
         self.warps += 1;
@@ -31,15 +31,15 @@ impl WarpProgress {
         self.squares += other.squares;
     }
 
-    /// Counts its warps `times` times.
+    /// Multiplies the number of warps by `times`.
     pub fn repeat(&mut self, times: u32) {
         self.warps *= u64::from(times);
         self.sum *= u128::from(times);
         self.squares *= u128::from(times);
     }
 
-    /// Jain's index: (sum)^2 / (warps x sum of squares). 1: all warps progressed alike; 1 / warps:
-    /// one alone. None without warps.
+    /// Returns Jain's index, (sum)^2 / (warps x sum of squares): 1 if all warps progressed alike, 1
+    /// / warps if only one did. None without warps.
     pub fn fairness(&self) -> Option<f64> {
         let squares = self.warps as f64 * self.squares as f64;
         (self.squares > 0).then(|| (self.sum as f64).powi(2) / squares)
@@ -57,14 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn warps_of_equal_progress_are_treated_fairly_whatever_their_lengths() {
+    fn equal_progress_is_fair_at_any_length() {
         assert_eq!(fairness(&[(10, 100), (20, 200), (1, 10)]), Some(1.0));
         assert_eq!(fairness(&[]), None);
     }
 
     /// Progress of 3 and 1: 16 / (2 x 10).
     #[test]
-    fn the_index_is_jains() {
+    fn the_index_matches_a_hand_calculation() {
         assert_eq!(fairness(&[(3, 1), (1, 1)]), Some(0.8));
     }
 }

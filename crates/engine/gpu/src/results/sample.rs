@@ -1,4 +1,4 @@
-//! Which requests are recorded.
+//! The sample of requests that is recorded.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,9 +6,9 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use warpmem_support::random::mixed;
 
-/// A sample of the requests of a run: all, or one in so many by chance. The choice follows from the
-/// number of a request alone, so that the same run gives the same sample; numbers are mixed first,
-/// as every n-th request would often be one of the same lane.
+/// A sample of the requests of a run: all, or one in N at random. The selection depends only on the
+/// number of a request, so that equal runs give equal samples. Numbers are mixed first, because
+/// every N-th request would often be from the same lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RequestSample {
@@ -22,7 +22,7 @@ impl RequestSample {
         RequestSample { one_in: number }
     }
 
-    /// Whether the request of this number, counted from 1, is in the sample.
+    /// Returns whether the request of this number, counted from 1, is in the sample.
     #[inline]
     pub fn has(self, number: u64) -> bool {
         // Multiply-shift: a number below `one_in`.
@@ -30,7 +30,7 @@ impl RequestSample {
     }
 }
 
-/// A text that is not a sample.
+/// A text that is not a valid sample.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no sample of requests: give `all`, or `1/N` for one in N")]
 pub struct ParseSampleError {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_read_as_they_are_written() {
+    fn samples_round_trip_as_text() {
         for text in ["all", "1/64", "1/3"] {
             assert_eq!(sample(text).to_string(), text);
         }
@@ -97,12 +97,12 @@ mod tests {
     }
 
     #[test]
-    fn all_is_all() {
+    fn all_selects_every_request() {
         assert!((1..1000).all(|number| RequestSample::ALL.has(number)));
     }
 
     #[test]
-    fn a_sample_has_its_share_whatever_the_stride() {
+    fn a_sample_has_its_share_at_any_stride() {
         let sixteenth = sample("1/16");
         for stride in [1, 16, 32, 64] {
             let chosen = (1..=16_000).filter(|n| sixteenth.has(n * stride)).count();

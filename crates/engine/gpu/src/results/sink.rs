@@ -1,4 +1,4 @@
-//! What a run hands out as it goes, row by row, and who takes it. Everything is an integer.
+//! Rows emitted during a run, and the sink that receives them. All values are integers.
 
 use super::sample::RequestSample;
 use super::{QueueLength, RunResult, SmResult};
@@ -24,13 +24,13 @@ pub struct LoadRow {
     pub pc: u64,
     /// Issue of the instruction.
     pub issue_cycle: u64,
-    /// Issue until the last datum is back, core cycles [WMC Fig 4b].
+    /// From issue to the last datum, core cycles [WMC Fig 4b].
     pub load_time: u64,
     /// Requests after coalescing [CaLRS Fig 4].
     pub requests: u32,
-    /// Requests that the L2 could not answer from its data [WMC Fig 3].
+    /// Requests that missed in the L2 [WMC Fig 3].
     pub offchip_requests: u32,
-    /// Different channels and (channel, bank) pairs among the requests [Yuan Fig 14].
+    /// Distinct channels and (channel, bank) pairs of the requests [Yuan Fig 14].
     pub channels: u32,
     pub banks: u32,
     /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None`
@@ -41,13 +41,13 @@ pub struct LoadRow {
     pub in_mc_divergence: Option<i64>,
 }
 
-/// What a request of an SM asks for.
+/// Kind of a request of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     Read,
     Write,
     Atomic,
-    /// The rest of a sector that a store covers in part, for an L1 that keeps stores.
+    /// Rest of a sector that a store covers in part, for a write-back L1.
     Fetch,
 }
 
@@ -62,8 +62,8 @@ impl AccessKind {
     }
 }
 
-/// When a request entered the queue of its channel, when its first command was issued, and when its
-/// last datum was on the bus: ticks.
+/// Arrival of a request in the queue of its channel, its first command, and its last datum on the
+/// bus: ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramTimes {
     pub entered: u64,
@@ -71,9 +71,9 @@ pub struct DramTimes {
     pub finished: u64,
 }
 
-/// One request that L1 did not answer and that is back at its SM. Times are ticks of the run's time
-/// unit, from the start of the run. One that joined another shares the way of that one from then
-/// on: a boundary passed before is passed when it joined.
+/// One completed request that L1 did not answer. Times are ticks of the run's time unit, from the
+/// start of the run. A merged request shares the times of the one it merged into, none earlier than
+/// the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRow {
     pub kernel: u32,
@@ -91,45 +91,45 @@ pub struct RequestRow {
     pub channel: u32,
     pub bank: u32,
     pub row: u32,
-    /// Coalesced.
+    /// Creation by the coalescer.
     pub created: u64,
-    /// Left L1 for the network.
+    /// Departure from L1 to the network.
     pub l1_missed: u64,
-    /// Stood in the queue of its slice.
+    /// Arrival in the queue of its slice.
     pub l2_arrived: u64,
-    /// Was served at the tags of its slice.
+    /// Service at the tags of its slice.
     pub l2_served: u64,
-    /// Of a request that the L2 could not answer from its data: off-chip.
+    /// Times in DRAM, if it missed in the L2.
     pub dram: Option<DramTimes>,
-    /// Its reply entered the reply queue of its slice.
+    /// Arrival of the reply in the reply queue of its slice.
     pub replied: u64,
-    /// Back at its SM.
+    /// Completion at its SM.
     pub returned: u64,
-    /// Time unit: ticks in a core cycle.
+    /// Time unit: ticks per core cycle.
     pub ticks_per_core_cycle: u64,
 }
 
-/// What the whole machine did in a number of core cycles. A count is in the interval in which the
-/// engine counts it: commands and requests when they issue, hit, miss or return; cycles as they
-/// pass.
+/// Counts of the whole machine over an interval of core cycles. The engine counts commands and
+/// requests when they issue, hit, miss or return, and cycles as they elapse.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntervalRow {
     /// First core cycle.
     pub start_cycle: u64,
-    /// Core cycles; of the last interval perhaps fewer. What memory does after the last CTA is part
-    /// of it.
+    /// Core cycles; the last interval may be shorter. It includes the activity of memory after the
+    /// last CTA.
     pub cycles: u64,
     pub counts: IntervalCounts,
-    /// At the end of the interval: warps on the SMs, and requests anywhere between L1 and DRAM.
+    /// At the end of the interval: resident warps, and requests between L1 and DRAM.
     pub resident_warps: u64,
     pub requests_in_flight: u64,
 }
 
-/// Sums over all units of a machine, of an interval, a kernel, or from the start of a run.
+/// Counts summed over all units of a machine, for an interval, a kernel, or from the start of a
+/// run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IntervalCounts {
     pub sms: SmResult,
-    /// Read requests that came back to their SM, and the sum of their latencies in core cycles.
+    /// Completed read requests, and the sum of their latencies in core cycles.
     pub read_requests: u64,
     pub read_latency: u64,
     pub l2: CacheCounts,
@@ -140,7 +140,7 @@ pub struct IntervalCounts {
 }
 
 impl IntervalCounts {
-    /// Of a whole run.
+    /// Returns the counts of a whole run.
     pub fn of(result: &RunResult) -> IntervalCounts {
         let mut counts = IntervalCounts {
             read_requests: result.latency.total.count(),
@@ -156,8 +156,8 @@ impl IntervalCounts {
         counts
     }
 
-    /// Drops the cycles in which caches tried accesses again. They are counted when an access has
-    /// ended, so that a boundary between two counts does not divide them.
+    /// Drops the cycles of retried cache accesses. They are counted when the access succeeds, so a
+    /// boundary between two counts does not divide them.
     pub fn forget_retries(&mut self) {
         self.sms.l1.reservation_fails = [0; ReservationFail::COUNT];
         self.l2.reservation_fails = [0; ReservationFail::COUNT];
@@ -179,7 +179,7 @@ impl<'a> Sum<&'a IntervalCounts> for IntervalCounts {
     }
 }
 
-/// A warp that has ended. Times are core cycles from the start of the run.
+/// A completed warp. Times are core cycles from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpRow {
     pub sm: u32,
@@ -189,15 +189,15 @@ pub struct WarpRow {
     /// Index of the CTA in its kernel.
     pub cta: u32,
     pub warp_in_cta: u32,
-    /// Its first cycle on the SM.
+    /// First cycle on the SM.
     pub launch_cycle: u64,
-    /// The cycle in which it ended.
+    /// Cycle of its end.
     pub end_cycle: u64,
-    /// That it has issued, compute included.
+    /// Instructions issued.
     pub instructions: u64,
 }
 
-/// What a sink takes beside load rows. The run goes the same way whatever is wanted.
+/// The streams that a sink takes in addition to load rows. They do not affect the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Core cycles of an interval.
@@ -206,33 +206,33 @@ pub struct Wanted {
     pub warps: bool,
 }
 
-/// Takes what a run hands out as it goes: load rows always, other streams where they are wanted.
+/// Receives the rows of a run: load rows always, other streams if wanted.
 pub trait RunSink {
-    /// What is taken beside load rows. Asked once, when the run begins.
+    /// Returns the streams taken in addition to load rows. Called once, at the start of the run.
     fn wanted(&self) -> Wanted {
         Wanted::default()
     }
 
-    /// A load has finished.
+    /// Takes a completed load.
     fn load(&mut self, row: &LoadRow);
 
-    /// A request of the sample is back.
+    /// Takes a completed request of the sample.
     fn request(&mut self, _: &RequestRow) {}
 
-    /// An interval is over.
+    /// Takes a completed interval.
     fn interval(&mut self, _: &IntervalRow) {}
 
-    /// A warp has ended.
+    /// Takes a completed warp.
     fn warp(&mut self, _: &WarpRow) {}
 
-    /// Where DRAM commands go; none are logged where this is none. Asked again whenever commands
-    /// are handed over.
+    /// Returns the sink of DRAM commands; without one, none are logged. Called again whenever
+    /// commands are passed on.
     fn commands(&mut self) -> Option<&mut dyn CommandSink> {
         None
     }
 }
 
-/// Drops everything; aggregate counts are kept by the engine all the same.
+/// Drops all rows; the engine still keeps the aggregate counts.
 pub struct Discard;
 
 impl RunSink for Discard {

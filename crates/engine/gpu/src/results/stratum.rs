@@ -1,9 +1,9 @@
-//! A population of which a sample is known.
+//! A stratum of a stratified sample.
 
-/// Launches that are alike, and what is known of those that were drawn.
+/// Similar launches, and the values of those that were drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stratum {
-    /// All of them.
+    /// Number of launches.
     pub launches: u32,
     pub drawn: u32,
     sum: f64,
@@ -11,7 +11,7 @@ pub(super) struct Stratum {
 }
 
 impl Stratum {
-    /// One of this value was drawn, for a number of them.
+    /// Adds a drawn launch that represents `stands_for` launches.
     pub fn add(&mut self, stands_for: u32, value: f64) {
         self.launches += stands_for;
         self.drawn += 1;
@@ -19,8 +19,8 @@ impl Stratum {
         self.squares += value * value;
     }
 
-    /// Variance of the total of all, estimated from the sample as a random one: N^2 (1 - n / N) s^2 / n.
-    /// None of a single one.
+    /// Returns the variance of the total, estimated from the drawn launches as a random sample: N^2
+    /// (1 - n / N) s^2 / n. None for a single one.
     pub fn variance_of_total(&self) -> Option<f64> {
         let [all, drawn] = [self.launches, self.drawn].map(f64::from);
         let deviations = (self.squares - self.sum * self.sum / drawn).max(0.0);
@@ -41,12 +41,12 @@ mod tests {
 
     /// 1, 2 and 6 of 12: s^2 = (4 + 1 + 9) / 2 = 7; 144 x 3/4 x 7 / 3 = 252.
     #[test]
-    fn the_variance_is_that_of_a_random_sample() {
+    fn the_variance_matches_a_random_sample() {
         assert_eq!(of(&[1.0, 2.0, 6.0], 4).variance_of_total(), Some(252.0));
     }
 
     #[test]
-    fn a_whole_stratum_has_none_and_a_single_one_shows_none() {
+    fn a_complete_stratum_has_variance_0_and_a_single_draw_none() {
         assert_eq!(of(&[1.0, 2.0, 6.0], 1).variance_of_total(), Some(0.0));
         assert_eq!(of(&[5.0], 4).variance_of_total(), None);
     }

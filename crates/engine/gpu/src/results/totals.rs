@@ -1,4 +1,4 @@
-//! Which counts of the GPU's units add up.
+//! The counts of the GPU's units that add up.
 
 use super::{
     IntervalCounts, LatencyResult, LoadResult, PrefetchCounts, QueueLength, QueueResult,

@@ -1,21 +1,21 @@
-//! Critical Fields of memory instructions (CaLRS 2015, Section 4.1): how many of the requests that
-//! each was coalesced into L1 has not answered.
+//! Critical Fields of memory instructions (CaLRS 2015, Section 4.1): the requests of each that L1
+//! has not answered.
 
 use warpmem_sim::{Request, SmId};
 
-/// The Critical Fields of all memory instructions in flight. A field is set to the number of the
-/// instruction's requests when the load/store unit begins with it; every request that hits in L1
-/// lowers it by one. Requests read it when they arrive at the queue of their slice, so that all of
-/// an instruction change in lockstep until then.
+/// The Critical Fields of all memory instructions in flight. The load/store unit sets a field to
+/// the number of requests of the instruction; each hit in L1 decrements it. A request reads the
+/// field on arrival at the queue of its slice, so that all requests of an instruction share it
+/// until then.
 #[derive(Default)]
 pub struct CriticalFields {
-    /// By SM, by row of its table of memory instructions.
+    /// By SM and row of its table of memory instructions.
     fields: Vec<Vec<u32>>,
-    /// The fields that have been set or lowered since they were last told to other regions.
+    /// Updates since they were last sent to other regions.
     changes: Option<Vec<Change>>,
 }
 
-/// What a field has become.
+/// The new value of a field.
 #[derive(Clone, Copy)]
 pub struct Change {
     sm: SmId,
@@ -24,16 +24,16 @@ pub struct Change {
 }
 
 impl CriticalFields {
-    /// The largest field, of the least critical requests: those of an instruction with a request
-    /// for each lane or more, and those that no instruction made.
+    /// Largest field, of the least critical requests: those of an instruction with at least one
+    /// request per lane, and those of no instruction.
     pub const MOST: u8 = 32;
 
-    /// Those of a machine with several regions, each of which has all fields.
-    pub fn told() -> CriticalFields {
+    /// Creates the fields of a machine with several regions, each of which holds a replica.
+    pub fn replicated() -> CriticalFields {
         CriticalFields { fields: Vec::new(), changes: Some(Vec::new()) }
     }
 
-    /// The load/store unit begins with an instruction that was coalesced into so many requests.
+    /// Sets the field of an instruction with `requests` requests.
     #[inline]
     pub fn begin(&mut self, sm: SmId, access: u32, requests: usize) {
         self.set(sm, access, requests as u32);
@@ -47,18 +47,18 @@ impl CriticalFields {
         }
     }
 
-    /// What has been changed since the last call.
+    /// Takes the updates since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives back what [`CriticalFields::take_changes`] gave, for its memory.
+    /// Returns the buffer of [`CriticalFields::take_changes`] for reuse.
     pub fn put_back(&mut self, mut changes: Vec<Change>) {
         changes.clear();
         self.changes = self.changes.take().map(|_| changes);
     }
 
-    /// Follows what has been changed in another region.
+    /// Applies updates of another region.
     pub fn follow(&mut self, changes: &[Change]) {
         changes.iter().for_each(|change| self.set(change.sm, change.access, change.field));
     }
@@ -76,7 +76,7 @@ impl CriticalFields {
         fields[access] = field;
     }
 
-    /// A request of the instruction has hit in L1.
+    /// Decrements the field of an instruction, a request of which has hit in L1.
     #[inline]
     pub fn hit(&mut self, sm: SmId, access: u32) {
         let field = &mut self.fields[sm.index()][access as usize];
@@ -85,7 +85,7 @@ impl CriticalFields {
         self.note(sm, access, field);
     }
 
-    /// The field of a request that is about to arrive at the queue of its slice.
+    /// Returns the field of a request that arrives at the queue of its slice.
     #[inline]
     pub fn of(&self, request: &Request) -> u8 {
         let fields = self.fields.get(request.sm.index());
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_of_siblings_lower_the_field_of_all() {
+    fn an_l1_hit_lowers_the_field_of_all_siblings() {
         let mut fields = CriticalFields::default();
         fields.begin(SmId(1), 7, 4);
         fields.begin(SmId(0), 7, 2);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_used_again_begins_anew() {
+    fn a_reused_row_starts_over() {
         let mut fields = CriticalFields::default();
         fields.begin(SmId(0), 0, 9);
         fields.hit(SmId(0), 0);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn many_requests_and_what_no_instruction_made_are_the_least_critical() {
+    fn the_field_is_limited_and_largest_without_an_instruction() {
         let mut fields = CriticalFields::default();
         fields.begin(SmId(0), 0, 34);
         assert_eq!(fields.of(&request(SmId(0), 0)), 32);

@@ -1,40 +1,40 @@
-//! Which loads may still send requests to which DRAM channel.
+//! The loads that may still send requests to each DRAM channel.
 
 use std::collections::VecDeque;
 use warpmem_sim::{ChannelId, Ticks};
 
-/// Set in a count if a request of the load has entered the channel's queue.
+/// Flag in a count: a request of the load has entered the channel's queue.
 const ENTERED: u16 = 1 << 15;
 
-/// What must happen before the number of a load is used again.
+/// Conditions for reusing the number of a load.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
-    /// Requests, over all channels, that may still come.
+    /// Requests, over all channels, that may still arrive.
     left: u32,
-    /// Its instruction has not ended: requests of it may be in service.
+    /// The instruction has not ended: its requests may be in service.
     in_flight: bool,
 }
 
-/// What a controller has not taken yet.
+/// Events that a controller has not taken yet.
 #[derive(Clone, Default)]
 struct Inbox {
-    /// Loads that ended by what an SM did.
+    /// Loads that ended in an SM.
     ended: VecDeque<u32>,
-    /// Requests that the L2 has answered: when the controller knows, and the load.
+    /// Requests answered by the L2: time at which the controller learns of it, and load.
     answered: VecDeque<(Ticks, u32)>,
 }
 
-/// For each load in flight and each channel, how many of its requests may still come to the
-/// channel's queue. A controller that has taken a request of the load learns when that number
-/// reaches zero.
+/// For each load in flight and each channel, the number of its requests that may still arrive at
+/// the channel's queue. A controller that has received a request of the load is notified when the
+/// number reaches zero.
 ///
-/// A request that L1 answers is counted at once; one that the L2 answers, once the channel can
-/// know it.
+/// A request answered by L1 is counted at once; one answered by the L2, after the latency to the
+/// channel.
 pub struct LoadEnds {
     channels: usize,
     loads: Vec<Load>,
     free: Vec<u32>,
-    /// By load and channel: requests that may still come, and [`ENTERED`].
+    /// By load and channel: requests that may still arrive, and [`ENTERED`].
     left: Vec<u16>,
     inboxes: Vec<Inbox>,
 }
@@ -45,8 +45,8 @@ impl LoadEnds {
         LoadEnds { channels, loads: Vec::new(), free: Vec::new(), left: Vec::new(), inboxes }
     }
 
-    /// A load has been coalesced into requests to these channels; its number until
-    /// [`LoadEnds::finish`] and until every channel knows what became of its requests.
+    /// Starts a load with requests to these channels. Returns its number, which is not reused
+    /// before [`LoadEnds::finish`] and before every channel knows the outcome of its requests.
     pub fn begin(&mut self, channels: impl Iterator<Item = ChannelId>) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.loads.push(Load::default());
@@ -62,14 +62,14 @@ impl LoadEnds {
         id
     }
 
-    /// All data of the load are back.
+    /// Ends a load whose data have all arrived.
     pub fn finish(&mut self, load: u32) {
         self.loads[load as usize].in_flight = false;
         self.release(load);
     }
 
-    /// L1 has answered a request, or made it wait for another. True if the channel must be stepped,
-    /// because no more requests of the load will come.
+    /// Records that L1 answered or merged a request. Returns whether the channel must be stepped
+    /// because the load sends no more requests.
     pub fn answered_in_l1(&mut self, load: u32, channel: ChannelId) -> bool {
         let ended = self.settle(load, channel);
         if ended {
@@ -78,19 +78,19 @@ impl LoadEnds {
         ended
     }
 
-    /// The L2 has answered a request, or made it wait for another, which the channel knows at
-    /// `due`. These come in order of time.
+    /// Records that the L2 answered or merged a request; the channel learns of it at `due`. Calls
+    /// must be in order of `due`.
     pub fn answered_in_l2(&mut self, load: u32, channel: ChannelId, due: Ticks) {
         self.inboxes[channel.index()].answered.push_back((due, load));
     }
 
-    /// A request has entered the channel's queue. True if no more will come.
+    /// Records a request in the channel's queue. Returns whether it was the last of the load.
     pub fn entered(&mut self, load: u32, channel: ChannelId) -> bool {
         self.left[load as usize * self.channels + channel.index()] |= ENTERED;
         self.settle(load, channel)
     }
 
-    /// The next load of which the channel learns by `now` that no more requests will come.
+    /// Returns the next load that the channel learns, by `now`, to be over.
     pub fn next_end(&mut self, channel: ChannelId, now: Ticks) -> Option<u32> {
         let index = channel.index();
         if let Some(load) = self.inboxes[index].ended.pop_front() {
@@ -107,7 +107,8 @@ impl LoadEnds {
         None
     }
 
-    /// One request less may come; whether it was the last, and the channel has any.
+    /// Decrements the requests that may still arrive. Returns whether the last one is gone and the
+    /// channel has received any.
     fn settle(&mut self, load: u32, channel: ChannelId) -> bool {
         let left = &mut self.left[load as usize * self.channels + channel.index()];
         debug_assert!(*left & !ENTERED > 0, "load {load} has no more requests for {channel}");
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_channel_is_told_when_the_last_request_has_come_or_will_not() {
+    fn a_channel_is_notified_when_no_more_requests_can_arrive() {
         let mut ends = LoadEnds::new(2);
         let load = ends.begin([0, 1, 0, 0].map(ChannelId).into_iter());
         assert!(!ends.entered(load, ChannelId(0)));
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_l2_answers_is_known_when_the_channel_knows_it() {
+    fn an_l2_answer_takes_effect_at_its_due_time() {
         let mut ends = LoadEnds::new(1);
         let load = ends.begin([0, 0, 0].map(ChannelId).into_iter());
         ends.entered(load, ChannelId(0));
@@ -152,11 +153,11 @@ mod tests {
         ends.answered_in_l2(load, ChannelId(0), Ticks(40));
         assert_eq!(ends.next_end(ChannelId(0), Ticks(39)), None);
         assert_eq!(ends.next_end(ChannelId(0), Ticks(40)), Some(load));
-        assert_eq!(ends.next_end(ChannelId(0), Ticks(50)), None, "told once");
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(50)), None, "reported once");
     }
 
     #[test]
-    fn an_end_by_an_sm_waits_for_the_channel_and_wakes_it() {
+    fn an_end_in_an_sm_wakes_the_channel() {
         let mut ends = LoadEnds::new(2);
         let load = ends.begin([1, 1].map(ChannelId).into_iter());
         assert!(!ends.entered(load, ChannelId(1)));
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_no_request_entered_is_told_nothing() {
+    fn a_channel_without_requests_is_not_notified() {
         let mut ends = LoadEnds::new(1);
         let load = ends.begin([0, 0].map(ChannelId).into_iter());
         assert!(!ends.answered_in_l1(load, ChannelId(0)));
@@ -175,19 +176,19 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_used_again_when_its_load_is_over_and_every_channel_knows() {
+    fn a_number_is_reused_after_every_channel_knows_the_end() {
         let mut ends = LoadEnds::new(1);
         let first = ends.begin([0, 0].map(ChannelId).into_iter());
         ends.entered(first, ChannelId(0));
         ends.answered_in_l2(first, ChannelId(0), Ticks(50));
         ends.finish(first);
         let second = ends.begin([0].map(ChannelId).into_iter());
-        assert_ne!(first, second, "the end of the first is still on its way");
+        assert_ne!(first, second, "the end of the first is still in flight");
         assert_eq!(ends.next_end(ChannelId(0), Ticks(50)), Some(first));
         assert!(ends.entered(second, ChannelId(0)));
         assert_eq!(ends.begin([0, 0].map(ChannelId).into_iter()), first);
-        assert!(!ends.entered(first, ChannelId(0)), "counted anew");
+        assert!(!ends.entered(first, ChannelId(0)), "counted from the start");
         let third = ends.begin([0].map(ChannelId).into_iter());
-        assert!(third != first && third != second, "the second's data are not back");
+        assert!(third != first && third != second, "the data of the second have not arrived");
     }
 }

@@ -1,6 +1,7 @@
-//! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask
-//! for it ([`Needs`]). A channel that no scheduler asked for is absent and costs one test. Critical
-//! Fields and the states of the MSHRs are always kept, as tables have columns for them.
+//! Side channels: information that crosses the levels of the machine apart from requests and
+//! replies, for the DRAM schedulers that need it ([`Needs`]). An unneeded channel is absent and
+//! costs one test. Critical Fields and MSHR states are always kept, because tables have columns for
+//! them.
 
 mod fields;
 mod loads;
@@ -21,7 +22,7 @@ use warpmem_sim::Needs;
 #[derive(Default)]
 pub struct SideChannels {
     pub fields: CriticalFields,
-    /// For [`SharedMshrs`], since they were last taken.
+    /// Changes for [`SharedMshrs`] since they were last taken.
     pub mshr_changes: Vec<MshrChange>,
     pub critical: Option<CriticalShare>,
     pub loads: Option<LoadEnds>,
@@ -33,7 +34,7 @@ impl SideChannels {
     /// `several`: the machine has several regions.
     pub fn new(machine: &Machine, needs: &Needs, several: bool) -> SideChannels {
         SideChannels {
-            fields: if several { CriticalFields::told() } else { CriticalFields::default() },
+            fields: if several { CriticalFields::replicated() } else { CriticalFields::default() },
             mshr_changes: Vec::new(),
             critical: needs.critical_share.map(CriticalShare::new),
             loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
@@ -43,13 +44,13 @@ impl SideChannels {
     }
 }
 
-/// Whether some of what the schedulers need is one table for all SMs and slices of a machine, so that one
-/// thread steps them all.
+/// Returns whether the schedulers need a table that all SMs and slices share, so that one thread
+/// must step them all.
 pub fn share_tables(needs: &Needs) -> bool {
     needs.load_ends || needs.warp_types.is_some()
 }
 
-/// The share of an SM's warps above which those that wait for memory make its requests critical.
+/// The share of an SM's warps that must wait for memory to make its requests critical.
 #[derive(Clone, Copy, Debug)]
 pub struct CriticalShare {
     millionths: u64,
@@ -60,7 +61,7 @@ impl CriticalShare {
         CriticalShare { millionths: (share * 1e6).round() as u64 }
     }
 
-    /// Whether more than the share of the `resident` warps wait.
+    /// Returns whether more than the share of the `resident` warps wait.
     pub fn is_critical(self, waiting: u32, resident: u32) -> bool {
         u64::from(waiting) * 1_000_000 > u64::from(resident) * self.millionths
     }
@@ -71,16 +72,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_the_share_must_wait() {
+    fn requests_are_critical_above_the_share() {
         let half = CriticalShare::new(0.5);
         let critical = |waiting| half.is_critical(waiting, 4);
         assert_eq!([0, 1, 2, 3, 4].map(critical), [false, false, false, true, true]);
-        assert!(!CriticalShare::new(0.0).is_critical(0, 0), "nobody waits");
+        assert!(!CriticalShare::new(0.0).is_critical(0, 0), "no warp waits");
         assert!(!CriticalShare::new(1.0).is_critical(4, 4));
     }
 
     #[test]
-    fn nothing_is_there_that_nobody_asked_for() {
+    fn unneeded_side_channels_are_absent() {
         let machine = warpmem_testing::machine(&[]);
         let side = SideChannels::new(&machine, &Needs::default(), false);
         assert!(side.critical.is_none() && side.loads.is_none());

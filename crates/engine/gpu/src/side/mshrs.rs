@@ -1,10 +1,10 @@
-//! How long the MSHRs of all slices together are idle, hold only misses of single SMs, or hold a
-//! miss that SMs share (Li 2015, Figure 5.2).
+//! Time in which the MSHRs of all slices together are idle, hold only misses of single SMs, or hold
+//! a miss shared by SMs (Li 2015, Figure 5.2).
 
 use crate::results::MshrState;
 use warpmem_sim::L2Cycle;
 
-/// The MSHRs of a slice have gone from one state to another at an L2 cycle.
+/// A state change of the MSHRs of a slice.
 #[derive(Clone, Copy)]
 pub struct MshrChange {
     pub from: MshrState,
@@ -12,10 +12,10 @@ pub struct MshrChange {
     pub cycle: L2Cycle,
 }
 
-/// Cycles are counted when the state that they were spent in ends.
+/// Cycles are counted at the end of each state.
 #[derive(Default)]
 pub struct SharedMshrs {
-    /// Slices that hold misses of single SMs only, and those that hold one that SMs share.
+    /// Slices that hold only misses of single SMs, and slices that hold a miss shared by SMs.
     unshared: u32,
     shared: u32,
     since: L2Cycle,
@@ -23,7 +23,7 @@ pub struct SharedMshrs {
 }
 
 impl SharedMshrs {
-    /// Follows the MSHRs of a slice, which begin idle. Cycles never go back.
+    /// Applies a change. The MSHRs start idle; cycles must not decrease.
     pub fn follow(&mut self, change: MshrChange) {
         let MshrChange { from, to, cycle } = change;
         self.count_until(cycle);
@@ -49,7 +49,7 @@ impl SharedMshrs {
         self.since = cycle;
     }
 
-    /// L2 cycles in each state until `cycle`.
+    /// Returns the L2 cycles in each state up to `cycle`.
     pub fn so_far(&mut self, cycle: L2Cycle) -> [u64; MshrState::COUNT] {
         self.count_until(cycle);
         self.cycles
@@ -62,7 +62,7 @@ mod tests {
     use MshrState::{Idle, Shared, Unshared};
 
     #[test]
-    fn one_slice_that_shares_is_enough() {
+    fn one_shared_slice_makes_the_machine_shared() {
         let mut mshrs = SharedMshrs::default();
         let mut change = |from, to, cycle| {
             mshrs.follow(MshrChange { from, to, cycle: L2Cycle::new(cycle) });

@@ -1,9 +1,9 @@
-//! Types of warps by their hits in the L2 (Ausavarungnirun et al., PACT 2015).
+//! Warp types by L2 hit rate (Ausavarungnirun et al., PACT 2015).
 
 use warpmem_machine::Machine;
 use warpmem_sim::{L2Cycle, WarpId, WarpTypes};
 
-/// How often a warp's reads hit in the L2.
+/// Class of a warp's L2 hit rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpType {
     AllHit,
@@ -16,12 +16,12 @@ pub enum WarpType {
 impl WarpType {
     pub const COUNT: usize = 5;
 
-    /// Its requests go first in DRAM.
+    /// Returns whether its requests have priority in DRAM.
     pub fn is_hit_prone(self) -> bool {
         matches!(self, WarpType::AllHit | WarpType::MostlyHit)
     }
 
-    /// It makes little use of the L2.
+    /// Returns whether it makes little use of the L2.
     pub fn is_miss_prone(self) -> bool {
         matches!(self, WarpType::MostlyMiss | WarpType::AllMiss)
     }
@@ -29,15 +29,15 @@ impl WarpType {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Warp {
-    /// The sample being taken.
+    /// The current sample.
     reads: u32,
     hits: u32,
-    /// The type that the last sample gave, and the cycle until which it holds.
+    /// Result of the last sample, and the cycle in which it expires.
     known: Option<WarpType>,
     until: L2Cycle,
 }
 
-/// The types of all warps of a machine, which all slices share.
+/// The types of all warps of a machine, shared by all slices.
 pub struct WarpTable {
     types: WarpTypes,
     warps: Vec<Warp>,
@@ -49,18 +49,18 @@ impl WarpTable {
         WarpTable { types, warps }
     }
 
-    /// The type of a warp in `cycle`; none while a sample is being taken.
+    /// Returns the type of a warp in `cycle`; none while it is being sampled.
     pub fn of(&self, warp: WarpId, cycle: L2Cycle) -> Option<WarpType> {
         self.warps.get(warp.index()).and_then(|warp| warp.known.filter(|_| cycle < warp.until))
     }
 
-    /// Whether reads of such a warp bypass the L2.
-    pub fn passes_by(&self, kind: Option<WarpType>) -> bool {
+    /// Returns whether reads of a warp of this type bypass the L2.
+    pub fn bypasses(&self, kind: Option<WarpType>) -> bool {
         self.types.bypass && kind.is_some_and(WarpType::is_miss_prone)
     }
 
-    /// Counts a read of a warp whose type is not known. The type, if the sample is complete with
-    /// it.
+    /// Counts a read of a warp that is being sampled. Returns the type if the read completes the
+    /// sample.
     pub fn sample(&mut self, warp: WarpId, hit: bool, cycle: L2Cycle) -> Option<WarpType> {
         let types = self.types;
         let warp = self.warps.get_mut(warp.index())?;
@@ -98,7 +98,7 @@ mod tests {
         WarpTypes { mostly_hit: 0.7, mostly_miss: 0.2, warm_up: 10, resample: 1000, bypass: true };
 
     #[test]
-    fn types_follow_the_share_of_hits() {
+    fn types_follow_the_hit_rate() {
         let kinds: Vec<WarpType> = (0..=10).map(|hits| classify(&TYPES, hits, 10)).collect();
         use WarpType::*;
         assert_eq!(kinds[..3], [AllMiss, MostlyMiss, MostlyMiss]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_known_after_its_sample_and_until_it_is_old() {
+    fn a_type_is_known_from_its_sample_until_it_expires() {
         let mut table = WarpTable::new(&warpmem_testing::machine(&[]), TYPES);
         for read in 1..10 {
             assert_eq!(sample(&mut table, read == 5, 100), None, "read {read}");
@@ -121,8 +121,12 @@ mod tests {
         assert_eq!(sample(&mut table, false, 100), Some(WarpType::MostlyMiss));
         assert_eq!(table.of(WarpId(3), L2Cycle::new(100)), Some(WarpType::MostlyMiss));
         assert_eq!(table.of(WarpId(2), L2Cycle::new(100)), None, "another warp");
-        assert_eq!(sample(&mut table, true, 1099), None, "nothing is counted while it holds");
-        assert_eq!(table.of(WarpId(3), L2Cycle::new(1100)), None, "it is old");
+        assert_eq!(
+            sample(&mut table, true, 1099),
+            None,
+            "nothing is counted while the type is valid"
+        );
+        assert_eq!(table.of(WarpId(3), L2Cycle::new(1100)), None, "it has expired");
         for read in 0..10 {
             assert_eq!(sample(&mut table, true, 1100).is_some(), read == 9, "read {read}");
         }
@@ -130,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn those_that_miss_pass_by_unless_told_otherwise() {
+    fn miss_prone_warps_bypass_if_configured() {
         let machine = warpmem_testing::machine(&[]);
         use WarpType::*;
         let all = [AllHit, MostlyHit, Balanced, MostlyMiss, AllMiss];
         let passes = |bypass| {
             let table = WarpTable::new(&machine, WarpTypes { bypass, ..TYPES });
-            assert!(!table.passes_by(None));
-            all.map(|kind| table.passes_by(Some(kind)))
+            assert!(!table.bypasses(None));
+            all.map(|kind| table.bypasses(Some(kind)))
         };
         assert_eq!(passes(true), [false, false, false, true, true]);
         assert_eq!(passes(false), [false; 5]);

@@ -1,4 +1,4 @@
-//! The policies that others are compared with.
+//! The baseline: the policies that others are compared with.
 
 use super::{Choice, SLOTS, Slot};
 use thiserror::Error;
@@ -9,7 +9,7 @@ use warpmem_params::{nearest, policy_name};
 const OVERRIDES: &str = "overrides";
 const NO_OVERRIDES: &str = "none";
 
-/// Why there is no baseline.
+/// Reason for refusing a baseline.
 #[derive(Debug, Error)]
 pub enum BaselineError {
     #[error("the machines have no policy in common")]
@@ -24,23 +24,23 @@ pub enum BaselineError {
 pub struct Baseline {
     slots: Vec<&'static Slot>,
     policies: Vec<Choice<String>>,
-    /// The baseline's overrides; none where runs are compared only with runs of equal overrides.
+    /// Overrides of the baseline; none if runs are compared only at equal overrides.
     overrides: Option<String>,
 }
 
 impl Baseline {
-    /// Runs that differ only in their overrides, compared with those that have these.
+    /// Compares runs that differ only in their overrides with those that have these.
     pub fn of_overrides(overrides: String) -> Baseline {
         Baseline { slots: Vec::new(), policies: Vec::new(), overrides: Some(overrides) }
     }
 
-    /// Runs that differ in the slots of `policies`, compared with those that have these policies.
+    /// Compares runs that differ in the slots of `policies` with those that have these policies.
     pub fn of_policies(policies: Vec<Choice<String>>) -> Baseline {
         let slots = policies.iter().map(|policy| policy.slot).collect();
         Baseline { slots, policies, overrides: None }
     }
 
-    /// Compares overrides, too, instead of holding them equal.
+    /// Compares different overrides too.
     pub fn with_overrides(self, overrides: Option<String>) -> Baseline {
         Baseline { overrides, ..self }
     }
@@ -49,14 +49,14 @@ impl Baseline {
         &self.policies
     }
 
-    /// As in the overrides column of the tables.
+    /// Returns the overrides as in the column of the tables.
     pub fn overrides(&self) -> Option<&str> {
         self.overrides.as_deref()
     }
 
-    /// `text` names one policy of `lists`, or several of different slots with slashes between.
-    /// Without `text`, the baseline is the first machine's own policies where they are in the lists
-    /// (by name if none has the same parameters), and otherwise the first of each list.
+    /// Selects the baseline. `text` names one policy of `lists`, or several of different slots with
+    /// slashes between. By default the baseline is the first machine's own policies if they are in
+    /// the lists (by name if none has the same parameters), otherwise the first of each list.
     pub fn choose(
         text: Option<&str>,
         lists: &[Choice<Vec<String>>],
@@ -75,11 +75,12 @@ impl Baseline {
         Ok(Baseline { slots, policies: policies?, overrides: None })
     }
 
-    /// In the syntax of the comparison: `slot=policy` and `overrides=…` with slashes between.
+    /// Returns the baseline in the syntax of the comparison: `slot=policy` and `overrides=…` with
+    /// slashes between.
     pub fn name(&self) -> String {
         let parts =
             self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
-        // Some policies are called `none`, too: the column distinguishes them from missing
+        // Some policies are also called `none`: the column distinguishes them from missing
         // overrides.
         let overrides = self.overrides.iter().map(|overrides| match overrides.as_str() {
             "" => format!("{OVERRIDES}={NO_OVERRIDES}"),
@@ -88,13 +89,13 @@ impl Baseline {
         parts.chain(overrides).collect::<Vec<_>>().join("/")
     }
 
-    /// The columns that distinguish runs: those of the slots compared, and the overrides where they
-    /// are.
+    /// Returns the columns that distinguish runs: those of the compared slots, and the overrides if
+    /// compared.
     pub fn columns(&self) -> Vec<String> {
         self.columns_of(self.slots.iter().copied())
     }
 
-    /// The same with every slot, compared or not.
+    /// Returns the same with every slot, compared or not.
     pub fn all_columns(&self) -> Vec<String> {
         self.columns_of(SLOTS.iter())
     }
@@ -105,7 +106,7 @@ impl Baseline {
     }
 }
 
-/// The first slot that all machines fill with the same policy.
+/// Returns the first slot with the same policy on all machines.
 fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
     let policy =
         |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
@@ -120,7 +121,7 @@ fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
     Choice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
 }
 
-/// The policy of `given` that equals `own`, or else the only one of its name.
+/// Returns the policy of `given` that equals `own`, otherwise the only one of its name.
 fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
     let same_name = |other: &&String| policy_name(other) == policy_name(own);
     let mut of_name = given.iter().filter(same_name);
@@ -128,7 +129,7 @@ fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
     given.iter().find(|&other| other == own).or(only)
 }
 
-/// The policy of `lists` that `part` names, as `policy` or `slot=policy`.
+/// Returns the policy of `lists` that `part` names, as `policy` or `slot=policy`.
 fn named(part: &str, lists: &[Choice<Vec<String>>]) -> Result<Choice<String>, BaselineError> {
     let with_slot =
         part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_it_is_the_machines_own_policy_or_the_first() {
+    fn the_default_is_the_policy_of_the_machine_or_the_first() {
         let own = [list("dram_scheduler", &["fcfs", "fr-fcfs"])];
         assert_eq!(choose(None, &own).unwrap(), "dram_scheduler=fr-fcfs");
         let others = [list("dram_scheduler", &["banked-fifo", "fcfs"])];
@@ -212,9 +213,9 @@ mod tests {
         assert_eq!(choose(None, &[]).unwrap(), "dram_scheduler=fr-fcfs");
     }
 
-    /// The machine says `fr-fcfs(banks=stepping,picks_per_cycle=1)`.
+    /// The machine has `fr-fcfs(banks=stepping,picks_per_cycle=1)`.
     #[test]
-    fn the_machines_own_policy_is_known_by_its_name_where_that_is_listed_once() {
+    fn the_policy_of_the_machine_matches_by_unique_name() {
         let default = |given: &[&str]| {
             let lists = [list("dram_scheduler", given)];
             choose_for("v100", None, &lists).unwrap().replace("dram_scheduler=", "")

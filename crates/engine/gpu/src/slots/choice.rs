@@ -1,10 +1,10 @@
-//! What a user chooses for slots: one policy or several, by name.
+//! Selections of a user: one policy or several per slot, by name.
 
 use super::{SLOTS, Slot};
 use std::fmt;
 use warpmem_machine::Machine;
 
-/// What was given for a slot.
+/// The selection for a slot.
 #[derive(Clone)]
 pub struct Choice<T> {
     pub slot: &'static Slot,
@@ -17,31 +17,31 @@ impl<T: fmt::Debug> fmt::Debug for Choice<T> {
     }
 }
 
-/// At most one policy for each slot.
+/// At most one policy per slot.
 #[derive(Clone, Debug, Default)]
 pub struct Choices(Vec<Choice<String>>);
 
 impl Choices {
-    /// These choices, sorted in the order of the tables' columns.
+    /// Sorts the selections in the order of the tables' columns.
     pub fn new(mut choices: Vec<Choice<String>>) -> Choices {
         choices.sort_by_key(|choice| SLOTS.iter().position(|slot| slot.name == choice.slot.name));
         Choices(choices)
     }
 
-    /// Puts the chosen policies into the machine.
+    /// Sets the selected policies in the machine.
     pub fn apply(&self, machine: &mut Machine) {
         for Choice { slot, given } in &self.0 {
             slot.policy_of(&mut machine.policy).clone_from(given);
         }
     }
 
-    /// In the order of the tables' columns.
+    /// Iterates in the order of the tables' columns.
     pub fn iter(&self) -> impl Iterator<Item = &Choice<String>> {
         self.0.iter()
     }
 }
 
-/// All combinations of a policy of each list; the first slot changes slowest.
+/// Returns all combinations of one policy of each list; the first slot varies slowest.
 pub fn combinations(lists: &[Choice<Vec<String>>]) -> Vec<Choices> {
     let mut all = vec![Choices::default()];
     for Choice { slot, given } in lists {
@@ -59,7 +59,7 @@ pub fn combinations(lists: &[Choice<Vec<String>>]) -> Vec<Choices> {
 #[derive(Clone, Debug)]
 pub struct List(pub Vec<String>);
 
-/// Item that means every policy of the slot that the list does not name.
+/// Item for every policy of the slot that the list does not name.
 const ALL: &str = "all";
 
 impl List {
@@ -67,7 +67,7 @@ impl List {
         split_list(text).map(List)
     }
 
-    /// The policies of the slot that the list selects.
+    /// Returns the policies of the slot that the list selects.
     pub fn of(&self, slot: &Slot) -> Vec<String> {
         let named = |name: &&str| !self.0.iter().any(|item| item == name);
         let others = || slot.infos().into_iter().map(|info| info.name).filter(named);
@@ -79,7 +79,7 @@ impl List {
     }
 }
 
-/// Splits at commas; those inside parentheses belong to an item.
+/// Splits at commas outside parentheses.
 pub fn split_list(text: &str) -> Result<Vec<String>, String> {
     let mut items = vec![String::new()];
     let mut depth = 0i32;

@@ -1,6 +1,6 @@
 //! The balance of work among the regions of a machine.
 
-use crate::engine::part::Phase;
+use crate::engine::region_units::Phase;
 
 /// Unit steps of a run, by region and phase.
 ///

@@ -1,4 +1,4 @@
-//! Steps of units that change nothing: what a faster engine could leave out.
+//! Steps of units that change nothing, which a faster engine could skip.
 
 use crate::controller::Controller;
 use crate::l2::Slice;
@@ -6,18 +6,18 @@ use crate::sm::Sm;
 use warpmem_cache::CacheCounts;
 use warpmem_sim::{CoreCycle, DramCycle, L2Cycle, add_fields};
 
-/// Steps of units of a kind.
+/// Steps of the units of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
     pub all: u64,
-    /// In which nothing was taken from a port, no instruction issued, no command sent, no access served,
-    /// and nothing that the unit holds became more or less.
+    /// Steps in which no port was popped, no instruction issued, no command sent, no access served,
+    /// and no occupancy of the unit changed.
     pub idle: u64,
 }
 
 add_fields!(Steps { all, idle });
 
-/// Steps by kind of unit. Those of networks and of the dispatcher are not looked at.
+/// Steps by kind of unit, without networks and the dispatcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCounts {
     pub channels: Steps,
@@ -28,21 +28,21 @@ pub struct StepCounts {
 add_fields!(StepCounts { channels, slices, sms });
 
 impl Steps {
-    /// A step between these two states of a unit.
+    /// Adds a step between these two states of a unit.
     pub(in crate::engine) fn add(&mut self, before: &State, after: &State) {
         self.all += 1;
         self.idle += u64::from(before == after);
     }
 }
 
-/// What shows that a unit has done something.
+/// The state of a unit that reveals its activity.
 #[derive(PartialEq, Eq)]
 pub(in crate::engine) struct State {
-    /// Requests that units have taken from ports.
+    /// Requests popped from ports, over all units.
     moves: u64,
-    /// What the unit has counted.
+    /// Counts of the unit.
     done: u64,
-    /// What it holds.
+    /// Occupancies of the unit.
     held: String,
 }
 
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// Accesses that a cache has served.
+/// Returns the accesses that a cache has served.
 fn accesses(counts: &CacheCounts) -> u64 {
     let reads = counts.read_hits + counts.read_misses + counts.read_sector_misses;
     let writes = counts.write_hits + counts.write_misses + counts.write_sector_misses;

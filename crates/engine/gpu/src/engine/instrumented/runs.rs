@@ -18,10 +18,14 @@ impl Simulation<'_> {
     /// Runs the trace and counts the unit steps that change nothing. Slow.
     pub fn run_counting_steps(self) -> Result<(RunResult, StepCounts), RunError> {
         let mut system = self.system(&Discard)?;
-        system.parts.iter_mut().for_each(|part| part.watched = Some(Box::default()));
+        system.parts.iter_mut().for_each(|part| part.step_counts = Some(Box::default()));
         let result = self.run_system(&mut system, &mut Discard)?;
         let mut all = StepCounts::default();
-        system.parts.iter().filter_map(|p| p.watched.as_deref()).for_each(|steps| all.add(steps));
+        system
+            .parts
+            .iter()
+            .filter_map(|p| p.step_counts.as_deref())
+            .for_each(|steps| all.add(steps));
         Ok((result, all))
     }
 }

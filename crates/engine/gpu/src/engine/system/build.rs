@@ -1,10 +1,10 @@
-//! How a machine is put together: its units, and which of them go into which part.
+//! Builds a machine: its units, and their distribution over the regions.
 
 use super::System;
 use crate::context::Recording;
 use crate::controller::Controller;
 use crate::cta::{DispatchError, Dispatcher};
-use crate::engine::part::{Part, Phase};
+use crate::engine::region_units::{Phase, RegionUnits};
 use crate::engine::split::Split;
 use crate::engine::wiring::Wiring;
 use crate::ideal::{IDEALS, Ideal};
@@ -23,7 +23,7 @@ use warpmem_params::PolicyError;
 use warpmem_sim::{CoreCycle, Region, Ticks};
 use warpmem_trace::Trace;
 
-/// Why a machine could not be built.
+/// Reason for refusing to build a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     #[error(transparent)]
@@ -41,12 +41,12 @@ impl System {
         wanted: &Wanted,
         threads: usize,
     ) -> Result<System, BuildError> {
-        let scene = machine.scheduler_context();
-        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
+        let context = machine.scheduler_context();
+        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &context)?;
         System::with_schedulers(machine, trace, &*schedulers, wanted, threads)
     }
 
-    /// With these DRAM schedulers instead of those that the machine names.
+    /// Builds a machine with these DRAM schedulers instead of the ones it names.
     pub fn with_schedulers(
         machine: &Machine,
         trace: &Trace,
@@ -76,9 +76,9 @@ impl System {
             let (sms, channels) = (&split.sms[at], &split.channels[at]);
             let controllers: Vec<Controller> =
                 units.controllers.by_ref().take(channels.len()).collect();
-            // Channels refresh whether requests come or not.
+            // Channels refresh even without requests.
             controllers.iter().for_each(|c| region.fabric.wake(c.unit(), Ticks(0)));
-            Part {
+            RegionUnits {
                 first_sm: sms.start,
                 sms: units.sms.by_ref().take(sms.len()).collect(),
                 first_slice: channels.start * per_channel,
@@ -93,7 +93,7 @@ impl System {
                 dispatcher: dispatcher_unit,
                 dispatcher_due: false,
                 steps: [0; Phase::COUNT],
-                watched: None,
+                step_counts: None,
                 error: None,
             }
         };
@@ -116,7 +116,7 @@ impl System {
     }
 }
 
-/// The units of a machine that are in no part yet, in the order of their numbers.
+/// The units of a machine that belong to no region yet, in the order of their numbers.
 struct Units {
     sms: vec::IntoIter<Sm>,
     slices: vec::IntoIter<Slice>,
@@ -147,9 +147,9 @@ impl Units {
     }
 }
 
-/// Into how many regions a machine may be parted that `threads` are to step.
+/// Returns the number of regions into which a machine may be divided for `threads`.
 fn regions(schedulers: &dyn Family, wanted: &Wanted, threads: usize) -> usize {
-    // A sample of requests is one in so many in the order in which they are back.
+    // A sample of requests depends on the order of their completion.
     let is_one =
         schedulers.share_state() || share_tables(&schedulers.needs()) || wanted.requests.is_some();
     if is_one { 1 } else { threads }

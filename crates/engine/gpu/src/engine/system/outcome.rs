@@ -1,10 +1,10 @@
-//! What a machine has done: its counts, in a run and at its end.
+//! The counts of a machine, during a run and at its end.
 
 use super::System;
 use crate::context::Recording;
 use crate::controller::Controller;
 use crate::engine::intervals::FIRST_CYCLE;
-use crate::engine::part::Part;
+use crate::engine::region_units::RegionUnits;
 use crate::l2::Slice;
 use crate::results::{CounterResult, IntervalCounts, KernelResult, RunResult};
 use std::mem;
@@ -13,7 +13,7 @@ use warpmem_params::{Counter, policy_name};
 use warpmem_sim::{CoreCycle, Ticks, Total, domain};
 
 impl System {
-    /// What SMs, slices and channels have done before `now`.
+    /// Returns the counts of SMs, slices and channels up to `now`, exclusive.
     pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
         let core = self.clock::<domain::Core>().cycle_from(now);
         let l2 = self.clock::<domain::L2>().cycle_from(now);
@@ -30,7 +30,7 @@ impl System {
         counts
     }
 
-    /// Everything that is weighed by kernels, as it is before `now`, unit by unit.
+    /// Returns all counts that are weighted by kernels, up to `now`, exclusive, unit by unit.
     pub fn all_so_far(&mut self, now: Ticks) -> RunResult {
         let core = self.clock::<domain::Core>().cycle_from(now);
         let mut result = RunResult {
@@ -41,7 +41,7 @@ impl System {
         self.memory_so_far(now, &mut result);
         let network = self.clock::<domain::Network>().cycle_from(now).number();
         result.networks = self.networks.iter().map(|n| n.so_far(network)).collect();
-        for Part { record, .. } in &self.parts {
+        for RegionUnits { record, .. } in &self.parts {
             result.latency.add(&record.latency);
             result.loads.add(&record.loads);
         }
@@ -59,13 +59,13 @@ impl System {
         result.channels = self.controllers().map(|c| c.counts(dram)).collect();
     }
 
-    /// Read requests that are back, and the sum of their latencies, core cycles.
+    /// Returns the completed read requests, and the sum of their latencies in core cycles.
     pub fn reads(&self) -> (u64, u64) {
         let totals = self.parts.iter().map(|part| &part.record.latency.total);
         totals.fold((0, 0), |(count, sum), total| (count + total.count(), sum + total.sum() as u64))
     }
 
-    /// What has been recorded in all.
+    /// Moves everything that was recorded into `result`.
     pub fn take_record(&mut self, result: &mut RunResult) {
         self.gather_rows();
         let (first, others) = self.parts.split_first_mut().expect("there is a part");
@@ -81,7 +81,7 @@ impl System {
         result.sms = self.sms_mut().map(|sm| sm.finish(cycle)).collect();
     }
 
-    /// The results of everything but the SMs, when all requests are done, at time `now`.
+    /// Adds the results of everything but the SMs, when all requests are done, at time `now`.
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
         self.parts.iter_mut().flat_map(|part| &mut part.slices).for_each(Slice::end_prefetches);
         self.memory_so_far(now, result);
@@ -97,7 +97,7 @@ impl System {
         result.steps = self.steps();
     }
 
-    /// What policies counted.
+    /// Returns the counters of all policies.
     fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
         let policy = &machine.policy;
         let mut counters = self.channel_counters(machine);
@@ -113,8 +113,8 @@ impl System {
         counters
     }
 
-    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices
-    /// together.
+    /// Returns the counters of DRAM schedulers and prefetchers by channel; those of a scheduler
+    /// include its slices.
     fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
         let per_channel = machine.l2.slices_per_channel as usize;
         let slices = self.parts.iter().flat_map(|part| part.slices.chunks(per_channel));
@@ -132,7 +132,7 @@ impl System {
     }
 }
 
-/// What a policy counted in a unit, for the tables.
+/// Converts the counters of a policy in a unit for the tables.
 fn named(
     unit: &'static str,
     index: usize,
@@ -146,7 +146,7 @@ fn named(
     })
 }
 
-/// Adds up counters of one name, in the order of their first.
+/// Adds up counters of the same name, in order of first occurrence.
 fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
     let mut sums: Vec<Counter> = Vec::new();
     for counter in counters {

@@ -124,11 +124,11 @@ impl L2Queue for Calrs {
     fn pop(&mut self) {
         let Some(served) = self.served_next() else { return };
         self.subqueues[served].waiting.pop_front();
-        let watched = match self.emptied {
+        let emptied = match self.emptied {
             Emptied::Served => served,
             Emptied::Highest => self.first,
         };
-        if self.subqueues[watched].waiting.is_empty() {
+        if self.subqueues[emptied].waiting.is_empty() {
             self.first = (self.first + 1) % SUBQUEUES;
             self.rotations += 1;
             self.blocked = false;

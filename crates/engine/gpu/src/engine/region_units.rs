@@ -1,4 +1,4 @@
-//! The units of a region, which one thread steps.
+//! The units of a region, stepped by one thread.
 
 use super::instrumented::{State, StepCounts};
 use crate::context::{Context, Recording};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use warpmem_sim::{AddressMap, ClockDomain, CoreCycle, Cycle, Domain, Region, Ticks, domain};
 use warpmem_trace::TraceError;
 
-/// What units of different regions may do at the same time.
+/// The steps that units of different regions may execute concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// DRAM channels, then slices.
@@ -22,7 +22,7 @@ pub(super) enum Phase {
 impl Phase {
     pub const COUNT: usize = 2;
 
-    /// The clock domains of its units.
+    /// Returns the clock domains of its units.
     pub fn domains(self) -> &'static [Domain] {
         match self {
             Phase::Memory => &[Domain::Dram, Domain::L2],
@@ -31,8 +31,9 @@ impl Phase {
     }
 }
 
-/// The SMs, slices and channels of a region, with consecutive numbers each, and what they share.
-pub(super) struct Part {
+/// The SMs, slices and channels of a region, each kind with consecutive numbers, and the state they
+/// share.
+pub(super) struct RegionUnits {
     pub first_sm: usize,
     pub sms: Vec<Sm>,
     pub first_slice: usize,
@@ -42,24 +43,24 @@ pub(super) struct Part {
     pub map: Arc<AddressMap>,
     pub side: SideChannels,
     pub record: Recording,
-    /// CTAs that have ended in the core cycle that has been stepped, in the order of their SMs.
+    /// CTAs that ended in the current core cycle, in the order of their SMs.
     pub ended: Vec<CtaEnd>,
-    /// CTAs whose warps have all arrived at the barrier of their cluster in this cycle.
+    /// CTAs whose warps all arrived at the barrier of their cluster in the current core cycle.
     pub arrived: Vec<ClusterCta>,
-    /// The number of the dispatcher in the core domain: behind the last SM of the machine. Its wake-ups
-    /// are in the first region.
+    /// Number of the dispatcher in the core domain: after the last SM of the machine. The first
+    /// region has its wake-ups.
     pub dispatcher: usize,
-    /// It is due in the core cycle that has been stepped.
+    /// The dispatcher is due in the current core cycle.
     pub dispatcher_due: bool,
     /// Unit steps so far, by phase.
     pub steps: [u64; Phase::COUNT],
-    /// What came of the steps, where somebody asked.
-    pub watched: Option<Box<StepCounts>>,
-    /// Why an SM could not go on.
+    /// Outcomes of the steps, in instrumented runs.
+    pub step_counts: Option<Box<StepCounts>>,
+    /// The error that stopped an SM.
     pub error: Option<TraceError>,
 }
 
-impl Part {
+impl RegionUnits {
     /// Steps the units of a phase that are due at `now`.
     pub fn step(&mut self, phase: Phase, now: Ticks, region: &mut Region) {
         match phase {
@@ -69,10 +70,10 @@ impl Part {
     }
 
     fn step_memory(&mut self, now: Ticks, region: &mut Region) {
-        if self.watched.is_some() {
-            return self.step_memory_watched(now, region);
+        if self.step_counts.is_some() {
+            return self.step_memory_counted(now, region);
         }
-        let Part { controllers, slices, map, side, record, .. } = self;
+        let RegionUnits { controllers, slices, map, side, record, .. } = self;
         let (channel, slice) = (self.first_controller, self.first_slice);
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
@@ -83,11 +84,11 @@ impl Part {
         *steps += step_due(ctx, now, |unit, cycle, ctx| slices[unit - slice].step(cycle, ctx));
     }
 
-    /// As [`Part::step_memory`], and looks at what comes of each step.
-    fn step_memory_watched(&mut self, now: Ticks, region: &mut Region) {
-        let Part { controllers, slices, map, side, record, watched, .. } = self;
+    /// As [`RegionUnits::step_memory`], and counts the outcome of each step.
+    fn step_memory_counted(&mut self, now: Ticks, region: &mut Region) {
+        let RegionUnits { controllers, slices, map, side, record, step_counts, .. } = self;
         let (channel, slice) = (self.first_controller, self.first_slice);
-        let watched = watched.as_mut().expect("somebody watches");
+        let step_counts = step_counts.as_mut().expect("the run is instrumented");
         let Region { fabric, requests } = region;
         let ctx = &mut Context { fabric, requests, map, record, side };
         let steps = &mut self.steps[Phase::Memory as usize];
@@ -95,7 +96,7 @@ impl Part {
             let channel = &mut controllers[unit - channel];
             let before = State::of_channel(channel, cycle, ctx.fabric.moves());
             channel.step(cycle, ctx);
-            watched
+            step_counts
                 .channels
                 .add(&before, &State::of_channel(channel, cycle + 1, ctx.fabric.moves()));
         });
@@ -103,7 +104,7 @@ impl Part {
             let slice = &mut slices[unit - slice];
             let before = State::of_slice(slice, cycle, ctx.fabric.moves());
             slice.step(cycle, ctx);
-            watched.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
+            step_counts.slices.add(&before, &State::of_slice(slice, cycle + 1, ctx.fabric.moves()));
         });
     }
 
@@ -129,13 +130,13 @@ impl Part {
         cycle: Cycle<domain::Core>,
         region: &mut Region,
     ) -> Result<(), TraceError> {
-        let Part { map, side, record, watched, .. } = self;
+        let RegionUnits { map, side, record, step_counts, .. } = self;
         let Region { fabric, requests } = region;
         let sm = &mut self.sms[unit - self.first_sm];
-        let before = watched.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
+        let before = step_counts.is_some().then(|| State::of_sm(sm, cycle, fabric.moves()));
         sm.step(cycle, &mut Context { fabric, requests, map, record, side })?;
-        if let (Some(watched), Some(before)) = (watched, before) {
-            watched.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
+        if let (Some(step_counts), Some(before)) = (step_counts, before) {
+            step_counts.sms.add(&before, &State::of_sm(sm, cycle + 1, fabric.moves()));
         }
         while let Some(end) = sm.take_ended() {
             self.ended.push(end);
@@ -147,7 +148,7 @@ impl Part {
     }
 }
 
-/// Steps the units of domain `D` that are due at `now`; returns how many.
+/// Steps the units of domain `D` that are due at `now`; returns their number.
 fn step_due<D: ClockDomain>(
     ctx: &mut Context,
     now: Ticks,
