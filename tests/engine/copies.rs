@@ -116,7 +116,7 @@ fn a_home_without_the_line_does_not_know_whether_there_is_a_copy() {
 }
 
 #[test]
-fn a_change_from_afar_passes_the_twin_and_drops_its_copy() {
+fn a_remote_store_passes_the_peer_and_drops_its_copy() {
     let machine = two_sms(&[]);
     let far = lines(&machine, false, 1)[0];
     for kind in [Store, Atomic] {
@@ -191,7 +191,7 @@ fn full_set_of_pending_lines_replicates_nothing() {
 }
 
 #[test]
-fn twins_take_turns_at_the_tags() {
+fn peer_and_own_requests_alternate_at_the_tags() {
     let machine = two_sms(&["l2.atomic_cycles=50", "sm.atomics_stall=false"]);
     let far = lines(&machine, false, 1)[0];
     let atomic = Access { kind: Atomic, ..Access::load(4, vec![far]) };
@@ -213,7 +213,7 @@ fn load_time(machine: &Machine, before: &[Turn], address: u64) -> u64 {
     with(&turns) - with(before)
 }
 
-/// A miss of a copy costs a cycle of the twin until it is on the link, its flit and its data on the links, and both latencies.
+/// A miss of a copy costs a cycle of the peer until it is on the link, its flit and its data on the links, and both latencies.
 /// All clocks are alike, so that nothing waits for a cycle to begin.
 #[test]
 fn a_load_without_a_copy_costs_both_links() {

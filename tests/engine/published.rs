@@ -210,7 +210,7 @@ fn loads_take_what_they_are_set_to_take() {
         }
         let sides = [Side::Near, Side::Far].map(|side| hop_in_l2(&machine, side));
         assert_eq!(sides, [l2, l2], "{name}: with copies, both sides are near");
-        // A way between twins takes whole cycles, and there and back are alike.
+        // The latency between peer slices is a whole number of cycles, equal in both directions.
         let crossing = hop_without_copy(&machine) - l2;
         assert!((crossing - f64::from(CROSSING)).abs() <= 1.0, "{name}: {crossing}");
     }

@@ -17,7 +17,7 @@ choice! {
 serde_choice!(Replacement);
 
 choice! {
-    /// What a cache does with a store.
+    /// Write policy of a cache.
     #[derive(Debug, PartialEq, Eq)]
     pub enum WritePolicy {
         /// Update the line if present, and send the store on.
@@ -42,7 +42,7 @@ impl WritePolicy {
 }
 
 choice! {
-    /// What a store that misses does.
+    /// Allocation by a store that misses.
     #[derive(Debug, PartialEq, Eq)]
     pub enum WriteAllocate {
         /// Nothing is allocated.
@@ -79,42 +79,42 @@ section! {
     /// Geometry and miss handling common to L1 and L2.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Cache {
-        /// Size of an L1 or of a slice: a multiple of the line. At most 2^24 in L1, where with a
-        /// unified store it is what the smallest option leaves.
+        /// Size of an L1 or of a slice, a multiple of the line. At most 2^24 in L1; with a unified
+        /// store it is the remainder at the smallest option.
         size_bytes: u32, in 32..=1 << 26, unit "bytes";
         /// Lines per set; 0 = fully associative.
         ways: u32, in 0..=ENTRIES, unit "lines";
-        /// Line: a power of two, the same in L1 and L2.
+        /// Size of a line, a power of two, the same in L1 and L2.
         line_bytes: u32, in 32..=128, unit "bytes";
         /// Granularity of fetches and requests: a power of two, the same in L1 and L2; equal to
         /// the line if lines have no sectors.
         sector_bytes: u32, in 32..=128, unit "bytes";
         /// Which line of a set is replaced.
         replacement: Replacement = Replacement::Lru;
-        /// What a store does. `write-through`: updates the line and goes to the level below.
+        /// Policy for stores. `write-through`: updates the line and goes to the level below.
         /// `write-evict`: invalidates the line (in L1 the sector) and goes to the level below.
         /// `write-back`: stays in the line, which becomes dirty. `local-write-back`, L1 only:
         /// `write-back` for local memory, `write-evict` for global memory. A line without a valid
         /// sector is free.
         write: WritePolicy;
-        /// What a store that misses allocates. `none`: nothing. `fetch-on-write`: the line; its
+        /// Allocation by a store that misses. `none`: nothing. `fetch-on-write`: the line; its
         /// other bytes are fetched at once. `lazy-fetch`: the line; its other bytes are fetched
         /// when they are read. `send-and-fetch`, L2 only, as in GPGPU-Sim 3: the whole line is
-        /// fetched, and the store goes to DRAM too, so that the line is clean; a store to a line
+        /// fetched, and the store also goes to DRAM, so that the line is clean; a store to a line
         /// that is being fetched also goes to DRAM, and its fetch merges. It needs lines without
         /// sectors and `l2.cache.miss_queue` of at least 3.
         write_allocate: WriteAllocate;
         /// When a read miss allocates its line.
         read_allocate: ReadAllocate = ReadAllocate::OnMiss;
-        /// How the set is found; the hashes need a power of two of sets, at most 65536.
+        /// Selection of the set; the hashes need a power of two of sets, at most 65536.
         index: IndexHash = IndexHash::Linear;
         /// MSHR entries.
         mshr_entries: u32, in 1..=ENTRIES, unit "lines or sectors in flight";
         /// Requests that one MSHR entry holds, the first included.
         mshr_merges: u32, in 1..=ENTRIES, unit "requests";
-        /// Requests that wait to be sent to the level below, one per cycle; in the L2, those that
-        /// do not fit in `l2.to_dram_queue`. At least 2 in an L1 with dirty lines: a miss and the
-        /// dirty line that it replaces.
+        /// Queue to the level below, one request per cycle; in the L2, the requests that do not fit
+        /// in `l2.to_dram_queue`. At least 2 in an L1 with dirty lines: a miss and its dirty
+        /// victim.
         miss_queue: u32, in 1..=ENTRIES, unit "requests";
     }
 }

@@ -24,7 +24,7 @@ use crate::tags::{ALL_BYTES, Geometry, Slot, Tags};
 use crate::{Cache, CacheCounts, Mshr, MshrEntry, ReadAllocate, ReservationFail};
 use warpmem_sim::{CacheLevel, Eviction, Insertion, RequestId, RequestTable};
 
-/// The tags, MSHRs and counts of one cache, and the rules by which they change.
+/// The tags, MSHRs and counts of one cache, and its rules.
 pub struct Controller {
     rules: Rules,
     mshr: Mshr,

@@ -30,7 +30,7 @@ use warpmem_sim::{
 #[derive(Clone, Copy)]
 struct Head {
     id: RequestId,
-    /// First cycle in which it may be taken.
+    /// Earliest cycle of its departure.
     cycle: DramCycle,
     item: Item,
 }

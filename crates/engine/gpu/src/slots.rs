@@ -193,7 +193,7 @@ mod tests {
     fn only_known_policies_and_parameters_fit_every_preset() {
         for preset in preset_names() {
             for slot in &SLOTS {
-                // What some policies ask of a machine: a ring, `calrs`, the prefetchers, crossbars.
+                // Requirements of some policies: a ring, `calrs`, the prefetchers, crossbars.
                 let asked = [
                     "network.virtual_channels=2",
                     "l2.queue=32",

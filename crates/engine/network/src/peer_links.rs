@@ -1,4 +1,4 @@
-//! Links between the slices of two partitions, one from each slice to its twin.
+//! Links between the slices of two partitions, one from each slice to its peer.
 
 use crate::arbiter::Inputs;
 use crate::{Direction, PacketSizes};

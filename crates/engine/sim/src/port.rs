@@ -326,8 +326,7 @@ impl Fabric {
         self.ports[port.index()].writer_blocked = true;
     }
 
-    /// Wakes a unit in the first cycle of its domain, at or after `time`, in which it can still be
-    /// stepped.
+    /// Wakes a unit in the first possible cycle of its domain at or after `time`.
     #[inline]
     pub fn wake(&mut self, unit: UnitId, time: Ticks) {
         let domain = unit.domain as usize;

@@ -273,8 +273,8 @@ impl Clock {
     }
 }
 
-/// The clock domains, in the order in which they are stepped when their cycles start at the same
-/// time: from DRAM up to the SMs, so that a unit sees the room that the level below has just freed.
+/// The clock domains, in the stepping order for cycles that start at the same time: from DRAM up to
+/// the SMs, so that a unit sees the room that the level below has just freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Domain {

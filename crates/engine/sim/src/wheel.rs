@@ -63,7 +63,7 @@ impl Wheel {
         }
     }
 
-    /// Wakes `unit` at `cycle`, or in the first later cycle in which it can still be stepped.
+    /// Wakes `unit` at `cycle`, or in the first possible later cycle.
     #[inline]
     pub fn wake(&mut self, unit: usize, cycle: u64) {
         let earliest = self.cycle + u64::from(unit < self.next_unit);

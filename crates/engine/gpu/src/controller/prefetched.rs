@@ -5,7 +5,7 @@ use warpmem_dram::Completion;
 use warpmem_machine::Machine;
 use warpmem_sim::{DramClock, Request, RequestId, RequestKind};
 
-/// Addresses in the open rows, from which those of prefetched lines follow.
+/// Addresses in the open rows, the base of those of prefetched lines.
 pub(super) struct OpenRows {
     /// By bank, the byte address of the request served last. It lies in the open row and determines
     /// which of the addresses that map to this row are in use.

@@ -177,7 +177,7 @@ impl Wiring {
         }
     }
 
-    /// Returns a fabric whose clocks stand for all: regions share them.
+    /// Returns the fabric of the first region; all regions have the same clocks.
     fn clocks(&self) -> &Fabric {
         &self.regions[0].fabric
     }

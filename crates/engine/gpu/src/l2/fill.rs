@@ -8,7 +8,7 @@ use warpmem_sim::{CacheLevel, Insertion, L2Cycle, PortId, Request, RequestId, Re
 /// The port from the DRAM channel.
 pub(super) struct FillPort {
     pub port: PortId,
-    /// First cycle in which it can take another fill, from DRAM or from the peer slice.
+    /// First free cycle of the port, shared by fills from DRAM and from the peer slice.
     pub free: L2Cycle,
     /// The fill at its head waits for an entry of the queue to DRAM.
     pub blocked: bool,

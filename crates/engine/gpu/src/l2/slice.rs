@@ -93,7 +93,7 @@ impl Slice {
         self
     }
 
-    /// Connects the slice to its peer slice, with which it exchanges copies of lines.
+    /// Connects the slice to its peer slice, for copies of remote lines.
     pub fn with_peer(mut self, peers: PeerSlices, ports: DuplexPorts) -> Slice {
         self.replies.connect_peer(peers, self.spec.id, ports.replies_out);
         let lines = self.cache.lines();

@@ -32,7 +32,7 @@ struct Warp {
     /// The current sample.
     reads: u32,
     hits: u32,
-    /// Result of the last sample, and the cycle in which it expires.
+    /// Result of the last sample, and the cycle of its expiry.
     known: Option<WarpType>,
     until: L2Cycle,
 }

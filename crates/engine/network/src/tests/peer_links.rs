@@ -1,19 +1,19 @@
-//! Links between twins: times, to the cycle.
+//! Links between peer slices: times, to the cycle.
 
 use super::rig::{Outcome, Packet, Readers, Rig, read, write};
 use super::spec::spec;
 use crate::{Direction, LinkResult, LinkTimes, NetworkContext, NetworkResult, PeerLinks, Topology};
 use warpmem_sim::{Context, NetworkCycle};
 
-/// As a network of its own, between two pairs of twins.
+/// As a network of its own, between two pairs of peers.
 struct Links(PeerLinks);
 
 impl Links {
     fn of(context: &NetworkContext, times: LinkTimes) -> Links {
         let half = context.inputs.len() / 2;
         let port = |node: usize| {
-            let twin = if node < half { node + half } else { node - half };
-            (context.inputs[node][0], context.outputs[twin][0])
+            let peer = if node < half { node + half } else { node - half };
+            (context.inputs[node][0], context.outputs[peer][0])
         };
         let ports = (0..2 * half).map(port);
         Links(PeerLinks::new(Direction::Request, 0, context.clock, context.packets, times, ports))

@@ -319,8 +319,8 @@ impl AddressMap {
 const CHANNEL: [Field; 1] = [Field::Channel];
 const BANK: [Field; 4] = [Field::Group, Field::Bank, Field::Stack, Field::Pseudo];
 
-/// All fields in the order in which they are gathered, least significant first. A map with the same
-/// order is one segment.
+/// All fields in the order of gathering, least significant first. A map with the same order is one
+/// segment.
 const ORDER: [Field; 8] =
     [Field::Burst, Field::Column, BANK[0], BANK[1], BANK[2], BANK[3], Field::Row, CHANNEL[0]];
 

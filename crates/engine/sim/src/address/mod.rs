@@ -13,20 +13,20 @@ pub use layout::{AddressSpace, BitGroup, Field, Layout};
 pub use map::{AddressMap, Location};
 
 section! {
-    /// The address map: how an address selects channel, slice, bank, row and column.
+    /// The address map: the selection of channel, slice, bank, row and column by an address.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Address {
-        /// Which address bits select what, see [Address map](#address-map).
+        /// Address bits of each field, see [Address map](#address-map).
         map: String, in "map", unit "bits";
-        /// Channels are interleaved every this many bytes, a power of two of at least a line; 0
-        /// where the map has a channel field.
+        /// Interleaving of the channels, a power of two of at least a line; 0 if the map has a
+        /// channel field.
         interleave_bytes: u32 = 0, in 0..=1 << 20, unit "bytes";
-        /// Hash of the bits above onto (channel, low bank bits); gives channel and slice. Channels
-        /// whose number is no power of two are rotated by it.
+        /// Hash of the higher bits onto (channel, low bank bits), which gives channel and slice. It
+        /// rotates the channels if their number is not a power of two.
         partition_hash: IndexHash = IndexHash::Linear;
-        /// First and last address bit that the partition hash takes, both above the bits that it
-        /// changes; empty: all that are above, as it must be where the number of channels is no
-        /// power of two.
+        /// First and last address bit of the partition hash, both above the bits that it changes;
+        /// empty: all higher bits, which is required if the number of channels is not a power of
+        /// two.
         partition_hash_bits: Vec<u32> = &[];
         /// Hash of the row onto the bank.
         bank_hash: IndexHash = IndexHash::Linear;

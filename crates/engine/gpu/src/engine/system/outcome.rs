@@ -48,7 +48,7 @@ impl System {
         result
     }
 
-    /// What slices and channels have done before `now`.
+    /// Adds the counts of slices and channels up to `now`, exclusive.
     fn memory_so_far(&mut self, now: Ticks, result: &mut RunResult) {
         let l2 = self.clock::<domain::L2>().cycle_from(now);
         result.slices = self.slices().map(|slice| slice.so_far(l2)).collect();

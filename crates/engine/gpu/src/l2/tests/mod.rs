@@ -1,4 +1,4 @@
-//! One slice on its own, with the test as the networks and as DRAM.
+//! A slice in isolation, with the test as the networks and DRAM.
 
 mod direct;
 mod load_ends;
@@ -38,7 +38,7 @@ const FETCH: RequestKind = RequestKind::Fetch;
 /// L2 cycles of every run.
 const RUN: u64 = 100_000;
 
-/// CTA that every request is of, by its index in the trace.
+/// CTA of every request, by its index in the trace.
 const CTA: u32 = 9;
 
 /// A request from the network.
@@ -53,10 +53,10 @@ struct Ask {
     sm: u16,
     warp: u32,
     load: u32,
-    /// Its memory instruction, by its row in the table of the SM.
+    /// Row of its memory instruction in the table of the SM.
     access: u32,
     insertion: Insertion,
-    /// No request, but a sibling that hits in L1.
+    /// Not a request: a sibling that hits in L1.
     hit: bool,
 }
 
@@ -90,38 +90,38 @@ fn read_of_last_part(cycle: u64, address: u64) -> Ask {
     Ask { bytes: 1 << 31, ..ask(cycle, READ, address) }
 }
 
-/// What a slice did.
+/// Observed behaviour of a slice.
 struct Outcome {
-    /// Cycle in which each ask was answered, by its index in the list; write-backs have no answer.
+    /// Cycle of each reply, by index of the request in the list; write-backs have none.
     answered: Vec<Option<u64>>,
-    /// Asks in the order of their answers.
+    /// Requests in the order of their replies.
     order: Vec<usize>,
-    /// Cycle in which each answered ask was served at the tags, in the order of the answers.
+    /// Cycle of service at the tags, in the order of the replies.
     served: Vec<u64>,
-    /// Cycle in which each arrived at the slice, in the same order.
+    /// Cycle of arrival at the slice, in the same order.
     arrived: Vec<u64>,
     /// Requests that reached the channel: cycle, kind, address, sectors.
     down: Vec<(u64, RequestKind, u64, u8)>,
-    /// The SMs and CTAs that they are of, in the order of `down`.
+    /// Their SMs and CTAs, in the order of `down`.
     from: Vec<(u16, u32)>,
-    /// What went with them and with dummy requests: cycle, address, merges, age; and whether it was
-    /// a dummy.
-    told: Vec<Told>,
-    /// Whether they came from warps that hit, in the order of `down`.
+    /// Merge reports of requests and dummies: cycle, address, merges, age, and whether it is a
+    /// dummy.
+    reports: Vec<Report>,
+    /// Whether they came from hit-prone warps, in the order of `down`.
     hit_prone: Vec<bool>,
     result: SliceResult,
     counters: Vec<Counter>,
-    /// Loads of which the channel learned that no more requests come, and when.
+    /// Ends of loads at the channel: cycle and load.
     load_ends: Vec<(u64, u32)>,
-    /// Lines with a place at the end.
+    /// Lines allocated at the end.
     noted: CachedLines,
 }
 
-/// See [`Outcome::told`].
-type Told = (u64, u64, u8, u32, bool);
+/// See [`Outcome::reports`].
+type Report = (u64, u64, u8, u32, bool);
 
 impl Outcome {
-    /// Kind and address of what reached the channel.
+    /// Returns the kinds and addresses of the requests at the channel.
     fn traffic(&self) -> Vec<(RequestKind, u64)> {
         self.down.iter().map(|&(_, kind, address, _)| (kind, address)).collect()
     }
@@ -132,7 +132,7 @@ impl Outcome {
     }
 
     fn cycle(&self, ask: usize) -> u64 {
-        self.answered[ask].expect("it was answered")
+        self.answered[ask].expect("it has a reply")
     }
 
     fn fails(&self, reason: ReservationFail) -> u64 {
@@ -140,7 +140,7 @@ impl Outcome {
     }
 }
 
-/// Without any delay but the hit latency of 3 cycles; 16 lines of 128 bytes.
+/// A machine without delays except the hit latency of 3 cycles; 16 lines of 128 bytes.
 fn bare(overrides: &[&str]) -> Machine {
     let fast = [
         "l2.slices_per_channel=1",
@@ -155,7 +155,7 @@ fn bare(overrides: &[&str]) -> Machine {
     machine(&[&fast, overrides].concat())
 }
 
-/// As [`bare`] with four sectors to a line, and stores that fetch nothing.
+/// As [`bare`], with four sectors per line, and stores that fetch nothing.
 fn sectored(overrides: &[&str]) -> Machine {
     let sectors = [
         "l1.cache.sector_bytes=32",
@@ -170,24 +170,25 @@ fn sectored(overrides: &[&str]) -> Machine {
 /// The rest of the machine.
 struct World {
     asks: VecDeque<(usize, Ask)>,
-    /// Row of each ask in the request table, by its index in the list.
+    /// Row of each request in the request table, by index in the list.
     ids: Vec<RequestId>,
     fills: VecDeque<(u64, RequestId)>,
     answers: Vec<(u64, RequestId)>,
     down: Vec<(u64, RequestKind, u64, u8)>,
     from: Vec<(u16, u32)>,
-    told: Vec<Told>,
+    reports: Vec<Report>,
     hit_prone: Vec<bool>,
     load_ends: Vec<(u64, u32)>,
-    /// The channel takes nothing in these cycles, the reply network takes nothing before this one.
+    /// The channel takes nothing in these cycles; the reply network takes nothing before
+    /// `replies_open`.
     dram_shut: Range<u64>,
     replies_open: u64,
-    /// Cycles from one reply that the network takes to the next; 0: it takes all that are there.
+    /// Cycles between two replies that the network takes; 0: unlimited.
     reply_interval: u64,
 }
 
 impl World {
-    /// Sends what is due and takes the replies.
+    /// Sends the requests that are due and takes the replies.
     fn step_network(&mut self, cycle: u64, unit: UnitId, ports: &SlicePorts, ctx: &mut Context) {
         let now = ctx.fabric.clock(Domain::Network).at(cycle);
         while let Some(&(_, ask)) = self.asks.front()
@@ -256,7 +257,7 @@ impl World {
                 let Sent { about, merges, age } =
                     updates.head(SliceId(0)).expect("every item has its update");
                 updates.pop(SliceId(0));
-                self.told.push((cycle, address, merges, age, about != id));
+                self.reports.push((cycle, address, merges, age, about != id));
                 if about != id {
                     ctx.requests.remove(id);
                     continue;
@@ -305,7 +306,7 @@ fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u6
     run_for(machine, &Needs::default(), asks, 0..dram_opens, replies_open)
 }
 
-/// As [`run_closed`], for DRAM schedulers that ask for something.
+/// As [`run_closed`], for DRAM schedulers with `needs`.
 fn run_for(
     machine: &Machine,
     needs: &Needs,
@@ -316,7 +317,7 @@ fn run_for(
     run_in(machine, needs, asks, Surroundings { dram_shut, replies_open, reply_interval: 0 })
 }
 
-/// The network takes a reply every so many cycles.
+/// The network takes one reply every `reply_interval` cycles.
 fn run_throttled(machine: &Machine, asks: &[Ask], reply_interval: u64) -> Outcome {
     let surroundings = Surroundings { reply_interval, ..Surroundings::default() };
     run_in(machine, &Needs::default(), asks, surroundings)
@@ -339,7 +340,7 @@ fn run_in(
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
     bench.side = SideChannels::new(machine, needs, false);
     if needs.load_ends {
-        // All that are of a load are of the same, the first.
+        // All requests with a load have load 0.
         let requests = asks.iter().filter(|ask| ask.load == 0).map(|ask| ask.address);
         assert_eq!(bench.context().begin_load(requests), 0);
     }
@@ -374,7 +375,7 @@ fn run_in(
         answers: Vec::new(),
         down: Vec::new(),
         from: Vec::new(),
-        told: Vec::new(),
+        reports: Vec::new(),
         hit_prone: Vec::new(),
         load_ends: Vec::new(),
         dram_shut,
@@ -389,11 +390,7 @@ fn run_in(
     });
     assert!(slice.is_idle(), "{}", slice.describe());
     assert_eq!(bench.sim.region.fabric.occupied().collect::<Vec<_>>(), [""; 0]);
-    assert_eq!(
-        bench.sim.region.requests.in_flight(),
-        world.answers.len(),
-        "each answered ask and no other"
-    );
+    assert_eq!(bench.sim.region.requests.in_flight(), world.answers.len(), "one request per reply");
     let place = |id: RequestId| world.ids.iter().rposition(|&other| other == id).unwrap();
     let order: Vec<usize> = world.answers.iter().map(|&(_, id)| place(id)).collect();
     let answered = (0..asks.len())
@@ -403,7 +400,7 @@ fn run_in(
     let cycle_of = |time| clock.cycle_of(time).number();
     let served = stamps.clone().map(|stamps| cycle_of(stamps.l2_served)).collect();
     let arrived = stamps.map(|stamps| cycle_of(stamps.l2_arrived)).collect();
-    let World { down, from, told, hit_prone, load_ends, .. } = world;
+    let World { down, from, reports, hit_prone, load_ends, .. } = world;
     slice.end_prefetches();
     let (result, counters) = (slice.so_far(L2Cycle::new(RUN)), slice.counters());
     Outcome {
@@ -413,7 +410,7 @@ fn run_in(
         arrived,
         down,
         from,
-        told,
+        reports,
         hit_prone,
         result,
         counters,
@@ -426,5 +423,5 @@ fn unit(domain: Domain) -> UnitId {
     UnitId { domain, index: 0 }
 }
 
-/// Cycles from the network to the tags: the request is taken in the cycle after it was sent.
+/// Cycles from the network to the tags: a request is taken in the cycle after it was sent.
 const ARRIVE: u64 = 1;

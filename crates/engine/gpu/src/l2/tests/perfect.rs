@@ -1,4 +1,4 @@
-//! A slice with a cache that has everything.
+//! A slice with a perfect cache.
 
 use super::*;
 use warpmem_cache::CacheCounts;
@@ -11,7 +11,7 @@ fn perfect(overrides: &[&str]) -> Machine {
 }
 
 #[test]
-fn everything_hits_and_nothing_goes_to_dram() {
+fn every_request_hits_and_none_reaches_dram() {
     let off = ["l2.enabled=false"];
     let through = ["l2.cache.write=write-through"];
     let fetching = ["l2.cache.write_allocate=fetch-on-write"];
@@ -42,7 +42,7 @@ fn everything_hits_and_nothing_goes_to_dram() {
 }
 
 #[test]
-fn the_way_in_and_the_turns_of_atomics_remain() {
+fn the_input_latency_and_the_serialisation_of_atomics_remain() {
     let machine = perfect(&["l2.input_latency=20", "l2.atomic_cycles=4"]);
     let atomic = Ask { max_lanes_per_address: 3, ..ask(0, ATOMIC, 0) };
     let outcome = run(&machine, &[atomic, ask(0, READ, 64)]);
@@ -51,7 +51,7 @@ fn the_way_in_and_the_turns_of_atomics_remain() {
 }
 
 #[test]
-fn a_load_of_which_nothing_comes_to_the_channel_has_no_end_there() {
+fn a_load_without_requests_at_the_channel_has_no_end_there() {
     let needs = Needs { load_ends: true, ..Needs::default() };
     let of_load = |cycle, address| Ask { load: 0, ..ask(cycle, READ, address) };
     let asks = [of_load(0, 0), of_load(9, 256)];

@@ -1,25 +1,25 @@
-//! Requests before the tags: how critical they are, where they wait, and what is counted of that
-//! and of the MSHRs.
+//! Requests before the tags: their criticality, their queue, and the counts of the queue and of the
+//! MSHRs.
 
 use super::*;
 use crate::l2::queue::without_delay_before_tags;
 use crate::results::MshrState;
 
-/// Cycles for which [`hold`] has the tags.
+/// Cycles for which [`hold`] occupies the tags.
 const HOLD: u64 = 60;
 
-/// A slice with this queue policy whose tags an atomic can hold.
+/// A slice with this queue policy, whose tags an atomic can occupy.
 fn queue(policy: &str, overrides: &[&str]) -> Machine {
     let policy = format!("policy.l2_queue={policy}");
     bare(&[&[policy.as_str(), "l2.atomic_cycles=20"], overrides].concat())
 }
 
-/// An atomic that holds the tags for some time.
+/// An atomic that occupies the tags.
 fn hold() -> Ask {
     Ask { max_lanes_per_address: 3, ..ask(0, ATOMIC, 0) }
 }
 
-/// A read of a memory instruction, of a line of its own.
+/// A read of a memory instruction, to its own line.
 fn of(access: u32, cycle: u64, line: u64) -> Ask {
     Ask { access, ..ask(cycle, READ, line * 128) }
 }
@@ -29,7 +29,7 @@ fn hit(access: u32, cycle: u64) -> Ask {
 }
 
 #[test]
-fn requests_of_instructions_with_few_have_their_turn_first() {
+fn requests_of_instructions_with_few_requests_are_served_first() {
     // Instruction 0 has three requests, 1 has one, 2 has two.
     let waiting = [0, 0, 2, 1, 0, 2].iter().zip(1u64..).map(|(&access, n)| of(access, n, n));
     let asks: Vec<Ask> = [hold()].into_iter().chain(waiting).collect();
@@ -43,23 +43,23 @@ fn requests_of_instructions_with_few_have_their_turn_first() {
 }
 
 #[test]
-fn hits_of_siblings_count_until_a_request_first_stands_before_the_queue() {
-    // Of the five requests of instruction 7 three hit in L1, after the first of the others came to
-    // the full queue, and while the second stood behind it.
+fn sibling_hits_count_until_the_arrival_at_the_queue() {
+    // Three of the five requests of instruction 7 hit in L1, after the first of the others reached
+    // the full queue and while the second waited behind it.
     let asks =
         [hold(), ask(1, READ, 128), of(7, 2, 2), of(7, 3, 3), hit(7, 30), hit(7, 31), hit(7, 32)];
     let outcome = run(&queue("fifo", &["l2.queue=1", "l2.input_latency=20"]), &asks);
     let counts = &outcome.result.queue;
     assert_eq!(counts.arrivals, [0, 1, 0, 1, 2]);
     assert_eq!(counts.critical_fields.sum(), 5 + 2 + 32 + 32);
-    assert_eq!(counts.waiting_arrivals, 2, "the tags were taken, but nothing waited before");
+    assert_eq!(counts.waiting_arrivals, 2, "the tags were busy, but no request waited");
     let enters = ARRIVE + 20 + HOLD + 1;
     assert_eq!(counts.refused_cycles, enters - (2 + ARRIVE + 20) + 1);
 }
 
 #[test]
-fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
-    // Two wait behind the one that holds the tags when two more come.
+fn with_a_reserve_the_network_waits_only_for_queue_entries() {
+    // Two requests wait behind the one that occupies the tags when two more arrive.
     let asks =
         [hold(), ask(1, READ, 128), ask(2, READ, 256), ask(50, READ, 384), ask(51, READ, 512)];
     let arrived = |overrides: &[&str]| {
@@ -68,7 +68,7 @@ fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
     };
     let without = [0, 1, 2, 50, 51].map(|cycle| cycle + ARRIVE + 20);
     assert_eq!(arrived(&[]), without, "the delay has room");
-    // The first of the two that wait reaches the tags when they are free, the other a cycle later. All enter
+    // The first of the two reaches the tags when they are free, the other a cycle later. All enter
     // the queue at the end of a cycle and are served in the next at the earliest.
     let free = ARRIVE + 20 + HOLD + 1;
     let [one, two, three] = [without[0], without[1], without[2]];
@@ -79,8 +79,9 @@ fn with_a_reserve_the_network_waits_for_entries_and_not_for_the_delay() {
 }
 
 #[test]
-fn what_enters_at_the_end_of_a_cycle_goes_before_what_waits_for_an_mshr_entry() {
-    // Line 0 is there, line 1 has the only entry, line 2 waits for it; the hit is more critical.
+fn a_request_entering_at_the_end_of_a_cycle_can_overtake_one_without_an_mshr_entry() {
+    // Line 0 is present, line 1 has the only entry, and line 2 waits for it; the hit is more
+    // critical.
     let asks = [ask(0, READ, 0), ask(200, READ, 128), ask(201, READ, 256), of(3, 210, 0)];
     let keys = ["l2.queue=8", "l2.queue_reserve=1", "l2.cache.mshr_entries=1"];
     let outcome = run(&queue("calrs-ideal", &keys), &asks);
@@ -89,13 +90,13 @@ fn what_enters_at_the_end_of_a_cycle_goes_before_what_waits_for_an_mshr_entry() 
 }
 
 #[test]
-fn a_block_signal_keeps_requests_in_the_network_until_priorities_rotate() {
-    // Two that are least critical, for which there is one place, and a most critical one.
+fn the_block_signal_holds_requests_in_the_network_until_rotation() {
+    // Two least critical requests with room for one, and a most critical one.
     let asks = [hold(), ask(1, READ, 128), ask(2, READ, 256), of(3, 3, 3)];
     let outcome = run(&queue("calrs", &["l2.queue=5"]), &asks);
     let lifted = ARRIVE + HOLD;
     assert_eq!(outcome.order, [0, 1, 3, 2]);
-    assert_eq!(outcome.arrived, [1, 2, lifted + 1, 3], "three of five places were free");
+    assert_eq!(outcome.arrived, [1, 2, lifted + 1, 3], "three of five entries were free");
     assert_eq!(outcome.served, [1, lifted, lifted + 1, lifted + 2]);
     assert_eq!(outcome.result.queue.refused_cycles, lifted + 1 - 3);
     assert_eq!(outcome.result.queue.rotations, 4);
@@ -114,13 +115,13 @@ fn without_a_queue_the_next_request_waits_in_the_network() {
 }
 
 #[test]
-fn a_slice_takes_as_many_requests_in_a_cycle_as_it_may() {
+fn a_slice_accepts_up_to_arrivals_per_cycle_requests() {
     let asks = [1, 2, 3, 4, 5].map(|line| ask(0, READ, line * 128));
     for (most, arrived) in [(1, [1, 2, 3, 4, 5]), (2, [1, 1, 2, 2, 3]), (0, [1; 5])] {
         let machine = queue("fifo", &[&format!("l2.arrivals_per_cycle={most}")]);
         let outcome = run(&machine, &asks);
         assert_eq!(outcome.arrived, arrived);
-        assert_eq!(outcome.served, [1, 2, 3, 4, 5], "one is served in a cycle");
+        assert_eq!(outcome.served, [1, 2, 3, 4, 5], "one is served per cycle");
         let lengths: u64 = outcome.served.iter().zip(arrived).map(|(s, a)| s - a + 1).sum();
         assert_eq!(outcome.result.queue.length.length_cycles, lengths);
         assert_eq!(outcome.result.queue.length.occupied_cycles, 5);
@@ -128,29 +129,33 @@ fn a_slice_takes_as_many_requests_in_a_cycle_as_it_may() {
 }
 
 #[test]
-fn without_a_queue_no_request_waits_on_its_way_to_the_tags() {
+fn without_a_queue_no_request_is_delayed_before_the_tags() {
     let delayed = |policy| queue(policy, &["l2.input_latency=20"]);
     let moved = without_delay_before_tags(&delayed("none"));
-    // A miss, and a hit on its line, take as long as with a queue.
+    // A miss, and a hit on its line, have the same latency as with a queue.
     let alone = [ask(0, READ, 0), ask(200, READ, 0)];
     let cycles = |machine: &Machine| run(machine, &alone).answered;
     let (before, after) = (cycles(&delayed("fifo")), cycles(&moved));
     assert_eq!(after[1], before[1]);
-    assert_eq!(after[0], before[0].map(|cycle| cycle - 20), "DRAM is given its part elsewhere");
+    assert_eq!(
+        after[0],
+        before[0].map(|cycle| cycle - 20),
+        "the latency to DRAM is tested elsewhere"
+    );
     assert_eq!(moved.l2.to_dram_latency, 20);
-    // While the tags are held, the others stay in the network.
+    // While the tags are busy, the others stay in the network.
     let asks: Vec<Ask> =
         [hold()].into_iter().chain((1..9).map(|n| ask(0, READ, n * 128))).collect();
     let arrivals = run(&moved, &asks).arrived;
-    assert_eq!(arrivals[1], 2, "one stands before the tags");
+    assert_eq!(arrivals[1], 2, "one waits before the tags");
     assert_eq!(arrivals[2..], [1, 2, 3, 4, 5, 6, 7].map(|n| ARRIVE + HOLD + n));
 }
 
 #[test]
-fn lengths_and_waits_of_a_queue_are_counted() {
+fn queue_lengths_and_waits_are_counted() {
     let outcome = run(&queue("fifo", &[]), &[hold(), ask(0, READ, 128), ask(0, READ, 256)]);
     let counts = &outcome.result.queue;
-    // One in cycle 1, and in 2 and in the last; two between these.
+    // One request in cycles 1 and 2 and in the last; two in between.
     assert_eq!(counts.length.occupied_cycles, 1 + 1 + (HOLD - 1) + 1);
     assert_eq!(counts.length.length_cycles, 1 + 1 + 2 * (HOLD - 1) + 1);
     assert_eq!(counts.wait_cycles, [0, 0, 0, 0, 2 * (HOLD - 1)]);
@@ -158,13 +163,13 @@ fn lengths_and_waits_of_a_queue_are_counted() {
 }
 
 #[test]
-fn waits_are_told_in_cycles_of_the_slice() {
+fn waits_are_counted_in_l2_cycles() {
     let asks = [hold(), ask(0, READ, 128), ask(0, READ, 256)];
     let slow = run(&queue("fifo", &["clocks.l2_mhz=500"]), &asks);
     assert_eq!(slow.result.queue.wait_cycles, [0, 0, 0, 0, 2 * (HOLD - 1)]);
 }
 
-/// Cycles in which MSHR entries held requests of one SM each, and of several.
+/// Cycles in which MSHR entries held requests of single SMs, and of several.
 fn mshr_cycles(asks: &[Ask]) -> [u64; 2] {
     let cycles = run(&bare(&["l2.cache.write_allocate=fetch-on-write"]), asks).result.mshr_cycles;
     assert_eq!(cycles.iter().sum::<u64>(), RUN);
@@ -172,7 +177,7 @@ fn mshr_cycles(asks: &[Ask]) -> [u64; 2] {
 }
 
 #[test]
-fn inter_core_locality_lasts_from_the_request_of_a_second_sm_until_the_data_are_back() {
+fn the_shared_state_lasts_from_the_second_sm_to_the_fill() {
     let read = |cycle, sm| Ask { sm, ..ask(cycle, READ, 0) };
     let all = 1 + DRAM;
     assert_eq!(mshr_cycles(&[read(0, 0), read(5, 0), read(7, 0)]), [all, 0]);
@@ -183,7 +188,7 @@ fn inter_core_locality_lasts_from_the_request_of_a_second_sm_until_the_data_are_
 }
 
 #[test]
-fn what_a_slice_fetches_for_itself_is_of_no_sm() {
+fn own_fetches_of_a_slice_belong_to_no_sm() {
     let read = |cycle, sm| Ask { sm, ..ask(cycle, READ, 0) };
     let all = 1 + DRAM;
     assert_eq!(mshr_cycles(&[partial_write(0, 0, 3), read(5, 1)]), [all, 0]);

@@ -1,8 +1,8 @@
-//! Hits and answers of fills on their way to the reply network.
+//! Hits and replies of fills on the way to the reply network.
 
 use super::*;
 
-/// Network cycles that a reply takes here: fewer leave than there are hits.
+/// Network cycles per reply: fewer replies leave than there are hits.
 const INTERVAL: u64 = 4;
 /// Entries of the reply queue.
 const REPLIES: u64 = 2;
@@ -12,7 +12,7 @@ fn slow_replies(order: &str) -> Machine {
     bare(&[&format!("l2.reply_queue={REPLIES}"), &order])
 }
 
-/// A line that is there, then `misses` others from cycle 100 on, and hits every cycle.
+/// A present line, then `misses` others from cycle 100 on, and hits every cycle.
 fn hits_around(misses: u64) -> Vec<Ask> {
     let mut asks = vec![ask(0, READ, 0)];
     asks.extend((0..misses).map(|n| ask(100 + n, READ, (n + 1) * 128)));
@@ -21,7 +21,7 @@ fn hits_around(misses: u64) -> Vec<Ask> {
 }
 
 #[test]
-fn an_answer_of_a_fill_waits_for_the_reply_queue_and_for_no_hit() {
+fn a_fill_reply_waits_for_the_reply_queue_but_not_for_hits() {
     let wait = |order| {
         let outcome = run_throttled(&slow_replies(order), &hits_around(1), INTERVAL);
         outcome.cycle(1) - (100 + ARRIVE + 1 + DRAM)
@@ -29,29 +29,28 @@ fn an_answer_of_a_fill_waits_for_the_reply_queue_and_for_no_hit() {
     let (fills_first, hits_first) = (wait("fills-first"), wait("hits-first"));
     let bound = (REPLIES + 1) * INTERVAL;
     assert!(fills_first <= bound, "{fills_first}");
-    // No more hits are served while replies have no room, so that those on their way are all that
-    // go before.
+    // No hits are served while replies have no room, so only those in the pipeline go before.
     assert!((fills_first..=bound + 4 * INTERVAL).contains(&hits_first), "{hits_first}");
 }
 
 #[test]
-fn hits_wait_for_the_fills_that_were_under_way_at_most() {
+fn hits_wait_only_for_fills_in_flight() {
     let misses = 8;
     let outcome = run_throttled(&slow_replies("fills-first"), &hits_around(misses), INTERVAL);
-    let is_answer = |ask: usize| (1..=misses as usize).contains(&ask);
-    let answers = outcome.order.iter().filter(|&&ask| is_answer(ask)).count();
+    let is_fill_reply = |ask: usize| (1..=misses as usize).contains(&ask);
+    let answers = outcome.order.iter().filter(|&&ask| is_fill_reply(ask)).count();
     assert_eq!(answers, misses as usize);
-    let first = outcome.order.iter().position(|&ask| is_answer(ask)).unwrap();
-    let hits_after = outcome.order[first + answers..].iter().filter(|&&ask| !is_answer(ask));
-    assert!(hits_after.count() > 200, "all others follow");
+    let first = outcome.order.iter().position(|&ask| is_fill_reply(ask)).unwrap();
+    let hits_after = outcome.order[first + answers..].iter().filter(|&&ask| !is_fill_reply(ask));
+    assert!(hits_after.count() > 200, "all other hits follow");
     let last = outcome.cycle(misses as usize);
     let bound = 100 + ARRIVE + 1 + DRAM + (misses + REPLIES + 1) * INTERVAL;
     assert!(last <= bound, "{last} {bound}");
 }
 
 #[test]
-fn a_hit_and_an_answer_enter_the_reply_queue_together_and_leave_it_one_a_cycle() {
-    // The hit is served at the tags so that its latency is over when the fill comes.
+fn a_hit_and_a_fill_reply_enter_the_queue_together_and_leave_one_a_cycle() {
+    // The latency of the hit ends when the fill arrives.
     let back = ARRIVE + 1 + DRAM;
     let asks = [ask(0, READ, 0), ask(200, READ, 128), ask(200 + back - 3 - ARRIVE, READ, 0)];
     for order in ["fills-first", "hits-first"] {
@@ -64,7 +63,7 @@ fn a_hit_and_an_answer_enter_the_reply_queue_together_and_leave_it_one_a_cycle()
 }
 
 #[test]
-fn fills_are_taken_while_answers_wait_for_the_network() {
+fn fills_are_accepted_while_replies_wait() {
     let asks: Vec<Ask> = (0..4).map(|n| ask(n, READ, n * 128)).collect();
     let outcome = run_closed(&bare(&["l2.reply_queue=1"]), &asks, 0, 300);
     let outstanding: u64 = outcome.result.mshr_cycles[1..].iter().sum();
@@ -73,17 +72,17 @@ fn fills_are_taken_while_answers_wait_for_the_network() {
 }
 
 #[test]
-fn an_mshr_entry_is_taken_until_all_that_waited_are_answered() {
+fn an_mshr_entry_is_held_until_all_its_requests_are_answered() {
     let asks =
         [ask(0, READ, 0), ask(1, READ, 0), ask(2, READ, 0), ask(3, READ, 128), ask(200, READ, 0)];
     let outcome = run(&bare(&["l2.cache.mshr_entries=1"]), &asks);
     let back = ARRIVE + 1 + DRAM;
     assert_eq!([0, 1, 2].map(|n| outcome.cycle(n)), [back, back + 1, back + 2]);
-    assert_eq!(outcome.cycle(3), back + 2 + 1 + DRAM, "it has the entry after the third answer");
+    assert_eq!(outcome.cycle(3), back + 2 + 1 + DRAM, "the entry is free after the third reply");
 }
 
 #[test]
-fn a_fill_answers_after_its_latency_and_has_its_mshr_entry_until_then() {
+fn a_fill_holds_its_mshr_entry_for_its_latency() {
     let asks = [ask(0, READ, 0), ask(1, READ, 0), ask(2, READ, 128), ask(200, READ, 0)];
     let keys = ["l2.fill_latency=5", "l2.cache.mshr_entries=1"];
     let back = ARRIVE + 1 + DRAM + 5;
@@ -94,11 +93,11 @@ fn a_fill_answers_after_its_latency_and_has_its_mshr_entry_until_then() {
         back + 1 + 1 + DRAM + 5,
         "it has the entry after the second answer"
     );
-    assert_eq!(outcome.cycle(3), 200 + ARRIVE + 3, "a hit has its own");
+    assert_eq!(outcome.cycle(3), 200 + ARRIVE + 3, "a hit has its own latency");
 }
 
 #[test]
-fn a_line_that_is_filled_is_found_before_what_waited_for_it_is_answered() {
+fn a_filled_line_hits_before_its_requests_are_answered() {
     let filled = ARRIVE + 1 + DRAM;
     let asks = [ask(0, READ, 0), ask(filled - ARRIVE, READ, 0)];
     let outcome = run(&bare(&["l2.fill_latency=20"]), &asks);
@@ -106,18 +105,18 @@ fn a_line_that_is_filled_is_found_before_what_waited_for_it_is_answered() {
 }
 
 #[test]
-fn a_reply_is_in_its_queue_for_a_time_and_holds_no_mshr_entry_there() {
+fn the_reply_latency_holds_no_mshr_entry() {
     let asks = [ask(0, READ, 0), ask(2, READ, 128), ask(200, READ, 0)];
     let keys = ["l2.reply_latency=5", "l2.cache.mshr_entries=1"];
     let back = ARRIVE + 1 + DRAM;
     let outcome = run(&bare(&keys), &asks);
     assert_eq!(outcome.cycle(0), back + 5);
-    assert_eq!(outcome.cycle(1), back + 1 + DRAM + 5, "it has the entry after the first answer");
-    assert_eq!(outcome.cycle(2), 200 + ARRIVE + 3 + 5, "a hit has it beside its own");
+    assert_eq!(outcome.cycle(1), back + 1 + DRAM + 5, "the entry is free after the first reply");
+    assert_eq!(outcome.cycle(2), 200 + ARRIVE + 3 + 5, "a hit has both latencies");
 }
 
 #[test]
-fn a_hit_without_a_latency_goes_before_the_answers_of_the_fill_of_its_cycle() {
+fn a_hit_without_latency_precedes_the_replies_of_the_same_cycles_fill() {
     let filled = ARRIVE + 1 + DRAM;
     let asks = [ask(0, READ, 0), ask(1, READ, 0), ask(filled - ARRIVE, READ, 0)];
     let keys = ["l2.latency=0", "l2.reply_latency=1"];
@@ -131,13 +130,13 @@ fn a_hit_without_a_latency_goes_before_the_answers_of_the_fill_of_its_cycle() {
 }
 
 #[test]
-fn without_a_cache_there_is_no_fill() {
+fn without_a_cache_there_is_no_fill_latency() {
     let outcome = run(&bare(&["l2.enabled=false", "l2.fill_latency=5"]), &[ask(0, READ, 0)]);
     assert_eq!(outcome.cycle(0), ARRIVE + 1 + DRAM);
 }
 
 #[test]
-fn data_of_hits_and_fills_pass_their_ports_in_as_many_cycles_as_they_take() {
+fn hits_and_fills_occupy_their_ports_for_their_data() {
     let machine = |port: u32| bare(&[&format!("l2.port_bytes={port}")]);
     let mut asks: Vec<Ask> = (0..4).map(|n| ask(0, READ, n * 128)).collect();
     asks.extend((0..4).map(|n| ask(200, READ, n * 128)));
@@ -157,7 +156,7 @@ fn data_of_hits_and_fills_pass_their_ports_in_as_many_cycles_as_they_take() {
 }
 
 #[test]
-fn a_dirty_line_that_leaves_passes_the_data_port_too() {
+fn an_evicted_dirty_line_occupies_the_data_port() {
     let machine = bare(&["l2.port_bytes=32", "l2.cache.size_bytes=128", "l2.cache.ways=1"]);
     let asks = [ask(0, WRITE, 0), ask(100, READ, 128), ask(100, WRITE, 128)];
     let outcome = run(&machine, &asks);
@@ -170,7 +169,7 @@ fn a_dirty_line_that_leaves_passes_the_data_port_too() {
 }
 
 #[test]
-fn a_dirty_line_that_a_fill_displaces_leaves_the_tags_free() {
+fn a_dirty_line_evicted_by_a_fill_leaves_the_tags_free() {
     let machine = bare(&[
         "l2.port_bytes=32",
         "l2.cache.size_bytes=128",

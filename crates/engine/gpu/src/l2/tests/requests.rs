@@ -1,4 +1,4 @@
-//! The way of a request through a slice: latencies, merges, shortages, sets.
+//! Requests in a slice: latencies, merges, shortages and sets.
 
 use super::*;
 use warpmem_sim::SliceId;
@@ -14,13 +14,13 @@ fn a_miss_goes_to_dram_and_a_hit_takes_its_latency() {
 }
 
 #[test]
-fn the_way_in_takes_its_core_cycles_and_a_miss_leaves_in_the_next_cycle_of_the_slice() {
-    // The way to DRAM is the controller's.
+fn the_input_latency_is_in_core_cycles_and_a_miss_leaves_one_l2_cycle_later() {
+    // The latency to DRAM belongs to the controller.
     let delays = ["l2.input_latency=20", "l2.to_dram_latency=10"];
     let outcome = run(&bare(&delays), &[ask(0, READ, 0), ask(200, READ, 0)]);
     assert_eq!(outcome.down[0].0, ARRIVE + 20 + 1);
     assert_eq!(outcome.cycle(1), 200 + ARRIVE + 20 + 3);
-    // Half the clock: latencies of the slice's own double, those in core cycles stay.
+    // At half the clock, latencies in L2 cycles double and those in core cycles stay.
     let slow = [&delays[..], &["clocks.l2_mhz=500"]].concat();
     let outcome = run(&bare(&slow), &[ask(0, READ, 0), ask(200, READ, 0)]);
     assert_eq!(outcome.down[0].0, 2 + 20 + 2);
@@ -28,7 +28,7 @@ fn the_way_in_takes_its_core_cycles_and_a_miss_leaves_in_the_next_cycle_of_the_s
 }
 
 #[test]
-fn one_request_a_cycle_has_its_turn_at_the_tags() {
+fn the_tags_serve_one_request_a_cycle() {
     let first: Vec<Ask> = (0..4).map(|n| ask(0, READ, n * 128)).collect();
     let outcome = run(&bare(&[]), &first);
     let cycles: Vec<u64> = outcome.down.iter().map(|d| d.0).collect();
@@ -49,7 +49,7 @@ fn merged_reads_are_answered_in_order_one_a_cycle() {
 }
 
 #[test]
-fn answers_of_a_fill_and_a_hit_alternate() {
+fn replies_of_a_fill_and_a_hit_alternate() {
     let back = ARRIVE + 1 + DRAM;
     let hits_then = back - ARRIVE - 3 + 1;
     let warm = ask(0, READ, 128);
@@ -66,27 +66,27 @@ fn answers_of_a_fill_and_a_hit_alternate() {
 }
 
 #[test]
-fn a_blocked_reply_network_holds_answers_and_lets_them_go() {
+fn a_blocked_reply_network_delays_replies() {
     let machine = bare(&["l2.reply_queue=2"]);
     let asks: Vec<Ask> = (0..6).map(|n| ask(n, READ, n * 128)).collect();
     let outcome = run_closed(&machine, &asks, 0, 400);
     assert_eq!(outcome.order, [0, 1, 2, 3, 4, 5]);
-    assert_eq!((outcome.cycle(0), outcome.cycle(1)), (400, 400), "two waited in the port");
+    assert_eq!((outcome.cycle(0), outcome.cycle(1)), (400, 400), "two replies waited in the port");
     assert!(outcome.cycle(5) <= 400 + 6);
 }
 
 #[test]
-fn hits_that_cannot_leave_hold_up_the_tags() {
+fn hits_that_cannot_leave_block_the_tags() {
     let machine = bare(&["l2.reply_queue=2"]);
     let asks: Vec<Ask> = (0..20).map(|n| ask(n, WRITE, 0)).collect();
     let outcome = run_closed(&machine, &asks, 0, 400);
     let before = outcome.served.iter().filter(|&&cycle| cycle < 400).count();
-    assert_eq!(before, 2 + 2, "two in the port, and two on the way when it was full");
+    assert_eq!(before, 2 + 2, "two in the port, and two in the pipeline when it was full");
     assert_eq!(outcome.order.len(), 20);
 }
 
 #[test]
-fn the_way_in_takes_a_request_each_cycle() {
+fn the_input_accepts_a_request_each_cycle() {
     let machine = bare(&["l2.input_latency=20", "l2.queue=1"]);
     let asks: Vec<Ask> = (0..50).map(|n| ask(n, WRITE, 0)).collect();
     let outcome = run(&machine, &asks);
@@ -95,7 +95,7 @@ fn the_way_in_takes_a_request_each_cycle() {
 }
 
 #[test]
-fn a_sector_is_fetched_on_its_own() {
+fn sectors_are_fetched_separately() {
     let outcome = run(&sectored(&[]), &[ask(0, READ, 0), ask(100, READ, 32), ask(200, READ, 0)]);
     assert_eq!(outcome.traffic(), [(READ, 0), (READ, 32)]);
     let cache = &outcome.result.cache;
@@ -103,7 +103,7 @@ fn a_sector_is_fetched_on_its_own() {
 }
 
 #[test]
-fn a_fill_does_not_wait_for_a_line_whose_own_fill_is_behind_it() {
+fn a_fill_does_not_wait_for_a_line_with_a_later_fill() {
     let machine = bare(&[
         "l2.cache.size_bytes=128",
         "l2.cache.ways=1",
@@ -119,7 +119,7 @@ fn shortages_are_counted_in_cycles_by_reason() {
     let reads = |addresses: &[u64]| -> Vec<Ask> {
         addresses.iter().map(|&address| ask(0, READ, address)).collect()
     };
-    // The first miss is back in cycle ARRIVE + 1 + DRAM; the third request was first served in
+    // The first miss returns in cycle ARRIVE + 1 + DRAM; the third request was first looked up in
     // ARRIVE + 2.
     let wait = DRAM - 1;
     let entries = run(&bare(&["l2.cache.mshr_entries=2"]), &reads(&[0, 128, 256]));
@@ -129,8 +129,8 @@ fn shortages_are_counted_in_cycles_by_reason() {
     let lines = ["l2.cache.size_bytes=256", "l2.cache.ways=2"];
     let lines = run(&bare(&lines), &reads(&[0, 128, 256]));
     assert_eq!(lines.fails(ReservationFail::LineAlloc), wait);
-    // Two in the queue to DRAM; its reader takes both in cycle 300, in which the slice is stepped
-    // after it.
+    // The queue to DRAM holds two; its reader takes both in cycle 300, in which the slice is
+    // stepped after it.
     let closed = run_closed(&bare(&["l2.to_dram_queue=2"]), &reads(&[0, 128, 256]), 300, 0);
     assert_eq!(closed.result.dram_queue_full_cycles, 300 - (ARRIVE + 2));
     assert_eq!(closed.result.cache.reservation_fails, [0; ReservationFail::COUNT]);
@@ -144,13 +144,13 @@ fn shortages_are_counted_in_cycles_by_reason() {
 }
 
 #[test]
-fn a_merged_read_is_a_use_of_its_line() {
+fn a_merge_renews_its_line() {
     let machine = bare(&["l2.cache.size_bytes=256", "l2.cache.ways=2"]);
     let [a, b, c] = [0, 128, 256];
     let asks = [ask(0, READ, a), ask(1, READ, b), ask(2, READ, a)];
     let later = [ask(200, READ, c), ask(400, READ, a)];
     let outcome = run(&machine, &[&asks[..], &later].concat());
-    assert_eq!(outcome.result.cache.read_hits, 1, "b gave way to c");
+    assert_eq!(outcome.result.cache.read_hits, 1, "c replaced b");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_full_queue_pushes_back_on_the_network() {
 }
 
 #[test]
-fn a_full_cache_of_consecutive_lines_stays_whatever_selects_the_slice() {
+fn consecutive_lines_use_every_set_of_a_slice() {
     for overrides in [
         ["l2.slices_per_channel=1", "dram.channels=1"],
         ["l2.slices_per_channel=2", "dram.channels=2"],

@@ -1,4 +1,4 @@
-//! Warps distinguished by their hits: which bypass the L2, and at which age their lines enter.
+//! Warp types: bypass of the L2, and insertion position of lines.
 
 use super::*;
 use warpmem_sim::{Eviction, WarpTypes};
@@ -20,7 +20,7 @@ fn read(warp: u32, cycle: u64, address: u64) -> Ask {
     Ask { warp, ..ask(cycle, READ, address) }
 }
 
-/// Lines of warp 1 that it reads once, from `cycle` on, which make it a warp of misses only.
+/// Reads by which warp 1 becomes an all-miss warp, from `cycle` on.
 fn four_misses(cycle: u64) -> impl Iterator<Item = Ask> {
     (0..4).map(move |n| read(1, cycle + n * 100, (100 + n) * 128))
 }
@@ -30,12 +30,12 @@ fn run_types(types: WarpTypes, asks: &[Ask]) -> Outcome {
 }
 
 #[test]
-fn reads_of_a_warp_that_only_misses_take_no_line() {
+fn reads_of_an_all_miss_warp_allocate_no_line() {
     let asks: Vec<Ask> =
         four_misses(0).chain([read(1, 500, 0), read(1, 600, 0), read(2, 700, 100 * 128)]).collect();
     let outcome = run_types(TYPES, &asks);
     let reads = outcome.traffic();
-    assert_eq!(reads[4..], [(READ, 0), (READ, 0)], "the line of the first is not kept");
+    assert_eq!(reads[4..], [(READ, 0), (READ, 0)], "the line of the first read is not kept");
     assert_eq!(outcome.result.cache.evictions, 0);
     assert_eq!(
         outcome.result.cache.read_hits, 1,
@@ -46,7 +46,7 @@ fn reads_of_a_warp_that_only_misses_take_no_line() {
 }
 
 #[test]
-fn an_access_that_asks_for_a_place_of_its_line_has_it_whatever_its_warp_is() {
+fn an_eviction_priority_overrides_the_warp_type() {
     let asked = Insertion::Asked(Eviction::Normal);
     let asks: Vec<Ask> = four_misses(0)
         .chain([Ask { insertion: asked, ..read(1, 500, 0) }, read(1, 600, 0)])
@@ -57,8 +57,8 @@ fn an_access_that_asks_for_a_place_of_its_line_has_it_whatever_its_warp_is() {
 }
 
 #[test]
-fn lines_that_are_there_are_used_by_warps_that_pass_by() {
-    // A store's data are in the cache only.
+fn bypassing_warps_hit_present_lines() {
+    // The data of a store are only in the cache.
     let asks: Vec<Ask> = four_misses(0).chain([ask(450, WRITE, 0), read(1, 500, 0)]).collect();
     let outcome = run_types(TYPES, &asks);
     assert_eq!(outcome.cycle(5), 500 + ARRIVE + 3, "a hit");
@@ -66,7 +66,7 @@ fn lines_that_are_there_are_used_by_warps_that_pass_by() {
 }
 
 #[test]
-fn a_line_that_is_there_in_part_takes_the_rest() {
+fn a_bypassing_read_fills_a_sector_of_a_present_line() {
     let machine = sectored(&[]);
     let asks: Vec<Ask> =
         four_misses(0).chain([read(2, 450, 0), read(1, 500, 32), read(2, 600, 32)]).collect();
@@ -76,7 +76,7 @@ fn a_line_that_is_there_in_part_takes_the_rest() {
 }
 
 #[test]
-fn reads_that_pass_by_still_wait_for_each_other() {
+fn bypassing_reads_merge() {
     let asks: Vec<Ask> = four_misses(0).chain([read(1, 500, 0), read(2, 505, 0)]).collect();
     let outcome = run_types(TYPES, &asks);
     assert_eq!(outcome.traffic().len(), 5);
@@ -84,7 +84,7 @@ fn reads_that_pass_by_still_wait_for_each_other() {
 }
 
 #[test]
-fn an_atomic_that_joins_a_read_that_passes_by_gets_its_line() {
+fn an_atomic_merged_into_a_bypassing_read_gets_a_line() {
     let atomic = Ask { warp: 2, ..ask(505, ATOMIC, 0) };
     let asks: Vec<Ask> = four_misses(0).chain([read(1, 500, 0), atomic, read(2, 600, 0)]).collect();
     let outcome = run_types(TYPES, &asks);
@@ -93,10 +93,10 @@ fn an_atomic_that_joins_a_read_that_passes_by_gets_its_line() {
 }
 
 #[test]
-fn what_an_atomic_leaves_of_a_read_that_passes_by_goes_to_dram_while_all_lines_wait() {
+fn the_result_of_an_atomic_without_a_line_goes_to_dram() {
     let machine = bare(&["l2.cache.size_bytes=128", "l2.cache.ways=1"]);
     let atomic = Ask { warp: 2, ..ask(505, ATOMIC, 0) };
-    // The only line waits for a fill behind the one that the atomic joins.
+    // The only line waits for a later fill than the one that the atomic joins.
     let asks: Vec<Ask> =
         four_misses(0).chain([read(1, 500, 0), read(2, 501, 128), atomic]).collect();
     let outcome = run_for(&machine, &needs(TYPES), &asks, 0..0, 0);
@@ -104,7 +104,7 @@ fn what_an_atomic_leaves_of_a_read_that_passes_by_goes_to_dram_while_all_lines_w
     assert_eq!(outcome.answered.iter().flatten().count(), asks.len());
 }
 
-/// Warp 1 is known to miss; then it brings line 0, and others one more.
+/// Warp 1 becomes an all-miss warp and reads line 0; other warps read one more line.
 fn insertion(types: WarpTypes, overrides: &[&str]) -> Outcome {
     let machine = bare(&[&["l2.cache.size_bytes=512"], overrides].concat());
     let asks: Vec<Ask> = four_misses(0)
@@ -114,23 +114,23 @@ fn insertion(types: WarpTypes, overrides: &[&str]) -> Outcome {
 }
 
 #[test]
-fn lines_of_warps_that_miss_are_the_next_to_leave() {
+fn lines_of_miss_prone_warps_are_evicted_next() {
     for allocate in ["l2.cache.read_allocate=on-miss", "l2.cache.read_allocate=on-fill"] {
         let types = WarpTypes { bypass: false, ..TYPES };
         let outcome = insertion(types, &[allocate]);
-        // Line 128 takes the place of line 0, and line 0 that of an older one; 103 has stayed.
+        // Line 128 replaces line 0, and line 0 an older one; 103 stays.
         assert_eq!(outcome.traffic()[4..], [(READ, 0), (READ, 128), (READ, 0)], "{allocate}");
         assert_eq!(outcome.counter("l2_oldest_insertions"), 1);
         assert_eq!(outcome.counter("l2_bypasses"), 0);
     }
-    // A warp that is not known to miss: its line stays, others leave.
+    // A warp of unknown type: its line stays and others are evicted.
     let unknown = WarpTypes { warm_up: 100, ..TYPES };
     let outcome = insertion(unknown, &[]);
     assert_eq!(outcome.traffic()[4..], [(READ, 0), (READ, 128)]);
 }
 
 #[test]
-fn requests_of_warps_that_hit_are_marked() {
+fn requests_of_hit_prone_warps_are_marked() {
     let hits = (0..4).map(|n| read(3, 100 + n, 0));
     let asks: Vec<Ask> = std::iter::once(read(2, 0, 0))
         .chain(hits)
@@ -142,7 +142,7 @@ fn requests_of_warps_that_hit_are_marked() {
 }
 
 #[test]
-fn a_merge_is_no_hit() {
+fn a_merge_counts_as_a_miss() {
     let asks: Vec<Ask> = (0..4).map(|n| read(1, n, 0)).chain([read(1, 200, 128)]).collect();
     let outcome = run_types(TYPES, &asks);
     assert_eq!(outcome.counter("all_miss_samples"), 1);
@@ -150,7 +150,7 @@ fn a_merge_is_no_hit() {
 }
 
 #[test]
-fn a_type_grows_old() {
+fn a_type_expires() {
     let types = WarpTypes { resample: 150, ..TYPES };
     // The type is known from cycle 301 on, for 150 cycles.
     let asks: Vec<Ask> = four_misses(0).chain([read(1, 440, 0), read(1, 460, 128)]).collect();

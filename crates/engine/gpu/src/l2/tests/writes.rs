@@ -19,7 +19,7 @@ fn a_store_is_answered_after_the_hit_latency() {
 }
 
 #[test]
-fn a_store_beside_what_is_there_misses_its_sector() {
+fn a_store_to_an_absent_sector_is_a_sector_miss() {
     let machine = sectored(&[]);
     let asks = [ask(0, READ, 0), ask(1, WRITE, 0), ask(2, WRITE, 32), ask(300, WRITE, 32)];
     let cache = run(&machine, &asks).result.cache;
@@ -27,23 +27,23 @@ fn a_store_beside_what_is_there_misses_its_sector() {
 }
 
 #[test]
-fn lazy_fetch_reads_a_sector_written_in_part_when_it_is_read() {
+fn lazy_fetch_fetches_a_partly_written_sector_when_it_is_read() {
     let machine = sectored(&[]);
     let covered = |cycle| Ask { bytes: 0x3, ..ask(cycle, READ, 0) };
     let asks = [partial_write(0, 0, 8), covered(100), ask(200, WRITE, 32), ask(300, READ, 32)];
     let outcome = run(&machine, &asks);
     assert_eq!(outcome.traffic(), [(READ, 0)]);
     let back = 100 + ARRIVE + 1 + DRAM;
-    assert_eq!(outcome.cycle(1), back, "a read asks for its whole sector");
-    assert_eq!(outcome.cycle(3), 300 + ARRIVE + 3, "which a store of all of it leaves");
+    assert_eq!(outcome.cycle(1), back, "a read needs its whole sector");
+    assert_eq!(outcome.cycle(3), 300 + ARRIVE + 3, "a full store makes the sector valid");
     assert_eq!(outcome.result.cache.write_fetches, 0);
 }
 
 #[test]
-fn fetch_on_write_reads_the_rest_at_once() {
+fn fetch_on_write_fetches_the_rest_of_a_sector() {
     let machine = bare(&["l2.cache.write_allocate=fetch-on-write"]);
     let outcome = run(&machine, &[partial_write(0, 0, 8), read_of_last_part(10, 0)]);
-    assert_eq!(outcome.traffic(), [(FETCH, 0)], "and the read joins it");
+    assert_eq!(outcome.traffic(), [(FETCH, 0)], "the read merges into the fetch");
     assert_eq!(outcome.cycle(0), ARRIVE + 3, "the store does not wait for it");
     assert_eq!(outcome.result.cache.write_fetches, 1);
     let again = run(&machine, &[partial_write(0, 0, 8), partial_write(1, 0, 9)]);
@@ -58,17 +58,17 @@ fn sends_and_fetches(overrides: &[&str]) -> Machine {
 }
 
 #[test]
-fn send_and_fetch_sends_a_store_that_misses_and_reads_its_line() {
+fn send_and_fetch_sends_a_missing_store_on_and_fetches_its_line() {
     let outcome = run(&sends_and_fetches(&[]), &[ask(0, WRITE, 0), ask(10, READ, 0)]);
-    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (FETCH, 0)], "whatever it covers");
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (FETCH, 0)], "for any bytes covered");
     assert_eq!(outcome.cycle(0), ARRIVE + 3, "the store does not wait for it");
-    assert_eq!(outcome.cycle(1), ARRIVE + 1 + DRAM, "the read joins it");
+    assert_eq!(outcome.cycle(1), ARRIVE + 1 + DRAM, "the read merges into the fetch");
     let cache = &outcome.result.cache;
     assert_eq!((cache.write_misses, cache.write_fetches, cache.read_pending_hits), (1, 1, 1));
 }
 
 #[test]
-fn send_and_fetch_sends_a_store_to_a_line_on_its_way_and_merges() {
+fn send_and_fetch_sends_a_store_to_a_pending_line_on_and_merges() {
     let asks = [ask(0, READ, 0), Ask { sm: 1, ..ask(10, WRITE, 0) }, ask(200, WRITE, 0)];
     let outcome = run(&sends_and_fetches(&[]), &asks);
     assert_eq!(
@@ -77,13 +77,13 @@ fn send_and_fetch_sends_a_store_to_a_line_on_its_way_and_merges() {
         "one read, and the last store stays"
     );
     assert_eq!(outcome.result.mshr_merge_length.sum(), 2);
-    assert_eq!(outcome.result.mshr_cycles[2], DRAM - 9, "of another SM");
+    assert_eq!(outcome.result.mshr_cycles[2], DRAM - 9, "a merge of another SM");
     let cache = &outcome.result.cache;
     assert_eq!((cache.write_hits, cache.write_fetches), (2, 0));
 }
 
 #[test]
-fn send_and_fetch_needs_a_free_mshr_or_one_that_takes_another() {
+fn send_and_fetch_needs_an_mshr_entry_with_room() {
     let fails =
         |key: &str, asks: &[Ask], reason| run(&sends_and_fetches(&[key]), asks).fails(reason);
     let two = [ask(0, READ, 0), ask(0, WRITE, 128)];
@@ -93,17 +93,17 @@ fn send_and_fetch_needs_a_free_mshr_or_one_that_takes_another() {
 }
 
 #[test]
-fn what_send_and_fetch_sent_on_is_not_dirty() {
+fn stores_sent_on_by_send_and_fetch_leave_clean_lines() {
     let machine = sends_and_fetches(&["l2.cache.size_bytes=128", "l2.cache.ways=1"]);
     let asks = [ask(0, WRITE, 0), ask(200, READ, 128), ask(400, WRITE, 128), ask(600, READ, 0)];
     let expected = [(WRITEBACK, 0), (FETCH, 0), (READ, 128), (WRITEBACK, 128), (READ, 0)];
     let outcome = run(&machine, &asks);
-    assert_eq!(outcome.traffic(), expected, "a store that hits stays until its line leaves");
+    assert_eq!(outcome.traffic(), expected, "a store that hits is written back with its line");
     assert_eq!(outcome.result.cache.writebacks, 1);
 }
 
 #[test]
-fn what_a_store_left_is_dirty_even_if_lines_are_allocated_on_fill() {
+fn stores_dirty_lines_under_on_fill_allocation() {
     let machine = bare(&[
         "l2.cache.size_bytes=128",
         "l2.cache.ways=1",
@@ -115,7 +115,7 @@ fn what_a_store_left_is_dirty_even_if_lines_are_allocated_on_fill() {
 }
 
 #[test]
-fn a_store_that_allocates_nothing_goes_to_dram() {
+fn a_store_without_allocation_goes_to_dram() {
     let machine = bare(&["l2.cache.write_allocate=none"]);
     let outcome = run(&machine, &[ask(0, WRITE, 0), ask(100, READ, 0)]);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 0)]);
@@ -131,7 +131,7 @@ fn write_through_updates_the_line_and_sends_the_store_on() {
 }
 
 #[test]
-fn a_dirty_line_leaves_once_with_exactly_its_dirty_sectors() {
+fn a_dirty_line_is_written_back_once_with_its_dirty_sectors() {
     let machine = sectored(&["l2.cache.replacement=fifo"]);
     let mut asks = vec![ask(0, READ, same_set(0)), ask(100, WRITE, same_set(0) + 32)];
     asks.push(ask(101, WRITE, same_set(0) + 96));
@@ -151,19 +151,19 @@ fn a_write_back_from_l1_puts_each_of_its_sectors_in() {
     let reads = [0, 32, 64].map(|offset| ask(100 + offset, READ, offset));
     let outcome = run(&machine, &[&[from_l1], &reads[..]].concat());
     assert_eq!(outcome.traffic(), [(READ, 32)], "the others hit");
-    assert_eq!(outcome.answered[0], None, "nobody waits for it");
+    assert_eq!(outcome.answered[0], None, "it has no reply");
 }
 
 #[test]
-fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
+fn a_miss_reserves_an_entry_for_its_dirty_victim() {
     let machine = bare(&[
         "l2.cache.size_bytes=256",
         "l2.cache.ways=1",
         "l2.cache.miss_queue=1",
         "l2.to_dram_queue=1",
     ]);
-    // The first miss takes both places while the channel is closed; the second waits for both to be
-    // free.
+    // The first miss takes both entries while the channel is closed; the second waits until both
+    // are free.
     let asks = [ask(0, WRITE, 0), ask(1, READ, 256), ask(2, READ, 128)];
     let outcome = run_closed(&machine, &asks, 300, 0);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 256), (READ, 128)]);
@@ -171,20 +171,20 @@ fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
 }
 
 #[test]
-fn a_full_queue_to_dram_holds_up_hits_too() {
+fn a_full_queue_to_dram_blocks_hits() {
     let machine = bare(&["l2.to_dram_queue=1"]);
     let asks = [ask(0, READ, 0), ask(100, READ, 128), ask(101, READ, 0)];
-    // The line is there when the channel shuts; the miss that then fills the queue is taken in
+    // The line is present when the channel closes; the miss that then fills the queue is taken in
     // cycle 200.
     let outcome = run_for(&machine, &Needs::default(), &asks, 90..200, 0);
     assert_eq!(outcome.cycle(2), 200 + 3);
     assert_eq!(outcome.result.dram_queue_full_cycles, 200 - (101 + ARRIVE));
     let two = run_for(&bare(&["l2.to_dram_queue=2"]), &Needs::default(), &asks, 90..200, 0);
-    assert_eq!(two.cycle(2), 101 + ARRIVE + 3, "a place is left");
+    assert_eq!(two.cycle(2), 101 + ARRIVE + 3, "an entry is left");
 }
 
 #[test]
-fn a_fill_that_finds_a_dirty_line_in_its_way_waits_for_the_way_down() {
+fn a_fill_with_a_dirty_victim_waits_for_the_queue_to_dram() {
     let machine = bare(&[
         "l2.cache.size_bytes=128",
         "l2.cache.ways=1",
@@ -198,12 +198,12 @@ fn a_fill_that_finds_a_dirty_line_in_its_way_waits_for_the_way_down() {
 }
 
 #[test]
-fn atomics_to_one_address_take_their_turns_at_the_tags() {
+fn atomics_to_one_address_are_serialised_at_the_tags() {
     let lanes =
         |cycle, max_lanes_per_address| Ask { max_lanes_per_address, ..ask(cycle, ATOMIC, 0) };
     let asks = [ask(0, READ, 0), lanes(100, 8), ask(100, READ, 0)];
     let outcome = run(&bare(&["l2.atomic_cycles=3"]), &asks);
-    assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the old value comes at once");
+    assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the old value is returned at once");
     assert_eq!(outcome.cycle(2), 100 + ARRIVE + 3 * 8 + 3, "the next waits for all of them");
     let optimistic = run(&bare(&["l2.atomic_cycles=0"]), &asks);
     assert_eq!(optimistic.cycle(2), 100 + ARRIVE + 1 + 3, "as one request");
@@ -211,9 +211,9 @@ fn atomics_to_one_address_take_their_turns_at_the_tags() {
 }
 
 #[test]
-fn atomics_are_told_apart_by_what_they_found() {
-    // A miss of an atomic, one that joins it, a read that joins them, a hit of an atomic and one of
-    // a read.
+fn atomics_are_counted_by_outcome() {
+    // A miss of an atomic, an atomic and a read that merge into it, a hit of an atomic and one of a
+    // read.
     let cycles = [(0, ATOMIC), (5, ATOMIC), (6, READ), (400, ATOMIC), (500, READ)];
     let asks: Vec<Ask> = cycles.iter().map(|&(cycle, kind)| ask(cycle, kind, 0)).collect();
     let cache = run(&bare(&[]), &asks).result.cache;
@@ -233,7 +233,7 @@ fn an_atomic_leaves_its_sector_dirty_on_a_hit_and_on_a_miss() {
 }
 
 #[test]
-fn an_atomic_that_misses_brings_its_sector() {
+fn an_atomic_miss_fills_its_sector() {
     let outcome = run(&bare(&[]), &[ask(0, ATOMIC, 0), ask(100, READ, 0)]);
     assert_eq!(
         outcome.traffic(),
@@ -245,7 +245,7 @@ fn an_atomic_that_misses_brings_its_sector() {
 }
 
 #[test]
-fn reads_that_only_passed_leave_clean_lines() {
+fn merged_reads_leave_clean_lines() {
     let machine = bare(&["l2.cache.size_bytes=128", "l2.cache.ways=1"]);
     let outcome = run(&machine, &[ask(0, READ, 0), ask(200, READ, 128), ask(400, READ, 0)]);
     assert_eq!(outcome.traffic(), [(READ, 0), (READ, 128), (READ, 0)]);
