@@ -51,7 +51,7 @@ use requests::RequestGenerator;
 use std::collections::VecDeque;
 use tags::TagStage;
 use warpmem_machine::Machine;
-use warpmem_sim::{AddressMap, CoreClock, CoreCycle, PortId, Signal, SmId, Ticks, PeerSlices};
+use warpmem_sim::{AddressMap, CoreClock, CoreCycle, PeerSlices, PortId, Signal, SmId, Ticks};
 use warpmem_trace::{CacheOp, Kind, MAX_REGISTER_WIDTH, Space};
 
 /// Warps of an SM that determine whether its requests are critical, by slot.

@@ -123,7 +123,7 @@ impl MemoryPipeline {
         place: Location,
     ) -> Request {
         let Config { sm, peers, .. } = self.config;
-        let slice = peers.map_or(place.slice, |peers| peers.entrance(sm, place.slice));
+        let slice = peers.map_or(place.slice, |peers| peers.entry_slice(sm, place.slice));
         Request { sm, ..Request::of_slice(address, kind, Location { slice, ..place }) }
     }
 }
