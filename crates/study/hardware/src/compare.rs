@@ -1,41 +1,41 @@
-//! What was measured beside what a machine of ours comes to.
+//! Compares measured figures with those of a simulated machine.
 
 use serde::Serialize;
 
 use crate::results::Measured;
 use crate::work::{Figure, Unit};
 
-/// A figure of both sides.
+/// A figure of the device beside the simulated one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     pub measurement: String,
     pub figure: String,
     pub unit: Unit,
-    /// The device's median.
+    /// Median of the device's samples.
     pub device: Option<f64>,
-    /// The device's least and greatest sample.
+    /// Smallest and largest sample of the device.
     pub device_least: Option<f64>,
     pub device_most: Option<f64>,
     pub warpmem: Option<f64>,
-    /// (ours − the device's) / the device's.
+    /// Relative error: (simulated − device) / device.
     pub error: Option<f64>,
 }
 
-/// The errors of all rows of a unit, or of all.
+/// Mean and worst error of the rows of one unit, or of all rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// None: of all rows.
+    /// Unit of the rows; `None` for all rows.
     pub unit: Option<Unit>,
     pub figures: usize,
     pub mean_absolute_error: f64,
-    /// The geometric mean of ours over the device's.
+    /// Geometric mean of simulated / device.
     pub ratio: Option<f64>,
-    /// The row with the greatest error, and that error.
+    /// Row with the largest error, and that error.
     pub worst: String,
     pub worst_error: f64,
 }
 
-/// The figures of a measurement side by side: the device's, then those that only we have.
+/// Pairs the figures of a measurement: the device's first, then figures that only the simulation has.
 pub fn rows(measured: &Measured, ours: &[Figure]) -> Vec<Row> {
     let measurement = || measured.name.clone();
     let mut rows = Vec::new();
@@ -69,13 +69,13 @@ pub fn rows(measured: &Measured, ours: &[Figure]) -> Vec<Row> {
     rows
 }
 
-/// The relative error, where there is one: not of a device's 0, nor of what is no number.
+/// Returns the relative error; `None` if the device's figure is 0 or either is not finite.
 fn error(ours: f64, device: f64) -> Option<f64> {
     let error = (ours - device) / device;
     error.is_finite().then_some(error)
 }
 
-/// The errors by unit, then of all rows.
+/// Summarizes the errors by unit, then over all rows.
 pub fn summary(rows: &[Row]) -> Vec<Summary> {
     let units = [Unit::Cycles, Unit::GigabytesPerSecond, Unit::BytesPerCycle];
     let of_unit = |unit: Unit| {
@@ -107,7 +107,7 @@ fn summary_of(unit: Option<Unit>, rows: &[&Row]) -> Option<Summary> {
 }
 
 impl Row {
-    /// The measurement, and its figure if that has another name.
+    /// Returns the name of the measurement, with the figure's own name where it differs.
     pub fn label(&self) -> String {
         match self.measurement == self.figure {
             true => self.measurement.clone(),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_relative_to_the_device_and_missing_figures_stay() {
+    fn missing_figures_have_no_error() {
         let measured = measured(&[("near", 200.0), ("zero", 0.0), ("only", 7.0)]);
         let rows = rows(&measured, &ours(&[("near", 210.0), ("zero", 1.0), ("far", 400.0)]));
         let errors: Vec<Option<f64>> = rows.iter().map(|row| row.error).collect();

@@ -1,30 +1,32 @@
-//! What is known of a device.
+//! Description of a device as its driver reports it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::driver::{Attribute, DriverError, Gpu};
 
-/// A device, as its driver describes it.
+/// Properties of a device that the driver reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// `NVIDIA A100-SXM4-40GB`
     pub name: String,
-    /// Major and minor.
+    /// Major and minor version.
     pub compute_capability: [u32; 2],
     pub sms: u32,
-    /// Most threads of an SM.
+    /// Maximum resident threads of an SM.
     pub threads_per_sm: u32,
-    /// The highest clock of the SMs; what it was while something was measured is beside that.
+    /// Maximum SM clock, kHz; the clock during a measurement is recorded with its samples.
     pub clock_khz: u32,
     pub memory_clock_khz: u32,
     pub bus_bits: u32,
     pub l2_bytes: u64,
     pub memory_bytes: u64,
-    /// The release of CUDA that the driver knows: 13000 of 13.0.
+    /// CUDA release of the driver: 13000 for 13.0.
     pub driver_version: i32,
 }
 
 impl DeviceInfo {
+    /// Reads the properties of the device.
+    ///
     /// # Errors
     /// When the driver refuses.
     pub fn read(gpu: &Gpu) -> Result<DeviceInfo, DriverError> {
@@ -43,7 +45,7 @@ impl DeviceInfo {
         })
     }
 
-    /// Bytes in a second that DRAM moves at most; data come with both edges of the clock.
+    /// Returns the peak DRAM bandwidth, bytes per second, at two transfers per clock.
     pub fn peak_bytes_per_second(&self) -> f64 {
         2.0 * f64::from(self.memory_clock_khz) * 1e3 * f64::from(self.bus_bits) / 8.0
     }

@@ -1,4 +1,4 @@
-//! Why nothing could be measured, or compared.
+//! Errors of measuring and comparing.
 
 use std::path::PathBuf;
 
@@ -30,11 +30,10 @@ pub enum HardwareError {
     Interrupted,
     #[error("failed to read {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("{} is no result of `warpmem hardware`: {what}", path.display())]
+    #[error("{} is not a result of `warpmem hardware`: {what}", path.display())]
     NoResults { path: PathBuf, what: String },
     #[error(
-        "{}: it is of format {found}, this version reads {known}: measure again, or use the version \
-         that wrote it", path.display()
+        "{} has format {found}, this version reads {known}: measure again, or use the version that wrote it", path.display()
     )]
     Format { path: PathBuf, found: u32, known: u32 },
     #[error("`{name}` has changed since it was measured, its launches or its PTX: measure again")]

@@ -1,10 +1,10 @@
-//! Which machine of ours a device is, and in what it is another.
+//! Maps a device to its preset, and lists the keys in which a machine differs from a device.
 
 use warpmem_capture::Device;
 
 use crate::device::DeviceInfo;
 
-/// Presets, by what the names of their devices contain. Of two that fit the first is taken.
+/// Presets by a part of the device's name; the first match wins.
 const PRESETS: &[(&str, &str)] = &[
     ("A100", "a100"),
     ("H100", "h100"),
@@ -18,8 +18,8 @@ const PRESETS: &[(&str, &str)] = &[
     ("RTX 3070", "rtx3070"),
 ];
 
-/// The preset of a device, by its name. A name with more to it ("RTX 4090 D", "RTX 3070 Ti") is that
-/// of another chip.
+/// Returns the preset of a device, by its name. A longer name ("RTX 4090 D", "RTX 3070 Ti") is a different
+/// chip.
 pub fn preset_of(device: &str) -> Option<&'static str> {
     let fits = |part: &str| {
         let Some(at) = device.find(part) else { return false };
@@ -31,29 +31,29 @@ pub fn preset_of(device: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(part, _)| fits(part)).map(|&(_, preset)| preset)
 }
 
-/// Whether what follows a chip's name makes it another's.
+/// Returns whether the text after a chip's name makes it a different chip.
 fn is_other_chip(after: &str) -> bool {
     let word = after.split_whitespace().next().unwrap_or_default();
     !after.starts_with(' ') || matches!(word, "Ti" | "D" | "SUPER" | "NVL" | "Laptop" | "Mobile")
 }
 
-/// In what a machine differs from a device.
+/// A property in which a machine differs from a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The keys of the machine that say it.
+    /// Machine keys that set the property.
     pub keys: &'static str,
     pub device: String,
     pub machine: String,
 }
 
-/// In what a machine, described as a device, is another than the device that was measured. The clock
-/// of the SMs is none: it changes from run to run.
+/// Lists the properties in which a machine, described as a device, differs from the measured one. The SM
+/// clock is not compared: it varies from run to run.
 pub fn differences(device: &DeviceInfo, machine: &Device) -> Vec<Difference> {
-    /// What a preset rounds, as sets of the L2 to a power of two.
+    /// Tolerance for values that presets round, such as L2 sets to a power of two.
     const ROUNDED: f64 = 0.05;
     let mut differences = Vec::new();
     let mut compare = |keys, one: f64, other: f64, tolerance: f64, unit: &str| {
-        // A driver that says 0 does not say it.
+        // A driver reports 0 for an unknown value.
         if one > 0.0 && (one - other).abs() > tolerance * one {
             let [device, machine] = [one, other].map(|value| format!("{value:.0}{unit}"));
             differences.push(Difference { keys, device, machine });
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_have_their_presets_and_others_none() {
+    fn devices_map_to_their_presets() {
         for (device, preset) in [
             ("NVIDIA A100-SXM4-40GB", "a100"),
             ("NVIDIA A100 80GB PCIe", "a100"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_named_by_its_keys() {
+    fn differences_name_the_keys_of_the_machine() {
         let device = DeviceInfo {
             name: "NVIDIA A100-SXM4-40GB".into(),
             compute_capability: [8, 0],

@@ -1,5 +1,4 @@
-//! What stands around a measurement: the clock of the SMs, empty caches, and the time of a launch
-//! that does nothing.
+//! Instruments of a measurement: the SM clock, empty caches, and the time of an empty launch.
 
 use std::path::PathBuf;
 
@@ -11,33 +10,35 @@ use crate::driver::{Allocation, DriverError, Event, Gpu, Module};
 use crate::error::HardwareError;
 use crate::statistics::median;
 
-/// Kernels beside those that are measured, and their memory.
+/// Helper kernels and their memory.
 pub struct Instruments<'g> {
     gpu: &'g Gpu,
     module: Module<'g>,
-    /// Twice what the L2 holds.
+    /// Buffer of twice the L2 capacity.
     scratch: Allocation<'g>,
     scratch_bytes: u64,
-    /// What a spin before a measurement and one after it write; 16 bytes each.
+    /// Results of the spins before and after a measurement, 16 bytes each.
     spins: [Allocation<'g>; 2],
     sink: Allocation<'g>,
     threads: u32,
     sms: u32,
 }
 
-/// Nanoseconds and cycles that a spin took.
+/// Size of a spin's result, bytes: its nanoseconds and its cycles.
 const SPIN_BYTES: usize = 16;
-/// Long enough that what is read late at its ends is little of it.
+/// Length of a spin, long enough that late clock reads at its ends hardly matter.
 const SPIN_NANOSECONDS: u64 = 50_000;
-/// What the first spin is longer by for each launch that events are put around: in this time the host
-/// gives the device the launch, so that none waits for the host. Drivers queue about a thousand.
+/// Added length of the first spin for each timed launch: time for the host to queue the launch, so that no
+/// launch waits for the host. Drivers queue about a thousand launches.
 const HOST_NANOSECONDS: u64 = 20_000;
 const MOST_QUEUED: u64 = 256;
 const THREADS_OF_CTA: u32 = 256;
 
 impl<'g> Instruments<'g> {
+    /// Loads the helper kernels.
+    ///
     /// # Errors
-    /// When the driver refuses their kernels, or there is no memory for them.
+    /// When the driver rejects the kernels, or memory does not suffice.
     pub fn new(gpu: &'g Gpu, device: &DeviceInfo) -> Result<Instruments<'g>, HardwareError> {
         let text = include_str!("ptx/instruments.ptx");
         let parsed = PtxModule::of_text(PathBuf::from("instruments.ptx"), text.to_owned())?;
@@ -74,8 +75,8 @@ impl<'g> Instruments<'g> {
         self.module.function(kernel)?.launch(&launch)
     }
 
-    /// Begins a measurement of so many launches between events: notes the clock, and leaves nothing
-    /// in L2 of what is measured.
+    /// Begins a measurement of `launches` timed launches: starts the clock measurement and evicts the
+    /// measured data from L2.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -88,10 +89,10 @@ impl<'g> Instruments<'g> {
         self.launch("flush", ctas, THREADS_OF_CTA, &words)
     }
 
-    /// Ends a measurement: waits for it, and returns the clock of the SMs, in hertz.
+    /// Ends a measurement: waits for its work and returns the SM clock, Hz.
     ///
     /// # Errors
-    /// When a kernel failed, or the clock makes no sense.
+    /// When a kernel failed, or the clock readings are inconsistent.
     pub fn end(&self) -> Result<f64, HardwareError> {
         self.spin(1, SPIN_NANOSECONDS)?;
         self.gpu.synchronize()?;
@@ -114,8 +115,8 @@ impl<'g> Instruments<'g> {
         }
     }
 
-    /// Nanoseconds between the events around a kernel that does nothing: what they have in common
-    /// with those around every kernel.
+    /// Measures the nanoseconds between the events around an empty kernel, an overhead that every timed
+    /// launch includes.
     ///
     /// # Errors
     /// When the driver refuses.

@@ -1,16 +1,16 @@
-//! Measurements on a GPU, and what of a machine of ours they are comparable with.
+//! Measurements on a GPU, and their comparison with a simulated machine.
 //!
 //! ```text
 //!  registry of measurements ┐
 //!                           ├▶ work: plans in PTX ─▶ loaded on the device (program) ─▶ repetitions
-//!  launch files ────────────┘   and what their      buffers, events (driver)          (session)
-//!                               times come to                                              │
-//!  rows with errors ◀─ our cycles of the same work (compare) ◀─ the file of results ◀──────┘
+//!  launch files ────────────┘   and the figures       buffers, events (driver)          (session)
+//!                               from their cycles                                         │
+//!  rows with errors ◀─ simulated cycles of that work (compare) ◀─ the file of results ◀───┘
 //! ```
 //!
-//! A measurement is a plan as `capture` carries it out, and a function from the cycles of its launches
-//! to its figures. On the device and on a machine of ours the same plan is run and the same function
-//! used, so that both sides differ in nothing but what ran it.
+//! A measurement is a plan as `capture` executes it, and a function from the cycles of its launches
+//! to figures. The device and the simulated machine run the same plan and use the same function, so
+//! both sides differ only in the machine.
 //!
 //! Invariant: only `driver` has unsafe code.
 

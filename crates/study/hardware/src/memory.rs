@@ -1,4 +1,4 @@
-//! A plan's buffers in the memory of a device.
+//! Buffers of a plan in device memory.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use warpmem_capture::{CaptureError, FirstValues, Memory};
 
 use crate::driver::{Allocation, DriverError, Gpu};
 
-/// Buffers, and their first values, to which they are reset before every repetition.
+/// The buffers and their initial values, restored before every repetition.
 pub struct Buffers<'g> {
     gpu: &'g Gpu,
     buffers: Vec<(Allocation<'g>, Vec<u8>)>,
@@ -17,7 +17,7 @@ impl<'g> Buffers<'g> {
         Buffers { gpu, buffers: Vec::new() }
     }
 
-    /// Gives all buffers their first values.
+    /// Restores the initial values of all buffers.
     pub fn reset(&self) -> Result<(), DriverError> {
         self.buffers.iter().try_for_each(|(allocation, values)| allocation.write(values))
     }
@@ -25,7 +25,7 @@ impl<'g> Buffers<'g> {
     fn position(&self, address: u64) -> Result<usize, CaptureError> {
         let found = self.buffers.iter().position(|(buffer, _)| buffer.address() == address);
         found.ok_or_else(|| CaptureError::Memory {
-            source: format!("no buffer begins at {address:#x}").into(),
+            source: format!("no buffer starts at {address:#x}").into(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A program on a device: compiled, its buffers filled, ready to be run again and again.
+//! A program on a device: compiled, with its buffers allocated, ready for repeated runs.
 
 use warpmem_capture::{Arrays, Memory, Mismatch};
 use warpmem_simt::Launch;
@@ -18,19 +18,20 @@ pub struct Loaded<'g> {
     launches: Vec<Launch>,
 }
 
-/// What a run took.
+/// Times of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Of each launch.
+    /// Cycles of each launch.
     pub cycles: Vec<f64>,
-    /// Cycles of an SM in a second.
+    /// SM clock, Hz.
     pub hz: f64,
 }
 
 impl<'g> Loaded<'g> {
+    /// Compiles the program and allocates its buffers.
+    ///
     /// # Errors
-    /// When the driver refuses the PTX, an argument is not what its kernel takes, or memory does not
-    /// suffice.
+    /// When the driver rejects the PTX, an argument does not match its kernel, or memory does not suffice.
     pub fn new(gpu: &'g Gpu, program: &'g Program) -> Result<Loaded<'g>, HardwareError> {
         let parsed = &program.module;
         let module = Module::load(gpu, &parsed.text, parsed.module.clone())?;
@@ -40,7 +41,7 @@ impl<'g> Loaded<'g> {
         Ok(Loaded { gpu, program, module, buffers, arrays, launches })
     }
 
-    /// Runs all launches, from the buffers' first values and from empty caches.
+    /// Runs all launches, starting from the initial values and from empty caches.
     ///
     /// # Errors
     /// When a launch is refused or fails.
@@ -74,13 +75,13 @@ impl<'g> Loaded<'g> {
         Ok(Run { cycles, hz })
     }
 
-    /// The cycles that the launches wrote themselves.
+    /// Reads the cycles that the launches themselves wrote.
     fn timer(&self, buffer: &str) -> Result<Vec<f64>, HardwareError> {
         let bytes = self.buffer(buffer, 8 * self.launches.len() as u64)?;
         Ok(bytes.as_chunks::<8>().0.iter().map(|&word| u64::from_le_bytes(word) as f64).collect())
     }
 
-    /// The cycles between the events around the launches.
+    /// Returns the cycles between the events around each launch.
     fn between(
         &self,
         events: &[[Event<'_>; 2]],
@@ -94,16 +95,16 @@ impl<'g> Loaded<'g> {
         events.iter().map(cycles).collect()
     }
 
-    /// The first bytes of the buffer of a name; nothing if there is none.
+    /// Reads the first bytes of the buffer `name`; empty if there is none.
     pub fn buffer(&self, name: &str, bytes: u64) -> Result<Vec<u8>, HardwareError> {
         let Some(address) = self.arrays.address(name) else { return Ok(Vec::new()) };
         Ok(self.buffers.read(address, bytes)?.into_owned())
     }
 
-    /// The buffers that do not hold what the launch file expects.
+    /// Lists the buffers whose contents differ from the launch file's expectations.
     ///
     /// # Errors
-    /// When one of them, or the file of what is expected, cannot be read.
+    /// When a buffer, or a file of expected values, cannot be read.
     pub fn mismatches(&self) -> Result<Vec<Mismatch>, HardwareError> {
         Ok(self.arrays.mismatches(&self.program.plan, &self.buffers)?)
     }

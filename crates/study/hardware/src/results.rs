@@ -10,51 +10,50 @@ use crate::error::HardwareError;
 use crate::measurement::measurement;
 use crate::work::{Parameters, Unit, Work};
 
-/// The format that this version writes and reads.
+/// Format version that is written and read.
 const FORMAT: u32 = 1;
 
-/// All that was measured on a device.
+/// All measurements of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultsFile {
-    /// What tells such a file from others, and its format.
+    /// Format version; the key marks the file as a result of `warpmem hardware`.
     warpmem_hardware: u32,
-    /// The version of Warpmem that measured.
+    /// Version of Warpmem that measured.
     pub version: String,
     pub command: String,
     pub device: DeviceInfo,
-    /// Repetitions that count.
+    /// Counted repetitions.
     pub repetitions: u32,
-    /// Nanoseconds between the events around a kernel that does nothing. They are subtracted from
-    /// those around every other.
+    /// Nanoseconds between the events around an empty kernel, subtracted from every timed launch.
     pub empty_launch_ns: f64,
     pub measurements: Vec<Measured>,
 }
 
-/// A measurement.
+/// Result of one measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub name: String,
-    /// Of a built-in one; none are a kernel's.
+    /// Sizes of a built-in measurement; empty for a kernel.
     #[serde(default)]
     pub parameters: Parameters,
-    /// Of a user's own launches: their file, from the folder of the file of results.
+    /// Launch file of a user's own launches, relative to the folder of the results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_file: Option<PathBuf>,
-    /// [`Work::fingerprint`] of what was measured.
+    /// [`Work::fingerprint`] of the measured work.
     pub crc32: u32,
     #[serde(flatten)]
     pub samples: Samples,
 }
 
-/// What the repetitions of a measurement gave.
+/// Samples of all repetitions of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// Of the SMs while it was measured: the median.
+    /// Median SM clock during the measurement, MHz.
     pub clock_mhz: f64,
     pub figures: Vec<MeasuredFigure>,
 }
 
-/// A figure with its samples, one for each repetition.
+/// A figure with one sample per repetition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredFigure {
     pub name: String,
@@ -64,7 +63,7 @@ pub struct MeasuredFigure {
 }
 
 impl MeasuredFigure {
-    /// The least and the greatest sample.
+    /// Returns the smallest and the largest sample.
     pub fn range(&self) -> [f64; 2] {
         let least = self.samples.iter().copied().fold(f64::INFINITY, f64::min);
         [least, self.samples.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
@@ -72,11 +71,10 @@ impl MeasuredFigure {
 }
 
 impl Measured {
-    /// The same work again; launch files are found from `folder`, that of the file of results.
+    /// Rebuilds the measured work; launch files are relative to `folder`, that of the file of results.
     ///
     /// # Errors
-    /// When there is no such measurement any more, a launch file is not there, or what is there is not
-    /// what was measured.
+    /// When the measurement is unknown, a launch file is missing, or the work differs from the measured work.
     pub fn work(&self, folder: &Path) -> Result<Work, HardwareError> {
         let work = match &self.launch_file {
             None => measurement(&self.name)?.work(&self.parameters)?,
@@ -90,7 +88,7 @@ impl Measured {
 }
 
 impl ResultsFile {
-    /// Without measurements yet.
+    /// Creates results without measurements.
     pub fn new(
         command: String,
         device: DeviceInfo,
@@ -108,8 +106,10 @@ impl ResultsFile {
         }
     }
 
+    /// Reads a file of results.
+    ///
     /// # Errors
-    /// When it cannot be read, or is no such file.
+    /// When it cannot be read or is not a file of results.
     pub fn read(path: &Path) -> Result<ResultsFile, HardwareError> {
         #[derive(Deserialize)]
         struct Head {
@@ -129,7 +129,7 @@ impl ResultsFile {
         serde_json::from_str(&text).map_err(refused)
     }
 
-    /// Writes the file, which appears when it is whole.
+    /// Writes the file; it appears only when complete.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,4 +1,4 @@
-//! Measurements on a device, one after the other.
+//! Runs measurements on a device, one after the other.
 
 use crate::device::DeviceInfo;
 use crate::driver::Gpu;
@@ -9,12 +9,12 @@ use crate::results::{MeasuredFigure, Samples};
 use crate::statistics::{mean, median};
 use crate::work::{Cycles, Figure, Work};
 
-/// Told how measuring goes; may stop it.
+/// Observer of a measurement, which may stop it.
 pub trait Watch {
-    /// A repetition of a measurement has ended.
+    /// Called after each repetition.
     fn repeated(&self);
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -24,16 +24,18 @@ impl Watch for () {
     fn repeated(&self) {}
 }
 
-/// A device, and what is needed to measure on it.
+/// A device and its instruments.
 pub struct Session<'g> {
     gpu: &'g Gpu,
     pub device: DeviceInfo,
     instruments: Instruments<'g>,
-    /// Nanoseconds.
+    /// Time of an empty launch, nanoseconds.
     pub empty_launch: f64,
 }
 
 impl<'g> Session<'g> {
+    /// Prepares the instruments.
+    ///
     /// # Errors
     /// When the driver refuses.
     pub fn new(gpu: &'g Gpu) -> Result<Session<'g>, HardwareError> {
@@ -43,10 +45,10 @@ impl<'g> Session<'g> {
         Ok(Session { gpu, device, instruments, empty_launch })
     }
 
-    /// Carries work out so many times, and once more before, which warms up and does not count.
+    /// Runs the work `repetitions` times after one uncounted warm-up.
     ///
     /// # Errors
-    /// When the driver refuses, a kernel fails or computes wrong values, or the user stops it.
+    /// When the driver refuses, a kernel fails or computes wrong values, or the user stops the measurement.
     pub fn measure(
         &self,
         work: &Work,
@@ -81,7 +83,7 @@ impl<'g> Session<'g> {
     }
 }
 
-/// The figures of all repetitions. A level that was found in some of them only has fewer samples.
+/// Collects the figures of all repetitions. A latency level found in only some repetitions has fewer samples.
 fn samples(work: &Work, repeated: &[Cycles]) -> Samples {
     let mut figures: Vec<MeasuredFigure> = Vec::new();
     for Figure { name, unit, value } in repeated.iter().flat_map(|cycles| work.figures(cycles)) {

@@ -1,5 +1,5 @@
-//! Measurements under the project's own driver, which executes PTX and keeps no time: what its clocks
-//! say are instructions.
+//! Measurements under the project's own driver, which executes PTX without timing: its clock counts
+//! instructions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,13 +16,13 @@ use crate::results::{Measured, MeasuredFigure, ResultsFile, Samples};
 use crate::work::{Cycles, Parameters, Program, Unit, Work};
 use crate::{DeviceInfo, HardwareError, MEASUREMENTS, Session, measurement};
 
-/// The library is built beside the tests, which depend on it.
+/// Path of the library, which is built with the tests as their dependency.
 fn driver() -> PathBuf {
     let executable = std::env::current_exe().unwrap();
     executable.with_file_name("libwarpmem_cudart.so")
 }
 
-/// The device; one test at a time, as its clock is the same for all that happens in the process.
+/// Opens the device. The lock admits one test at a time: the clock is shared by the whole process.
 fn gpu() -> (MutexGuard<'static, ()>, Gpu) {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ fn parameters<const N: usize>(sizes: [(&str, u64); N]) -> Parameters {
     sizes.map(|(name, size)| (name.to_owned(), size)).into()
 }
 
-/// The first of a measurement's programs after a run, with the cycles of its launches.
+/// Runs a measurement's first program; returns it with the cycles of its launches.
 fn ran<'g>(gpu: &'g Gpu, work: &'g Work) -> (Loaded<'g>, Vec<f64>) {
     let device = DeviceInfo::read(gpu).unwrap();
     let instruments = Instruments::new(gpu, &device).unwrap();
@@ -51,7 +51,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 }
 
 #[test]
-fn a_device_is_what_its_driver_says() {
+fn the_driver_describes_the_device() {
     let (_alone, gpu) = gpu();
     let device = DeviceInfo::read(&gpu).unwrap();
     assert_eq!((device.name.as_str(), device.sms, device.l2_bytes), ("warpmem", 34, 4 << 20));
@@ -60,7 +60,7 @@ fn a_device_is_what_its_driver_says() {
 }
 
 #[test]
-fn bad_driver_or_device_is_named() {
+fn missing_drivers_and_devices_are_errors() {
     let refused = |library: &str, device| match Gpu::open(OsStr::new(library), device) {
         Ok(_) => panic!("{library} was opened"),
         Err(error) => error.to_string(),
@@ -74,7 +74,7 @@ fn bad_driver_or_device_is_named() {
 }
 
 #[test]
-fn pointer_chase_follows_its_list_for_its_length() {
+fn a_chase_follows_its_list_for_the_given_hops() {
     let (_alone, gpu) = gpu();
     for (name, hops) in [("l1-latency", 24u64), ("l2-latency", 64), ("dram-latency", 40)] {
         let sizes = [("bytes", 8192), ("spacing", 128), ("fewer", hops), ("more", 2 * hops)];
@@ -82,19 +82,19 @@ fn pointer_chase_follows_its_list_for_its_length() {
         let (loaded, cycles) = ran(&gpu, &work);
         let list = words(&loaded.buffer("list", 8192).unwrap());
         let last = words(&loaded.buffer("last", 8).unwrap())[0];
-        // The first node leads to the second, and so on: 64 nodes of 16 words.
+        // Each node points to the next: 64 nodes of 16 words.
         let base = *list.iter().filter(|&&word| word != 0).min().unwrap();
         let next = |at: u64| list[((at - base) / 8) as usize];
         let expected = (0..hops).fold(base, |at, _| next(at));
         assert_eq!(last, expected, "{name}");
         assert_eq!(last == base, hops == 64, "{name}: the list has 64 nodes");
-        // The clock is read before eight hops and three instructions of the loop, and after two more.
+        // The first clock read precedes eight hops and three loop instructions; the second follows two more.
         assert_eq!(cycles, [(11 * hops / 8 + 3) as f64], "{name}");
     }
 }
 
 #[test]
-fn the_difference_of_two_chases_is_the_instructions_of_a_hop() {
+fn the_difference_of_two_chases_is_the_cost_of_a_hop() {
     let (_alone, gpu) = gpu();
     let session = Session::new(&gpu).unwrap();
     let sizes = [("bytes", 8192), ("spacing", 128), ("fewer", 64), ("more", 192)];
@@ -116,7 +116,7 @@ fn equal_line_latencies_are_one_level() {
 }
 
 #[test]
-fn copy_and_triad_compute_what_they_say() {
+fn copy_and_triad_compute_their_definitions() {
     let (_alone, gpu) = gpu();
     let sizes = parameters([("bytes", 1 << 16)]);
     let copy = measurement("dram-copy").unwrap().work(&sizes).unwrap();
@@ -126,7 +126,7 @@ fn copy_and_triad_compute_what_they_say() {
     let triad = measurement("dram-triad").unwrap().work(&sizes).unwrap();
     let (loaded, _) = ran(&gpu, &triad);
     let to = floats(&loaded.buffer("to", 1 << 16).unwrap());
-    // Both vectors are 0, 1, 2, …
+    // Both vectors hold 0, 1, 2, …
     assert!((0..16_384).all(|at| to[at] == 4.0 * at as f32));
 }
 
@@ -135,14 +135,14 @@ fn bandwidth_excludes_the_time_of_an_empty_launch() {
     let (_alone, gpu) = gpu();
     let copy = measurement("dram-copy").unwrap().work(&parameters([("bytes", 1 << 16)])).unwrap();
     let (_, cycles) = ran(&gpu, &copy);
-    // 128 warps of 12 instructions are a nanosecond each, and an empty launch has one.
+    // 128 warps of 12 instructions take a nanosecond each, and an empty launch takes one.
     let nanoseconds = 128.0 * 12.0 - 1.0;
     assert!((cycles[0] / nanoseconds - 1.0).abs() < 1e-3, "{cycles:?}");
     let figures = copy.figures(&Cycles { launches: vec![vec![1e6]], hz: 1e9 });
     assert_eq!(figures[0].value, 2.0 * 65_536.0 / 1e-3 / 1e9);
 }
 
-/// What a kernel that only reads leaves in its `to` with this file as what it reads.
+/// Runs a kernel that only reads on the words of this file; returns the contents of `to`.
 fn left(
     gpu: &Gpu,
     instruments: &Instruments<'_>,
@@ -161,7 +161,7 @@ fn left(
     u32::from_le_bytes(*loaded.buffer("to", 4).unwrap().first_chunk().unwrap())
 }
 
-/// Reading kernels store only where all bits are one, so what they leave says that each byte was read.
+/// Reading kernels store only where all bits are one, so the stored words show that each byte was read.
 #[test]
 fn reading_kernels_read_every_byte() {
     let (_alone, gpu) = gpu();
@@ -170,8 +170,8 @@ fn reading_kernels_read_every_byte() {
     let file = folder.path().join("from");
     let stream = include_str!("ptx/stream.ptx");
     let again = include_str!("ptx/l2_read.ptx");
-    // 256 threads read 256 vectors at once, or 2048 in two rounds of four: each those that are so far
-    // apart.
+    // 256 threads read 256 vectors at once, or 2048 vectors in two rounds of four, each thread at a fixed
+    // stride.
     for (kernel, ptx, arguments, bytes) in [
         ("read", stream, r#"["from", "to"]"#, 16 * 256),
         ("read_again", again, r#"["from", 2047, 2, "to"]"#, 16 * 2048),
@@ -191,7 +191,7 @@ fn reading_kernels_read_every_byte() {
 }
 
 #[test]
-fn compile_errors_of_the_driver_carry_its_log() {
+fn rejected_ptx_reports_the_compiler_log() {
     let (_alone, gpu) = gpu();
     let text = include_str!("ptx/stream.ptx");
     let parsed = PtxModule::of_text("k.ptx".into(), text.to_owned()).unwrap().module;
@@ -204,7 +204,7 @@ fn compile_errors_of_the_driver_carry_its_log() {
 }
 
 #[test]
-fn invalid_kernel_arguments_do_not_reach_the_driver() {
+fn mismatched_arguments_are_refused_before_the_driver_call() {
     let (_alone, gpu) = gpu();
     let text = include_str!("ptx/stream.ptx");
     let parsed = PtxModule::of_text("k.ptx".into(), text.to_owned()).unwrap().module;
@@ -214,13 +214,13 @@ fn invalid_kernel_arguments_do_not_reach_the_driver() {
         let [grid, block] = [[1; 3]; 2];
         let launch = Launch { grid, block, params: Params(given), ..Launch::default() };
         let error = copy.launch(&launch).unwrap_err().to_string();
-        assert!(error.ends_with("where it takes [8, 8]"), "{error}");
+        assert!(error.ends_with("it takes [8, 8]"), "{error}");
     }
     let missing = module.function("nothing").err().unwrap().to_string();
     assert!(missing.contains("kernel `nothing`: CUDA_ERROR_NOT_FOUND"), "{missing}");
 }
 
-/// A launch file that adds nothing to 4 numbers, and expects these of them.
+/// Writes a launch file that copies 4 numbers and expects these results.
 fn expecting(folder: &Path, expected: [f32; 4]) -> PathBuf {
     fs::write(folder.join("k.ptx"), include_str!("ptx/stream.ptx")).unwrap();
     let bytes: Vec<u8> = expected.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -263,7 +263,7 @@ fn h100() -> DeviceInfo {
 }
 
 #[test]
-fn every_measurement_can_be_made_again_from_its_parameters() {
+fn every_measurement_is_reproducible_from_its_parameters() {
     let mut names: Vec<&str> = MEASUREMENTS.iter().map(|measurement| measurement.name).collect();
     for measurement in MEASUREMENTS {
         let work = measurement.work(&(measurement.parameters)(&h100())).unwrap();
@@ -285,7 +285,7 @@ fn every_measurement_can_be_made_again_from_its_parameters() {
 }
 
 #[test]
-fn results_are_read_as_they_were_written_and_other_files_refused() {
+fn results_round_trip_and_other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let launch_file = expecting(folder.path(), [0.0; 4]);
     let path = folder.path().join("hardware.json");
@@ -314,7 +314,7 @@ fn results_are_read_as_they_were_written_and_other_files_refused() {
     fs::write(folder.path().join("k.ptx"), another).unwrap();
     let changed = read.measurements[0].work(folder.path()).err().unwrap();
     assert!(matches!(changed, HardwareError::Changed { .. }), "{changed}");
-    // Sizes are part of what was measured.
+    // The fingerprint includes the sizes.
     let sizes = parameters([("bytes", 1 << 16)]);
     let copy = measurement("dram-copy").unwrap().work(&sizes).unwrap();
     let mut measured = results.measurements[0].clone();

@@ -1,4 +1,5 @@
-//! What is carried out on both sides: programs, and what the cycles of their launches come to.
+//! Work that the device and the simulated machine both execute: programs, and a function from their cycles to
+//! figures.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,40 +9,40 @@ use warpmem_capture::{CaptureError, Plan, PtxModule};
 
 use crate::error::HardwareError;
 
-/// The sizes of a measurement, by name: with them it can be carried out again.
+/// Sizes of a measurement by name, sufficient to repeat it.
 pub type Parameters = BTreeMap<String, u64>;
 
-/// A measurement that can be carried out.
+/// An executable measurement.
 pub struct Work {
     pub name: String,
-    /// Each begins with empty caches.
+    /// Programs; each starts with empty caches.
     pub programs: Vec<Program>,
     figures: Box<Figures>,
 }
 
-/// From cycles to figures.
+/// Function from cycles to figures.
 type Figures = dyn Fn(&Cycles) -> Vec<Figure> + Send + Sync;
 
 /// A module and its launches.
 pub struct Program {
     pub module: PtxModule,
     pub plan: Plan,
-    /// The buffer into which each launch writes how many cycles it took, if it does: 8 bytes each.
+    /// Buffer into which each launch writes its cycles, 8 bytes per launch; `None` if the launches do not.
     pub timer: Option<&'static str>,
-    /// CRC-32 of the text of the launch file and of the PTX.
+    /// CRC-32 of the launch file's text and the PTX.
     fingerprint: u32,
 }
 
-/// The cycles of all launches.
+/// Cycles of all launches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cycles {
-    /// By program, then by launch.
+    /// Cycles, by program, then by launch.
     pub launches: Vec<Vec<f64>>,
-    /// Cycles in a second.
+    /// Clock, Hz.
     pub hz: f64,
 }
 
-/// A figure that a measurement gives.
+/// A figure of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub name: String,
@@ -49,7 +50,7 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The unit of a figure.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     #[serde(rename = "cycles")]
@@ -69,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// A value for people: whole cycles of what takes many, else one decimal.
+    /// Formats a value for display: whole cycles for large counts, otherwise one decimal.
     pub fn shown(self, value: f64) -> String {
         match self {
             Unit::Cycles if value >= 10_000.0 => format!("{value:.0}"),
@@ -85,22 +86,22 @@ impl Figure {
 }
 
 impl Cycles {
-    /// Of a program's launches together.
+    /// Returns the total cycles of a program's launches.
     pub fn total(&self, program: usize) -> f64 {
         self.launches.get(program).into_iter().flatten().sum()
     }
 
-    /// By how much a second program, which does the same for longer, takes longer than the first.
+    /// Returns the cycles by which the second program, a longer run of the same work, exceeds the first.
     pub fn difference(&self) -> f64 {
         self.total(1) - self.total(0)
     }
 }
 
 impl Program {
-    /// The program that the text of a launch file describes, of PTX that is at hand.
+    /// Builds a program from the text of a launch file and its PTX.
     ///
     /// # Errors
-    /// When the text is none, or the PTX.
+    /// When either text is invalid.
     pub fn of_text(launch_file: &str, ptx: &str) -> Result<Program, String> {
         let plan = Plan::parse(launch_file, PathBuf::new())?;
         let module = PtxModule::of_text(plan.module.clone(), ptx.to_owned());
@@ -108,7 +109,7 @@ impl Program {
         Ok(Program { fingerprint: fingerprint(launch_file, ptx), module, plan, timer: None })
     }
 
-    /// The program, whose launches write their cycles into this buffer.
+    /// Marks `buffer` as the one into which the launches write their cycles.
     pub fn timed_by(self, buffer: &'static str) -> Program {
         Program { timer: Some(buffer), ..self }
     }
@@ -136,14 +137,14 @@ impl Work {
         Work { name: name.to_owned(), programs, figures: Box::new(figures) }
     }
 
-    /// The launches of a program, each with its cycles, and their sum where there are several.
+    /// Builds the work that measures each launch of a program, and their sum if there are several.
     pub fn of_launches(name: &str, program: Program) -> Work {
         let kernels: Vec<String> =
             program.plan.launches.iter().map(|launch| launch.kernel.clone()).collect();
         Work::new(name, vec![program], move |cycles| of_kernels(&kernels, cycles))
     }
 
-    /// The launches of a launch file.
+    /// Builds the work of a launch file.
     ///
     /// # Errors
     /// When the file or its module cannot be read, or uses textures.
@@ -159,7 +160,7 @@ impl Work {
         Ok(Work::of_launches(name, Program { module, plan, timer: None, fingerprint }))
     }
 
-    /// A checksum of the launches and the PTX of all programs, so that nothing else is compared.
+    /// Returns a checksum of the launches and PTX of all programs, so that only identical work is compared.
     pub fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for program in &self.programs {
@@ -168,7 +169,7 @@ impl Work {
         hasher.finalize()
     }
 
-    /// What these cycles come to.
+    /// Computes the figures from the cycles.
     pub fn figures(&self, cycles: &Cycles) -> Vec<Figure> {
         (self.figures)(cycles)
     }

@@ -1,8 +1,8 @@
-//! What the driver refuses.
+//! Errors of the driver.
 
 use thiserror::Error;
 
-/// A failure of the driver, or of finding it.
+/// A failed driver call, or a driver or device that was not found.
 #[derive(Debug, Error)]
 pub enum DriverError {
     #[error(
@@ -10,7 +10,7 @@ pub enum DriverError {
          libcuda.so.1, and --driver names another"
     )]
     NoDriver { library: String, source: libloading::Error },
-    #[error("{library} is no CUDA driver, or one before CUDA 11: it has no function {function}")]
+    #[error("{library} is not a CUDA driver, or is older than CUDA 11: it lacks function {function}")]
     NoFunction { library: String, function: &'static str, source: libloading::Error },
     #[error("the driver finds no GPU: {what}")]
     NoDevice { what: String },
@@ -20,11 +20,11 @@ pub enum DriverError {
     Call { function: &'static str, what: String },
     #[error("the driver refuses the PTX: {what}{}", logged(.log))]
     Compilation { what: String, log: String },
-    #[error("kernel `{kernel}`: arguments of {given:?} bytes, where it takes {wanted:?}")]
+    #[error("kernel `{kernel}`: arguments of {given:?} bytes are given, it takes {wanted:?}")]
     Arguments { kernel: String, given: Vec<usize>, wanted: Vec<usize> },
     #[error("{given} bytes do not fit in an allocation of {bytes}")]
     Bounds { given: usize, bytes: usize },
-    #[error("a text for the driver holds a zero byte")]
+    #[error("a string for the driver contains a zero byte")]
     Text(#[from] std::ffi::NulError),
 }
 

@@ -1,4 +1,4 @@
-//! The table of the driver's functions, found by name when it is loaded.
+//! Table of the driver's functions, resolved by name when the library is loaded.
 #![allow(unsafe_code, reason = "functions of C are found by name, and have the manual's types")]
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
@@ -9,17 +9,17 @@ use libloading::Library;
 
 use super::error::DriverError;
 
-/// What functions return; 0 is success.
+/// Result code of a driver function; 0 is success.
 pub type Status = c_uint;
-/// An address of device memory.
+/// Address in device memory.
 pub type Address = u64;
-/// A context, module, kernel, event or stream.
+/// Handle of a context, module, kernel, event or stream.
 pub type Handle = *mut c_void;
 
 macro_rules! functions {
     ($($field:ident = $name:literal($($type:ty),* $(,)?);)*) => {
-        /// The functions, and the library that must stay loaded for them: to the end of the process,
-        /// as a driver has threads and mappings that outlive a context.
+        /// The functions and the library that defines them. The library is never unloaded: a driver keeps
+        /// threads and mappings that outlive a context.
         pub struct Functions {
             $(pub $field: unsafe extern "C" fn($($type),*) -> Status,)*
             _library: ManuallyDrop<Library>,
@@ -29,7 +29,7 @@ macro_rules! functions {
             fn of(library: Library, path: &OsStr) -> Result<Functions, DriverError> {
                 Ok(Functions {
                     $($field: {
-                        // SAFETY: the manual gives the function of this name this type.
+                        // SAFETY: the type is the one that the manual gives for this name.
                         let found = unsafe { library.get(concat!($name, "\0")) };
                         *found.map_err(|source| DriverError::NoFunction {
                             library: path.display().to_string(),
@@ -82,9 +82,9 @@ impl Functions {
     /// Loads the driver's library.
     ///
     /// # Errors
-    /// When there is none, or it lacks a function.
+    /// When the library is missing or lacks a function.
     pub fn load(path: &OsStr) -> Result<Functions, DriverError> {
-        // SAFETY: what the user names as the driver is loaded as any program that uses CUDA loads it.
+        // SAFETY: loads the library that the user names as the driver, as every CUDA program does.
         let library = unsafe { Library::new(path) };
         let library = library.map_err(|source| DriverError::NoDriver {
             library: path.display().to_string(),
@@ -93,10 +93,10 @@ impl Functions {
         Functions::of(library, path)
     }
 
-    /// Turns a status into an error that names the function.
+    /// Turns a failure status into an error that names the function.
     ///
     /// # Errors
-    /// When it is not that of success.
+    /// When the status is not success.
     pub fn check(&self, function: &'static str, status: Status) -> Result<(), DriverError> {
         match status {
             0 => Ok(()),
@@ -104,16 +104,16 @@ impl Functions {
         }
     }
 
-    /// `CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed`
+    /// Formats a status: `CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed`
     pub fn describe(&self, status: Status) -> String {
         let (mut name, mut text) = (ptr::null(), ptr::null());
-        // SAFETY: both are written, to null where the driver does not know the status.
+        // SAFETY: both pointers are valid for writes; the driver writes null for an unknown status.
         unsafe {
             (self.error_name)(status, &raw mut name);
             (self.error_text)(status, &raw mut text);
         }
         let [name, text] = [name, text].map(|text| {
-            // SAFETY: the driver's text, which ends with a zero byte and stays.
+            // SAFETY: the driver's text is static and ends with a zero byte.
             let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
             text.map_or("unknown".into(), CStr::to_string_lossy)
         });

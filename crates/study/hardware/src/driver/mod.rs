@@ -1,7 +1,7 @@
-//! The CUDA driver, through its own functions alone ("CUDA Driver API", the manual): no toolkit and no
-//! compiler is needed, as the driver compiles PTX.
+//! The CUDA driver, called through its own functions ("CUDA Driver API", the manual). Needs neither a toolkit
+//! nor a compiler: the driver compiles PTX.
 //!
-//! Everything here holds a reference to the [`Gpu`] whose context it is of, so that nothing outlives it.
+//! Every handle borrows the [`Gpu`] that owns its context, so no handle outlives the context.
 
 mod error;
 mod event;
@@ -14,5 +14,5 @@ pub use event::Event;
 pub use gpu::{Allocation, Attribute, Gpu};
 pub use module::{Function, Module};
 
-/// The driver's library, as every installation names it.
+/// File name of the driver's library.
 pub const DEFAULT_DRIVER: &str = "libcuda.so.1";

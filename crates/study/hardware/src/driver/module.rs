@@ -1,4 +1,4 @@
-//! Modules of PTX, and their kernels.
+//! PTX modules and their kernels.
 #![allow(unsafe_code, reason = "the driver's functions are C")]
 
 use std::ffi::{CString, c_void};
@@ -13,49 +13,49 @@ use super::gpu::Gpu;
 /// Numbers of `CUjit_option`.
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_BYTES: u32 = 6;
-/// Room for why PTX is refused.
+/// Size of the compiler log, bytes.
 const LOG_BYTES: usize = 16 << 10;
 
-/// Bytes of dynamic shared memory above which a kernel has to ask for them, and how: the number of
+/// Dynamic shared memory, bytes, above which a kernel must opt in, and the attribute that does so:
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
 const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
 const MOST_DYNAMIC_SHARED: u32 = 8;
 
-/// PTX that the driver has compiled.
+/// PTX compiled by the driver.
 pub struct Module<'g> {
     gpu: &'g Gpu,
     handle: Handle,
-    /// What the text says of its kernels' parameters.
+    /// The parsed text, which declares the kernels' parameters.
     parsed: warpmem_ptx::Module,
 }
 
-/// A kernel.
+/// A kernel of a module.
 pub struct Function<'m> {
     gpu: &'m Gpu,
     handle: Handle,
     name: String,
-    /// Bytes of its parameters.
+    /// Size of each parameter, bytes.
     params: Vec<usize>,
 }
 
 impl<'g> Module<'g> {
-    /// Has PTX compiled; `parsed` is the same text.
+    /// Compiles PTX; `parsed` is the same text.
     ///
     /// # Errors
-    /// When it is refused, with the driver's log.
+    /// When the driver rejects the PTX, with the driver's log.
     pub fn load(
         gpu: &'g Gpu,
         text: &str,
         parsed: warpmem_ptx::Module,
     ) -> Result<Module<'g>, DriverError> {
-        // PTX out of a fat binary ends with the zero byte that is added here.
+        // PTX from a fat binary already ends with the zero byte that is added here.
         let text = CString::new(text.trim_end_matches('\0'))?;
         let mut log = vec![0u8; LOG_BYTES];
         let options = [ERROR_LOG, ERROR_LOG_BYTES];
         let mut values = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(log.len())];
         let mut handle = ptr::null_mut();
-        // SAFETY: the text ends with a zero byte, there is as much room for the log as is said, and
-        // options and values are two.
+        // SAFETY: the text ends with a zero byte, the log buffer has the stated length, and there are two
+        // options and two values.
         let loaded = unsafe {
             (gpu.functions.load_module)(
                 &raw mut handle,
@@ -73,15 +73,15 @@ impl<'g> Module<'g> {
         Ok(Module { gpu, handle, parsed })
     }
 
-    /// The kernel of this name.
+    /// Returns the kernel `name`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the module has no such kernel.
     pub fn function(&self, name: &str) -> Result<Function<'_>, DriverError> {
         let text = CString::new(name)?;
         let mut handle = ptr::null_mut();
         let functions = &self.gpu.functions;
-        // SAFETY: the module is there, the name ends with a zero byte, and the handle is written.
+        // SAFETY: the module is loaded, the name ends with a zero byte, and `handle` is valid for writes.
         let found =
             unsafe { (functions.module_function)(&raw mut handle, self.handle, text.as_ptr()) };
         functions.check("cuModuleGetFunction", found).map_err(|error| match error {
@@ -102,16 +102,16 @@ impl<'g> Module<'g> {
 
 impl Drop for Module<'_> {
     fn drop(&mut self) {
-        // SAFETY: the module is there, and unloaded once.
+        // SAFETY: the module is loaded and unloaded exactly once.
         unsafe { (self.gpu.functions.unload_module)(self.handle) };
     }
 }
 
 impl Function<'_> {
-    /// Lets the device execute the kernel; it has not ended when this returns.
+    /// Launches the kernel and returns without waiting for it.
     ///
     /// # Errors
-    /// When the arguments are not of the kernel's sizes, or the driver refuses.
+    /// When the arguments do not match the sizes of the parameters, or the driver refuses.
     pub fn launch(&self, launch: &Launch) -> Result<(), DriverError> {
         let mut arguments = launch.params.0.clone();
         let given: Vec<usize> = arguments.iter().map(Vec::len).collect();
@@ -122,7 +122,7 @@ impl Function<'_> {
         let functions = &self.gpu.functions;
         if launch.dynamic_shared > SHARED_WITHOUT_ASKING {
             let bytes = launch.dynamic_shared as i32;
-            // SAFETY: the kernel is there.
+            // SAFETY: the kernel's module is loaded.
             let asked = unsafe {
                 (functions.set_function_attribute)(self.handle, MOST_DYNAMIC_SHARED, bytes)
             };
@@ -131,9 +131,9 @@ impl Function<'_> {
         let mut pointers: Vec<*mut c_void> =
             arguments.iter_mut().map(|bytes| bytes.as_mut_ptr().cast()).collect();
         let ([x, y, z], [bx, by, bz]) = (launch.grid, launch.block);
-        // SAFETY: the kernel is there, and there is an argument of its size for each parameter. What
-        // the kernel does to device memory is as the user's PTX says; the host's is not in its reach,
-        // except on machines where a device reads and writes all of the host's.
+        // SAFETY: the kernel's module is loaded, and each parameter has an argument of its size. The user's
+        // PTX decides what the kernel does to device memory; it cannot reach host memory, except on machines
+        // whose device can access all of it.
         let launched = unsafe {
             (functions.launch)(
                 self.handle,

@@ -1,6 +1,6 @@
-//! What the bandwidths of DRAM have in common, as STREAM counts it (McCalpin 1995): bytes that the
-//! kernel reads and writes, of vectors of more than four times what L2 holds. What L2 still holds at the
-//! end is counted and not written: an eighth of a copy at most, on both sides.
+//! Shared by the DRAM bandwidths. Counts bytes as STREAM does (McCalpin 1995): bytes that the kernel reads
+//! and writes, over vectors of more than four times the L2 capacity. Dirty lines left in L2 are counted
+//! although never written back: at most an eighth of a copy, on both sides.
 
 use crate::device::DeviceInfo;
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
@@ -13,7 +13,7 @@ pub fn parameters(device: &DeviceInfo) -> Parameters {
     sizes([("bytes", power_of_two_below(8 * device.l2_bytes).max(1 << 20))])
 }
 
-/// A kernel that takes vectors of `bytes` as its arguments, in this order; it writes the last one.
+/// Builds a launch whose arguments are vectors of `bytes`, in this order; the kernel writes the last one.
 pub fn stream(
     name: &'static str,
     kernel: &str,
@@ -23,7 +23,7 @@ pub fn stream(
     let bytes = size(parameters, "bytes")?;
     let cta_bytes = 16 * THREADS_OF_CTA;
     if !bytes.is_multiple_of(cta_bytes) {
-        return Err(format!("{bytes} bytes are no multiple of {cta_bytes}"));
+        return Err(format!("{bytes} bytes are not a multiple of {cta_bytes}"));
     }
     let mut launch_file = String::from("module = 'stream.ptx'\n");
     for vector in vectors {
@@ -45,5 +45,5 @@ pub fn stream(
     Ok(Work::new(name, vec![program], figure))
 }
 
-/// The name of a vector of one element, which only keeps the compiler from leaving reads out.
+/// Name of a one-element vector that keeps the compiler from removing reads.
 pub const SINK: &str = "sink";

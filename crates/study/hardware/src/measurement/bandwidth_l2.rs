@@ -1,5 +1,5 @@
-//! The bandwidth of L2: all threads that the SMs hold read a quarter of what L2 holds again and again,
-//! past L1, for fewer and for more rounds. The first reading is in both.
+//! L2 bandwidth: all resident threads repeatedly read a quarter of the L2 capacity, bypassing L1, for two
+//! numbers of rounds. Both include the cold first round, so the difference excludes it.
 
 use crate::device::DeviceInfo;
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
@@ -8,12 +8,12 @@ use super::{Measurement, Parts, power_of_two_below, size, sizes};
 
 const NAME: &str = "l2-bandwidth";
 const THREADS_OF_CTA: u64 = 512;
-/// Bytes that a thread reads in a round: four vectors.
+/// Bytes that a thread reads per round: four vectors.
 const ROUND_BYTES: u64 = 4 * 16;
 
 pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
-    summary: "bytes that L2 answers reads with in a cycle of the SMs",
+    summary: "bytes that L2 returns to readers per SM cycle",
     parameters,
     parts: Parts::Sized(work),
 };
@@ -34,7 +34,7 @@ fn work(parameters: &Parameters) -> Result<Work, String> {
     let [fewer, more] = ["fewer", "more"].map(|name| size(parameters, name));
     let (bytes, ctas, fewer, more) = (bytes?, ctas?, fewer?, more?);
     if !bytes.is_power_of_two() || bytes < 16 || more <= fewer {
-        return Err(format!("{bytes} bytes are no power of two, or {more} rounds not more"));
+        return Err(format!("{bytes} bytes are not a power of two, or {more} rounds are not more than {fewer}"));
     }
     let program = |rounds| program(bytes, ctas, rounds);
     let programs = vec![program(fewer)?, program(more)?];

@@ -1,22 +1,22 @@
-//! What the chases have in common: a thread follows a random list, once for fewer and once for more
-//! hops. The difference has neither the launch nor the first misses in it.
+//! Pointer chases: one thread follows a random list for two numbers of hops. The difference excludes the
+//! launch and the cold misses.
 
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
 
 use super::size;
 
-/// The buffer that launches write their cycles into.
+/// Buffer into which launches write their cycles.
 pub const TIMER: &str = "cycles";
 
 pub const PTX: &str = include_str!("../ptx/chase.ptx");
 
-/// A chase with the kernel of this name: `bytes`, `spacing`, `fewer` and `more` hops.
+/// Builds a chase with kernel `name`; its parameters are `bytes`, `spacing`, `fewer` and `more` hops.
 pub fn chase(name: &'static str, kernel: &str, parameters: &Parameters) -> Result<Work, String> {
     let hops = ["fewer", "more"].map(|name| size(parameters, name));
     let [fewer, more] = hops;
     let (fewer, more) = (fewer?, more?);
     if !fewer.is_multiple_of(8) || !more.is_multiple_of(8) || more <= fewer {
-        return Err(format!("{fewer} and {more} hops are not two multiples of 8, fewer and more"));
+        return Err(format!("hops must be multiples of 8 with fewer below more, found {fewer} and {more}"));
     }
     let [bytes, spacing] = ["bytes", "spacing"].map(|name| size(parameters, name));
     let (bytes, spacing) = (bytes?, spacing?);

@@ -1,5 +1,5 @@
-//! Kernels of the project in PTX: the CUDA versions of generators and the captured samples. Each launch
-//! is timed in cycles.
+//! Kernels of the project that exist in PTX: CUDA originals of the generators and the captured samples.
+//! Measures the cycles of each launch.
 
 use super::{Measurement, Parts};
 use crate::work::Parameters;
@@ -31,12 +31,12 @@ macro_rules! kernel {
 }
 
 kernel!(generator: GATHER, "gather", "elements of a table at random indices");
-kernel!(generator: GEMM, "gemm", "a product of matrices, by tiles in shared memory");
-kernel!(generator: GESUMMV, "gesummv", "two matrices and a vector, a thread for each row");
-kernel!(sample: HASH_TABLE, "hash_table", "inserting into a hash table, and looking up");
+kernel!(generator: GEMM, "gemm", "a matrix product, tiled in shared memory");
+kernel!(generator: GESUMMV, "gesummv", "two matrices times a vector, one thread per row");
+kernel!(sample: HASH_TABLE, "hash_table", "insertions into a hash table, and look-ups");
 kernel!(generator: HISTOGRAM, "histogram", "atomic counters in global and in shared memory");
 kernel!(sample: LAYER_NORM, "layer_norm", "layer normalisation of rows");
 kernel!(generator: REDUCTION, "reduction", "sums in shared memory");
 kernel!(generator: SPMV, "spmv", "a sparse matrix, by threads and by warps");
 kernel!(generator: STENCIL2D, "stencil2d", "a stencil of five points");
-kernel!(generator: TRANSPOSE, "transpose", "a matrix transposed, straight and by tiles");
+kernel!(generator: TRANSPOSE, "transpose", "a matrix transpose, direct and tiled");

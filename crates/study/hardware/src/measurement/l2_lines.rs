@@ -1,7 +1,7 @@
-//! The latency of single lines of L2, each a list of one node that leads to itself, past L1, and the two
-//! levels that they lie at where the L2 has two partitions. A launch has a CTA for each SM, of which
-//! only the first follows a list: so that this one goes to the same SM every time, where CTAs are
-//! given to the SMs in turn, also from one launch to the next.
+//! Latency of single L2 lines: each line is a list of one node that points to itself, read past L1. An L2
+//! with two partitions has two latency levels, near and far. Each launch has one CTA per SM, and only the
+//! first CTA follows a list: with round-robin CTA placement that continues across launches, this CTA always
+//! runs on the same SM.
 
 use crate::statistics::{levels, median};
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
@@ -13,7 +13,7 @@ const NAME: &str = "l2-lines";
 
 pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
-    summary: "cycles of a load that hits L2, line by line: near and far, where there are two levels",
+    summary: "cycles of a load that hits L2, per line: near and far where there are two levels",
     parameters: |device| {
         let ctas = device.sms.into();
         sizes([("lines", 64), ("spacing", 4096), ("ctas", ctas), ("fewer", 128), ("more", 384)])
@@ -21,7 +21,7 @@ pub const MEASUREMENT: Measurement = Measurement {
     parts: Parts::Sized(work),
 };
 
-/// Launches for each line: one that brings it into L2, and two whose difference counts.
+/// Launches per line: one brings the line into L2, and the difference of the other two is the result.
 const LAUNCHES: usize = 3;
 
 fn work(parameters: &Parameters) -> Result<Work, String> {
@@ -30,7 +30,7 @@ fn work(parameters: &Parameters) -> Result<Work, String> {
     let (lines, spacing, fewer, more) = (lines?, spacing?, fewer?, more?);
     let ctas = size(parameters, "ctas")?;
     if !fewer.is_multiple_of(8) || !more.is_multiple_of(8) || more <= fewer {
-        return Err(format!("{fewer} and {more} hops are not two multiples of 8, fewer and more"));
+        return Err(format!("hops must be multiples of 8 with fewer below more, found {fewer} and {more}"));
     }
     let launch_file = launch_file([lines, spacing, ctas], [8, fewer, more]);
     let program = Program::of_text(&launch_file, PTX)?.timed_by(TIMER);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_two_partitions_give_two_figures_and_of_one_one() {
+    fn two_partitions_give_near_and_far_latencies() {
         let two = names_and_values(|line| if line % 3 == 0 { 400.0 } else { 200.0 });
         assert_eq!(two, [("l2-near".to_owned(), 200.0), ("l2-far".to_owned(), 400.0)]);
         assert_eq!(names_and_values(|_| 222.0), [("l2-near".to_owned(), 222.0)]);

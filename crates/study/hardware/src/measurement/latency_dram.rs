@@ -1,4 +1,4 @@
-//! The latency of DRAM: a list of 128 MB, of which no line is read twice and so none is in L2.
+//! DRAM latency: a list of 128 MB in which no line is read twice, so that none hits L2.
 
 use crate::measurement::chase::chase;
 

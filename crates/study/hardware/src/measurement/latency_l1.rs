@@ -1,4 +1,4 @@
-//! The latency of L1: a list of 64 lines, which every L1 holds.
+//! L1 latency: a list of 64 lines, which fits every L1.
 
 use crate::measurement::chase::chase;
 

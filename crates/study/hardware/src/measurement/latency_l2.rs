@@ -1,6 +1,6 @@
-//! The latency of L2: a list of 2 MB, which every L2 holds and eight times what the largest L1 does. Of
-//! lists that are walked again and again, an L1 that replaces at random keeps e^-8 then, and one that
-//! replaces the least recently used nothing. The first pass is in both lengths.
+//! L2 latency: a list of 2 MB, which fits every L2 and is eight times the largest L1. After repeated walks a
+//! random-replacement L1 retains a share of e^-8 of it, and an LRU L1 nothing. Both lengths include the cold
+//! first pass.
 
 use crate::measurement::chase::chase;
 

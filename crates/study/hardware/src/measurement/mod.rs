@@ -1,4 +1,4 @@
-//! The built-in measurements: one file and one line of the registry each.
+//! The built-in measurements: one file and one registry line each.
 
 mod bandwidth_dram;
 mod bandwidth_l2;
@@ -18,24 +18,24 @@ use crate::device::DeviceInfo;
 use crate::error::HardwareError;
 use crate::work::{Parameters, Program, Work};
 
-/// A measurement.
+/// A built-in measurement.
 pub struct Measurement {
     pub name: &'static str,
     pub summary: &'static str,
-    /// The sizes with which it measures what it is to measure on a device.
+    /// Sizes that suit a device.
     pub parameters: fn(&DeviceInfo) -> Parameters,
     parts: Parts,
 }
 
-/// What a measurement is made of.
+/// Source of a measurement's work.
 enum Parts {
-    /// Programs and figures of these parameters.
+    /// Programs and figures built from parameters.
     Sized(fn(&Parameters) -> Result<Work, String>),
     /// A kernel of the project: its launch file and PTX.
     Kernel { launch_file: &'static str, ptx: &'static str },
 }
 
-/// All, in the order in which they are carried out.
+/// All measurements, in execution order.
 pub const MEASUREMENTS: &[Measurement] = &[
     latency_l1::MEASUREMENT,
     latency_l2::MEASUREMENT,
@@ -57,7 +57,7 @@ pub const MEASUREMENTS: &[Measurement] = &[
     kernels::TRANSPOSE,
 ];
 
-/// The measurement of a name.
+/// Returns the measurement `name`.
 ///
 /// # Errors
 /// When there is none.
@@ -72,10 +72,10 @@ pub fn measurement(name: &str) -> Result<&'static Measurement, HardwareError> {
 }
 
 impl Measurement {
-    /// The work with these sizes.
+    /// Builds the work for these sizes.
     ///
     /// # Errors
-    /// When sizes are missing, or no such work can be.
+    /// When a size is missing or the sizes are inconsistent.
     pub fn work(&self, parameters: &Parameters) -> Result<Work, HardwareError> {
         let work = match self.parts {
             Parts::Sized(of) => of(parameters),
@@ -87,18 +87,18 @@ impl Measurement {
     }
 }
 
-/// A size, by its name.
+/// Returns the size `name`.
 fn size(parameters: &Parameters, name: &str) -> Result<u64, String> {
     let found = parameters.get(name).copied().filter(|&size| size > 0);
     found.ok_or_else(|| format!("the parameter `{name}` is missing or 0"))
 }
 
-/// Sizes by name.
+/// Builds the table of sizes by name.
 fn sizes<const N: usize>(sizes: [(&str, u64); N]) -> Parameters {
     sizes.map(|(name, size)| (name.to_owned(), size)).into()
 }
 
-/// The greatest power of two that is not above a number.
+/// Returns the largest power of two that is not above `number`.
 fn power_of_two_below(number: u64) -> u64 {
     1 << number.max(1).ilog2()
 }

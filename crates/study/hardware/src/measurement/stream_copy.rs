@@ -1,4 +1,4 @@
-//! The bandwidth of STREAM's copy.
+//! Bandwidth of STREAM's copy.
 
 use super::bandwidth_dram::{parameters, stream};
 use super::{Measurement, Parts};

@@ -1,4 +1,4 @@
-//! The bandwidth of reading from DRAM.
+//! Bandwidth of reading from DRAM.
 
 use super::bandwidth_dram::{SINK, parameters, stream};
 use super::{Measurement, Parts};
@@ -7,7 +7,7 @@ const NAME: &str = "dram-read";
 
 pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
-    summary: "bandwidth of reading a vector that L2 does not hold",
+    summary: "bandwidth of reading a vector larger than L2",
     parameters,
     parts: Parts::Sized(|parameters| stream(NAME, "read", &["from", SINK], parameters)),
 };

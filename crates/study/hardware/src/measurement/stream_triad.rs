@@ -1,4 +1,4 @@
-//! The bandwidth of STREAM's triad.
+//! Bandwidth of STREAM's triad.
 
 use super::bandwidth_dram::{parameters, stream};
 use super::{Measurement, Parts};
