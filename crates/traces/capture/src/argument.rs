@@ -1,4 +1,4 @@
-//! Arguments of a launch, and their bytes in the kernel's parameters.
+//! Launch arguments and their encoding in the kernel's parameters.
 
 use warpmem_ptx::{Type, Variable};
 
@@ -6,29 +6,29 @@ use crate::buffer::BufferSpec;
 use crate::element::Element;
 use crate::number::Number;
 
-/// An argument, as a user gives it.
+/// A launch argument as the user writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A number; the kernel's parameter says of what type.
+    /// A number, typed by the kernel's parameter.
     Number(Number),
     Typed(Element, Number),
-    /// The address of a buffer of its own.
+    /// Address of an unnamed buffer that belongs to this argument.
     Buffer(BufferSpec),
-    /// The address so many bytes into the buffer of a name.
+    /// Address within a named buffer: its name and the byte offset.
     Named(String, u64),
-    /// A structure: its members in their order, each at a multiple of its size.
+    /// A structure: its members in order, each aligned to its size.
     Struct(Vec<Argument>),
 }
 
-/// What an argument may be, for messages.
+/// Accepted forms of an argument, for messages.
 const ARGUMENTS: &str = "a number, `TYPE=VALUE` as `f32=2.0`, `buffer:TYPE[SIZE]=FILL` as \
                          `buffer:f32[2^20]=random`, or the name of a buffer of the launch file";
 
 impl Argument {
-    /// `2.0`, `u32=7`, `buffer:f32[2^20]=random`, `x`, `x+256`.
+    /// Parses `2.0`, `u32=7`, `buffer:f32[2^20]=random`, `x` or `x+256`.
     ///
     /// # Errors
-    /// When it is none of these; says what would be.
+    /// When the text is none of these; the message lists the accepted forms.
     pub fn parse(text: &str) -> Result<Argument, String> {
         let text = text.trim();
         if let Some(buffer) = text.strip_prefix("buffer:") {
@@ -45,11 +45,11 @@ impl Argument {
             Some(offset) if is_name(name.trim()) => {
                 Ok(Argument::Named(name.trim().to_owned(), offset))
             }
-            _ => Err(format!("`{text}` is no argument; valid: {ARGUMENTS}")),
+            _ => Err(format!("`{text}` is not an argument; valid: {ARGUMENTS}")),
         }
     }
 
-    /// The bytes for a parameter; `address` finds those of buffers.
+    /// Encodes the argument for a parameter; `address` resolves buffers to addresses.
     pub(crate) fn bytes(
         &self,
         param: &Variable,
@@ -61,8 +61,7 @@ impl Argument {
             _ if array => {
                 let bytes = param.bytes;
                 return Err(format!(
-                    "the parameter is a structure of {bytes} bytes, which a launch file gives as a \
-                     list of typed values, as [\"u32=7\", \"x\"]"
+                    "the parameter is a structure of {bytes} bytes: a launch file gives it as a list of typed values, as [\"u32=7\", \"x\"]"
                 ));
             }
             &Argument::Number(number) => untyped(number, param.ty)?,
@@ -78,7 +77,7 @@ impl Argument {
         fitted(value, param, matches!(self, Argument::Struct(_)))
     }
 
-    /// Its buffers, and those of its members.
+    /// Returns the buffers of the argument, including those of its members.
     pub(crate) fn addresses(&self) -> Vec<&Argument> {
         match self {
             Argument::Buffer(_) | Argument::Named(..) => vec![self],
@@ -96,17 +95,17 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 fn typed(ty: &str, value: &str) -> Result<Argument, String> {
     let element = Element::named(ty)
-        .ok_or_else(|| format!("`{ty}` is no type; valid: {}", Element::names()))?;
-    let number = Number::parse(value).ok_or_else(|| format!("`{value}` is no number"))?;
+        .ok_or_else(|| format!("`{ty}` is not a type; valid: {}", Element::names()))?;
+    let number = Number::parse(value).ok_or_else(|| format!("`{value}` is not a number"))?;
     encoded(element, number)?;
     Ok(Argument::Typed(element, number))
 }
 
 fn encoded(element: Element, number: Number) -> Result<Vec<u8>, String> {
-    element.encode(number).ok_or_else(|| format!("{number} is no {}", element.name()))
+    element.encode(number).ok_or_else(|| format!("{number} is not of type {}", element.name()))
 }
 
-/// A number without a type: floats for parameters that are, else whole numbers.
+/// Encodes an untyped number: as a float if the parameter is one, otherwise as an integer.
 fn untyped(number: Number, ty: Type) -> Result<Vec<u8>, String> {
     let element = match (ty, number) {
         (Type::F16, _) => Element::F16,
@@ -133,11 +132,11 @@ fn whole_of(bytes: u32, negative: bool) -> Result<Element, String> {
         (4, true) => Element::S32,
         (8, false) => Element::U64,
         (8, true) => Element::S64,
-        _ => return Err(format!("a parameter of {bytes} bytes is no number")),
+        _ => return Err(format!("a parameter of {bytes} bytes is not a number")),
     })
 }
 
-/// Whether a value of a type may be given to a parameter of another.
+/// Checks that a value of type `element` may be passed to a parameter of type `ty`.
 fn check_class(element: Element, ty: Type) -> Result<(), String> {
     let is_bits = matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
     // Compilers declare bfloat16 parameters as 16 bits.
@@ -147,7 +146,7 @@ fn check_class(element: Element, ty: Type) -> Result<(), String> {
     }
 }
 
-/// The members of a structure as C lays them out.
+/// Lays out the members of a structure as C does.
 fn packed(
     members: &[Argument],
     address: &mut dyn FnMut(&Argument) -> u64,

@@ -1,5 +1,5 @@
-//! Arrays in files: NumPy's `.npy`, and raw bytes under any other name. Pipes and devices may have no
-//! end, so that no read goes beyond the array.
+//! Arrays in files: NumPy's `.npy`, and raw bytes under any other name. Never reads beyond the array, because
+//! pipes and devices may be endless.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Cursor, Read, Seek, Write};
@@ -11,22 +11,22 @@ use npyz::{DType, NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder};
 use crate::element::Element;
 use crate::error::CaptureError;
 
-/// Most bytes of a pipe whose length nothing says.
+/// Maximum bytes read from a pipe of unknown length.
 const MOST_UNSIZED: u64 = 1 << 30;
 
-/// An array in a file, before its values are read.
+/// An array in a file whose values are still unread.
 pub(crate) struct ArrayFile {
     path: PathBuf,
     reader: Box<dyn Read>,
-    /// Of a `.npy` file.
+    /// Header of a `.npy` file.
     pub described: Option<Described>,
-    /// Bytes of the array, if the file says.
+    /// Size of the array, bytes, if the file states it.
     bytes: Option<u64>,
-    /// The file is a device, which has more bytes than any array.
+    /// Whether the file is a device, which never ends.
     is_endless: bool,
 }
 
-/// What a `.npy` file says of its array.
+/// Array description in the header of a `.npy` file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Described {
     pub element: Element,
@@ -34,7 +34,7 @@ pub(crate) struct Described {
 }
 
 impl ArrayFile {
-    /// Opens a file, and reads what it says of its array.
+    /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<ArrayFile, CaptureError> {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
@@ -58,25 +58,25 @@ impl ArrayFile {
         })
     }
 
-    /// Bytes of the array: as the file says, else as wanted, else as many as a pipe gives.
+    /// Returns the size of the array, bytes: the stated size, else `wanted`, else all that a pipe delivers.
     pub fn bytes(&mut self, wanted: Option<u64>) -> Result<u64, CaptureError> {
         match (self.bytes, wanted) {
             (Some(bytes), _) | (None, Some(bytes)) => Ok(bytes),
             (None, None) if self.is_endless => {
                 Err(self
-                    .refused("a device has no end: write the size, as `buffer:f32[2^20]=@FILE`"))
+                    .refused("a device is endless: give the size, as `buffer:f32[2^20]=@FILE`"))
             }
             (None, None) => self.gather(),
         }
     }
 
-    /// Reads all that a pipe gives; returns its bytes.
+    /// Reads a pipe to its end; returns its length, bytes.
     fn gather(&mut self) -> Result<u64, CaptureError> {
         let mut bytes = Vec::new();
         let length = self.copy(MOST_UNSIZED + 1, &mut bytes)?;
         if length > MOST_UNSIZED {
             return Err(self.refused(&format!(
-                "more than {MOST_UNSIZED} bytes come: write the size, as `buffer:f32[2^30]=@FILE`"
+                "the pipe holds more than {MOST_UNSIZED} bytes: give the size, as `buffer:f32[2^30]=@FILE`"
             )));
         }
         self.reader = Box::new(Cursor::new(bytes));
@@ -84,12 +84,12 @@ impl ArrayFile {
         Ok(length)
     }
 
-    /// Fills `to`, which has the length of the array.
+    /// Reads the whole array into `to`, which has its length.
     pub fn read_into(&mut self, to: &mut [u8]) -> Result<(), CaptureError> {
         let wanted = to.len() as u64;
         let read = self.copy(wanted, &mut &mut *to)?;
         if read < wanted {
-            return Err(self.refused(&format!("it ends after {read} bytes, of {wanted}")));
+            return Err(self.refused(&format!("it ends after {read} of {wanted} bytes")));
         }
         match self.is_endless || self.copy(1, &mut io::sink())? == 0 {
             true => Ok(()),
@@ -99,7 +99,7 @@ impl ArrayFile {
         }
     }
 
-    /// Copies up to `most` bytes; returns how many there were.
+    /// Copies up to `most` bytes; returns the number of bytes copied.
     fn copy(&mut self, most: u64, to: &mut dyn Write) -> Result<u64, CaptureError> {
         let copied = io::copy(&mut self.reader.by_ref().take(most), to);
         copied.map_err(|source| self.failed(source))
@@ -114,7 +114,7 @@ impl ArrayFile {
     }
 }
 
-/// Bytes behind the position of a reader; `None` of a pipe or device.
+/// Returns the bytes after the reader's position; `None` for a pipe or device.
 fn remaining(reader: &mut BufReader<File>, metadata: &Metadata) -> io::Result<Option<u64>> {
     match metadata.is_file() {
         true => Ok(Some(metadata.len().saturating_sub(reader.stream_position()?))),
@@ -123,7 +123,7 @@ fn remaining(reader: &mut BufReader<File>, metadata: &Metadata) -> io::Result<Op
 }
 
 impl Described {
-    /// Bytes of the array, as many as follow the header.
+    /// Returns the size of the array, bytes; checks it against the bytes that follow the header.
     fn bytes(&self, remaining: Option<u64>, path: &Path) -> Result<u64, CaptureError> {
         let element = self.element.bytes() as u64;
         let bytes = self.shape.iter().try_fold(element, |all, &n| all.checked_mul(n));
@@ -158,7 +158,7 @@ fn describe(header: &NpyHeader, path: &Path) -> Result<Described, CaptureError> 
     Ok(Described { element, shape: header.shape().to_vec() })
 }
 
-/// Writes an array; the file appears when it is whole.
+/// Writes an array; the file appears only when complete.
 pub(crate) fn write(
     path: &Path,
     element: Element,

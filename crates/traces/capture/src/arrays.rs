@@ -1,4 +1,4 @@
-//! The buffers of a plan in device memory, and its launches with their addresses.
+//! The buffers of a plan in device memory, and the launches with resolved addresses.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,18 +15,18 @@ use crate::error::CaptureError;
 use crate::expectation::Mismatch;
 use crate::plan::{Dimensions, Plan, PlannedBuffer, PlannedLaunch};
 
-/// Writes the first values of an allocation, given its address and its bytes, which are 0.
+/// Writes the initial values of an allocation, given its address and its zeroed bytes.
 pub type FirstValues<'f> = &'f mut dyn FnMut(u64, &mut [u8]) -> Result<(), CaptureError>;
 
-/// Device memory that buffers are put into: the emulator's, or that of a GPU.
+/// Device memory that holds the buffers: the emulator's, or a GPU's.
 pub trait Memory {
-    /// Allocates bytes, which `fill` gives their first values; returns their address.
+    /// Allocates `bytes` bytes, initialized by `fill`; returns their address.
     ///
     /// # Errors
-    /// When they do not fit, or cannot be filled.
+    /// When memory does not suffice, or `fill` fails.
     fn place(&mut self, bytes: u64, fill: FirstValues<'_>) -> Result<u64, CaptureError>;
 
-    /// Reads so many bytes of an allocation.
+    /// Reads `bytes` bytes of an allocation.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -49,9 +49,9 @@ impl Memory for DeviceMemory {
 #[derive(Default)]
 pub struct Arrays {
     named: BTreeMap<String, Placed>,
-    /// Handles of textures.
+    /// Texture handles by name.
     textures: BTreeMap<String, u64>,
-    /// Those of arguments, by launch and argument, in their order.
+    /// Buffers that belong to arguments, in order of launch and argument.
     own: Vec<Placed>,
 }
 
@@ -64,10 +64,10 @@ struct Placed {
 }
 
 impl Arrays {
-    /// Allocates and fills the buffers of a plan.
+    /// Allocates and initializes the buffers of a plan.
     ///
     /// # Errors
-    /// When a file cannot be read, a value is not of its buffer's type, or memory does not suffice.
+    /// When a file cannot be read, a value does not fit its buffer's type, or memory does not suffice.
     pub fn allocate(plan: &Plan, memory: &mut dyn Memory) -> Result<Arrays, CaptureError> {
         let mut number = 0;
         let mut place = |spec: &BufferSpec, name: String| {
@@ -122,27 +122,27 @@ impl Arrays {
         Ok(())
     }
 
-    /// Where the buffers begin, and their bytes.
+    /// Returns the address and size in bytes of each buffer.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> {
         self.named.values().chain(&self.own).map(|placed| (placed.address, placed.bytes))
     }
 
-    /// The address of a buffer with a name.
+    /// Returns the address of the buffer `name`.
     pub fn address(&self, name: &str) -> Option<u64> {
         self.named.get(name).map(|placed| placed.address)
     }
 
-    /// The launches of a plan with their arguments' bytes.
+    /// Returns the launches of a plan with encoded arguments.
     ///
     /// # Errors
-    /// When an argument is not what its kernel takes.
+    /// When an argument does not match its kernel's parameter.
     pub fn launches(&self, plan: &Plan, module: &Module) -> Result<Vec<Launch>, CaptureError> {
         let mut own = 0;
         let launches = plan.launches.iter().enumerate();
         launches.map(|(number, planned)| self.launch(number, planned, module, &mut own)).collect()
     }
 
-    /// The launch with its arguments' bytes. `own` counts the buffers of arguments.
+    /// Returns a launch with encoded arguments. `own` counts the buffers that belong to arguments.
     fn launch(
         &self,
         number: usize,
@@ -162,7 +162,7 @@ impl Arrays {
             window: None,
             params: Params::default(),
         };
-        // A wrong count or an unknown kernel is reported by the launch.
+        // The launch itself reports a wrong count or an unknown kernel.
         let fits = params.len() == planned.arguments.len();
         for (at, argument) in planned.arguments.iter().enumerate() {
             let addresses = self.addresses(number, argument, own)?;
@@ -185,7 +185,7 @@ impl Arrays {
         Ok(launch)
     }
 
-    /// The addresses of an argument's buffers.
+    /// Returns the addresses of an argument's buffers.
     fn addresses(
         &self,
         launch: usize,
@@ -202,7 +202,7 @@ impl Arrays {
         argument.addresses().into_iter().map(address).collect()
     }
 
-    /// The address of a buffer, or the handle of a texture.
+    /// Returns the address of a buffer, or the handle of a texture.
     fn value_of(&self, name: &str, offset: u64, launch: usize) -> Result<u64, CaptureError> {
         match (self.named.get(name), self.textures.get(name)) {
             (Some(placed), _) => Ok(placed.address + offset),
@@ -220,7 +220,7 @@ impl Arrays {
         CaptureError::NoBuffer { user, name: name.to_owned(), known }
     }
 
-    /// Writes the buffers that the plan wants to have written.
+    /// Writes the buffers that the plan outputs.
     pub(crate) fn write_outputs(
         &self,
         plan: &Plan,
@@ -235,10 +235,10 @@ impl Arrays {
         Ok(())
     }
 
-    /// The buffers that do not hold what the plan expects.
+    /// Lists the buffers that differ from the plan's expectations.
     ///
     /// # Errors
-    /// When a buffer, or the file of what is expected, cannot be read.
+    /// When a buffer, or a file of expected values, cannot be read.
     pub fn mismatches(
         &self,
         plan: &Plan,
@@ -261,7 +261,7 @@ impl Arrays {
         let mut file = ArrayFile::open(&path)?;
         let found = file.bytes(Some(placed.bytes))?;
         if found != placed.bytes {
-            let what = format!("it has {found} bytes, buffer `{}` {}", planned.name, placed.bytes);
+            let what = format!("it has {found} bytes, buffer `{}` has {}", planned.name, placed.bytes);
             return Err(CaptureError::Array { path, what });
         }
         let mut expected = vec![0; bytes.len()];

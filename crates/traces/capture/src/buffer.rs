@@ -1,4 +1,4 @@
-//! Buffers of a launch: their type, size and first values.
+//! Buffers of a launch: type, size and initial values.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use crate::error::CaptureError;
 use crate::fill::Fill;
 use crate::host_memory;
 
-/// An array in device memory.
+/// An array in device memory, as the user describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferSpec {
-    /// `None`: as the file says.
+    /// Element type; `None` to take it from the file.
     pub element: Option<Element>,
-    /// Elements along each dimension; none: as the file says.
+    /// Elements along each dimension; empty to take it from the file.
     pub shape: Vec<u64>,
     pub fill: Fill,
 }
 
-/// A buffer whose type and size are known, before it has its values.
+/// A buffer of known type and size whose values are still unread.
 pub(crate) struct SizedBuffer<'s> {
-    /// How messages name it.
+    /// Name in messages.
     name: String,
     pub element: Element,
     pub shape: Vec<u64>,
@@ -37,7 +37,7 @@ enum Values<'s> {
 }
 
 impl SizedBuffer<'_> {
-    /// Gives the buffer, which lies at `address` and whose bytes are 0, its values.
+    /// Writes the initial values into the buffer at `address`, whose bytes are 0.
     pub fn fill(
         &mut self,
         address: u64,
@@ -61,23 +61,23 @@ const SYNTAX: &str = "`buffer:TYPE[SIZE]=FILL`, as `buffer:f32[2^20]=random` or 
                       `buffer:f32[256,256]=@a.npy`, or `buffer:@a.npy`";
 
 impl BufferSpec {
-    /// `f32[1048576]=random`, `f32[64,64]`, `u32[]=@indices.npy`, `@x.npy`.
+    /// Parses `f32[1048576]=random`, `f32[64,64]`, `u32[]=@indices.npy` or `@x.npy`.
     ///
     /// # Errors
-    /// When it is none; says what would be.
+    /// When the text is none of these; the message lists the accepted forms.
     pub fn parse(text: &str) -> Result<BufferSpec, String> {
         if let Some(path) = text.strip_prefix('@') {
             let fill = Fill::File(path.into());
             return Ok(BufferSpec { element: None, shape: Vec::new(), fill });
         }
-        let malformed = || format!("`{text}` is no buffer; valid: {SYNTAX}");
+        let malformed = || format!("`{text}` is not a buffer; valid: {SYNTAX}");
         let (array, fill) = text.split_once('=').unwrap_or((text, "zero"));
         let (name, shape) = array
             .strip_suffix(']')
             .and_then(|array| array.split_once('['))
             .ok_or_else(malformed)?;
         let element = Element::named(name)
-            .ok_or_else(|| format!("`{name}` is no type; valid: {}", Element::names()))?;
+            .ok_or_else(|| format!("`{name}` is not a type; valid: {}", Element::names()))?;
         let fill = Fill::parse(fill, element)?;
         let sizes = shape.split(',').map(|size| parse_whole(size.trim()).filter(|&size| size > 0));
         let shape = match (shape, &fill) {
@@ -87,8 +87,7 @@ impl BufferSpec {
         Ok(BufferSpec { element: Some(element), shape, fill })
     }
 
-    /// Determines the type and size of the buffer, which messages call `name`; files are found from
-    /// `folder`.
+    /// Resolves the type and size of the buffer, called `name` in messages; files are relative to `folder`.
     pub(crate) fn sized(
         &self,
         name: String,
@@ -125,7 +124,7 @@ impl BufferSpec {
         let wanted = wanted.filter(|_| !self.shape.is_empty());
         let bytes = file.bytes(wanted.and_then(|count| count.checked_mul(size)))?;
         if !bytes.is_multiple_of(size) {
-            return Err(refused(format!("{bytes} bytes are no array of {}", element.name())));
+            return Err(refused(format!("{bytes} bytes are not an array of {}", element.name())));
         }
         let found = bytes / size;
         if let Some(wanted) = wanted.filter(|&wanted| wanted != found) {
@@ -140,7 +139,7 @@ impl BufferSpec {
     }
 }
 
-/// Whether elements of a file may be taken as those of a buffer: bf16 are stored as their bits.
+/// Returns whether a file's elements may fill the buffer; bf16 is stored as its bits.
 fn is_of(found: Element, wanted: Element) -> bool {
     found == wanted || (found == Element::U16 && wanted == Element::Bf16)
 }

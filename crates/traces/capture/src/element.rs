@@ -1,10 +1,10 @@
-//! The types of array elements and scalar arguments.
+//! Types of array elements and scalar arguments.
 
 use half::{bf16, f16};
 
 use crate::number::Number;
 
-/// The type of a value.
+/// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     U8,
@@ -23,7 +23,7 @@ pub enum Element {
 
 use Element::*;
 
-/// Every type with its name and NumPy's.
+/// Each type with its name and NumPy's.
 const ELEMENTS: [(Element, &str, &str); 12] = [
     (U8, "u8", "|u1"),
     (S8, "s8", "|i1"),
@@ -34,19 +34,19 @@ const ELEMENTS: [(Element, &str, &str); 12] = [
     (U64, "u64", "<u8"),
     (S64, "s64", "<i8"),
     (F16, "f16", "<f2"),
-    // NumPy has no such type: its bits.
+    // NumPy lacks this type and stores its bits.
     (Bf16, "bf16", "<u2"),
     (F32, "f32", "<f4"),
     (F64, "f64", "<f8"),
 ];
 
 impl Element {
-    /// The type of a name, as `f32`.
+    /// Returns the type called `name`, as `f32`.
     pub fn named(name: &str) -> Option<Element> {
         ELEMENTS.iter().find(|(_, known, _)| *known == name).map(|&(element, ..)| element)
     }
 
-    /// The names of all, for messages.
+    /// Lists the names of all types, for messages.
     pub fn names() -> String {
         ELEMENTS.map(|(_, name, _)| name).join(", ")
     }
@@ -55,12 +55,12 @@ impl Element {
         ELEMENTS[self as usize].1
     }
 
-    /// The type as a `.npy` file describes it.
+    /// Returns the type's description in a `.npy` header.
     pub(crate) fn numpy(self) -> &'static str {
         ELEMENTS[self as usize].2
     }
 
-    /// The type that a `.npy` file describes.
+    /// Returns the type that a `.npy` header describes.
     pub(crate) fn of_numpy(described: &str) -> Option<Element> {
         ELEMENTS.iter().find(|(_, _, known)| *known == described).map(|&(element, ..)| element)
     }
@@ -78,7 +78,7 @@ impl Element {
         matches!(self, F16 | Bf16 | F32 | F64)
     }
 
-    /// The smallest and the largest whole number.
+    /// Returns the smallest and the largest integer of the type.
     pub(crate) fn range(self) -> [i128; 2] {
         let bits = 8 * self.bytes();
         match self {
@@ -87,7 +87,7 @@ impl Element {
         }
     }
 
-    /// The bytes of a number; `None` if it is not of the type.
+    /// Encodes a number; `None` if the type cannot represent it.
     pub(crate) fn encode(self, number: Number) -> Option<Vec<u8>> {
         Some(match (self, number) {
             (F16, number) => f16::from_f64(number.real()).to_le_bytes().to_vec(),
@@ -103,10 +103,10 @@ impl Element {
         })
     }
 
-    /// The number that bytes hold.
+    /// Decodes a number.
     ///
     /// # Panics
-    /// When there are fewer bytes than the type has.
+    /// When `bytes` is shorter than the type.
     pub(crate) fn decode(self, bytes: &[u8]) -> Number {
         let mut all = [0; 16];
         all[..self.bytes()].copy_from_slice(&bytes[..self.bytes()]);

@@ -1,4 +1,4 @@
-//! Why a capture failed.
+//! Errors of a capture.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use warpmem_trace::TraceError;
 
 use crate::expectation::Mismatch;
 
-/// Failure of a capture. Nothing is left under the output's name.
+/// A failed capture. No file is left under the output's name.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     #[error("failed to {action} {path}")]
@@ -43,7 +43,7 @@ pub enum CaptureError {
     Launch(#[from] LaunchError),
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// Of the memory of a GPU.
+    /// Failure of a GPU's memory.
     #[error("failed to use the device's memory")]
     Memory { source: Box<dyn std::error::Error + Send + Sync> },
     /// An output that could not be written.

@@ -1,4 +1,4 @@
-//! What a buffer must hold after the last launch.
+//! Expected contents of a buffer after the last launch.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,28 +6,28 @@ use std::path::PathBuf;
 use crate::element::Element;
 use crate::number::Number;
 
-/// The values that a buffer is compared with.
+/// Values that a buffer is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     pub file: PathBuf,
-    /// Floats agree if they differ by at most `absolute` + `relative` × the expected one, as in
-    /// `numpy.allclose`. Whole numbers must be equal.
+    /// Tolerances: floats agree if they differ by at most `absolute` + `relative` × the expected value, as in
+    /// `numpy.allclose`. Integers must be equal.
     pub absolute: f64,
     pub relative: f64,
 }
 
-/// A buffer that does not hold what is expected.
+/// A buffer that differs from its expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     pub buffer: String,
     pub differing: u64,
     pub elements: u64,
-    /// The first that differs: its index, what is there, and what was expected.
+    /// First difference: index, value found, value expected.
     pub first: (u64, Number, Number),
 }
 
 impl Expectation {
-    /// Compares the bytes of two arrays of the same size.
+    /// Compares the bytes of two arrays of equal size.
     pub(crate) fn compare(
         &self,
         buffer: &str,

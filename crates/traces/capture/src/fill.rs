@@ -1,4 +1,4 @@
-//! The first values of a buffer.
+//! Initial values of a buffer.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,33 +9,33 @@ use warpmem_support::random::Random;
 use crate::element::Element;
 use crate::number::Number;
 
-/// Where the values of a buffer come from.
+/// Source of a buffer's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
-    /// All the same.
+    /// One value for all elements.
     Constant(Number),
-    /// Equally likely from the first to below the second.
+    /// Uniformly distributed from the first to below the second.
     Random(Number, Number),
-    /// All numbers below the size, in random order.
+    /// All integers below the size, in random order.
     Permutation,
-    /// The first, and each with this added to the one before.
+    /// Arithmetic sequence: first value and step.
     Sequence(Number, Number),
-    /// Nodes, so many bytes apart, of a list that leads once through all of them in random order and
-    /// back to the first: each begins with the address of the next.
+    /// A circular linked list through nodes of the given bytes, in random order; each node starts with the
+    /// address of the next.
     List(u64),
     /// A `.npy` or raw file.
     File(PathBuf),
 }
 
-/// What a fill may be, for messages.
+/// Accepted fills, for messages.
 pub(crate) const FILLS: &str = "`zero`, a number, `random`, `random(LOW,HIGH)`, `permutation`, `sequence`, \
      `sequence(FIRST,STEP)`, `list(BYTES)` or `@FILE`";
 
 impl Fill {
-    /// `zero`, `1.5`, `random`, `random(0,1)`, `permutation`, `sequence`, `sequence(0,2)`, `@x.npy`.
+    /// Parses `zero`, `1.5`, `random`, `random(0,1)`, `permutation`, `sequence`, `sequence(0,2)` or `@x.npy`.
     ///
     /// # Errors
-    /// When it is none of these; says what would be.
+    /// When the text is none of these; the message lists the accepted forms.
     pub fn parse(text: &str, element: Element) -> Result<Fill, String> {
         if let Some(path) = text.strip_prefix('@') {
             return Ok(Fill::File(path.into()));
@@ -56,13 +56,13 @@ impl Fill {
             ("sequence", Some([first, step])) => Ok(Fill::Sequence(first, step)),
             (number, None) => match Number::parse(number) {
                 Some(number) => Ok(Fill::Constant(number)),
-                None => Err(format!("`{text}` is no fill; valid: {FILLS}")),
+                None => Err(format!("`{text}` is not a fill; valid: {FILLS}")),
             },
-            _ => Err(format!("`{text}` is no fill; valid: {FILLS}")),
+            _ => Err(format!("`{text}` is not a fill; valid: {FILLS}")),
         }
     }
 
-    /// Bytes of this machine's memory that the values of a buffer take.
+    /// Returns the bytes of host memory that the values of a buffer take.
     pub(crate) fn host_bytes(&self, element: Element, bytes: u64) -> u64 {
         let extra = match *self {
             Fill::Constant(number) if is_zero(element, number) => return 0,
@@ -73,13 +73,13 @@ impl Fill {
         bytes.saturating_add(extra)
     }
 
-    /// Gives the elements of a buffer at `address`, whose bytes are 0, their values.
+    /// Writes the values of a buffer at `address`, whose bytes are 0.
     ///
     /// # Errors
-    /// When a value is not of the type.
+    /// When a value does not fit the type.
     ///
     /// # Panics
-    /// For a file: it is read elsewhere.
+    /// For a file, which the buffer reads itself.
     pub(crate) fn write(
         &self,
         element: Element,
@@ -108,7 +108,7 @@ fn is_zero(element: Element, number: Number) -> bool {
     element.encode(number).is_some_and(|value| value.iter().all(|&byte| byte == 0))
 }
 
-/// Gives every element the value for its index.
+/// Sets each element to the value for its index.
 fn each(
     element: Element,
     to: &mut [u8],
@@ -117,22 +117,22 @@ fn each(
     (0..).zip(to.chunks_exact_mut(element.bytes())).try_for_each(|(at, place)| {
         let number = value(at);
         let bytes = element.encode(number);
-        place.copy_from_slice(&bytes.ok_or_else(|| format!("{number} is no {}", element.name()))?);
+        place.copy_from_slice(&bytes.ok_or_else(|| format!("{number} is not of type {}", element.name()))?);
         Ok(())
     })
 }
 
 fn list(spacing: &str, element: Element) -> Result<Fill, String> {
     if element != Element::U64 {
-        return Err(format!("a list consists of addresses, u64, not of {}", element.name()));
+        return Err(format!("a list consists of addresses of type u64, not {}", element.name()));
     }
     match parse_whole(spacing.trim()) {
         Some(bytes) if bytes > 0 && bytes.is_multiple_of(8) => Ok(Fill::List(bytes)),
-        _ => Err(format!("list({spacing}): nodes are a multiple of 8 bytes apart")),
+        _ => Err(format!("list({spacing}): the node size must be a multiple of 8 bytes")),
     }
 }
 
-/// Writes the nodes of a list into a buffer at `address`: each begins with the address of the next.
+/// Writes the nodes of a list into a buffer at `address`; each starts with the address of the next.
 fn links(spacing: u64, address: u64, to: &mut [u8], random: &mut Random) -> Result<(), String> {
     let bytes = to.len() as u64;
     let nodes = u32::try_from(bytes / spacing).ok();
@@ -149,7 +149,7 @@ fn links(spacing: u64, address: u64, to: &mut [u8], random: &mut Random) -> Resu
     Ok(())
 }
 
-/// Floats from 0 to below 1; whole numbers of the type.
+/// Writes floats from 0 to below 1, or integers over the type's range.
 fn default_random(element: Element) -> Fill {
     match element.is_float() {
         true => Fill::Random(Number::Real(0.0), Number::Real(1.0)),
@@ -171,7 +171,7 @@ fn random(low: Number, high: Number, element: Element) -> Result<Fill, String> {
             Ok(Fill::Random(Number::Real(low.real()), Number::Real(high.real())))
         }
         true => Ok(Fill::Random(low, high)),
-        false => Err(format!("random({low},{high}) holds nothing: the first must be the lower")),
+        false => Err(format!("random({low},{high}) is empty: the first bound must be the lower")),
     }
 }
 

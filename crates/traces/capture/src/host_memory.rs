@@ -1,8 +1,8 @@
-//! The memory of the machine that a capture runs on.
+//! Memory of the machine that runs a capture.
 
 use std::fs;
 
-/// Fails if this machine has no room for values of `bytes` bytes.
+/// Fails if the machine lacks memory for `bytes` bytes of values.
 pub(crate) fn check(bytes: u64) -> Result<(), String> {
     match available() {
         Some(available) if bytes > available => Err(format!(
@@ -13,7 +13,7 @@ pub(crate) fn check(bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Bytes that programs can still take; `None` where the system does not say.
+/// Returns the bytes of memory available to programs; `None` if the system does not report them.
 fn available() -> Option<u64> {
     available_of(&fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -31,14 +31,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_and_swap_are_available() {
+    fn free_memory_and_swap_count_as_available() {
         let meminfo = "MemTotal:  24 kB\nMemAvailable:   10 kB\nSwapFree:  3 kB\n";
         assert_eq!(available_of(meminfo), Some(13 << 10));
         assert_eq!(available_of("MemTotal:  24 kB\n"), None);
     }
 
     #[test]
-    fn values_that_do_not_fit_are_refused() {
+    fn values_beyond_host_memory_are_refused() {
         check(0).unwrap();
         let error = check(u64::MAX).unwrap_err();
         assert!(error.starts_with("its values need 18446744073709551615 bytes of this"), "{error}");

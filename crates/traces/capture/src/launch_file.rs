@@ -102,7 +102,7 @@ impl Plan {
     /// Reads a launch file.
     ///
     /// # Errors
-    /// When it cannot be read, or is none.
+    /// When it cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Plan, CaptureError> {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
         let text = warpmem_support::files::text::read(path).map_err(failed)?;
@@ -111,16 +111,16 @@ impl Plan {
             .map_err(|what| CaptureError::LaunchFile { path: path.to_owned(), what })
     }
 
-    /// The plan that the text of a launch file describes, whose files are found from `folder`.
+    /// Parses the text of a launch file; its files are relative to `folder`.
     ///
     /// # Errors
-    /// When it is none; says where and why.
+    /// When it is invalid; the message names the place and the reason.
     pub fn parse(text: &str, folder: PathBuf) -> Result<Plan, String> {
         parse(text, folder)
     }
 }
 
-/// The plan that a launch file describes; the names in it begin from `folder`.
+/// Builds the plan; file names are relative to `folder`.
 pub(crate) fn parse(text: &str, folder: PathBuf) -> Result<Plan, String> {
     let file: LaunchFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let buffers = file.buffers.into_iter().map(|(name, buffer)| planned(name, buffer));
@@ -145,7 +145,7 @@ fn planned(name: String, buffer: Buffer) -> Result<PlannedBuffer, String> {
     let Buffer { output, expect, absolute, relative, .. } = buffer;
     for (key, tolerance) in [("absolute", absolute), ("relative", relative)] {
         if tolerance.is_nan() || tolerance < 0.0 {
-            return Err(format!("buffers.{name}.{key}: {tolerance} is no tolerance"));
+            return Err(format!("buffers.{name}.{key}: {tolerance} is not a tolerance"));
         }
     }
     let expectation = expect.map(|file| Expectation { file, absolute, relative });
@@ -166,7 +166,7 @@ fn spec(buffer: &Buffer) -> Result<BufferSpec, String> {
         Some(Shape::Sizes(sizes)) => sizes.clone(),
     };
     if shape.contains(&0) {
-        return Err(format!("shape: {shape:?} holds nothing"));
+        return Err(format!("shape: {shape:?} has no elements"));
     }
     let fill = match (&buffer.fill, &buffer.file, element) {
         (Some(_), Some(_), _) => return Err("`fill` and `file` exclude each other".into()),
@@ -220,7 +220,7 @@ fn dimensions(sizes: Sizes) -> Result<Dimensions, String> {
     };
     let mut dimensions = [1; 3];
     if given.is_empty() || given.len() > 3 || given.contains(&0) {
-        return Err(format!("{given:?} are not one to three sizes from 1 on"));
+        return Err(format!("expected one to three positive sizes, found {given:?}"));
     }
     dimensions[..given.len()].copy_from_slice(&given);
     Ok(Dimensions(dimensions))

@@ -1,4 +1,4 @@
-//! Captures: kernels of a PTX module, launched on arrays that are made or read, recorded as a
+//! Captures: launches the kernels of a PTX module on generated or loaded arrays, and records a
 //! trace.
 //!
 //! ```text

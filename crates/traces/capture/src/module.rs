@@ -8,10 +8,10 @@ use warpmem_support::files::{input, text};
 
 use crate::error::CaptureError;
 
-/// Longest module, bytes. A device has no end.
+/// Maximum module size, bytes; a device is endless.
 const MAX_MODULE: u64 = 1 << 30;
 
-/// A parsed module and where it is from.
+/// A parsed module and its path.
 #[derive(Clone, Debug)]
 pub struct PtxModule {
     pub path: PathBuf,
@@ -19,26 +19,26 @@ pub struct PtxModule {
     pub module: Module,
 }
 
-/// What a user asks of a kernel before launching it.
+/// Properties of a kernel that a user checks before launching it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct KernelSummary {
     pub name: String,
-    /// The parameters as PTX declares them.
+    /// Parameters as declared in PTX.
     pub parameters: Vec<String>,
-    /// Of its PTX, without the functions that it calls.
+    /// PTX instructions of the kernel, excluding called functions.
     pub instructions: usize,
-    /// Of a thread, estimated.
+    /// Estimated registers per thread.
     pub registers: u32,
-    /// What it needs that is not supported, in the kernel itself: line and text.
+    /// Unsupported features of the kernel itself: line and text.
     pub unsupported: Vec<String>,
 }
 
 impl PtxModule {
-    /// Reads PTX, as text, out of a fat binary, or out of a listing of `cuobjdump -ptx`. Of the
+    /// Reads PTX from text, from a fat binary, or from a listing of `cuobjdump -ptx`; of several
     /// architectures it takes the highest.
     ///
     /// # Errors
-    /// When it cannot be read, or is neither.
+    /// When the file cannot be read or has none of these formats.
     pub fn read(path: &Path) -> Result<PtxModule, CaptureError> {
         let failed = |source| CaptureError::File { action: "read", path: path.to_owned(), source };
         let bytes = input::read(path, MAX_MODULE).map_err(failed)?;
@@ -47,17 +47,17 @@ impl PtxModule {
             true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
             false => text::decode(&bytes).map_err(failed)?.map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
-                unreadable(format!("byte {at} is no text: it is neither PTX nor a fat binary"))
+                unreadable(format!("byte {at} is not text: the file is neither PTX nor a fat binary"))
             })?,
         };
         let text = listing::ptx(text, u32::MAX).map_err(|error| unreadable(error.to_string()))?;
         PtxModule::of_text(path.to_owned(), text)
     }
 
-    /// Parses PTX that is from `path`.
+    /// Parses PTX text that was read from `path`.
     ///
     /// # Errors
-    /// When it cannot be parsed.
+    /// When the text is invalid.
     pub fn of_text(path: PathBuf, text: String) -> Result<PtxModule, CaptureError> {
         match warpmem_ptx::parse(&text) {
             Ok(module) => Ok(PtxModule { path, text, module }),
@@ -65,7 +65,7 @@ impl PtxModule {
         }
     }
 
-    /// Its kernels, in their order.
+    /// Returns the kernels in declaration order.
     pub fn kernels(&self) -> Vec<KernelSummary> {
         let module = &self.module;
         let summary = |(id, kernel): (u32, &Function)| KernelSummary {

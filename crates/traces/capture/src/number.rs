@@ -4,7 +4,7 @@ use std::fmt;
 
 use warpmem_params::parse_whole;
 
-/// A number.
+/// An integer or real number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     Whole(i128),
@@ -12,7 +12,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// `7`, `-7`, `2^20`, `0xff`, `2.5`, `1e-3`, `inf`, `nan`.
+    /// Parses `7`, `-7`, `2^20`, `0xff`, `2.5`, `1e-3`, `inf` or `nan`.
     pub fn parse(text: &str) -> Option<Number> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),

@@ -1,4 +1,4 @@
-//! What is captured: a module, its buffers, and launches in their order.
+//! The plan of a capture: a module, its buffers, and its launches in order.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use crate::expectation::Expectation;
 use crate::fill::Fill;
 use crate::texture::TextureSpec;
 
-/// A capture.
+/// A capture to execute.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The PTX or fat binary.
+    /// Path of the PTX or fat binary.
     pub module: PathBuf,
-    /// The folder that the names of array files begin from.
+    /// Folder to which the names of array files are relative.
     pub folder: PathBuf,
     /// Seed of random values.
     pub seed: u64,
     pub buffers: Vec<PlannedBuffer>,
-    /// By name.
+    /// Textures by name.
     pub textures: Vec<(String, TextureSpec)>,
     pub launches: Vec<PlannedLaunch>,
 }
@@ -51,7 +51,7 @@ impl Plan {
         }
     }
 
-    /// Adds the files that buffers are written to.
+    /// Adds the files into which buffers are written.
     pub fn claim_outputs(&self, claims: &mut Claims) {
         for planned in &self.buffers {
             if let Some(output) = &planned.output {
@@ -61,25 +61,25 @@ impl Plan {
     }
 }
 
-/// A buffer with a name.
+/// A named buffer.
 #[derive(Clone, Debug)]
 pub struct PlannedBuffer {
     pub name: String,
     pub spec: BufferSpec,
-    /// Where its values after the last launch are written.
+    /// File for its values after the last launch.
     pub output: Option<PathBuf>,
     pub expectation: Option<Expectation>,
 }
 
-/// A launch.
+/// A planned launch.
 #[derive(Clone, Debug)]
 pub struct PlannedLaunch {
     pub kernel: String,
     pub grid: Dimensions,
     pub block: Dimensions,
-    /// CTAs of a cluster; `None`: as the kernel says, or no clusters.
+    /// CTAs of a cluster; `None` to use the kernel's declaration, or no clusters.
     pub cluster: Option<Dimensions>,
-    /// Bytes of shared memory beside those of the kernel's own variables.
+    /// Bytes of dynamic shared memory, in addition to the kernel's own variables.
     pub shared: u32,
     pub arguments: Vec<Argument>,
 }
@@ -91,7 +91,7 @@ pub struct Dimensions(pub [u32; 3]);
 impl FromStr for Dimensions {
     type Err = String;
 
-    /// `256`, `16,16`, `2^10`, `8,8,4`.
+    /// Parses `256`, `16,16`, `2^10` or `8,8,4`.
     fn from_str(text: &str) -> Result<Dimensions, String> {
         let mut sizes = [1; 3];
         let parts: Vec<&str> = text.split([',', 'x']).collect();

@@ -1,4 +1,4 @@
-//! Registers of kernels as `ptxas` assigns them.
+//! Register counts as `ptxas` assigns them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::error::CaptureError;
 use crate::module::PtxModule;
 
-/// Registers of a thread, by kernel.
+/// Returns the registers per thread of each kernel.
 pub(crate) fn registers(
     program: &Path,
     module: &PtxModule,
@@ -35,7 +35,7 @@ pub(crate) fn registers(
     }
 }
 
-/// From `Compiling entry function 'k' for 'sm_75'` and, below it, `Used 24 registers`.
+/// Parses `Compiling entry function 'k' for 'sm_75'` and the following `Used 24 registers`.
 fn parse(said: &str) -> BTreeMap<String, u32> {
     let mut registers = BTreeMap::new();
     let mut kernel = None;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_are_read_from_what_ptxas_says() {
+    fn registers_are_parsed_from_the_output_of_ptxas() {
         let said = "ptxas info    : 0 bytes gmem\n\
                     ptxas info    : Compiling entry function 'a' for 'sm_75'\n\
                     ptxas info    : Function properties for a\n\

@@ -1,4 +1,4 @@
-//! Kernels of another process: the messages between a program that executes them and the capture
+//! Kernels of another process: messages between a program that executes kernels and the capture
 //! that records them.
 //!
 //! ```text
@@ -7,9 +7,9 @@
 //!                   ◀─── Reply ──────────────
 //! ```
 //!
-//! Whatever becomes of the program, the capture has every kernel that ended, whole.
+//! The capture holds every completed kernel in full, however the program ends.
 //!
-//! Invariant: no message makes the capture's process panic or allocate without end.
+//! Invariant: no message makes the capture panic or allocate without bound.
 
 mod connection;
 mod frame;
@@ -20,9 +20,8 @@ pub use connection::{Connection, Received};
 pub use message::{Device, Ended, Message, Reply, Settings};
 pub use sender::{Relay, RelayError};
 
-/// The environment variable that names the socket.
+/// Environment variable that names the socket.
 pub const SOCKET: &str = "WARPMEM_CAPTURE_SOCKET";
 
-/// The environment variable that is set for a program that carries a CUDA runtime, which is to be
-/// replaced.
+/// Environment variable that marks a program whose embedded CUDA runtime must be replaced.
 pub const CARRIED_RUNTIME: &str = "WARPMEM_CARRIED_RUNTIME";

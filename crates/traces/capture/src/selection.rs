@@ -1,35 +1,35 @@
-//! Which launches are recorded. The others are executed all the same.
+//! Selects the launches to record. Unselected launches are executed all the same.
 
 use std::collections::HashMap;
 
 use regex::Regex;
 use warpmem_trace::Ranges;
 
-/// Which launches are recorded.
+/// Rules that select the launches to record.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// By position among all launches, from 0.
+    /// Positions among all launches, from 0.
     pub launches: Ranges,
-    /// By the name of the kernel.
+    /// Pattern of the kernel's name.
     pub name: Option<Regex>,
-    /// Of those, so many from the first on are left out.
+    /// Leading launches to skip, among those that position and name select.
     pub skip: u64,
-    /// Of the rest, of each kernel the first is taken and then every so manieth.
+    /// Records the first of every `every` remaining launches of each kernel.
     pub every: u64,
-    /// Once so many warp instructions are recorded, no further launch is.
+    /// Recorded warp instructions after which no further launch is recorded.
     pub max_total: u64,
 }
 
 impl Selection {
-    /// All launches.
+    /// Selects all launches.
     pub fn all() -> Selection {
         Selection { launches: Ranges::all(), name: None, skip: 0, every: 1, max_total: u64::MAX }
     }
 
-    /// What a trace's header says of launches that are left out, if it must.
+    /// Describes the launches that are left out, for the trace's header; `None` if the header needs no note.
     pub(crate) fn note(&self) -> Option<String> {
         let every =
-            (self.every > 1).then(|| format!("every {} launches of a kernel, one", self.every));
+            (self.every > 1).then(|| format!("one of every {} launches of a kernel", self.every));
         let most = (self.max_total < u64::MAX)
             .then(|| format!("no launch after {} warp instructions", self.max_total));
         let parts: Vec<String> = every.into_iter().chain(most).collect();
@@ -37,17 +37,17 @@ impl Selection {
     }
 }
 
-/// A selection and the launches so far.
+/// A selection and the counts of launches seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Selector<'a> {
     selection: &'a Selection,
-    /// Launches so far.
+    /// Launches seen.
     launches: u64,
-    /// Of them, those that position and name select.
+    /// Launches that match position and name.
     matching: u64,
-    /// Of them, those that were not skipped, by kernel.
+    /// Matching launches after the skipped ones, by kernel.
     by_kernel: HashMap<String, u64>,
-    /// Warp instructions that are recorded.
+    /// Warp instructions recorded.
     instructions: u64,
 }
 
@@ -57,7 +57,7 @@ impl Selector<'_> {
         Selector { selection, launches: 0, matching: 0, by_kernel, instructions: 0 }
     }
 
-    /// Whether the next launch, of this kernel, is recorded.
+    /// Returns whether the next launch, of `kernel`, is recorded.
     pub fn takes(&mut self, kernel: &str) -> bool {
         let Selection { launches, name, skip, every, max_total } = self.selection;
         let number = self.launches;
@@ -75,7 +75,7 @@ impl Selector<'_> {
         is_due && self.instructions < *max_total
     }
 
-    /// A launch that is recorded has ended.
+    /// Counts a completed recorded launch.
     pub fn recorded(&mut self, warp_instructions: u64) {
         self.instructions += warp_instructions;
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn launches_are_selected_by_position_name_and_turn() {
+    fn launches_are_selected_by_position_name_and_interval() {
         let kernels = ["a", "b", "a", "a", "b", "a", "a"];
         let all = Selection::all();
         let of = |selection: Selection| taken(&selection, &kernels);
@@ -110,17 +110,17 @@ mod tests {
         assert_eq!(of(Selection { skip: 2, ..a.clone() }), [3, 5, 6]);
         assert_eq!(of(Selection { every: 2, ..all.clone() }), [0, 1, 3, 6]);
         assert_eq!(of(Selection { skip: 1, every: 2, ..a }), [2, 5]);
-        // The launch that passes the limit is whole.
+        // The launch that passes the limit is recorded whole.
         assert_eq!(of(Selection { max_total: 25, ..all }), [0, 1, 2]);
     }
 
     #[test]
-    fn what_a_header_must_say_is_said() {
+    fn headers_state_which_launches_are_left_out() {
         assert_eq!(Selection::all().note(), None);
         let sampled = Selection { every: 4, max_total: 100, skip: 3, ..Selection::all() };
         assert_eq!(
             sampled.note().unwrap(),
-            "recorded: every 4 launches of a kernel, one, no launch after 100 warp instructions"
+            "recorded: one of every 4 launches of a kernel, no launch after 100 warp instructions"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Carrying out a plan.
+//! Executes a plan.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,39 +18,39 @@ use crate::plan::Plan;
 use crate::ptxas;
 use crate::selection::{Selection, Selector};
 
-/// How a plan is carried out.
+/// Options of a capture.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The trace; `None`: nothing is written.
+    /// Path of the trace; `None` to write none.
     pub output: Option<PathBuf>,
     pub selection: Selection,
     pub limits: Limits,
     pub registers: Registers,
-    /// The command line, for the trace's header.
+    /// Command line for the trace's header.
     pub command: String,
 }
 
-/// Where the number of registers of a thread is from.
+/// Source of the registers per thread.
 #[derive(Clone, Debug, Default)]
 pub enum Registers {
-    /// The values that are live at once, and a margin.
+    /// Maximum live values, plus a margin.
     #[default]
     Estimated,
-    /// A `ptxas`.
+    /// Path of a `ptxas`.
     Ptxas(PathBuf),
 }
 
-/// Told how a capture goes; may stop it.
+/// Observer of a capture, which may stop it.
 pub trait Watch {
-    /// Launch `number` of `launches`, 0 where that is not known, begins.
+    /// Called when launch `number` of `launches` starts; `launches` is 0 if the total is unknown.
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64);
-    /// CTAs of the launch that have ended, and its warp instructions so far. Whether to go on.
+    /// Called with the completed CTAs and warp instructions of the launch; returns whether to continue.
     fn advance(&self, ctas: u64, warp_instructions: u64) -> bool;
 
-    /// What a kernel prints.
+    /// Called with the text that a kernel prints.
     fn print(&self, _text: &str) {}
 
-    /// Whether the user wants to stop.
+    /// Returns whether the user wants to stop.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -64,41 +64,40 @@ impl Watch for () {
     }
 }
 
-/// What a capture gave.
+/// Result of a capture.
 #[derive(Clone, Debug)]
 pub struct Captured {
-    /// In their order; those that ended.
+    /// Completed launches, in order.
     pub launches: Vec<Launched>,
     pub trace: Option<TraceSummary>,
     pub mismatches: Vec<Mismatch>,
-    /// It was stopped before its end: outputs are not written and not compared.
+    /// Whether the user stopped the capture; outputs are then neither written nor compared.
     pub interrupted: bool,
 }
 
-/// A launch that ended.
+/// A completed launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Launched {
     pub number: usize,
     pub kernel: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Registers of 32 bits of a thread.
+    /// 32-bit registers per thread.
     pub registers_per_thread: u32,
-    /// Bytes of shared memory of a CTA.
+    /// Shared memory per CTA, bytes.
     pub shared_bytes: u32,
     pub warps: u64,
-    /// PTX instructions, each counted once for every warp that executes it. The trace counts the
-    /// machine instructions that stand for them.
+    /// PTX warp instructions executed. The trace counts the machine instructions that replace them.
     pub warp_instructions: u64,
-    /// It is in the trace.
+    /// Whether the launch is in the trace.
     pub recorded: bool,
 }
 
-/// Carries out a plan.
+/// Executes a plan.
 ///
 /// # Errors
-/// When a file cannot be read or written, a buffer or argument is not what its kernel takes, or a
-/// kernel fails. No trace is left then.
+/// When a file cannot be read or written, a buffer or argument does not match its kernel, or a kernel fails.
+/// No trace is left then.
 pub fn capture(
     plan: &Plan,
     options: &Options,
@@ -107,10 +106,10 @@ pub fn capture(
     capture_module(PtxModule::read(&plan.module)?, plan, options, watch)
 }
 
-/// As [`capture`], with a module that is read already.
+/// Executes a plan with a module that is already parsed.
 ///
 /// # Errors
-/// As [`capture`].
+/// As for [`capture`].
 pub fn capture_module(
     module: PtxModule,
     plan: &Plan,
@@ -136,7 +135,7 @@ pub fn capture_module(
     session.note_copies();
     let (launches, interrupted) = session.launch_all(watch)?;
     let mismatches = if interrupted { Vec::new() } else { session.deliver()? };
-    // Of a capture that was stopped before its first kernel had ended, nothing is left.
+    // A capture that stops before its first kernel completes leaves no trace.
     let kept = session.writer.filter(|_| !interrupted || launches.iter().any(|l| l.recorded));
     let trace = kept.map(TraceWriter::finish).transpose()?;
     Ok(Captured { launches, trace, mismatches, interrupted })
@@ -160,7 +159,7 @@ fn provenance(module: &PtxModule, options: &Options) -> Provenance {
     }
 }
 
-/// Fails if no launch of the plan is selected.
+/// Fails if the selection matches no launch of the plan.
 fn check(selection: &Selection, plan: &Plan) -> Result<(), CaptureError> {
     let launches = plan.launches.len() as u64;
     selection
@@ -183,13 +182,13 @@ struct Session<'a> {
     image: Image,
     arrays: Arrays,
     memory: DeviceMemory,
-    /// Registers by kernel, where they are known exactly.
+    /// Exactly known registers, by kernel.
     exact: BTreeMap<String, u32>,
     writer: Option<TraceWriter>,
 }
 
 impl Session<'_> {
-    /// The copies that put the buffers into device memory.
+    /// Records the copies that initialize the buffers in device memory.
     fn note_copies(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         for (address, bytes) in self.arrays.extents() {
@@ -197,7 +196,7 @@ impl Session<'_> {
         }
     }
 
-    /// The launches that ended, and whether the user stopped before all had.
+    /// Runs the launches; returns the completed ones and whether the user stopped early.
     fn launch_all(&mut self, watch: &dyn Watch) -> Result<(Vec<Launched>, bool), CaptureError> {
         let mut launched = Vec::new();
         let launches = self.arrays.launches(self.plan, self.image.module())?;
@@ -253,14 +252,14 @@ impl Session<'_> {
         })
     }
 
-    /// Writes the outputs and compares what is expected.
+    /// Writes the outputs and compares the expected buffers.
     fn deliver(&self) -> Result<Vec<Mismatch>, CaptureError> {
         self.arrays.write_outputs(self.plan, &self.memory)?;
         self.arrays.mismatches(self.plan, &self.memory)
     }
 }
 
-/// Tells a watch of the progress of a launch.
+/// Forwards the progress of a launch to an observer.
 struct Told<'a>(&'a dyn Watch);
 
 impl Progress for Told<'_> {

@@ -1,4 +1,4 @@
-//! Textures of a launch file: buffers that kernels fetch from.
+//! Textures of a launch file: buffers that kernels sample.
 
 use serde::Deserialize;
 use warpmem_simt::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture};
@@ -10,28 +10,28 @@ use crate::element::Element;
 #[serde(deny_unknown_fields)]
 pub struct TextureSpec {
     pub buffer: String,
-    /// Texels of a row.
+    /// Texels per row.
     pub width: u32,
     /// Rows.
     #[serde(default = "one")]
     pub height: u32,
-    /// Bytes from one row to the next; by default those of a row.
+    /// Bytes from one row to the next; defaults to the bytes of a row.
     pub pitch: Option<u64>,
-    /// Elements of the buffer that are a texel.
+    /// Buffer elements per texel.
     #[serde(default = "one")]
     pub channels: u8,
     #[serde(default)]
     pub filter: Filtering,
-    /// What coordinates out of range select.
+    /// Treatment of coordinates outside the texture.
     #[serde(default)]
     pub address: Addressing,
-    /// Coordinates are fractions of the width and height.
+    /// Whether coordinates are fractions of the width and height.
     #[serde(default)]
     pub normalised: bool,
-    /// Integers are read as numbers from 0 to 1, or from -1.
+    /// Whether integer texels are read as fractions of their range: 0 to 1, or -1 to 1.
     #[serde(default)]
     pub read_normalised: bool,
-    /// The texture reference of the module (`.texref`) that stands for it.
+    /// Texture reference of the module (`.texref`) that this texture is bound to.
     pub bind: Option<String>,
 }
 
@@ -39,7 +39,7 @@ fn one<T: From<u8>>() -> T {
     T::from(1)
 }
 
-/// As [`Filter`].
+/// Filter of a launch file; see [`Filter`].
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filtering {
@@ -48,7 +48,7 @@ pub enum Filtering {
     Linear,
 }
 
-/// As [`AddressMode`].
+/// Addressing mode of a launch file; see [`AddressMode`].
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Addressing {
@@ -60,7 +60,7 @@ pub enum Addressing {
 }
 
 impl TextureSpec {
-    /// The texture over a buffer of this type at an address.
+    /// Returns the texture over a buffer of this type at an address.
     pub(crate) fn over(&self, element: Element, address: u64) -> Texture {
         let bits = 8 * element.bytes() as u8;
         let kind = match element {

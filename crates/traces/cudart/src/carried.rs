@@ -1,14 +1,14 @@
-//! Replaces the CUDA runtime that a program carries, as nvcc links it by default, with the functions of
-//! this library.
+//! Replaces the CUDA runtime that nvcc embeds in a program by default with the functions of this
+//! library.
 //!
 //! ```text
 //!  program: cudaMalloc ─▶ mov r11, address ─▶ this library: cudaMalloc
 //!                         jmp r11
 //! ```
 //!
-//! `LD_PRELOAD` has the loader load this library before the program's own code runs. The program's
-//! symbol table says where its functions begin; a jump is written there. A function that this library
-//! lacks stays, and fails when it looks for the driver's tables.
+//! `LD_PRELOAD` makes the loader load this library before the program's own code runs. The program's
+//! symbol table gives the start of each function, and a jump is written there. A function that this
+//! library lacks is left alone, and fails when it looks for the driver's tables.
 
 use std::ffi::{CString, c_int, c_void};
 use std::fs;
@@ -21,7 +21,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use crate::context;
 use crate::loader;
 
-/// Bytes of a jump.
+/// Initializer that the loader runs when it loads the library.
 const JUMP: usize = 13;
 
 /// Runs when the library is loaded.
@@ -38,17 +38,17 @@ extern "C" fn on_load() {
     }
 }
 
-/// A function of the program's runtime, and the one that takes its place.
+/// A function of the program's runtime and its replacement.
 #[derive(Debug, PartialEq, Eq)]
 struct Replaced {
     address: usize,
     by: usize,
 }
 
-/// The release of a runtime, as its functions tell.
+/// Release of the embedded runtime, deduced from its functions.
 static RELEASE: OnceLock<c_int> = OnceLock::new();
 
-/// The release of the runtime that the program carries, if it does.
+/// Returns the release of the runtime that the program embeds, if it embeds one.
 pub fn release() -> Option<c_int> {
     RELEASE.get().copied()
 }
@@ -57,7 +57,7 @@ fn replace() -> Result<(), String> {
     let program = fs::read("/proc/self/exe").map_err(|error| error.to_string())?;
     let file = ElfFile64::<object::Endianness>::parse(&*program).map_err(|e| e.to_string())?;
     let defined = |name: &str| file.symbol_by_name(name).is_some_and(|s| s.is_definition());
-    // The variable reaches every process that the program starts; most are no CUDA programs.
+    // The variable is inherited by every process that the program starts; most are not CUDA programs.
     if !defined("__cudaRegisterFatBinary") {
         return Ok(());
     }
@@ -71,14 +71,14 @@ fn replace() -> Result<(), String> {
         let Some(by) = own.and_then(|name| loader::function(&name)) else { continue };
         let next = functions[at..].iter().find(|(next, _)| *next > address);
         if next.is_some_and(|(next, _)| next - address < JUMP as u64) {
-            return Err(format!("{name} has no room for a jump"));
+            return Err(format!("{name} is too short for a jump"));
         }
         replaced.push(Replaced { address: base + address as usize, by: by.addr() });
     }
     write(&replaced)
 }
 
-/// The program's functions by address. Between the end of one and the next is room too.
+/// Returns the program's functions by address. The padding up to the next function is available for the jump.
 fn functions<'f>(file: &ElfFile64<'f>) -> Vec<(u64, &'f str)> {
     let defined = file.symbols().filter(|symbol| symbol.is_definition());
     let functions = defined.filter(|symbol| symbol.kind() == SymbolKind::Text);
@@ -88,7 +88,7 @@ fn functions<'f>(file: &ElfFile64<'f>) -> Vec<(u64, &'f str)> {
     functions
 }
 
-/// CUDA 12 has a form of its own of one function, and CUDA 13 has dropped another.
+/// Deduces the release: CUDA 12 has its own form of one function, and CUDA 13 dropped another.
 fn release_of(defined: impl Fn(&str) -> bool) -> c_int {
     match (defined("cudaGetDeviceProperties_v2"), defined("cudaThreadSynchronize")) {
         (true, _) => 12_090,
@@ -97,19 +97,19 @@ fn release_of(defined: impl Fn(&str) -> bool) -> c_int {
     }
 }
 
-/// Where the program is, less where its file says: the loader names it first.
+/// Returns the load bias of the program, which the loader lists first.
 fn base_of_program() -> usize {
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
         to: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader gives what it describes, and the caller of `dl_iterate_phdr` a number.
+        // SAFETY: the loader passes a valid description, and the caller of `dl_iterate_phdr` a valid pointer.
         unsafe { to.cast::<usize>().write((*info).dlpi_addr as usize) };
         1
     }
     let mut base = 0usize;
-    // SAFETY: the function writes the number, and ends the iteration.
+    // SAFETY: the callback writes `base` and ends the iteration.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut base).cast()) };
     base
 }
@@ -119,21 +119,21 @@ fn write(replaced: &[Replaced]) -> Result<(), String> {
     protect(&pages, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC)?;
     for &Replaced { address, by } in replaced {
         let place = std::ptr::with_exposed_provenance_mut::<[u8; JUMP]>(address);
-        // SAFETY: the function is the program's, has room for a jump, and its page can be
-        // written. No code of the program runs yet.
+        // SAFETY: the function belongs to the program, is at least as long as a jump, and its page is
+        // writable. No code of the program runs yet.
         unsafe { place.write_unaligned(jump(by)) };
     }
     protect(&pages, libc::PROT_READ | libc::PROT_EXEC)
 }
 
-/// `mov r11, to; jmp r11`: the register that a call may change and that passes nothing.
+/// Encodes `mov r11, to; jmp r11`; calls may clobber r11, which carries no argument.
 fn jump(to: usize) -> [u8; JUMP] {
     let mut code = [0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0xe3];
     code[2..10].copy_from_slice(&to.to_le_bytes());
     code
 }
 
-/// The pages that hold the functions.
+/// Returns the pages that hold the functions.
 fn pages(replaced: &[Replaced]) -> Option<Range<usize>> {
     const PAGE: usize = 4096;
     let first = replaced.iter().map(|one| one.address).min()?;
@@ -143,8 +143,7 @@ fn pages(replaced: &[Replaced]) -> Option<Range<usize>> {
 
 fn protect(pages: &Range<usize>, how: c_int) -> Result<(), String> {
     let first = std::ptr::with_exposed_provenance_mut(pages.start);
-    // SAFETY: the pages are code of the program, which is only read and executed while they are
-    // written.
+    // SAFETY: the pages are program code, and nothing executes them while they are writable.
     match unsafe { libc::mprotect(first, pages.len(), how) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error().to_string()),
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_names_its_target() {
+    fn a_jump_encodes_its_target() {
         let code = jump(0x1122_3344_5566_7788);
         assert_eq!(code[..2], [0x49, 0xbb]);
         assert_eq!(code[2..10], 0x1122_3344_5566_7788usize.to_le_bytes());
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_hold_every_function_as_far_as_its_jump() {
+    fn the_pages_cover_every_jump() {
         let at = |address| Replaced { address, by: 0 };
         assert_eq!(pages(&[at(0x1ff8), at(0x3000)]), Some(0x1000..0x4000));
         assert_eq!(pages(&[at(0x1ff8)]), Some(0x1000..0x3000));
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_release_is_that_of_the_functions() {
+    fn the_release_follows_from_the_functions() {
         let of = |known: &'static [&str]| release_of(|name| known.contains(&name));
         assert_eq!(of(&["cudaGetDeviceProperties_v2", "cudaThreadSynchronize"]), 12_090);
         assert_eq!(of(&["cudaThreadSynchronize"]), 11_080);

@@ -1,39 +1,39 @@
-//! Memory of the program, through its pointers.
+//! Access to the program's memory through its pointers.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
 use crate::status::{Failure, Outcome, Status};
 
-/// Writes a result where a pointer says.
+/// Writes a result through a pointer.
 ///
 /// # Safety
-/// The pointer is null or one that the caller of a C function may give for a `T` to be written.
+/// The pointer is null, or the C caller guarantees that it is valid for writes of a `T`.
 pub unsafe fn put<T>(to: *mut T, value: T) -> Outcome<()> {
     if to.is_null() {
         return Err(Status::INVALID_VALUE.into());
     }
-    // SAFETY: not null, and for a `T`, as the caller promises.
+    // SAFETY: not null, and the caller guarantees that it points to a `T`.
     unsafe { to.write_unaligned(value) };
     Ok(())
 }
 
-/// Reads what a pointer names.
+/// Reads the value that a pointer points to.
 ///
 /// # Safety
-/// The pointer is null or names a `T` of the program, for which any bytes are a value.
+/// The pointer is null or points to a `T`, for which every bit pattern is valid.
 pub unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
     if from.is_null() {
         return Err(Status::INVALID_VALUE.into());
     }
-    // SAFETY: not null, and names a `T`, as the caller promises.
+    // SAFETY: not null, and the caller guarantees that it points to a `T`.
     Ok(unsafe { from.read_unaligned() })
 }
 
-/// A copy of bytes of the program.
+/// Copies bytes out of the program's memory.
 ///
 /// # Safety
-/// The pointer is null or names so many bytes.
+/// The pointer is null or points to `length` bytes.
 pub unsafe fn bytes(from: *const u8, length: usize) -> Outcome<Vec<u8>> {
     if length == 0 {
         return Ok(Vec::new());
@@ -41,14 +41,15 @@ pub unsafe fn bytes(from: *const u8, length: usize) -> Outcome<Vec<u8>> {
     if from.is_null() {
         return Err(Status::INVALID_VALUE.into());
     }
-    // SAFETY: not null, and names so many bytes, as the caller promises.
+    // SAFETY: not null, and the caller guarantees `length` bytes.
     Ok(unsafe { std::slice::from_raw_parts(from, length) }.to_vec())
 }
 
-/// Copies bytes, which may overlap. Device memory is mapped, so that both sides are the program's.
+/// Copies bytes; the ranges may overlap. Device memory is mapped, so both sides are in the program's address
+/// space.
 ///
 /// # Safety
-/// `from` can be read and `to` written so far, unless `length` is 0.
+/// Unless `length` is 0, `from` is readable and `to` writable for `length` bytes.
 pub unsafe fn copy(to: *mut u8, from: *const u8, length: usize) -> Outcome<()> {
     if length == 0 {
         return Ok(());
@@ -56,20 +57,20 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, length: usize) -> Outcome<()> {
     if to.is_null() || from.is_null() {
         return Err(Status::INVALID_VALUE.into());
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { ptr::copy(from, to, length) };
     Ok(())
 }
 
-/// The text that a C string is.
+/// Reads a C string.
 ///
 /// # Safety
-/// The pointer is null or names a string that ends with a zero byte.
+/// The pointer is null or points to a string that ends with a zero byte.
 pub unsafe fn text(from: *const c_char) -> Outcome<String> {
     if from.is_null() {
         return Err(Status::INVALID_VALUE.into());
     }
-    // SAFETY: not null, and ends with a zero byte, as the caller promises.
+    // SAFETY: not null, and the caller guarantees the zero byte.
     let text = unsafe { CStr::from_ptr(from) };
     let text = text.to_str();
     Ok(text.map_err(|error| Failure::new(Status::INVALID_VALUE, error.to_string()))?.to_owned())

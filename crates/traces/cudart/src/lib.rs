@@ -1,18 +1,18 @@
-//! The CUDA runtime and driver of a captured program: its kernels are executed on the host, in
-//! order, and passed on to be recorded.
+//! The CUDA runtime and driver of a captured program: executes its kernels on the host, in program
+//! order, and sends their records to the capture.
 //!
 //! ```text
 //!  program ─▶ runtime/  cudaMalloc …  ┐                ┌▶ memory at fixed addresses (mapping)
 //!             driver/   cuMemAlloc …  ┴─▶ context/ ────┼▶ kernels (simt)
-//!             the C functions            what they do  └▶ capture (relay)
+//!             C functions                 operations   └▶ capture (relay)
 //! ```
 //!
-//! A program that carries a CUDA runtime is made to call these functions instead (`carried`). The C
-//! functions turn pointers into values and back; `context` knows nothing of C. This crate has
-//! unsafe code: its callers are programs in C, and it reads and writes what their pointers name. Source: NVIDIA, "CUDA Runtime API" and "CUDA Driver API", to which comments refer
-//! as the manual.
+//! In a program that embeds a CUDA runtime, `carried` redirects its functions to these. The C functions
+//! convert between pointers and values; `context` never sees a C pointer. This crate needs unsafe code:
+//! its callers are C programs whose pointers it reads and writes. Source: NVIDIA, "CUDA Runtime API" and
+//! "CUDA Driver API", called the manual in comments.
 //!
-//! Invariant: device addresses do not depend on where the loader puts the program.
+//! Invariant: device addresses do not depend on where the loader places the program.
 
 mod carried;
 mod context;

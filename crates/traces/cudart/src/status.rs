@@ -1,16 +1,16 @@
-//! Status codes. The runtime and the driver share the numbers of those that both have (the manual,
-//! `cudaError_t` and `CUresult`).
+//! Status codes. The runtime and the driver share the numbers of common codes (the manual, `cudaError_t` and
+//! `CUresult`).
 
 use std::ffi::CStr;
 
 use warpmem_simt::{LaunchError, TrapKind};
 
-/// What a function returns.
+/// Return code of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Status(pub u32);
 
-/// A function failed; a user is told why, unless the status says it all.
+/// A failed function: its status, and a message for the user unless the status is enough.
 #[derive(Debug)]
 pub struct Failure {
     pub status: Status,
@@ -68,17 +68,17 @@ impl Status {
         Status::ALL.iter().find(|(code, ..)| *code == self.0)
     }
 
-    /// As the runtime calls it.
+    /// Returns the runtime's name.
     pub fn name(self) -> &'static CStr {
         self.entry().map_or(c"unrecognized error code", |&(_, name, ..)| name)
     }
 
-    /// As the driver calls it.
+    /// Returns the driver's name, if it has the code.
     pub fn driver_name(self) -> Option<&'static CStr> {
         self.entry().map(|&(_, _, name, _)| name)
     }
 
-    /// What the driver returns where the runtime has a number of its own.
+    /// Converts to the driver's code, where the runtime has its own number.
     pub fn of_driver(self) -> Status {
         match self {
             Status::INVALID_CONFIGURATION
@@ -94,8 +94,8 @@ impl Status {
         self.entry().map_or(c"unrecognized error code", |&(.., text)| text)
     }
 
-    /// Whether every later call fails with it too (the manual, `cudaErrorLaunchFailure`: "the process
-    /// must be terminated and relaunched").
+    /// Returns whether every later call fails with this status too (the manual, `cudaErrorLaunchFailure`:
+    /// "the process must be terminated and relaunched").
     pub fn is_sticky(self) -> bool {
         matches!(
             self,
@@ -113,12 +113,12 @@ impl Failure {
         Failure { status, why: Some(why.into()) }
     }
 
-    /// A function of a family that cannot work here.
+    /// Builds the failure of an unsupported function.
     pub fn unsupported(name: &str, family: &str) -> Failure {
         Failure::new(Status::NOT_SUPPORTED, format!("{name}: {family}: not supported"))
     }
 
-    /// This library is at fault.
+    /// Builds the failure of a defect in this library.
     pub fn broken() -> Failure {
         let why = "the runtime failed, with the message above: this is a defect of warpmem";
         Failure::new(Status::UNKNOWN, why)
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_have_their_names() {
+    fn statuses_are_named() {
         assert_eq!(Status::SUCCESS.name(), c"cudaSuccess");
         assert_eq!(Status(719).description(), c"unspecified launch failure");
         assert_eq!(Status(700).driver_name(), Some(c"CUDA_ERROR_ILLEGAL_ADDRESS"));

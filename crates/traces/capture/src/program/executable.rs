@@ -1,4 +1,4 @@
-//! What a program is linked with, before it is run.
+//! Checks, before a program runs, the libraries it links against.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use object::{Endianness, Object, ObjectSection, elf};
 
 use crate::error::CaptureError;
 
-/// Libraries of NVIDIA whose kernels are machine code, of which there is no PTX.
+/// NVIDIA libraries whose kernels exist only as machine code.
 const MACHINE_CODE: [&str; 9] = [
     "libcublas",
     "libcufft",
@@ -22,29 +22,28 @@ const MACHINE_CODE: [&str; 9] = [
     "libnvrtc",
 ];
 
-/// Whether a runtime that a program carries can be replaced: the jumps to another are machine code.
+/// Whether a program's embedded runtime can be replaced: the jumps that redirect it are machine code.
 const REPLACES_RUNTIMES: bool = cfg!(target_arch = "x86_64");
 
-/// How a program must be compiled to be captured.
+/// Compiler flags that a capturable program needs.
 const FLAGS: &str = "-cudart shared -gencode arch=compute_75,code=compute_75";
 
 /// An ELF executable.
 #[derive(Debug, Default)]
 pub struct Executable {
     path: PathBuf,
-    /// Shared libraries that it names.
+    /// Shared libraries it names.
     libraries: Vec<String>,
-    /// Functions of CUDA that it takes from them.
+    /// CUDA functions it imports.
     functions: Vec<String>,
-    /// It has kernels in a section of their own.
+    /// Whether it has a section of kernels.
     has_kernels: bool,
-    /// It carries a CUDA runtime, whose functions its symbols name.
+    /// Whether it embeds a CUDA runtime whose functions its symbols name.
     carries_runtime: bool,
 }
 
 impl Executable {
-    /// The executable that a command's name stands for; `None` if there is none, or it is no ELF
-    /// file (a script).
+    /// Resolves a command to its executable; `None` if it is missing or not an ELF file (a script).
     pub fn find(name: &OsStr) -> Option<Executable> {
         let path = match Path::new(name).components().count() > 1 {
             true => PathBuf::from(name),
@@ -74,15 +73,15 @@ impl Executable {
         Some(Executable { path, libraries, functions, has_kernels, carries_runtime })
     }
 
-    /// Fails if the program cannot be captured with the runtime.
+    /// Checks that the program can be captured with `runtime`.
     ///
     /// # Errors
-    /// It carries a runtime that cannot be replaced, needs libraries of machine code, or functions that the
-    /// runtime does not have.
+    /// When it embeds a runtime that cannot be replaced, needs machine-code libraries, or calls functions
+    /// that `runtime` lacks.
     pub fn check(&self, runtime: &Path) -> Result<(), CaptureError> {
         let refused =
             |what: String| Err(CaptureError::Program { program: self.path.clone(), what });
-        // A program of the driver has a section for kernels too, which nvcc adds to all it links.
+        // A driver-API program has this section too: nvcc adds it to everything it links.
         let is_cuda =
             |name: &String| name.starts_with("libcudart.") || name.starts_with("libcuda.");
         let is_shared = self.libraries.iter().any(is_cuda);
@@ -121,12 +120,12 @@ impl Executable {
         }
     }
 
-    /// Whether it carries a CUDA runtime, which is to be replaced.
+    /// Returns whether the program embeds a CUDA runtime that must be replaced.
     pub fn carries_runtime(&self) -> bool {
         self.carries_runtime
     }
 
-    /// Why a program that used no CUDA runtime may have done so.
+    /// Returns a likely reason why the program did not reach the captured runtime.
     pub fn hint(&self) -> Option<String> {
         let loads = self.libraries.iter().any(|name| name.starts_with("libcud"));
         (!loads && !self.carries_runtime).then(|| {
@@ -139,7 +138,7 @@ impl Executable {
     }
 }
 
-/// Functions whose names begin as those of the runtime and the driver do.
+/// Returns whether a name has the prefix of a CUDA runtime or driver function.
 fn is_of_cuda(name: &str) -> bool {
     let rest = name.strip_prefix("__cuda").or_else(|| name.strip_prefix("cuda"));
     let driver = || name.strip_prefix("cu");
@@ -153,7 +152,7 @@ fn imports(file: &ElfFile64<'_>) -> Vec<String> {
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
-/// The functions that a shared library offers.
+/// Lists the functions that a shared library exports.
 fn exports(library: &Path) -> Result<Vec<String>, CaptureError> {
     let failed = |source| CaptureError::File { action: "read", path: library.to_owned(), source };
     let bytes = fs::read(library).map_err(failed)?;
@@ -165,7 +164,7 @@ fn exports(library: &Path) -> Result<Vec<String>, CaptureError> {
     Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
-/// The shared libraries that a file names.
+/// Lists the shared libraries that a file names.
 fn libraries(file: &ElfFile64<'_>) -> Option<Vec<String>> {
     let (endian, data) = (file.endian(), file.data());
     let sections = file.elf_header().sections(endian, data).ok()?;
@@ -180,7 +179,7 @@ fn libraries(file: &ElfFile64<'_>) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Any library will do whose functions are not those of CUDA.
+    /// Returns a library without CUDA functions; any such library will do.
     fn runtime() -> PathBuf {
         std::env::current_exe().unwrap()
     }
@@ -195,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_with_the_shared_runtime_is_captured() {
+    fn a_program_with_the_shared_runtime_is_accepted() {
         with(&["libcudart.so.13", "libc.so.6"]).check(&runtime()).unwrap();
         with(&["libcuda.so.1", "libc.so.6"]).check(&runtime()).unwrap();
     }
 
     #[test]
-    fn a_program_that_carries_its_runtime_without_symbols_is_refused_with_the_flag_that_helps() {
+    fn an_embedded_runtime_without_symbols_is_refused_with_the_compiler_flag() {
         let flag = "link it with `-cudart shared -gencode arch=compute_75,code=compute_75`";
         let stripped = refusal(&with(&["libc.so.6"]));
         assert!(stripped.contains("a.out") && stripped.contains(flag), "{stripped}");
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_of_machine_code_and_unknown_functions_are_named() {
+    fn machine_code_libraries_and_unknown_functions_are_named() {
         let library = refusal(&with(&["libcudart.so.12", "libcublas.so.12"]));
         assert!(library.contains("needs libcublas.so.12, whose kernels are machine code"));
         let functions = vec!["cudaFrobnicate".to_owned(), "cuFrobnicate".to_owned()];
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_cuda_are_distinguished_from_others() {
+    fn cuda_functions_are_recognized_by_name() {
         for name in ["cudaMalloc", "__cudaRegisterFatBinary", "cuInit", "cuMemAlloc_v2"] {
             assert!(is_of_cuda(name), "{name}");
         }
@@ -230,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn this_executable_is_read_and_does_not_use_cuda() {
+    fn an_executable_without_cuda_is_read() {
         let own = Executable::find(runtime().as_os_str()).unwrap();
         assert!(own.libraries.iter().any(|name| name.starts_with("libc.")), "{own:?}");
         assert!(!own.has_kernels && !own.carries_runtime && own.functions.is_empty());
         assert!(own.hint().unwrap().contains("does not name the CUDA runtime"));
         own.check(&runtime()).unwrap();
-        // A script, and a device that has no end.
+        // A script, and a device, which is endless.
         for other in ["/proc/self/status", "/dev/zero"] {
             assert!(Executable::find(OsStr::new(other)).is_none(), "{other}");
         }

@@ -1,4 +1,5 @@
-//! Processes that connect: the first is recorded until it ends, then the next that comes.
+//! Accepts connections of processes. Records the first process until it ends, then the next one that
+//! connects.
 
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,16 +15,16 @@ use crate::error::CaptureError;
 
 use super::recording::Recording;
 
-/// What the threads share that serve a process each.
+/// State shared by the threads that serve one process each.
 struct Shared<'o> {
     turn: Mutex<Turn<'o>>,
-    /// The process that was recorded has ended.
+    /// Signals that the recorded process has ended.
     ended: Condvar,
 }
 
 struct Turn<'o> {
     recording: Recording<'o>,
-    /// The connection of the process that is recorded.
+    /// Connection of the recorded process.
     owner: Option<UnixStream>,
 }
 
@@ -32,9 +33,8 @@ impl<'o> Shared<'o> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a process begin. If the recorded process has ended and its last messages are still
-    /// unread, it waits for them: processes that run one after the other are all recorded, whatever
-    /// the threads do.
+    /// Begins a process. If the recorded process has ended with messages still unread, waits for them:
+    /// consecutive processes are all recorded, whatever the thread schedule.
     fn begin(&self, process: u32, stream: UnixStream) -> Reply {
         let mut turn = self.lock();
         while turn.owner.as_ref().is_some_and(has_ended) {
@@ -47,7 +47,7 @@ impl<'o> Shared<'o> {
         reply
     }
 
-    /// The process that was recorded has ended, how it says.
+    /// Ends the recorded process; `ended` is the status of its connection.
     fn end(&self, process: u32, ended: io::Result<()>) {
         let mut turn = self.lock();
         if let Err(error) = ended {
@@ -59,15 +59,14 @@ impl<'o> Shared<'o> {
     }
 }
 
-/// Whether the other end of a connection is closed.
+/// Returns whether the other end of a connection is closed.
 fn has_ended(stream: &UnixStream) -> bool {
     let mut asked = [PollFd::new(stream, PollFlags::empty())];
     let polled = poll(&mut asked, Some(&Timespec::default()));
     polled.is_ok() && asked[0].revents().contains(PollFlags::HUP)
 }
 
-/// Runs `work` while processes may connect to the socket at `path`. Returns when all of them have
-/// ended.
+/// Runs `work` while processes may connect to the socket at `path`. Returns when all of them have ended.
 pub fn with_listener<'o, T>(
     path: &Path,
     recording: Recording<'o>,

@@ -1,11 +1,11 @@
 //! Captures of whole programs: an unmodified program runs with a CUDA runtime that executes its
-//! kernels here, and passes them on to be recorded.
+//! kernels in the program's process and sends them to the capture, which records them.
 //!
 //! ```text
 //!  executable ─▶ stage ─▶ process ──── socket ───▶ recording ─▶ .wmt
-//!  (what it     (folder    (the program,           (messages of one
-//!   is linked    of the     with the runtime)       process at a time)
-//!   with)        runtime)
+//!  (linked       (folder    (the program,           (messages of one
+//!   libraries)    of the     with the runtime)       process at a time)
+//!                 runtime)
 //! ```
 
 mod executable;
@@ -34,73 +34,72 @@ use executable::Executable;
 use recording::Recording;
 use stage::Stage;
 
-/// A program to be run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its name or path, and its arguments.
+    /// Name or path, followed by arguments.
     pub command: Vec<OsString>,
-    /// The shared library that is the CUDA runtime and driver.
+    /// Shared library that replaces the CUDA runtime and driver.
     pub runtime: PathBuf,
 }
 
-/// How a program is captured.
+/// Options of a program's capture.
 #[derive(Clone, Debug)]
 pub struct ProgramOptions {
-    /// The trace; `None`: nothing is written.
+    /// Path of the trace; `None` to write none.
     pub output: Option<PathBuf>,
     pub selection: Selection,
     pub registers: Registers,
     pub settings: Settings,
-    /// The command line, for the trace's header.
+    /// Command line for the trace's header.
     pub command: String,
 }
 
-/// What the capture of a program gave.
+/// Result of a program's capture.
 #[derive(Clone, Debug)]
 pub struct ProgramCapture {
     pub status: ProgramStatus,
-    /// Launches that ended, in their order.
+    /// Completed launches, in order.
     pub launches: Vec<Launched>,
-    /// By kernel, in the order of their first launches; kernels of loaded modules that were not
-    /// launched follow.
+    /// Kernels in order of their first launch, followed by the unlaunched kernels of loaded modules.
     pub kernels: Vec<KernelTally>,
-    /// There is none if no kernel was recorded.
+    /// The trace; `None` if no kernel was recorded.
     pub trace: Option<TraceSummary>,
-    /// What a user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// The user stopped it.
+    /// Whether the user stopped the capture.
     pub interrupted: bool,
 }
 
-/// How a program ended.
+/// Exit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramStatus {
-    /// With an exit status.
+    /// Exit status.
     Exited(i32),
-    /// By a signal.
+    /// Number of the signal that killed it.
     Killed(i32),
 }
 
-/// The launches of a kernel.
+/// Launches of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelTally {
     pub kernel: String,
     pub launches: u64,
     pub recorded: u64,
-    /// Of the launches that ended; PTX instructions, each counted once for every warp.
+    /// PTX warp instructions of completed launches.
     pub warp_instructions: u64,
-    /// Launches that failed, and why the first of them did.
+    /// Failed launches, and the reason of the first failure.
     pub failed: u64,
     pub failure: Option<String>,
-    /// What it needs that is not supported, line and text.
+    /// Unsupported features: line and text.
     pub unsupported: Vec<String>,
 }
 
 /// Runs a program and records its kernels.
 ///
 /// # Errors
-/// When the program cannot be captured or started, or the trace cannot be written. A program that
-/// fails is no error: its status says so.
+/// When the program cannot be captured or started, or the trace cannot be written. A program that fails is
+/// not an error: its status records the failure.
 pub fn capture_program(
     program: &Program,
     options: &ProgramOptions,
@@ -140,8 +139,8 @@ fn start(
     })
 }
 
-/// Waits for the program's end. If the user wants to stop, the program is asked to, and after a
-/// while made to.
+/// Waits for the program's end. If the user wants to stop, first terminates the program, then kills it after
+/// a grace period.
 fn wait(mut child: Child, watch: &dyn Watch) -> Result<ExitStatus, CaptureError> {
     const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
     const GRACE: Duration = Duration::from_secs(2);
@@ -156,7 +155,7 @@ fn wait(mut child: Child, watch: &dyn Watch) -> Result<ExitStatus, CaptureError>
             return Ok(status);
         }
         if watch.is_stopped() {
-            // From a terminal, the program has the signal too.
+            // Run from a terminal, the program receives the interrupt signal as well.
             let since = asked.get_or_insert_with(Instant::now);
             if since.elapsed() > GRACE {
                 child.kill().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What the messages of a program become: a trace, and the account of its kernels.
+//! Turns the messages of a program into a trace and a tally of its kernels.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,34 @@ use crate::session::{Launched, Registers, Watch};
 
 use super::{KernelTally, ProgramCapture, ProgramOptions, ProgramStatus};
 
-/// The kernels of a program so far.
+/// Recording of a program's kernels.
 pub struct Recording<'o> {
     options: &'o ProgramOptions,
     program: String,
     watch: &'o (dyn Watch + Sync),
     selector: Selector<'o>,
     writer: Option<TraceWriter>,
-    /// The process whose kernels these are.
+    /// Process whose kernels are recorded.
     owner: Option<u32>,
-    /// The launch that has begun.
+    /// Launch in progress.
     open: Option<Open>,
     launches: Vec<Launched>,
-    /// Launches that have begun.
+    /// Launches started.
     begun: usize,
     kernels: Vec<KernelTally>,
-    /// Where a kernel is among them.
+    /// Index of each kernel in `kernels`.
     places: BTreeMap<String, usize>,
-    /// Version and architecture of the first module.
+    /// PTX version and architecture of the first module.
     ptx: Option<String>,
     notes: Vec<String>,
-    /// Why the trace cannot be written.
+    /// Reason why the trace cannot be written.
     failure: Option<CaptureError>,
 }
 
 struct Open {
     info: KernelInfo,
     is_recorded: bool,
-    /// CTAs that have ended.
+    /// CTAs completed.
     ctas: u64,
 }
 
@@ -77,7 +77,7 @@ impl<'o> Recording<'o> {
         })
     }
 
-    /// A process begins; it is recorded if no other is.
+    /// Starts a process; it is recorded if no other process is.
     pub fn begin(&mut self, process: u32) -> Reply {
         let settings = Box::new(self.options.settings.clone());
         match self.owner {
@@ -89,7 +89,7 @@ impl<'o> Recording<'o> {
         }
     }
 
-    /// The process that is recorded has ended, perhaps within a kernel.
+    /// Ends the recorded process, possibly within a kernel.
     pub fn end(&mut self, process: u32) {
         if self.owner != Some(process) {
             return;
@@ -106,7 +106,7 @@ impl<'o> Recording<'o> {
         }
     }
 
-    /// Takes a message of the process that is recorded; returns the answer to a question.
+    /// Handles a message of the recorded process; returns the answer to a question.
     pub fn take(&mut self, message: Message<'_>) -> Option<Reply> {
         match message {
             Message::Begin { .. } => None,
@@ -139,7 +139,7 @@ impl<'o> Recording<'o> {
                 None
             }
             Message::Failed { kernel, reason } => {
-                // One that never began is a launch all the same.
+                // A launch that failed to start counts as a launch.
                 self.tally(&kernel).launches += 1;
                 if let Some(open) = self.open.take() {
                     self.tally(&open.info.name).launches -= 1;
@@ -154,7 +154,7 @@ impl<'o> Recording<'o> {
         }
     }
 
-    /// A module is loaded; returns the registers of its kernels that are known exactly.
+    /// Adds a loaded module; returns the exactly known register counts of its kernels.
     fn module(&mut self, text: String) -> BTreeMap<String, u32> {
         let Ok(module) = PtxModule::of_text(self.program.clone().into(), text) else {
             return BTreeMap::new();
@@ -195,7 +195,7 @@ impl<'o> Recording<'o> {
         &mut self.kernels[self.places[kernel]]
     }
 
-    /// Whether the launch is recorded.
+    /// Begins a launch; returns whether it is recorded.
     fn launch(&mut self, info: KernelInfo) -> bool {
         self.tally(&info.name).launches += 1;
         let is_recorded = self.selector.takes(&info.name) && self.failure.is_none();
@@ -222,7 +222,7 @@ impl<'o> Recording<'o> {
         self.keep(written);
     }
 
-    /// Keeps an error of the writer for the end.
+    /// Keeps the writer's first error until the end.
     fn keep(&mut self, result: Result<(), warpmem_trace::TraceError>) {
         if let Err(error) = result
             && self.failure.is_none()
@@ -260,7 +260,7 @@ impl<'o> Recording<'o> {
         });
     }
 
-    /// A launch has not ended.
+    /// Records that a launch failed.
     fn fail(&mut self, kernel: &str, reason: &str) {
         if let Some(writer) = &mut self.writer {
             let abandoned = writer.abandon_kernel();
@@ -291,7 +291,7 @@ impl<'o> Recording<'o> {
                 Some(writer.finish()?)
             }
         };
-        // Those that were launched first.
+        // Launched kernels come first.
         self.kernels.sort_by_key(|tally| tally.launches == 0);
         Ok(ProgramCapture {
             status,

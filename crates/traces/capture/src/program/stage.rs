@@ -12,10 +12,10 @@ use crate::error::CaptureError;
 
 use super::stub;
 
-/// The runtime under its own name.
+/// File name of the runtime.
 const RUNTIME: &str = "libwarpmem_cudart.so";
 
-/// Names under which programs ask for the runtime: a release of CUDA has one.
+/// Library names by which programs request the runtime, one per CUDA release.
 const RELEASES: [&str; 11] = [
     "libcudart.so.7.5",
     "libcudart.so.8.0",
@@ -30,23 +30,25 @@ const RELEASES: [&str; 11] = [
     "libcudart.so.13",
 ];
 
-/// Names without versions of symbols: those of the driver, and what is loaded by hand.
+/// Names without versioned symbols: the driver's, and those loaded with `dlopen`.
 const PLAIN: [&str; 4] = ["libcudart.so", "libcuda.so", "libcuda.so.1", RUNTIME];
 
-/// Where the loader looks for shared libraries first.
+/// Variable of the directories that the loader searches first.
 const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
 
-/// The libraries that the loader loads before a program's own.
+/// Variable of the libraries that the loader loads before a program's own.
 const LOADED_FIRST: &str = "LD_PRELOAD";
 
-/// A folder with the runtime under all names, and the socket.
+/// Folder that holds the runtime under all names, and the socket.
 pub struct Stage {
     folder: TempDir,
 }
 
 impl Stage {
+    /// Creates the folder.
+    ///
     /// # Errors
-    /// When there is no such runtime, or the folder cannot be made.
+    /// When the runtime is missing, or the folder cannot be created.
     pub fn new(runtime: &Path) -> Result<Stage, CaptureError> {
         let failed =
             |source| CaptureError::File { action: "prepare", path: runtime.to_owned(), source };
@@ -60,13 +62,13 @@ impl Stage {
         self.folder.path().join("socket")
     }
 
-    /// The variables that the environment of a program gets beside this process's; a program may
-    /// carry a runtime.
+    /// Returns the variables to add to the program's environment, which depend on whether the program embeds
+    /// a runtime.
     pub fn environment(&self, carries_runtime: bool) -> Vec<(&'static str, OsString)> {
         let folder = self.folder.path().as_os_str();
         let mut variables = vec![
             (SEARCH_PATH, before(SEARCH_PATH, folder)),
-            // Where Triton looks for the driver.
+            // Triton's search path of the driver.
             ("TRITON_LIBCUDA_PATH", folder.to_owned()),
             (crate::relay::SOCKET, self.socket().into_os_string()),
         ];
@@ -79,7 +81,7 @@ impl Stage {
     }
 }
 
-/// A list of paths of the environment with another path before it.
+/// Prepends a path to the path list of an environment variable.
 fn before(variable: &str, path: &OsStr) -> OsString {
     let mut paths = path.to_owned();
     if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {

@@ -1,9 +1,9 @@
-//! Shared libraries without code: a name, the version that programs ask of it, and another library
-//! that has the symbols.
+//! Shared libraries without code: a name, the symbol version that programs request from it, and a dependency
+//! on the library that has the symbols.
 //!
-//! Programs ask a release of the CUDA runtime for symbols of a version of the release's name, and
-//! the loader wants the library of that name to define the version. The symbols themselves it takes
-//! from any library, if that has no versions.
+//! Programs request the symbols of a CUDA runtime under a version named after the release, and the loader
+//! requires the library of that name to define the version. It then resolves each symbol in any library that
+//! has no versions.
 
 use std::io;
 
@@ -17,13 +17,13 @@ const PAGE: u64 = 0x1000;
 /// Versions that the stub defines: its own and that of its symbols.
 const VERSIONS: u16 = 2;
 
-/// The machine that a library is for.
+/// Returns the architecture that a library is built for.
 pub fn machine(library: &[u8]) -> io::Result<elf::Machine> {
     let file = ElfFile64::<Endianness>::parse(library).map_err(io::Error::other)?;
     Ok(file.elf_header().e_machine(file.endian()))
 }
 
-/// A library of a name that defines the version of the same name and needs another library.
+/// Builds a library called `name` that defines the version of the same name and depends on `needed`.
 pub fn library(name: &str, needed: &str, machine: elf::Machine) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write(&mut bytes, name.as_bytes(), needed.as_bytes(), machine).map_err(io::Error::other)?;
@@ -53,7 +53,7 @@ fn write(
     write_versions(&mut writer, own, name);
     let hash = writer.write_hash(1, 1, |_| None);
     let dynamic = writer.write_align_dynamic();
-    // A file's places are also those in memory.
+    // File offsets equal virtual addresses.
     writer.write_dynamic_string(elf::DT_NEEDED, other)?;
     writer.write_dynamic_string(elf::DT_SONAME, own)?;
     for (tag, value) in [
@@ -80,7 +80,7 @@ fn write(
     Ok(())
 }
 
-/// The version of the library itself, and that of its symbols: both of its name.
+/// Writes the version of the library itself and the version of its symbols, both with its name.
 fn write_versions(writer: &mut SinglePhaseWriter<'_>, own: StringId, name: &[u8]) {
     for (index, flags) in (1..).zip([elf::VER_FLG_BASE, VersionFlags(0)]) {
         let name_offset = writer.dynamic_string_offset(Some(own));
@@ -98,7 +98,7 @@ fn write_versions(writer: &mut SinglePhaseWriter<'_>, own: StringId, name: &[u8]
 fn segment(kind: elf::ProgramType, offset: u64, bytes: u64, align: u64) -> ProgramHeader {
     ProgramHeader {
         p_type: kind,
-        // The loader adds the base to what the dynamic section says, in place.
+        // The loader relocates the dynamic section in place.
         p_flags: elf::PF_R | elf::PF_W,
         p_offset: offset,
         p_vaddr: offset,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_defines_the_version_of_its_name_and_needs_the_other() {
+    fn a_stub_defines_its_version_and_depends_on_the_runtime() {
         let bytes = library("libcudart.so.13", "libother.so", elf::EM_X86_64).unwrap();
         assert_eq!(machine(&bytes).unwrap(), elf::EM_X86_64);
         let holds = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);

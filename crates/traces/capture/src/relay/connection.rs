@@ -1,4 +1,4 @@
-//! The capture's end.
+//! The capture's end of the socket.
 
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
@@ -6,14 +6,14 @@ use std::os::unix::net::UnixStream;
 use super::frame;
 use super::message::{Message, Reply};
 
-/// A message, and whether the program waits for its answer.
+/// A message, and whether the program waits for the answer.
 #[derive(Debug)]
 pub struct Received {
     pub message: Message<'static>,
     pub is_question: bool,
 }
 
-/// A program that has connected.
+/// A connected program.
 pub struct Connection {
     from: BufReader<UnixStream>,
     buffer: Vec<u8>,
@@ -24,10 +24,10 @@ impl Connection {
         Connection { from: BufReader::with_capacity(1 << 18, stream), buffer: Vec::new() }
     }
 
-    /// The next message; `None` when the program has ended.
+    /// Receives the next message; `None` when the program has ended.
     ///
     /// # Errors
-    /// When it is no message.
+    /// When the bytes are not a message.
     pub fn receive(&mut self) -> io::Result<Option<Received>> {
         let message: Option<Message<'static>> = frame::receive(&mut self.from, &mut self.buffer)?;
         Ok(message.map(|message| Received { is_question: message.is_question(), message }))

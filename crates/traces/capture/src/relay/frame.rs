@@ -1,4 +1,4 @@
-//! Messages as bytes: their length, 4 bytes, and bincode.
+//! Encoding of messages: a length of 4 bytes, followed by bincode.
 
 use std::io::{self, Read, Write};
 
@@ -6,14 +6,14 @@ use bincode::config::{self, Configuration, Fixint, Limit, LittleEndian};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Most bytes of a message: a CTA of a hundred million records.
+/// Maximum message size, bytes: a CTA of a hundred million records.
 const MOST_BYTES: usize = 1 << 31;
 
-/// Numbers of fixed length: addresses have many bytes, and are most of what is sent.
+/// Fixed-length integers: most of the data are addresses, which use most of their bytes.
 const CONFIG: Configuration<LittleEndian, Fixint, Limit<MOST_BYTES>> =
     config::standard().with_fixed_int_encoding().with_limit::<MOST_BYTES>();
 
-/// Sends a value. `buffer` is used again from one to the next.
+/// Sends a value; `buffer` is scratch space, reused between calls.
 pub fn send<T: Serialize>(to: &mut impl Write, value: &T, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     buffer.extend([0; 4]);
@@ -24,7 +24,7 @@ pub fn send<T: Serialize>(to: &mut impl Write, value: &T, buffer: &mut Vec<u8>) 
     to.write_all(buffer)
 }
 
-/// Receives a value; `None` at the end.
+/// Receives a value; `None` at the end of the stream.
 pub fn receive<T: DeserializeOwned>(
     from: &mut impl Read,
     buffer: &mut Vec<u8>,
@@ -36,7 +36,7 @@ pub fn receive<T: DeserializeOwned>(
     }
     let length = u32::from_le_bytes(length);
     buffer.clear();
-    // Grows with what comes, not with what is promised.
+    // The buffer grows with the received bytes, not with the announced length.
     if from.take(length.into()).read_to_end(buffer)? < length as usize {
         return Ok(None);
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_comes_as_it_was_sent() {
+    fn messages_round_trip() {
         let module = Message::Module { text: ".version 8.0".into() };
         let end = Message::End(Ended { warps: 3, warp_instructions: u64::MAX });
         for message in [module, end, Message::Copy { address: 1 << 45, bytes: 7 }] {
@@ -76,17 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_is_the_end() {
+    fn a_truncated_message_ends_the_stream() {
         let bytes = sent(&Message::Note { text: "a note".into() });
         for length in 0..bytes.len() {
             assert!(received(&bytes[..length]).unwrap().is_none(), "{length}");
         }
-        // A length that is promised and does not come takes no memory.
+        // An announced length without data allocates nothing.
         assert!(received(&[0xff; 4]).unwrap().is_none());
     }
 
     #[test]
-    fn what_is_no_message_is_an_error() {
+    fn invalid_messages_are_errors() {
         let bytes = sent(&Message::Note { text: "a note".into() });
         let mut longer = bytes.clone();
         longer[0] += 1;

@@ -1,4 +1,4 @@
-//! What the two processes say.
+//! Messages between the two processes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,59 +6,59 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use warpmem_trace::{CtaBuilder, Instruction, KernelInfo};
 
-/// From the program to the capture. [`Message::Begin`], [`Message::Module`] and
-/// [`Message::Launch`] are answered.
+/// A message from the program to the capture. [`Message::Begin`], [`Message::Module`] and [`Message::Launch`]
+/// are answered.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Message<'a> {
-    /// A process has used the runtime for the first time.
+    /// A process uses the runtime for the first time.
     Begin { process: u32 },
-    /// A module is loaded; they are numbered from 0. `text` is its PTX.
+    /// A module is loaded. Modules are numbered from 0; `text` is the PTX.
     Module { text: Cow<'a, str> },
     /// A copy from the host into device memory.
     Copy { address: u64, bytes: u64 },
-    /// Lines that are kept in L2 become as others.
+    /// Lines retained in L2 lose their priority (`cudaCtxResetPersistingL2Cache`).
     ResetL2,
-    /// A kernel of a module begins.
+    /// A kernel of module `module` starts.
     Launch { info: Cow<'a, KernelInfo>, module: u32 },
-    /// A CTA of a kernel that is recorded, and the instructions that it is the first to have.
+    /// A CTA of a recorded kernel, and the instructions that it adds to the dictionary.
     Cta { instructions: Cow<'a, [Instruction]>, cta: Cow<'a, CtaBuilder> },
-    /// What a kernel that is not recorded has executed so far.
+    /// Progress of a kernel that is not recorded.
     Progress { ctas: u64, warp_instructions: u64 },
-    /// The kernel has ended.
+    /// The kernel is complete.
     End(Ended),
-    /// The kernel could not be launched, or failed.
+    /// The kernel failed to launch or to complete.
     Failed { kernel: Cow<'a, str>, reason: Cow<'a, str> },
-    /// What a user should know.
+    /// A note for the user.
     Note { text: Cow<'a, str> },
 }
 
-/// From the capture to the program.
+/// A reply from the capture to the program.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// Kernels of this process are recorded.
+    /// This process's kernels are recorded.
     Settings(Box<Settings>),
-    /// Another process is recorded, the one of this number.
+    /// Process `process` is recorded instead of this one.
     Busy { process: u32, settings: Box<Settings> },
-    /// Registers of a thread by kernel, of kernels for which they are known.
+    /// Registers per thread, for the kernels where they are known.
     Registers(BTreeMap<String, u32>),
     /// Whether the launch is recorded.
     Launch { is_recorded: bool },
 }
 
-/// What a kernel executed.
+/// Totals of a completed kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     pub warps: u64,
     pub warp_instructions: u64,
 }
 
-/// How the program's kernels are executed.
+/// Settings for the execution of the program's kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     pub device: Device,
-    /// Most warp instructions of a launch.
+    /// Maximum warp instructions of a launch.
     pub max_instructions: u64,
-    /// Threads that execute CTAs.
+    /// Host threads that execute CTAs.
     pub threads: usize,
 }
 
@@ -71,21 +71,21 @@ pub struct Device {
     pub sms: u32,
     pub clock_khz: u32,
     pub memory_clock_khz: u32,
-    /// Bits of the memory bus.
+    /// Width of the memory bus, bits.
     pub bus_bits: u32,
     pub l2_bytes: u32,
-    /// Of an SM.
+    /// Registers per SM.
     pub registers: u32,
-    /// Bytes of an SM.
+    /// Shared memory per SM, bytes.
     pub shared_bytes: u32,
-    /// Of an SM.
+    /// Threads per SM.
     pub threads: u32,
-    /// Of an SM.
+    /// CTAs per SM.
     pub ctas: u32,
 }
 
 impl Message<'_> {
-    /// Whether the program waits for a [`Reply`].
+    /// Returns whether the program waits for a [`Reply`].
     pub(crate) fn is_question(&self) -> bool {
         matches!(self, Message::Begin { .. } | Message::Module { .. } | Message::Launch { .. })
     }

@@ -1,4 +1,4 @@
-//! The program's end.
+//! The program's end of the socket.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,24 +12,24 @@ use warpmem_trace::{CtaBuilder, Dictionary, Instruction, KernelInfo, TraceError,
 use super::frame;
 use super::message::{Ended, Message, Reply, Settings};
 
-/// The capture does not answer, or not as it should.
+/// The capture does not answer, or sends an unexpected reply.
 pub type RelayError = io::Error;
 
-/// Passes a program's kernels to the capture.
+/// Sends a program's kernels to the capture.
 pub struct Relay {
     path: PathBuf,
     stream: UnixStream,
     buffer: Vec<u8>,
     dictionary: Dictionary,
-    /// Instructions of the dictionary that the capture has.
+    /// Instructions of the dictionary that the capture already has.
     told: usize,
 }
 
 impl Relay {
-    /// Connects a process to the capture at a socket; returns also what that says.
+    /// Connects process `process` to the capture's socket; returns the connection and the first reply.
     ///
     /// # Errors
-    /// When nobody listens there.
+    /// When no capture listens on the socket.
     pub fn connect(path: &Path, process: u32) -> Result<(Relay, Reply), RelayError> {
         let mut relay = Relay {
             path: path.to_owned(),
@@ -42,11 +42,13 @@ impl Relay {
         Ok((relay, reply))
     }
 
-    /// The socket's file descriptor.
+    /// Returns the socket's file descriptor.
     pub fn descriptor(&self) -> RawFd {
         self.stream.as_raw_fd()
     }
 
+    /// Sends a message that needs no answer.
+    ///
     /// # Errors
     /// When the capture has ended.
     pub fn tell(&mut self, message: &Message<'_>) -> Result<(), RelayError> {
@@ -59,7 +61,7 @@ impl Relay {
         reply.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))
     }
 
-    /// Says that a module is loaded; returns the registers of kernels that are known.
+    /// Announces a loaded module; returns the registers of the kernels where they are known.
     ///
     /// # Errors
     /// When the capture has ended.
@@ -70,7 +72,7 @@ impl Relay {
         }
     }
 
-    /// Says that a kernel begins; returns whether it is to be recorded.
+    /// Announces a kernel; returns whether it is recorded.
     ///
     /// # Errors
     /// When the capture has ended.
@@ -81,7 +83,7 @@ impl Relay {
         }
     }
 
-    /// Says that the kernel has ended.
+    /// Announces the completion of the kernel.
     ///
     /// # Errors
     /// When the capture has ended.
@@ -98,8 +100,7 @@ fn unexpected(reply: &Reply) -> io::Error {
     io::Error::other(format!("the capture answered {reply:?}"))
 }
 
-/// The capture opened the kernel when it answered the launch, and closes it with
-/// [`Relay::ended`].
+/// The capture opens the kernel when it answers the launch, and closes it on [`Relay::ended`].
 impl TraceSink for Relay {
     fn begin_kernel(&mut self, _: KernelInfo) -> Result<(), TraceError> {
         self.dictionary.clear();
@@ -127,7 +128,7 @@ impl TraceSink for Relay {
     }
 }
 
-/// How the program's kernels are executed, whoever is recorded.
+/// Returns the settings, for a recorded and an unrecorded process alike.
 impl Reply {
     pub fn settings(&self) -> Option<&Settings> {
         match self {

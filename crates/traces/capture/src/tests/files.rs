@@ -8,7 +8,7 @@ use crate::launch_file::parse;
 use crate::{CaptureError, Element};
 
 #[test]
-fn arrays_are_read_as_they_were_written() {
+fn arrays_round_trip_through_files() {
     let folder = tempfile::tempdir().unwrap();
     let bytes: Vec<u8> = (0..48).collect();
     for (name, described) in [("a.npy", true), ("a.bin", false)] {
@@ -24,7 +24,7 @@ fn arrays_are_read_as_they_were_written() {
 
 /// A `.npy` file as NumPy 2 writes it.
 #[test]
-fn a_file_of_numpy_is_read() {
+fn numpy_files_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("n.npy");
     let mut header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".to_vec();
@@ -64,25 +64,25 @@ fn a_buffer_from_a_file_must_fit_it() {
         assert!(error.contains(what), "{text}: {error}");
     }
     fs::write(folder.join("a.bin"), [0; 23]).unwrap();
-    assert!(fill("u64[]=@a.bin", folder).unwrap_err().contains("23 bytes are no array of u64"));
+    assert!(fill("u64[]=@a.bin", folder).unwrap_err().contains("23 bytes are not an array of u64"));
 }
 
 #[test]
-fn of_a_device_as_much_is_read_as_the_buffer_holds() {
+fn a_device_is_read_only_to_the_buffers_size() {
     let read = |text: &str| super::filled(text, Path::new(""));
     let (_, shape, bytes) = read("u32[1000]=@/dev/zero").unwrap();
     assert_eq!((shape, bytes), (vec![1000], vec![0; 4000]));
     let (_, _, bytes) = read("u64[2^10]=@/dev/urandom").unwrap();
     assert!(bytes.len() == 8 << 10 && bytes.iter().any(|&byte| byte > 0));
     let error = read("u32[]=@/dev/zero").unwrap_err().to_string();
-    assert!(error.starts_with("/dev/zero: a device has no end: write the size"), "{error}");
+    assert!(error.starts_with("/dev/zero: a device is endless: give the size"), "{error}");
     let error = read("u32[4]=@/dev/null").unwrap_err().to_string();
-    assert_eq!(error, "/dev/null: it ends after 0 bytes, of 16");
+    assert_eq!(error, "/dev/null: it ends after 0 of 16 bytes");
 }
 
-/// A pipe does not say how much it holds.
+/// A pipe does not state its length.
 #[test]
-fn of_a_pipe_all_is_read_and_must_fit_the_buffer() {
+fn a_pipe_must_deliver_exactly_the_buffers_size() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
@@ -95,11 +95,11 @@ fn of_a_pipe_all_is_read_and_must_fit_the_buffer() {
     assert_eq!(read("u64[]=@pipe"), Ok((Element::U64, vec![3], vec![7; 24])));
     assert_eq!(read("u32[2,3]=@pipe"), Ok((Element::U32, vec![2, 3], vec![7; 24])));
     assert!(read("u32[5]=@pipe").unwrap_err().ends_with("more than the 20 bytes of the array"));
-    assert!(read("u32[7]=@pipe").unwrap_err().ends_with("it ends after 24 bytes, of 28"));
+    assert!(read("u32[7]=@pipe").unwrap_err().ends_with("it ends after 24 of 28 bytes"));
 }
 
 #[test]
-fn values_beyond_this_machines_memory_are_refused_before_any_is_written() {
+fn values_beyond_host_memory_are_refused_before_any_write() {
     for fill in ["1", "random", "permutation", "sequence", "list(8)"] {
         let error = super::filled(&format!("u64[2^50]={fill}"), Path::new("")).unwrap_err();
         let error = error.to_string();
@@ -108,7 +108,7 @@ fn values_beyond_this_machines_memory_are_refused_before_any_is_written() {
 }
 
 #[test]
-fn launch_files_say_what_is_wrong() {
+fn launch_file_errors_name_place_and_reason() {
     const LAUNCH: &str = "[[launches]]\nkernel = \"k\"\ngrid = 1\nblock = 1\n";
     let file = |rest: &str| format!("module = \"k.ptx\"\n{rest}\n");
     let cases = [

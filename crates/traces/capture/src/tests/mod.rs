@@ -1,4 +1,4 @@
-//! Captures from begin to end.
+//! Tests of complete captures.
 
 mod files;
 mod sessions;
@@ -24,7 +24,7 @@ const AXPY: &str = ".version 7.8\n.target sm_75\n.address_size 64\n\
     .visible .entry pair(.param .align 8 .b8 p[16])\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\n\
     ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [p+8];\nst.global.u32 [%rd1], %r1;\nret;\n}\n";
 
-/// A folder with the module and a launch file.
+/// Creates a folder with the module and a launch file.
 fn folder(launch_file: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("k.ptx"), AXPY).unwrap();
@@ -32,17 +32,17 @@ fn folder(launch_file: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Type, shape and values of a buffer, which lies at address 4096 of a memory that is not there.
+/// Returns the type, shape and values of a buffer at the nominal address 4096.
 fn filled(text: &str, folder: &Path) -> Result<(Element, Vec<u64>, Vec<u8>), CaptureError> {
     let spec = BufferSpec::parse(text).unwrap();
     let mut sized = spec.sized("buffer `b`".into(), folder)?;
-    // Enough for the tests that get so far.
+    // Large enough for every test that fills the buffer.
     let mut bytes = vec![0; sized.bytes.min(1 << 20) as usize];
     sized.fill(4096, &mut bytes, &mut Random::new(7))?;
     Ok((sized.element, sized.shape, bytes))
 }
 
-/// The array in a file.
+/// Reads the array in a file.
 fn bytes(path: &Path) -> Result<Vec<u8>, CaptureError> {
     let mut file = crate::array_file::ArrayFile::open(path)?;
     let mut bytes = vec![0; file.bytes(None)? as usize];
@@ -50,7 +50,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, CaptureError> {
     Ok(bytes)
 }
 
-/// Values of a raw or `.npy` file of f32.
+/// Reads the values of a raw or `.npy` file of f32.
 fn floats(path: &Path) -> Vec<f32> {
     bytes(path)
         .unwrap()

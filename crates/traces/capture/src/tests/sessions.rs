@@ -1,4 +1,4 @@
-//! Plans carried out.
+//! Execution of plans.
 
 use std::cell::Cell;
 use std::fs;
@@ -57,7 +57,7 @@ fn run(folder: &Path, options: &Options, watch: &dyn Watch) -> Result<Captured, 
 }
 
 #[test]
-fn launches_follow_each_other_on_the_same_buffers() {
+fn consecutive_launches_share_the_buffers() {
     let folder = folder(TWICE);
     let folder = folder.path();
     fs::write(folder.join("expected.bin"), expected(0.0)).unwrap();
@@ -84,9 +84,9 @@ fn launches_follow_each_other_on_the_same_buffers() {
     assert!(first == fs::read(folder.join("k.wmt")).unwrap(), "two captures differ");
 }
 
-/// CTAs of a launch in clusters of two by two follow each other in the trace by cluster.
+/// In a launch with clusters of two by two, CTAs appear in the trace cluster by cluster.
 #[test]
-fn a_launch_file_says_clusters() {
+fn launch_files_set_clusters() {
     const GRID: &str = "grid = 2\nblock = 64\narguments = [2.0";
     let clustered = GRID.replace("grid = 2", "grid = [4, 4]\ncluster = [2, 2]");
     let folder =
@@ -107,7 +107,7 @@ fn a_launch_file_says_clusters() {
 }
 
 #[test]
-fn a_wrong_value_is_told_with_its_place() {
+fn mismatches_are_reported_with_their_index() {
     let folder = folder(TWICE);
     let folder = folder.path();
     fs::write(folder.join("expected.bin"), expected(0.5)).unwrap();
@@ -122,11 +122,11 @@ fn a_wrong_value_is_told_with_its_place() {
     }
     fs::write(folder.join("expected.bin"), [0; 10]).unwrap();
     let error = run(folder, &options(folder), &()).unwrap_err().to_string();
-    assert!(error.ends_with("it has 10 bytes, buffer `y` 400"), "{error}");
+    assert!(error.ends_with("it has 10 bytes, buffer `y` has 400"), "{error}");
 }
 
 #[test]
-fn launches_that_are_not_selected_are_executed_but_not_recorded() {
+fn unselected_launches_are_executed_but_not_recorded() {
     let folder = folder(TWICE);
     let folder = folder.path();
     fs::write(folder.join("expected.bin"), expected(0.0)).unwrap();
@@ -144,7 +144,7 @@ fn launches_that_are_not_selected_are_executed_but_not_recorded() {
     assert_eq!(error, "none of the 2 launches is selected");
 }
 
-/// Stops in the launch of this number.
+/// Stops the capture in the launch of this number.
 struct StopIn(usize, Cell<usize>);
 
 impl Watch for StopIn {
@@ -159,7 +159,7 @@ impl Watch for StopIn {
 }
 
 #[test]
-fn a_capture_that_is_stopped_keeps_what_is_finished() {
+fn a_stopped_capture_keeps_completed_launches() {
     let folder = folder(TWICE);
     let folder = folder.path();
     let captured = run(folder, &options(folder), &StopIn(1, Cell::default())).unwrap();
@@ -206,7 +206,7 @@ fn failures_name_the_argument_the_buffer_or_the_access() {
         ),
         ("[\"x\", \"x\", \"y\", 100]", "`a` (.f32): the parameter is a float, not an address"),
         ("[2, \"x\", \"y\", 1.5]", "`n` (.u32): the parameter does not say that it is a float"),
-        ("[2, \"x\", \"y\", 4294967296]", "`n` (.u32): 4294967296 is no u32"),
+        ("[2, \"x\", \"y\", 4294967296]", "`n` (.u32): 4294967296 is not of type u32"),
         ("[2, \"x\", \"y\", [\"u32=1\", \"u32=1\"]]", "8 bytes are given, the parameter has 4"),
         ("[2, \"x+396\", \"y\", 100]", "access of 4 bytes"),
     ];
@@ -219,7 +219,7 @@ fn failures_name_the_argument_the_buffer_or_the_access() {
 }
 
 #[test]
-fn a_structure_is_laid_out_as_in_c() {
+fn structures_are_laid_out_as_in_c() {
     let folder = folder(
         "module = \"k.ptx\"\n[buffers.x]\ntype = \"u32\"\nshape = 4\noutput = \"x.bin\"\n\
          [[launches]]\nkernel = \"pair\"\ngrid = 1\nblock = 1\narguments = [[\"x+4\", \"u32=7\"]]\n",
@@ -229,7 +229,7 @@ fn a_structure_is_laid_out_as_in_c() {
     assert_eq!(written[..8], [0, 0, 0, 0, 7, 0, 0, 0]);
 }
 
-/// The texel that each thread's number selects, with half of the next.
+/// The texel selected by each thread's number, blended with half of the next.
 #[test]
 fn a_kernel_fetches_from_a_texture_of_the_launch_file() {
     let fetch = ".version 7.8\n.target sm_75\n.address_size 64\n.global .texref old;\n\
@@ -264,7 +264,7 @@ fn a_kernel_fetches_from_a_texture_of_the_launch_file() {
 }
 
 #[test]
-fn modules_that_are_none_are_refused() {
+fn invalid_modules_are_refused() {
     let folder = folder(TWICE);
     let read = |bytes: &[u8]| {
         fs::write(folder.path().join("k.ptx"), bytes).unwrap();
@@ -274,7 +274,7 @@ fn modules_that_are_none_are_refused() {
     };
     let error = read(b"\xc3\x28");
     assert!(
-        error.contains("k.ptx: byte 0 is no text: it is neither PTX nor a fat binary"),
+        error.contains("k.ptx: byte 0 is not text: the file is neither PTX nor a fat binary"),
         "{error}"
     );
     let error = read(b".version 7.0\n.target sm_50\n.address_size 32\n");
@@ -283,9 +283,9 @@ fn modules_that_are_none_are_refused() {
     assert!(error.contains("k.ptx: line 4"), "{error}");
 }
 
-/// Kernels of two sections of a listing of `cuobjdump -ptx` are launched one after the other.
+/// Launches kernels from two sections of a listing of `cuobjdump -ptx`, one after the other.
 #[test]
-fn kernels_of_every_section_of_a_listing_are_launched() {
+fn kernels_of_all_listing_sections_are_launched() {
     let section = |kernel: &str, value: u32| {
         format!(
             "\nFatbin ptx code:\n================\narch = sm_75\ncode version = [9,0]\nhost = linux\n\

@@ -23,7 +23,7 @@ const ALL: [Element; 12] = [
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_what_is_decoded(bits: u64, at in 0..ALL.len()) {
+    fn encoded_values_round_trip(bits: u64, at in 0..ALL.len()) {
         let element = ALL[at];
         let bytes = &bits.to_le_bytes()[..element.bytes()];
         let number = element.decode(bytes);
@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn whole_numbers_beyond_a_type_are_refused(whole: i64, at in 0..8usize) {
+    fn integers_outside_a_type_are_refused(whole: i64, at in 0..8usize) {
         let element = ALL[at];
         let [least, most] = element.range();
         let fits = (least..=most).contains(&i128::from(whole));
@@ -41,14 +41,14 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_a_panic(text in "\\PC*") {
+    fn no_text_panics(text in "\\PC*") {
         let _ = Argument::parse(&text);
         let _ = text.parse::<Dimensions>();
         let _ = BufferSpec::parse(&text);
     }
 
     #[test]
-    fn random_numbers_are_in_their_range(low in -1000i64..1000, span in 1i64..1000, seed: u64) {
+    fn random_values_lie_in_their_range(low in -1000i64..1000, span in 1i64..1000, seed: u64) {
         let (low, high) = (i128::from(low), i128::from(low + span));
         let fill = Fill::Random(Number::Whole(low), Number::Whole(high));
         let mut bytes = [0; 400];
@@ -69,7 +69,7 @@ fn elements_have_names() {
 }
 
 #[test]
-fn numbers_are_whole_or_real() {
+fn numbers_are_integers_or_reals() {
     let cases =
         [("7", 7), ("-7", -7), ("2^20", 1 << 20), ("0xff", 255), ("-2^3", -8), ("1_000", 1000)];
     for (text, whole) in cases {
@@ -144,10 +144,10 @@ fn fills_give_their_values() {
     assert_ne!(values("random", Element::S64), values("sequence", Element::S64));
     let too_large = Fill::parse("300", Element::U8).unwrap();
     let written = too_large.write(Element::U8, 0, &mut [0], &mut Random::new(0));
-    assert_eq!(written.unwrap_err(), "300 is no u8");
+    assert_eq!(written.unwrap_err(), "300 is not of type u8");
 }
 
-/// The addresses in a buffer of `list(64)` that begins at 4096, from its first node on.
+/// Returns the addresses in a buffer of `list(64)` at address 4096, in list order.
 fn walked(text: &str) -> Vec<u64> {
     let (_, _, bytes) = super::filled(text, std::path::Path::new("")).unwrap();
     let next = |address: u64| {
@@ -159,17 +159,17 @@ fn walked(text: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_list_leads_once_through_all_nodes_and_back() {
+fn a_list_visits_every_node_once_and_closes() {
     let mut nodes = walked("u64[128]=list(64)");
     assert_eq!(nodes.last(), Some(&4096));
     assert!(!nodes.is_sorted(), "{nodes:?}");
     nodes.sort_unstable();
     assert_eq!(nodes, (0..16).map(|node| 4096 + 64 * node).collect::<Vec<u64>>());
-    assert_eq!(walked("u64[8]=list(64)"), [4096], "a node that leads to itself");
+    assert_eq!(walked("u64[8]=list(64)"), [4096], "a node that points to itself");
 }
 
 #[test]
-fn a_list_that_is_none_is_refused() {
+fn invalid_lists_are_refused() {
     for text in ["u32[16]=list(64)", "u64[16]=list(60)", "u64[16]=list(0)", "u64[16]=list(x)"] {
         assert!(BufferSpec::parse(text).is_err(), "{text}");
     }

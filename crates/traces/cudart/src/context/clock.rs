@@ -1,35 +1,35 @@
-//! Streams and events. Everything happens in the order in which it is asked for, and a simple clock
-//! says how long it took: so that a program that looks at times does the same in every run, times
-//! are not the host's.
+//! Streams, events, and the device clock. All work executes in program order. The clock is a simple
+//! deterministic model, never the host's time, so that a program that reads times behaves the same in every
+//! run.
 
 use std::collections::BTreeMap;
 
 use crate::status::{Outcome, Status};
 
-/// Nanoseconds of the device's clock.
+/// Device time, nanoseconds.
 pub type Ticks = u64;
 
-/// What a call takes that gives the device work.
+/// Time of a call that submits work, nanoseconds.
 const CALL: Ticks = 1_000;
-/// Bytes that are copied in a nanosecond.
+/// Copy bandwidth, bytes per nanosecond.
 const BYTES: u64 = 10;
 
-/// The time of the device, and what was noted of it.
+/// Device time, and the recorded events.
 #[derive(Default)]
 pub struct Clock {
     now: Ticks,
-    /// By handle: when it was recorded.
+    /// Time of each event, by handle; `None` until it is recorded.
     events: BTreeMap<u64, Option<Ticks>>,
-    /// By handle: its number in traces.
+    /// Stream number in traces, by handle.
     streams: BTreeMap<u64, u64>,
     last: u64,
 }
 
-/// Handles begin here, so that none is one of the special streams (0, 1, 2).
+/// First handle; lower numbers denote the special streams (0, 1, 2).
 const FIRST_HANDLE: u64 = 0x1000;
 
 impl Clock {
-    /// A kernel: a nanosecond for every warp instruction.
+    /// Advances the clock by a kernel: one nanosecond per warp instruction.
     pub fn executed(&mut self, warp_instructions: u64) {
         self.now += CALL + warp_instructions;
     }
@@ -44,14 +44,18 @@ impl Clock {
         handle
     }
 
+    /// Destroys an event.
+    ///
     /// # Errors
-    /// When there is no such event.
+    /// When the event does not exist.
     pub fn destroy_event(&mut self, event: u64) -> Outcome<()> {
         self.events.remove(&event).map(drop).ok_or(Status::INVALID_HANDLE.into())
     }
 
+    /// Records an event at the current time.
+    ///
     /// # Errors
-    /// When there is no such event.
+    /// When the event does not exist.
     pub fn record(&mut self, event: u64) -> Outcome<()> {
         self.now += CALL;
         let at = self.events.get_mut(&event).ok_or(Status::INVALID_HANDLE)?;
@@ -59,16 +63,18 @@ impl Clock {
         Ok(())
     }
 
+    /// Checks that an event exists.
+    ///
     /// # Errors
-    /// When there is no such event.
+    /// When the event does not exist.
     pub fn check_event(&self, event: u64) -> Outcome<()> {
         self.events.get(&event).map(drop).ok_or(Status::INVALID_HANDLE.into())
     }
 
-    /// Milliseconds from one event to another.
+    /// Returns the milliseconds from one event to another.
     ///
     /// # Errors
-    /// When one of them was not recorded.
+    /// When either event is not recorded.
     pub fn elapsed(&self, start: u64, end: u64) -> Outcome<f32> {
         let at = |event| self.events.get(&event).copied().flatten().ok_or(Status::INVALID_HANDLE);
         let (start, end) = (at(start)?, at(end)?);
@@ -82,16 +88,18 @@ impl Clock {
         handle
     }
 
+    /// Destroys a stream.
+    ///
     /// # Errors
-    /// When there is no such stream.
+    /// When the stream does not exist.
     pub fn destroy_stream(&mut self, stream: u64) -> Outcome<()> {
         self.streams.remove(&stream).map(drop).ok_or(Status::INVALID_HANDLE.into())
     }
 
-    /// The number of a stream in traces: 0 is the default stream.
+    /// Returns a stream's number in traces; 0 is the default stream.
     ///
     /// # Errors
-    /// When there is no such stream.
+    /// When the stream does not exist.
     pub fn stream(&self, stream: u64) -> Outcome<u64> {
         match stream {
             0..=2 => Ok(0),
@@ -110,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_between_events_are_of_the_work_between_them() {
+    fn elapsed_time_is_the_work_between_two_events() {
         let mut clock = Clock::default();
         let [start, end] = [clock.create_event(), clock.create_event()];
         clock.record(start).unwrap();
@@ -123,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_have_numbers() {
+    fn streams_are_numbered() {
         let mut clock = Clock::default();
         let stream = clock.create_stream();
         assert_eq!(clock.stream(0).unwrap(), 0);

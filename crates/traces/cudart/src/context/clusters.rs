@@ -1,4 +1,4 @@
-//! Clusters of CTAs that kernels are launched in, as programs choose them.
+//! Cluster shapes that programs choose for their kernels.
 
 use warpmem_ptx::ClusterLimit;
 
@@ -7,8 +7,8 @@ use crate::status::{Failure, Outcome, Status};
 use super::engine::Engine;
 use super::kernels::{KernelId, LaunchShape};
 
-/// CTAs of a cluster that every device with clusters has (CUDA C++ Programming Guide, "Thread Block
-/// Clusters"), and those that a kernel may be allowed.
+/// CTAs per cluster that every device with clusters supports (CUDA C++ Programming Guide, "Thread Block
+/// Clusters"), and the maximum that a kernel may opt in to.
 const PORTABLE: u32 = 8;
 const LARGEST: u32 = 16;
 
@@ -17,10 +17,10 @@ const MUST_BE_SET: u32 = 10;
 const REQUIRED: std::ops::RangeInclusive<u32> = 11..=13;
 const ALLOWS_LARGEST: u32 = 14;
 
-/// What a program has said of a kernel's clusters.
+/// Cluster attributes that a program has set for a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterAttributes {
-    /// CTAs along x, y and z; 0: not said.
+    /// Required CTAs along x, y and z; 0 if unset.
     required: [u32; 3],
     allows_largest: bool,
 }
@@ -40,15 +40,15 @@ fn ctas(cluster: [u32; 3]) -> u32 {
 }
 
 impl Engine {
-    /// Sets an attribute of a kernel, if it is one of its clusters; others decide nothing here.
+    /// Sets a cluster attribute of a kernel; ignores other attributes, which have no effect here.
     ///
     /// # Errors
-    /// When there is no such kernel, or its code says otherwise.
+    /// When the kernel does not exist, or the attribute contradicts its code.
     pub fn set_cluster_attribute(&mut self, id: KernelId, number: u32, value: i32) -> Outcome<()> {
         let value = u32::try_from(value).map_err(|_| Status::INVALID_VALUE)?;
         if REQUIRED.contains(&number) {
             if self.cluster_limit(id)?.exactly.is_some() {
-                let why = "the kernel is compiled for clusters of its own (.reqnctapercluster)";
+                let why = "the kernel's code fixes its cluster shape (.reqnctapercluster)";
                 return Err(Failure::new(Status::NOT_PERMITTED, why));
             }
             let axis = (number - REQUIRED.start()) as usize;
@@ -60,10 +60,10 @@ impl Engine {
         Ok(())
     }
 
-    /// An attribute of a kernel's clusters; `None`: it is none of them.
+    /// Returns a cluster attribute of a kernel; `None` if `number` is another attribute.
     ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn cluster_attribute(&self, id: KernelId, number: u32) -> Outcome<Option<u32>> {
         let (limit, attributes) = (self.cluster_limit(id)?, self.cluster_attributes(id)?);
         Ok(match number {
@@ -77,10 +77,10 @@ impl Engine {
         })
     }
 
-    /// The clusters of a launch that says them, or does not; `None`: as the kernel's code says.
+    /// Resolves the cluster shape of a launch, given or not; `None` defers to the kernel's code.
     ///
     /// # Errors
-    /// When the kernel cannot have them.
+    /// When the kernel cannot run with this shape.
     pub fn cluster_of(&self, id: KernelId, given: Option<[u32; 3]>) -> Outcome<Option<[u32; 3]>> {
         let (limit, attributes) = (self.cluster_limit(id)?, self.cluster_attributes(id)?);
         let required = attributes.required();
@@ -88,8 +88,7 @@ impl Engine {
             && [x, y, z] != [rx, ry, rz]
         {
             return Err(refused(format!(
-                "a launch in clusters of {x} x {y} x {z} CTAs, where the kernel's attributes \
-                 require {rx} x {ry} x {rz}"
+                "a launch in clusters of {x} x {y} x {z} CTAs, but the kernel's attributes require {rx} x {ry} x {rz}"
             )));
         }
         let most = if attributes.allows_largest { LARGEST } else { PORTABLE };
@@ -103,22 +102,22 @@ impl Engine {
         }
     }
 
-    /// Clusters that the device has room for at once. Which SMs a cluster can be on is not known
-    /// here: every SM counts.
+    /// Returns the number of clusters that fit on the device at once. Counts every SM: the mapping of
+    /// clusters to SMs is not modelled.
     ///
     /// # Errors
-    /// When there is no such kernel, or nobody says its clusters.
+    /// When the kernel does not exist, or no cluster shape is given.
     pub fn active_clusters(&self, id: KernelId, shape: &LaunchShape) -> Outcome<u32> {
         let cluster = self.cluster_of(id, shape.cluster)?.or(self.cluster_limit(id)?.exactly);
         let size = cluster.map(ctas).filter(|&ctas| ctas > 0);
-        let size = size.ok_or_else(|| refused("the launch does not say its clusters"))?;
+        let size = size.ok_or_else(|| refused("the launch gives no cluster shape"))?;
         Ok(self.active_ctas(id, shape)? / size)
     }
 
-    /// CTAs of the largest cluster that a kernel can be launched in.
+    /// Returns the CTAs of the largest cluster that a kernel can be launched with.
     ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn potential_cluster_size(&self, id: KernelId, shape: &LaunchShape) -> Outcome<u32> {
         let attributes = self.cluster_attributes(id)?;
         let most = if attributes.allows_largest { LARGEST } else { PORTABLE };

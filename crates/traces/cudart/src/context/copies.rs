@@ -5,27 +5,27 @@ use crate::status::{Failure, Outcome, Status};
 use super::engine::Engine;
 
 impl Engine {
-    /// Where the program finds bytes of device memory.
+    /// Returns the host pointer to bytes of device memory.
     ///
     /// # Errors
-    /// When they do not lie in one allocation.
+    /// When the bytes do not lie in one allocation.
     pub fn place(&mut self, address: u64, length: u64) -> Outcome<*mut u8> {
         match self.memory.bytes_mut(address, length) {
             Some(bytes) => Ok(bytes.as_mut_ptr()),
             None if length == 0 => Ok(std::ptr::null_mut()),
             None => Err(Failure::new(
                 Status::INVALID_VALUE,
-                format!("{length} bytes at {address:#x} are not all memory of the device"),
+                format!("{length} bytes at {address:#x} are not all in device memory"),
             )),
         }
     }
 
-    /// Whether an address is of the device.
+    /// Returns whether an address lies in device memory.
     pub fn is_of_device(&self, address: u64) -> bool {
         self.memory.extent(address).is_some()
     }
 
-    /// Bytes have been copied, to this address of the device if from the host.
+    /// Accounts for a copy; `to_device` is the destination of a copy from the host.
     pub fn copied(&mut self, to_device: Option<u64>, bytes: u64) {
         self.clock.copied(bytes);
         if let Some(address) = to_device.filter(|_| bytes > 0) {
@@ -33,7 +33,7 @@ impl Engine {
         }
     }
 
-    /// Fills rows of a rectangle with copies of a value.
+    /// Fills the rows of a rectangle with copies of a value.
     ///
     /// # Errors
     /// When a row does not lie in one allocation.
@@ -53,7 +53,7 @@ impl Engine {
                 }
                 return Err(Failure::new(
                     Status::INVALID_VALUE,
-                    format!("{width} bytes at {at:#x} are not all memory of the device"),
+                    format!("{width} bytes at {at:#x} are not all in device memory"),
                 ));
             };
             match value {

@@ -1,35 +1,37 @@
-//! Contexts of the driver. All of them are one device with one memory; what a program can see of
-//! them is which one is current on a thread.
+//! Driver contexts. All contexts share one device and one memory; they differ only in which one is current on
+//! a thread.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::status::{Outcome, Status};
 
-/// The handle of the context that the runtime uses; others follow it.
+/// Handle of the primary context, which the runtime uses; further handles follow it.
 const PRIMARY: u64 = 0x10;
 
 thread_local! {
-    /// Those of this thread, the current one last.
+    /// Contexts of this thread, the current one last.
     static STACK: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The contexts that there are.
+/// The existing contexts.
 #[derive(Debug, Default)]
 pub struct Contexts {
     created: BTreeSet<u64>,
     last: u64,
-    /// How often the primary context is retained.
+    /// Retain count of the primary context.
     retained: u64,
 }
 
 impl Contexts {
-    /// The primary context, which stays until it is released as often.
+    /// Retains the primary context, which lives until it is released equally often.
     pub fn retain(&mut self) -> u64 {
         self.retained += 1;
         PRIMARY
     }
 
+    /// Releases the primary context.
+    ///
     /// # Errors
     /// When the primary context is not retained.
     pub fn release(&mut self) -> Outcome<()> {
@@ -41,7 +43,7 @@ impl Contexts {
         self.retained > 0
     }
 
-    /// Makes a context, which becomes current.
+    /// Creates a context and makes it current.
     pub fn create(&mut self) -> u64 {
         self.last += 1;
         let handle = PRIMARY + self.last;
@@ -50,8 +52,10 @@ impl Contexts {
         handle
     }
 
+    /// Destroys a context.
+    ///
     /// # Errors
-    /// When there is no such context.
+    /// When the context does not exist.
     pub fn destroy(&mut self, handle: u64) -> Outcome<()> {
         if !self.created.remove(&handle) {
             return Err(Status::INVALID_CONTEXT.into());
@@ -64,41 +68,47 @@ impl Contexts {
         Ok(())
     }
 
+    /// Checks that a context exists.
+    ///
     /// # Errors
-    /// When there is no such context.
+    /// When the context does not exist.
     pub fn check(&self, handle: u64) -> Outcome<()> {
         let is_there = self.created.contains(&handle) || handle == PRIMARY && self.retained > 0;
         if is_there { Ok(()) } else { Err(Status::INVALID_CONTEXT.into()) }
     }
 
-    /// The context that is current on this thread, if it is still there.
+    /// Returns the current context of this thread.
     ///
     /// # Errors
-    /// When none is.
+    /// When none is current, or the current one is destroyed.
     pub fn current(&self) -> Outcome<u64> {
         let current = top().ok_or(Status::INVALID_CONTEXT)?;
         self.check(current)?;
         Ok(current)
     }
 
+    /// Pushes a context.
+    ///
     /// # Errors
-    /// When there is no such context.
+    /// When the context does not exist.
     pub fn push(&self, handle: u64) -> Outcome<()> {
         self.check(handle)?;
         push(handle);
         Ok(())
     }
 
+    /// Pops the current context.
+    ///
     /// # Errors
     /// When none is current.
     pub fn pop(&self) -> Outcome<u64> {
         STACK.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT.into())
     }
 
-    /// Puts a context in the place of the current one; 0 stands for none.
+    /// Replaces the current context; 0 only removes it.
     ///
     /// # Errors
-    /// When there is no such context.
+    /// When the context does not exist.
     pub fn set(&self, handle: u64) -> Outcome<()> {
         if handle != 0 {
             self.check(handle)?;
@@ -110,7 +120,7 @@ impl Contexts {
         Ok(())
     }
 
-    /// Makes the primary context current if none is, as functions of the runtime do.
+    /// Makes the primary context current if none is, as runtime functions do.
     pub fn use_primary(&mut self) {
         if top().is_none() {
             push(self.retain());
@@ -118,8 +128,8 @@ impl Contexts {
     }
 }
 
-/// Global objects of a program may still call functions when it ends and the thread has no stack
-/// any more: then nothing is kept.
+/// Pushes a context. Does nothing once the thread's stack is gone: global objects of a program may call
+/// functions while it exits.
 fn push(handle: u64) {
     let _ = STACK.try_with(|stack| stack.borrow_mut().push(handle));
 }
@@ -133,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_has_a_stack_of_contexts() {
+    fn each_thread_has_a_context_stack() {
         let mut contexts = Contexts::default();
         assert!(contexts.current().is_err() && contexts.pop().is_err());
         let created = contexts.create();

@@ -1,20 +1,20 @@
-//! What programs ask of the device: attributes by number, and the structure of all properties.
+//! Device properties that programs query: attributes by number, and the structure of all properties.
 
 use warpmem_capture::relay::Device;
 
 use crate::status::{Outcome, Status};
 
-/// Bytes of device memory that programs are told of.
+/// Reported device memory, bytes.
 pub const MEMORY_BYTES: u64 = 64 << 30;
 
-/// Bytes of shared memory that a CTA has without asking for more.
+/// Shared memory of a CTA without opt-in, bytes.
 const SHARED_OF_CTA: u32 = 48 << 10;
 
-/// The value of an attribute (the manual, `cudaDeviceAttr` and `CUdevice_attribute`, which have the
-/// same numbers); 0 of those that say what the device cannot do or is not.
+/// Returns an attribute (the manual, `cudaDeviceAttr` and `CUdevice_attribute`, which share their numbers); 0
+/// for features that the device lacks.
 ///
 /// # Errors
-/// When there is no attribute of the number.
+/// When no attribute has the number.
 pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
     const MOST_ATTRIBUTES: u32 = 150;
     let value = match number {
@@ -30,38 +30,38 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         12 | 82 => device.registers,
         13 => device.clock_khz,
         14 => 512, // alignment of textures
-        15 => 1,   // copies while kernels run
+        15 => 1, // copies overlap kernels
         16 => device.sms,
-        19 => 1,       // maps memory of the host
-        21 => 131_072, // widths of textures, from here on
+        19 => 1, // maps host memory
+        21 => 131_072, // widths of textures, and the following limits
         22 | 24 => 131_072,
         23 | 25..=26 => 65_536,
         27..=29 => 16_384,
         30 => 512, // alignment of surfaces
-        31 => 1,   // kernels of several streams at once
+        31 => 1, // concurrent kernels
         36 => device.memory_clock_khz,
         37 => device.bus_bits,
         38 => device.l2_bytes,
         39 => device.threads,
-        40 => 3,  // engines for copies
+        40 => 3, // copy engines
         41 => 1,  // one address space with the host
-        51 => 32, // alignment of pitches of textures
+        51 => 32, // alignment of texture pitches
         75 => device.capability.0,
         76 => device.capability.1,
-        78..=80 => 1, // priorities of streams, caches of global and local memory
+        78..=80 => 1, // stream priorities; global and local memory cached in L1
         81 => device.shared_bytes,
         83 => 1,                   // managed memory
-        86 => 1,                   // atomics with the host
-        87 => 32,                  // single to double precision
-        89 => 1,                   // the host may use managed memory while kernels run
+        86 => 1, // host atomics
+        87 => 32, // single- to double-precision ratio
+        89 => 1, // concurrent managed access by the host
         90 => 1,                   // pre-emption
         95 => 1,                   // cooperative launches
-        97 => device.shared_bytes, // shared memory of a CTA that asks for it
-        99 => 1,                   // registers memory of the host
+        97 => device.shared_bytes, // opt-in shared memory of a CTA
+        99 => 1, // registers host memory
         106 => device.ctas,
         108 => persisting_bytes(device),
-        109 if persisting_bytes(device) > 0 => (128 << 20) - 4096, // of a window
-        115 => 1,                                                  // pools of memory
+        109 if persisting_bytes(device) > 0 => (128 << 20) - 4096, // maximum access policy window
+        115 => 1, // memory pools
         120 => (device.capability.0 >= 9).into(),                  // clusters
         0 => return Err(Status::INVALID_VALUE.into()),
         _ if number < MOST_ATTRIBUTES => 0,
@@ -70,13 +70,13 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
     Ok(value as i32)
 }
 
-/// Bytes of L2 that can be set aside for lines that are to be kept: the most that the CUDA programming guide
-/// sets aside ("L2 Cache Set-Aside for Persisting Accesses"), from compute capability 8.0 on.
+/// Returns the bytes of L2 that can be set aside for persisting lines: the maximum of the CUDA programming
+/// guide ("L2 Cache Set-Aside for Persisting Accesses"), from compute capability 8.0 on.
 fn persisting_bytes(device: &Device) -> u32 {
     if device.capability.0 >= 8 { device.l2_bytes / 4 * 3 } else { 0 }
 }
 
-/// A release of the runtime, of which the structure of properties has a form of its own.
+/// Runtime release whose property structure has its own layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     Cuda11,
@@ -84,7 +84,8 @@ pub enum Release {
     Cuda13,
 }
 
-/// Where a property lies in releases 11 and 12, and in 13, if it is there.
+/// Offsets of a property in the structure of releases 11 and 12, and of release 13; `None` where it is
+/// absent.
 struct Place(Option<usize>, Option<usize>);
 
 const fn both(before: usize, now: usize) -> Place {
@@ -92,7 +93,7 @@ const fn both(before: usize, now: usize) -> Place {
 }
 
 impl Release {
-    /// Bytes of the structure.
+    /// Returns the size of the structure, bytes.
     fn bytes(self) -> usize {
         match self {
             Release::Cuda11 => 728,
@@ -109,7 +110,7 @@ impl Release {
     }
 }
 
-/// The properties of a device as a program of a release reads them (`cudaDeviceProp`).
+/// Encodes the device properties in the layout of a release (`cudaDeviceProp`).
 pub fn properties(device: &Device, release: Release) -> Vec<u8> {
     let mut bytes = vec![0; release.bytes()];
     let name = device.name.as_bytes();
@@ -126,11 +127,11 @@ pub fn properties(device: &Device, release: Release) -> Vec<u8> {
     put(both(312, 312), &long(i32::MAX as u64)); // pitch
     put(both(352, 352), &long(64 << 10)); // constant memory
     put(both(368, 368), &long(512)); // alignment of textures
-    put(both(376, 376), &long(32)); // and of their pitches
+    put(both(376, 376), &long(32)); // alignment of texture pitches
     put(both(568, 552), &long(512)); // alignment of surfaces
     put(both(640, 624), &long(device.shared_bytes.into()));
     put(both(696, 672), &long(device.shared_bytes.into()));
-    // Attributes by number, and where they lie.
+    // Attributes by number, and their offsets.
     let places = [
         (12, both(304, 304)),
         (10, both(308, 308)),
@@ -177,12 +178,12 @@ pub fn properties(device: &Device, release: Release) -> Vec<u8> {
     bytes
 }
 
-/// Bytes of shared memory are handed out to CTAs in units of this.
+/// Allocation unit of shared memory, bytes.
 pub const SHARED_UNIT: u32 = 256;
 
-/// CTAs of a kernel that an SM has room for.
+/// Returns the number of CTAs of a kernel that fit on an SM.
 pub fn occupancy(device: &Device, threads: u32, registers: u32, shared: u32) -> u32 {
-    /// A warp's registers are handed out in units of this.
+    /// Allocation unit of a warp's registers.
     const REGISTERS: u32 = 256;
     if threads == 0 || threads > 1024 {
         return 0;
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_lie_where_their_release_has_them() {
+    fn properties_follow_the_layout_of_the_release() {
         let word = |release, at: usize| {
             let bytes = properties(&device(), release);
             u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn three_quarters_of_l2_can_be_set_aside_from_capability_8_on() {
+    fn three_quarters_of_l2_can_persist_from_capability_8_on() {
         let words = |capability, release| {
             let bytes = properties(&Device { capability, ..device() }, release);
             let places = if release == Release::Cuda13 { [600, 692] } else { [620, 716] };
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_sm_has_room_for_what_its_scarcest_resource_allows() {
+    fn occupancy_is_limited_by_the_scarcest_resource() {
         let room = |threads, registers, shared| occupancy(&device(), threads, registers, shared);
         assert_eq!(room(32, 16, 0), 16);
         assert_eq!(room(256, 16, 0), 4);

@@ -1,4 +1,4 @@
-//! The device: its memory, modules, clock and textures.
+//! The device: memory, modules, clock and textures.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,11 @@ pub struct Engine {
     pub(super) relayed: Relayed,
     pub(super) kernels: Kernels,
     pub(super) textures: Textures,
-    /// By the number of the stream.
+    /// Access policy window of each stream, by number.
     pub(super) windows: BTreeMap<u64, AccessWindow>,
-    /// Bytes of the host that are device memory too: where they begin, their number, and their
-    /// address there.
+    /// Registered host memory: host address, bytes, device address.
     registered: BTreeMap<u64, (u64, u64)>,
-    /// With what every call fails.
+    /// Status with which every call fails after a sticky error.
     broken: Option<Status>,
 }
 
@@ -53,13 +52,13 @@ impl Engine {
         &self.relayed.settings.device
     }
 
-    /// The device's architecture: 75 of compute capability 7.5.
+    /// Returns the device's architecture: 75 for compute capability 7.5.
     pub fn architecture(&self) -> u32 {
         let (major, minor) = self.device().capability;
         10 * major + minor
     }
 
-    /// Bytes of device memory that programs are told are free.
+    /// Returns the free device memory reported to programs, bytes.
     pub fn free_bytes(&self) -> u64 {
         self.memory.capacity().1.min(MEMORY_BYTES)
     }
@@ -68,7 +67,7 @@ impl Engine {
         self.broken
     }
 
-    /// Forgets everything but what the capture is told, as `cudaDeviceReset` does.
+    /// Resets the device, as `cudaDeviceReset` does; keeps the connection to the capture.
     pub fn reset(&mut self) {
         self.memory = DeviceMemory::mapped(Box::new(HostPages));
         self.pools = Pools::default();
@@ -89,30 +88,30 @@ impl Engine {
     /// Allocates device memory.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// When memory does not suffice.
     pub fn allocate(&mut self, bytes: u64) -> Outcome<u64> {
         Ok(self.memory.allocate(bytes)?)
     }
 
-    /// Frees device memory; address 0 stands for none.
+    /// Frees device memory; address 0 is a no-op.
     ///
     /// # Errors
-    /// When nothing begins at the address.
+    /// When no allocation starts at the address.
     pub fn free(&mut self, address: u64) -> Outcome<()> {
         self.pools.freed(address);
         match address == 0 || self.memory.free(address) {
             true => Ok(()),
             false => Err(Failure::new(
                 Status::INVALID_VALUE,
-                format!("nothing that could be freed begins at {address:#x}"),
+                format!("no allocation starts at {address:#x}"),
             )),
         }
     }
 
-    /// Makes bytes of the host part of device memory.
+    /// Registers host memory as device memory.
     ///
     /// # Errors
-    /// When they begin where others do that are.
+    /// When registered memory already starts there.
     pub fn register_host(&mut self, bytes: &'static mut [u8]) -> Outcome<()> {
         let (first, length) = (bytes.as_ptr() as u64, bytes.len() as u64);
         if self.registered.contains_key(&first) {
@@ -123,17 +122,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Unregisters host memory.
+    ///
     /// # Errors
-    /// When no registered bytes begin there.
+    /// When no registered memory starts at `first`.
     pub fn unregister_host(&mut self, first: u64) -> Outcome<()> {
         let (_, address) = self.registered.remove(&first).ok_or(Status::NOT_REGISTERED)?;
         self.free(address)
     }
 
-    /// The device's address of a byte of the host that is device memory too.
+    /// Returns the device address of a byte of registered host memory.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the byte is not registered.
     pub fn device_address(&self, host: u64) -> Outcome<u64> {
         if self.memory.extent(host).is_some() {
             return Ok(host);

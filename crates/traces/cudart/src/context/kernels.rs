@@ -16,20 +16,20 @@ use super::engine::Engine;
 use super::registry::{FatBinaryId, Registry};
 use super::relayed::warn;
 
-/// A module that is loaded.
+/// Number of a loaded module.
 pub type ModuleId = usize;
 
-/// A kernel, by the handle that programs have: its place in the table and more than 0.
+/// Handle of a kernel: its index in the table plus `FIRST_HANDLE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelId(pub usize);
 
-/// Handles of kernels begin here; a function of the host does not lie so low.
+/// First kernel handle, below any address of a host function.
 const FIRST_HANDLE: usize = 0x100;
 
 struct Loaded {
     image: Image,
     programs: Programs,
-    /// Registers of a thread, of kernels for which they are known exactly.
+    /// Registers per thread, for kernels where they are known exactly.
     registers: BTreeMap<String, u32>,
 }
 
@@ -37,40 +37,40 @@ struct Loaded {
 struct Kernel {
     module: ModuleId,
     name: String,
-    /// The name as programs of C read it.
+    /// Name as a C string.
     c_name: CString,
     cluster: ClusterAttributes,
 }
 
-/// All modules that are loaded.
+/// All loaded modules.
 #[derive(Default)]
 pub struct Kernels {
-    /// `None`: unloaded.
+    /// Modules by number; `None` if unloaded.
     modules: Vec<Option<Loaded>>,
     of_binaries: BTreeMap<FatBinaryId, ModuleId>,
     kernels: Vec<Kernel>,
     by_name: BTreeMap<(ModuleId, String), KernelId>,
 }
 
-/// How a kernel is launched.
+/// Configuration of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchShape {
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// CTAs of a cluster, if the launch says them.
+    /// CTAs of a cluster, if the launch gives them.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// Handle.
+    /// Stream handle.
     pub stream: u64,
-    /// CTAs may wait for each other.
+    /// Whether CTAs may wait for each other.
     pub is_cooperative: bool,
-    /// What it says of accesses to some of global memory; `None`: as its stream.
+    /// Access policy window; `None` to use the stream's.
     pub window: Option<AccessWindow>,
 }
 
 impl Kernels {
-    /// As if nothing had been loaded.
+    /// Forgets all modules.
     pub fn forget(&mut self) {
         self.of_binaries.clear();
         self.modules.iter_mut().for_each(|module| *module = None);
@@ -83,16 +83,16 @@ impl Kernels {
 }
 
 impl Engine {
-    /// Loads containers, or PTX; several are linked.
+    /// Loads containers or PTX; several texts are linked into one module.
     ///
     /// # Errors
-    /// When it holds no PTX, or PTX that is none.
+    /// When there is no PTX, or it is invalid.
     pub fn load(&mut self, containers: &[Vec<u8>]) -> Outcome<ModuleId> {
         let mut texts = Vec::new();
         for container in containers {
             texts.push(self.ptx_of(container)?);
         }
-        // Several are linked device code: one after the other they are one module.
+        // Linked device code: the texts, concatenated, form one module.
         let text = texts.join("\n");
         let module = warpmem_ptx::parse(&text)
             .map_err(|error| Failure::new(Status::INVALID_PTX, error.to_string()))?;
@@ -102,8 +102,7 @@ impl Engine {
         Ok(self.kernels.modules.len() - 1)
     }
 
-    /// The PTX of a container for the highest architecture not above the device's; if all is above
-    /// it, for the lowest.
+    /// Selects the PTX of a container: the highest architecture not above the device's, otherwise the lowest.
     fn ptx_of(&mut self, container: &[u8]) -> Outcome<String> {
         let highest = self.architecture();
         let refused = |error: FatBinaryError| {
@@ -117,8 +116,7 @@ impl Engine {
             Err(FatBinaryError::TooNew { architectures, .. }) => {
                 let lowest = architectures.into_iter().min().unwrap_or_default();
                 self.relayed.note(&format!(
-                    "the program has PTX for sm_{lowest} and above only, the device is of \
-                     sm_{highest}: its kernels are executed all the same"
+                    "the program only has PTX for sm_{lowest} and above, the device is sm_{highest}: its kernels are executed all the same"
                 ));
                 fatbin::ptx(container, lowest).map_err(refused)
             }
@@ -126,15 +124,17 @@ impl Engine {
         }
     }
 
+    /// Unloads a module.
+    ///
     /// # Errors
-    /// When no such module is loaded.
+    /// When the module is not loaded.
     pub fn unload(&mut self, id: ModuleId) -> Outcome<()> {
         self.kernels.loaded(id)?;
         self.kernels.modules[id] = None;
         Ok(())
     }
 
-    /// The module of a registered fat binary, which is loaded if it was not.
+    /// Returns the module of a registered fat binary, loading it on first use.
     ///
     /// # Errors
     /// As [`Engine::load`].
@@ -148,7 +148,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Managed variables of a fat binary: where the host is to have their addresses, and those.
+    /// Returns the managed variables of a fat binary: where the host stores each address, and the address.
     ///
     /// # Errors
     /// As [`Engine::load`].
@@ -162,10 +162,10 @@ impl Engine {
         registry.managed(binary).map(address).collect()
     }
 
-    /// The handle of a kernel of a module.
+    /// Returns the handle of a module's kernel.
     ///
     /// # Errors
-    /// When it has no such kernel.
+    /// When the module has no such kernel.
     pub fn kernel(&mut self, module: ModuleId, name: &str) -> Outcome<KernelId> {
         let loaded = self.kernels.loaded(module)?;
         let key = (module, name.to_owned());
@@ -183,10 +183,10 @@ impl Engine {
         Ok(id)
     }
 
-    /// The names of a module's kernels, in their order.
+    /// Returns the names of a module's kernels, in order.
     ///
     /// # Errors
-    /// When no such module is loaded.
+    /// When the module is not loaded.
     pub fn kernel_names(&self, module: ModuleId) -> Outcome<Vec<String>> {
         let module = self.kernels.loaded(module)?.image.module();
         Ok(module.kernels().map(|kernel| kernel.name.clone()).collect())
@@ -210,7 +210,7 @@ impl Engine {
         Ok(&mut kernel.ok_or(Status::INVALID_DEVICE_FUNCTION)?.cluster)
     }
 
-    /// A kernel's code.
+    /// Returns a kernel's code.
     pub(super) fn function(&self, id: KernelId) -> Outcome<&Function> {
         let kernel = self.kernel_of(id)?;
         let module = self.kernels.loaded(kernel.module)?.image.module();
@@ -218,22 +218,26 @@ impl Engine {
         Ok(module.function(found))
     }
 
+    /// Returns a kernel's name.
+    ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn kernel_name(&self, id: KernelId) -> Outcome<&CStr> {
         Ok(&self.kernel_of(id)?.c_name)
     }
 
+    /// Returns the module of a kernel.
+    ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn module_of_kernel(&self, id: KernelId) -> Outcome<ModuleId> {
         Ok(self.kernel_of(id)?.module)
     }
 
-    /// The kernel that a function of the host stands for, or a handle.
+    /// Resolves a host function, or a handle, to its kernel.
     ///
     /// # Errors
-    /// When it stands for none, or its module cannot be loaded.
+    /// When it denotes no kernel, or the module cannot be loaded.
     pub fn kernel_at(&mut self, function: usize, registry: &Registry) -> Outcome<KernelId> {
         let Some((binary, name)) = registry.kernel(function) else {
             return self.kernel_of(KernelId(function)).map(|_| KernelId(function));
@@ -242,20 +246,20 @@ impl Engine {
         self.kernel(module, name)
     }
 
-    /// The address and size of the device's variable that one of the host stands for.
+    /// Resolves a host variable to the address and size of its device variable.
     ///
     /// # Errors
-    /// When it stands for none, or its module cannot be loaded.
+    /// When it denotes no device variable, or the module cannot be loaded.
     pub fn symbol_at(&mut self, variable: usize, registry: &Registry) -> Outcome<(u64, u64)> {
         let symbol = registry.symbol(variable).ok_or(Status::INVALID_SYMBOL)?;
         let module = self.module_of(symbol.binary, registry)?;
         self.symbol(module, &symbol.name)
     }
 
-    /// The address and size of a variable of a module.
+    /// Returns the address and size of a module's variable.
     ///
     /// # Errors
-    /// When there is none of the name.
+    /// When there is no such variable.
     pub fn symbol(&self, module: ModuleId, name: &str) -> Outcome<(u64, u64)> {
         let found = self.kernels.loaded(module)?.image.symbol(name);
         found.ok_or_else(|| {
@@ -263,7 +267,7 @@ impl Engine {
         })
     }
 
-    /// Lets a texture reference of a module stand for a texture.
+    /// Binds a texture reference of a module to a texture.
     ///
     /// # Errors
     /// When there is no such reference.
@@ -276,10 +280,10 @@ impl Engine {
             .map_err(|error| Failure::new(Status::INVALID_TEXTURE, error.to_string()))
     }
 
-    /// Bytes and alignment of a kernel's parameters, in their order.
+    /// Returns the size and alignment, in bytes, of a kernel's parameters, in order.
     ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn params(&self, id: KernelId) -> Outcome<Vec<(usize, usize)>> {
         let module = self.kernels.loaded(self.kernel_of(id)?.module)?.image.module();
         let size = |id: &VariableId| {
@@ -289,10 +293,10 @@ impl Engine {
         Ok(self.function(id)?.params.iter().map(size).collect())
     }
 
-    /// Executes a kernel with arguments of the sizes that its parameters have.
+    /// Executes a kernel; the arguments have the sizes of its parameters.
     ///
     /// # Errors
-    /// When it cannot be launched, or fails.
+    /// When the kernel cannot be launched, or fails.
     pub fn launch(
         &mut self,
         id: KernelId,
@@ -341,11 +345,11 @@ impl Engine {
                 let failure = Failure::from(error);
                 let why = failure.why.as_deref().unwrap_or_default();
                 match failure.status {
-                    // The program's own mistake, which it is told of as by a GPU.
+                    // A mistake of the program, which the status reports as on a GPU.
                     Status::INVALID_CONFIGURATION | Status::INVALID_CLUSTER_SIZE => warn(why),
                     _ => relayed.failed(&launch.kernel, why),
                 }
-                // The user is told; the status says the rest.
+                // The warning tells the user why; the program only sees the status.
                 if failure.status.is_sticky() {
                     self.failed(failure.status, None);
                 }
@@ -354,10 +358,10 @@ impl Engine {
         }
     }
 
-    /// Registers of a thread and bytes of static shared memory of a kernel.
+    /// Returns the registers per thread and the bytes of static shared memory of a kernel.
     ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn needs(&self, id: KernelId) -> Outcome<(u32, u32)> {
         let kernel = self.kernel_of(id)?;
         let Loaded { image, registers, .. } = self.kernels.loaded(kernel.module)?;
@@ -373,20 +377,20 @@ impl Engine {
 }
 
 impl Engine {
-    /// CTAs of a kernel that an SM has room for.
+    /// Returns the number of CTAs of a kernel that fit on an SM.
     ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn occupancy(&self, id: KernelId, threads: u32, shared: usize) -> Outcome<u32> {
         let (registers, of_kernel) = self.needs(id)?;
         let shared = of_kernel.saturating_add(u32::try_from(shared).unwrap_or(u32::MAX));
         Ok(occupancy(self.device(), threads, registers, shared))
     }
 
-    /// Bytes of dynamic shared memory that each CTA can have if an SM holds `ctas` of them.
+    /// Returns the dynamic shared memory, in bytes, available to each of `ctas` CTAs on an SM.
     ///
     /// # Errors
-    /// When there is no such kernel, or an SM has no room for them.
+    /// When the kernel does not exist, or `ctas` CTAs do not fit on an SM.
     pub fn shared_left(&self, id: KernelId, ctas: u32, threads: u32) -> Outcome<u32> {
         let (_, of_kernel) = self.needs(id)?;
         if ctas == 0 || self.occupancy(id, threads, 0)? < ctas {

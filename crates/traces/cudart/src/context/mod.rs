@@ -1,4 +1,4 @@
-//! What the functions of the runtime and the driver do.
+//! State and operations behind the C functions of the runtime and the driver.
 
 mod clock;
 mod clusters;
@@ -29,7 +29,7 @@ pub use registry::{Registry, Symbol};
 pub use relayed::warn;
 pub use textures::{TextureRequest, address_mode, texel_format};
 
-/// All that the library knows.
+/// State of the library.
 #[derive(Default)]
 struct Context {
     registry: Registry,
@@ -39,14 +39,14 @@ struct Context {
 static CONTEXT: Mutex<Option<Context>> = Mutex::new(None);
 
 thread_local! {
-    /// What `cudaGetLastError` returns (the manual: of this host thread).
+    /// Status for `cudaGetLastError` (the manual: of this host thread).
     static LAST_ERROR: Cell<Status> = const { Cell::new(Status::SUCCESS) };
 }
 
-/// This process is a child of the one that has used the runtime.
+/// Whether this process was forked from one that had used the runtime.
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Marks the process as a child; to be called after a fork, in the child.
+/// Marks the process as a forked child; call it in the child, after the fork.
 pub fn mark_forked() {
     IS_FORKED.store(true, Ordering::Relaxed);
 }
@@ -56,13 +56,13 @@ fn with_context<T>(work: impl FnOnce(&mut Context) -> T) -> T {
     work(context.get_or_insert_default())
 }
 
-/// Notes what the program registers before it runs; starts nothing.
+/// Records a registration made before the program runs; does not start the device.
 pub fn register<T>(work: impl FnOnce(&mut Registry) -> T) -> T {
     with_context(|context| work(&mut context.registry))
 }
 
-/// Does what a function of the runtime asks of the device, which is started if it was not. The
-/// primary context becomes current where none is (the manual, "Interactions with the Driver API").
+/// Runs the work of a runtime function on the device, starting it on first use. Makes the primary context
+/// current if none is (the manual, "Interactions with the Driver API").
 pub fn run(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Status {
     done(started(|engine, registry| {
         engine.contexts.use_primary();
@@ -70,7 +70,7 @@ pub fn run(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Status {
     }))
 }
 
-/// Does what a function of the driver asks of the device, which `cuInit` or the runtime started.
+/// Runs the work of a driver function on the device, which `cuInit` or the runtime has started.
 pub fn drive(work: impl FnOnce(&mut Engine) -> Outcome<()>) -> Status {
     let is_started = with_context(|context| context.engine.is_some());
     match is_started {
@@ -88,7 +88,7 @@ fn done(outcome: Outcome<()>) -> Status {
     outcome.map_or_else(|failure| failure.status, |()| Status::SUCCESS)
 }
 
-/// As [`run`], and what fails is what `cudaGetLastError` returns.
+/// Runs work as [`run`] does, and keeps a failure for `cudaGetLastError`.
 pub fn run_and_note(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Status {
     noted(run(work))
 }
@@ -101,7 +101,7 @@ pub fn noted(status: Status) -> Status {
     status
 }
 
-/// The last failure of this thread, which is forgotten if `forget` says so and it can be.
+/// Returns the last failure of this thread; `forget` clears it unless it is sticky.
 pub fn last_error(forget: bool) -> Status {
     let last = LAST_ERROR.get();
     if forget && !last.is_sticky() {
@@ -111,7 +111,7 @@ pub fn last_error(forget: bool) -> Status {
 }
 
 fn started(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Outcome<()> {
-    // A child has the parent's state, which the manual does not let it use.
+    // A child inherits the parent's state, which the manual forbids it to use.
     if IS_FORKED.load(Ordering::Relaxed) {
         return Err(Status::NOT_INITIALIZED.into());
     }
@@ -121,7 +121,7 @@ fn started(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Outcome<
         if let Some(status) = engine.broken() {
             return Err(status.into());
         }
-        // A panic must not unwind into the program, which is C.
+        // A panic must not unwind into the program's C code.
         let done = panic::catch_unwind(AssertUnwindSafe(|| work(engine, registry)));
         let done = done.unwrap_or_else(|_| Err(Failure::broken()));
         if let Err(Failure { status, why }) = &done {

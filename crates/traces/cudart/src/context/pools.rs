@@ -1,5 +1,5 @@
-//! Pools of memory. All of them take device memory, and what is freed is available again at once: a
-//! pool reserves what its allocations use.
+//! Memory pools. All pools draw on device memory, and freed memory is immediately available again: a pool
+//! reserves exactly what its allocations use.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::status::{Failure, Outcome, Status};
 
 use super::engine::Engine;
 
-/// A pool's handle.
+/// Handle of a pool.
 pub type PoolId = u64;
 
-/// The device's own pool, which is always there.
+/// Handle of the device's default pool, which always exists.
 const DEFAULT: PoolId = 1;
 
 /// Numbers of attributes (`CUmemPool_attribute`, `cudaMemPoolAttr`).
@@ -36,15 +36,15 @@ pub const ON_DEVICE: u32 = 1;
 
 #[derive(Debug)]
 struct Pool {
-    /// Whether freed memory may be used again, in three cases; the program only reads them back.
+    /// Reuse policies for freed memory, in three cases; without effect, programs can only read them back.
     reuse: [u32; 3],
-    /// Bytes to hold on to; the program only reads them back.
+    /// Bytes to retain on release; without effect, programs can only read the value back.
     release_threshold: u64,
-    /// Bytes of allocations.
+    /// Bytes in use.
     used: u64,
-    /// The most of them since the program set the mark to 0: as reserved, and as used.
+    /// High watermarks since the program last reset them to 0, bytes: reserved and used.
     high: [u64; 2],
-    /// The most bytes of allocations; 0: no bound.
+    /// Maximum bytes of allocations; 0 for no limit.
     most_bytes: u64,
 }
 
@@ -58,10 +58,10 @@ impl Pool {
 #[derive(Debug)]
 pub struct Pools {
     pools: BTreeMap<PoolId, Pool>,
-    /// The pool of allocations that name none.
+    /// Pool of allocations that name none.
     current: PoolId,
     last: PoolId,
-    /// Allocations of pools by address: pool and bytes.
+    /// Pool and size in bytes of each allocation, by address.
     allocations: BTreeMap<u64, (PoolId, u64)>,
 }
 
@@ -76,7 +76,7 @@ impl Default for Pools {
     }
 }
 
-/// The value of an attribute, as wide as its type.
+/// Value of an attribute, in the width of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolValue {
     Narrow(u32),
@@ -92,8 +92,10 @@ impl Pools {
         self.current
     }
 
+    /// Checks that a pool exists.
+    ///
     /// # Errors
-    /// When there is no such pool.
+    /// When the pool does not exist.
     pub fn check(&self, id: PoolId) -> Outcome<()> {
         self.pool(id).map(drop)
     }
@@ -106,27 +108,27 @@ impl Pools {
         self.pools.get_mut(&id).ok_or(Status::INVALID_VALUE.into())
     }
 
-    /// Makes a pool the one of allocations that name none.
+    /// Makes a pool the default for allocations that name none.
     ///
     /// # Errors
-    /// When there is no such pool.
+    /// When the pool does not exist.
     pub fn make_current(&mut self, id: PoolId) -> Outcome<()> {
         self.check(id)?;
         self.current = id;
         Ok(())
     }
 
-    /// Makes a pool of at most `most_bytes` bytes; 0: without a bound.
+    /// Creates a pool of at most `most_bytes` bytes; 0 for no limit.
     pub fn create(&mut self, most_bytes: u64) -> PoolId {
         self.last += 1;
         self.pools.insert(self.last, Pool::new(most_bytes));
         self.last
     }
 
-    /// Destroys a pool; its allocations stay until they are freed.
+    /// Destroys a pool; its allocations live until they are freed.
     ///
     /// # Errors
-    /// When there is no such pool, or it is the device's own.
+    /// When the pool does not exist, or is the device's default pool.
     pub fn destroy(&mut self, id: PoolId) -> Outcome<()> {
         if id == DEFAULT || self.pools.remove(&id).is_none() {
             return Err(Status::INVALID_VALUE.into());
@@ -137,8 +139,10 @@ impl Pools {
         Ok(())
     }
 
+    /// Returns an attribute of a pool.
+    ///
     /// # Errors
-    /// When there is no such pool or attribute.
+    /// When the pool or the attribute does not exist.
     pub fn attribute(&self, id: PoolId, number: u32) -> Outcome<PoolValue> {
         use PoolValue::{Narrow, Wide};
         let pool = self.pool(id)?;
@@ -158,8 +162,10 @@ impl Pools {
         })
     }
 
+    /// Sets an attribute of a pool.
+    ///
     /// # Errors
-    /// When there is no such pool, or the attribute cannot be given the value.
+    /// When the pool does not exist, or the attribute does not accept the value.
     pub fn set_attribute(&mut self, id: PoolId, number: u32, value: PoolValue) -> Outcome<()> {
         let pool = self.pool_mut(id)?;
         match (number, value) {
@@ -183,7 +189,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Notes that an allocation is freed, if it is of a pool.
+    /// Accounts for a freed allocation, if a pool owns it.
     pub fn freed(&mut self, address: u64) {
         let Some((id, bytes)) = self.allocations.remove(&address) else { return };
         if let Some(pool) = self.pools.get_mut(&id) {
@@ -193,15 +199,15 @@ impl Pools {
 }
 
 impl Engine {
-    /// Allocates device memory of a pool.
+    /// Allocates device memory from a pool.
     ///
     /// # Errors
-    /// When there is no such pool, or the bytes do not fit.
+    /// When the pool does not exist, or the bytes do not fit.
     pub fn allocate_from(&mut self, id: PoolId, bytes: u64) -> Outcome<u64> {
         let Pool { used, most_bytes, .. } = *self.pools.pool(id)?;
         if most_bytes > 0 && used.saturating_add(bytes) > most_bytes {
             let why =
-                format!("{bytes} bytes do not fit in a pool of {most_bytes}, {used} are used");
+                format!("{bytes} bytes do not fit in a pool of {most_bytes} bytes, of which {used} are in use");
             return Err(Failure::new(Status::OUT_OF_MEMORY, why));
         }
         let address = self.allocate(bytes)?;
@@ -215,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_counts_its_allocations_and_the_most_of_them() {
+    fn a_pool_tracks_its_use_and_high_watermark() {
         let mut pools = Pools::default();
         let id = pools.create(0);
         pools.allocated(id, 0x100, 10).unwrap();
@@ -233,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_of_the_device_takes_the_place_of_a_current_one_that_is_destroyed() {
+    fn destroying_the_current_pool_restores_the_default_pool() {
         let mut pools = Pools::default();
         let id = pools.create(0);
         pools.make_current(id).unwrap();

@@ -1,9 +1,9 @@
-//! What a program registers before it runs: fat binaries, and which of the host's functions and
-//! variables stand for kernels and variables in them.
+//! Registrations that a program makes before it runs: fat binaries, and the host functions and variables that
+//! denote their kernels and variables.
 
 use std::collections::BTreeMap;
 
-/// A fat binary, by the number under which the program knows it.
+/// Number by which the program refers to a fat binary.
 pub type FatBinaryId = usize;
 
 /// A variable or texture reference of a fat binary.
@@ -11,20 +11,20 @@ pub type FatBinaryId = usize;
 pub struct Symbol {
     pub binary: FatBinaryId,
     pub name: String,
-    /// A texture reference: integers are read as fractions.
+    /// Whether a texture reference reads integers as fractions.
     pub is_normalised: bool,
 }
 
-/// All that was registered.
+/// All registrations.
 #[derive(Debug, Default)]
 pub struct Registry {
-    /// Containers, or PTX: several where device code was linked. `None`: unregistered.
+    /// Containers or PTX of each binary, several where device code is linked; `None` if unregistered.
     binaries: Vec<Option<Vec<Vec<u8>>>>,
-    /// By the address of the host's function.
+    /// Kernels, by the address of the host function.
     kernels: BTreeMap<usize, (FatBinaryId, String)>,
-    /// By the address of the host's variable.
+    /// Symbols, by the address of the host variable.
     symbols: BTreeMap<usize, Symbol>,
-    /// Managed variables: where the host has their address.
+    /// Managed variables, each with the location where the host stores its address.
     managed: Vec<(usize, Symbol)>,
 }
 
@@ -67,7 +67,7 @@ impl Registry {
         self.symbols.get(&variable)
     }
 
-    /// Managed variables of a binary: where the host has their address, and their names.
+    /// Returns the managed variables of a binary: where the host stores each address, and the name.
     pub fn managed(&self, id: FatBinaryId) -> impl Iterator<Item = (usize, &str)> {
         let of_binary = self.managed.iter().filter(move |(_, symbol)| symbol.binary == id);
         of_binary.map(|(pointer, symbol)| (*pointer, symbol.name.as_str()))

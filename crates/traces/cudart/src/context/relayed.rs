@@ -1,4 +1,4 @@
-//! The capture at the other end of the socket, if there is one.
+//! Connection to the capture at the other end of the socket, if there is one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,15 +13,15 @@ use warpmem_simt::{
 };
 use warpmem_trace::KernelInfo;
 
-/// Whom kernels are passed on to.
+/// Destination of the kernels' records.
 pub struct Relayed {
     relay: Option<Relay>,
     pub settings: Settings,
 }
 
 impl Relayed {
-    /// Connects to the capture that the environment names. Without one, kernels are executed all the
-    /// same.
+    /// Connects to the capture that the environment names. Without a capture, kernels are executed but not
+    /// recorded.
     pub fn connect(process: u32) -> Relayed {
         let alone = Relayed { relay: None, settings: default_settings() };
         let Some(socket) = std::env::var_os(SOCKET) else { return alone };
@@ -30,7 +30,7 @@ impl Relayed {
                 let settings = reply.settings().cloned().unwrap_or(alone.settings);
                 if let Reply::Busy { process: other, .. } = reply {
                     warn(&format!(
-                        "process {process} is not recorded, as process {other} is being recorded"
+                        "process {process} is not recorded: process {other} is being recorded"
                     ));
                 }
                 close_in_children(relay.descriptor());
@@ -71,13 +71,13 @@ impl Relayed {
         self.tell(&Message::Failed { kernel: kernel.into(), reason: reason.into() });
     }
 
-    /// Says that a module is loaded; returns the registers of kernels that are known.
+    /// Announces a loaded module; returns the registers of kernels where they are known.
     pub fn module(&mut self, text: &str) -> BTreeMap<String, u32> {
         let registers = self.relay.as_mut().map(|relay| relay.module(text));
         registers.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Executes a kernel and passes on what it does.
+    /// Executes a kernel and sends its records to the capture.
     pub fn execute(
         &mut self,
         run: &Run<'_>,
@@ -112,7 +112,7 @@ impl Relayed {
     }
 }
 
-/// Prints where the program does.
+/// Prints a kernel's text to the program's standard output.
 struct Printer;
 
 impl Progress for Printer {
@@ -121,14 +121,14 @@ impl Progress for Printer {
     }
 
     fn print(&self, text: &str) {
-        // The program's own output may wait in the buffer of C.
+        // The program's own output may still be in C's buffer, so print through C.
         let text = CString::new(text.replace('\0', "")).unwrap_or_default();
-        // SAFETY: both are strings of C, and the format takes one.
+        // SAFETY: both are C strings, and the format takes one string.
         unsafe { libc::printf(c"%s".as_ptr(), text.as_ptr()) };
     }
 }
 
-/// As [`Printer`], and tells the capture of a kernel that is not recorded how far it is.
+/// Prints as [`Printer`] does, and reports the progress of an unrecorded kernel to the capture.
 struct Told<'r> {
     relay: RefCell<&'r mut Relay>,
     last: Cell<Instant>,
@@ -145,7 +145,7 @@ impl Progress for Told<'_> {
         const BETWEEN: Duration = Duration::from_millis(100);
         if self.last.get().elapsed() > BETWEEN {
             self.last.set(Instant::now());
-            // A capture that has ended is found out at the end of the kernel.
+            // The end of the kernel detects a capture that has ended.
             self.relay.borrow_mut().tell(&Message::Progress { ctas, warp_instructions }).ok();
         }
         true
@@ -156,7 +156,7 @@ impl Progress for Told<'_> {
     }
 }
 
-/// Without a capture: a device of the size of an RTX 2060 SUPER.
+/// Returns the settings without a capture: a device of the size of an RTX 2060 SUPER.
 fn default_settings() -> Settings {
     let device = Device {
         name: "warpmem".into(),
@@ -174,7 +174,7 @@ fn default_settings() -> Settings {
     Settings { device, max_instructions: 10_000_000_000, threads: 1 }
 }
 
-/// Tells the user of a program at once, and of the same but once.
+/// Warns the user of a program at once; repeats no message.
 pub fn warn(text: &str) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,17 +183,17 @@ pub fn warn(text: &str) {
     }
 }
 
-/// Lets the capture see this process's end though a child of it lives on.
+/// Closes the socket in forked children, so that the capture sees this process end while a child lives on.
 fn close_in_children(descriptor: std::os::fd::RawFd) {
     use std::sync::atomic::{AtomicI32, Ordering};
     static DESCRIPTOR: AtomicI32 = AtomicI32::new(-1);
     extern "C" fn in_child() {
         super::mark_forked();
-        // SAFETY: the socket is this library's, and the child, which is marked, does not use it.
+        // SAFETY: the socket belongs to this library, and the child, which is marked, never uses it.
         unsafe { libc::close(DESCRIPTOR.load(Ordering::Relaxed)) };
     }
     if DESCRIPTOR.swap(descriptor, Ordering::Relaxed) < 0 {
-        // SAFETY: the handler only marks the child and closes a file, which a forked child may do.
+        // SAFETY: the handler only marks the child and closes a file, both permitted in a forked child.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
 }

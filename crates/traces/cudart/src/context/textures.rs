@@ -9,24 +9,24 @@ use crate::status::{Failure, Outcome, Status};
 use super::engine::Engine;
 use super::kernels::ModuleId;
 
-/// Rows of arrays begin at multiples of this, as `cudaMallocPitch` has them.
+/// Row alignment of arrays, bytes, as for `cudaMallocPitch`.
 const PITCH: u64 = 512;
 
-/// An array: texels in rows.
+/// Shape of an array: texels in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayShape {
     pub format: TexelFormat,
-    /// Texels of a row.
+    /// Texels per row.
     pub width: u64,
-    /// Rows; 0 of an array of one dimension.
+    /// Rows; 0 for a one-dimensional array.
     pub height: u64,
-    /// Layers of an array of three dimensions; else 0.
+    /// Layers of a three-dimensional array, otherwise 0.
     pub depth: u64,
     /// Bytes from one row to the next.
     pub pitch: u64,
 }
 
-/// How texels are fetched.
+/// Sampling mode of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextureRequest {
     pub filter: Filter,
@@ -35,7 +35,7 @@ pub struct TextureRequest {
     pub normalised: bool,
 }
 
-/// Arrays by address, and textures by the reference that they are bound to.
+/// Arrays by address, and textures by the reference they are bound to.
 #[derive(Default)]
 pub struct Textures {
     arrays: BTreeMap<u64, ArrayShape>,
@@ -49,10 +49,10 @@ impl From<TextureError> for Failure {
 }
 
 impl Engine {
-    /// Allocates rows that begin at multiples of the pitch; returns address and pitch.
+    /// Allocates rows aligned to the pitch; returns address and pitch.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When memory does not suffice.
     pub fn allocate_rows(&mut self, width: u64, rows: u64) -> Outcome<(u64, u64)> {
         let pitch = width.max(1).checked_next_multiple_of(PITCH).ok_or(Status::OUT_OF_MEMORY)?;
         let bytes = pitch.checked_mul(rows.max(1)).ok_or(Status::OUT_OF_MEMORY)?;
@@ -62,7 +62,7 @@ impl Engine {
     /// Allocates an array; its address is its handle.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// When memory does not suffice.
     pub fn create_array(
         &mut self,
         format: TexelFormat,
@@ -75,37 +75,42 @@ impl Engine {
         Ok(address)
     }
 
+    /// Destroys an array.
+    ///
     /// # Errors
-    /// When there is no such array.
+    /// When the array does not exist.
     pub fn destroy_array(&mut self, handle: u64) -> Outcome<()> {
         self.textures.arrays.remove(&handle).ok_or(Status::INVALID_HANDLE)?;
         self.free(handle)
     }
 
+    /// Returns the shape of an array.
+    ///
     /// # Errors
-    /// When there is no such array.
+    /// When the array does not exist.
     pub fn array(&self, handle: u64) -> Outcome<ArrayShape> {
         self.textures.arrays.get(&handle).copied().ok_or(Status::INVALID_HANDLE.into())
     }
 
-    /// A texture of an array.
+    /// Creates a texture over an array.
     ///
     /// # Errors
-    /// When it cannot be fetched from so.
+    /// When the array does not support the sampling mode.
     pub fn texture_of_array(&mut self, array: u64, request: TextureRequest) -> Outcome<u64> {
         let shape = self.array(array)?;
         if shape.depth > 0 {
-            let why = "textures of three dimensions are not supported";
+            let why = "three-dimensional textures are not supported";
             return Err(Failure::new(Status::NOT_SUPPORTED, why));
         }
         let rows = [shape.width, shape.height.max(1), shape.pitch];
         self.texture(array, shape.format, rows, request)
     }
 
-    /// A texture of rows in device memory: texels of a row, rows, and bytes from one row to the next.
+    /// Creates a texture over rows in device memory: texels per row, rows, and bytes from one row to the
+    /// next.
     ///
     /// # Errors
-    /// When it cannot be fetched from so.
+    /// When the rows do not support the sampling mode.
     pub fn texture(
         &mut self,
         address: u64,
@@ -129,7 +134,7 @@ impl Engine {
         Ok(self.memory.create_texture(texture)?)
     }
 
-    /// Lets a texture reference stand for a texture, in place of the one before.
+    /// Binds a texture reference to a texture, replacing the previous one.
     ///
     /// # Errors
     /// When there is no such reference.
@@ -141,11 +146,10 @@ impl Engine {
     }
 }
 
-/// The texels that a description of channels means (`cudaChannelFormatDesc`): bits of x, y, z, w,
-/// and kind.
+/// Returns the texel format of a channel description (`cudaChannelFormatDesc`): bits of x, y, z, w, and kind.
 ///
 /// # Errors
-/// When there are no such texels.
+/// When there is no such format.
 pub fn texel_format([x, y, z, w, kind]: [i32; 5]) -> Outcome<TexelFormat> {
     let kind = match kind {
         0 => TexelKind::Signed,
@@ -158,10 +162,10 @@ pub fn texel_format([x, y, z, w, kind]: [i32; 5]) -> Outcome<TexelFormat> {
     Ok(TexelFormat { kind, bits, channels })
 }
 
-/// The address mode of a number (`cudaTextureAddressMode`).
+/// Returns the address mode of a number (`cudaTextureAddressMode`).
 ///
 /// # Errors
-/// When it stands for none.
+/// When no mode has the number.
 pub fn address_mode(number: i32) -> Outcome<AddressMode> {
     match number {
         0 => Ok(AddressMode::Wrap),

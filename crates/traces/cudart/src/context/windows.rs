@@ -1,4 +1,4 @@
-//! What streams say of accesses to some of global memory.
+//! Access policy windows of streams.
 
 use warpmem_simt::AccessWindow;
 
@@ -7,10 +7,10 @@ use crate::status::Outcome;
 use super::engine::Engine;
 
 impl Engine {
-    /// Launches of a stream have this window from now on, unless they say one themselves.
+    /// Sets the window of a stream, used by its later launches that give none.
     ///
     /// # Errors
-    /// When there is no such stream.
+    /// When the stream does not exist.
     pub fn set_window(&mut self, stream: u64, window: Option<AccessWindow>) -> Outcome<()> {
         let number = self.clock.stream(stream)?;
         match window {
@@ -20,16 +20,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives a stream the window of another.
+    /// Copies the window of one stream to another.
     ///
     /// # Errors
-    /// When there is no such stream.
+    /// When either stream does not exist.
     pub fn copy_window(&mut self, to: u64, from: u64) -> Outcome<()> {
         let window = self.windows.get(&self.clock.stream(from)?).copied();
         self.set_window(to, window)
     }
 
-    /// Lines that are kept in L2 become as others before the next launch.
+    /// Resets persisting L2 lines to normal before the next launch.
     pub fn reset_l2(&mut self) {
         self.relayed.reset_l2();
     }

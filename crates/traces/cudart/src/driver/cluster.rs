@@ -1,4 +1,4 @@
-//! Attributes of kernels, of which those of clusters count, and room for clusters.
+//! Kernel attributes, of which only cluster attributes have an effect, and cluster occupancy.
 
 use std::ffi::c_int;
 

@@ -31,7 +31,7 @@ functions! { anywhere:
 
     fn cuCtxDestroy_v2(context: Address) |engine| { engine.contexts.destroy(context) }
 
-    /// No context is no error: the handle is null.
+    /// Writes null if no context is current, which is not an error.
     fn cuCtxGetCurrent(to: *mut Address) |engine| {
         host::put(to, engine.contexts.current().unwrap_or_default())
     }

@@ -7,6 +7,8 @@ use crate::host;
 use crate::runtime::{ANY, Address, Direction, ON_DEVICE, Rows, TO_DEVICE, TO_HOST, copy};
 use crate::status::{Outcome, Status};
 
+/// Copies consecutive bytes.
+///
 /// # Safety
 /// As [`copy`].
 unsafe fn line(
@@ -16,11 +18,11 @@ unsafe fn line(
     bytes: usize,
     direction: Direction,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy(engine, Rows::line(to), Rows::line(from), [bytes as u64, 1, 1], direction) }
 }
 
-/// Functions that copy bytes at once, and those that do it in a stream.
+/// Defines the synchronous copy functions and their stream variants.
 macro_rules! copies {
     ($($name:ident, $in_stream:ident: $direction:expr;)*) => {
         functions! { in_context:
@@ -96,7 +98,7 @@ struct Copy3d {
     depth: usize,
 }
 
-/// Where a side begins, and whether it is the host's.
+/// Returns the start of a side, and whether it is in host memory.
 fn start(kind: u32, on_host: Address, on_device: Address) -> Outcome<(Address, bool)> {
     const HOST: u32 = 1;
     const UNIFIED: u32 = 4;
@@ -135,10 +137,12 @@ impl Side3d {
     }
 }
 
+/// Copies a rectangle.
+///
 /// # Safety
-/// The pointer is null or names a copy whose sides can be read and written.
+/// The pointer is null or points to a copy whose sides are readable and writable.
 unsafe fn copy_2d(engine: &mut Engine, what: *const Copy2d) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let Copy2d { from, to, width, height } = host::get(what)?;
         let ((from, from_host), (to, to_host)) = (from.rows()?, to.rows()?);
@@ -147,10 +151,12 @@ unsafe fn copy_2d(engine: &mut Engine, what: *const Copy2d) -> Outcome<()> {
     }
 }
 
+/// Copies a box.
+///
 /// # Safety
 /// As [`copy_2d`].
 unsafe fn copy_3d(engine: &mut Engine, what: *const Copy3d) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let Copy3d { from, to, width, height, depth } = host::get(what)?;
         let ((from, from_host), (to, to_host)) = (from.rows()?, to.rows()?);

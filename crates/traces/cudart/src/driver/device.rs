@@ -8,14 +8,14 @@ use crate::host;
 use crate::runtime::{Address, PCI_BUS_ID, check_device};
 use crate::status::{Outcome, Status};
 
-/// Writes text and a zero byte, cut at so many bytes.
+/// Writes text and a zero byte, truncated to `room` bytes.
 ///
 /// # Safety
-/// `to` is null or has room for so many bytes.
+/// `to` is null or has `room` bytes.
 unsafe fn put_text(to: *mut c_char, room: c_int, text: &[u8]) -> Outcome<()> {
     let room = usize::try_from(room).ok().and_then(|room| room.checked_sub(1));
     let length = text.len().min(room.ok_or(Status::INVALID_VALUE)?);
-    // SAFETY: as the caller promises, there is room for so many bytes and one more.
+    // SAFETY: the caller guarantees room for the text and the zero byte.
     unsafe {
         host::copy(to.cast(), text.as_ptr(), length)?;
         host::put(to.wrapping_add(length), 0)
@@ -77,7 +77,7 @@ functions! { anywhere:
         host::put(to, 0)
     }
 
-    /// The two devices must differ (the manual), and there is one.
+    /// Always fails: the two devices must differ (the manual), and there is only one.
     fn cuDeviceGetP2PAttribute(
         _to: *mut c_int,
         _number: u32,

@@ -4,13 +4,13 @@ use crate::driver::functions;
 use crate::runtime::Address;
 use crate::status::{Outcome, Status};
 
-/// Bytes of `count` values.
+/// Returns the bytes of `count` values.
 fn bytes_of<T>(count: usize) -> Outcome<u64> {
     let bytes = count.checked_mul(size_of::<T>()).ok_or(Status::INVALID_VALUE)?;
     Ok(bytes as u64)
 }
 
-/// Functions that fill a line of values, and a rectangle of them.
+/// Defines the functions that fill a line of values or a rectangle.
 macro_rules! fills {
     ($($line:ident, $line_async:ident, $rows:ident, $rows_async:ident: $type:ty;)*) => {
         functions! { in_context:

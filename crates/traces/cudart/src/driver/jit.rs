@@ -1,4 +1,4 @@
-//! Options of the compilation of PTX: of them, the logs.
+//! Options of PTX compilation, of which only the logs have an effect.
 
 use std::ffi::{c_char, c_void};
 
@@ -11,18 +11,18 @@ const INFO_LOG_BYTES: u32 = 4;
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_BYTES: u32 = 6;
 
-/// A buffer of the caller's for a log, and where its length is given and the log's is written: the
-/// option's value itself, which is as wide as a pointer.
+/// The caller's log buffer. The option's value, which is as wide as a pointer, holds the buffer's size and
+/// receives the log's.
 #[derive(Clone, Copy, Default)]
 struct Log {
     text: *mut c_char,
     length: *mut *mut c_void,
 }
 
-/// The log of these two options, if they are among the given ones.
+/// Returns the log described by these two options, if both are given.
 ///
 /// # Safety
-/// `options` and `values` name so many values.
+/// `options` and `values` have `count` elements.
 unsafe fn log(
     count: u32,
     options: *const u32,
@@ -32,7 +32,7 @@ unsafe fn log(
     let mut log = Log::default();
     for at in 0..count as usize {
         let value = values.wrapping_add(at);
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let (option, given) = unsafe { (host::get(options.wrapping_add(at))?, host::get(value)?) };
         match option {
             _ if option == text => log.text = given.cast(),
@@ -44,19 +44,19 @@ unsafe fn log(
 }
 
 impl Log {
-    /// Writes a text with a zero byte, cut at the room that there is, and its length.
+    /// Writes text and a zero byte, truncated to the buffer, and the length.
     ///
     /// # Safety
-    /// The buffer is null or has the room that is given.
+    /// The buffer is null or has the stated size.
     unsafe fn write(self, text: &str) -> Outcome<()> {
         if self.text.is_null() || self.length.is_null() {
             return Ok(());
         }
-        // SAFETY: not null, and the caller's, as above.
+        // SAFETY: not null, and guaranteed by the caller.
         let room = unsafe { host::get(self.length) }?.addr() as u32 as usize;
         let Some(most) = room.checked_sub(1) else { return Ok(()) };
         let written = text.len().min(most);
-        // SAFETY: there is room for so many bytes and one more.
+        // SAFETY: the buffer has room for the text and the zero byte.
         unsafe {
             host::copy(self.text.cast(), text.as_ptr(), written)?;
             host::put(self.text.wrapping_add(written), 0)?;
@@ -65,11 +65,10 @@ impl Log {
     }
 }
 
-/// How a module was loaded; the caller's logs have why it was not.
+/// Passes on the outcome of loading a module; a failure is written to the caller's log.
 ///
 /// # Safety
-/// `options` and `values` name so many options and their values, as the manual says
-/// (`cuModuleLoadDataEx`).
+/// `options` and `values` have `count` elements, as the manual requires (`cuModuleLoadDataEx`).
 pub unsafe fn logged(
     count: u32,
     options: *const u32,
@@ -78,7 +77,7 @@ pub unsafe fn logged(
 ) -> Outcome<()> {
     let why = loaded.as_ref().err().and_then(|failure| failure.why.as_deref());
     let values = values.cast_mut();
-    // SAFETY: as the caller promises. The manual has the lengths written among the values.
+    // SAFETY: guaranteed by the caller. The manual has the lengths written into the values.
     unsafe {
         log(count, options, values, [ERROR_LOG, ERROR_LOG_BYTES])?
             .write(why.unwrap_or_default())?;

@@ -6,26 +6,26 @@ use crate::host;
 use crate::runtime::{Address, LaunchAttribute, LaunchAttributes, arguments};
 use crate::status::{Outcome, Status};
 
-/// What a list of extra parameters names (the manual, `cuLaunchKernel`).
+/// Keys of the list of extra parameters (the manual, `cuLaunchKernel`).
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_BYTES: usize = 2;
 
-/// Arguments in one buffer, each at the next multiple of its alignment.
+/// Unpacks arguments from one buffer, each at the next multiple of its alignment.
 ///
 /// # Safety
-/// The list is as the manual says.
+/// The list is as the manual requires.
 unsafe fn packed(engine: &Engine, kernel: KernelId, list: *const usize) -> Outcome<Vec<Vec<u8>>> {
     let (mut buffer, mut length) = (0, 0);
     for at in (0..).step_by(2) {
-        // SAFETY: as the caller promises, the list ends with an entry that is read here.
+        // SAFETY: the caller guarantees that the list ends with an entry that is read here.
         let (key, value) = unsafe { (host::get(list.add(at))?, list.add(at + 1)) };
         match key {
             END => break,
             // SAFETY: each key but the last has a value.
             BUFFER => buffer = unsafe { host::get(value) }?,
             BUFFER_BYTES => {
-                // SAFETY: as above; the value is where the length is.
+                // SAFETY: as above; the value points to the length.
                 length = unsafe {
                     let place = host::get(value)?;
                     host::get(std::ptr::with_exposed_provenance::<usize>(place))?
@@ -34,7 +34,7 @@ unsafe fn packed(engine: &Engine, kernel: KernelId, list: *const usize) -> Outco
             _ => return Err(Status::INVALID_VALUE.into()),
         }
     }
-    // SAFETY: the list says that so many bytes are there.
+    // SAFETY: the list guarantees `length` bytes.
     let bytes = unsafe { host::bytes(std::ptr::with_exposed_provenance(buffer), length) }?;
     let mut end = 0usize;
     let argument = |(size, align): (usize, usize)| {
@@ -45,8 +45,10 @@ unsafe fn packed(engine: &Engine, kernel: KernelId, list: *const usize) -> Outco
     engine.params(kernel)?.into_iter().map(argument).collect()
 }
 
+/// Launches a kernel.
+///
 /// # Safety
-/// The pointers are null or as the manual says.
+/// The pointers are null or as the manual requires.
 unsafe fn launch(
     engine: &mut Engine,
     kernel: usize,
@@ -55,7 +57,7 @@ unsafe fn launch(
     extra: *const usize,
 ) -> Outcome<()> {
     let kernel = KernelId(kernel);
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let arguments = unsafe {
         match given.is_null() && !extra.is_null() {
             true => packed(engine, kernel, extra)?,
@@ -78,10 +80,12 @@ pub(super) struct LaunchConfig {
 }
 
 impl LaunchConfig {
+    /// Returns the launch configuration.
+    ///
     /// # Safety
-    /// The attributes are as many as it says.
+    /// The attribute array has the stated length.
     pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
         let LaunchAttributes { is_cooperative, cluster, window } = attributes;
         let shape = shape(self.grid, self.block, self.shared, self.stream);

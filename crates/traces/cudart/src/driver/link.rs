@@ -1,5 +1,4 @@
-//! The linker, which takes PTX and gives it back as one module: what loads modules reads several
-//! texts, one after the other, as one.
+//! The linker. It concatenates PTX texts: the module loader accepts several texts as one module.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
@@ -13,7 +12,7 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::{Failure, Outcome, Status};
 
-/// What is being linked, by its handle.
+/// Links in progress, by handle.
 #[derive(Default)]
 struct Links {
     links: BTreeMap<Address, String>,
@@ -30,10 +29,10 @@ fn with_link(handle: Address, work: impl FnOnce(&mut String) -> Outcome<()>) -> 
     with_links(|links| work(links.links.get_mut(&handle).ok_or(Status::INVALID_HANDLE)?))
 }
 
-/// Adds what a program links: PTX, or a container of it. `highest` is the device's architecture.
+/// Adds PTX, or a container of PTX, to a link. `highest` is the device's architecture.
 fn add(handle: Address, bytes: &[u8], highest: u32) -> Outcome<()> {
     let text = fatbin::ptx(bytes, highest).map_err(|error| {
-        Failure::new(Status::INVALID_PTX, format!("a module that is linked: {error}"))
+        Failure::new(Status::INVALID_PTX, format!("a linked module: {error}"))
     })?;
     with_link(handle, |link| {
         link.push_str(text.trim_end_matches('\0'));
@@ -85,7 +84,7 @@ functions! { in_context:
         add(link, &bytes, engine.architecture())
     }
 
-    /// The text stays until the link is destroyed (the manual).
+    /// Returns the linked text, which lives until the link is destroyed (the manual).
     fn cuLinkComplete(link: Address, to: *mut *const u8, bytes: *mut usize) |_engine| {
         with_link(link, |text| {
             text.push('\0');

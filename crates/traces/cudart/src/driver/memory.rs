@@ -6,7 +6,7 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::{Outcome, Status};
 
-/// The manual: an allocation of no bytes is an invalid value.
+/// Checks a size: the manual rejects allocations of 0 bytes.
 pub(super) fn some(bytes: usize) -> Outcome<u64> {
     if bytes == 0 { Err(Status::INVALID_VALUE.into()) } else { Ok(bytes as u64) }
 }
@@ -66,8 +66,8 @@ functions! { in_context:
         if from.is_null() || length == 0 {
             return Err(Status::INVALID_VALUE.into());
         }
-        // The caller names bytes that stay until they are unregistered, after which device memory
-        // has no reference to them, and uses them between calls, when no kernel runs.
+        // The caller guarantees that the bytes live until they are unregistered, after which device memory
+        // holds no reference to them, and accesses them only between calls, when no kernel runs.
         engine.register_host(std::slice::from_raw_parts_mut(from, length))
     }
 

@@ -1,5 +1,5 @@
-//! The driver's C functions, by the names that programs import or ask `cuGetProcAddress` for (the
-//! manual, "CUDA Driver API"): what Triton, Numba and CuPy launch kernels with.
+//! The driver's C functions, under the names that programs import or pass to `cuGetProcAddress` (the manual,
+//! "CUDA Driver API"). Triton, Numba and CuPy launch kernels through them.
 
 #![allow(non_snake_case, reason = "the names are those of the manual")]
 
@@ -22,8 +22,8 @@ mod stream;
 mod tensor;
 mod unsupported;
 
-/// Defines functions that return a status. A function does its work with the engine that it names;
-/// those of `in_context` fail where no context is current.
+/// Defines functions that return a status. The body works on the engine; functions marked `in_context` fail
+/// if no context is current.
 macro_rules! functions {
     ($(#[$meta:meta])* in_context: $($rest:tt)*) => {
         $crate::driver::functions!(@ (|engine: &$crate::context::Engine| {
@@ -45,7 +45,7 @@ macro_rules! functions {
                 $crate::context::drive(|$engine: &mut $crate::context::Engine| {
                     check($engine)?;
                     #[allow(unused_unsafe, reason = "some use no pointer")]
-                    // SAFETY: the pointers are null or as the manual says, the caller's promise.
+                    // SAFETY: the caller guarantees that the pointers are null or as the manual requires.
                     let done: $crate::status::Outcome<()> = unsafe { $work };
                     done
                 })

@@ -1,4 +1,4 @@
-//! Modules, libraries, and what is in them.
+//! Modules, libraries, and their contents.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs;
@@ -9,7 +9,7 @@ use crate::host;
 use crate::runtime::{Address, FunctionAttributes, container};
 use crate::status::{Failure, Outcome, Status};
 
-/// Handles of modules and libraries are their numbers from 1 on, so that none is null.
+/// Converts a module number to a handle; handles start at 1, because 0 is null.
 fn handle(id: ModuleId) -> Address {
     id as Address + 1
 }
@@ -19,47 +19,55 @@ fn id(handle: Address) -> Outcome<ModuleId> {
     Ok(id as ModuleId)
 }
 
+/// Loads a module.
+///
 /// # Safety
-/// `to` is null or may be written; `image` is null or names a container, a wrapper of one, or PTX
-/// that ends with a zero byte.
+/// `to` is null or valid for writes; `image` is null or points to a container, a wrapper of one, or PTX that
+/// ends with a zero byte.
 unsafe fn load(engine: &mut Engine, to: *mut Address, image: *const u8) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let id = engine.load(&[container(image)?])?;
         host::put(to, handle(id))
     }
 }
 
+/// Loads a module from a file.
+///
 /// # Safety
-/// `to` is null or may be written; `path` is null or a C string.
+/// `to` is null or valid for writes; `path` is null or a C string.
 unsafe fn load_file(engine: &mut Engine, to: *mut Address, path: *const c_char) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let path = unsafe { host::text(path) }?;
     let mut bytes = fs::read(&path).map_err(|error| {
         Failure::new(Status::FILE_NOT_FOUND, format!("cannot read module {path}: {error}"))
     })?;
     bytes.push(0);
-    // SAFETY: the bytes are there and end with a zero byte.
+    // SAFETY: the bytes are readable and end with a zero byte.
     unsafe { load(engine, to, bytes.as_ptr()) }
 }
 
+/// Writes the handle of a kernel.
+///
 /// # Safety
-/// `to` is null or may be written; `name` is null or a C string.
+/// `to` is null or valid for writes; `name` is null or a C string.
 unsafe fn put_kernel(
     engine: &mut Engine,
     to: *mut usize,
     module: Address,
     name: *const c_char,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let kernel = engine.kernel(id(module)?, &host::text(name)?)?;
         host::put(to, kernel.0)
     }
 }
 
+/// Writes the address and size of a variable.
+///
 /// # Safety
-/// `address` and `bytes` are null or may be written; `name` is null or a C string.
+/// `address` and `bytes` are null or valid for writes; `name` is null or a C string.
 unsafe fn put_variable(
     engine: &mut Engine,
     address: *mut Address,
@@ -67,7 +75,7 @@ unsafe fn put_variable(
     module: Address,
     name: *const c_char,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (first, length) = engine.symbol(id(module)?, &host::text(name)?)?;
         if !address.is_null() {
@@ -77,10 +85,10 @@ unsafe fn put_variable(
     }
 }
 
-/// Writes the offset and the size of a kernel's parameter.
+/// Writes the offset and size of a kernel's parameter.
 ///
 /// # Safety
-/// `offset` and `size` are null or may be written.
+/// `offset` and `size` are null or valid for writes.
 unsafe fn put_parameter(
     engine: &Engine,
     kernel: usize,
@@ -96,14 +104,14 @@ unsafe fn put_parameter(
     });
     let (first, bytes) =
         places.collect::<Vec<_>>().get(number).copied().ok_or(Status::INVALID_VALUE)?;
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         host::put(offset, first)?;
         if size.is_null() { Ok(()) } else { host::put(size, bytes) }
     }
 }
 
-/// Writes the handles of the first kernels of a module.
+/// Writes the handles of a module's first `most` kernels.
 ///
 /// # Safety
 /// `to` is null or has room for `most` handles.
@@ -116,18 +124,18 @@ unsafe fn put_kernels(
     let names = engine.kernel_names(id(module)?)?;
     for (at, name) in names.iter().take(most as usize).enumerate() {
         let kernel = engine.kernel(id(module)?, name)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to.wrapping_add(at), kernel.0) }?;
     }
     Ok(())
 }
 
-/// Writes the size of the largest CTA with which an SM holds the most threads, and the CTAs that the
-/// device then holds. The caller's function gives the bytes of dynamic shared memory for a size,
-/// `shared` if there is none; it must not call the driver, which is locked.
+/// Writes the size of the largest CTA that maximizes the threads per SM, and the CTAs that then fill the
+/// device. `bytes_of` returns the dynamic shared memory for a CTA size, or is absent and `shared` applies; it
+/// must not call the driver, which is locked.
 ///
 /// # Safety
-/// `grid` and `block` are null or may be written.
+/// `grid` and `block` are null or valid for writes.
 unsafe fn put_best_block(
     engine: &Engine,
     [grid, block]: [*mut c_int; 2],
@@ -147,14 +155,14 @@ unsafe fn put_best_block(
             best = (room * threads, threads, room);
         }
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         host::put(block, best.1)?;
         host::put(grid, best.2 * engine.device().sms as c_int)
     }
 }
 
-/// The attribute of a number (the manual, `CUfunction_attribute`).
+/// Returns an attribute of a kernel by number (the manual, `CUfunction_attribute`).
 fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
     let kernel = KernelId(kernel);
     if let Some(value) = engine.cluster_attribute(kernel, number)? {
@@ -174,10 +182,10 @@ fn attribute(engine: &Engine, kernel: usize, number: u32) -> Outcome<c_int> {
     Ok(value as c_int)
 }
 
-/// Writes the number of CTAs of a kernel that an SM has room for.
+/// Writes the number of CTAs of a kernel that fit on an SM.
 ///
 /// # Safety
-/// `to` is null or may be written.
+/// `to` is null or valid for writes.
 unsafe fn put_occupancy(
     engine: &Engine,
     to: *mut c_int,
@@ -186,7 +194,7 @@ unsafe fn put_occupancy(
     shared: usize,
 ) -> Outcome<()> {
     let room = engine.occupancy(KernelId(kernel), threads as u32, shared)?;
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::put(to, room as c_int) }
 }
 
@@ -347,7 +355,7 @@ functions! { in_context:
         put_kernels(engine, to, most, library)
     }
 
-    /// Modules are loaded as a whole.
+    /// Writes true: modules are always loaded as a whole.
     fn cuFuncIsLoaded(to: *mut u32, kernel: usize) |engine| {
         engine.needs(KernelId(kernel))?;
         host::put(to, 1)

@@ -1,4 +1,4 @@
-//! Functions that have nothing to do here: hints, and waiting for what has happened already.
+//! Functions without effect: hints, and waits for work that is already complete.
 
 use crate::driver::functions;
 

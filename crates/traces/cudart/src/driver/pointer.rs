@@ -1,4 +1,4 @@
-//! What an address is of.
+//! Attributes of addresses.
 
 use std::ffi::c_void;
 
@@ -21,17 +21,17 @@ const RANGE_START: u32 = 11;
 const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
-/// `CU_MEMORYTYPE_DEVICE`: all memory that is allocated here.
+/// `CU_MEMORYTYPE_DEVICE`: the type of all memory allocated here.
 pub const DEVICE: u32 = 2;
 
-/// Writes an attribute of an address, which is as wide as the attribute's type.
+/// Writes an attribute of an address in the width of the attribute's type.
 ///
 /// # Safety
-/// `to` is null or may be written so far.
+/// `to` is null or valid for writes of that width.
 unsafe fn put(engine: &Engine, to: *mut c_void, number: u32, address: Address) -> Outcome<()> {
     let on_device = engine.device_address(address)?;
     let (base, bytes) = engine.memory.extent(on_device).unwrap_or((on_device, 0));
-    // SAFETY: the manual gives each attribute its type, and the caller promises room for it.
+    // SAFETY: the manual defines the type of each attribute, and the caller guarantees room for it.
     unsafe {
         match number {
             CONTEXT => host::put(to.cast(), engine.contexts.current()?),
@@ -52,8 +52,8 @@ functions! { in_context:
         put(engine, to, number, address)
     }
 
-    /// Of an address that is not the device's all attributes are 0 (the manual), which callers have
-    /// written already.
+    /// Writes the attributes of an address. Outside device memory all of them are 0 (the manual), and remain
+    /// as the caller initialized them.
     fn cuPointerGetAttributes(
         count: u32,
         numbers: *const u32,

@@ -13,7 +13,7 @@ use crate::status::Status;
 const NOT_RECORDING: u32 = 0;
 
 thread_local! {
-    /// `CUstreamCaptureMode` of this thread, which programs exchange and nothing here depends on.
+    /// `CUstreamCaptureMode` of this thread; programs exchange it, and it has no effect.
     static RECORDING_MODE: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -61,7 +61,7 @@ functions! { in_context:
         host::put(to, NOT_RECORDING)
     }
 
-    /// Of a stream that is not recorded as a graph the manual gives nothing but that.
+    /// Writes only the capture status, as the manual defines for a stream outside graph capture.
     fn cuStreamGetCaptureInfo(stream: Address, to: *mut u32) |engine| {
         engine.clock.stream(stream)?;
         host::put(to, NOT_RECORDING)
@@ -96,7 +96,7 @@ functions! { in_context:
     }
 }
 
-/// Whether work can be given to a stream, without holding the device, which the work may use.
+/// Checks a stream without locking the device, which the caller's work may use.
 fn check(stream: Address) -> Status {
     context::drive(|engine| engine.clock.stream(stream).map(drop))
 }
@@ -109,7 +109,7 @@ unsafe extern "C" fn cuLaunchHostFunc(
 ) -> Status {
     match (check(stream), function) {
         (Status::SUCCESS, Some(function)) => {
-            // SAFETY: the caller gives a function and what it takes.
+            // SAFETY: the caller passes a function and its argument.
             unsafe { function(data) };
             Status::SUCCESS
         }
@@ -127,7 +127,7 @@ unsafe extern "C" fn cuStreamAddCallback(
 ) -> Status {
     match (check(stream), function) {
         (Status::SUCCESS, Some(function)) => {
-            // SAFETY: the caller gives a function and what it takes.
+            // SAFETY: the caller passes a function and its arguments.
             unsafe { function(stream, Status::SUCCESS, data) };
             Status::SUCCESS
         }

@@ -83,7 +83,8 @@ fn check_interleave(number: u32) -> Outcome<()> {
     }
 }
 
-/// `CUtensorMapL2promotion`: how much the L2 reads from memory at once, which is the machine's matter.
+/// Checks a `CUtensorMapL2promotion`, the size of L2 fetches from memory; the simulated machine determines it
+/// instead.
 fn check_promotion(number: u32) -> Outcome<()> {
     match number {
         0..=3 => Ok(()),
@@ -91,7 +92,7 @@ fn check_promotion(number: u32) -> Outcome<()> {
     }
 }
 
-/// The arrays of a call, by dimension. There is no stride of the innermost one.
+/// Arrays of a call, by dimension; the innermost dimension has no stride.
 struct Arrays {
     sizes: *const u64,
     strides: *const u64,
@@ -100,8 +101,10 @@ struct Arrays {
 }
 
 impl Arrays {
+    /// Returns the axes of the tensor.
+    ///
     /// # Safety
-    /// The arrays are null or have so many elements, that of the strides one less.
+    /// The arrays are null or have `rank` elements, the strides one less.
     unsafe fn axes(&self, rank: u32) -> Outcome<Vec<TensorAxis>> {
         let rank = rank as usize;
         if rank == 0 || rank > MOST_DIMENSIONS {
@@ -109,16 +112,18 @@ impl Arrays {
         }
         let mut axes = Vec::new();
         for dimension in 0..rank {
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             axes.push(unsafe { self.axis(dimension) }?);
         }
         Ok(axes)
     }
 
+    /// Returns the axis of one dimension.
+    ///
     /// # Safety
-    /// As that of [`Arrays::axes`], for this dimension.
+    /// As for [`Arrays::axes`], for this dimension.
     unsafe fn axis(&self, dimension: usize) -> Outcome<TensorAxis> {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             Ok(TensorAxis {
                 size: element_of(self.sizes, dimension)?,
@@ -133,23 +138,25 @@ impl Arrays {
     }
 }
 
+/// Reads an element of an array.
+///
 /// # Safety
-/// The pointer is null or names more elements than `at`.
+/// The pointer is null or has more than `at` elements.
 unsafe fn element_of<T: Copy>(array: *const T, at: usize) -> Outcome<T> {
     if array.is_null() {
         return Err(invalid("an array of sizes, strides or steps is null"));
     }
-    // SAFETY: not null, and has such an element, as the caller promises.
+    // SAFETY: not null, and the caller guarantees the element.
     unsafe { host::get(array.add(at)) }
 }
 
 fn check_place(map: *const Map) -> Outcome<()> {
     if map.is_null() {
-        return Err(invalid("no place is given for it"));
+        return Err(invalid("its pointer is null"));
     }
     match map.addr().is_multiple_of(MAP_ALIGN) {
         true => Ok(()),
-        false => Err(invalid(format!("it is at {map:?}, which is not a multiple of {MAP_ALIGN}"))),
+        false => Err(invalid(format!("its address {map:?} is not a multiple of {MAP_ALIGN}"))),
     }
 }
 
@@ -177,7 +184,7 @@ functions! { in_context:
         host::put(to, map.map_err(|error| refused(&error))?.to_bytes())
     }
 
-    /// The same map of another tensor.
+    /// Rewrites the address of a tensor map.
     fn cuTensorMapReplaceAddress(map: *mut Map, address: Address) |_engine| {
         check_place(map)?;
         let known = TensorMap::of_bytes(&host::get(map)?);

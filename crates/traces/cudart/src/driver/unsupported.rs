@@ -1,5 +1,5 @@
-//! Families of functions that cannot work here. Packages bind them when they are loaded and call few of
-//! them: a call fails with `CUDA_ERROR_NOT_SUPPORTED`, and says which.
+//! Unsupported families of functions. Packages bind them at load time and rarely call them; each call fails
+//! with `CUDA_ERROR_NOT_SUPPORTED` and names the function.
 
 use crate::driver::functions;
 use crate::status::Failure;
@@ -8,7 +8,7 @@ macro_rules! unsupported {
     ($($family:literal: $($name:ident)*;)*) => {
         functions! { anywhere:
             $($(
-                /// Takes what its caller gives and looks at none of it.
+                /// Ignores its arguments.
                 fn $name() |_engine| { Err(Failure::unsupported(stringify!($name), $family)) }
             )*)*
         }
@@ -51,11 +51,11 @@ unsupported! {
         cuGraphNodeSetEnabled cuGraphNodeSetParams cuGraphNodeSetParams_v2 cuGraphReleaseUserObject
         cuGraphRemoveDependencies cuGraphRemoveDependencies_v2 cuGraphRetainUserObject cuGraphUpload
         cuUserObjectCreate cuUserObjectRelease cuUserObjectRetain;
-    "recording a stream as a graph":
+    "stream capture":
         cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2
         cuStreamBeginRecaptureToGraph cuStreamEndCapture cuStreamUpdateCaptureDependencies
         cuStreamUpdateCaptureDependencies_v2;
-    "sharing memory and events with other processes":
+    "inter-process memory and events":
         cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle
         cuIpcOpenMemHandle cuIpcOpenMemHandle_v2 cuMemPoolExportPointer
         cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle cuMemPoolImportPointer;
@@ -64,7 +64,7 @@ unsupported! {
         cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle
         cuMemGetHandleForAddressRange cuMemImportFromShareableHandle cuMemMap cuMemMapArrayAsync
         cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap;
-    "memory and semaphores of other interfaces":
+    "external memory and semaphores":
         cuDestroyExternalMemory cuDestroyExternalSemaphore cuExternalMemoryGetMappedBuffer
         cuExternalMemoryGetMappedMipmappedArray cuImportExternalMemory cuImportExternalSemaphore
         cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync;
@@ -79,7 +79,7 @@ unsupported! {
         cuDeviceGetDevResource cuDeviceGetExecAffinitySupport cuGreenCtxCreate cuGreenCtxDestroy
         cuGreenCtxGetDevResource cuGreenCtxGetId cuGreenCtxRecordEvent cuGreenCtxStreamCreate
         cuGreenCtxWaitEvent cuStreamGetDevResource cuStreamGetGreenCtx;
-    "arrays of the driver":
+    "driver arrays":
         cuArray3DCreate cuArray3DCreate_v2 cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
         cuArrayCreate cuArrayCreate_v2 cuArrayDestroy cuArrayGetDescriptor cuArrayGetDescriptor_v2
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuMemcpyAtoA
@@ -88,20 +88,20 @@ unsupported! {
         cuMemcpyHtoAAsync cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2 cuMipmappedArrayCreate
         cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements
         cuMipmappedArrayGetSparseProperties;
-    "textures and surfaces of the driver":
+    "driver textures and surfaces":
         cuModuleGetSurfRef cuModuleGetTexRef cuSurfObjectCreate cuSurfObjectDestroy
         cuSurfObjectGetResourceDesc cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc
         cuTexObjectGetResourceViewDesc cuTexObjectGetTextureDesc;
-    "waiting for values in memory":
+    "stream memory operations":
         cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2
         cuStreamWaitValue64 cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2
         cuStreamWriteValue64 cuStreamWriteValue64_v2;
-    "batches of copies":
+    "batched copies":
         cuMemBatchDecompressAsync cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync
         cuMemPrefetchBatchAsync cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2
         cuMemcpy3DWithAttributesAsync cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
         cuMemcpyWithAttributesAsync;
-    "checkpoints of processes":
+    "process checkpoints":
         cuCheckpointOperationComplete cuCheckpointProcessCheckpoint
         cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState cuCheckpointProcessLock
         cuCheckpointProcessRestore cuCheckpointProcessUnlock;

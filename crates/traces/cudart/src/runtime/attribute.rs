@@ -1,4 +1,4 @@
-//! Attributes of launches.
+//! Launch attributes.
 
 use warpmem_simt::AccessWindow;
 use warpmem_trace::Eviction;
@@ -15,8 +15,8 @@ pub struct LaunchAttribute {
     value: [u32; 16],
 }
 
-/// The attribute of launches and streams that is a window (`cudaLaunchAttributeAccessPolicyWindow`,
-/// `cudaStreamAttributeAccessPolicyWindow`).
+/// Attribute of launches and streams that sets an access policy window
+/// (`cudaLaunchAttributeAccessPolicyWindow`, `cudaStreamAttributeAccessPolicyWindow`).
 pub const WINDOW: u32 = 1;
 
 /// `cudaAccessPolicyWindow`, `CUaccessPolicyWindow`
@@ -37,10 +37,10 @@ impl PolicyWindow {
         PolicyWindow { base: long(0), bytes: long(2), hit_ratio, hit: value[5], miss: value[6] }
     }
 
-    /// What it asks for; `None`: nothing, which takes a window back.
+    /// Converts the window; `None` if it is empty, which removes a window.
     ///
     /// # Errors
-    /// When a property or the share is none.
+    /// When a property or the ratio is invalid.
     pub fn window(self) -> Outcome<Option<AccessWindow>> {
         let PolicyWindow { base, bytes, hit_ratio, hit, miss } = self;
         let (hit, miss) = (eviction(hit)?, eviction(miss)?);
@@ -52,7 +52,7 @@ impl PolicyWindow {
     }
 }
 
-/// `cudaAccessProperty`, `CUaccessProperty`
+/// Converts a `cudaAccessProperty`, `CUaccessProperty`.
 fn eviction(property: u32) -> Outcome<Eviction> {
     match property {
         0 => Ok(Eviction::Normal),
@@ -62,7 +62,7 @@ fn eviction(property: u32) -> Outcome<Eviction> {
     }
 }
 
-/// What attributes ask for.
+/// The launch attributes that have an effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LaunchAttributes {
     pub is_cooperative: bool,
@@ -72,16 +72,16 @@ pub struct LaunchAttributes {
 }
 
 impl LaunchAttributes {
-    /// Other attributes decide nothing here.
+    /// Reads the attributes; ignores those without effect.
     ///
     /// # Safety
-    /// There are so many attributes.
+    /// The array has `count` attributes.
     pub unsafe fn of(attributes: *const LaunchAttribute, count: u32) -> Outcome<LaunchAttributes> {
         const COOPERATIVE: u32 = 2;
         const CLUSTER: u32 = 4;
         let mut asked = LaunchAttributes::default();
         for at in 0..count as usize {
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             let LaunchAttribute { kind, value, .. } =
                 unsafe { host::get(attributes.wrapping_add(at)) }?;
             match kind {

@@ -1,4 +1,4 @@
-//! Attributes of kernels, of which those of clusters count, and room for clusters.
+//! Kernel attributes, of which only cluster attributes have an effect, and cluster occupancy.
 
 use crate::context;
 use crate::host;
@@ -21,7 +21,7 @@ unsafe extern "C" fn cudaOccupancyMaxActiveClusters(
 ) -> Status {
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let shape = host::get(config)?.shape()?;
             host::put(to, engine.active_clusters(kernel, &shape)?)
@@ -37,7 +37,7 @@ unsafe extern "C" fn cudaOccupancyMaxPotentialClusterSize(
 ) -> Status {
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let shape = host::get(config)?.shape()?;
             host::put(to, engine.potential_cluster_size(kernel, &shape)?)

@@ -6,28 +6,28 @@ use crate::runtime::Address;
 use crate::runtime::memory::{Extent, Pitched};
 use crate::status::{Outcome, Status};
 
-/// `cudaMemcpyKind`, which is a number that a program gives.
+/// `cudaMemcpyKind`, as the number that a program passes.
 pub type Direction = u32;
 
 const HOST_TO_HOST: Direction = 0;
 pub const TO_DEVICE: Direction = 1;
 pub const TO_HOST: Direction = 2;
 pub const ON_DEVICE: Direction = 3;
-/// As the addresses say.
+/// Direction determined by the addresses.
 pub const ANY: Direction = 4;
 
 /// Rows of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     pub address: Address,
-    /// From one row to the next.
+    /// Bytes from one row to the next.
     pub pitch: u64,
-    /// From one layer of rows to the next.
+    /// Bytes from one layer of rows to the next.
     pub layer: u64,
 }
 
 impl Rows {
-    /// Bytes that are not in rows.
+    /// Describes consecutive bytes.
     pub fn line(address: Address) -> Rows {
         Rows { address, pitch: 0, layer: 0 }
     }
@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-/// Where the program finds bytes, of which the direction says that they are the device's.
+/// Returns the host pointer to bytes; the direction tells whether they are in device memory.
 fn place(
     engine: &mut Engine,
     address: Address,
@@ -51,10 +51,10 @@ fn place(
     }
 }
 
-/// Copies so many bytes of so many rows and layers.
+/// Copies `[width, height, depth]`: bytes per row, rows and layers.
 ///
 /// # Safety
-/// Where the direction says that a side is the host's, its rows can be read or written.
+/// A side in host memory, by the direction, is readable or writable.
 pub unsafe fn copy(
     engine: &mut Engine,
     to: Rows,
@@ -73,7 +73,7 @@ pub unsafe fn copy(
     for (layer, row) in (0..depth).flat_map(|layer| (0..height).map(move |row| (layer, row))) {
         let into = place(engine, to.at(row, layer), width, on_device[0])?;
         let out_of = place(engine, from.at(row, layer), width, on_device[1])?;
-        // SAFETY: device memory holds the bytes, and of the host's the caller promises it.
+        // SAFETY: device memory holds the bytes, and the caller guarantees those of the host.
         unsafe { host::copy(into, out_of, width as usize) }?;
     }
     let is_from_host = on_device[0] && !on_device[1];
@@ -81,12 +81,14 @@ pub unsafe fn copy(
     Ok(())
 }
 
+/// Copies consecutive bytes.
+///
 /// # Safety
 /// As [`copy`].
 unsafe fn copy_line(to: Address, from: Address, bytes: usize, direction: Direction) -> Status {
     context::run_and_note(|engine, _| {
         let (to, from) = (Rows::line(to), Rows::line(from));
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, from, [bytes as u64, 1, 1], direction) }
     })
 }
@@ -98,7 +100,7 @@ unsafe extern "C" fn cudaMemcpy(
     bytes: usize,
     direction: Direction,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy_line(to, from, bytes, direction) }
 }
 
@@ -110,7 +112,7 @@ unsafe extern "C" fn cudaMemcpyAsync(
     direction: Direction,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy_line(to, from, bytes, direction) }
 }
 
@@ -122,7 +124,7 @@ unsafe extern "C" fn cudaMemcpyPeer(
     _from_device: i32,
     bytes: usize,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy_line(to, from, bytes, ON_DEVICE) }
 }
 
@@ -135,7 +137,7 @@ unsafe extern "C" fn cudaMemcpyPeerAsync(
     bytes: usize,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { copy_line(to, from, bytes, ON_DEVICE) }
 }
 
@@ -152,7 +154,7 @@ unsafe extern "C" fn cudaMemcpy2D(
     context::run_and_note(|engine, _| {
         let to = Rows { pitch: to_pitch as u64, ..Rows::line(to) };
         let from = Rows { pitch: from_pitch as u64, ..Rows::line(from) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, from, [width as u64, height as u64, 1], direction) }
     })
 }
@@ -168,11 +170,11 @@ unsafe extern "C" fn cudaMemcpy2DAsync(
     direction: Direction,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, direction) }
 }
 
-/// The rows of an array from an offset on: bytes along x, rows along y.
+/// Returns the rows of an array from an offset: bytes along x, rows along y.
 fn rows_of_array(engine: &Engine, array: Address, x: u64, y: u64, z: u64) -> Outcome<Rows> {
     let shape = engine.array(array)?;
     let layer = shape.pitch * shape.height.max(1);
@@ -196,7 +198,7 @@ unsafe extern "C" fn cudaMemcpyToArray(
         let (rows, rest) = (bytes as u64 / width, bytes as u64 % width);
         let from = Rows { pitch: width, ..Rows::line(from) };
         let end = |rows: Rows, at: u64| Rows { address: rows.at(at, 0), ..rows };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             copy(engine, to, from, [width, rows, 1], direction)?;
             copy(engine, end(to, rows), end(from, rows), [rest, 1, 1], direction)
@@ -218,7 +220,7 @@ unsafe extern "C" fn cudaMemcpy2DToArray(
     context::run_and_note(|engine, _| {
         let to = rows_of_array(engine, array, x as u64, y as u64, 0)?;
         let from = Rows { pitch: pitch as u64, ..Rows::line(from) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, from, [width as u64, height as u64, 1], direction) }
     })
 }
@@ -235,7 +237,7 @@ unsafe extern "C" fn cudaMemcpy2DToArrayAsync(
     direction: Direction,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaMemcpy2DToArray(array, x, y, from, pitch, width, height, direction) }
 }
 
@@ -253,7 +255,7 @@ unsafe extern "C" fn cudaMemcpy2DFromArray(
     context::run_and_note(|engine, _| {
         let from = rows_of_array(engine, array, x as u64, y as u64, 0)?;
         let to = Rows { pitch: pitch as u64, ..Rows::line(to) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, from, [width as u64, height as u64, 1], direction) }
     })
 }
@@ -281,7 +283,7 @@ struct Copy3d {
     direction: Direction,
 }
 
-/// One side of a copy: rows, and bytes of an element along x.
+/// Describes one side of a copy: its rows, and the bytes per element along x.
 fn side(engine: &Engine, array: Address, at: Position, rows: Pitched) -> Outcome<(Rows, u64)> {
     let Position { x, y, z } = at;
     let (x, y, z) = (x as u64, y as u64, z as u64);
@@ -297,21 +299,21 @@ fn side(engine: &Engine, array: Address, at: Position, rows: Pitched) -> Outcome
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMemcpy3D(parameters: *const Copy3d) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let p = unsafe { host::get(parameters) }?;
         let (from, from_bytes) = side(engine, p.from_array, p.from_position, p.from)?;
         let (to, to_bytes) = side(engine, p.to_array, p.to_position, p.to)?;
         let Extent { width, height, depth } = p.extent;
-        // The extent is in elements where an array takes part, else in bytes (the manual).
+        // The extent is in elements if an array takes part, otherwise in bytes (the manual).
         let width = width as u64 * from_bytes.max(to_bytes);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, from, [width, height as u64, depth as u64], p.direction) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMemcpy3DAsync(parameters: *const Copy3d, _stream: Address) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaMemcpy3D(parameters) }
 }
 

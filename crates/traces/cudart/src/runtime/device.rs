@@ -1,4 +1,4 @@
-//! The device, of which there is one.
+//! The only device.
 
 use std::ffi::{CStr, c_char};
 use std::fs;
@@ -9,11 +9,10 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::{Outcome, Status};
 
-/// Where the device is said to be.
+/// Reported PCI address.
 pub const PCI_BUS_ID: &CStr = c"0000:01:00.0";
 
-/// The first limits by number, in bytes: a thread's stack, the buffer of `printf`, the heap of
-/// `malloc`.
+/// Initial limits by number, bytes: a thread's stack, the buffer of `printf`, the heap of `malloc`.
 pub const DEVICE_LIMITS: [usize; 3] = [1024, 1 << 20, 8 << 20];
 
 /// Fails for every device but the first.
@@ -23,13 +22,13 @@ pub fn check(device: i32) -> Outcome<()> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetDeviceCount(to: *mut i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|_, _| unsafe { host::put(to, 1) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetDevice(to: *mut i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|_, _| unsafe { host::put(to, 0) })
 }
 
@@ -53,7 +52,7 @@ extern "C" fn cudaCtxResetPersistingL2Cache() -> Status {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaChooseDevice(to: *mut i32, _wanted: Address) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|_, _| unsafe { host::put(to, 0) })
 }
 
@@ -61,13 +60,13 @@ unsafe extern "C" fn cudaChooseDevice(to: *mut i32, _wanted: Address) -> Status 
 unsafe extern "C" fn cudaDeviceGetAttribute(to: *mut i32, number: u32, device: i32) -> Status {
     context::run_and_note(|engine, _| {
         check(device)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, context::attribute(engine.device(), number)?) }
     })
 }
 
-/// The release of the runtime that the program was linked with: of the one that it carries, else the
-/// name under which it found this library.
+/// Returns the runtime release of the program: the embedded runtime's, or else the one in the library name
+/// under which the program found this library.
 fn release() -> (Release, i32) {
     if let Some(number) = carried::release() {
         let form = match number {
@@ -88,11 +87,13 @@ fn release() -> (Release, i32) {
     }
 }
 
+/// Writes the device properties.
+///
 /// # Safety
-/// `to` is null or names properties of the release.
+/// `to` is null or points to the structure of the release.
 unsafe fn put_properties(engine: &Engine, to: *mut u8, release: Release) -> Outcome<()> {
     let bytes = properties(engine.device(), release);
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::copy(to, bytes.as_ptr(), bytes.len()) }
 }
 
@@ -100,12 +101,12 @@ unsafe fn put_properties(engine: &Engine, to: *mut u8, release: Release) -> Outc
 unsafe extern "C" fn cudaGetDeviceProperties(to: *mut u8, device: i32) -> Status {
     context::run_and_note(|engine, _| {
         check(device)?;
-        // CUDA 12 has a function of its own for its form.
+        // CUDA 12 has a separate function for its layout.
         let release = match release().0 {
             Release::Cuda13 => Release::Cuda13,
             Release::Cuda11 | Release::Cuda12 => Release::Cuda11,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put_properties(engine, to, release) }
     })
 }
@@ -114,20 +115,20 @@ unsafe extern "C" fn cudaGetDeviceProperties(to: *mut u8, device: i32) -> Status
 unsafe extern "C" fn cudaGetDeviceProperties_v2(to: *mut u8, device: i32) -> Status {
     context::run_and_note(|engine, _| {
         check(device)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { put_properties(engine, to, Release::Cuda12) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaDriverGetVersion(to: *mut i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::put(to, 13_000) }.map_or_else(|failure| failure.status, |()| Status::SUCCESS)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaRuntimeGetVersion(to: *mut i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::put(to, release().1) }
         .map_or_else(|failure| failure.status, |()| Status::SUCCESS)
 }
@@ -147,7 +148,7 @@ extern "C" fn cudaThreadExit() -> Status {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaDeviceCanAccessPeer(to: *mut i32, _device: i32, _peer: i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|_, _| unsafe { host::put(to, 0) })
 }
 
@@ -169,29 +170,31 @@ unsafe extern "C" fn cudaDeviceGetPCIBusId(to: *mut c_char, length: i32, device:
         if (length as usize) < name.len() {
             return Err(Status::INVALID_VALUE.into());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::copy(to.cast(), name.as_ptr(), name.len()) }
     })
 }
 
+/// Writes a limit.
+///
 /// # Safety
-/// `to` is null or may be written.
+/// `to` is null or valid for writes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaDeviceGetLimit(to: *mut usize, limit: u32) -> Status {
     context::run_and_note(|_, _| {
         let value = DEVICE_LIMITS.get(limit as usize).copied().unwrap_or_default();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, value) }
     })
 }
 
-/// Writes 0: nothing was chosen.
+/// Defines functions that write 0 for an unset option.
 macro_rules! zero {
     ($($name:ident),* $(,)?) => {
         $(
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name(to: *mut u32) -> Status {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 context::run_and_note(|_, _| unsafe { host::put(to, 0) })
             }
         )*

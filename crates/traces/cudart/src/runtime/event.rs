@@ -8,14 +8,14 @@ use crate::status::Status;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaEventCreate(to: *mut Address) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.clock.create_event()) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaEventCreateWithFlags(to: *mut Address, _flags: u32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaEventCreate(to) }
 }
 
@@ -50,7 +50,7 @@ extern "C" fn cudaEventQuery(event: Address) -> Status {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaEventElapsedTime(to: *mut f32, start: Address, end: Address) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.clock.elapsed(start, end)?) }
     })
 }
@@ -58,6 +58,6 @@ unsafe extern "C" fn cudaEventElapsedTime(to: *mut f32, start: Address, end: Add
 /// CUDA 12.8 and later.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaEventElapsedTime_v2(to: *mut f32, start: Address, end: Address) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaEventElapsedTime(to, start, end) }
 }

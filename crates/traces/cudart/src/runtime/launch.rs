@@ -35,10 +35,12 @@ pub struct LaunchConfig {
 }
 
 impl LaunchConfig {
+    /// Returns the launch configuration.
+    ///
     /// # Safety
-    /// The attributes are as many as it says.
+    /// The attribute array has the stated length.
     pub unsafe fn shape(&self) -> Outcome<LaunchShape> {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let attributes = unsafe { LaunchAttributes::of(self.attributes, self.attribute_count) }?;
         let LaunchAttributes { is_cooperative, cluster, window } = attributes;
         let shape = shape(self.grid, self.block, self.shared, self.stream);
@@ -47,7 +49,7 @@ impl LaunchConfig {
 }
 
 thread_local! {
-    /// Launches between `<<<…>>>` and the call of the host's function.
+    /// Launch configurations between `<<<…>>>` and the call of the host function.
     static PUSHED: RefCell<Vec<LaunchShape>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -81,7 +83,7 @@ unsafe extern "C" fn __cudaPopCallConfiguration(
     };
     let dim3 = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let put = || -> Outcome<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             host::put(grid, dim3(shape.grid))?;
             host::put(block, dim3(shape.block))?;
@@ -92,28 +94,30 @@ unsafe extern "C" fn __cudaPopCallConfiguration(
     put().map_or_else(|failure| failure.status, |()| Status::SUCCESS)
 }
 
-/// The arguments of a kernel, each named by a pointer.
+/// Reads the arguments of a kernel, each through its pointer.
 ///
 /// # Safety
-/// `arguments` is null or names a pointer to each argument.
+/// `arguments` is null or has a pointer to each argument.
 pub unsafe fn arguments(
     engine: &Engine,
     kernel: KernelId,
     arguments: *const *const u8,
 ) -> Outcome<Vec<Vec<u8>>> {
     let sizes = engine.params(kernel)?;
-    // SAFETY: as the caller promises, there is a pointer for each parameter, to so many bytes.
+    // SAFETY: the caller guarantees a pointer for each parameter, to bytes of its size.
     let argument =
         |(at, (size, _))| unsafe { host::bytes(host::get(arguments.wrapping_add(at))?, size) };
     sizes.into_iter().enumerate().map(argument).collect()
 }
 
+/// Launches a kernel.
+///
 /// # Safety
 /// As [`arguments`].
 unsafe fn launch(function: usize, shape: LaunchShape, given: *const *const u8) -> Status {
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let arguments = unsafe { arguments(engine, kernel, given) }?;
         engine.launch(kernel, shape, arguments)
     })
@@ -128,7 +132,7 @@ unsafe extern "C" fn cudaLaunchKernel(
     shared: usize,
     stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { launch(function, shape(grid, block, shared, stream), given) }
 }
 
@@ -141,7 +145,7 @@ unsafe extern "C" fn cudaLaunchKernel_ptsz(
     shared: usize,
     stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { launch(function, shape(grid, block, shared, stream), given) }
 }
 
@@ -154,7 +158,7 @@ unsafe extern "C" fn __cudaLaunchKernel(
     shared: usize,
     stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { launch(kernel, shape(grid, block, shared, stream), given) }
 }
 
@@ -168,7 +172,7 @@ unsafe extern "C" fn cudaLaunchCooperativeKernel(
     stream: Address,
 ) -> Status {
     let shape = LaunchShape { is_cooperative: true, ..shape(grid, block, shared, stream) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { launch(function, shape, given) }
 }
 
@@ -179,44 +183,46 @@ unsafe extern "C" fn cudaLaunchKernelExC(
     given: *const *const u8,
 ) -> Status {
     context::run_and_note(|engine, registry| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let shape = unsafe { host::get(config)?.shape() }?;
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let arguments = unsafe { arguments(engine, kernel, given) }?;
         engine.launch(kernel, shape, arguments)
     })
 }
 
+/// Writes a kernel's handle.
+///
 /// # Safety
-/// `to` is null or may be written.
+/// `to` is null or valid for writes.
 unsafe fn handle(to: *mut usize, function: usize) -> Status {
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, kernel.0) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cudaGetKernel(to: *mut usize, function: usize) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle(to, function) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetKernel(to: *mut usize, function: usize) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle(to, function) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetFuncBySymbol(to: *mut usize, function: usize) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle(to, function) }
 }
 
-/// What a program reads of a kernel (`cudaFuncAttributes`, the fields that all releases have).
+/// Kernel attributes for programs (`cudaFuncAttributes`, the fields common to all releases).
 #[repr(C)]
 pub struct FunctionAttributes {
     pub shared_bytes: usize,
@@ -232,8 +238,10 @@ pub struct FunctionAttributes {
 }
 
 impl FunctionAttributes {
+    /// Collects the attributes of a kernel.
+    ///
     /// # Errors
-    /// When there is no such kernel.
+    /// When the kernel does not exist.
     pub fn of(engine: &Engine, kernel: KernelId) -> Outcome<FunctionAttributes> {
         let (registers, shared) = engine.needs(kernel)?;
         let version = engine.architecture();
@@ -256,7 +264,7 @@ impl FunctionAttributes {
 unsafe extern "C" fn cudaFuncGetAttributes(to: *mut FunctionAttributes, function: usize) -> Status {
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, FunctionAttributes::of(engine, kernel)?) }
     })
 }
@@ -268,7 +276,7 @@ unsafe extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     threads: u32,
     shared: usize,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(to, function, threads, shared, 0)
     }
@@ -285,7 +293,7 @@ unsafe extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     context::run_and_note(|engine, registry| {
         let kernel = engine.kernel_at(function, registry)?;
         let room = engine.occupancy(kernel, threads, shared)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, room) }
     })
 }

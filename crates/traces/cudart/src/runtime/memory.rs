@@ -8,39 +8,41 @@ use crate::host;
 use crate::runtime::Address;
 use crate::status::Status;
 
+/// Allocates device memory.
+///
 /// # Safety
-/// `to` is null or may be written.
+/// `to` is null or valid for writes.
 unsafe fn allocate(to: *mut Address, bytes: usize) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.allocate(bytes as u64)?) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMalloc(to: *mut Address, bytes: usize) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { allocate(to, bytes) }
 }
 
-/// The host reaches all device memory, so that this is as any other.
+/// Allocates plain device memory, all of which the host can access.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMallocManaged(to: *mut Address, bytes: usize, _flags: u32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { allocate(to, bytes) }
 }
 
-/// So that its addresses are the same in every run, memory of the host that the device reaches lies
-/// in device memory, which the host reaches.
+/// Allocates pinned host memory within device memory, which the host can access, so that its addresses are
+/// the same in every run.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMallocHost(to: *mut Address, bytes: usize) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { allocate(to, bytes) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaHostAlloc(to: *mut Address, bytes: usize, _flags: u32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { allocate(to, bytes) }
 }
 
@@ -68,7 +70,7 @@ unsafe extern "C" fn cudaMallocPitch(
 ) -> Status {
     context::run_and_note(|engine, _| {
         let (address, bytes) = engine.allocate_rows(width as u64, height as u64)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             host::put(to, address)?;
             host::put(pitch, bytes as usize)
@@ -101,7 +103,7 @@ unsafe extern "C" fn cudaMalloc3D(to: *mut Pitched, extent: Extent) -> Status {
         let Extent { width, height, depth } = extent;
         let rows = height.checked_mul(depth).ok_or(Status::OUT_OF_MEMORY)?;
         let (address, pitch) = engine.allocate_rows(width as u64, rows as u64)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, Pitched { address, pitch: pitch as usize, width, height }) }
     })
 }
@@ -112,8 +114,8 @@ unsafe extern "C" fn cudaHostRegister(from: *mut u8, length: usize, _flags: u32)
         if from.is_null() || length == 0 {
             return Err(Status::INVALID_VALUE.into());
         }
-        // SAFETY: the caller names bytes that stay until they are unregistered, after which device
-        // memory has no reference to them, and uses them between calls, when no kernel runs.
+        // SAFETY: the caller guarantees that the bytes live until they are unregistered, after which device
+        // memory holds no reference to them, and accesses them only between calls, when no kernel runs.
         engine.register_host(unsafe { std::slice::from_raw_parts_mut(from, length) })
     })
 }
@@ -126,7 +128,7 @@ extern "C" fn cudaHostUnregister(from: Address) -> Status {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaHostGetDevicePointer(to: *mut Address, host: Address, _: u32) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.device_address(host)?) }
     })
 }
@@ -135,7 +137,7 @@ unsafe extern "C" fn cudaHostGetDevicePointer(to: *mut Address, host: Address, _
 unsafe extern "C" fn cudaHostGetFlags(to: *mut u32, host: Address) -> Status {
     context::run_and_note(|engine, _| {
         engine.device_address(host)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, 0) }
     })
 }
@@ -143,7 +145,7 @@ unsafe extern "C" fn cudaHostGetFlags(to: *mut u32, host: Address) -> Status {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaMemGetInfo(free: *mut usize, total: *mut usize) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             host::put(free, engine.free_bytes() as usize)?;
             host::put(total, MEMORY_BYTES as usize)
@@ -154,7 +156,7 @@ unsafe extern "C" fn cudaMemGetInfo(free: *mut usize, total: *mut usize) -> Stat
 /// `cudaPointerAttributes`
 #[repr(C)]
 struct PointerAttributes {
-    /// 0 unknown to the runtime, 1 of the host, 2 of the device, 3 managed.
+    /// Memory type: 0 unknown to the runtime, 1 host, 2 device, 3 managed.
     kind: u32,
     device: u32,
     on_device: Address,
@@ -173,7 +175,7 @@ unsafe extern "C" fn cudaPointerGetAttributes(
             false => u32::from(on_device != 0),
         };
         let on_host = std::ptr::with_exposed_provenance_mut(pointer as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, PointerAttributes { kind, device: 0, on_device, on_host }) }
     })
 }

@@ -1,8 +1,8 @@
-//! The runtime's C functions, by the names that programs import (the manual, "CUDA Runtime API", and,
-//! of those that begin with two underscores, what compilers of CUDA 9 to 13 call).
+//! The runtime's C functions, under the names that programs import (the manual, "CUDA Runtime API"; names
+//! with two leading underscores are those that compilers of CUDA 9 to 13 call).
 //!
-//! Each of them is unsafe as functions of C are: their callers give pointers that are null or as the
-//! manual says, and this is what the reasons at unsafe blocks call the caller's promise.
+//! Each function is unsafe: its C caller guarantees that every pointer is null or as the manual requires. The
+//! SAFETY comments refer to this guarantee.
 
 #![allow(non_snake_case, reason = "the names are those of the manual")]
 
@@ -33,5 +33,5 @@ pub use pool::{
 pub use registration::container;
 pub use stream::{PRIORITIES as STREAM_PRIORITIES, set_attribute};
 
-/// Pointers of the device, and handles: as wide as the host's.
+/// Device pointer or handle, as wide as the host's pointers.
 pub type Address = u64;

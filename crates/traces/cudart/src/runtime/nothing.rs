@@ -1,5 +1,5 @@
-//! Functions that have nothing to do here: hints, and waiting for what has happened already. They
-//! fail if an earlier call broke the device.
+//! Functions without effect: hints, and waits for work that is already complete. They fail if an earlier call
+//! left the device with a sticky error.
 
 use crate::context;
 use crate::status::Status;
@@ -7,7 +7,7 @@ use crate::status::Status;
 macro_rules! nothing {
     ($($name:ident),* $(,)?) => {
         $(
-            /// Takes what its caller gives and looks at none of it.
+            /// Ignores its arguments.
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> Status {
                 context::run_and_note(|_, _| Ok(()))

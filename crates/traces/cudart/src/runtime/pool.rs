@@ -1,4 +1,4 @@
-//! Pools of memory. The structures are those of the driver too.
+//! Memory pools. The driver's functions share the structures.
 
 use crate::context::{self, Engine, ON_DEVICE, PINNED, PoolId, PoolValue};
 use crate::host;
@@ -14,16 +14,16 @@ pub struct Location {
 }
 
 impl Location {
-    /// Fails for every place but the device.
+    /// Fails for every location but the device.
     pub fn check(self) -> Outcome<()> {
         match self.kind {
             ON_DEVICE => check_device(self.id),
-            _ => Err(unsupported("pools of the host's memory")),
+            _ => Err(unsupported("host memory pools")),
         }
     }
 }
 
-/// The first members of `cudaMemPoolProps` and `CUmemPoolProps`; no other decides anything here.
+/// The first members of `cudaMemPoolProps` and `CUmemPoolProps`; the others have no effect.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PoolProperties {
@@ -42,7 +42,7 @@ pub struct Access {
     flags: u32,
 }
 
-/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`: what the device always has.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`: the device's access, always.
 const READ_WRITE: u32 = 3;
 const NO_ACCESS: u32 = 0;
 
@@ -50,45 +50,47 @@ fn unsupported(what: &str) -> Failure {
     Failure::new(Status::NOT_SUPPORTED, format!("{what} are not supported"))
 }
 
-/// Fails if allocations of a type cannot be of a pool.
+/// Fails for an allocation type that pools do not support.
 pub fn check_allocation_type(allocation_type: u32) -> Outcome<()> {
     match allocation_type {
         PINNED => Ok(()),
         0 => Err(Status::INVALID_VALUE.into()),
-        _ => Err(unsupported("pools of managed memory")),
+        _ => Err(unsupported("managed memory pools")),
     }
 }
 
+/// Creates a pool.
+///
 /// # Safety
-/// The pointers are null or as the manual says.
+/// The pointers are null or as the manual requires.
 pub unsafe fn create_pool(
     engine: &mut Engine,
     to: *mut Address,
     properties: *const PoolProperties,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let properties = unsafe { host::get(properties) }?;
     check_allocation_type(properties.allocation_type)?;
     properties.location.check()?;
     if properties.handle_types != 0 {
-        return Err(unsupported("pools that other processes import"));
+        return Err(unsupported("shareable pools"));
     }
     let pool = engine.pools.create(properties.most_bytes as u64);
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::put(to, pool) }
 }
 
-/// Writes an attribute, which is as wide as its type.
+/// Writes an attribute in the width of its type.
 ///
 /// # Safety
-/// `to` is null or may be written so far.
+/// `to` is null or valid for writes of that width.
 pub unsafe fn put_pool_attribute(
     engine: &Engine,
     pool: PoolId,
     number: u32,
     to: *mut u64,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match engine.pools.attribute(pool, number)? {
             PoolValue::Narrow(value) => host::put(to.cast(), value),
@@ -97,15 +99,17 @@ pub unsafe fn put_pool_attribute(
     }
 }
 
+/// Sets an attribute.
+///
 /// # Safety
-/// `from` is null or may be read as far as the attribute is wide.
+/// `from` is null or readable in the width of the attribute.
 pub unsafe fn set_pool_attribute(
     engine: &mut Engine,
     pool: PoolId,
     number: u32,
     from: *const u64,
 ) -> Outcome<()> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let value = unsafe {
         match engine.pools.attribute(pool, number)? {
             PoolValue::Narrow(_) => PoolValue::Narrow(host::get(from.cast())?),
@@ -115,7 +119,7 @@ pub unsafe fn set_pool_attribute(
     engine.pools.set_attribute(pool, number, value)
 }
 
-/// The device reaches its pools, which cannot be taken from it, and there is no other.
+/// Checks an access setting: the only device always has access to its pools.
 ///
 /// # Safety
 /// There are `count` descriptions.
@@ -127,7 +131,7 @@ pub unsafe fn set_pool_access(
 ) -> Outcome<()> {
     engine.pools.check(pool)?;
     for at in 0..count {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let Access { location, flags } = unsafe { host::get(descriptions.wrapping_add(at)) }?;
         location.check()?;
         if flags != READ_WRITE {
@@ -137,8 +141,10 @@ pub unsafe fn set_pool_access(
     Ok(())
 }
 
+/// Writes the access of a location to a pool.
+///
 /// # Safety
-/// The pointers are null or as the manual says.
+/// The pointers are null or as the manual requires.
 pub unsafe fn put_pool_access(
     engine: &Engine,
     to: *mut u32,
@@ -146,7 +152,7 @@ pub unsafe fn put_pool_access(
     location: *const Location,
 ) -> Outcome<()> {
     engine.pools.check(pool)?;
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let location = host::get(location)?;
         match location.kind {
@@ -163,7 +169,7 @@ pub unsafe fn put_pool_access(
 unsafe extern "C" fn cudaDeviceGetDefaultMemPool(to: *mut Address, device: i32) -> Status {
     context::run_and_note(|engine, _| {
         check_device(device)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.pools.default_pool()) }
     })
 }
@@ -172,7 +178,7 @@ unsafe extern "C" fn cudaDeviceGetDefaultMemPool(to: *mut Address, device: i32) 
 unsafe extern "C" fn cudaDeviceGetMemPool(to: *mut Address, device: i32) -> Status {
     context::run_and_note(|engine, _| {
         check_device(device)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.pools.current()) }
     })
 }
@@ -190,7 +196,7 @@ unsafe extern "C" fn cudaMemPoolCreate(
     to: *mut Address,
     properties: *const PoolProperties,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|engine, _| unsafe { create_pool(engine, to, properties) })
 }
 
@@ -205,7 +211,7 @@ unsafe extern "C" fn cudaMemPoolSetAttribute(
     attribute: u32,
     from: *const u64,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|engine, _| unsafe { set_pool_attribute(engine, pool, attribute, from) })
 }
 
@@ -215,7 +221,7 @@ unsafe extern "C" fn cudaMemPoolGetAttribute(
     attribute: u32,
     to: *mut u64,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|engine, _| unsafe { put_pool_attribute(engine, pool, attribute, to) })
 }
 
@@ -225,7 +231,7 @@ unsafe extern "C" fn cudaMemPoolSetAccess(
     descriptions: *const Access,
     count: usize,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|engine, _| unsafe { set_pool_access(engine, pool, descriptions, count) })
 }
 
@@ -235,7 +241,7 @@ unsafe extern "C" fn cudaMemPoolGetAccess(
     pool: Address,
     location: *const Location,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     context::run_and_note(|engine, _| unsafe { put_pool_access(engine, to, pool, location) })
 }
 
@@ -249,7 +255,7 @@ unsafe extern "C" fn cudaMallocAsync(to: *mut Address, bytes: usize, stream: Add
     context::run_and_note(|engine, _| {
         engine.clock.stream(stream)?;
         let address = engine.allocate_from(engine.pools.current(), bytes as u64)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, address) }
     })
 }
@@ -264,7 +270,7 @@ unsafe extern "C" fn cudaMallocFromPoolAsync(
     context::run_and_note(|engine, _| {
         engine.clock.stream(stream)?;
         let address = engine.allocate_from(pool, bytes as u64)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, address) }
     })
 }

@@ -1,4 +1,4 @@
-//! What a program registers before its `main` begins.
+//! Registrations that a program makes before its `main` runs.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -8,12 +8,12 @@ use crate::runtime::Address;
 use crate::status::{Failure, Outcome, Status};
 use warpmem_ptx::fatbin;
 
-/// What a compiler emits for each object file with kernels (`__fatBinC_Wrapper_t`).
+/// Wrapper that a compiler emits for each object file with kernels (`__fatBinC_Wrapper_t`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Wrapper {
     magic: u32,
-    /// 1: `data` is the container. 2: device code was linked, and `linked` names its parts.
+    /// 1: `data` is the container. 2: device code was linked, and `linked` lists its parts.
     version: u32,
     data: *const u8,
     linked: *const *const u8,
@@ -21,73 +21,73 @@ pub struct Wrapper {
 
 const MAGIC: u32 = 0x4662_43b1;
 const LINKED: u32 = 2;
-/// With which machine code begins.
+/// Magic bytes of machine code.
 const ELF: &[u8] = b"\x7fELF";
 
-/// Most parts of linked device code, should the list not end.
+/// Maximum parts of linked device code, in case the list has no end.
 const MOST_PARTS: usize = 1 << 12;
 
-/// The bytes of a container, of that which a wrapper names, or of PTX that ends with a zero byte.
+/// Reads a container, directly or through a wrapper, or PTX that ends with a zero byte.
 ///
 /// # Safety
-/// The pointer is null or names one of them.
+/// The pointer is null or points to one of them.
 pub unsafe fn container(data: *const u8) -> Outcome<Vec<u8>> {
     const HEADER: usize = 16;
     if data.is_null() {
         return Err(Status::INVALID_IMAGE.into());
     }
-    // SAFETY: of a container, the header has so many bytes; PTX is longer.
+    // SAFETY: a container has a header of this size; PTX is longer.
     let header = unsafe { host::bytes(data, HEADER) }?;
     if header.starts_with(ELF) {
         let why = "a module of the program is machine code; modules of PTX can be executed";
         return Err(Failure::new(Status::NO_BINARY, why));
     }
     if header.starts_with(&MAGIC.to_le_bytes()) {
-        // SAFETY: what begins so is a wrapper.
+        // SAFETY: data with this magic is a wrapper.
         let wrapper: Wrapper = unsafe { host::get(data.cast()) }?;
-        // SAFETY: a wrapper names a container.
+        // SAFETY: a wrapper points to a container.
         return unsafe { container(wrapper.data) };
     }
     match fatbin::container_bytes(&header) {
-        // SAFETY: the header says how many bytes there are.
+        // SAFETY: the header states the length.
         Some(length) => unsafe { host::bytes(data, length) },
-        // SAFETY: what is no container is text that ends with a zero byte.
+        // SAFETY: data other than a container is text that ends with a zero byte.
         None => unsafe { host::text(data.cast()) }.map(String::into_bytes),
     }
 }
 
-/// The containers that a wrapper names.
+/// Reads the containers of a wrapper.
 ///
 /// # Safety
-/// The pointer is null or names a wrapper as a compiler emits it.
+/// The pointer is null or points to a wrapper as a compiler emits it.
 unsafe fn containers(wrapper: *const Wrapper) -> Outcome<Vec<Vec<u8>>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let wrapper = unsafe { host::get(wrapper) }?;
     if wrapper.magic != MAGIC {
         return Err(Status::INVALID_IMAGE.into());
     }
     if wrapper.version != LINKED || wrapper.linked.is_null() {
-        // SAFETY: a wrapper names a container.
+        // SAFETY: a wrapper points to a container.
         return Ok(vec![unsafe { container(wrapper.data) }?]);
     }
     let mut parts = Vec::new();
     for at in 0..MOST_PARTS {
-        // SAFETY: the list ends with a null pointer, before which no place is read twice.
+        // SAFETY: the list ends with a null pointer, and nothing after it is read.
         let part = unsafe { host::get(wrapper.linked.add(at)) }?;
         if part.is_null() {
             break;
         }
-        // SAFETY: the list names containers.
+        // SAFETY: the list points to containers.
         parts.push(unsafe { container(part) }?);
     }
     Ok(parts)
 }
 
-/// Handles are numbers from 1 on, so that none is null.
+/// Registers a fat binary; handles start at 1, because 0 is null.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const Wrapper) -> Address {
-    // SAFETY: the caller's promise. A damaged binary is one without containers: its kernels are
-    // refused when they are launched.
+    // SAFETY: guaranteed by the caller. A damaged binary counts as one without containers: its kernels are
+    // refused at launch.
     let containers = unsafe { containers(wrapper) }.unwrap_or_default();
     context::register(|registry| registry.add_binary(containers)) as Address + 1
 }
@@ -115,17 +115,19 @@ unsafe extern "C" fn __cudaRegisterFunction(
     _grid: *mut c_void,
     _warp: *mut c_int,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { host::text(name) };
     if let (Some(binary), Ok(name)) = ((handle as usize).checked_sub(1), name) {
         context::register(|registry| registry.add_kernel(function, binary, name));
     }
 }
 
+/// Describes a symbol.
+///
 /// # Safety
 /// `name` is null or a C string.
 unsafe fn symbol(handle: Address, name: *const c_char, is_normalised: bool) -> Option<Symbol> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let name = unsafe { host::text(name) }.ok()?;
     Some(Symbol { binary: (handle as usize).checked_sub(1)?, name, is_normalised })
 }
@@ -141,7 +143,7 @@ unsafe extern "C" fn __cudaRegisterVar(
     _constant: c_int,
     _global: c_int,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if let Some(symbol) = unsafe { symbol(handle, name, false) } {
         context::register(|registry| registry.add_symbol(variable, symbol));
     }
@@ -158,7 +160,7 @@ unsafe extern "C" fn __cudaRegisterManagedVar(
     _constant: c_int,
     _global: c_int,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if let Some(symbol) = unsafe { symbol(handle, name, false) } {
         context::register(|registry| {
             registry.add_symbol(pointer, symbol.clone());
@@ -177,19 +179,19 @@ unsafe extern "C" fn __cudaRegisterTexture(
     normalised: c_int,
     _external: c_int,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if let Some(symbol) = unsafe { symbol(handle, name, normalised != 0) } {
         context::register(|registry| registry.add_symbol(variable, symbol));
     }
 }
 
-/// Programs call it before they use a managed variable.
+/// Initializes managed variables; programs call it before they use one.
 #[unsafe(no_mangle)]
 extern "C" fn __cudaInitModule(handle: Address) -> c_char {
     let status = context::run_and_note(|engine, registry| {
         let binary = (handle as usize).checked_sub(1).ok_or(Status::INVALID_HANDLE)?;
         for (pointer, address) in engine.managed(binary, registry)? {
-            // SAFETY: the program registered it as the place of a pointer.
+            // SAFETY: the program registered the location of a pointer.
             unsafe { host::put(std::ptr::with_exposed_provenance_mut::<u64>(pointer), address) }?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Streams. What is asked of any of them happens at once, so that nothing is to be waited for.
+//! Streams. All work is complete when its call returns, so no stream ever waits.
 
 use std::ffi::c_void;
 
@@ -7,20 +7,20 @@ use crate::host;
 use crate::runtime::{Address, PolicyWindow, WINDOW};
 use crate::status::{Outcome, Status};
 
-/// The least and the most urgent priority.
+/// Lowest and highest priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaStreamCreate(to: *mut Address) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.clock.create_stream()) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaStreamCreateWithFlags(to: *mut Address, _flags: u32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaStreamCreate(to) }
 }
 
@@ -30,7 +30,7 @@ unsafe extern "C" fn cudaStreamCreateWithPriority(
     _flags: u32,
     _priority: i32,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaStreamCreate(to) }
 }
 
@@ -39,7 +39,7 @@ extern "C" fn cudaStreamDestroy(stream: Address) -> Status {
     context::run_and_note(|engine, _| engine.clock.destroy_stream(stream))
 }
 
-/// Attributes other than the window decide nothing here.
+/// Sets the access policy window; other attributes have no effect.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaStreamSetAttribute(
     stream: Address,
@@ -47,13 +47,15 @@ unsafe extern "C" fn cudaStreamSetAttribute(
     value: *const PolicyWindow,
 ) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { set_attribute(engine, stream, attribute, value) }
     })
 }
 
+/// Sets an attribute of a stream.
+///
 /// # Safety
-/// The value is one of the attribute.
+/// The value has the attribute's type.
 pub unsafe fn set_attribute(
     engine: &mut Engine,
     stream: Address,
@@ -63,7 +65,7 @@ pub unsafe fn set_attribute(
     if attribute != WINDOW {
         return engine.clock.stream(stream).map(drop);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let window = unsafe { host::get(value) }?.window()?;
     engine.set_window(stream, window)
 }
@@ -73,12 +75,12 @@ extern "C" fn cudaStreamSynchronize(stream: Address) -> Status {
     context::run_and_note(|engine, _| engine.clock.stream(stream).map(drop))
 }
 
-/// No stream is recorded as a graph (`cudaStreamCaptureStatusNone`).
+/// Writes `cudaStreamCaptureStatusNone`: streams are never captured as graphs.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaStreamIsCapturing(stream: Address, to: *mut u32) -> Status {
     context::run_and_note(|engine, _| {
         engine.clock.stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, 0) }
     })
 }
@@ -100,7 +102,7 @@ extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u32) 
 unsafe extern "C" fn cudaStreamGetFlags(stream: Address, to: *mut u32) -> Status {
     context::run_and_note(|engine, _| {
         engine.clock.stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, 0) }
     })
 }
@@ -109,14 +111,14 @@ unsafe extern "C" fn cudaStreamGetFlags(stream: Address, to: *mut u32) -> Status
 unsafe extern "C" fn cudaStreamGetPriority(stream: Address, to: *mut i32) -> Status {
     context::run_and_note(|engine, _| {
         engine.clock.stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, 0) }
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(least: *mut i32, most: *mut i32) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if !least.is_null() {
             least.write(PRIORITIES.0);
@@ -128,7 +130,7 @@ unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(least: *mut i32, most: *mu
     Status::SUCCESS
 }
 
-/// The stream is checked without holding the device, which the function may use.
+/// Calls a host function. Checks the stream without locking the device, which the function may use.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaLaunchHostFunc(
     stream: Address,
@@ -138,7 +140,7 @@ unsafe extern "C" fn cudaLaunchHostFunc(
     let status = cudaStreamSynchronize(stream);
     match (status, function) {
         (Status::SUCCESS, Some(function)) => {
-            // SAFETY: the caller gives a function and what it takes.
+            // SAFETY: the caller passes a function and its argument.
             unsafe { function(data) };
             status
         }
@@ -157,7 +159,7 @@ unsafe extern "C" fn cudaStreamAddCallback(
     let status = cudaStreamSynchronize(stream);
     match (status, function) {
         (Status::SUCCESS, Some(function)) => {
-            // SAFETY: the caller gives a function and what it takes.
+            // SAFETY: the caller passes a function and its arguments.
             unsafe { function(stream, status, data) };
             status
         }

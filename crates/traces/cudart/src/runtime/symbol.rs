@@ -1,4 +1,4 @@
-//! Variables of the device, by those of the host that stand for them.
+//! Device variables, addressed through the host variables that denote them.
 
 use crate::context::{self, Engine, Registry};
 use crate::host;
@@ -6,7 +6,7 @@ use crate::runtime::Address;
 use crate::runtime::copy::{Direction, Rows, copy};
 use crate::status::{Outcome, Status};
 
-/// The address of bytes within a variable.
+/// Returns the address of bytes within a variable.
 fn within(
     engine: &mut Engine,
     registry: &Registry,
@@ -32,7 +32,7 @@ unsafe extern "C" fn cudaMemcpyToSymbol(
 ) -> Status {
     context::run_and_note(|engine, registry| {
         let to = Rows::line(within(engine, registry, symbol, bytes, offset)?);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, to, Rows::line(from), [bytes as u64, 1, 1], direction) }
     })
 }
@@ -46,7 +46,7 @@ unsafe extern "C" fn cudaMemcpyToSymbolAsync(
     direction: Direction,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaMemcpyToSymbol(symbol, from, bytes, offset, direction) }
 }
 
@@ -60,7 +60,7 @@ unsafe extern "C" fn cudaMemcpyFromSymbol(
 ) -> Status {
     context::run_and_note(|engine, registry| {
         let from = Rows::line(within(engine, registry, symbol, bytes, offset)?);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { copy(engine, Rows::line(to), from, [bytes as u64, 1, 1], direction) }
     })
 }
@@ -74,14 +74,14 @@ unsafe extern "C" fn cudaMemcpyFromSymbolAsync(
     direction: Direction,
     _stream: Address,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudaMemcpyFromSymbol(to, symbol, bytes, offset, direction) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetSymbolAddress(to: *mut Address, symbol: usize) -> Status {
     context::run_and_note(|engine, registry| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.symbol_at(symbol, registry)?.0) }
     })
 }
@@ -89,7 +89,7 @@ unsafe extern "C" fn cudaGetSymbolAddress(to: *mut Address, symbol: usize) -> St
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cudaGetSymbolSize(to: *mut usize, symbol: usize) -> Status {
     context::run_and_note(|engine, registry| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, engine.symbol_at(symbol, registry)?.1 as usize) }
     })
 }

@@ -1,4 +1,4 @@
-//! Arrays, texture objects, and the texture references of old programs.
+//! Arrays, texture objects, and texture references of older programs.
 
 use warpmem_simt::{Filter, ReadMode};
 
@@ -13,8 +13,8 @@ use crate::status::{Failure, Outcome, Status};
 #[derive(Clone, Copy)]
 pub struct Channels([i32; 5]);
 
-/// `cudaResourceDesc`, in words of 8 bytes: its kind and, of memory that is no array, address,
-/// channels, and size or width, height, pitch.
+/// `cudaResourceDesc`, in words of 8 bytes: its kind and, for memory other than an array: address, channels,
+/// and size or width, height, pitch.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Resource {
@@ -28,7 +28,7 @@ const OF_ARRAY: u32 = 0;
 const LINEAR: u32 = 2;
 const PITCHED: u32 = 3;
 
-/// `cudaTextureDesc`, as far as it is used here.
+/// `cudaTextureDesc`, up to its last used field.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct TextureDescription {
@@ -40,7 +40,7 @@ struct TextureDescription {
     normalised: i32,
 }
 
-/// `textureReference`, as far as it is used here.
+/// `textureReference`, up to its last used field.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct TextureReference {
@@ -64,14 +64,16 @@ extern "C" fn cudaCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: i32) -
     Channels([x, y, z, w, kind])
 }
 
+/// Creates an array.
+///
 /// # Safety
-/// `to` is null or may be written, and `channels` null or to be read.
+/// `to` is null or valid for writes, and `channels` null or valid for reads.
 unsafe fn create_array(to: *mut Address, channels: *const Channels, sizes: [u64; 3]) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let format = texel_format(unsafe { host::get(channels) }?.0)?;
         let array = engine.create_array(format, sizes)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, array) }
     })
 }
@@ -84,7 +86,7 @@ unsafe extern "C" fn cudaMallocArray(
     height: usize,
     _flags: u32,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { create_array(to, channels, [width as u64, height as u64, 0]) }
 }
 
@@ -96,7 +98,7 @@ unsafe extern "C" fn cudaMalloc3DArray(
     _flags: u32,
 ) -> Status {
     let Extent { width, height, depth } = extent;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { create_array(to, channels, [width as u64, height as u64, depth as u64]) }
 }
 
@@ -116,7 +118,7 @@ unsafe extern "C" fn cudaCreateTextureObject(
     _view: Address,
 ) -> Status {
     context::run_and_note(|engine, _| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (resource, how) = unsafe { (host::get(resource)?, host::get(description)?) };
         let request = request(how.filter, how.read == 1, how.address_modes, how.normalised)?;
         let [first, second, third] = resource.sizes.map(|size| size as u64);
@@ -136,7 +138,7 @@ unsafe extern "C" fn cudaCreateTextureObject(
                 return Err(Failure::new(Status::NOT_SUPPORTED, why));
             }
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, texture) }
     })
 }
@@ -149,10 +151,10 @@ extern "C" fn cudaDestroyTextureObject(texture: Address) -> Status {
     })
 }
 
-/// Binds the texture that `make` makes to the reference that a variable of the host is.
+/// Binds the texture that `make` creates to the reference that a host variable denotes.
 ///
 /// # Safety
-/// `reference` is null or names a reference.
+/// `reference` is null or points to a reference.
 unsafe fn bind(
     reference: *const TextureReference,
     make: impl FnOnce(&mut Engine, TextureRequest, Channels) -> Outcome<Address>,
@@ -160,7 +162,7 @@ unsafe fn bind(
     context::run_and_note(|engine, registry: &Registry| {
         let symbol =
             registry.symbol(reference.expose_provenance()).ok_or(Status::INVALID_TEXTURE)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let how = unsafe { host::get(reference) }?;
         let request = request(how.filter, symbol.is_normalised, how.address_modes, how.normalised)?;
         let module = engine.module_of(symbol.binary, registry)?;
@@ -169,12 +171,12 @@ unsafe fn bind(
     })
 }
 
-/// The channels that the caller names, or else those of the reference.
+/// Returns the caller's channels, or else those of the reference.
 ///
 /// # Safety
-/// `given` is null or may be read.
+/// `given` is null or valid for reads.
 unsafe fn channels(given: *const Channels, of_reference: Channels) -> Channels {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::get(given) }.unwrap_or(of_reference)
 }
 
@@ -187,19 +189,19 @@ unsafe extern "C" fn cudaBindTexture(
     bytes: usize,
 ) -> Status {
     let make = |engine: &mut Engine, request, of_reference| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let format = texel_format(unsafe { channels(given, of_reference) }.0)?;
-        // The size may be more than there is: all of the allocation is meant then.
+        // A size beyond the allocation means all of it.
         let (base, length) = engine.memory.extent(address).ok_or(Status::INVALID_VALUE)?;
         let bytes = (bytes as u64).min(base + length - address);
         if !offset.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { host::put(offset, 0) }?;
         }
         let texels = bytes / format.bytes().max(1);
         engine.texture(address, format, [texels, 1, bytes], request)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { bind(reference, make) }
 }
 
@@ -214,15 +216,15 @@ unsafe extern "C" fn cudaBindTexture2D(
     pitch: usize,
 ) -> Status {
     let make = |engine: &mut Engine, request, of_reference| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let format = texel_format(unsafe { channels(given, of_reference) }.0)?;
         if !offset.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { host::put(offset, 0) }?;
         }
         engine.texture(address, format, [width as u64, height as u64, pitch as u64], request)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { bind(reference, make) }
 }
 
@@ -232,11 +234,11 @@ unsafe extern "C" fn cudaBindTextureToArray(
     array: Address,
     _given: *const Channels,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { bind(reference, |engine, request, _| engine.texture_of_array(array, request)) }
 }
 
-/// What was bound stays until something else is.
+/// Does nothing: a binding lasts until the next one.
 #[unsafe(no_mangle)]
 extern "C" fn cudaUnbindTexture(_reference: Address) -> Status {
     context::run_and_note(|_, _| Ok(()))
@@ -248,7 +250,7 @@ unsafe extern "C" fn cudaGetChannelDesc(to: *mut Channels, array: Address) -> St
         let format = engine.array(array)?.format;
         let bits = |channel: u8| if channel < format.channels { format.bits.into() } else { 0 };
         let channels = Channels([bits(0), bits(1), bits(2), bits(3), format.kind as i32]);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { host::put(to, channels) }
     })
 }

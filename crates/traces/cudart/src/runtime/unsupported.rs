@@ -1,4 +1,4 @@
-//! Families of functions that cannot work here: a call fails with `cudaErrorNotSupported`, and says which.
+//! Unsupported families of functions: each call fails with `cudaErrorNotSupported` and names the function.
 
 use crate::context;
 use crate::status::{Failure, Status};
@@ -6,7 +6,7 @@ use crate::status::{Failure, Status};
 macro_rules! unsupported {
     ($($family:literal: $($name:ident)*;)*) => {
         $($(
-            /// Takes what its caller gives and looks at none of it.
+            /// Ignores its arguments.
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> Status {
                 context::run_and_note(|_, _| {
@@ -56,15 +56,15 @@ unsupported! {
         cudaGraphNodeSetParams cudaGraphReleaseUserObject cudaGraphRemoveDependencies
         cudaGraphRemoveDependencies_v2 cudaGraphRetainUserObject cudaGraphUpload
         cudaUserObjectCreate cudaUserObjectRelease cudaUserObjectRetain;
-    "recording a stream as a graph":
+    "stream capture":
         cudaStreamBeginCapture cudaStreamBeginCaptureToGraph cudaStreamBeginRecaptureToGraph
         cudaStreamEndCapture cudaStreamUpdateCaptureDependencies
         cudaStreamUpdateCaptureDependencies_v2;
-    "sharing memory and events with other processes":
+    "inter-process memory and events":
         cudaIpcCloseMemHandle cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle
         cudaIpcOpenMemHandle cudaMemPoolExportPointer cudaMemPoolExportToShareableHandle
         cudaMemPoolImportFromShareableHandle cudaMemPoolImportPointer;
-    "memory and semaphores of other interfaces":
+    "external memory and semaphores":
         cudaDestroyExternalMemory cudaDestroyExternalSemaphore cudaExternalMemoryGetMappedBuffer
         cudaExternalMemoryGetMappedMipmappedArray cudaImportExternalMemory
         cudaImportExternalSemaphore cudaSignalExternalSemaphoresAsync
@@ -90,7 +90,7 @@ unsupported! {
         cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties
         cudaFreeMipmappedArray cudaGetMipmappedArrayLevel cudaMallocMipmappedArray
         cudaMipmappedArrayGetMemoryRequirements cudaMipmappedArrayGetSparseProperties;
-    "batches of copies":
+    "batched copies":
         cudaMemDiscardAndPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemPrefetchBatchAsync
         cudaMemcpy3DBatchAsync cudaMemcpy3DWithAttributesAsync cudaMemcpyBatchAsync
         cudaMemcpyWithAttributesAsync;

@@ -1,5 +1,5 @@
-//! A program that carries a CUDA runtime: this test executable, which defines functions of one, is
-//! captured, and its functions give way to those of the library.
+//! A program that embeds a CUDA runtime. This test executable defines functions of a runtime, is captured,
+//! and has them replaced by the library's.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case, reason = "the names are those of the manual")]
@@ -11,17 +11,17 @@ use warpmem_capture::{
     Device, Program, ProgramOptions, ProgramStatus, Registers, Selection, Settings, capture_program,
 };
 
-/// The status that the functions of the program itself return.
+/// Status returned by the program's own functions.
 const CARRIED: u32 = 999;
 
-/// Longer than a jump, and not made part of its callers.
+/// Body that is longer than a jump and never inlined.
 #[inline(never)]
 fn carried(number: u64) -> u32 {
     black_box([number; 4]);
     black_box(CARRIED)
 }
 
-/// By this the program is known to carry a runtime.
+/// Function whose presence marks a program with an embedded runtime.
 #[unsafe(no_mangle)]
 extern "C" fn __cudaRegisterFatBinary(wrapper: u64) -> u64 {
     u64::from(carried(wrapper))
@@ -37,14 +37,14 @@ extern "C" fn cudaGetDeviceCount(count: &mut i32) -> u32 {
     carried(black_box(*count) as u64)
 }
 
-/// The library has no such function.
+/// Function that the library lacks.
 #[unsafe(no_mangle)]
 extern "C" fn cudaFrobnicate(number: u64) -> u32 {
     carried(number)
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn program() {
     let is_captured = env::var_os(warpmem_capture::relay::SOCKET).is_some();
     let mut count = 7;
@@ -56,8 +56,8 @@ fn program() {
 }
 
 #[test]
-fn the_functions_of_a_runtime_that_a_program_carries_give_way_to_the_librarys() {
-    // Alone, the program calls its own.
+fn functions_of_an_embedded_runtime_are_replaced() {
+    // Outside a capture, the program calls its own functions.
     program();
     let executable = env::current_exe().unwrap();
     let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");

@@ -1,28 +1,28 @@
-//! The C functions, found by name in the library that the loader gives for a release's name.
+//! Calls the C functions, found by name in the library that the loader returns for a release's name.
 
 use std::ffi::{CStr, CString, c_void};
 
-/// A library of the loader.
+/// A library opened by the loader.
 pub struct Library(*mut c_void);
 
 impl Library {
     pub fn open(name: &CStr) -> Library {
-        // SAFETY: the name ends with a zero byte; libraries of the tests may be loaded at any time.
+        // SAFETY: the name ends with a zero byte; test libraries have no initializers that matter.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
         assert!(!handle.is_null(), "{name:?} cannot be loaded");
         Library(handle)
     }
 
-    /// A function, of the type that the caller says.
+    /// Returns a function, as the type the caller gives.
     ///
     /// # Safety
-    /// It must be of this type.
+    /// The function must have this type.
     pub unsafe fn function<T: Copy>(&self, name: &str) -> T {
         let name = CString::new(name).unwrap();
         // SAFETY: the library is open, and the name ends with a zero byte.
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         assert!(!address.is_null(), "there is no {name:?}");
-        // SAFETY: a function pointer is as wide as an address, and of this type as the caller says.
+        // SAFETY: a function pointer is as wide as an address, and the caller guarantees its type.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }
@@ -33,7 +33,7 @@ macro_rules! call {
         type Function = unsafe extern "C" fn($($type),*) -> u32;
         // SAFETY: the manual gives the function this type.
         let function: Function = unsafe { $library.function($name) };
-        // SAFETY: the arguments are as the manual says.
+        // SAFETY: the arguments are as the manual requires.
         unsafe { function($($value),*) }
     }};
 }

@@ -55,7 +55,7 @@ fn kernels(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_program_is_recorded_the_same_every_time_whatever_the_threads() {
+fn recordings_do_not_depend_on_the_thread_count() {
     let folder = tempfile::tempdir().unwrap();
     let record = |name: &str, threads: usize| {
         let path = folder.path().join(name);
@@ -79,14 +79,14 @@ fn a_program_is_recorded_the_same_every_time_whatever_the_threads() {
 }
 
 #[test]
-fn the_functions_do_what_the_manual_says() {
+fn runtime_functions_follow_the_manual() {
     let captured = capture("everything", &options(None));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(captured.trace, None);
 }
 
 #[test]
-fn the_functions_of_the_driver_do_what_the_manual_says() {
+fn driver_functions_follow_the_manual() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("driver.wmt");
     let captured = capture("driver", &options(Some(&path)));
@@ -95,13 +95,13 @@ fn the_functions_of_the_driver_do_what_the_manual_says() {
 }
 
 #[test]
-fn pools_and_what_is_refused_are_as_the_manual_says() {
+fn pools_and_refusals_follow_the_manual() {
     let captured = capture("pools", &options(None));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
 }
 
 #[test]
-fn tensor_maps_are_made_by_the_driver_and_reach_kernels() {
+fn tensor_maps_of_the_driver_reach_kernels() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tensor.wmt");
     let captured = capture("tensor", &options(Some(&path)));
@@ -137,7 +137,7 @@ fn a_program_launches_kernels_in_clusters() {
 }
 
 #[test]
-fn a_program_that_crashes_leaves_the_kernels_that_had_ended() {
+fn a_crashed_program_keeps_its_completed_kernels() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("crash.wmt");
     let captured = capture("crashing", &options(Some(&path)));
@@ -146,7 +146,7 @@ fn a_program_that_crashes_leaves_the_kernels_that_had_ended() {
 }
 
 #[test]
-fn launches_that_fail_are_told_of_and_not_recorded() {
+fn failed_launches_are_reported_and_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("faulty.wmt");
     let captured = capture("faulty", &options(Some(&path)));
@@ -163,7 +163,7 @@ fn launches_that_fail_are_told_of_and_not_recorded() {
 }
 
 #[test]
-fn a_forked_child_is_told_apart() {
+fn a_forked_child_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fork.wmt");
     let captured = capture("forking", &options(Some(&path)));
@@ -172,7 +172,7 @@ fn a_forked_child_is_told_apart() {
 }
 
 #[test]
-fn one_process_at_a_time_is_recorded() {
+fn processes_are_recorded_one_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("several.wmt");
     let captured = capture("several", &options(Some(&path)));
@@ -181,7 +181,7 @@ fn one_process_at_a_time_is_recorded() {
 }
 
 #[test]
-fn selected_launches_are_recorded_and_the_header_says_so() {
+fn selected_launches_are_recorded_and_noted_in_the_header() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.wmt");
     let mut options = options(Some(&path));
@@ -191,7 +191,7 @@ fn selected_launches_are_recorded_and_the_header_says_so() {
     assert_eq!(recorded, [true, false, true, true]);
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "count"]);
     let source = Trace::open(&path).unwrap().header().provenance.source.clone();
-    assert!(source.contains("every 2 launches of a kernel, one"), "{source}");
+    assert!(source.contains("one of every 2 launches of a kernel"), "{source}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_program_without_kernels_leaves_no_trace() {
 }
 
 #[test]
-fn windows_of_streams_and_launches_are_in_the_trace() {
+fn access_policy_windows_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("t.wmt");
     let mut options = options(Some(&output));

@@ -5,8 +5,8 @@ use std::{env, ptr};
 
 use crate::api::{Attribute, DriverConfig, Library, call};
 
-/// `exchange` writes the number of the next CTA of its cluster, which it finds in that CTA's shared
-/// memory; `fixed` does so in clusters of two.
+/// `exchange` writes the number of the next CTA of its cluster, read from that CTA's shared memory; `fixed`
+/// does so in clusters of two.
 const KERNELS: &str = "
 .version 7.8
 .target sm_90
@@ -90,7 +90,7 @@ impl Cuda {
         kernel
     }
 
-    /// By the runtime, with the attribute if there are clusters.
+    /// Launches through the runtime, with the cluster attribute if given.
     fn launch(&self, kernel: usize, ctas: u32, cluster: Option<[u32; 3]>) -> u32 {
         let attributes: Vec<Attribute> = cluster.into_iter().map(attribute).collect();
         let config = Config {
@@ -132,7 +132,7 @@ impl Cuda {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn clusters() {
     let Some(cuda) = Cuda::start() else { return };
     let mut has_clusters = 0i32;
@@ -151,7 +151,7 @@ fn launches(cuda: &Cuda) {
     assert_eq!(cuda.left(), [0, 1, 2, 3], "each is a cluster of its own");
     assert_eq!(cuda.launch(exchange, 4, Some([2, 1, 1])), 0);
     assert_eq!(cuda.left(), [1, 0, 3, 2]);
-    // The same by the driver.
+    // The same launch through the driver.
     let cluster = attribute([4, 1, 1]);
     let config = DriverConfig {
         grid: [4, 1, 1],
@@ -173,7 +173,7 @@ fn launches(cuda: &Cuda) {
     assert_eq!(cuda.launch(fixed, 4, Some([4, 1, 1])), INVALID_CLUSTER_SIZE);
     assert_eq!(cuda.launch(fixed, 3, None), INVALID_CLUSTER_SIZE);
     assert_eq!([10, 11, 12, 13].map(|number| cuda.get(fixed, number)), [1, 2, 1, 1]);
-    assert_eq!(cuda.set(fixed, 11, 4), 800, "the code has said it");
+    assert_eq!(cuda.set(fixed, 11, 4), 800, "the code already fixes it");
 }
 
 fn sizes(cuda: &Cuda) {
@@ -187,7 +187,7 @@ fn sizes(cuda: &Cuda) {
     assert_eq!(cuda.launch(kernel, 32, Some([16, 1, 1])), 0);
     assert_eq!(cuda.left::<17>()[15..], [0, 17]);
     assert_eq!(cuda.launch(kernel, 32, Some([32, 1, 1])), INVALID_CLUSTER_SIZE);
-    // An attribute of the kernel says the clusters of its launches.
+    // A kernel attribute sets the cluster shape of its launches.
     for (number, ctas) in [(11, 2), (12, 1), (13, 1)] {
         assert_eq!(cuda.set(kernel, number, ctas), 0);
     }
@@ -198,7 +198,7 @@ fn sizes(cuda: &Cuda) {
     assert_eq!(cuda.set(kernel, 11, -1), 1);
 }
 
-/// An SM of the device has room for 16 CTAs; it has seven SMs.
+/// Checks cluster occupancy: an SM of the device holds 16 CTAs, and there are seven SMs.
 fn room(cuda: &Cuda) {
     let kernel = cuda.kernel(c"room", "");
     let config = |attributes: &[Attribute]| Config {

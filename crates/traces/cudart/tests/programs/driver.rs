@@ -13,7 +13,7 @@ struct Copy2d {
     extent: [usize; 2],
 }
 
-/// A side of a copy; kind 1 is the host, 2 the device.
+/// A side of a copy; kind 1 is host memory, 2 device memory.
 #[repr(C)]
 struct Side {
     offset: [usize; 2],
@@ -25,7 +25,7 @@ struct Side {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn driver() {
     if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
         return;
@@ -56,11 +56,11 @@ fn start(cuda: &Library) {
     assert_eq!(major, 7);
     let mut text = ptr::null::<c_char>();
     assert_eq!(call!(cuda, "cuGetErrorName"(700 => u32, &raw mut text => *mut *const c_char)), 0);
-    // SAFETY: the driver's text.
+    // SAFETY: a static text of the driver.
     assert_eq!(unsafe { CStr::from_ptr(text) }, c"CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_eq!(call!(cuda, "cuGetErrorName"(77 => u32, &raw mut text => *mut *const c_char)), 1);
     assert!(text.is_null());
-    // Functions by name: the newest form that a release has.
+    // Functions by name: the newest form of the release.
     let find = |name: &CStr, release: i32| {
         let (mut address, mut why) = (0usize, 9u32);
         let status = call!(cuda, "cuGetProcAddress_v2"(
@@ -75,7 +75,7 @@ fn start(cuda: &Library) {
     assert_eq!(find(c"cuFrobnicate", 12_000), (0, 0, 1));
 }
 
-/// Without a context nothing can be allocated.
+/// Checks contexts: nothing can be allocated without one.
 fn contexts(cuda: &Library) {
     let (mut address, mut context, mut current) = (0u64, 0u64, 1u64);
     let allocate = |to: *mut u64| call!(cuda, "cuMemAlloc_v2"(to => *mut u64, 4 => usize));
@@ -118,7 +118,7 @@ fn module(cuda: &Library) -> u64 {
     module
 }
 
-/// The log of errors says why PTX is refused, as far as there is room, and how long it is.
+/// Checks the error log: it gives the reason why PTX is rejected, truncated to the buffer, and its length.
 fn logs(cuda: &Library) {
     let text = c".version 7.0\n.target sm_70\nnonsense";
     let load = |room: usize| {
@@ -186,7 +186,7 @@ fn launches(cuda: &Library, module: u64) {
         ))
     };
     assert_eq!(launch(arguments.as_ptr(), ptr::null()), 0);
-    // The same arguments in one buffer: the addresses are aligned to 8 bytes.
+    // The same arguments in one buffer, with addresses aligned to 8 bytes.
     let mut buffer = [0u8; 28];
     buffer[..4].copy_from_slice(&a.to_le_bytes());
     buffer[8..16].copy_from_slice(&x.to_le_bytes());
@@ -201,7 +201,7 @@ fn launches(cuda: &Library, module: u64) {
     let mut registers = 0i32;
     call!(cuda, "cuFuncGetAttribute"(&raw mut registers => *mut i32, 4 => i32, saxpy => usize));
     assert!(registers > 0);
-    // 32 warps of an SM's 32 are those of one CTA.
+    // One CTA has all of an SM's 32 warps.
     let (mut grid, mut block) = (0i32, 0i32);
     call!(cuda, "cuOccupancyMaxPotentialBlockSize"(
         &raw mut grid => *mut i32, &raw mut block => *mut i32, saxpy => usize, 0 => usize,
@@ -226,7 +226,7 @@ fn memory(cuda: &Library) {
         y + 12 => u64, 16 => usize, two => u32, 1 => usize, 2 => usize
     ));
     assert_eq!(download::<8>(cuda, y), [1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
-    // The second column of two rows of four becomes two rows of one.
+    // The second column of a 2 × 4 array becomes two rows of one value.
     let column = [0f32; 2];
     let side =
         |kind, host, device, pitch| Side { offset: [0, 0], kind, host, device, array: 0, pitch };
@@ -263,7 +263,7 @@ fn streams(cuda: &Library) {
     assert_eq!(call!(cuda, "cuStreamSynchronize"(stream => u64)), 400);
 }
 
-/// A kernel that calls a function of another module.
+/// Checks linking: a kernel calls a function of another module.
 fn links(cuda: &Library) {
     const KERNEL: &str = "
 .version 7.0

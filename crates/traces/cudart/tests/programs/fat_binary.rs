@@ -1,6 +1,6 @@
 //! A fat binary, as a compiler embeds it.
 
-/// Kernels of the programs, for the lowest architecture of the device and one above it.
+/// Kernels of the programs, for the device's lowest architecture and one above it.
 pub const KERNELS: &str = r#"
 .version 7.0
 .target sm_70
@@ -84,7 +84,7 @@ pub const KERNELS: &str = r#"
 }
 "#;
 
-/// A container with this PTX for an architecture.
+/// Builds a container with this PTX for an architecture.
 pub fn container(ptx: &str, architecture: u32) -> Vec<u8> {
     const HEADER: usize = 16;
     const ENTRY: usize = 64;
@@ -106,7 +106,7 @@ pub fn container(ptx: &str, architecture: u32) -> Vec<u8> {
     bytes
 }
 
-/// What a compiler emits beside the container.
+/// Wrapper that a compiler emits beside the container.
 #[repr(C)]
 pub struct Wrapper {
     magic: u32,
@@ -116,7 +116,7 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// The container stays for the life of the program, as embedded ones do.
+    /// Wraps a container, which lives as long as the program, as embedded ones do.
     pub fn of(container: Vec<u8>) -> &'static Wrapper {
         let data = container.leak().as_ptr();
         let linked = std::ptr::null();

@@ -1,5 +1,5 @@
-//! Whole programs: this test executable is also the program that is captured, which calls the
-//! runtime's C functions as a compiler's code does, with a fat binary that is made here.
+//! Captures of whole programs. This test executable is also the captured program: like compiled code, it
+//! calls the runtime's C functions, with a fat binary that it builds itself.
 
 mod api;
 mod captures;

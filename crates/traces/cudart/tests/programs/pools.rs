@@ -1,5 +1,4 @@
-//! A program that asks for pools of memory, for more memory than there is, and for what the driver does
-//! not support.
+//! A program that uses memory pools, exhausts memory, and calls unsupported driver functions.
 
 use std::{env, ptr};
 
@@ -30,7 +29,7 @@ const ON_DEVICE: Properties = Properties {
 };
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn pools() {
     if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
         return;
@@ -56,7 +55,7 @@ fn attribute(cuda: &Library, pool: u64, number: u32) -> u64 {
     value
 }
 
-/// The device's own pool is the current one, and counts what is allocated in streams.
+/// Checks that the device's default pool is current and counts stream-ordered allocations.
 fn own_pool(cuda: &Library) -> u64 {
     let (mut supported, mut own, mut current, mut at) = (0i32, 0u64, 0u64, 0u64);
     call!(cuda, "cuDeviceGetAttribute"(&raw mut supported => *mut i32, 115 => u32, 0 => i32));
@@ -104,8 +103,8 @@ fn made_pools(cuda: &Library, own: u64) {
     assert_eq!(current, own);
 }
 
-/// An allocation that does not fit fails and breaks nothing; one that fits costs only the pages that
-/// are touched.
+/// Checks that an allocation that does not fit fails harmlessly, and that one that fits costs only the
+/// touched pages.
 fn too_much(cuda: &Library) {
     let mut at = 0u64;
     let allocate =
@@ -113,7 +112,7 @@ fn too_much(cuda: &Library) {
     assert_eq!([usize::MAX, 1 << 40].map(|bytes| allocate(&raw mut at, bytes)), [2, 2]);
     assert_eq!(allocate(&raw mut at, 48 << 30), 0);
     let last = ptr::with_exposed_provenance_mut::<u32>(at as usize + (48 << 30) - 4);
-    // SAFETY: the program has these bytes, and no kernel runs.
+    // SAFETY: the program owns these bytes, and no kernel runs.
     unsafe { last.write(7) };
     assert_eq!(allocate(&raw mut at, 48 << 30), 2);
     let count = 1usize << 62;
@@ -129,7 +128,7 @@ fn load(cuda: &Library, variable: &str, expected: u32) {
     assert_eq!(loaded, expected);
 }
 
-/// Functions that packages bind are there, and say that they do nothing.
+/// Checks that unsupported functions can be bound and report their lack of support.
 fn unsupported(cuda: &Library) {
     let (mut handle, mut graph) = ([0u8; 64], 0u64);
     let shared = call!(cuda, "cuIpcGetMemHandle"(handle.as_mut_ptr() => *mut u8, 0 => u64));
@@ -139,7 +138,7 @@ fn unsupported(cuda: &Library) {
     let runtime = Library::open(c"libcudart.so.13");
     let shared = call!(runtime, "cudaIpcGetMemHandle"(handle.as_mut_ptr() => *mut u8, 0 => u64));
     assert_eq!((shared, call!(runtime, "cudaGetLastError"())), (801, 801));
-    // Nor is a stream recorded.
+    // Streams are never captured either.
     let mut status = 9u32;
     let asked = call!(cuda, "cuStreamGetCaptureInfo_v2"(
         0 => u64, &raw mut status => *mut u32, 0 => u64, 0 => u64, 0 => u64, 0 => u64

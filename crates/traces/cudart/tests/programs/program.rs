@@ -1,4 +1,4 @@
-//! The programs that are captured. Each is a test that does nothing unless it is run by a capture.
+//! The captured programs. Each is a test that does nothing outside a capture.
 
 use std::env;
 use std::process::Command;
@@ -15,13 +15,13 @@ const TO_HOST: u32 = 2;
 #[derive(Clone, Copy)]
 struct Dim3(u32, u32, u32);
 
-/// The runtime, and the handle of the fat binary that is registered with it.
+/// The runtime, and the handle of the registered fat binary.
 struct Cuda {
     library: Library,
     binary: u64,
 }
 
-/// Stand for the host's functions and variables that a compiler emits.
+/// Stand-ins for the host functions and variables that a compiler emits.
 static STUBS: [u8; 8] = [0; 8];
 
 fn stub(number: usize) -> usize {
@@ -37,7 +37,7 @@ const COUNTER: usize = 5;
 const FACTORS: usize = 6;
 
 impl Cuda {
-    /// As the code that runs before `main` does. `None`: this is no capture.
+    /// Registers the fat binary, like the code that runs before `main`; `None` outside a capture.
     fn start() -> Option<Cuda> {
         env::var_os(warpmem_capture::relay::SOCKET)?;
         let library = Library::open(c"libcudart.so.13");
@@ -125,7 +125,7 @@ impl Drop for Cuda {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn saxpy() {
     let Some(cuda) = Cuda::start() else { return };
     let x: Vec<f32> = (0..1000).map(|i| i as f32).collect();
@@ -140,7 +140,7 @@ fn saxpy() {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn everything() {
     let Some(cuda) = Cuda::start() else { return };
     variables(&cuda);
@@ -157,7 +157,7 @@ fn variables(cuda: &Cuda) {
         &raw mut counter => *mut u32, stub(COUNTER) => usize, 4 => usize, 0 => usize, TO_HOST => u32
     ));
     assert_eq!((copied, counter), (0, 5 + 32));
-    // The last of four factors is given another value.
+    // The last of four factors is overwritten.
     let factor = 10f32;
     let copied = call!(cuda.library, "cudaMemcpyToSymbol"(
         stub(FACTORS) => usize, &raw const factor => *const f32, 4 => usize, 12 => usize,
@@ -170,7 +170,7 @@ fn variables(cuda: &Cuda) {
     let mut size = 0usize;
     call!(cuda.library, "cudaGetSymbolSize"(&raw mut size => *mut usize, stub(FACTORS) => usize));
     assert_eq!(size, 16);
-    // Beyond the variable, and a variable that is none.
+    // Beyond the variable, and an unknown variable.
     let beyond = call!(cuda.library, "cudaMemcpyToSymbol"(
         stub(FACTORS) => usize, &raw const factor => *const f32, 4 => usize, 16 => usize,
         TO_DEVICE => u32
@@ -181,14 +181,14 @@ fn variables(cuda: &Cuda) {
 }
 
 fn memory(cuda: &Cuda) {
-    // Managed memory is the host's too.
+    // The host can access managed memory.
     let mut managed = 0u64;
     let made = call!(cuda.library, "cudaMallocManaged"(
         &raw mut managed => *mut u64, 32 => usize, 1 => u32
     ));
     assert_eq!(made, 0);
     let place = ptr::with_exposed_provenance_mut::<f32>(managed as usize);
-    // SAFETY: the program has 32 bytes there, and no kernel runs.
+    // SAFETY: the program owns 32 bytes there, and no kernel runs.
     unsafe { place.write(2.0) };
     let x = cuda.upload(&[1.0; 8]);
     assert_eq!(cuda.saxpy(3.0, x, managed, 8), 0);
@@ -207,14 +207,14 @@ fn memory(cuda: &Cuda) {
     ));
     assert_eq!(copied, 0);
     assert_eq!(cuda.download(rows + pitch as u64, 3), [4.0, 5.0, 6.0]);
-    // What is freed is allocated again; what is not there cannot be freed.
+    // Freed memory is allocated again; an unknown address cannot be freed.
     assert_eq!(call!(cuda.library, "cudaFree"(x => u64)), 0);
     assert_eq!(call!(cuda.library, "cudaFree"(x => u64)), 1);
     assert_eq!(call!(cuda.library, "cudaGetLastError"()), 1);
     assert_eq!(call!(cuda.library, "cudaGetLastError"()), 0);
     assert_eq!(cuda.malloc(32), x);
     assert_eq!(cuda.download(x, 8), [0.0; 8]);
-    // The device has one pool, and its attributes can be set.
+    // The device has one pool with settable attributes.
     let (mut pool, threshold, mut pooled) = (0u64, u64::MAX, 0u64);
     let pools = &cuda.library;
     assert_eq!(call!(pools, "cudaDeviceGetDefaultMemPool"(&raw mut pool => *mut u64, 0 => i32)), 0);
@@ -225,7 +225,7 @@ fn memory(cuda: &Cuda) {
         &raw mut pooled => *mut u64, 8 => usize, pool => u64, 0 => u64
     ));
     assert_eq!((set, made, call!(pools, "cudaFreeAsync"(pooled => u64, 0 => u64))), (0, 0, 0));
-    // Memory of the host that is registered has an address on the device.
+    // Registered host memory has a device address.
     let host: &'static mut [f32] = vec![1.0; 8].leak();
     let (first, mut address) = (host.as_mut_ptr(), 0u64);
     call!(cuda.library, "cudaHostRegister"(first => *mut f32, 32 => usize, 0 => u32));
@@ -234,7 +234,7 @@ fn memory(cuda: &Cuda) {
     ));
     assert_eq!(cuda.saxpy(3.0, address, address, 8), 0);
     assert_eq!(call!(cuda.library, "cudaHostUnregister"(first => *mut f32)), 0);
-    // SAFETY: the device has no part in it any more.
+    // SAFETY: the device no longer uses the memory.
     assert_eq!(unsafe { first.read() }, 4.0);
 }
 
@@ -291,7 +291,7 @@ fn times(cuda: &Cuda) {
     let elapsed = call!(cuda.library, "cudaEventElapsedTime"(
         &raw mut milliseconds => *mut f32, start => u64, end => u64
     ));
-    // The kernel: a microsecond and one nanosecond for each of its two instructions.
+    // The kernel takes a microsecond, plus a nanosecond for each of its two instructions.
     assert_eq!((elapsed, milliseconds), (0, 0.002_002));
     assert_eq!(call!(cuda.library, "cudaStreamDestroy"(stream => u64)), 0);
     assert_eq!(call!(cuda.library, "cudaStreamSynchronize"(stream => u64)), 400);
@@ -312,22 +312,22 @@ fn device(cuda: &Cuda) {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn faulty() {
     let Some(cuda) = Cuda::start() else { return };
     let x = cuda.upload(&[1.0; 100]);
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 0);
-    // Not supported: the program is told, and goes on.
+    // Not supported: the program gets a status and continues.
     assert_eq!(cuda.launch(UNKNOWN, 1, 1, &[]), 801);
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 0);
-    // Beyond the end of an allocation: nothing works from then on.
+    // Beyond the end of an allocation: every later call fails.
     assert_eq!(cuda.saxpy(1.0, x, x + (1 << 30), 100), 700);
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 700);
     assert_eq!(call!(cuda.library, "cudaDeviceSynchronize"()), 700);
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn crashing() {
     let Some(cuda) = Cuda::start() else { return };
     let x = cuda.upload(&[1.0; 100]);
@@ -337,19 +337,19 @@ fn crashing() {
     std::process::abort();
 }
 
-/// A child of a process that has used the runtime cannot use it.
+/// Checks that a child of a process that has used the runtime cannot use it.
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn forking() {
     let Some(cuda) = Cuda::start() else { return };
     let x = cuda.upload(&[1.0; 100]);
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 0);
-    // SAFETY: the child calls one function and ends.
+    // SAFETY: the child calls one function and exits.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let mut address = 0;
         let status = call!(cuda.library, "cudaMalloc"(&raw mut address => *mut u64, 4 => usize));
-        // SAFETY: ends the child without what the parent's end does.
+        // SAFETY: exits the child without the parent's exit handlers.
         unsafe { libc::_exit(status as i32) };
     }
     let mut status = 0;
@@ -359,9 +359,9 @@ fn forking() {
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 0);
 }
 
-/// A process that runs another while it is recorded, which is not, and one that comes after.
+/// A recorded process that runs another, which is not recorded, and one that follows.
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn several() {
     let Some(cuda) = Cuda::start() else { return };
     let other = || {
@@ -369,7 +369,7 @@ fn several() {
         command.args(["--exact", "program::saxpy", "--ignored", "--test-threads=1"]);
         assert!(command.status().unwrap().success());
     };
-    // Before the first use of the runtime this process is none that is recorded.
+    // Before its first use of the runtime, this process is not the recorded one.
     other();
     let x = cuda.upload(&[1.0; 100]);
     assert_eq!(cuda.saxpy(1.0, x, x, 100), 0);

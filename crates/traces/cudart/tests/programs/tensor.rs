@@ -1,4 +1,4 @@
-//! A program that makes tensor maps and passes them to kernels.
+//! A program that creates tensor maps and passes them to kernels.
 
 use std::ffi::{c_char, c_void};
 use std::{env, mem, ptr};
@@ -29,7 +29,7 @@ type Encode = unsafe extern "C" fn(
     u32,
 ) -> u32;
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Clone, Copy)]
 struct Request {
     data_type: u32,
@@ -45,7 +45,7 @@ struct Request {
     fill: u32,
 }
 
-/// Eight columns and four rows of 32-bit integers, and a box of four and two.
+/// Eight columns and four rows of 32-bit integers, with a box of four by two.
 const MATRIX: Request = Request {
     data_type: 2,
     rank: 2,
@@ -60,7 +60,7 @@ const MATRIX: Request = Request {
     fill: 0,
 };
 
-/// The driver's function, as a program asks the runtime for it.
+/// Returns the driver's function, looked up through the runtime.
 fn encode_function(cuda: &Library) -> Encode {
     let (mut address, mut why) = (ptr::null_mut::<c_void>(), 9u32);
     let found = call!(cuda, "cudaGetDriverEntryPoint"(
@@ -79,7 +79,7 @@ fn encode(function: Encode, request: &Request) -> (u32, Map) {
 }
 
 fn encode_to(function: Encode, map: *mut Map, request: &Request) -> u32 {
-    // SAFETY: the arrays have six elements, and the place of the map is as the test says.
+    // SAFETY: the arrays have six elements, and each test chooses the address of the map.
     unsafe {
         function(
             map,
@@ -99,7 +99,7 @@ fn encode_to(function: Encode, map: *mut Map, request: &Request) -> u32 {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn tensor() {
     if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
         return;
@@ -113,7 +113,7 @@ fn tensor() {
     launches(&cuda, function);
 }
 
-/// Each requirement of the manual, broken alone.
+/// Violates each requirement of the manual on its own.
 fn checks(function: Encode) {
     let status = |request: Request| encode(function, &request).0;
     let with = |change: fn(&mut Request)| {
@@ -182,18 +182,18 @@ fn checks(function: Encode) {
     }
 }
 
-/// Where maps and arrays are; and what is not supported as a whole.
+/// Checks addresses of maps and arrays, and unsupported modes.
 fn places(cuda: &Library, function: Encode) {
     let mut maps = [Map([0; 128]); 2];
     let first = maps.as_mut_ptr();
     assert_eq!(encode_to(function, ptr::null_mut(), &MATRIX), INVALID);
     assert_eq!(encode_to(function, first.wrapping_byte_add(32), &MATRIX), INVALID);
     assert_eq!(encode_to(function, first.wrapping_byte_add(64), &MATRIX), 0);
-    // One dimension has no strides.
+    // A one-dimensional tensor has no strides.
     let (null, sizes) = (ptr::null::<u64>(), [8u64, 4]);
     let counts = [4u32, 2];
     let with_arrays = |rank: u32, sizes: *const u64, counts: *const u32| {
-        // SAFETY: the arrays are null or have as many elements as are read.
+        // SAFETY: the arrays are null or have at least as many elements as are read.
         unsafe { function(first, 2, rank, 16, sizes, null, counts, counts, 0, 0, 0, 0) }
     };
     assert_eq!(with_arrays(1, sizes.as_ptr(), counts.as_ptr()), 0);
@@ -212,7 +212,7 @@ fn places(cuda: &Library, function: Encode) {
     assert_eq!(call!(cuda, "cuTensorMapEncodeIm2colWide"()), UNSUPPORTED);
 }
 
-/// Moves a box from one tensor to the same place in another.
+/// Copies a box from one tensor to the same coordinates of another.
 const TRANSFER: &str = "
 .version 8.0
 .target sm_90
@@ -248,7 +248,7 @@ fn upload<T>(cuda: &Library, values: &[T]) -> u64 {
     address
 }
 
-/// One map is a parameter, the other lies in device memory.
+/// Launches with one map as a parameter and the other in device memory.
 fn launches(cuda: &Library, function: Encode) {
     let text = format!("{TRANSFER}\0");
     let (mut module, mut kernel) = (0u64, 0usize);
@@ -278,6 +278,6 @@ fn launches(cuda: &Library, function: Encode) {
     expected[10..14].copy_from_slice(&[12, 13, 14, 15]);
     expected[18..22].copy_from_slice(&[22, 23, 24, 25]);
     assert_eq!(left, expected);
-    // The tensor itself is no map.
+    // The tensor itself is not a map.
     assert_eq!(launch(map_of(from), from), 719);
 }

@@ -1,10 +1,10 @@
-//! A program that says how long some of its memory is to stay in L2.
+//! A program that sets access policy windows.
 
 use std::{env, ptr};
 
 use crate::api::{Attribute, DriverConfig, Library, call};
 
-/// One thread reads a word here and a word 4 KiB further on, and writes one.
+/// One thread reads a word, reads another 4 KiB further on, and writes one.
 const KERNEL: &str = "
 .version 7.0
 .target sm_80
@@ -37,7 +37,7 @@ const NORMAL: u32 = 0;
 const STREAMING: u32 = 1;
 const PERSISTING: u32 = 2;
 
-/// The words of an attribute's value.
+/// Encodes a window as the words of an attribute's value.
 fn value_of(Window { base, bytes, hit_ratio, hit, miss }: Window) -> [u32; 16] {
     let words = |long: u64| [long as u32, (long >> 32) as u32];
     let mut value = [0; 16];
@@ -48,7 +48,7 @@ fn value_of(Window { base, bytes, hit_ratio, hit, miss }: Window) -> [u32; 16] {
 }
 
 #[test]
-#[ignore = "a program that is captured"]
+#[ignore = "runs only inside a capture"]
 fn windows() {
     if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
         return;
@@ -98,7 +98,7 @@ fn windows() {
             arguments.as_ptr() => *const *const u64, ptr::null() => *const usize
         ))
     };
-    // Launch 0: the stream's. 1: that of the launch. 2: another stream's. 3: taken back.
+    // Launch 0: the stream's window. 1: the launch's own. 2: another stream's. 3: removed.
     assert_eq!(set(&cuda, "driver", stream, WINDOW, window), 0);
     assert_eq!(launch(stream, &[]), 0);
     let half = Window { hit_ratio: 0.5, hit: STREAMING, ..window };
@@ -107,7 +107,7 @@ fn windows() {
     assert_eq!(launch(0, &[]), 0);
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { bytes: 0, ..window }), 0);
     assert_eq!(launch(stream, &[]), 0);
-    // Launch 4: by the runtime, for the default stream.
+    // Launch 4: through the runtime, for the default stream.
     assert_eq!(set(&runtime, "runtime", 0, WINDOW, Window { bytes: 8192, ..window }), 0);
     assert_eq!(launch(0, &[]), 0);
     // Before launches 5 and 6.
@@ -115,10 +115,10 @@ fn windows() {
     assert_eq!(launch(0, &[]), 0);
     assert_eq!(call!(cuda, "cuCtxResetPersistingL2Cache"()), 0);
     assert_eq!(launch(0, &[]), 0);
-    // What cannot be.
+    // Invalid windows.
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { hit: 3, ..window }), 1);
     assert_eq!(set(&cuda, "driver", stream, WINDOW, Window { hit_ratio: 1.5, ..window }), 1);
     assert_eq!(launch(stream, &[attribute(Window { miss: 9, ..window })]), 1);
     assert_eq!(set(&cuda, "driver", 77, WINDOW, window), 400);
-    assert_eq!(set(&cuda, "driver", stream, 3, window), 0, "other attributes say nothing");
+    assert_eq!(set(&cuda, "driver", stream, 3, window), 0, "other attributes have no effect");
 }
