@@ -1,7 +1,7 @@
-//! Cache eviction policies: 64 bits that `createpolicy` makes and accesses to global memory take with
-//! `.L2::cache_hint`. PTX says nothing of the bits, but programs have them as constants (CUTLASS,
-//! `TMA::CacheHintSm90`), so they are those that ptxas makes (machine code of sm_90a, read): of
-//! `createpolicy.fractional` and of `createpolicy.range`
+//! Cache eviction policies: 64 bits that `createpolicy` creates and that accesses to global memory take
+//! with `.L2::cache_hint`. PTX does not define the bits, but programs embed them as constants (CUTLASS,
+//! `TMA::CacheHintSm90`), so they match those of ptxas (read from machine code of sm_90a), for
+//! `createpolicy.fractional` and `createpolicy.range`:
 //!
 //! ```text
 //!  63..60  59  58..57   56                  55..52                 50..44       43..37
@@ -9,9 +9,9 @@
 //!  1       1   primary  secondary is first  bytes of a block: log  first block  blocks
 //! ```
 //!
-//! where the logarithm to base 2 is less 12, and numbers of blocks are modulo 128.
+//! The logarithm is to base 2, less 12, and block numbers are modulo 128.
 
-/// When a line leaves L2.
+/// Eviction priority of a line in L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum EvictionPriority {
@@ -29,7 +29,7 @@ impl EvictionPriority {
         EvictionPriority::Normal,
     ];
 
-    /// That of a modifier, as `L2::evict_last`.
+    /// Parses a modifier, as `L2::evict_last`.
     pub(crate) fn named(modifier: &str) -> Option<EvictionPriority> {
         Some(match modifier {
             "L2::evict_unchanged" => EvictionPriority::Unchanged,
@@ -41,28 +41,28 @@ impl EvictionPriority {
     }
 }
 
-/// A policy for some of the lines that an access reads or writes, and for the others.
+/// A policy that gives some lines of an access the primary priority, and the others the secondary one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CachePolicy {
     pub primary: EvictionPriority,
-    /// The others leave first; else unchanged.
+    /// Whether the secondary priority is evict-first; otherwise it is unchanged.
     pub secondary_first: bool,
     pub lines: PrimaryLines,
 }
 
-/// The lines of the primary priority.
+/// Lines of the primary priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrimaryLines {
-    /// So many of sixteen, 1 to 16.
+    /// Share of the lines, in sixteenths, 1 to 16.
     Sixteenths(u8),
     Blocks(BlockRange),
 }
 
-/// Blocks of 4 KiB to 128 MiB that follow each other. Blocks have numbers modulo 128, so every
-/// 128th is in the range, too.
+/// Consecutive blocks of 4 KiB to 128 MiB. Block numbers are modulo 128, so the range recurs every 128
+/// blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockRange {
-    /// The logarithm to base 2 of the bytes of a block.
+    /// Logarithm to base 2 of the block size in bytes.
     log_bytes: u8,
     first: u8,
     count: u8,
@@ -72,9 +72,9 @@ const LEAST_LOG_BYTES: u8 = 12;
 const BLOCKS: u64 = 128;
 
 impl BlockRange {
-    /// The blocks that `primary` bytes from `address` on lie in, of such a size that `total` bytes
-    /// have 128 blocks or less. None if the total is 0. (ptxas adds in 32 bits, so that its count is
-    /// wrong where the bytes and a block are more than 4 GiB.)
+    /// Covers `primary` bytes from `address` with whole blocks, sized so that `total` bytes span at most 128
+    /// of them. Empty if the total is 0. (ptxas adds in 32 bits, so its count is wrong where the bytes plus a
+    /// block exceed 4 GiB.)
     fn new(address: u64, primary: u32, total: u32) -> BlockRange {
         if total == 0 {
             return BlockRange { log_bytes: LEAST_LOG_BYTES, first: 0, count: 0 };
@@ -95,19 +95,20 @@ impl BlockRange {
 }
 
 impl CachePolicy {
-    /// That of accesses whose lines are all alike.
+    /// Returns the policy that gives all lines one priority.
     pub fn of_all(primary: EvictionPriority) -> CachePolicy {
         CachePolicy { primary, secondary_first: false, lines: PrimaryLines::Sixteenths(16) }
     }
 
-    /// The same for this share of the lines, above 0 and at most 1, rounded up to sixteenths.
+    /// Returns the policy with its primary priority limited to a share of the lines, above 0 and at most 1,
+    /// rounded up to sixteenths.
     pub fn of_share(self, share: f32) -> CachePolicy {
         let sixteenths = (share * 16.0).ceil().clamp(1.0, 16.0) as u8;
         CachePolicy { lines: PrimaryLines::Sixteenths(sixteenths), ..self }
     }
 
-    /// The same for `primary` bytes from `address` on, and the secondary priority for the others of
-    /// `total` bytes around them; unchanged for all if the total is 0.
+    /// Returns the policy with its primary priority limited to `primary` bytes from `address`, and the
+    /// secondary priority for the rest of `total` bytes; if the total is 0, all lines are unchanged.
     pub fn of_range(self, address: u64, primary: u32, total: u32) -> CachePolicy {
         let policy = match total {
             0 => CachePolicy::of_all(EvictionPriority::Unchanged),
@@ -130,7 +131,7 @@ impl CachePolicy {
         (head | u64::from(self.secondary_first)) << 56 | lines
     }
 
-    /// The policy of these bits, if they are one.
+    /// Decodes a policy; `None` if the bits are not one.
     pub fn of(bits: u64) -> Option<CachePolicy> {
         let field = |place: u32, width: u32| (bits >> place & ((1 << width) - 1)) as u8;
         let lines = match field(59, 1) {
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn policies_have_the_bits_of_the_machine_code() {
+    fn policies_encode_as_in_machine_code() {
         for (primary, secondary_first, share, bits) in [
             (Last, false, 1.0, 0x14f0),
             (Last, true, 1.0, 0x15f0),
@@ -177,7 +178,7 @@ mod tests {
             assert_eq!(policy.bits(), bits << 48, "{policy:?}");
             assert_eq!(CachePolicy::of(bits << 48), Some(policy));
         }
-        // CUTLASS's constant for no wish, none, a bit between the fields, and a number.
+        // CUTLASS's constant without preference, no policy, a bit between the fields, and a plain number.
         let unchanged = CachePolicy::of_all(Unchanged).of_share(0.0);
         assert_eq!(CachePolicy::of(0x1000 << 48), Some(unchanged));
         assert_eq!([0, 0x1d08 << 48, 0x14f1 << 48, 7].map(CachePolicy::of), [None; 4]);
@@ -189,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn policies_of_ranges_have_the_bits_of_the_machine_code() {
+    fn range_policies_encode_as_in_machine_code() {
         for (address, primary, total, bits) in [
             (0x7f00_0000_3000, 4096, 16384, 0x1d00_3020_0000_0000),
             (0x7f00_0000_3001, 4096, 16384, 0x1d00_3040_0000_0000),
             (0x7f00_0000_3fff, 1, 1, 0x1d00_3020_0000_0000),
             (0x7f00_0000_3000, 0, 1, 0x1d00_3000_0000_0000),
-            // 128 blocks of 4 KiB; a byte more takes blocks of 8 KiB.
+            // 128 blocks of 4 KiB; one more byte requires blocks of 8 KiB.
             (0, 1 << 20, 1 << 19, 0x1d00_0fe0_0000_0000),
             (0x8_2000, 8192, (1 << 19) + 1, 0x1d14_1020_0000_0000),
             (0, 1 << 31, u32::MAX, 0x1dd0_0800_0000_0000),
@@ -209,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_of_whole_blocks_and_comes_again_every_128th() {
+    fn a_range_has_whole_blocks_and_recurs_every_128() {
         let PrimaryLines::Blocks(blocks) = range(0x9_f800, 4096, 16384).lines else {
-            unreachable!("made of a range");
+            unreachable!("decoded as a range");
         };
         for (address, is_in) in [
             (0x9_efff, false),

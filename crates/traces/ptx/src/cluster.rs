@@ -1,17 +1,17 @@
-//! Clusters of CTAs: what kernels say of them, and their barrier.
+//! Clusters of CTAs: the limits that kernels declare, and the cluster barrier.
 
-/// What a kernel says of the clusters that it is launched in (ISA, "Cluster Dimension Directives").
+/// Cluster shapes that a kernel's declaration permits (ISA, "Cluster Dimension Directives").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterLimit {
-    /// `.reqnctapercluster`: exactly these CTAs.
+    /// `.reqnctapercluster`: required CTAs along x, y and z.
     pub exactly: Option<[u32; 3]>,
-    /// `.maxclusterrank`: at most so many CTAs.
+    /// `.maxclusterrank`: maximum CTAs.
     pub at_most: Option<u32>,
-    /// `.explicitcluster`: a launch must say them, unless the kernel does.
+    /// `.explicitcluster`: the launch must give the shape, unless the kernel does.
     pub explicit: bool,
 }
 
-/// The halves of the cluster's barrier: `barrier.cluster`.
+/// The halves of the cluster barrier, `barrier.cluster`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClusterBarrier {
     Arrive,

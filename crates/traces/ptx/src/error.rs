@@ -1,23 +1,23 @@
-//! What can be wrong with a PTX module.
+//! Errors in PTX modules and fat binaries.
 
 use thiserror::Error;
 
-/// A part of a module that is not understood.
+/// A part of a module that is not supported or not valid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}: `{text}`")]
 pub struct PtxError {
     /// Line of the module, from 1.
     pub line: u32,
-    /// The line itself, without the space around it.
+    /// Text of the line, trimmed.
     pub text: String,
     pub reason: String,
 }
 
-/// Longest part of a line that a message repeats, in characters.
+/// Maximum characters of a line that a message repeats.
 const SHOWN: usize = 120;
 
 impl PtxError {
-    /// An error at a line, of which this is the text.
+    /// Returns an error at a line with this text.
     pub(crate) fn at(line: u32, text: &str, reason: impl Into<String>) -> PtxError {
         let text = text.trim();
         let mut shown: String = text.chars().take(SHOWN).collect();
@@ -28,12 +28,12 @@ impl PtxError {
     }
 }
 
-/// Why a container gives no PTX.
+/// Reason why a container has no usable PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FatBinaryError {
     #[error("byte {at}: {reason}")]
     Damaged { at: usize, reason: String },
-    #[error("it holds machine code only, for {}: compile with `-gencode arch=compute_75,code=compute_75`", listed(.architectures))]
+    #[error("it only holds machine code, for {}: compile with `-gencode arch=compute_75,code=compute_75`", listed(.architectures))]
     NoPtx { architectures: Vec<u32> },
     #[error("its PTX is for {}, above sm_{highest}", listed(.architectures))]
     TooNew { architectures: Vec<u32>, highest: u32 },

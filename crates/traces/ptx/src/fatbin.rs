@@ -5,7 +5,8 @@
 //!  entry       kind u16 │ … │ header bytes u32 │ payload bytes u64 │ compressed bytes u32 │ …
 //!              │ architecture u32 at 28 │ … │ flags u64 at 40 │ … │ bytes of text u64 at 56
 //! ```
-//! The layout is not documented by its maker; it is what compilers of CUDA 11 to 13 write.
+//!
+//! The layout is undocumented; this is what compilers of CUDA 11 to 13 write.
 
 pub use crate::error::FatBinaryError;
 use crate::listing;
@@ -16,14 +17,14 @@ const KIND_ELF: u16 = 2;
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
 
-/// Most bytes of PTX that are decompressed, so that a damaged size does not allocate without end.
+/// Maximum bytes of decompressed PTX, so that a damaged size cannot exhaust memory.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// The PTX of a container, of a listing of `cuobjdump -ptx`, or of bytes that are PTX themselves: that
-/// for the highest architecture not above `highest`.
+/// Returns the PTX of a container, of a listing of `cuobjdump -ptx`, or of plain PTX text: for the highest
+/// architecture not above `highest`.
 ///
 /// # Errors
-/// When the container is damaged or holds no such PTX.
+/// When the container is damaged or has no such PTX.
 pub fn ptx(bytes: &[u8], highest: u32) -> Result<String, FatBinaryError> {
     if !is_container(bytes) {
         return listing::ptx(text(bytes, 0)?, highest);
@@ -45,12 +46,12 @@ pub fn ptx(bytes: &[u8], highest: u32) -> Result<String, FatBinaryError> {
     }
 }
 
-/// Whether bytes begin like a container.
+/// Returns whether bytes start like a container.
 pub fn is_container(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes())
 }
 
-/// Bytes of a container that begins `bytes`: its header and all entries.
+/// Returns the size of the container at the start of `bytes`, header and all entries, in bytes.
 pub fn container_bytes(bytes: &[u8]) -> Option<usize> {
     let header = usize::from(u16_at(bytes, 6)?);
     let entries = usize::try_from(u64_at(bytes, 8)?).ok()?;
@@ -61,9 +62,9 @@ struct Entry {
     kind: u16,
     architecture: u32,
     flags: u64,
-    /// Where its payload is.
+    /// Range of the payload.
     payload: std::ops::Range<usize>,
-    /// Bytes of the payload that are compressed data; 0 where it is not compressed.
+    /// Compressed bytes of the payload; 0 if it is uncompressed.
     compressed: usize,
     text_bytes: u64,
 }
@@ -126,7 +127,7 @@ impl Entry {
     }
 }
 
-/// Text up to the zero byte that may end it.
+/// Returns the text up to an optional zero byte.
 fn text(bytes: &[u8], at: usize) -> Result<String, FatBinaryError> {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     match std::str::from_utf8(&bytes[..end]) {

@@ -1,4 +1,4 @@
-//! Control flow within a function: basic blocks, and where diverged threads meet again.
+//! Control flow within a function: basic blocks, and reconvergence points of divergent branches.
 
 use std::collections::BinaryHeap;
 
@@ -10,22 +10,23 @@ use crate::instruction::Instruction;
 use crate::module::Body;
 use crate::op::Op;
 
-/// The basic blocks of a function, and the immediate post-dominators of its branches.
+/// Basic blocks of a function, and immediate post-dominators of its branches.
 ///
 /// ```text
 ///     ┌── @p bra B ──┐
-///     A              B        the branch's threads meet again at C
+///     A              B        the branch reconverges at C
 ///     └────▶ C ◀─────┘
 /// ```
-/// The main exit is the end of the function that most blocks can reach. Paths to other ends do not
-/// count: threads that take one never come back, and the others do not wait for them.
+///
+/// The main exit is the exit that the most blocks can reach. Paths to other exits do not count:
+/// threads that take one never return, and the others do not wait for them.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// First instruction of each block, ascending.
     starts: Vec<u32>,
-    /// By block, the blocks that may follow it.
+    /// Successors of each block.
     successors: Vec<Vec<u32>>,
-    /// By instruction: where the threads that it separates meet again. Only of branches.
+    /// Reconvergence point by instruction; only branches have one.
     reconvergence: Vec<Option<u32>>,
 }
 
@@ -39,26 +40,26 @@ impl Flow {
         flow
     }
 
-    /// The instruction at which the threads meet again that the branch at `at` separates; `None` if
-    /// they do not before the function ends.
+    /// Returns the reconvergence point of the branch at `at`; `None` if its threads do not reconverge before
+    /// the function ends.
     #[inline]
     pub fn reconvergence(&self, at: u32) -> Option<u32> {
         self.reconvergence[at as usize]
     }
 
-    /// The instructions of each block.
+    /// Returns the instructions of each block.
     pub fn blocks(&self, body: &Body) -> impl Iterator<Item = std::ops::Range<usize>> {
         let ends = self.starts.iter().skip(1).map(|&start| start as usize);
         let ends = ends.chain([body.instructions.len()]);
         self.starts.iter().zip(ends).map(|(&start, end)| start as usize..end)
     }
 
-    /// Blocks that may follow a block.
+    /// Returns the successors of a block.
     pub fn successors(&self, block: usize) -> &[u32] {
         &self.successors[block]
     }
 
-    /// By block, the blocks that it may follow.
+    /// Returns the predecessors of each block.
     pub fn predecessors(&self) -> Vec<Vec<u32>> {
         let mut predecessors = vec![Vec::new(); self.successors.len()];
         for (from, successors) in (0..).zip(&self.successors) {
@@ -83,8 +84,8 @@ impl Flow {
         reconvergence
     }
 
-    /// The graph of the blocks, without the edges to blocks that never get to the main exit: threads
-    /// that leave the function early are not waited for.
+    /// Returns the graph of the blocks without edges to blocks that cannot reach the main exit: threads that
+    /// leave the function early are not waited for.
     fn returning_graph(&self) -> Option<(DiGraph<(), ()>, NodeIndex)> {
         let predecessors = self.predecessors();
         let main_exit = self.main_exit(&predecessors)?;
@@ -100,7 +101,7 @@ impl Flow {
         Some((graph, nodes[main_exit]))
     }
 
-    /// The end that most blocks can reach, the last of several.
+    /// Returns the exit that the most blocks can reach, the last of several.
     fn main_exit(&self, predecessors: &[Vec<u32>]) -> Option<usize> {
         let is_exit = |block: &usize| self.successors[*block].is_empty();
         let exits: Vec<usize> = (0..self.successors.len()).filter(is_exit).collect();
@@ -119,16 +120,16 @@ impl Flow {
     }
 }
 
-/// Exits for which the blocks that reach them are found at once.
+/// Exits whose reaching blocks are computed in one pass.
 const EXITS_AT_ONCE: usize = u64::BITS as usize;
 
-/// By block, a bit for each of these blocks that can be reached from it.
+/// Returns, for each block, a mask with one bit per exit that it reaches.
 fn reaching(predecessors: &[Vec<u32>], ends: &[usize]) -> Vec<u64> {
     let mut reached = vec![0u64; predecessors.len()];
     for (at, &end) in ends.iter().enumerate() {
         reached[end] = 1 << at;
     }
-    // The later blocks are taken first, as most edges go forward.
+    // Processes later blocks first, since most edges point forward.
     let mut waiting: BinaryHeap<u32> = ends.iter().map(|&end| end as u32).collect();
     while let Some(block) = waiting.pop() {
         let of_block = reached[block as usize];
@@ -143,7 +144,7 @@ fn reaching(predecessors: &[Vec<u32>], ends: &[usize]) -> Vec<u64> {
     reached
 }
 
-/// Whether no instruction follows it at once.
+/// Returns whether control never falls through the instruction.
 fn ends_flow(instruction: &Instruction) -> bool {
     let ends = matches!(
         instruction.op,

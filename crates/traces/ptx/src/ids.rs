@@ -1,4 +1,4 @@
-//! Names of the parts of a module.
+//! Indices of the parts of a module.
 
 /// Index of a variable in [`Module::variables`](crate::Module::variables).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

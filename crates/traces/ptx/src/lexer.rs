@@ -1,20 +1,19 @@
-//! The tokens of PTX text.
+//! Tokens of PTX text.
 
 use crate::error::PtxError;
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Token<'a> {
-    /// An identifier: of an opcode, a register, a label, a variable.
+    /// An identifier: opcode, register, label or variable.
     Word(&'a str),
-    /// An identifier with a dot before it, without the dot: a directive or modifier. `::` may stand
-    /// within.
+    /// A directive or modifier, without its leading dot; may contain `::`.
     Dotted(&'a str),
-    /// An integer; a sign is a token of its own.
+    /// An integer; a sign is a separate token.
     Integer(u64),
-    /// An integer with a `U` behind it.
+    /// An integer with the suffix `U`.
     Unsigned(u64),
-    /// `0f…` and `0d…`, or a decimal number with a point: the bits of an f32 or f64.
+    /// Bits of an f32 or f64: `0f…`, `0d…`, or a decimal number with a point.
     Single(u32),
     Double(u64),
     Text(&'a str),
@@ -28,7 +27,7 @@ pub(crate) struct Located<'a> {
     pub line: u32,
 }
 
-/// Splits a module into tokens; comments are left out.
+/// Splits a module into tokens; drops comments.
 pub(crate) fn tokens(source: &str) -> Result<Vec<Located<'_>>, PtxError> {
     let mut lexer = Lexer { source, at: 0, line: 1 };
     let mut tokens = Vec::with_capacity(source.len() / 4);
@@ -76,7 +75,7 @@ impl<'a> Lexer<'a> {
         &self.source[self.at..]
     }
 
-    /// Whether a `%` is next that begins no name: the operator.
+    /// Returns whether the next `%` is the remainder operator rather than the start of a name.
     fn is_remainder(&self) -> bool {
         self.rest().strip_prefix('%').is_some_and(|next| !next.starts_with(continues_word))
     }
@@ -86,7 +85,7 @@ impl<'a> Lexer<'a> {
         PtxError::at(self.line, text, reason)
     }
 
-    /// Takes `length` bytes and counts their lines.
+    /// Consumes `length` bytes and counts their lines.
     fn take(&mut self, length: usize) -> &'a str {
         let taken = &self.rest()[..length];
         self.at += length;
@@ -104,7 +103,7 @@ impl<'a> Lexer<'a> {
             } else if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
             } else if rest.starts_with("/*") {
-                rest.find("*/").ok_or_else(|| self.error("a comment does not end"))? + 2
+                rest.find("*/").ok_or_else(|| self.error("unterminated comment"))? + 2
             } else {
                 return Ok(());
             };
@@ -112,7 +111,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The word at hand, whose first `known` characters belong to it.
+    /// Consumes a word whose first `known` characters are already matched.
     fn word(&mut self, known: usize) -> &'a str {
         let rest = self.rest();
         let length =
@@ -120,7 +119,7 @@ impl<'a> Lexer<'a> {
         self.take(length)
     }
 
-    /// `.x` or `.x::y`; a dot alone is a symbol.
+    /// Consumes `.x` or `.x::y`; a lone dot is a symbol.
     fn dotted(&mut self) -> Token<'a> {
         self.at += 1;
         let start = self.at;
@@ -153,7 +152,7 @@ impl<'a> Lexer<'a> {
         number(digits).ok_or_else(|| self.error(format!("`{digits}` is not a number")))
     }
 
-    /// A decimal floating-point number, which is a double.
+    /// Consumes a decimal floating-point number, always a double.
     fn decimal(&mut self, whole: &'a str) -> Result<Token<'a>, PtxError> {
         let start = self.at - whole.len();
         if self.rest().starts_with('.') {
@@ -173,7 +172,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether the text behind a dot makes a number of it, as in `.5` or `.5e-3`, and no name, as in `.2d`.
+/// Returns whether the text after a dot makes it a number, as in `.5` or `.5e-3`, rather than a name, as in
+/// `.2d`.
 fn begins_fraction(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let exponent = rest.strip_prefix(['e', 'E']).map(|rest| rest.trim_start_matches(['+', '-']));
@@ -181,14 +181,14 @@ fn begins_fraction(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && !rest.starts_with(continues_word)
 }
 
-/// Whether digits are of a decimal number in exponential form, as in `1e5`.
+/// Returns whether digits form a decimal number in exponential form, as in `1e5`.
 fn is_decimal_exponent(digits: &str) -> bool {
     let is_hex =
         digits.len() > 1 && digits.starts_with('0') && !digits.as_bytes()[1].is_ascii_digit();
     !is_hex && digits.contains(['e', 'E'])
 }
 
-/// An integer (decimal, `0x`, `0b`, or octal after `0`; `U` may follow) or the bits of a
+/// Parses an integer (decimal, `0x`, `0b`, or octal after `0`, with an optional `U`) or the bits of a
 /// floating-point number (`0f`, `0d`).
 fn number(text: &str) -> Option<Token<'static>> {
     if let Some(bits) = text.strip_prefix("0f").or(text.strip_prefix("0F")) {
@@ -253,20 +253,20 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_left_out_and_lines_counted() {
+    fn comments_are_dropped_and_lines_counted() {
         let lines: Vec<u32> =
             tokens("a // b\n/* c\nd */ e").unwrap().iter().map(|t| t.line).collect();
         assert_eq!(lines, [1, 3]);
     }
 
     #[test]
-    fn what_is_no_token_is_refused_with_its_line() {
+    fn invalid_tokens_are_refused_with_their_line() {
         for (text, reason) in [
             ("\n\u{1b}", "unexpected character"),
             ("\n0xZZ", "`0xZZ` is not a number"),
             ("\n0f12", "`0f12` is not a number"),
             ("\n\"abc", "a text does not end"),
-            ("\n/* abc", "a comment does not end"),
+            ("\n/* abc", "unterminated comment"),
             ("\né", "unexpected character"),
         ] {
             let error = tokens(text).unwrap_err();

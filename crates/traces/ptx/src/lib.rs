@@ -1,13 +1,13 @@
-//! PTX: modules of CUDA programs, parsed and decoded.
+//! PTX: parses and decodes the modules of CUDA programs.
 //!
 //! ```text
 //!  fat binary ─▶ text ─▶ tokens ─▶ statements ─▶ instructions ─▶ control flow, liveness
 //!  fatbin               lexer      parse         decode           flow, liveness
 //! ```
 //!
-//! [`parse`] gives a [`Module`] in which every name is resolved. What it does not know it lists by
-//! line, function by function ([`Body::unsupported`]), so that only kernels that need it are
-//! refused. Source: NVIDIA, "Parallel Thread Execution ISA", to which comments refer as the ISA.
+//! [`parse`] returns a [`Module`] in which every name is resolved. Unsupported statements are listed by
+//! line, function by function ([`Body::unsupported`]), so that only the kernels that need them are
+//! refused. Source: NVIDIA, "Parallel Thread Execution ISA", called the ISA in comments.
 //!
 //! Invariant: this crate executes nothing, and no input makes it panic.
 

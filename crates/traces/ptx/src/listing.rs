@@ -1,4 +1,4 @@
-//! Listings of `cuobjdump -ptx`: the PTX of the fat binaries of a program, each behind a header.
+//! Listings of `cuobjdump -ptx`: the PTX of a program's fat binaries, each after a header.
 //!
 //! ```text
 //!  Fatbin ptx code:
@@ -17,8 +17,8 @@ use crate::error::FatBinaryError;
 const PTX: &str = "Fatbin ptx code:";
 const CODE: &str = "Fatbin elf code:";
 
-/// The PTX of a listing, each line in its place: of the highest architecture not above `highest`, and
-/// that for lower ones whose kernels are not in it. Gives back text that is no listing.
+/// Extracts the PTX of a listing, keeping every line number: of the highest architecture not above `highest`,
+/// plus the kernels that only lower architectures have. Returns text that is not a listing unchanged.
 ///
 /// # Errors
 /// When the listing has no such PTX.
@@ -72,7 +72,7 @@ fn sections<'a>(lines: &[&'a str]) -> Vec<Section<'a>> {
 fn section<'a>(lines: &[&'a str], of: Range<usize>) -> Section<'a> {
     let is_version = |at: &usize| lines[*at].trim_start().starts_with(".version");
     let begin = of.clone().find(is_version).unwrap_or(of.end);
-    // The file of an archive that the next section is from.
+    // File of an archive to which the next section belongs.
     let is_member = |at: &usize| lines[*at].starts_with("member ") && lines[*at].ends_with(':');
     let end = (begin..of.end).find(is_member).unwrap_or(of.end);
     let architecture = lines[of.start..begin].iter().find_map(|line| architecture(line));
@@ -84,7 +84,7 @@ fn section<'a>(lines: &[&'a str], of: Range<usize>) -> Section<'a> {
     }
 }
 
-/// 90 of `arch = sm_90a`.
+/// Parses `arch = sm_90a` to 90.
 fn architecture(line: &str) -> Option<u32> {
     let (key, value) = line.split_once('=')?;
     let digits = value.trim().trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -92,7 +92,7 @@ fn architecture(line: &str) -> Option<u32> {
     (key.trim() == "arch").then(|| digits[..end].parse().ok())?
 }
 
-/// `k` of `.visible .entry k(`.
+/// Parses `.visible .entry k(` to `k`.
 fn kernel(line: &str) -> Option<&str> {
     let (_, name) = line.split_once(".entry")?;
     name.trim_start().split(['(', ' ', '\t']).next()

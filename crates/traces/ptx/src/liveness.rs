@@ -1,7 +1,7 @@
-//! Liveness of registers, from which the registers of a thread are estimated.
+//! Register liveness, from which the registers per thread are estimated.
 //!
-//! Every register is followed from where it is read back to where it is written, so that the time is
-//! that of the live registers of all blocks. A thread has few: where more are live, none is counted.
+//! Each register is traced backwards from its reads to its writes, so the cost is proportional to the live
+//! registers of all blocks. A thread has few registers: beyond that number the analysis stops counting.
 
 use crate::flow::Flow;
 use crate::instruction::{Instruction, Register};
@@ -9,13 +9,13 @@ use crate::module::Body;
 use crate::op::Op;
 use crate::types::RegisterClass;
 
-/// Most words that are counted: more than a thread has.
+/// Maximum words counted: more than a thread has.
 pub const MOST_WORDS: u32 = 256;
 
-/// 32-bit words of registers that are live at once, at most [`MOST_WORDS`]: the most over all
-/// instructions of a function, and by call of the function, at the call.
+/// Returns the maximum live registers of a function in 32-bit words, at most [`MOST_WORDS`], and the live
+/// words at each call.
 ///
-/// Predicates have registers of their own and do not count.
+/// Predicates are held separately and do not count.
 pub fn live_words(body: &Body, flow: &Flow) -> (u32, Vec<u32>) {
     let mut at_calls = vec![0; body.calls.len()];
     match most_words(body, flow, &mut at_calls) {
@@ -24,7 +24,7 @@ pub fn live_words(body: &Body, flow: &Flow) -> (u32, Vec<u32>) {
     }
 }
 
-/// The most words over all instructions, and those at calls; `None` where too many are live.
+/// Returns the maximum over all instructions and records the words at calls; `None` if too many are live.
 fn most_words(body: &Body, flow: &Flow, at_calls: &mut [u32]) -> Option<u32> {
     let numbers = Numbers::of(body);
     let mut live = Live::new(&numbers);
@@ -47,7 +47,7 @@ fn most_words(body: &Body, flow: &Flow, at_calls: &mut [u32]) -> Option<u32> {
     Some(most)
 }
 
-/// By block, the registers that are live before it; `None` where too many are.
+/// Returns the registers live at the start of each block; `None` if there are too many.
 fn live_in(
     body: &Body,
     flow: &Flow,
@@ -86,27 +86,27 @@ fn live_in(
     Some(blocks.into_iter().map(|block| block.live_in).collect())
 }
 
-/// The effect of a basic block on registers.
+/// Effect of a basic block on registers.
 struct Block {
-    /// Registers whose old values end in it, ascending.
+    /// Registers that the block overwrites, ascending.
     written: Vec<u32>,
-    /// Registers that are live before it, ascending, and their words.
+    /// Registers live at the start of the block, ascending, and their size in words.
     live_in: Vec<u32>,
     words: u32,
 }
 
 impl Block {
-    /// Whether a register that is live behind the block is live before it, and is not known to be.
+    /// Returns whether a register live after the block is newly live before it.
     fn passes(&self, register: u32) -> bool {
         self.written.binary_search(&register).is_err()
             && self.live_in.binary_search(&register).is_err()
     }
 }
 
-/// The registers that are live at an instruction.
+/// The registers live at an instruction.
 struct Live<'n> {
     numbers: &'n Numbers,
-    /// By register: the set that it was added to last, if it has not been removed.
+    /// For each register, the last set that it was added to, unless it was removed.
     in_set: Vec<u32>,
     set: u32,
     words: u32,
@@ -117,7 +117,7 @@ impl Live<'_> {
         Live { numbers, in_set: vec![0; numbers.total()], set: 0, words: 0 }
     }
 
-    /// Begins another set, which is empty.
+    /// Starts a new, empty set.
     fn clear(&mut self) {
         self.set += 1;
         self.words = 0;
@@ -141,9 +141,9 @@ impl Live<'_> {
         }
     }
 
-    /// Goes from behind an instruction to before it.
+    /// Moves from after an instruction to before it.
     fn step_back(&mut self, instruction: &Instruction) {
-        // A write under a guard leaves the register of other threads alive.
+        // A guarded write keeps the register alive for the other threads.
         if instruction.guard.is_none() {
             self.numbers.all(instruction.writes()).for_each(|register| self.remove(register));
         }
@@ -151,7 +151,7 @@ impl Live<'_> {
     }
 }
 
-/// Numbers of the registers that hold data: narrow ones first.
+/// Numbering of the data registers, narrow ones first.
 struct Numbers {
     narrow: u32,
     wide: u32,
@@ -167,7 +167,7 @@ impl Numbers {
         (self.narrow + self.wide) as usize
     }
 
-    /// The numbers of those registers that have one.
+    /// Returns the numbers of the data registers among `registers`.
     fn all(&self, registers: impl Iterator<Item = Register>) -> impl Iterator<Item = u32> {
         registers.filter_map(|register| {
             let index = u32::from(register.index);

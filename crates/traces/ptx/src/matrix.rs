@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use crate::types::{Rounding, Space, Type};
 
@@ -15,17 +15,17 @@ pub struct Mma {
     pub combine: Combine,
     /// Rounding of double-precision sums.
     pub rounding: Rounding,
-    /// Clamps integer sums to their range.
+    /// Whether integer sums are clamped to their range.
     pub saturate: bool,
 }
 
-/// How the lanes of a warp hold the matrices of a product.
+/// Distribution of a product's matrices over the lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MmaForm {
     /// `mma`
     Dense,
-    /// `mma.sp`: A holds half of its elements. Further sources: the metadata, which the lanes hold
-    /// that this selector names.
+    /// `mma.sp`: A holds half of its elements. An additional source is the metadata, held by the lanes that
+    /// the selector names.
     Sparse { selector: u8 },
     /// `mma.m8n8k4` of half precision: four products, each of two groups of four lanes.
     QuadPairs { a: Layout, b: Layout },
@@ -33,27 +33,27 @@ pub enum MmaForm {
     Wmma,
 }
 
-/// Order of a matrix: its elements follow each other by rows or by columns.
+/// Storage order of a matrix: consecutive elements form rows or columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     Row,
     Column,
 }
 
-/// The terms of the sum over k.
+/// Terms of the sum over k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// Products.
     #[default]
     Multiply,
-    /// Bits that differ, `.xor.popc`.
+    /// Number of differing bits, `.xor.popc`.
     CountDifferent,
-    /// Bits that are set in both, `.and.popc`.
+    /// Number of common set bits, `.and.popc`.
     CountCommon,
 }
 
-/// `wmma.load` and `wmma.store`. Sources: the address, of a store the registers, and the elements
-/// from one row (or column) to the next.
+/// `wmma.load` and `wmma.store`. Sources: the address, the registers of a store, and the distance between
+/// rows (or columns) in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WmmaAccess {
     pub operand: WmmaOperand,
@@ -66,7 +66,7 @@ pub struct WmmaAccess {
     pub offset: i64,
 }
 
-/// The matrix of a product that `wmma.load` or `wmma.store` moves.
+/// Matrix of a product that `wmma.load` or `wmma.store` moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WmmaOperand {
     A,
@@ -75,7 +75,7 @@ pub enum WmmaOperand {
     C,
 }
 
-/// The type of an element of A or B.
+/// Element type of A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     F16,
@@ -91,7 +91,7 @@ pub enum Element {
     E5m2,
 }
 
-/// Every element with its name, without the dot, and its size in bits.
+/// Each element type with its name, without the dot, and its size in bits.
 const ELEMENTS: [(Element, &str, u32); 11] = [
     (Element::F16, "f16", 16),
     (Element::Bf16, "bf16", 16),
@@ -107,12 +107,12 @@ const ELEMENTS: [(Element, &str, u32); 11] = [
 ];
 
 impl Element {
-    /// The element with a name, which is written without its dot.
+    /// Returns the element type called `name`, without the dot.
     pub fn named(name: &str) -> Option<Element> {
         ELEMENTS.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
     }
 
-    /// Whether it is an integer of several bits.
+    /// Returns whether it is an integer of several bits.
     pub fn is_integer(self) -> bool {
         matches!(self, Element::U8 | Element::S8 | Element::U4 | Element::S4)
     }
@@ -121,14 +121,14 @@ impl Element {
         ELEMENTS[self as usize].2
     }
 
-    /// Whether A of this type can be multiplied with B of the other one by `mma`.
+    /// Returns whether `mma` can multiply A of this type with B of type `b`.
     fn pairs_with(self, b: Element) -> bool {
         let is_small_float = |element| matches!(element, Element::E4m3 | Element::E5m2);
         let is_alike = self.is_integer() && b.is_integer() && self.bits() == b.bits();
         self == b || is_alike || is_small_float(self) && is_small_float(b)
     }
 
-    /// Types of D and C.
+    /// Returns the types of D and C.
     fn results(self) -> &'static [Type] {
         match self {
             Element::F16 | Element::E4m3 | Element::E5m2 => &[Type::F16, Type::F32],
@@ -140,7 +140,7 @@ impl Element {
 }
 
 impl MmaForm {
-    /// Every m, n and k of the products of an element (ISA, the tables of shapes of `wmma`, `mma` and
+    /// Returns every m, n and k of an element's products (ISA, the tables of shapes of `wmma`, `mma` and
     /// `mma.sp`).
     pub fn shapes(self, element: Element) -> &'static [[u16; 3]] {
         use Element::*;
@@ -167,17 +167,17 @@ impl MmaForm {
         }
     }
 
-    /// Whether a product of this shape has C and D of a type.
+    /// Returns whether a product of this shape can have C and D of type `ty`.
     pub(crate) fn has_result(self, shape: [u16; 3], ty: Type) -> bool {
         let mut elements = ELEMENTS.iter().map(|entry| entry.0);
         elements
             .any(|element| self.shapes(element).contains(&shape) && element.results().contains(&ty))
     }
 
-    /// Registers of a lane that hold a number of elements of A or B.
+    /// Returns the registers per lane that hold `elements` elements of A or B.
     pub(crate) fn registers_of(self, elements: u32, element: Element) -> usize {
         match (self, element) {
-            // Of every shape: a smaller fragment repeats.
+            // For every shape: a smaller fragment repeats.
             (MmaForm::Wmma, Element::F16) => 8,
             (_, element) => registers_of(elements, element.bits()),
         }
@@ -185,11 +185,11 @@ impl MmaForm {
 }
 
 impl Mma {
-    /// Whether the ISA has the product.
+    /// Returns whether the ISA has the product.
     pub(crate) fn is_known(&self) -> bool {
         let Mma { shape, form, d, a, b, c, combine, .. } = *self;
         let types_agree = match form {
-            // Every pair of results.
+            // Any pair of result types.
             MmaForm::Wmma => a == b,
             MmaForm::QuadPairs { .. } => a == b && (d == c || d == Type::F32),
             MmaForm::Dense | MmaForm::Sparse { .. } => a.pairs_with(b) && d == c,
@@ -204,7 +204,7 @@ impl Mma {
             && (self.rounding == Rounding::Nearest || a == Element::F64)
     }
 
-    /// Registers per lane that hold A, B, C and D.
+    /// Returns the registers per lane that hold A, B, C and D.
     pub fn registers(&self) -> [usize; 4] {
         let [m, n, k] = self.shape.map(u32::from);
         let (products, stored_k) = match self.form {
@@ -217,55 +217,55 @@ impl Mma {
         [factor(m * stored_k, self.a), factor(k * n, self.b), result(self.c), result(self.d)]
     }
 
-    /// Lanes of each group of four that hold the metadata of a sparse A: 4 bits for every 4 elements,
-    /// 2 of `.tf32`, or 8 of 4 bits.
+    /// Returns the number of lanes in each group of four that hold the metadata of a sparse A: 4 bits for
+    /// every 4 elements, 2 for `.tf32`, or 8 for 4-bit elements.
     pub fn metadata_lanes(&self) -> u8 {
         let chunk = match self.a.bits() {
             32 => 2,
             4 => 8,
             _ => 4,
         };
-        // Of the two rows of a group.
+        // Metadata of the two rows of a group.
         (2 * self.shape[2] / chunk * 4 / 32) as u8
     }
 
-    /// Machine instructions that compute it, each a part of D.
+    /// Returns the number of machine instructions of the product, each computing a part of D.
     pub fn parts(&self) -> usize {
         const MOST: u16 = 16 * 8;
         usize::from((self.shape[0] * self.shape[1]).div_ceil(MOST))
     }
 }
 
-/// Registers of a lane if a warp holds a number of values.
+/// Returns the registers of a lane if a warp holds `values` values.
 pub(crate) fn registers_of(values: u32, bits: u32) -> usize {
     (values * bits / bits.max(32) / 32) as usize
 }
 
-/// The instructions of warpgroups, which are four warps (ISA, "Asynchronous Warpgroup Level Matrix
+/// Instructions of warpgroups, which are four warps (ISA, "Asynchronous Warpgroup Level Matrix
 /// Multiply-Accumulate Instructions").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wgmma {
-    /// `wgmma.mma_async`. Sources: A's descriptor or four registers of it, B's descriptor, whether D
-    /// is added, and D if it may be.
+    /// `wgmma.mma_async`. Sources: A's descriptor or four registers, B's descriptor, the predicate that adds
+    /// D, and D unless it is never added.
     Product(GroupProduct),
     /// `wgmma.fence`
     Fence,
     /// `wgmma.commit_group`
     Commit,
-    /// `wgmma.wait_group`: until at most so many groups are pending.
+    /// `wgmma.wait_group`: waits until at most this many groups are pending.
     Wait(u32),
 }
 
-/// The product of A (64 × k) in registers or shared memory and B (k × n) in shared memory.
+/// Product of A (64 × k) in registers or shared memory and B (k × n) in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GroupProduct {
     pub n: u16,
     pub d: Type,
     pub a: Factor,
     pub b: Factor,
-    /// A's quarter of each warp is in its registers, as that of an `mma` of 16 rows.
+    /// Whether A is in registers; each warp holds its quarter as in an `mma` of 16 rows.
     pub a_in_registers: bool,
-    /// Of integers: D is clamped to its range.
+    /// Whether an integer D is clamped to its range.
     pub saturate: bool,
 }
 
@@ -273,15 +273,15 @@ pub struct GroupProduct {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Factor {
     pub element: Element,
-    /// Its elements are negated.
+    /// Whether its elements are negated.
     pub negated: bool,
-    /// In shared memory, the elements that follow each other are of one k, not of one row of A or
-    /// column of B ("M-major", "N-major").
+    /// Whether consecutive elements in shared memory share their k, instead of their row of A or column of B
+    /// ("M-major", "N-major").
     pub transposed: bool,
 }
 
 impl Layout {
-    /// The layout with a name, which is written without its dot.
+    /// Returns the layout called `name`, without the dot.
     pub(crate) fn named(name: &str) -> Option<Layout> {
         match name {
             "row" => Some(Layout::Row),
@@ -292,7 +292,7 @@ impl Layout {
 }
 
 impl WmmaOperand {
-    /// Whether the elements of a matrix of this layout that a product sums follow each other.
+    /// Returns whether the elements that a product sums are consecutive in a matrix of this layout.
     pub(crate) fn is_natural(self, layout: Layout) -> bool {
         match self {
             WmmaOperand::A => layout == Layout::Row,
@@ -301,7 +301,7 @@ impl WmmaOperand {
         }
     }
 
-    /// Rows and columns of the matrix.
+    /// Returns the rows and columns of the matrix.
     pub fn size(self, [m, n, k]: [u16; 3]) -> [u16; 2] {
         match self {
             WmmaOperand::A => [m, k],
@@ -315,12 +315,12 @@ impl GroupProduct {
     /// Bytes of a row of A or a column of B.
     pub const ROW_BYTES: u32 = 32;
 
-    /// Rows of B: as many as have room in [`GroupProduct::ROW_BYTES`].
+    /// Returns the rows of B: the number of elements in [`GroupProduct::ROW_BYTES`].
     pub fn k(&self) -> u32 {
         GroupProduct::ROW_BYTES * 8 / self.a.element.bits()
     }
 
-    /// Registers per lane that hold D.
+    /// Returns the registers per lane that hold D.
     pub fn registers(&self) -> usize {
         usize::from(self.n) / if self.d == Type::F16 { 4 } else { 2 }
     }

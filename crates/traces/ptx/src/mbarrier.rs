@@ -1,17 +1,17 @@
-//! The operations of barriers in shared memory.
+//! Operations of barriers in shared memory.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mbarrier {
     Init,
     Invalidate,
-    /// d = state; the source is the count, 1 without it, or the bytes to expect
+    /// d = state; the source is the count, 1 by default, or the bytes to expect
     Arrive(Arrival),
-    /// As `Arrive`, and one less is expected from the next phase on.
+    /// `Arrive` that also lowers the expected count of later phases by one.
     ArriveDrop(Arrival),
-    /// `mbarrier.expect_tx` and `.complete_tx`: bytes of asynchronous copies
+    /// `mbarrier.expect_tx` and `.complete_tx`: bytes of asynchronous copies.
     ExpectBytes,
     CompleteBytes,
-    /// p = phase of this state, or of this parity, has completed
+    /// p = whether the phase of this state, or of this parity, is complete
     TestWait {
         parity: bool,
     },
@@ -28,8 +28,8 @@ pub enum Mbarrier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arrival {
     Plain,
-    /// `.noComplete`: it must not complete the phase.
+    /// `.noComplete`: must not complete the phase.
     NoComplete,
-    /// `.expect_tx`: bytes are expected first.
+    /// `.expect_tx`: first expects bytes.
     ExpectBytes,
 }

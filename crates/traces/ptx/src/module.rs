@@ -11,11 +11,11 @@ use crate::types::{Space, Type};
 pub struct Module {
     /// PTX version: major, minor.
     pub version: (u32, u32),
-    /// The architecture, as `sm_75`.
+    /// Architecture, as `sm_75`.
     pub target: String,
     pub variables: Vec<Variable>,
     pub functions: Vec<Function>,
-    /// Source files that lines refer to, by the number of their `.file` directive.
+    /// Source files of debug lines, by the number of their `.file` directive.
     pub files: Vec<(u32, String)>,
 }
 
@@ -24,19 +24,19 @@ pub struct Module {
 pub struct Variable {
     pub name: String,
     pub space: Space,
-    /// Alignment of its first byte.
+    /// Alignment in bytes.
     pub align: u64,
-    /// Bytes; 0 for an array without a size, which the launch decides.
+    /// Size in bytes; 0 for an array without a size, which the launch sets.
     pub bytes: u64,
-    /// The type of an element.
+    /// Element type.
     pub ty: Type,
-    /// Texture, surface or sampler reference of the module.
+    /// Texture, surface or sampler reference.
     pub reference: Option<Reference>,
-    /// It is defined in another module.
+    /// Whether it is defined in another module.
     pub external: bool,
-    /// Its first bytes; the others are 0.
+    /// First bytes; the others are 0.
     pub initial: Vec<u8>,
-    /// Addresses among its initial bytes.
+    /// Addresses among the initial bytes.
     pub relocations: Vec<Relocation>,
 }
 
@@ -48,22 +48,22 @@ pub enum Reference {
     Sampler,
 }
 
-/// Initial bytes that are an address, or a part of one.
+/// Initial bytes that hold an address, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where they begin in [`Variable::initial`].
+    /// Offset in [`Variable::initial`].
     pub at: u64,
     pub target: Target,
     pub offset: i64,
-    /// The address is a generic one, not that in the target's own space.
+    /// Whether the address is generic instead of relative to the target's own space.
     pub generic: bool,
-    /// The bit of the address that is the lowest of the first byte.
+    /// Lowest bit of the address that the first byte holds.
     pub shift: u32,
     /// Bytes of the address: 8 unless it is a part.
     pub bytes: u32,
 }
 
-/// What has an address.
+/// An addressable object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     Variable(VariableId),
@@ -77,44 +77,44 @@ pub struct Function {
     pub is_kernel: bool,
     pub results: Vec<VariableId>,
     pub params: Vec<VariableId>,
-    /// `.reqntid` or else `.maxntid`: the threads of a CTA that a launch must or may have.
+    /// `.reqntid` or else `.maxntid`: the CTA sizes that a launch must or may have.
     pub threads: ThreadLimit,
     pub cluster: ClusterLimit,
-    /// The first line of its declaration.
+    /// First line of its declaration.
     pub line: u32,
-    /// `None`: declared, and defined elsewhere.
+    /// `None` if it is declared here and defined elsewhere.
     pub body: Option<Body>,
 }
 
-/// What a kernel says of the size of its CTAs.
+/// CTA sizes that a kernel's declaration permits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThreadLimit {
     #[default]
     None,
-    /// `.maxntid`: at most the product.
+    /// `.maxntid`: maximum product.
     AtMost([u32; 3]),
-    /// `.reqntid`: exactly these.
+    /// `.reqntid`: exact size.
     Exactly([u32; 3]),
 }
 
-/// The code of a function.
+/// Code of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     pub instructions: Vec<Instruction>,
     /// Registers of each class, in the order predicate, narrow, wide.
     pub registers: [u16; 3],
-    /// `.local` variables and `.param` variables that are declared in it.
+    /// Its `.local` and `.param` variables.
     pub locals: Vec<VariableId>,
-    /// `.shared` variables that are declared in it.
+    /// Its `.shared` variables.
     pub shared: Vec<VariableId>,
     pub calls: Vec<Call>,
-    /// Targets of `brx.idx`, as indices of instructions.
+    /// Targets of `brx.idx`, as instruction indices.
     pub branch_tables: Vec<Vec<u32>>,
-    /// Statements that are not understood; a kernel that can reach one cannot be launched.
+    /// Unsupported statements; a kernel that can reach one cannot be launched.
     pub unsupported: Vec<PtxError>,
 }
 
-/// A call's operands.
+/// Operands of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub callee: Callee,
@@ -126,7 +126,7 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     Direct(FunctionId),
-    /// The function whose address is the first source of the instruction.
+    /// Function whose address is the instruction's first source.
     Indirect,
 }
 
@@ -134,12 +134,12 @@ pub enum Callee {
 pub enum Argument {
     Param(VariableId),
     Value(Value),
-    /// `_`: a result that is not used.
+    /// `_`: an unused result.
     Sink,
 }
 
 impl Variable {
-    /// Its type and name as the module declares them: `.u64 a`, `.b8 b[24]`.
+    /// Returns type and name as declared: `.u64 a`, `.b8 b[24]`.
     pub fn declared(&self) -> String {
         let is_array = self.bytes != u64::from(self.ty.bytes());
         let array = if is_array { format!("[{}]", self.bytes) } else { String::new() };
@@ -160,13 +160,13 @@ impl Module {
         self.functions.iter().filter(|function| function.is_kernel)
     }
 
-    /// The kernel of a name.
+    /// Returns the kernel called `name`.
     pub fn kernel(&self, name: &str) -> Option<FunctionId> {
         let at = self.functions.iter().position(|f| f.is_kernel && f.name == name)?;
         Some(FunctionId(at as u32))
     }
 
-    /// Puts other functions in the place of those that calls and addresses name.
+    /// Replaces the functions that calls and addresses refer to.
     pub(crate) fn rename_functions(&mut self, new: impl Fn(FunctionId) -> FunctionId) {
         for relocation in self.variables.iter_mut().flat_map(|variable| &mut variable.relocations) {
             if let Target::Function(id) = &mut relocation.target {
@@ -187,7 +187,7 @@ impl Module {
         }
     }
 
-    /// The version of the architecture: 75 of `sm_75`.
+    /// Returns the architecture's version: 75 for `sm_75`.
     pub fn sm_version(&self) -> u32 {
         let digits = self.target.trim_start_matches(|c: char| !c.is_ascii_digit());
         digits.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0)

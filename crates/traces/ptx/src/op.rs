@@ -1,7 +1,7 @@
-//! The operations of instructions: opcodes with their modifiers, typed.
+//! Operations of instructions: opcodes with their modifiers, typed.
 //!
-//! Operands are not part of an operation. Their number and order are those of the instruction's
-//! syntax in the ISA, with vectors written out: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
+//! Operands are not part of an operation. Their number and order follow the ISA's syntax, with vectors
+//! expanded: `st.v2.f32 [a], {b, c}` has the sources a, b, c.
 
 use crate::cache_policy::CachePolicy;
 use crate::cluster::ClusterBarrier;
@@ -23,9 +23,9 @@ pub enum Op {
     Video(Video),
     VideoMultiplyAdd(VideoMultiplyAdd),
     VideoVector(VideoVector),
-    /// d = f(a, b, c, d) for `bfi`: insert a into b, at c, so many bits
+    /// d = f(a, b, c, d) for `bfi`: insert d bits of a into b, at bit c
     BitFieldInsert(Type),
-    /// `lop3` with its table, and how the result's predicate is combined with another one.
+    /// `lop3` with its table, and the operation that combines the result's predicate with another one.
     Lop3 {
         table: u8,
         combine: Option<Logic>,
@@ -37,7 +37,7 @@ pub enum Op {
         left: bool,
         clamp: bool,
     },
-    /// `dp4a`, `dp2a`: types of a and b; of `dp2a` which half of b.
+    /// `dp4a`, `dp2a`: types of a and b, and the half of b for `dp2a`.
     Dot {
         a_signed: bool,
         b_signed: bool,
@@ -81,15 +81,15 @@ pub enum Op {
     Pack(Type),
     /// `mov` of one register into a vector of destinations.
     Unpack(Type),
-    /// `mov.b128`: the bits of the sources, the first lowest, become those of the destinations.
+    /// `mov.b128`: the bits of the sources, lowest first, become the bits of the destinations.
     Repack,
     Convert(Convert),
-    /// `cvt.pack`: a and b, clamped to numbers of these bits, above the low bits of c.
+    /// `cvt.pack`: a and b, clamped to this many bits, above the low bits of c.
     PackClamped {
         bits: u8,
         signed: bool,
     },
-    /// `cvta`: an address of a space from a generic one, or to one.
+    /// `cvta`: converts a generic address to a space, or back.
     ConvertAddress {
         space: Space,
         to_space: bool,
@@ -105,39 +105,38 @@ pub enum Op {
         space: Space,
         offset: i64,
     },
-    /// Instructions that change nothing here: hints.
+    /// Hints, which have no effect here.
     Hint,
-    /// `createpolicy.fractional`: the policy, for the share that is the source.
+    /// `createpolicy.fractional`: the policy; the source is the share of lines.
     CreatePolicy(CachePolicy),
-    /// `createpolicy.range`: the priorities; the sources are the address, the bytes of the primary
-    /// priority, and those of both.
+    /// `createpolicy.range`: the priorities; the sources are the address, the bytes of the primary priority,
+    /// and the bytes of both.
     CreateRangePolicy {
         policy: CachePolicy,
         offset: i64,
     },
     Fence,
-    /// `fence.proxy` and `fence.mbarrier_init`: order accesses of one thread that all go the same way
+    /// `fence.proxy` and `fence.mbarrier_init`: no effect, since all accesses of a thread take the same path
     /// here.
     ProxyFence,
-    /// `cp.async`; the constant sources are the sizes: sources are shared address, global address,
-    /// bytes, bytes to be read.
+    /// `cp.async`; sources: shared address, global address, bytes, bytes to read; the sizes are constants.
     CopyAsync {
         bypass: bool,
         to_offset: i64,
         from_offset: i64,
     },
     CopyAsyncCommit,
-    /// Waits until at most so many groups are pending; `None` waits for all.
+    /// Waits until at most this many groups are pending; `None` waits for all.
     CopyAsyncWait(Option<u32>),
-    /// Constant offsets of the addresses among the sources, in their order.
+    /// Constant offsets of the addresses among the sources, in order.
     Bulk {
         f: Bulk,
         offsets: [i64; 3],
     },
-    /// Constant offsets of the addresses in shared memory: of the box, of the mbarrier.
+    /// Constant offsets of the shared-memory addresses: box, mbarrier.
     Tensor {
         f: TensorCopy,
-        /// Coordinates of the box.
+        /// Dimensions of the box.
         rank: u8,
         offsets: [i64; 2],
     },
@@ -147,8 +146,8 @@ pub enum Op {
         space: Space,
         offset: i64,
     },
-    /// `tensormap.cp_fenceproxy`: where the map goes in global memory, where it is in shared memory;
-    /// constant offsets of both
+    /// `tensormap.cp_fenceproxy`: destination of the map in global memory, source in shared memory; constant
+    /// offsets of both
     PublishMap {
         offsets: [i64; 2],
     },
@@ -175,9 +174,9 @@ pub enum Op {
 
     /// Branch to an instruction.
     Branch(u32),
-    /// `brx.idx`: to a target of this table of the body.
+    /// `brx.idx`: branch to a target of this table of the body.
     BranchIndexed(u32),
-    /// This call of the body.
+    /// Call, by index in the body.
     Call(u32),
     Return,
     Exit,
@@ -201,7 +200,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The space of an access by a generic address.
+    /// Returns the space of an access through a generic address.
     pub(crate) fn generic_space(&mut self) -> Option<&mut Space> {
         let space = match self {
             Op::Load(access) | Op::Store(access) => &mut access.space,
@@ -225,7 +224,7 @@ pub enum Unary {
     CountLeadingZeros,
     CountOnes,
     Reverse,
-    /// `bfind`; with `shiftamt` the result is the shift that would bring the bit to the top.
+    /// `bfind`; with `shiftamt` the result is the shift that moves the bit to the top.
     FindBit {
         shift_amount: bool,
     },
@@ -279,21 +278,21 @@ pub enum Ternary {
     /// c + |a - b|
     SumOfDifferences,
     BitFieldExtract,
-    /// `fns`: the c-th bit that is set in a, counted from bit b on
+    /// `fns`: the c-th set bit of a, counted from bit b
     FindNthBit,
     /// `min` and `max` of three values
     Min3,
     Max3,
 }
 
-/// Which part of an integer product.
+/// Part of an integer product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     Low,
     High,
-    /// All of it, twice as wide.
+    /// The full product, twice as wide.
     Wide,
-    /// Of floating-point numbers.
+    /// Floating-point product.
     Whole,
 }
 
@@ -301,17 +300,17 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modes {
     pub rounding: Rounding,
-    /// Subnormal inputs and results are zero.
+    /// Flushes subnormal inputs and results to zero.
     pub ftz: bool,
-    /// Clamped to the type's range, or of floating-point numbers to [0, 1].
+    /// Clamps to the type's range, or floating-point numbers to [0, 1].
     pub saturate: bool,
-    /// The fast approximation.
+    /// Fast approximation.
     pub approximate: bool,
-    /// `.NaN` of `min` and `max`: a NaN if an input is one.
+    /// `.NaN` of `min` and `max`: NaN if any input is NaN.
     pub nan: bool,
-    /// Negative results are zero.
+    /// Replaces negative results by zero.
     pub relu: bool,
-    /// `.xorsign` of `min` and `max` with `.abs`: of the magnitudes, with the product's sign.
+    /// `.xorsign` of `min` and `max` with `.abs`: compares magnitudes, and applies the product's sign.
     pub xorsign: bool,
 }
 
@@ -373,7 +372,7 @@ pub struct Convert {
     pub to: Type,
     pub from: Type,
     pub rounding: Option<Rounding>,
-    /// The rounding gives an integral number (`.rni` …).
+    /// Whether the rounding yields an integral number (`.rni` …).
     pub to_integral: bool,
     pub ftz: bool,
     pub saturate: bool,
@@ -391,7 +390,7 @@ pub struct Access {
     pub offset: i64,
 }
 
-/// The cache operator of an access, or what its semantics ask of the caches.
+/// Cache operator of an access, or the one that its semantics imply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cache {
     #[default]
@@ -408,7 +407,7 @@ pub enum Cache {
     Volatile,
     /// `.nc`, `ldu`
     ReadOnly,
-    /// Strong accesses of a scope within the GPU
+    /// Strong accesses with a scope within the GPU.
     StrongGpu,
 }
 
@@ -416,7 +415,7 @@ pub enum Cache {
 pub struct Atomic {
     pub space: Space,
     pub op: AtomicOp,
-    /// The type of an element.
+    /// Element type.
     pub ty: Type,
     /// Elements: 1, 2, 4 or 8. A `CompareAndSwap` compares and exchanges all of them.
     pub elements: u8,
@@ -438,49 +437,47 @@ pub enum AtomicOp {
     Max,
 }
 
-/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread moves many bytes.
+/// `cp.async.bulk`, `cp.reduce.async.bulk`: one thread copies many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bulk {
-    /// From global to shared memory: to, from, bytes, mbarrier at which the bytes complete.
+    /// Global to shared memory: to, from, bytes, mbarrier that counts the bytes.
     Load,
-    /// As `Load`, to the same offsets in several CTAs of the cluster: the last source is a bit for
-    /// each rank.
+    /// `Load` to the same offsets of several CTAs of the cluster; the last source has one bit per rank.
     Multicast,
-    /// From the CTA's shared memory to that of another: to, from, bytes, mbarrier.
+    /// Shared memory of the CTA to that of another: to, from, bytes, mbarrier.
     Share,
-    /// From shared to global memory: to, from, bytes.
+    /// Shared to global memory: to, from, bytes.
     Store,
-    /// Combines global with shared memory, element by element: to, from, bytes.
+    /// Element-wise reduction into global memory: to, from, bytes.
     Reduce { op: AtomicOp, ty: Type },
-    /// From global memory to L2: from, bytes.
+    /// Global memory to L2: from, bytes.
     Prefetch,
 }
 
-/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: one thread moves a box of the tensor that a
-/// tensor map describes.
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: one thread copies a box of a tensor described by a
+/// tensor map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorCopy {
-    /// From global to shared memory: to, map, coordinates, mbarrier at which the bytes complete.
+    /// Global to shared memory: to, map, coordinates, mbarrier that counts the bytes.
     Load,
-    /// As `Load`, to the same places of several CTAs of the cluster: the last source is a bit for each
-    /// rank.
+    /// `Load` to the same offsets of several CTAs of the cluster; the last source has one bit per rank.
     Multicast,
-    /// From shared to global memory: map, coordinates, from.
+    /// Shared to global memory: map, coordinates, from.
     Store,
-    /// Combines global with shared memory, element by element: map, coordinates, from.
+    /// Element-wise reduction into global memory: map, coordinates, from.
     Reduce(AtomicOp),
-    /// From global memory to L2: map, coordinates.
+    /// Global memory to L2: map, coordinates.
     Prefetch,
 }
 
 /// Operations on the shared memory of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClusterOp {
-    /// `mapa`: d = the address in CTA b that corresponds to a; of this space, or generic
+    /// `mapa`: d = the address in CTA b that corresponds to a; in this space, or generic
     Map(Space),
-    /// `getctarank`: d = rank of the CTA to which an address of this space, or a generic one, belongs
+    /// `getctarank`: d = rank of the CTA that owns an address, in this space or generic
     Rank(Space),
-    /// `st.async`: address, values, mbarrier at which the bytes complete, with its constant offset
+    /// `st.async`: address, values, mbarrier that counts the bytes, with its constant offset
     Store { access: Access, mbarrier: i64 },
     /// `red.async`, likewise
     Reduce { atomic: Atomic, mbarrier: i64 },
@@ -489,9 +486,9 @@ pub enum ClusterOp {
 /// `ldmatrix` and `stmatrix`: matrices of 8 × 8 elements of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrices {
-    /// The space of the addresses: shared, or generic.
+    /// Space of the addresses: shared, or generic.
     pub space: Space,
-    /// Number of matrices: 1, 2 or 4.
+    /// Matrices: 1, 2 or 4.
     pub count: u8,
     pub transposed: bool,
     pub offset: i64,
@@ -506,11 +503,11 @@ pub enum TextureShape {
     TwoDArray,
 }
 
-/// `bar` and `barrier` of a CTA. Sources: barrier, threads (if given), predicate (of `red`).
+/// `bar` and `barrier` of a CTA. Sources: barrier, thread count (if given), predicate (of `red`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
     pub kind: BarrierKind,
-    /// The number of threads is a source.
+    /// Whether the thread count is a source.
     pub counted: bool,
 }
 

@@ -1,21 +1,21 @@
-//! Operands as they are written.
+//! Operands as written.
 
 use crate::instruction::{Register, Value};
 
-/// An operand. Constants have no type yet.
+/// An operand; constants are still untyped.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand<'a> {
     Value(Value),
-    /// `%r1+4`: a register and what is added to it.
+    /// `%r1+4`: a register and an added constant.
     Sum(Register, i64),
-    /// `%r1.b0`: parts of a register that a video instruction selects
+    /// `%r1.b0`: a register and a video instruction's selector
     Part(Box<Operand<'a>>, &'a str),
-    /// `-%r1`, of a video instruction
+    /// `-%r1`, in a video instruction
     Negative(Box<Operand<'a>>),
     Integer(u64),
     Single(u32),
     Double(u64),
-    /// A name that is neither a register nor a variable: a label.
+    /// A label: a name that is neither a register nor a variable.
     Label(&'a str),
     /// `_`
     Sink,

@@ -1,6 +1,6 @@
 //! Special registers (ISA, section "Special Registers").
 
-/// A special register that is known.
+/// A supported special register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Special {
     Tid(Axis),
@@ -26,14 +26,14 @@ pub enum Special {
     GlobalTimerHi,
     TotalSharedBytes,
     DynamicSharedBytes,
-    /// The low and the high half of the address of memory that the launch's CTAs share, by which they
-    /// wait for each other: what toolchains take `%envreg2` and `%envreg1` for.
+    /// Low and high half of the address of a launch-wide synchronization area, for which toolchains use
+    /// `%envreg2` and `%envreg1`.
     Workspace,
     WorkspaceHi,
-    /// The cluster in the grid, and clusters of the grid.
+    /// Position of the cluster in the grid, and clusters of the grid.
     ClusterId(Axis),
     NclusterId(Axis),
-    /// The CTA in its cluster, and CTAs of a cluster.
+    /// Position of the CTA in its cluster, and CTAs of a cluster.
     ClusterCtaid(Axis),
     ClusterNctaid(Axis),
     ClusterCtarank,
@@ -50,7 +50,7 @@ pub enum Axis {
 }
 
 impl Special {
-    /// The register with a name: `%tid` with its axis, or `%laneid` without.
+    /// Returns the register called `name`: `%tid` with its axis, or `%laneid` without.
     pub(crate) fn named(name: &str, axis: Option<&str>) -> Option<Special> {
         use Special::*;
         let axis = match axis {

@@ -1,17 +1,17 @@
-//! Tensor maps as kernels change them.
+//! Fields of tensor maps that kernels can change.
 
-/// A field of a tensor map, with the dimension or stride that it is of (ISA, "tensormap.replace").
+/// A field of a tensor map, with its dimension or stride index (ISA, "tensormap.replace").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorMapField {
     GlobalAddress,
-    /// The value is one less.
+    /// Dimensions minus one.
     Rank,
     BoxDim(u8),
     GlobalDim(u8),
-    /// In bytes; stride 0 is that of dimension 1.
+    /// Bytes; stride 0 belongs to dimension 1.
     GlobalStride(u8),
     ElementStride(u8),
-    /// A number of the ISA's table, which is not that of `CUtensorMapDataType`.
+    /// Number in the ISA's table, which differs from `CUtensorMapDataType`.
     ElementType,
     InterleaveLayout,
     SwizzleMode,

@@ -1,6 +1,6 @@
-//! The types of PTX (ISA, section "Types"), and the classes of registers that hold them.
+//! The types of PTX (ISA, section "Types"), and the register classes that hold them.
 
-/// A type of an instruction, register or variable.
+/// Type of an instruction, register or variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
     Pred,
@@ -27,13 +27,13 @@ pub enum Type {
     E5m2x2,
     U16x2,
     S16x2,
-    /// Two 64-bit registers hold it.
+    /// Held by two 64-bit registers.
     B128,
 }
 
 use Type::*;
 
-/// Every type with its name, without the dot, and its size in bits.
+/// Each type with its name, without the dot, and its size in bits.
 const TYPES: [(Type, &str, u32); 25] = [
     (Pred, "pred", 1),
     (B8, "b8", 8),
@@ -63,12 +63,12 @@ const TYPES: [(Type, &str, u32); 25] = [
 ];
 
 impl Type {
-    /// Every type.
+    /// Returns all types.
     pub fn all() -> impl Iterator<Item = Type> {
         TYPES.iter().map(|entry| entry.0)
     }
 
-    /// The type with a name, which is written without its dot.
+    /// Returns the type called `name`, without the dot.
     pub fn named(name: &str) -> Option<Type> {
         TYPES.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
     }
@@ -77,12 +77,12 @@ impl Type {
         TYPES[self as usize].1
     }
 
-    /// Size in bits.
+    /// Returns the size in bits.
     pub fn bits(self) -> u32 {
         TYPES[self as usize].2
     }
 
-    /// Size in memory, in bytes.
+    /// Returns the size in memory, bytes.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -91,27 +91,27 @@ impl Type {
         matches!(self, S8 | S16 | S32 | S64 | S16x2)
     }
 
-    /// Whether it is a signed or unsigned integer of one value.
+    /// Returns whether it is a scalar signed or unsigned integer.
     pub fn is_integer(self) -> bool {
         matches!(self, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
     }
 
-    /// Whether it is bits without a meaning.
+    /// Returns whether it is untyped bits.
     pub fn is_bits(self) -> bool {
         matches!(self, B8 | B16 | B32 | B64)
     }
 
-    /// Whether it is a floating-point number of one value.
+    /// Returns whether it is a scalar floating-point number.
     pub fn is_float(self) -> bool {
         matches!(self, F16 | Bf16 | Tf32 | F32 | F64)
     }
 
-    /// Its parts in registers: the type of each, and how many.
+    /// Returns its parts in registers: the type of each, and their number.
     pub fn parts(self) -> (Type, u8) {
         if self == B128 { (B64, 2) } else { (self, 1) }
     }
 
-    /// Registers that hold a value of it.
+    /// Returns the class of the registers that hold a value.
     pub fn class(self) -> RegisterClass {
         match self.bits() {
             1 => RegisterClass::Predicate,
@@ -121,7 +121,7 @@ impl Type {
     }
 }
 
-/// How a register is stored.
+/// Storage class of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegisterClass {
     /// One bit per thread.
@@ -132,15 +132,15 @@ pub enum RegisterClass {
     Wide,
 }
 
-/// An address space of variables and memory instructions.
+/// Address space of variables and memory instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
-    /// The window of another space within the generic address, or else global.
+    /// Generic address: a window of another space, or else global.
     Generic,
     Global,
     Constant,
     Shared,
-    /// Shared memory of the CTAs of a cluster, the own one among them.
+    /// Shared memory of the CTAs of a cluster, including the CTA's own.
     Cluster,
     Local,
     /// Parameters of kernels and functions.
@@ -148,7 +148,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The space with a name, which is written without its dot.
+    /// Returns the space called `name`, without the dot.
     pub fn named(name: &str) -> Option<Space> {
         Some(match name {
             "global" => Space::Global,
@@ -176,17 +176,17 @@ impl Space {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest, ties to even.
+    /// To nearest, ties to even.
     #[default]
     Nearest,
-    /// To the nearest, ties away from zero.
+    /// To nearest, ties away from zero.
     NearestAway,
     Zero,
     Down,
     Up,
 }
 
-/// A comparison. The unsigned names (`lo`, `ls`, `hi`, `hs`) are those of an unsigned type.
+/// Comparison. The unsigned names (`lo`, `ls`, `hi`, `hs`) belong to unsigned types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compare {
     Equal,
@@ -195,16 +195,16 @@ pub enum Compare {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
-    /// As the above, and true if an operand is NaN.
+    /// Unordered variants: also true if an operand is NaN.
     EqualUnordered,
     NotEqualUnordered,
     LessUnordered,
     LessOrEqualUnordered,
     GreaterUnordered,
     GreaterOrEqualUnordered,
-    /// Neither is NaN.
+    /// Neither operand is NaN.
     Number,
-    /// One is NaN.
+    /// At least one operand is NaN.
     NotANumber,
 }
 
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_is_found_by_its_name() {
+    fn types_are_found_by_name() {
         for (at, &(ty, name, bits)) in TYPES.iter().enumerate() {
             assert_eq!(ty as usize, at);
             assert_eq!((Type::named(name), ty.name(), ty.bits()), (Some(ty), name, bits));

@@ -1,4 +1,4 @@
-//! Arithmetic of integers and floating-point numbers.
+//! Decodes integer and floating-point arithmetic.
 
 use super::{Decoder, Result};
 use crate::op::{Binary, CarryOp, Half, Modes, Op, Part, Ternary, Unary};
@@ -35,14 +35,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// d = f(a)
+    /// Decodes d = f(a).
     pub(super) fn unary(&mut self, f: Unary, ty: Type, modes: Modes) -> Result<Op> {
         self.operands.dest(ty)?;
         self.operands.source(ty)?;
         Ok(Op::Unary(f, ty, modes))
     }
 
-    /// d = f(a, b)
+    /// Decodes d = f(a, b).
     pub(super) fn binary(&mut self, f: Binary, ty: Type, modes: Modes) -> Result<Op> {
         self.operands.dest(ty)?;
         self.operands.source(ty)?;
@@ -50,7 +50,7 @@ impl Decoder<'_> {
         Ok(Op::Binary(f, ty, modes))
     }
 
-    /// `add.sat.s32`, `add.rn.ftz.sat.f32`, …
+    /// Decodes `add.sat.s32`, `add.rn.ftz.sat.f32`, …
     fn sum(&mut self, f: Binary) -> Result<Op> {
         let modes = self.modifiers.modes();
         let types = [&INTEGERS[..], &PACKED_INTEGERS, &HALVES, &FLOATS].concat();
@@ -61,7 +61,7 @@ impl Decoder<'_> {
         self.binary(f, ty, modes)
     }
 
-    /// `.lo`, `.hi` or `.wide` of an integer product.
+    /// Accepts `.lo`, `.hi` or `.wide` of an integer product.
     fn part(&mut self) -> Option<Part> {
         self.modifiers.choose(|name| {
             Some(match name {
@@ -86,7 +86,7 @@ impl Decoder<'_> {
         Ok(Op::Binary(Binary::Multiply(part), ty, Modes::default()))
     }
 
-    /// The type of an integer product's factors.
+    /// Decodes the type of an integer product's factors.
     fn integer_of(&mut self, part: Part) -> Result<Type> {
         match part {
             Part::Wide => self.modifiers.one_of(&[U16, U32, S16, S32]),
@@ -107,7 +107,7 @@ impl Decoder<'_> {
         self.ternary(Ternary::MultiplyAdd(part), ty, result_of(part, ty), modes)
     }
 
-    /// d = f(a, b, c), with c and d of a type of their own.
+    /// Decodes d = f(a, b, c), whose c and d have their own type.
     fn ternary(&mut self, f: Ternary, ty: Type, result: Type, modes: Modes) -> Result<Op> {
         self.operands.dest(result)?;
         self.operands.source(ty)?;
@@ -116,7 +116,7 @@ impl Decoder<'_> {
         Ok(Op::Ternary(f, ty, modes))
     }
 
-    /// `fma`, and `mad` of floating-point numbers, which is the same since sm_20.
+    /// Decodes `fma`, and floating-point `mad`, which is the same since sm_20.
     fn fused(&mut self) -> Result<Op> {
         let modes = self.modifiers.modes();
         let ty = self.modifiers.one_of(&[&HALVES[..], &FLOATS].concat())?;
@@ -151,7 +151,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `min` and `max`, of two values or of three.
+    /// Decodes `min` and `max`, of two or three values.
     fn extremum(&mut self) -> Result<Op> {
         let modes = self.modifiers.modes();
         let types = [&INTEGERS[..], &PACKED_INTEGERS, &HALVES, &FLOATS].concat();
@@ -166,7 +166,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `abs` and `neg`: of signed and floating-point numbers.
+    /// Decodes `abs` and `neg` of signed and floating-point numbers.
     fn unary_signed(&mut self, f: Unary) -> Result<Op> {
         let modes = self.modifiers.modes();
         let ty = self.modifiers.one_of(&[&[S16, S32, S64][..], &HALVES, &FLOATS].concat())?;
@@ -178,7 +178,7 @@ impl Decoder<'_> {
         self.ternary(Ternary::SumOfDifferences, ty, ty, Modes::default())
     }
 
-    /// `rcp`, `sqrt`, `sin`, …: rounded as demanded, or approximate.
+    /// Decodes `rcp`, `sqrt`, `sin`, …: with a rounding mode, or approximate.
     fn special_function(&mut self) -> Result<Op> {
         let modes = self.modifiers.modes();
         let (f, types): (_, &[Type]) = match self.opcode {
@@ -198,7 +198,7 @@ impl Decoder<'_> {
         self.unary(f, ty, modes)
     }
 
-    /// `add.cc`, `sub.cc` (which only write the carry flag), `addc`, `subc`, `madc`.
+    /// Decodes `add.cc` and `sub.cc`, which only write the carry flag, and `addc`, `subc`, `madc`.
     fn carry(&mut self, reads: bool) -> Result<Op> {
         let op = match self.opcode {
             "add" | "addc" => CarryOp::Add,
@@ -222,7 +222,7 @@ impl Decoder<'_> {
         Ok(Op::Carry { op, ty, reads, writes })
     }
 
-    /// `dp4a.s32.u32`, `dp2a.lo.s32.u32`
+    /// Decodes `dp4a.s32.u32` and `dp2a.lo.s32.u32`.
     fn dot(&mut self) -> Result<Op> {
         let halves = match (self.opcode, self.part()) {
             ("dp4a", None) => None,
@@ -240,7 +240,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The type of a product's part.
+/// Returns the type of a part of a product.
 fn result_of(part: Part, factor: Type) -> Type {
     match (part, factor) {
         (Part::Wide, U16) => U32,

@@ -1,4 +1,4 @@
-//! Logic, shifts, and bit fields.
+//! Decodes logic, shifts and bit fields.
 
 use super::{Decoder, Result};
 use crate::op::{Binary, Logic, Modes, Op, PermuteMode, Ternary, Unary};
@@ -60,7 +60,7 @@ impl Decoder<'_> {
         self.binary(f, ty, Modes::default())
     }
 
-    /// A shift by a 32-bit amount.
+    /// Decodes a shift by a 32-bit amount.
     fn shift(&mut self, f: Binary, types: &[Type]) -> Result<Op> {
         let ty = self.modifiers.one_of(types)?;
         self.operands.dest(ty)?;
@@ -69,7 +69,7 @@ impl Decoder<'_> {
         Ok(Op::Binary(f, ty, Modes::default()))
     }
 
-    /// `.clamp` or `.wrap`.
+    /// Requires `.clamp` or `.wrap`; returns whether it is `.wrap`.
     fn wraps(&mut self) -> Result<bool> {
         let clamp = self.modifiers.accept("clamp");
         match clamp || self.modifiers.accept("wrap") {
@@ -97,7 +97,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `lop3.b32 d, a, b, c, table`, `lop3.or.b32 d|p, a, b, c, table, q`
+    /// Decodes `lop3.b32 d, a, b, c, table` and `lop3.or.b32 d|p, a, b, c, table, q`.
     fn lop3(&mut self) -> Result<Op> {
         let combine = self.modifiers.choose(|name| match name {
             "and" => Some(Logic::And),
@@ -139,7 +139,7 @@ impl Decoder<'_> {
         Ok(Op::Permute(mode.unwrap_or(PermuteMode::Generic)))
     }
 
-    /// d = bits of a, from b on, so many as c.
+    /// Decodes the extraction of `c` bits of a, starting at bit b.
     fn extract(&mut self) -> Result<Op> {
         let ty = self.modifiers.one_of(&WORDS)?;
         self.operands.dest(ty)?;
@@ -167,7 +167,7 @@ impl Decoder<'_> {
         Ok(Op::Unary(Unary::FindBit { shift_amount }, ty, Modes::default()))
     }
 
-    /// A count of bits, which has 32 bits.
+    /// Decodes a bit count, whose result has 32 bits.
     fn count(&mut self, f: Unary) -> Result<Op> {
         let ty = self.modifiers.one_of(&[B32, B64])?;
         self.operands.dest(U32)?;

@@ -1,4 +1,4 @@
-//! Bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy").
+//! Decodes bulk copies (ISA, "Data Movement and Conversion Instructions: Bulk copy").
 
 use super::memory::{atomic_op, types_of};
 use super::{Decoder, Result};
@@ -6,8 +6,8 @@ use crate::op::{AtomicOp, Bulk, Op};
 use crate::types::Type::{U16, U32};
 
 impl Decoder<'_> {
-    /// Behind `cp.async.bulk`: `.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], n, [m]`
-    /// and the others.
+    /// Decodes the rest of `cp.async.bulk`: `.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s],
+    /// n, [m]` and the other forms.
     pub(super) fn bulk(&mut self) -> Result<Op> {
         match self.modifiers.next() {
             Some("commit_group") => Ok(Op::BulkGroup),
@@ -44,13 +44,13 @@ impl Decoder<'_> {
         Ok(Op::Bulk { f, offsets })
     }
 
-    /// Behind `cp.async.bulk.shared::cluster.shared::cta`.
+    /// Decodes the rest of `cp.async.bulk.shared::cluster.shared::cta`.
     fn bulk_share(&mut self) -> Result<Op> {
         self.expect_modifiers(&[COMPLETION])?;
         Ok(Op::Bulk { f: Bulk::Share, offsets: self.bulk_operands()? })
     }
 
-    /// `[to], [from], bytes, [mbarrier]`; the constant offsets of the addresses.
+    /// Decodes `[to], [from], bytes, [mbarrier]`; returns the constant offsets of the addresses.
     fn bulk_operands(&mut self) -> Result<[i64; 3]> {
         let to = self.operands.address()?;
         let from = self.operands.address()?;
@@ -66,7 +66,7 @@ impl Decoder<'_> {
         Ok(Op::Bulk { f, offsets: [to, from, 0] })
     }
 
-    /// `cp.async.bulk.prefetch.L2.global [a], n`
+    /// Decodes `cp.async.bulk.prefetch.L2.global [a], n`.
     fn bulk_prefetch(&mut self) -> Result<Op> {
         if self.modifiers.accept("tensor") {
             return self.tensor_prefetch();
@@ -79,13 +79,13 @@ impl Decoder<'_> {
         Ok(Op::Bulk { f: Bulk::Prefetch, offsets: [from, 0, 0] })
     }
 
-    /// Behind `cp.reduce`: `.async.bulk.global.shared::cta.bulk_group.add.u32 [d], [s], n`
+    /// Decodes the rest of `cp.reduce`: `.async.bulk.global.shared::cta.bulk_group.add.u32 [d], [s], n`.
     pub(super) fn bulk_reduction(&mut self) -> Result<Op> {
         self.expect_modifiers(&["async", "bulk"])?;
         match self.modifiers.next() {
             Some("global") => self.expect_modifiers(FROM_SHARED)?,
             Some("tensor") => return self.tensor_reduction(),
-            _ => return Err("`cp.reduce.async.bulk` is supported to `.global` only".into()),
+            _ => return Err("`cp.reduce.async.bulk` is only supported to `.global`".into()),
         }
         let has_policy = self.bulk_hint()?;
         let op = self.modifiers.require("an operation", atomic_op)?;
@@ -97,7 +97,7 @@ impl Decoder<'_> {
         self.bulk_store(Bulk::Reduce { op, ty }, has_policy)
     }
 
-    /// Whether a cache policy is behind the other operands. No other variant is known.
+    /// Returns whether a cache policy follows the other operands; no other variant exists.
     fn bulk_hint(&mut self) -> Result<bool> {
         match self.modifiers.peek() {
             Some(name @ ("multicast::cluster" | "cp_mask" | "ignore_oob")) => {
@@ -115,6 +115,6 @@ impl Decoder<'_> {
     }
 }
 
-/// How copies to shared memory tell that they are complete.
+/// Modifier for the completion mechanism of copies to shared memory.
 pub(super) const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 pub(super) const FROM_SHARED: &[&str] = &["shared::cta", "bulk_group"];

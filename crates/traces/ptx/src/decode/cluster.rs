@@ -1,4 +1,4 @@
-//! Instructions of clusters of CTAs.
+//! Decodes the instructions of CTA clusters.
 
 use super::bulk::COMPLETION;
 use super::memory::{atomic_op, types_of};
@@ -12,7 +12,7 @@ use crate::types::Type::{self, *};
 const STORABLE: [Type; 8] = [B32, B64, U32, U64, S32, S64, F32, F64];
 
 impl Decoder<'_> {
-    /// `mapa.shared::cluster.u32 d, a, b`, `getctarank.u64 d, a`
+    /// Decodes `mapa.shared::cluster.u32 d, a, b` and `getctarank.u64 d, a`.
     pub(super) fn cluster_address(&mut self) -> Result<Op> {
         let space = self.cluster_or_generic();
         let ty = self.modifiers.one_of(&[U32, U64])?;
@@ -34,7 +34,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Behind `barrier.cluster`: `.arrive.relaxed.aligned`, `.wait.acquire`
+    /// Decodes the rest of `barrier.cluster`: `.arrive.relaxed.aligned`, `.wait.acquire`.
     pub(super) fn cluster_barrier(&mut self) -> Result<Op> {
         let (half, semantics): (_, &[&str]) = match self.modifiers.next() {
             Some("arrive") => (ClusterBarrier::Arrive, &["release", "relaxed"]),
@@ -46,7 +46,8 @@ impl Decoder<'_> {
         Ok(Op::ClusterBarrier(half))
     }
 
-    /// Behind `st.async`: `.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [a], {b, c}, [m]`
+    /// Decodes the rest of `st.async`: `.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [a], {b,
+    /// c}, [m]`.
     pub(super) fn store_async(&mut self) -> Result<Op> {
         self.modifiers.accept("weak");
         let space = self.completion()?;
@@ -67,8 +68,8 @@ impl Decoder<'_> {
         Ok(Op::Cluster(ClusterOp::Store { access, mbarrier }))
     }
 
-    /// Behind `red.async`:
-    /// `.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [a], b, [m]`
+    /// Decodes the rest of `red.async`:
+    /// `.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [a], b, [m]`.
     pub(super) fn reduction_async(&mut self) -> Result<Op> {
         self.expect_modifiers(&["relaxed", "cluster"])?;
         let space = self.completion()?;

@@ -1,4 +1,4 @@
-//! Comparison and selection.
+//! Decodes comparison and selection.
 
 use super::{Decoder, Result};
 use crate::op::{FloatTest, Logic, Op};
@@ -19,7 +19,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `.lt.and.ftz`; `.ftz` may stand first.
+    /// Decodes `.lt.and.ftz`; `.ftz` may come first.
     fn comparison(&mut self) -> Result<(Compare, Option<Logic>, bool)> {
         let ftz = self.modifiers.accept("ftz");
         let compare = self.modifiers.require("a comparison", comparison)?;
@@ -34,7 +34,7 @@ impl Decoder<'_> {
         Ok((compare, combine, ftz || self.modifiers.accept("ftz")))
     }
 
-    /// `setp.lt.and.s32 p|q, a, b, c`
+    /// Decodes `setp.lt.and.s32 p|q, a, b, c`.
     fn set_predicate(&mut self) -> Result<Op> {
         let (compare, combine, ftz) = self.comparison()?;
         let ty = self.modifiers.one_of(&COMPARABLE)?;
@@ -52,7 +52,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `set.lt.u32.f32 d, a, b`
+    /// Decodes `set.lt.u32.f32 d, a, b`.
     fn set(&mut self) -> Result<Op> {
         let (compare, combine, ftz) = self.comparison()?;
         let to = self.modifiers.one_of(&[U32, S32, F32, F16, F16x2, Bf16, Bf16x2, U16, S16])?;
@@ -71,7 +71,7 @@ impl Decoder<'_> {
         Ok(Op::Select(ty))
     }
 
-    /// `slct.f32.s32 d, a, b, c`
+    /// Decodes `slct.f32.s32 d, a, b, c`.
     fn select_by_sign(&mut self) -> Result<Op> {
         let ftz = self.modifiers.accept("ftz");
         let ty = self.modifiers.one_of(&COMPARABLE[..11])?;

@@ -1,4 +1,4 @@
-//! Branches, calls, and the end of threads.
+//! Decodes branches, calls, and the exit of threads.
 
 use super::{Decoder, LabelNumber, Result};
 use crate::instruction::Value;
@@ -26,7 +26,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The target is a number of a label until the function ends.
+    /// Decodes a branch, whose target remains a label number until the function ends.
     fn branch(&mut self, label: LabelNumber<'_, 'a>) -> Result<Op> {
         self.modifiers.accept("uni");
         match self.operands.take()? {
@@ -47,7 +47,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// `call (r), f, (a, b);`, `call f;`, or with a register, the arguments, and a prototype.
+    /// Decodes `call (r), f, (a, b);`, `call f;`, and calls through a register with arguments and a
+    /// prototype.
     fn call(&mut self, calls: &mut Vec<Call>) -> Result<Op> {
         self.modifiers.accept("uni");
         let results = self.list()?;
@@ -84,7 +85,7 @@ impl<'a> Decoder<'a> {
         for argument in &arguments {
             match argument {
                 Argument::Value(value) => self.operands.push_source(*value),
-                Argument::Sink => return Err("`_` is only written to".into()),
+                Argument::Sink => return Err("`_` can only be written".into()),
                 Argument::Param(_) => {}
             }
         }
@@ -92,7 +93,7 @@ impl<'a> Decoder<'a> {
         Ok(Op::Call(calls.len() as u32 - 1))
     }
 
-    /// A list in parentheses, if one is next. A vector in it is its elements.
+    /// Decodes a list in parentheses, if one is next; a vector in it contributes its elements.
     fn list(&mut self) -> Result<Vec<Argument>> {
         if !matches!(self.operands.peek(), Some(Operand::List(_))) {
             return Ok(Vec::new());

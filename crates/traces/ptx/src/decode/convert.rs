@@ -1,4 +1,4 @@
-//! Moves and conversions.
+//! Decodes moves and conversions.
 
 use super::{Decoder, Result};
 use crate::op::{Convert, Op};
@@ -49,7 +49,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `mov.b128 a, {b, c}`, `mov.b128 {b, c}, a`, `mov.b128 a, b`
+    /// Decodes `mov.b128 a, {b, c}`, `mov.b128 {b, c}, a` and `mov.b128 a, b`.
     fn repack(&mut self) -> Result<Op> {
         let class = self.operands.class_of_first().unwrap_or(RegisterClass::Wide);
         let dests = self.operands.dest_vector(class)?;
@@ -64,7 +64,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `mov.b64 {a, b}, c`
+    /// Decodes `mov.b64 {a, b}, c`.
     fn unpack(&mut self, ty: Type) -> Result<Op> {
         let class = self.operands.class_of_first();
         let count = self.operands.dest_vector(class.unwrap_or(RegisterClass::Narrow))?;
@@ -73,7 +73,7 @@ impl Decoder<'_> {
         Ok(Op::Unpack(ty))
     }
 
-    /// `mov.b64 c, {a, b}`
+    /// Decodes `mov.b64 c, {a, b}`.
     fn pack(&mut self, ty: Type) -> Result<Op> {
         self.operands.dest(ty)?;
         let Some(Operand::Vector(elements)) = self.operands.peek() else {
@@ -84,7 +84,7 @@ impl Decoder<'_> {
         Ok(Op::Pack(ty))
     }
 
-    /// `cvt.rni.ftz.sat.s32.f32 d, a`
+    /// Decodes `cvt.rni.ftz.sat.s32.f32 d, a`.
     fn cvt(&mut self) -> Result<Op> {
         let mut convert = Convert {
             to: U32,
@@ -127,7 +127,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `cvt.pack.sat.u8.s32.b32 d, a, b, c`
+    /// Decodes `cvt.pack.sat.u8.s32.b32 d, a, b, c`.
     fn cvt_pack(&mut self) -> Result<Op> {
         let saturate = self.modifiers.accept("sat");
         let (bits, signed) = self.modifiers.require("a type", packable)?;
@@ -148,7 +148,7 @@ impl Decoder<'_> {
         Ok(Op::PackClamped { bits, signed })
     }
 
-    /// `cvta.global.u64` to a generic address, `cvta.to.global.u64` from one.
+    /// Decodes `cvta.global.u64` to a generic address, and `cvta.to.global.u64` from one.
     fn cvta(&mut self) -> Result<Op> {
         let to_space = self.modifiers.accept("to");
         let space = self.modifiers.require("a space", Space::named)?;
@@ -159,14 +159,14 @@ impl Decoder<'_> {
     }
 }
 
-/// The bits of a type that `cvt.pack` packs, and whether it is signed.
+/// Returns the bits of a type that `cvt.pack` packs, and whether it is signed.
 fn packable(name: &str) -> Option<(u8, bool)> {
     let (sign, bits) = name.split_at_checked(1)?;
     let bits = bits.parse().ok().filter(|bits| matches!(bits, 2 | 4 | 8 | 16))?;
     matches!(sign, "u" | "s").then_some((bits, sign == "s"))
 }
 
-/// The rounding of a conversion, and whether its result is integral.
+/// Parses the rounding of a conversion; also returns whether the result is integral.
 fn rounding(name: &str) -> Option<(Rounding, bool)> {
     Some(match name {
         "rn" => (Rounding::Nearest, false),
@@ -182,7 +182,7 @@ fn rounding(name: &str) -> Option<(Rounding, bool)> {
     })
 }
 
-/// Whether values of these types can be converted.
+/// Returns whether values of these types can be converted.
 fn is_known(convert: &Convert) -> bool {
     let Convert { to, from, .. } = *convert;
     match (to, from) {
@@ -193,7 +193,7 @@ fn is_known(convert: &Convert) -> bool {
     }
 }
 
-/// The type of the elements of a vector that fills a type.
+/// Returns the element type of a vector that fills a type.
 fn element(ty: Type, count: usize) -> Result<Type> {
     match (ty.bits(), count) {
         (64, 2) => Ok(B32),

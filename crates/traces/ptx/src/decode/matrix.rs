@@ -1,4 +1,4 @@
-//! Moves of 8 × 8 matrices between shared memory and the registers of a warp.
+//! Decodes moves of 8 × 8 matrices between shared memory and the registers of a warp.
 
 use super::{Decoder, Result};
 use crate::op::{Matrices, Op};
@@ -30,8 +30,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`; CUTLASS writes the shape behind
-    /// `.trans`, which ptxas takes, too.
+    /// Decodes `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [a]`; CUTLASS writes the shape after
+    /// `.trans`, which ptxas accepts too.
     fn load_or_store_matrix(&mut self) -> Result<Op> {
         let is_first = self.modifiers.accept("m8n8");
         let count = self.modifiers.require("`.x1`, `.x2` or `.x4`", |name| match name {

@@ -1,4 +1,4 @@
-//! Barriers in shared memory.
+//! Decodes barriers in shared memory.
 
 use super::{Decoder, Result};
 use crate::mbarrier::{Arrival, Mbarrier};
@@ -7,7 +7,7 @@ use crate::types::Space;
 use crate::types::Type::*;
 
 impl Decoder<'_> {
-    /// `mbarrier.init.shared.b64 [a], n` and the others.
+    /// Decodes `mbarrier.init.shared.b64 [a], n` and the other operations.
     pub(super) fn mbarrier(&mut self) -> Result<Op> {
         let name = self.modifiers.require("an operation", Some)?;
         let arrival = self.arrival(name);
@@ -38,11 +38,11 @@ impl Decoder<'_> {
         Ok(Op::Mbarrier { f, space, offset })
     }
 
-    /// Refuses what only the own CTA's mbarriers have: their states and waits.
+    /// Refuses operations that are limited to mbarriers of the CTA itself: returned states and waits.
     fn check_remote(&self, name: &str, f: Mbarrier) -> Result<()> {
         match f {
             Mbarrier::Arrive(_) | Mbarrier::ArriveDrop(_) if self.operands.writes_register() => {
-                Err(format!("`mbarrier.{name}.shared::cluster` gives no state: it takes `_`"))
+                Err(format!("`mbarrier.{name}.shared::cluster` returns no state: write `_`"))
             }
             Mbarrier::Arrive(_)
             | Mbarrier::ArriveDrop(_)
@@ -69,7 +69,7 @@ impl Decoder<'_> {
         space.unwrap_or(Space::Generic)
     }
 
-    /// Takes the operands; returns the constant offset of the address.
+    /// Decodes the operands; returns the constant offset of the address.
     fn mbarrier_operands(&mut self, f: Mbarrier) -> Result<i64> {
         match f {
             Mbarrier::PendingCount => {
@@ -95,7 +95,7 @@ impl Decoder<'_> {
                 self.operands.dest(Pred)?;
                 let offset = self.operands.address()?;
                 self.operands.source(if parity { U32 } else { B64 })?;
-                // The time after which it may give up, which it does at once here.
+                // The time limit after which it may give up; here it gives up at once.
                 if matches!(f, Mbarrier::TryWait { .. }) && self.operands.len() > 0 {
                     self.operands.take()?;
                 }
@@ -104,7 +104,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a]`
+    /// Decodes `cp.async.mbarrier.arrive.noinc.shared.b64 [a]`.
     pub(super) fn copy_arrives(&mut self) -> Result<Op> {
         if !self.modifiers.accept("arrive") {
             return Err(self.modifiers.expected("`.arrive`"));

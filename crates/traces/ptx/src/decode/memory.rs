@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, and hints to the caches.
+//! Decodes loads, stores, atomics and cache hints.
 
 use super::{Decoder, Result};
 use crate::cache_policy::{CachePolicy, EvictionPriority};
@@ -27,7 +27,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The modifiers between the opcode and the vector or type, in any order.
+    /// Decodes the modifiers between the opcode and the vector or type, in any order.
     fn access(&mut self) -> Result<(Access, bool)> {
         let cache = if self.opcode == "ldu" { Cache::ReadOnly } else { Cache::Default };
         let (space, ty) = (Space::Generic, B32);
@@ -54,7 +54,7 @@ impl Decoder<'_> {
         Ok((access, has_policy))
     }
 
-    /// Elements of a vector, if a modifier says it.
+    /// Accepts a vector modifier; returns its elements.
     pub(super) fn vector(&mut self) -> Option<u8> {
         self.modifiers.choose(|name| match name {
             "v2" => Some(2),
@@ -89,12 +89,12 @@ impl Decoder<'_> {
         }
     }
 
-    /// The cache policy behind the other operands.
+    /// Decodes the cache policy after the other operands.
     pub(super) fn policy(&mut self, has_policy: bool) -> Result<()> {
         if has_policy { self.operands.policy() } else { Ok(()) }
     }
 
-    /// Notes when lines leave L2, if a modifier says it; whether it does.
+    /// Records an eviction priority; returns whether `name` is one.
     fn notes_priority(&mut self, name: &str) -> bool {
         let priority = EvictionPriority::named(name).map(CachePolicy::of_all);
         priority.is_some_and(|policy| {
@@ -103,7 +103,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// `atom.relaxed.gpu.global.add.u32 d, [a], b`
+    /// Decodes `atom.relaxed.gpu.global.add.u32 d, [a], b`.
     fn atomic(&mut self) -> Result<Op> {
         let (mut atomic, has_policy) = self.read_modify_write()?;
         let Atomic { op, ty, elements, .. } = atomic;
@@ -135,7 +135,7 @@ impl Decoder<'_> {
         Ok(Op::Reduce(atomic))
     }
 
-    /// The values of the elements of an atomic operation.
+    /// Decodes the element values of an atomic operation.
     fn values(&mut self, atomic: Atomic) -> Result<()> {
         let count = self.operands.source_vector(atomic.ty)?;
         self.of_size(count, atomic.elements)
@@ -158,7 +158,7 @@ impl Decoder<'_> {
         };
         let op = self.modifiers.require("an operation", atomic_op)?;
         let (mut ftz, mut has_policy) = (true, false);
-        // Inline assembly has semantics and scope behind the operation, which ptxas takes too.
+        // Inline assembly has semantics and scope after the operation, which ptxas accepts too.
         while let Some(name) = self.modifiers.peek().filter(|name| {
             matches!(*name, "noftz" | "L2::cache_hint") || is_semantics(name) || is_scope(name)
         }) {
@@ -173,7 +173,7 @@ impl Decoder<'_> {
         let (ty, elements) = match vector {
             None => self.modifiers.one_of(types_of(op))?.parts(),
             Some(_) if !matches!(space, Space::Generic | Space::Global) => {
-                return Err("vectors of atomics are in global memory".into());
+                return Err("vector atomics require global memory".into());
             }
             Some((ty, elements)) => {
                 check_vector(op, ty, elements)?;
@@ -184,7 +184,7 @@ impl Decoder<'_> {
         Ok((Atomic { space, op, ty, elements, ftz, offset: 0 }, has_policy))
     }
 
-    /// `prefetch.global.L2 [a]`, `prefetchu.L1 [a]`
+    /// Decodes `prefetch.global.L2 [a]` and `prefetchu.L1 [a]`.
     fn prefetch(&mut self) -> Result<Op> {
         let space = self.modifiers.choose(Space::named).unwrap_or(Space::Generic);
         let level = |name| match name {
@@ -197,7 +197,7 @@ impl Decoder<'_> {
         Ok(Op::Prefetch { space, offset })
     }
 
-    /// `applypriority.global.L2::evict_normal [a], 128`, `discard.global.L2 [a], 128`
+    /// Decodes `applypriority.global.L2::evict_normal [a], 128` and `discard.global.L2 [a], 128`.
     fn hint(&mut self) -> Result<Op> {
         while self.modifiers.next().is_some() {}
         self.operands.address()?;
@@ -205,8 +205,8 @@ impl Decoder<'_> {
         Ok(Op::Hint)
     }
 
-    /// `createpolicy.fractional.L2::evict_last.b64 d, 1.0`,
-    /// `createpolicy.range.L2::evict_last.b64 d, [a], 1024, 4096`, `createpolicy.cvt.L2.b64 d, a`
+    /// Decodes `createpolicy.fractional.L2::evict_last.b64 d, 1.0`, `createpolicy.range.L2::evict_last.b64 d,
+    /// [a], 1024, 4096` and `createpolicy.cvt.L2.b64 d, a`.
     fn create_policy(&mut self) -> Result<Op> {
         let kind = |name| matches!(name, "fractional" | "range" | "cvt").then_some(name);
         match self.modifiers.require("a kind of policy", kind)? {
@@ -236,7 +236,8 @@ impl Decoder<'_> {
         Ok(Op::CreateRangePolicy { policy, offset })
     }
 
-    /// The bits of an access property of CUDA are those of the policy: ptxas makes a move of it.
+    /// Decodes `createpolicy.cvt` as a move: the bits of a CUDA access property are those of the policy, and
+    /// ptxas emits a move.
     fn converted_policy(&mut self) -> Result<Op> {
         if !self.modifiers.accept("L2") {
             return Err("expected `.L2`".into());
@@ -247,21 +248,21 @@ impl Decoder<'_> {
         Ok(Op::Move(B64))
     }
 
-    /// `.L2::evict_last.L2::evict_first.b64`: a policy for all lines, with its second priority.
+    /// Decodes `.L2::evict_last.L2::evict_first.b64`: a policy for all lines, with its secondary priority.
     fn priorities(&mut self) -> Result<CachePolicy> {
         let primary = self.modifiers.require("an eviction priority", EvictionPriority::named)?;
         let secondary = self.modifiers.choose(EvictionPriority::named);
         let secondary_first = match secondary {
             None | Some(EvictionPriority::Unchanged) => false,
             Some(EvictionPriority::First) => true,
-            Some(_) => return Err("a second priority is first or unchanged".into()),
+            Some(_) => return Err("the secondary priority must be `evict_first` or `evict_unchanged`".into()),
         };
         self.modifiers.one_of(&[B64])?;
         Ok(CachePolicy { secondary_first, ..CachePolicy::of_all(primary) })
     }
 }
 
-/// The cache operator, or what the semantics of an access ask of the caches.
+/// Returns the cache operator, or the one that the semantics of an access imply.
 fn cache_operator(name: &str) -> Option<Cache> {
     Some(match name {
         "ca" | "wb" => Cache::All,
@@ -276,7 +277,7 @@ fn cache_operator(name: &str) -> Option<Cache> {
     })
 }
 
-/// Semantics and hints that decide nothing here.
+/// Returns whether a modifier is a hint or semantics without effect.
 fn is_hint(name: &str) -> bool {
     is_semantics(name)
         || matches!(
@@ -296,9 +297,9 @@ fn is_scope(name: &str) -> bool {
     matches!(name, "cta" | "cluster" | "gpu" | "sys")
 }
 
-/// Refuses vectors that an atomic operation does not have.
+/// Refuses vectors that an atomic operation does not support.
 fn check_vector(op: AtomicOp, ty: Type, elements: u8) -> Result<()> {
-    /// Most bytes of a vector (ISA, "atom").
+    /// Maximum bytes of a vector (ISA, "atom").
     const MOST: u32 = 16;
     let is_known = match op {
         AtomicOp::Add => matches!(ty, F32 | F16 | F16x2 | Bf16 | Bf16x2),

@@ -1,4 +1,4 @@
-//! Products of matrices that the lanes of a warp hold (ISA, "Warp Level Matrix Multiply-Accumulate
+//! Decodes products of matrices held in the lanes of a warp (ISA, "Warp Level Matrix Multiply-Accumulate
 //! Instructions").
 
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::types::Type::{self, *};
 /// Types of C and D.
 pub(super) const RESULTS: [Type; 4] = [F16, F32, F64, S32];
 
-/// The modifiers of a product between the opcode and the types.
+/// Modifiers of a product between the opcode and the types.
 #[derive(Default)]
 struct Said {
     shape: Option<[u16; 3]>,
@@ -23,7 +23,7 @@ struct Said {
 }
 
 impl Decoder<'_> {
-    /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c`
+    /// Decodes `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c`.
     pub(super) fn mma(&mut self) -> Result<Op> {
         let mut said = Said::default();
         self.combination(&mut said)?;
@@ -55,8 +55,8 @@ impl Decoder<'_> {
         Ok(Op::Mma(mma))
     }
 
-    /// `wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c`, of other types than half
-    /// precision with all four types; behind `wmma.mma`.
+    /// Decodes the rest of `wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c`; element types other
+    /// than half precision require all four types.
     pub(super) fn wmma_product(&mut self) -> Result<Op> {
         let mut said = Said::default();
         self.combination(&mut said)?;
@@ -65,7 +65,7 @@ impl Decoder<'_> {
         self.product_modifiers(&mut said)?;
         let d = self.result()?;
         let (elements, c) = match self.modifiers.choose(Element::named) {
-            // The only type behind D's is C's.
+            // The only type after D's is C's.
             Some(Element::F16) => ([Element::F16; 2], F16),
             Some(a) => ([a, self.element()?], self.result()?),
             None => ([Element::F16; 2], self.result()?),
@@ -80,7 +80,7 @@ impl Decoder<'_> {
         Ok(Op::Mma(mma))
     }
 
-    /// `.xor.popc` or `.and.popc`; whether it is there.
+    /// Accepts `.xor.popc` or `.and.popc`; returns whether it is present.
     fn combination(&mut self, said: &mut Said) -> Result<bool> {
         let combine = |name| match name {
             "xor" => Some(Combine::CountDifferent),
@@ -93,8 +93,8 @@ impl Decoder<'_> {
         Ok(true)
     }
 
-    /// Shape, layouts, rounding and saturation: the ISA has an order for them, which compilers change
-    /// and ptxas does not ask for.
+    /// Decodes shape, layouts, rounding and saturation. The ISA defines an order, which compilers change and
+    /// ptxas does not enforce.
     fn product_modifiers(&mut self, said: &mut Said) -> Result<()> {
         loop {
             if let Some(layout) = self.modifiers.choose(Layout::named) {
@@ -116,7 +116,7 @@ impl Decoder<'_> {
         self.modifiers.one_of(&RESULTS)
     }
 
-    /// The type of A or B.
+    /// Decodes the type of A or B.
     pub(super) fn element(&mut self) -> Result<Element> {
         self.modifiers.require("the type of a matrix", Element::named)
     }
@@ -129,18 +129,18 @@ impl Decoder<'_> {
         of_registers(self.operands.source_vector(register_type(mma.c))?, c)
     }
 
-    /// The lanes of each group of four that hold the metadata of a sparse A.
+    /// Decodes the selector of the lanes of each group of four that hold the metadata of a sparse A.
     fn selector(&mut self, mma: &Mma) -> Result<u8> {
         let found = self.operands.constant()?;
         let choices = 4 / mma.metadata_lanes();
         match u8::try_from(found) {
             Ok(selector) if selector < choices => Ok(selector),
-            _ => Err(format!("a sparsity selector of {found}, where 0 to {} select", choices - 1)),
+            _ => Err(format!("the sparsity selector {found} is outside 0 to {}", choices - 1)),
         }
     }
 }
 
-/// Of A and B in all products but those of quad pairs and of `wmma`.
+/// Layouts of A and B in all products but those of quad pairs and of `wmma`.
 const NATURAL: [Layout; 2] = [Layout::Row, Layout::Column];
 
 impl Said {
@@ -162,7 +162,7 @@ pub(super) fn unknown(opcode: &str, [m, n, k]: [u16; 3]) -> String {
     format!("`{opcode}` of shape m{m}n{n}k{k} and these types and layouts is not an instruction")
 }
 
-/// The register that holds (a part of) a result.
+/// Returns the type of a register that holds a result, or a part of one.
 pub(super) fn register_type(ty: Type) -> Type {
     if ty == F64 { F64 } else { B32 }
 }
@@ -178,7 +178,7 @@ pub(super) fn of_registers(found: usize, expected: usize) -> Result<()> {
     }
 }
 
-/// `m16n8k16`
+/// Parses `m16n8k16`.
 pub(super) fn shape<N: FromStr>(name: &str) -> Option<[N; 3]> {
     let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;

@@ -1,5 +1,5 @@
-//! From statements to operations. Every modifier and operand must be known: what is left over is an
-//! error, so that no instruction is taken for another.
+//! Decodes statements into operations. Every modifier and operand must be known: leftovers are errors, so
+//! that no instruction is mistaken for another.
 
 mod arithmetic;
 mod bits;
@@ -29,7 +29,7 @@ use crate::operand::Operand;
 use modifiers::Modifiers;
 use operands::Operands;
 
-/// An instruction as it is written.
+/// An instruction as written.
 pub(crate) struct Statement<'a> {
     pub opcode: &'a str,
     pub modifiers: Vec<&'a str>,
@@ -45,20 +45,20 @@ pub(crate) struct Decoded {
     pub policy: Option<Value>,
 }
 
-/// What a decoder returns; the error says what is not understood.
+/// Result of a decoder; the error names the unknown part.
 type Result<T> = std::result::Result<T, String>;
 
 /// Numbers the labels of a function.
 pub(crate) type LabelNumber<'f, 'a> = &'f mut dyn FnMut(&'a str) -> u32;
 
-/// The state of decoding one statement.
+/// State of decoding one statement.
 struct Decoder<'a> {
     opcode: &'a str,
     modifiers: Modifiers<'a>,
     operands: Operands<'a>,
 }
 
-/// Decodes a statement; the operands of a call are added to `calls`.
+/// Decodes a statement; appends the operands of a call to `calls`.
 pub(crate) fn decode<'a>(
     statement: Statement<'a>,
     calls: &mut Vec<Call>,
@@ -75,7 +75,7 @@ pub(crate) fn decode<'a>(
     decoder.operands.finish(op)
 }
 
-/// The function that decodes an opcode.
+/// Decoder of an opcode.
 #[derive(Clone, Copy)]
 enum Group {
     Arithmetic,
@@ -91,7 +91,7 @@ enum Group {
     Control,
 }
 
-/// Every opcode.
+/// All opcodes.
 const OPCODES: [(Group, &[&str]); 11] = [
     (
         Group::Arithmetic,
@@ -181,7 +181,7 @@ const OPCODES: [(Group, &[&str]); 11] = [
     (Group::Control, &["bra", "brx", "call", "ret", "exit", "trap", "brkpt"]),
 ];
 
-/// The opcodes that are decoded.
+/// Returns the opcodes that are decoded.
 pub fn opcodes() -> impl Iterator<Item = &'static str> {
     OPCODES.iter().flat_map(|(_, names)| names.iter().copied())
 }

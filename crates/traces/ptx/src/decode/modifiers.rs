@@ -1,4 +1,4 @@
-//! The modifiers of an opcode, taken one by one in the order in which the ISA writes them.
+//! The modifiers of an opcode, consumed one by one in the ISA's order.
 
 use super::Result;
 use crate::op::Modes;
@@ -25,21 +25,21 @@ impl<'a> Modifiers<'a> {
         Some(next)
     }
 
-    /// Takes a modifier if it is next.
+    /// Consumes a modifier if it is next.
     pub fn accept(&mut self, name: &str) -> bool {
         let found = self.peek() == Some(name);
         self.at += usize::from(found);
         found
     }
 
-    /// Takes the next modifier if the choice knows it.
+    /// Consumes the next modifier if `choice` recognizes it.
     pub fn choose<T>(&mut self, choice: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
         let chosen = choice(self.peek()?)?;
         self.at += 1;
         Some(chosen)
     }
 
-    /// Takes the next modifier, which must be of the choice; `what` names it.
+    /// Consumes the next modifier, which `choice` must recognize; `what` names it in errors.
     pub fn require<T>(
         &mut self,
         what: &str,
@@ -48,7 +48,7 @@ impl<'a> Modifiers<'a> {
         self.choose(choice).ok_or_else(|| self.expected(what))
     }
 
-    /// The error that something else than the next modifier should be there.
+    /// Returns the error that the next modifier is not `what`.
     pub fn expected(&self, what: &str) -> String {
         match self.peek() {
             Some(found) => format!("expected {what} of `{}`, found `.{found}`", self.opcode),
@@ -60,7 +60,7 @@ impl<'a> Modifiers<'a> {
         self.require("a type", Type::named)
     }
 
-    /// A type, which must be one of these.
+    /// Consumes a type, which must be one of `types`.
     pub fn one_of(&mut self, types: &[Type]) -> Result<Type> {
         let ty = self.any_type()?;
         match types.contains(&ty) {
@@ -82,7 +82,7 @@ impl<'a> Modifiers<'a> {
         })
     }
 
-    /// Rounding, `.approx` or `.full`, `.ftz`, `.sat` and the others, in any order.
+    /// Consumes rounding, `.approx` or `.full`, `.ftz`, `.sat` and the other modes, in any order.
     pub fn modes(&mut self) -> Modes {
         let mut modes = Modes::default();
         loop {
@@ -104,7 +104,7 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// All modifiers must have been taken.
+    /// Checks that all modifiers are consumed.
     pub fn finish(&self) -> Result<()> {
         match self.peek() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! The operands of a statement, taken one by one and converted to registers and values of types.
+//! The operands of a statement, consumed one by one and converted to registers and typed values.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ impl<'a> Operands<'a> {
         self.rest.len()
     }
 
-    /// The next operand.
+    /// Consumes the next operand.
     pub fn take(&mut self) -> Result<Operand<'a>> {
         self.rest.pop_front().ok_or_else(|| "an operand is missing".into())
     }
@@ -34,7 +34,7 @@ impl<'a> Operands<'a> {
         self.rest.front()
     }
 
-    /// Takes `_` if it is next.
+    /// Consumes `_` if it is next.
     pub fn accept_sink(&mut self) -> bool {
         let found = matches!(self.peek(), Some(Operand::Sink));
         if found {
@@ -43,7 +43,7 @@ impl<'a> Operands<'a> {
         found
     }
 
-    /// Takes the minus of the next operand, if it has one.
+    /// Strips the minus of the next operand, if it has one.
     pub fn accept_minus(&mut self) -> bool {
         let minus = self.rest.pop_front_if(|operand| matches!(operand, Operand::Negative(_)));
         let Some(Operand::Negative(operand)) = minus else { return false };
@@ -51,7 +51,7 @@ impl<'a> Operands<'a> {
         true
     }
 
-    /// Takes the selector of the next operand, if it has one: `b0` of `%r1.b0`.
+    /// Strips the selector of the next operand, if it has one: `b0` of `%r1.b0`.
     pub fn selector(&mut self) -> Option<&'a str> {
         let selected = self.rest.pop_front_if(|operand| matches!(operand, Operand::Part(..)));
         let Some(Operand::Part(operand, selector)) = selected else { return None };
@@ -59,13 +59,13 @@ impl<'a> Operands<'a> {
         Some(selector)
     }
 
-    /// Puts two operands back that were taken last.
+    /// Puts back the last two operands consumed.
     pub fn put_back(&mut self, [first, second]: [Operand<'a>; 2]) {
         self.rest.push_front(second);
         self.rest.push_front(first);
     }
 
-    /// The class of the first register of the next operand.
+    /// Returns the class of the first register of the next operand.
     pub fn class_of_first(&self) -> Option<RegisterClass> {
         let first = match self.peek()? {
             Operand::Vector(elements) => elements.iter().find_map(register),
@@ -74,17 +74,17 @@ impl<'a> Operands<'a> {
         first.map(|register| register.class)
     }
 
-    /// Whether a destination so far is a register, not `_`.
+    /// Returns whether a destination so far is a register rather than `_`.
     pub fn writes_register(&self) -> bool {
         self.dests.iter().any(Option::is_some)
     }
 
-    /// Adds a source that is not written as an operand of its own.
+    /// Adds an implicit source.
     pub fn push_source(&mut self, value: Value) {
         self.sources.push(value);
     }
 
-    /// The source that was added last.
+    /// Returns the source added last.
     pub fn last_source(&self) -> Option<Value> {
         self.sources.last().copied()
     }
@@ -97,16 +97,16 @@ impl<'a> Operands<'a> {
     pub fn check_dests_are_registers(&self) -> Result<()> {
         match self.dests.iter().all(Option::is_some) {
             true => Ok(()),
-            false => Err("`_` is only written to".into()),
+            false => Err("`_` can only be written".into()),
         }
     }
 
-    /// Adds the registers that are written so far to the sources.
+    /// Adds the destination registers so far to the sources.
     pub fn read_dests(&mut self) {
         self.sources.extend(self.dests.iter().flatten().map(|&register| Value::Register(register)));
     }
 
-    /// A destination of a type.
+    /// Consumes a destination of a type.
     pub fn dest(&mut self, ty: Type) -> Result<()> {
         let operand = self.take()?;
         let register = as_dest(&operand, ty.class())?;
@@ -114,7 +114,7 @@ impl<'a> Operands<'a> {
         Ok(())
     }
 
-    /// A destination, or two as in `p|q`: of these types.
+    /// Consumes a destination, or two as in `p|q`, of these types.
     pub fn dest_pair(&mut self, first: Type, second: Type) -> Result<()> {
         match self.take()? {
             Operand::Pair(pair) => {
@@ -127,7 +127,7 @@ impl<'a> Operands<'a> {
         Ok(())
     }
 
-    /// A vector of destinations; returns how many.
+    /// Consumes a vector of destinations; returns their number.
     pub fn dest_vector(&mut self, class: RegisterClass) -> Result<usize> {
         let elements = elements(self.take()?);
         for element in &elements {
@@ -136,7 +136,7 @@ impl<'a> Operands<'a> {
         Ok(elements.len())
     }
 
-    /// A vector of destinations that may be wider than what is written to them; returns how many.
+    /// Consumes a vector of destinations that may be wider than the written value; returns their number.
     pub fn dest_vector_wider(&mut self, ty: Type) -> Result<usize> {
         let elements = elements(self.take()?);
         for element in &elements {
@@ -146,7 +146,7 @@ impl<'a> Operands<'a> {
         Ok(elements.len())
     }
 
-    /// Sources that may be wider than what is read of them, one or a vector; returns how many.
+    /// Consumes one source or a vector of them, possibly wider than the read value; returns their number.
     pub fn source_vector_wider(&mut self, ty: Type) -> Result<usize> {
         let elements = elements(self.take()?);
         for element in &elements {
@@ -157,26 +157,26 @@ impl<'a> Operands<'a> {
         Ok(elements.len())
     }
 
-    /// A source of a type.
+    /// Consumes a source of a type.
     pub fn source(&mut self, ty: Type) -> Result<()> {
         let operand = self.take()?;
         self.sources.push(as_value(&operand, ty)?);
         Ok(())
     }
 
-    /// The cache policy of an access.
+    /// Consumes the cache policy of an access.
     pub fn policy(&mut self) -> Result<()> {
         let operand = self.take()?;
         self.policy = Some(as_value(&operand, Type::B64)?);
         Ok(())
     }
 
-    /// The cache policy of an access, unless an operand is one.
+    /// Sets the cache policy of an access, unless an operand already did.
     pub fn policy_unless_given(&mut self, policy: CachePolicy) {
         self.policy.get_or_insert(Value::Bits(policy.bits()));
     }
 
-    /// Sources of a type, one or a vector; returns how many.
+    /// Consumes one source of a type or a vector of them; returns their number.
     pub fn source_vector(&mut self, ty: Type) -> Result<usize> {
         let elements = elements(self.take()?);
         for element in &elements {
@@ -185,7 +185,7 @@ impl<'a> Operands<'a> {
         Ok(elements.len())
     }
 
-    /// An address; returns its constant offset.
+    /// Consumes an address; returns its constant offset.
     pub fn address(&mut self) -> Result<i64> {
         match self.take()? {
             Operand::Address { base, offset } => {
@@ -198,7 +198,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// A constant integer.
+    /// Consumes a constant integer.
     pub fn constant(&mut self) -> Result<u64> {
         match self.take()? {
             Operand::Integer(value) => Ok(value),
@@ -206,13 +206,13 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// All operands must have been taken.
+    /// Checks that all operands are consumed; returns the decoded instruction.
     pub fn finish(self, op: Op) -> Result<Decoded> {
         match self.rest.is_empty() {
             true => {
                 Ok(Decoded { op, dests: self.dests, sources: self.sources, policy: self.policy })
             }
-            false => Err(format!("{} operands too many", self.rest.len())),
+            false => Err(format!("{} surplus operands", self.rest.len())),
         }
     }
 }
@@ -224,7 +224,7 @@ fn register(operand: &Operand<'_>) -> Option<Register> {
     }
 }
 
-/// The elements of a vector, or the only operand.
+/// Returns the elements of a vector, or the single operand.
 fn elements(operand: Operand<'_>) -> Vec<Operand<'_>> {
     match operand {
         Operand::Vector(elements) => elements,
@@ -242,12 +242,12 @@ fn as_dest(operand: &Operand<'_>, class: RegisterClass) -> Result<Option<Registe
     }
 }
 
-/// The error that an instruction takes no part of a register.
+/// Returns the error for a register selector on an instruction without one.
 fn selected(part: &str) -> String {
-    format!("`.{part}` selects a part of a register, which no operand of this instruction is")
+    format!("`.{part}` selects a part of a register, which this instruction does not support")
 }
 
-/// A source of a type, with constants converted to its bits.
+/// Converts a source to a type; constants become its bits.
 fn as_value(operand: &Operand<'_>, ty: Type) -> Result<Value> {
     match *operand {
         Operand::Value(value) => {
@@ -264,13 +264,13 @@ fn as_value(operand: &Operand<'_>, ty: Type) -> Result<Value> {
         }
         Operand::Double(bits) => Ok(Value::Bits(bits)),
         Operand::Label(name) => Err(format!("`{name}` is not declared")),
-        Operand::Sink => Err("`_` is only written to".into()),
+        Operand::Sink => Err("`_` can only be written".into()),
         Operand::Part(_, part) => Err(selected(part)),
         _ => Err("expected a register or constant".into()),
     }
 }
 
-/// The bits of an integer constant in a type.
+/// Returns the bits of an integer constant in a type.
 fn integer_as(value: u64, ty: Type) -> u64 {
     match ty {
         Type::F32 => u64::from((value as i64 as f32).to_bits()),
@@ -284,7 +284,7 @@ fn integer_as(value: u64, ty: Type) -> u64 {
 fn check_class(value: Value, class: RegisterClass) -> Result<()> {
     let found = match value {
         Value::Register(register) | Value::Not(register) => register.class,
-        // Special registers and addresses are truncated to what they are read as.
+        // Special registers and addresses are truncated to the type they are read as.
         _ => return Ok(()),
     };
     match found == class {

@@ -1,4 +1,4 @@
-//! Barriers, fences, asynchronous copies, and exchange within a warp.
+//! Decodes barriers, fences, asynchronous copies, and exchange within a warp.
 
 use super::{Decoder, Result};
 use crate::instruction::Value;
@@ -46,7 +46,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// `fence.acq_rel.gpu`, `fence.proxy.async`, `fence.proxy.tensormap::generic.acquire.gpu [map], 128`
+    /// Decodes `fence.acq_rel.gpu`, `fence.proxy.async` and `fence.proxy.tensormap::generic.acquire.gpu
+    /// [map], 128`.
     fn fence(&mut self) -> Result<Op> {
         let of_proxies = matches!(self.modifiers.peek(), Some("proxy" | "mbarrier_init"));
         let acquires_map = self.modifiers.accept("proxy")
@@ -67,7 +68,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `bar.sync a, b`, `barrier.cta.red.popc.aligned.u32 d, a, b, p`, `bar.warp.sync m`
+    /// Decodes `bar.sync a, b`, `barrier.cta.red.popc.aligned.u32 d, a, b, p` and `bar.warp.sync m`.
     fn barrier(&mut self) -> Result<Op> {
         if self.opcode == "barrier" && self.modifiers.accept("cluster") {
             return self.cluster_barrier();
@@ -118,7 +119,7 @@ impl Decoder<'_> {
         Ok(Op::Barrier(Barrier { kind, counted }))
     }
 
-    /// `cp.async.ca.shared.global [d], [s], 16, n` and its groups.
+    /// Decodes `cp.async.ca.shared.global [d], [s], 16, n` and its group operations.
     fn copy(&mut self) -> Result<Op> {
         if self.modifiers.accept("reduce") {
             return self.bulk_reduction();
@@ -167,7 +168,8 @@ impl Decoder<'_> {
         Ok(Op::CopyAsync { bypass, to_offset, from_offset })
     }
 
-    /// Bytes to be read, the others being 0. A predicate means none of them, if it is true.
+    /// Decodes the number of bytes to read; the rest of the destination is zeroed. A true predicate means 0
+    /// bytes.
     fn read_size(&mut self) -> Result<()> {
         match self.operands.peek() {
             Some(Operand::Value(value @ (Value::Register(_) | Value::Not(_))))
@@ -179,9 +181,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// `vote.sync.ballot.b32 d, p, m`
+    /// Decodes `vote.sync.ballot.b32 d, p, m`.
     fn vote(&mut self) -> Result<Op> {
-        // Compilers write `.sync` first, the ISA's grammar allows it behind the mode too.
+        // Compilers write `.sync` first; the ISA's grammar also allows it after the mode.
         let mut synced = self.modifiers.accept("sync");
         let vote = self.modifiers.require("a vote", |name| {
             Some(match name {
@@ -201,7 +203,7 @@ impl Decoder<'_> {
         Ok(Op::Vote(vote))
     }
 
-    /// The lanes that take part; all active ones for the forms before sm_70.
+    /// Decodes the mask of participating lanes: all active ones for the forms before sm_70.
     fn member_mask(&mut self, synced: bool) -> Result<()> {
         match synced {
             true => self.operands.source(B32),
@@ -212,7 +214,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `shfl.sync.down.b32 d|p, a, b, c, m`
+    /// Decodes `shfl.sync.down.b32 d|p, a, b, c, m`.
     fn shuffle(&mut self) -> Result<Op> {
         let synced = self.modifiers.accept("sync");
         let shuffle = self.modifiers.require("a direction", |name| {
@@ -233,7 +235,7 @@ impl Decoder<'_> {
         Ok(Op::Shuffle(shuffle))
     }
 
-    /// `match.all.sync.b32 d|p, a, m`
+    /// Decodes `match.all.sync.b32 d|p, a, m`.
     fn matching(&mut self) -> Result<Op> {
         let all = match self.modifiers.next() {
             Some("all") => true,
@@ -248,7 +250,7 @@ impl Decoder<'_> {
         Ok(Op::Match { all, ty })
     }
 
-    /// `redux.sync.add.s32 d, a, m`
+    /// Decodes `redux.sync.add.s32 d, a, m`.
     fn redux(&mut self) -> Result<Op> {
         self.sync()?;
         let reduction = self.modifiers.require("an operation", |name| {

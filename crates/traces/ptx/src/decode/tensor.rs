@@ -1,5 +1,5 @@
-//! Bulk copies by tensor maps (ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor" and
-//! "cp.async.bulk.prefetch.tensor"), in tiled mode.
+//! Decodes bulk copies through tensor maps (ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor" and
+//! "cp.async.bulk.prefetch.tensor"), in tiled mode only.
 
 use super::bulk::{COMPLETION, FROM_SHARED};
 use super::memory::atomic_op;
@@ -9,9 +9,8 @@ use crate::operand::Operand;
 use crate::types::Type::{B64, S32, U16};
 
 impl Decoder<'_> {
-    /// Behind `cp.async.bulk.tensor`:
-    /// `.2d.shared::cluster.global.mbarrier::complete_tx::bytes [d], [map, {x, y}], [m]` and
-    /// `.2d.global.shared::cta.bulk_group [map, {x, y}], [s]`
+    /// Decodes the rest of `cp.async.bulk.tensor`: `.2d.shared::cluster.global.mbarrier::complete_tx::bytes
+    /// [d], [map, {x, y}], [m]` and `.2d.global.shared::cta.bulk_group [map, {x, y}], [s]`.
     pub(super) fn tensor_copy(&mut self) -> Result<Op> {
         let rank = self.rank()?;
         match self.modifiers.next() {
@@ -44,7 +43,7 @@ impl Decoder<'_> {
         Ok(Op::Tensor { f, rank, offsets: [to, mbarrier] })
     }
 
-    /// Behind the spaces, and the operation of a reduction.
+    /// Decodes the part after the spaces and the operation of a reduction.
     fn tensor_store(&mut self, f: TensorCopy, rank: u8) -> Result<Op> {
         self.tiled()?;
         self.expect_modifiers(&FROM_SHARED[1..])?;
@@ -55,8 +54,8 @@ impl Decoder<'_> {
         Ok(Op::Tensor { f, rank, offsets: [from, 0] })
     }
 
-    /// Behind `cp.reduce.async.bulk.tensor`:
-    /// `.2d.global.shared::cta.add.bulk_group [map, {x, y}], [s]`. The type is that of the map.
+    /// Decodes the rest of `cp.reduce.async.bulk.tensor`: `.2d.global.shared::cta.add.bulk_group [map, {x,
+    /// y}], [s]`. The tensor map defines the type.
     pub(super) fn tensor_reduction(&mut self) -> Result<Op> {
         let rank = self.rank()?;
         self.expect_modifiers(&["global"])?;
@@ -69,7 +68,7 @@ impl Decoder<'_> {
         self.tensor_store(TensorCopy::Reduce(op), rank)
     }
 
-    /// Behind `cp.async.bulk.prefetch.tensor`: `.2d.L2.global [map, {x, y}]`
+    /// Decodes the rest of `cp.async.bulk.prefetch.tensor`: `.2d.L2.global [map, {x, y}]`.
     pub(super) fn tensor_prefetch(&mut self) -> Result<Op> {
         let rank = self.rank()?;
         self.expect_modifiers(&["L2", "global"])?;
@@ -93,7 +92,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The mode, which is `.tile` where none is written.
+    /// Accepts the mode, which defaults to `.tile`.
     fn tiled(&mut self) -> Result<()> {
         let is_mode = |name: &&str| name.starts_with("tile::") || name.starts_with("im2col");
         match self.modifiers.peek().filter(is_mode) {
@@ -107,7 +106,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether a cache policy is behind the other operands.
+    /// Returns whether a cache policy follows the other operands.
     fn tensor_hint(&mut self) -> Result<bool> {
         let is_variant =
             |name: &&str| *name == "multicast::cluster" || name.starts_with("cta_group::");
@@ -117,7 +116,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `[map, {x, y}]`
+    /// Decodes `[map, {x, y}]`.
     fn map_and_coordinates(&mut self, rank: u8) -> Result<()> {
         let Operand::Texture(operands) = self.operands.take()? else {
             return Err("expected a tensor map and its coordinates in brackets".into());
@@ -129,7 +128,7 @@ impl Decoder<'_> {
         let given = self.operands.source_vector(S32)?;
         match given == usize::from(rank) {
             true => Ok(()),
-            false => Err(format!("{given} coordinates of a box of {rank} dimensions")),
+            false => Err(format!("{given} coordinates for a box of {rank} dimensions")),
         }
     }
 }

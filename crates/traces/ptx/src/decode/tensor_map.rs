@@ -1,4 +1,4 @@
-//! Changes of tensor maps (ISA, "tensormap.replace" and "tensormap.cp_fenceproxy").
+//! Decodes changes of tensor maps (ISA, "tensormap.replace" and "tensormap.cp_fenceproxy").
 
 use super::{Decoder, Result};
 use crate::instruction::Value;
@@ -7,7 +7,7 @@ use crate::tensor_map::TensorMapField::{self, *};
 use crate::types::Space;
 use crate::types::Type::{self, B32, B64};
 
-/// Bytes of a map.
+/// Size of a tensor map, bytes.
 const MAP_BYTES: u64 = 128;
 
 impl Decoder<'_> {
@@ -20,8 +20,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Behind `tensormap.replace`: `.tile.rank.global.b1024.b32 [map], value` and
-    /// `.tile.box_dim.shared::cta.b1024.b32 [map], dimension, value`
+    /// Decodes the rest of `tensormap.replace`: `.tile.rank.global.b1024.b32 [map], value` and
+    /// `.tile.box_dim.shared::cta.b1024.b32 [map], dimension, value`.
     fn replace_in_map(&mut self) -> Result<Op> {
         self.expect_modifiers(&["tile"])?;
         let fields = self.modifiers.require("a field", Fields::named)?;
@@ -41,7 +41,7 @@ impl Decoder<'_> {
         Ok(Op::ReplaceInMap { field, space: space.unwrap_or(Space::Generic), offset })
     }
 
-    /// The field, with its number if there are several of the name.
+    /// Decodes the field, with its index if several share the name.
     fn field(&mut self, fields: &Fields) -> Result<TensorMapField> {
         if fields.count == 1 {
             return Ok((fields.numbered)(0));
@@ -53,7 +53,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A value that must be a constant.
+    /// Decodes a value that must be a constant of the ISA's table.
     fn listed_value(&mut self, name: &str, values: &[Listed]) -> Result<()> {
         let value = self.operands.constant()?;
         match usize::try_from(value).ok().and_then(|value| values.get(value)) {
@@ -68,8 +68,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Behind `tensormap.cp_fenceproxy`:
-    /// `.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [to], [from], 128`
+    /// Decodes the rest of `tensormap.cp_fenceproxy`:
+    /// `.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [to], [from], 128`.
     fn publish_map(&mut self) -> Result<Op> {
         self.expect_modifiers(&["global", "shared::cta", "tensormap::generic", "release"])?;
         self.modifiers.require("a scope", |name| {
@@ -86,20 +86,20 @@ impl Decoder<'_> {
     }
 }
 
-/// What is wrong with a number.
+/// Returns the error for a number outside its range.
 fn refused(field: &str, number: u64, why: &str) -> String {
     format!("`tensormap.replace` of `.{field}` with {}: {why}", number as i64)
 }
 
 fn below(count: usize) -> String {
-    format!("0 to {} are possible", count - 1)
+    format!("valid values are 0 to {}", count - 1)
 }
 
-/// The fields of a name.
+/// The fields of one name.
 struct Fields {
     name: &'static str,
     ty: Type,
-    /// Only of several is the number an operand.
+    /// Number of fields; the index is an operand only if there are several.
     count: u8,
     numbered: fn(u8) -> TensorMapField,
 }
@@ -133,16 +133,16 @@ impl Fields {
     }
 }
 
-/// A value that the ISA lists.
+/// A value that the ISA's table lists.
 #[derive(Clone, Copy)]
 enum Listed {
     Known,
-    /// What it stands for, which is not executed.
+    /// Meaning of a value that cannot be executed.
     Unknown(&'static str),
 }
 use Listed::{Known, Unknown};
 
-/// The values of a field that only has some, from 0 on (ISA, the table "Tensormap new_val validity").
+/// Returns the values of a field that only accepts some, from 0 (ISA, table "Tensormap new_val validity").
 fn values_of(field: TensorMapField) -> Option<&'static [Listed]> {
     const ELEMENTS: [Listed; 16] = {
         let mut elements = [Known; 16];

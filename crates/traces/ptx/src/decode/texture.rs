@@ -1,4 +1,4 @@
-//! Texture fetches.
+//! Decodes texture fetches.
 
 use super::{Decoder, Result};
 use crate::instruction::Value;
@@ -7,7 +7,7 @@ use crate::operand::Operand;
 use crate::types::Type::*;
 
 impl Decoder<'_> {
-    /// `tex.2d.v4.f32.s32 {…}, [t, {x, y}]`; a sampler of its own may follow the texture.
+    /// Decodes `tex.2d.v4.f32.s32 {…}, [t, {x, y}]`; a separate sampler may follow the texture.
     pub(super) fn texture(&mut self) -> Result<Op> {
         self.modifiers.accept("base");
         let dimensions = self.modifiers.require("a shape", |name| {
@@ -33,7 +33,7 @@ impl Decoder<'_> {
         };
         let (texture, coords) = match &operands[..] {
             [Operand::Value(texture), coords] => (*texture, coords),
-            // The sampler's state is that of the texture object here.
+            // The texture object already contains the sampler state.
             [Operand::Value(texture), Operand::Value(_), coords] => (*texture, coords),
             _ => return Err("expected a texture and its coordinates".into()),
         };
@@ -46,7 +46,7 @@ impl Decoder<'_> {
         Ok(Op::Texture { dimensions, to, coordinates })
     }
 
-    /// One coordinate or a vector of them; returns how many.
+    /// Decodes one coordinate or a vector of them; returns their number.
     fn coordinates(&mut self, operand: &Operand<'_>) -> Result<usize> {
         let elements = match operand {
             Operand::Vector(elements) => elements.as_slice(),
@@ -66,7 +66,7 @@ impl Decoder<'_> {
 }
 
 impl TextureShape {
-    /// Coordinates that select a texel, a layer's number among them.
+    /// Returns the number of coordinates, including a layer's number.
     pub fn coordinates(self) -> usize {
         match self {
             TextureShape::OneD => 1,

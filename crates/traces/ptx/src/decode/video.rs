@@ -1,4 +1,4 @@
-//! Video instructions.
+//! Decodes video instructions.
 
 use super::compare::comparison;
 use super::{Decoder, Result};
@@ -7,7 +7,7 @@ use crate::types::Compare;
 use crate::types::Type::*;
 use crate::video::{Finish, Video, VideoMultiplyAdd, VideoOp, VideoPart, VideoVector};
 
-/// Modifiers behind the types, in any order.
+/// Modifiers after the types, in any order.
 #[derive(Default)]
 struct Tail {
     saturate: bool,
@@ -25,13 +25,13 @@ impl Decoder<'_> {
         }
     }
 
-    /// `vadd.s32.u32.s32.sat.min d, a.b0, b.h1, c`, `vadd.s32.u32.s32 d.b2, a, b, c`
+    /// Decodes `vadd.s32.u32.s32.sat.min d, a.b0, b.h1, c` and `vadd.s32.u32.s32 d.b2, a, b, c`.
     fn video_scalar(&mut self) -> Result<Op> {
         let [d, a, b] = self.signs(self.opcode == "vset")?;
         let tail = self.tail()?;
         let f = self.video_op(self.opcode, &tail)?;
         if tail.wrap.is_some() && b {
-            return Err("a number of bits is of type `.u32`".into());
+            return Err("a bit count requires type `.u32`".into());
         }
         let selected = self.operands.selector();
         let d = part(selected, d)?;
@@ -46,14 +46,14 @@ impl Decoder<'_> {
             (None, Some(_)) => Finish::Merge,
             (None, None) => Finish::None,
         };
-        // Without use for it, a third source may be there nonetheless.
+        // A third source may be present even if it is unused.
         if finish != Finish::None || self.operands.len() > 0 {
             self.operands.source(B32)?;
         }
         Ok(Op::Video(Video { f, a, b, d, saturate: tail.saturate, finish }))
     }
 
-    /// `vmad.u32.u32.u32.po.sat.shr7 d, a.b1, b, c`
+    /// Decodes `vmad.u32.u32.u32.po.sat.shr7 d, a.b1, b, c`.
     fn video_multiply_add(&mut self) -> Result<Op> {
         let [_, a, b] = self.signs(false)?;
         let (mut plus_one, mut shift, mut saturate) = (false, 0, false);
@@ -76,7 +76,7 @@ impl Decoder<'_> {
         self.operands.source(B32)?;
         if [plus_one, negates_product, negates_c].into_iter().filter(|&is| is).count() > 1 {
             return Err(
-                "only one of `.po`, a negative product and a negative sum is possible".into()
+                "`.po`, a negative product and a negative sum exclude each other".into()
             );
         }
         Ok(Op::VideoMultiplyAdd(VideoMultiplyAdd {
@@ -90,7 +90,7 @@ impl Decoder<'_> {
         }))
     }
 
-    /// `vadd2.s32.s32.u32.sat d.h0, a.h32, b.h10, c`, `vabsdiff4.u32.u32.u32.add d, a, b, c`
+    /// Decodes `vadd2.s32.s32.u32.sat d.h0, a.h32, b.h10, c` and `vabsdiff4.u32.u32.u32.add d, a, b, c`.
     fn video_vector(&mut self, name: &str) -> Result<Op> {
         let (elements, bits) = if self.opcode.ends_with('2') { (2, 16) } else { (4, 8) };
         let signed = self.signs(name == "vset")?;
@@ -112,7 +112,7 @@ impl Decoder<'_> {
         Ok(Op::VideoVector(VideoVector { f, bits, signed, a, b, mask, saturate, adds }))
     }
 
-    /// Whether the result and the two sources are signed. The result of a comparison has no type: it
+    /// Decodes the signedness of the result and the two sources. The result of a comparison has no type and
     /// is unsigned.
     fn signs(&mut self, is_comparison: bool) -> Result<[bool; 3]> {
         let mut signs = [false; 3];
@@ -140,7 +140,7 @@ impl Decoder<'_> {
         Ok(tail)
     }
 
-    /// The operation of a name, with the modifiers that are its own.
+    /// Decodes the operation `name`, with its own modifiers.
     fn video_op(&self, name: &str, tail: &Tail) -> Result<VideoOp> {
         let Tail { wrap, compare, .. } = *tail;
         Ok(match (name, wrap, compare) {
@@ -159,7 +159,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// A source, and the part of it that is selected.
+    /// Decodes a source and its selected part.
     fn video_source(&mut self, signed: bool) -> Result<VideoPart> {
         let part = part(self.operands.selector(), signed)?;
         self.operands.source(B32)?;
@@ -167,7 +167,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The part of a register that a selector names: `b0` to `b3`, `h0`, `h1`, or all of it without one.
+/// Parses a register selector: `b0` to `b3`, `h0`, `h1`, or the whole register without one.
 fn part(selector: Option<&str>, signed: bool) -> Result<VideoPart> {
     let Some(selector) = selector else { return Ok(VideoPart { signed, at: 0, bits: 32 }) };
     let found = match selector.split_at_checked(1) {
@@ -181,11 +181,11 @@ fn part(selector: Option<&str>, signed: bool) -> Result<VideoPart> {
             Some(VideoPart { signed, at: number * bits, bits })
         })
         .ok_or_else(|| {
-            format!("`.{selector}` is no part of a register: `.b0` to `.b3`, `.h0`, `.h1`")
+            format!("`.{selector}` is not a part of a register; valid: `.b0` to `.b3`, `.h0`, `.h1`")
         })
 }
 
-/// The elements that a selector of a result names, a bit for each: `b310`.
+/// Parses the selector of a result into a mask with one bit per element: `b310`.
 fn mask(selector: Option<&str>, elements: u8) -> Result<u8> {
     let Some(selector) = selector else { return Ok((1 << elements) - 1) };
     let numbers = numbers(selector, elements, elements).filter(|numbers| !numbers.is_empty());
@@ -195,8 +195,7 @@ fn mask(selector: Option<&str>, elements: u8) -> Result<u8> {
     Ok(numbers.iter().fold(0, |mask, number| mask | 1 << number))
 }
 
-/// The elements of b:a that a selector of a source names, the lowest first. Without a selector, they
-/// are those from `first` on.
+/// Parses the selector of a source into elements of b:a, lowest first; defaults to the elements from `first`.
 fn chosen(selector: Option<&str>, first: u8, elements: u8) -> Result<[u8; 4]> {
     let Some(selector) = selector else { return Ok([0, 1, 2, 3].map(|at| first + at)) };
     let numbers = numbers(selector, elements, 2 * elements);
@@ -208,7 +207,7 @@ fn chosen(selector: Option<&str>, first: u8, elements: u8) -> Result<[u8; 4]> {
     Ok(chosen)
 }
 
-/// The digits of a selector, each below a limit, if its letter is that of the elements.
+/// Parses the digits of a selector, each below `limit`; `None` if its letter does not match the elements.
 fn numbers(selector: &str, elements: u8, limit: u8) -> Option<Vec<u8>> {
     let digits = selector.strip_prefix(if elements == 2 { 'h' } else { 'b' })?;
     let number = |digit: char| digit.to_digit(10).map(|n| n as u8).filter(|&n| n < limit);

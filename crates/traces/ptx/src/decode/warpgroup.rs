@@ -1,5 +1,5 @@
-//! Products of matrices by warpgroups (ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-//! Instructions"), and the registers that warpgroups give each other.
+//! Decodes matrix products of warpgroups (ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+//! Instructions"), and register reallocation between warpgroups.
 
 use super::mma::{of_registers, shape};
 use super::{Decoder, Result};
@@ -11,11 +11,11 @@ use crate::types::Type::{self, *};
 
 /// Rows of a product.
 const ROWS: u16 = 64;
-/// Most columns of a product.
+/// Maximum columns of a product.
 const MOST_COLUMNS: u16 = 256;
 
 impl Decoder<'_> {
-    /// `wgmma.fence.sync.aligned`, `wgmma.wait_group.sync.aligned 1` and the others.
+    /// Decodes `wgmma.fence.sync.aligned`, `wgmma.wait_group.sync.aligned 1` and the other operations.
     pub(super) fn wgmma(&mut self) -> Result<Op> {
         let name = self.modifiers.require("an operation", Some)?;
         if name == "mma_async" && self.modifiers.peek() == Some("sp") {
@@ -34,11 +34,12 @@ impl Decoder<'_> {
         }))
     }
 
-    /// Behind `wgmma.mma_async.sync.aligned`: `.m64n64k16.f32.f16.f16 {…}, a, b, p, 1, -1, 0, 1`, where
-    /// a is a descriptor or registers.
+    /// Decodes the rest of `wgmma.mma_async.sync.aligned`: `.m64n64k16.f32.f16.f16 {…}, a, b, p, 1, -1, 0,
+    /// 1`, where a is a descriptor or registers.
     fn group_product(&mut self) -> Result<GroupProduct> {
         let [m, n, k]: [u16; 3] = self.modifiers.require("a shape", shape)?;
-        // The ISA writes it before the types, CUTLASS behind them; ptxas takes it between them, too.
+        // The ISA writes `.satfinite` before the types, CUTLASS after them; ptxas also accepts it between
+        // them.
         let mut saturate = self.modifiers.accept("satfinite");
         let d = self.modifiers.one_of(&[F16, F32, S32])?;
         saturate |= self.modifiers.accept("satfinite");
@@ -62,7 +63,7 @@ impl Decoder<'_> {
         Ok(product)
     }
 
-    /// A or B, of which the operands say more.
+    /// Decodes the type of A or B; operands complete the description.
     fn factor(&mut self) -> Result<Factor> {
         if self.modifiers.peek() == Some("b1") {
             return Err("`wgmma` of type `.b1` is not supported".into());
@@ -70,7 +71,7 @@ impl Decoder<'_> {
         Ok(Factor { element: self.element()?, negated: false, transposed: false })
     }
 
-    /// The predicate that says whether D is added: it is read unless the predicate is always false.
+    /// Decodes the predicate that adds D: D is read unless the predicate is always false.
     fn scale_of_d(&mut self) -> Result<()> {
         self.operands.source(Pred)?;
         if self.operands.last_source() != Some(Value::Bits(0)) {
@@ -79,8 +80,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Behind the predicate: of floating-point numbers the signs of A and B, and of those of 16 bits
-    /// which of the matrices in shared memory are transposed.
+    /// Decodes the operands after the predicate: for floating-point numbers the signs of A and B, and for
+    /// 16-bit ones the transposition of each matrix in shared memory.
     fn factor_operands(&mut self, product: &mut GroupProduct) -> Result<()> {
         let element = product.a.element;
         if element.is_integer() {
@@ -97,7 +98,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A constant of two possible ones: whether it is the second.
+    /// Decodes a constant with two valid values; returns whether it is the second.
     fn choice(&mut self, what: &str, possible: [i64; 2]) -> Result<bool> {
         let found = self.operands.constant()? as i64;
         match possible.iter().position(|&value| value == found) {
@@ -106,8 +107,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// `setmaxnreg.inc.sync.aligned.u32 240`: how many registers the warps of a warpgroup have, in
-    /// the ISA's words a hint to the system.
+    /// Decodes `setmaxnreg.inc.sync.aligned.u32 240`, the registers per thread of a warpgroup, which the ISA
+    /// calls a hint to the system.
     pub(super) fn register_limit(&mut self) -> Result<Op> {
         self.modifiers
             .require("`.inc` or `.dec`", |name| matches!(name, "inc" | "dec").then_some(()))?;
@@ -116,16 +117,16 @@ impl Decoder<'_> {
         match (24..=256).contains(&registers) && registers % 8 == 0 {
             true => Ok(Op::Hint),
             false => Err(format!(
-                "{registers} registers of a thread, where a multiple of 8 from 24 to 256 is possible"
+                "{registers} registers per thread; valid: multiples of 8 from 24 to 256"
             )),
         }
     }
 }
 
-/// Registers of A in a lane, of every shape.
+/// Registers of A per lane, for every shape.
 const A_REGISTERS: usize = 4;
 
-/// Whether the ISA has a product of so many columns and these types.
+/// Returns whether the ISA has a product with these columns and types.
 fn is_known(product: &GroupProduct) -> bool {
     let GroupProduct { n, d, a, b, saturate, .. } = *product;
     let known = match (a.element, b.element) {
@@ -138,8 +139,8 @@ fn is_known(product: &GroupProduct) -> bool {
     known && has_columns(n, d) && (!saturate || a.element.is_integer())
 }
 
-/// Whether products have so many columns (ISA, "Matrix Shape"): of integers, those of more than 32
-/// are a multiple of 16.
+/// Returns whether products may have `n` columns (ISA, "Matrix Shape"): for integers, more than 32 columns
+/// must be a multiple of 16.
 fn has_columns(n: u16, d: Type) -> bool {
     let unit = if d == S32 && n > 32 { 16 } else { 8 };
     (1..=MOST_COLUMNS).contains(&n) && n.is_multiple_of(unit)

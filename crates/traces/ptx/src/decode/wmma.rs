@@ -1,4 +1,4 @@
-//! `wmma`: matrices in memory, and fragments of them that the lanes of a warp hold.
+//! Decodes `wmma`: matrices in memory, and their fragments in the lanes of a warp.
 
 use super::mma::{RESULTS, element_register, of_registers, register_type, shape, unknown};
 use super::{Decoder, Result};
@@ -24,11 +24,11 @@ impl Decoder<'_> {
         }
     }
 
-    /// `wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {…}, [p], stride` and
-    /// `wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [p], {…}, stride`
+    /// Decodes `wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {…}, [p], stride` and
+    /// `wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [p], {…}, stride`.
     fn wmma_access(&mut self, operand: WmmaOperand, is_store: bool) -> Result<Op> {
         self.expect_modifiers(&["sync"])?;
-        // Compilers before PTX 6.3 leave it out.
+        // Compilers before PTX 6.3 omit it.
         self.modifiers.accept("aligned");
         let (mut layout, mut of_shape, mut space) = (None, None, Space::Generic);
         loop {
@@ -50,7 +50,7 @@ impl Decoder<'_> {
         let fragment = self.fragment(operand, shape)?;
         if fragment.bits < 8 && !operand.is_natural(layout) {
             return Err(
-                "`wmma` has A by rows and B by columns if they have less than 8 bits".into()
+                "`wmma` requires A by rows and B by columns for elements of less than 8 bits".into()
             );
         }
         let bits = fragment.bits as u8;
@@ -68,7 +68,7 @@ impl Decoder<'_> {
         Ok(if is_store { Op::WmmaStore(access) } else { Op::WmmaLoad(access) })
     }
 
-    /// The elements from one row or column to the next; those of a row or column by default.
+    /// Decodes the distance between rows or columns, in elements; defaults to the length of one.
     fn stride(&mut self, access: &WmmaAccess) -> Result<()> {
         let [rows, columns] = access.operand.size(access.shape);
         match self.operands.len() {
@@ -81,7 +81,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The type of the elements, and what it says of the registers.
+    /// Decodes the element type; returns the registers that hold the fragment.
     fn fragment(&mut self, operand: WmmaOperand, shape: [u16; 3]) -> Result<Fragment> {
         let [rows, columns] = operand.size(shape).map(u32::from);
         let (bits, register, registers, is_known) = match operand {
@@ -104,7 +104,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The registers of a lane that hold a matrix.
+/// Registers of a lane that hold a matrix.
 struct Fragment {
     /// Bits of an element.
     bits: u32,

@@ -1,4 +1,4 @@
-//! The body of a function: declarations, labels, and instructions, which are decoded.
+//! Parses function bodies: declarations, labels, and instructions, which it decodes.
 
 use super::cursor::Parsed;
 use super::expand::{Origin, Passed};
@@ -15,16 +15,16 @@ use crate::module::Body;
 use crate::op::Op;
 use crate::types::{RegisterClass, Space, Type};
 
-/// Deepest nesting of blocks.
+/// Maximum nesting of blocks.
 const DEEPEST: usize = 64;
 
-/// Registers of one class that a function may have.
+/// Maximum registers of one class in a function.
 const MAX_REGISTERS: u32 = u16::MAX as u32;
 
 pub(super) struct BodyParser<'p, 'a> {
     pub parser: &'p mut Parser<'a>,
     pub body: Body,
-    /// The function's names and those of the blocks within it, innermost last.
+    /// Names of the function and its open blocks, innermost last.
     scopes: Vec<Names<'a>>,
     pub labels: Labels<'a>,
     pub location: Option<(u32, u32)>,
@@ -33,7 +33,7 @@ pub(super) struct BodyParser<'p, 'a> {
 }
 
 impl<'p, 'a> BodyParser<'p, 'a> {
-    /// For a body that is next; `scope` has the names of the parameters.
+    /// Prepares to parse the next body; `scope` has the names of the parameters.
     pub fn new(parser: &'p mut Parser<'a>, scope: Names<'a>) -> BodyParser<'p, 'a> {
         BodyParser {
             parser,
@@ -45,8 +45,8 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// Reads the body, `{` to `}`, of a function with these parameters that are registers. `repeated` has
-    /// the positions of the module's declarations that every kernel repeats.
+    /// Parses the body, `{` to `}`, of a function with these register parameters. `repeated` has the
+    /// positions of the module's declarations that every kernel repeats.
     pub fn parse(mut self, registers: &[RegisterParam<'a>], repeated: &[usize]) -> Parsed<Body> {
         let line = self.parser.cursor.line();
         self.parser.cursor.expect('{')?;
@@ -75,8 +75,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         Ok(self.body)
     }
 
-    /// Goes behind a statement that began at `start` and is not understood. One that lacks its `;` ends
-    /// with its line.
+    /// Skips an unsupported statement that started at `start`. A statement without `;` ends with its line.
     fn skip_statement(&mut self, start: usize) {
         let cursor = &mut self.parser.cursor;
         if cursor.position() == start || !cursor.begins_line() {
@@ -84,7 +83,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// Leaves out the rest of the body, of which `depth` blocks are open.
+    /// Skips the rest of the body, in which `depth` blocks are open.
     fn give_up(mut self, depth: usize) -> Parsed<Body> {
         let reason = format!(
             "the rest of the function is not read, after {MOST_UNSUPPORTED} statements that are not \
@@ -99,7 +98,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         Ok(self.body)
     }
 
-    /// Reads declarations of the module once more, as those of this kernel.
+    /// Parses the module's per-thread declarations again, as the kernel's own.
     fn repeat_declarations(&mut self, repeated: &[usize]) -> Parsed<()> {
         let here = self.parser.cursor.position();
         for &at in repeated {
@@ -130,7 +129,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         Ok(())
     }
 
-    /// One statement; an error may stand anywhere within it.
+    /// Parses one statement; an error may occur anywhere within it.
     pub fn statement(&mut self) -> Parsed<()> {
         let cursor = &mut self.parser.cursor;
         if cursor.accept('}') {
@@ -183,7 +182,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// `.reg .b32 %r<10>, a;`, `.reg .v2 .b32 v;`
+    /// Parses `.reg .b32 %r<10>, a;` and `.reg .v2 .b32 v;`.
     fn registers(&mut self) -> Parsed<()> {
         let cursor = &mut self.parser.cursor;
         let elements = match cursor.peek() {
@@ -207,7 +206,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// One name of a declaration of registers.
+    /// Parses one name of a register declaration.
     fn register(&mut self, class: RegisterClass, elements: u16) -> Parsed<()> {
         let cursor = &mut self.parser.cursor;
         let name = cursor.word("the name of a register")?;
@@ -233,7 +232,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let used = &mut self.body.registers[class as usize];
         let (index, total) = (*used, u32::from(*used) + count.min(MAX_REGISTERS + 1));
         if total > MAX_REGISTERS {
-            return Err(format!("a function of more than {MAX_REGISTERS} registers of a class"));
+            return Err(format!("the function has more than {MAX_REGISTERS} registers of a class"));
         }
         *used = total as u16;
         Ok(Register { class, index })
@@ -257,7 +256,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }
     }
 
-    /// `.loc 1 23 5`, perhaps followed by the function that it is inlined into.
+    /// Parses `.loc 1 23 5`, optionally followed by the function it is inlined into.
     fn location(&mut self, line: u32) -> Parsed<()> {
         let file = self.parser.cursor.small("the number of a file")?;
         let source_line = self.parser.cursor.small("a line")?;
@@ -277,11 +276,11 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let at = self.body.instructions.len() as u32;
         match self.labels.put(name, line, at) {
             true => Ok(()),
-            false => Err(self.parser.cursor.error_at(line, format!("label `{name}` stands twice"))),
+            false => Err(self.parser.cursor.error_at(line, format!("label `{name}` is defined twice"))),
         }
     }
 
-    /// The list that a label names: targets of branches or calls, or a prototype.
+    /// Parses the list after a label: targets of branches or calls, or a prototype.
     fn targets_of(&mut self, kind: &str, name: &'a str) -> Parsed<()> {
         if kind != "branchtargets" {
             self.parser.cursor.skip_statement();
@@ -320,14 +319,14 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let cursor = &mut self.parser.cursor;
         let operands = Operands { cursor, resolve, of_call: opcode == "call" }.all()?;
         let statement = Statement { opcode, modifiers, operands };
-        // The statement has been taken whole, so that an error does not skip the next one.
+        // The statement is consumed whole, so an error does not skip the next one.
         if let Err(reason) = self.statement_at(Origin { line, guard }, statement) {
             self.unsupported(line, reason);
         }
         Ok(())
     }
 
-    /// Lists a statement, in whose place a trap stands.
+    /// Lists an unsupported statement and emits a trap in its place.
     fn unsupported(&mut self, line: u32, reason: String) {
         self.body.unsupported.push(self.parser.cursor.error_at(line, reason));
         let (dests, sources, policy) = (Vec::new(), Vec::new(), None);
@@ -335,7 +334,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         self.push(Origin { line, guard: None }, trap);
     }
 
-    /// `@%p1`, `@!%p1` or nothing.
+    /// Parses `@%p1`, `@!%p1` or nothing.
     fn guard(&mut self) -> Parsed<Option<Guard>> {
         if !self.parser.cursor.accept('@') {
             return Ok(None);
@@ -358,7 +357,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         }));
     }
 
-    /// Puts instructions for the numbers of labels.
+    /// Replaces label numbers by instruction indices.
     fn resolve_labels(&mut self) {
         let end = self.body.instructions.len() as u32;
         let at = |number: u32| self.labels.target(number).unwrap_or(end);
@@ -373,7 +372,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     }
 }
 
-/// What a name stands for in the innermost scope that has it.
+/// Resolves a name in the innermost scope that has it.
 fn resolve(scopes: &[Names<'_>], module: &Names<'_>, name: &str) -> Option<Named> {
     scopes.iter().rev().find_map(|scope| scope.get(name)).or_else(|| module.get(name))
 }

@@ -1,10 +1,10 @@
-//! A position among the tokens of a module.
+//! A position in the token stream of a module.
 
 use crate::error::PtxError;
 use crate::lexer::{Located, Token};
 
-/// Reads tokens one by one. An error is at the line of the last token taken, unless it is about the
-/// next one and that stands on the same line.
+/// Reads tokens one by one. Errors refer to the line of the last token consumed, or to the next token if it
+/// is on the same line and the error is about it.
 pub(crate) struct Cursor<'a> {
     lines: Vec<&'a str>,
     tokens: Vec<Located<'a>>,
@@ -19,12 +19,12 @@ impl<'a> Cursor<'a> {
         Ok(Cursor { lines: source.lines().collect(), tokens, at: 0 })
     }
 
-    /// The number of tokens taken.
+    /// Returns the number of tokens consumed.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Goes to where it has been.
+    /// Returns to an earlier position.
     pub fn return_to(&mut self, position: usize) {
         self.at = position;
     }
@@ -33,7 +33,7 @@ impl<'a> Cursor<'a> {
         self.tokens.get(self.at).map(|located| located.token)
     }
 
-    /// The token after the next.
+    /// Returns the token after the next.
     pub fn peek_second(&self) -> Option<Token<'a>> {
         self.tokens.get(self.at + 1).map(|located| located.token)
     }
@@ -44,23 +44,23 @@ impl<'a> Cursor<'a> {
         Some(token)
     }
 
-    /// Line of the next token, or of the last one at the end.
+    /// Returns the line of the next token, or of the last one at the end.
     pub fn line(&self) -> u32 {
         let last = self.tokens.len().saturating_sub(1);
         self.tokens.get(self.at.min(last)).map_or(1, |located| located.line)
     }
 
-    /// Line of the last token taken.
+    /// Returns the line of the last token consumed.
     fn last_line(&self) -> u32 {
         self.tokens[..self.at].last().map_or(1, |located| located.line)
     }
 
-    /// Whether the next token begins a line.
+    /// Returns whether the next token starts a line.
     pub fn begins_line(&self) -> bool {
         self.line() > self.last_line()
     }
 
-    /// An error at the last token taken.
+    /// Returns an error at the last token consumed.
     pub fn error(&self, reason: impl Into<String>) -> PtxError {
         self.error_at(self.last_line(), reason)
     }
@@ -70,17 +70,17 @@ impl<'a> Cursor<'a> {
         PtxError::at(line, text.copied().unwrap_or_default(), reason)
     }
 
-    /// Takes the symbol if it is next.
+    /// Consumes the symbol if it is next.
     pub fn accept(&mut self, symbol: char) -> bool {
         self.accept_token(Token::Symbol(symbol))
     }
 
-    /// Takes the directive or modifier, named without its dot, if it is next.
+    /// Consumes the directive or modifier, named without its dot, if it is next.
     pub fn accept_dotted(&mut self, name: &str) -> bool {
         self.accept_token(Token::Dotted(name))
     }
 
-    /// Whether the next tokens are these symbols.
+    /// Returns whether the next tokens are these symbols.
     pub fn has_symbols(&self, symbols: &str) -> bool {
         let next = self.tokens.get(self.at..).unwrap_or_default();
         let are_next =
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next token if it is a directive or modifier.
+    /// Consumes the next token if it is a directive or modifier.
     pub fn dotted(&mut self) -> Option<&'a str> {
         let Some(Token::Dotted(name)) = self.peek() else { return None };
         self.at += 1;
@@ -128,13 +128,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An integer of 32 bits.
+    /// Consumes a 32-bit integer.
     pub fn small(&mut self, what: &str) -> Parsed<u32> {
         let value = self.integer(what)?;
         u32::try_from(value).map_err(|_| self.error(format!("{what} {value} is too large")))
     }
 
-    /// The constant part of an address: `+4`, `-4`, `+-4`, `+4*2` or nothing.
+    /// Consumes the constant part of an address: `+4`, `-4`, `+-4`, `+4*2` or nothing.
     pub fn offset(&mut self) -> Parsed<i64> {
         if self.accept('+') || self.peek() == Some(Token::Symbol('-')) {
             return Ok(self.integer_expression("an offset")? as i64);
@@ -142,7 +142,7 @@ impl<'a> Cursor<'a> {
         Ok(0)
     }
 
-    /// The error that the next token does not continue what has been taken.
+    /// Returns the error that the next token does not continue the statement.
     pub fn expected(&self, what: &str) -> PtxError {
         match self.peek() {
             Some(token) if self.begins_line() => {
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The error that the next token does not begin what should begin there.
+    /// Returns the error that the next token does not start the expected part.
     pub fn expected_here(&self, what: &str) -> PtxError {
         let found = match self.peek() {
             None => "the end of the module".into(),
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
         self.error_at(self.line(), format!("expected {what}, found {found}"))
     }
 
-    /// Skips to behind the next `;` of this level of braces, or to before the `}` that ends it.
+    /// Skips past the next `;` of this brace level, or to the `}` that ends the level.
     pub fn skip_statement(&mut self) {
         let mut depth = 0;
         while let Some(token) = self.peek() {
@@ -186,13 +186,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips from a `{` that is next to behind its `}`.
+    /// Skips from the next `{` past its `}`.
     pub fn skip_braces(&mut self) -> Parsed<()> {
         self.expect('{')?;
         self.skip_block()
     }
 
-    /// Skips to behind the `}` of the block that has begun.
+    /// Skips past the `}` of the open block.
     pub fn skip_block(&mut self) -> Parsed<()> {
         let mut depth = 1;
         while depth > 0 {

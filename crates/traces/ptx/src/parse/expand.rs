@@ -1,5 +1,5 @@
-//! Statements that are more than one instruction: sums as operands, moves of vectors, predicates that
-//! calls return, and registers as parameters of functions, which are passed as `.param` variables.
+//! Expands statements of several instructions: sums as operands, vector moves, predicates returned by calls,
+//! and register parameters, which are passed as `.param` variables.
 
 use super::body::BodyParser;
 use crate::decode::{self, Decoded, Statement};
@@ -10,14 +10,14 @@ use crate::op::{Access, Binary, Cache, Modes, Op};
 use crate::operand::Operand;
 use crate::types::{Compare, RegisterClass, Space, Type};
 
-/// Where instructions are from, and the guard under which they are executed.
+/// Source location and guard of emitted instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub line: u32,
     pub guard: Option<Guard>,
 }
 
-/// A register as a parameter or result of a function, and the `.param` variable that passes it.
+/// A register parameter or result, and the `.param` variable that passes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
     pub register: Register,
@@ -26,7 +26,7 @@ pub(super) struct Passed {
 }
 
 impl<'a> BodyParser<'_, 'a> {
-    /// Adds the instructions of a statement.
+    /// Emits the instructions of a statement.
     pub(super) fn statement_at(
         &mut self,
         origin: Origin,
@@ -40,13 +40,13 @@ impl<'a> BodyParser<'_, 'a> {
         }
         let has_sums = self.body.registers != before;
         match (statement.opcode, statement.modifiers.first()) {
-            ("mov", Some(&"v2" | &"v4")) if has_sums => Err("a sum in a move of a vector".into()),
+            ("mov", Some(&"v2" | &"v4")) if has_sums => Err("a vector move does not support sums".into()),
             ("mov", Some(&"v2" | &"v4")) => self.move_vector(origin, statement),
             _ => {
                 let decoded = self.decode(origin.line, statement)?;
                 let is_sum = |sum: &Register| sum.index >= before[sum.class as usize];
                 match decoded.dests.iter().flatten().any(is_sum) {
-                    true => Err("a sum is only read".into()),
+                    true => Err("a sum can only be read".into()),
                     false => self.add(origin, decoded),
                 }
             }
@@ -65,7 +65,7 @@ impl<'a> BodyParser<'_, 'a> {
         {
             *space = self.parser.module.variable(id).space;
             if *space == Space::Constant && !is_load {
-                return Err("constant memory is only loaded from".into());
+                return Err("constant memory can only be loaded".into());
             }
         }
         match decoded.op {
@@ -100,7 +100,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.push(origin, Decoded { op, dests, sources, policy: None });
     }
 
-    /// Puts registers that hold them in the place of the sums in an operand.
+    /// Replaces sums in an operand by registers that hold them.
     fn add_sums(
         &mut self,
         origin: Origin,
@@ -113,10 +113,10 @@ impl<'a> BodyParser<'_, 'a> {
                 let (ty, bits) = match register.class {
                     RegisterClass::Narrow => (Type::U32, u64::from(offset as u32)),
                     RegisterClass::Wide => (Type::U64, offset as u64),
-                    RegisterClass::Predicate => return Err("a sum of a predicate".into()),
+                    RegisterClass::Predicate => return Err("a predicate cannot be part of a sum".into()),
                 };
                 if !of_integers {
-                    return Err("a sum of floating-point numbers as an operand".into());
+                    return Err("an operand cannot be a sum of floating-point numbers".into());
                 }
                 let sum = self.new_registers(register.class, 1)?;
                 let add = Op::Binary(Binary::Add, ty, Modes::default());
@@ -132,7 +132,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    /// `mov.v2.b32 {a, b}, {b, a}`: all elements are read before one is written.
+    /// Emits `mov.v2.b32 {a, b}, {b, a}`: reads all elements before writing any.
     fn move_vector(&mut self, origin: Origin, statement: Statement<'a>) -> Result<(), String> {
         let count = if statement.modifiers[0] == "v2" { 2 } else { 4 };
         let modifiers = &statement.modifiers[1..];
@@ -163,7 +163,7 @@ impl<'a> BodyParser<'_, 'a> {
         pairs.try_for_each(|(dest, source)| move_one(self, dest, source))
     }
 
-    /// Adds a call. A predicate that it returns comes in a register that is compared with 0.
+    /// Emits a call. A returned predicate arrives in a register that is compared with 0.
     fn add_call(
         &mut self,
         origin: Origin,
@@ -192,7 +192,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.push_op(origin, op, Some(predicate), vec![Value::Register(held), Value::Bits(0)]);
     }
 
-    /// Whether a call names `.param` variables only.
+    /// Checks that a call names only `.param` variables.
     fn check_passed(&self, call: &Call) -> Result<(), String> {
         let passed = call.arguments.iter().chain(&call.results);
         let variables = passed.filter_map(|argument| match argument {
@@ -200,12 +200,12 @@ impl<'a> BodyParser<'_, 'a> {
             Argument::Value(_) | Argument::Sink => None,
         });
         match variables.into_iter().find(|variable| variable.space != Space::Param) {
-            Some(other) => Err(format!("`{}` is passed, which is no .param variable", other.name)),
+            Some(other) => Err(format!("`{}` is passed, which is not a .param variable", other.name)),
             None => Ok(()),
         }
     }
 
-    /// Loads a parameter into its register.
+    /// Emits the load of a parameter into its register.
     pub(super) fn load_parameter(&mut self, origin: Origin, passed: Passed) -> Result<(), String> {
         let Passed { register, variable, ty } = passed;
         let address = vec![Value::Variable(variable, 0)];
@@ -219,7 +219,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(())
     }
 
-    /// Stores the results of the function that are registers.
+    /// Emits the stores of the function's register results.
     pub(super) fn store_results(&mut self, origin: Origin) {
         for at in 0..self.results.len() {
             let Passed { register, variable, ty } = self.results[at];
@@ -229,7 +229,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 }
 
-/// An access to the `.param` variable of a register of a type.
+/// Returns the access to the `.param` variable of a register.
 fn access(ty: Type) -> Access {
     let ty = match ty.bytes() {
         1 => Type::B8,

@@ -1,17 +1,17 @@
-//! Constant expressions (ISA, "Constant Expressions"), as ptxas evaluates them: of integers of 64
-//! bits, signed unless a `U` or their size says otherwise, or of doubles.
+//! Evaluates constant expressions (ISA, "Constant Expressions") as ptxas does: over 64-bit integers, signed
+//! unless a `U` or their size makes them unsigned, or over doubles.
 
 use super::cursor::{Cursor, Parsed};
 use crate::lexer::Token;
 
-/// Deepest nesting of an expression.
+/// Maximum nesting of an expression.
 const DEEPEST: u32 = 64;
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Integer(Integer),
-    /// `0f…`, which takes part in no expression but its negation: the bits.
+    /// Bits of `0f…`, which no operation but negation accepts.
     Single(u32),
     Double(f64),
 }
@@ -44,8 +44,8 @@ enum Operator {
     Remainder,
 }
 
-/// Binary operators as they are written, with what they bind: the higher, the tighter. A longer
-/// operator stands before the one that begins it.
+/// Binary operators with their precedence, higher binding tighter. An operator precedes those that are its
+/// prefix.
 const OPERATORS: [(&str, Operator, u8); 18] = [
     ("||", Operator::Or, 1),
     ("&&", Operator::And, 2),
@@ -68,12 +68,12 @@ const OPERATORS: [(&str, Operator, u8); 18] = [
 ];
 
 impl Cursor<'_> {
-    /// Evaluates the constant expression that is next.
+    /// Evaluates the next constant expression.
     pub fn constant(&mut self) -> Parsed<Constant> {
         self.conditional(0)
     }
 
-    /// Evaluates the integer expression that is next; `what` names it.
+    /// Evaluates the next integer expression; `what` names it in errors.
     pub fn integer_expression(&mut self, what: &str) -> Parsed<u64> {
         match self.constant()? {
             Constant::Integer(integer) => Ok(integer.bits),
@@ -83,7 +83,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `a ? b : c`
+    /// Evaluates `a ? b : c`.
     fn conditional(&mut self, depth: u32) -> Parsed<Constant> {
         let condition = self.binary(1, depth)?;
         if !self.accept('?') {
@@ -96,7 +96,7 @@ impl Cursor<'_> {
         Ok(if holds { first } else { second })
     }
 
-    /// Operands joined by operators that bind at least as tightly as `lowest`.
+    /// Evaluates operands joined by operators of at least precedence `lowest`.
     fn binary(&mut self, lowest: u8, depth: u32) -> Parsed<Constant> {
         let mut left = self.unary(depth)?;
         while let Some((operator, binding)) = self.operator(lowest) {
@@ -106,7 +106,7 @@ impl Cursor<'_> {
         Ok(left)
     }
 
-    /// Takes the operator that is next if it binds at least as tightly as `lowest`.
+    /// Consumes the next operator if its precedence is at least `lowest`.
     fn operator(&mut self, lowest: u8) -> Option<(Operator, u8)> {
         let is_next = |(text, _, _): &&(&str, Operator, u8)| self.has_symbols(text);
         let &(text, operator, binding) = OPERATORS.iter().find(is_next)?;
@@ -134,7 +134,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `(a)`, or a cast and its operand: `(.s64) a`
+    /// Evaluates `(a)`, or a cast and its operand: `(.s64) a`.
     fn in_parentheses(&mut self, depth: u32) -> Parsed<Constant> {
         self.expect('(')?;
         let signed = match self.peek() {
@@ -180,7 +180,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The operand of a sign.
+/// Applies a sign to its operand.
 fn negated(sign: char, operand: Constant) -> Result<Constant, String> {
     Ok(match (sign, operand) {
         ('+', operand) => operand,
@@ -208,7 +208,8 @@ fn combined(operator: Operator, left: Constant, right: Constant) -> Result<Const
     }
 }
 
-/// Both operands are unsigned if one is, except where the operator says otherwise.
+/// Applies an integer operator. Both operands are unsigned if either is, unless the operator defines
+/// otherwise.
 fn of_integers(operator: Operator, left: Integer, right: Integer) -> Result<Constant, String> {
     use Operator::*;
     let (a, b) = (left.bits, right.bits);
@@ -232,9 +233,9 @@ fn of_integers(operator: Operator, left: Integer, right: Integer) -> Result<Cons
         Divide | Remainder if b == 0 => return Err("a division by zero".into()),
         Divide if signed => c.wrapping_div(d) as u64,
         Divide => a / b,
-        // A remainder is that of unsigned numbers, and so are its operands.
+        // Remainders and their operands are unsigned.
         Remainder => return Ok(Constant::Integer(Integer { bits: a % b, signed: false })),
-        // A shift has the type of what it shifts.
+        // A shift has the type of its left operand.
         ShiftLeft => return Ok(shifted(left, a.wrapping_shl(b as u32))),
         ShiftRight if left.signed => return Ok(shifted(left, c.wrapping_shr(b as u32) as u64)),
         ShiftRight => return Ok(shifted(left, a.wrapping_shr(b as u32))),
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Each is what ptxas 13.0 makes of it.
+    /// Each expected value is that of ptxas 13.0.
     #[test]
     fn integers_are_evaluated_as_ptxas_does() {
         for (text, expected) in [
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_is_refused() {
+    fn invalid_expressions_are_refused() {
         for (text, reason) in [
             ("5/0", "a division by zero"),
             ("5 % 0", "a division by zero"),

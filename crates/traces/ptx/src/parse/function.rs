@@ -1,4 +1,4 @@
-//! Kernels and device functions: their names, parameters and limits.
+//! Parses kernels and device functions: names, parameters and limits.
 
 use super::body::BodyParser;
 use super::cursor::Parsed;
@@ -10,7 +10,7 @@ use crate::lexer::Token;
 use crate::module::{Function, ThreadLimit, Variable};
 use crate::types::Type;
 
-/// A parameter or result that is a register, or a vector of them, each passed as a `.param` variable.
+/// A register parameter or result, or a vector of them, each passed as a `.param` variable.
 pub(super) struct RegisterParam<'a> {
     pub name: &'a str,
     pub ty: Type,
@@ -26,7 +26,7 @@ struct Params<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// A kernel or function, after `.entry` or `.func`.
+    /// Parses a kernel or function, after `.entry` or `.func`.
     pub(super) fn function(&mut self, is_kernel: bool, linking: Linking, line: u32) -> Parsed<()> {
         let mut scope = Names::default();
         self.attributes()?;
@@ -70,8 +70,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether a declaration ends without its `;`, as compilers up to CUDA 4.0 write it: where the next
-    /// directive of the module stands.
+    /// Returns whether a declaration ends without `;`, as compilers up to CUDA 4.0 write it: the next token
+    /// is a module directive.
     fn ends_declaration(&self) -> bool {
         match self.cursor.peek() {
             Some(Token::Dotted(name)) => Parser::begins_directive(name),
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Adds a function, or completes the one that has been declared under its name.
+    /// Adds a function, or completes the one declared under its name.
     fn declare(&mut self, name: &'a str, function: Function) -> FunctionId {
         let functions = &mut self.module.functions;
         if let Some(Named::Function(id)) = self.names.get(name) {
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether the parentheses at hand hold an attribute, which is `.unified(…)` or alike.
+    /// Returns whether the open parentheses contain an attribute, such as `.unified(…)`.
     fn is_attribute_list(&self) -> bool {
         matches!(self.cursor.peek_second(), Some(Token::Dotted(name)) if name != "param" && name != "reg")
     }
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
         Ok(params)
     }
 
-    /// `.reg .b32 x`, `.reg .v2 .b32 x`
+    /// Parses `.reg .b32 x` and `.reg .v2 .b32 x`.
     fn register_param(&mut self, is_result: bool) -> Parsed<RegisterParam<'a>> {
         let (name, vector, elements) = self.vector_param()?;
         let (ty, parts) = vector.ty.parts();
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         Ok(RegisterParam { name, ty, variables, is_result })
     }
 
-    /// What stands between parameters and body.
+    /// Parses the directives between parameters and body.
     fn limits(&mut self) -> Parsed<(ThreadLimit, ClusterLimit)> {
         let (mut threads, mut cluster) = (ThreadLimit::None, ClusterLimit::default());
         while let Some(Token::Dotted(name)) = self.cursor.peek() {
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         Ok((threads, cluster))
     }
 
-    /// Up to three numbers; the others are 1.
+    /// Parses up to three numbers; the others are 1.
     fn dimensions(&mut self) -> Parsed<[u32; 3]> {
         let mut dimensions = [1; 3];
         for dimension in &mut dimensions {

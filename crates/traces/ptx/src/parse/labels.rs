@@ -1,21 +1,20 @@
-//! Labels of a function. Each is known in the block that it stands in, and in the blocks within that
-//! one, so that blocks beside each other may have labels of one name: compilers paste assembly with
-//! labels of its own.
+//! Labels of a function. A label is visible in its block and the blocks nested in it, so sibling blocks may
+//! reuse a name: compilers paste inline assembly that defines its own labels.
 
 use std::collections::HashMap;
 
-/// The labels by number.
+/// Labels by number.
 #[derive(Debug, Default)]
 pub(super) struct Labels<'a> {
     all: Vec<Label<'a>>,
-    /// By block, innermost last, the numbers of the labels that are named in it.
+    /// For each open block, innermost last, the numbers of the labels it refers to.
     blocks: Vec<HashMap<&'a str, u32>>,
 }
 
 #[derive(Debug)]
 struct Label<'a> {
     name: &'a str,
-    /// The line that names it first.
+    /// First line that refers to it.
     line: u32,
     place: Place,
 }
@@ -23,9 +22,9 @@ struct Label<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Unknown,
-    /// Before this instruction.
+    /// Defined before this instruction.
     At(u32),
-    /// That of a label of a block outside.
+    /// Alias of a label of an outer block.
     Of(u32),
 }
 
@@ -34,7 +33,7 @@ impl<'a> Labels<'a> {
         self.blocks.push(HashMap::new());
     }
 
-    /// What has been named in the innermost block and does not stand there is a label of the next one.
+    /// Leaves the innermost block; its undefined labels become references of the next outer one.
     pub fn leave_block(&mut self) {
         let Some(named) = self.blocks.pop() else { return };
         let Some(outer) = self.blocks.last_mut() else { return };
@@ -49,7 +48,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The number of a label that is named in the innermost block.
+    /// Returns the number of a label referenced in the innermost block.
     pub fn number(&mut self, name: &'a str, line: u32) -> u32 {
         let next = self.all.len() as u32;
         let number = match self.blocks.last_mut() {
@@ -62,7 +61,7 @@ impl<'a> Labels<'a> {
         number
     }
 
-    /// Puts a label of the innermost block before an instruction; whether it is the first of its name.
+    /// Defines a label of the innermost block before an instruction; returns whether the name is new.
     pub fn put(&mut self, name: &'a str, line: u32, at: u32) -> bool {
         let number = self.number(name, line);
         let label = &mut self.all[number as usize];
@@ -71,7 +70,7 @@ impl<'a> Labels<'a> {
         is_first
     }
 
-    /// The instruction behind a label.
+    /// Returns the instruction at a label.
     pub fn target(&self, mut number: u32) -> Option<u32> {
         loop {
             match self.all[number as usize].place {
@@ -82,7 +81,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Names and lines of labels that stand nowhere.
+    /// Returns names and lines of undefined labels.
     pub fn missing(&self) -> impl Iterator<Item = (&'a str, u32)> {
         let is_unknown = |label: &&Label<'_>| matches!(label.place, Place::Unknown);
         self.all.iter().filter(is_unknown).map(|label| (label.name, label.line))

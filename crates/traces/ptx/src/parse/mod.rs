@@ -1,4 +1,4 @@
-//! From text to a module: directives, variables, functions and their statements.
+//! Parses text into a module: directives, variables, functions and their statements.
 
 mod body;
 mod cursor;
@@ -22,14 +22,14 @@ use body::BodyParser;
 use cursor::{Cursor, Parsed};
 use names::{Named, Names};
 
-/// Parses a module, or several, one after the other, which are linked: each begins with `.version`,
-/// and names that are not `.visible`, `.weak`, `.common` or `.extern` are its own.
+/// Parses one module, or several concatenated ones, which it links: each begins with `.version`, and names
+/// other than `.visible`, `.weak`, `.common` and `.extern` ones are local to it.
 ///
-/// Statements of functions that are not understood do not fail the module: they are listed in
+/// Unsupported statements of functions do not fail the module: they are listed in
 /// [`Body::unsupported`](crate::Body::unsupported).
 ///
 /// # Errors
-/// When a directive is not known, or the text does not have the structure of a module.
+/// When a directive is unknown, or the text lacks the structure of a module.
 pub fn parse(source: &str) -> Result<Module, PtxError> {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let mut parser = Parser {
@@ -47,7 +47,7 @@ pub fn parse(source: &str) -> Result<Module, PtxError> {
     parser.finish()
 }
 
-/// Most statements of a function that are listed as not understood.
+/// Maximum listed unsupported statements of a function.
 const MOST_UNSUPPORTED: usize = 50;
 
 struct Parser<'a> {
@@ -55,24 +55,24 @@ struct Parser<'a> {
     module: Module,
     /// Names of the module.
     names: Names<'a>,
-    /// Those that other modules know.
+    /// Names visible to other modules.
     shared: HashSet<&'a str>,
-    /// Those that may be defined again.
+    /// Names that may be redefined.
     weak: HashSet<&'a str>,
-    /// Where `.reg` and `.local` of the module stand, of which every thread has its own: its kernel
-    /// declares them.
+    /// Positions of module-level `.reg` and `.local` declarations, which are per thread: each kernel declares
+    /// them again.
     per_thread: Vec<usize>,
-    /// Functions that are other names of others.
+    /// Functions that are aliases of others.
     aliases: HashMap<FunctionId, FunctionId>,
 }
 
-/// How a name is linked (ISA, "Linking Directives").
+/// Linkage of a name (ISA, "Linking Directives").
 #[derive(Clone, Copy, Debug, Default)]
 struct Linking {
     external: bool,
-    /// It may be defined more than once, and the first definition is taken.
+    /// Whether it may be defined repeatedly; the first definition is used.
     weak: bool,
-    /// Other modules know it.
+    /// Whether it is visible to other modules.
     shared: bool,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         Ok(self.module)
     }
 
-    /// Lists calls whose arguments or results differ in number from those of the function.
+    /// Lists calls whose numbers of arguments or results differ from the function's.
     fn check_calls(&mut self) {
         for at in 0..self.module.functions.len() {
             let errors = self.wrong_calls(&self.module.functions[at]);
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
                 return None;
             }
             let reason = format!(
-                "`{}` takes {} and gives {} values, the call has {} and {}",
+                "`{}` takes {} and returns {} values, the call has {} and {}",
                 callee.name, takes.0, takes.1, passed.0, passed.1
             );
             Some(self.cursor.error_at(instruction.line, reason))
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         body.instructions.iter().filter_map(error).take(MOST_UNSUPPORTED).collect()
     }
 
-    /// Whether a directive may follow another one of the module.
+    /// Returns whether a directive can start a module-level statement.
     fn begins_directive(name: &str) -> bool {
         matches!(
             name,
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// One directive of the module.
+    /// Parses one module-level directive.
     fn directive(&mut self) -> Parsed<()> {
         let line = self.cursor.line();
         let linking = self.linking();
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A declaration of the module that each kernel repeats.
+    /// Records a module-level declaration that each kernel repeats.
     fn per_thread(&mut self) -> Parsed<()> {
         let at = self.cursor.position() - 1;
         self.cursor.return_to(at);
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         linking
     }
 
-    /// `.version 8.7`: the lexer takes it for a decimal number.
+    /// Parses `.version 8.7`, which the lexer reads as a decimal number.
     fn version(&mut self) -> Parsed<()> {
         let Some(Token::Double(bits)) = self.cursor.peek() else {
             return Err(self.cursor.expected("a version as in 8.0"));
@@ -236,12 +236,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.alias name, function;`: another name of a function, which is declared as a function of its own.
+    /// Parses `.alias name, function;`, another name of a function, itself declared as a function.
     fn alias(&mut self) -> Parsed<()> {
         let alias = self.function_named()?;
         if self.module.function(alias).body.is_some() {
             let name = &self.module.function(alias).name;
-            return Err(self.cursor.error(format!("`{name}` is a function of its own")));
+            return Err(self.cursor.error(format!("`{name}` is a function with its own body")));
         }
         self.cursor.expect(',')?;
         let function = self.function_named()?;
@@ -253,11 +253,11 @@ impl<'a> Parser<'a> {
         let name = self.cursor.word("the name of a function")?;
         match self.names.get(name) {
             Some(Named::Function(id)) => Ok(id),
-            _ => Err(self.cursor.error(format!("`{name}` is not a function that is declared"))),
+            _ => Err(self.cursor.error(format!("`{name}` is not a declared function"))),
         }
     }
 
-    /// `.file 1 "bfs.cu", timestamp, size`
+    /// Parses `.file 1 "bfs.cu", timestamp, size`.
     fn file(&mut self, line: u32) -> Parsed<()> {
         let number = self.cursor.small("the number of a file")?;
         if let Some(Token::Text(path)) = self.cursor.peek() {
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Notes how a name of the module is linked.
+    /// Records the linkage of a name of the module.
     fn link(&mut self, name: &'a str, linking: Linking) {
         if linking.shared {
             self.shared.insert(name);
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Debug information, which is not read.
+    /// Skips debug information.
     fn section(&mut self) -> Parsed<()> {
         self.cursor.dotted();
         self.cursor.skip_braces()

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ids::{FunctionId, VariableId};
 use crate::instruction::Register;
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Named {
     Register(Register),
@@ -14,11 +14,11 @@ pub(crate) enum Named {
     Function(FunctionId),
     /// Targets of an indexed branch: their index in the body.
     BranchTable(u32),
-    /// A prototype of indirect calls, which decides nothing here.
+    /// Prototype of indirect calls, without effect.
     Prototype,
 }
 
-/// Registers of a vector, one after the other.
+/// Consecutive registers of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Vector {
     pub first: Register,
@@ -26,7 +26,7 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    /// A vector of one register is the register.
+    /// Returns the vector's meaning; a vector of one register is that register.
     pub fn named(self) -> Named {
         if self.count == 1 { Named::Register(self.first) } else { Named::Vector(self) }
     }
@@ -37,7 +37,7 @@ impl Vector {
     }
 }
 
-/// Registers, or vectors of them, that one declaration makes: `%r<10>` is `%r0` to `%r9`.
+/// Registers, or vectors, of one numbered declaration: `%r<10>` declares `%r0` to `%r9`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbered {
     pub first: Register,
@@ -47,7 +47,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    /// The meaning of the name with a number.
+    /// Returns the meaning of the name with this number.
     pub fn get(self, number: u16) -> Named {
         let Numbered { first, elements, .. } = self;
         let first = Register { index: first.index + number * elements, ..first };
@@ -55,7 +55,7 @@ impl Numbered {
     }
 }
 
-/// The names of one scope.
+/// Names of one scope.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     names: HashMap<&'a str, Named>,
@@ -67,7 +67,7 @@ impl<'a> Names<'a> {
         self.names.insert(name, named);
     }
 
-    /// Forgets the names that are not among these.
+    /// Forgets the names outside `kept`.
     pub fn retain(&mut self, kept: &HashSet<&str>) {
         self.names.retain(|name, _| kept.contains(name));
     }

@@ -1,4 +1,4 @@
-//! Reads operands.
+//! Parses operands.
 
 use super::cursor::{Cursor, Parsed};
 use super::expression::{Constant, Integer};
@@ -9,20 +9,20 @@ use crate::operand::Operand;
 use crate::special::Special;
 use crate::types::RegisterClass;
 
-/// Deepest nesting of vectors, lists and pairs.
+/// Maximum nesting of vectors, lists and pairs.
 const DEEPEST: u32 = 4;
 
-/// Reads operands with the names in scope.
+/// Parses operands with the names in scope.
 pub(super) struct Operands<'c, 'a, F> {
     pub cursor: &'c mut Cursor<'a>,
-    /// What a name stands for.
+    /// Resolves a name.
     pub resolve: F,
-    /// Parentheses enclose the arguments of a call, not a constant.
+    /// Whether parentheses enclose call arguments rather than a constant.
     pub of_call: bool,
 }
 
 impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
-    /// Operands up to the `;`, which is taken.
+    /// Parses the operands up to and including `;`.
     pub fn all(&mut self) -> Parsed<Vec<Operand<'a>>> {
         let mut operands = Vec::new();
         if self.cursor.accept(';') {
@@ -77,7 +77,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
     }
 
-    /// The operands up to a closing symbol.
+    /// Parses the operands up to a closing symbol.
     fn until(&mut self, closing: char, depth: u32) -> Parsed<Vec<Operand<'a>>> {
         let mut operands = Vec::new();
         if self.cursor.accept(closing) {
@@ -136,7 +136,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         })
     }
 
-    /// A register, parts of it, or its sum with a constant.
+    /// Parses a register, parts of it, or its sum with a constant.
     fn register(&mut self, register: Register) -> Parsed<Operand<'a>> {
         let whole = Operand::Value(Value::Register(register));
         match self.cursor.peek() {
@@ -149,7 +149,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
     }
 
-    /// An element of a vector of registers, or all of them.
+    /// Parses an element of a register vector, or the whole vector.
     fn vector(&mut self, name: &str, vector: Vector) -> Parsed<Operand<'a>> {
         let registers: Vec<Register> = vector.registers().collect();
         let Some(element) = self.cursor.dotted() else {
@@ -168,7 +168,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         }
     }
 
-    /// A special register, or a vector of them, of which the fourth element is 0.
+    /// Parses a special register, or a vector of them, whose fourth element is 0.
     fn special(&mut self, name: &str) -> Parsed<Operand<'a>> {
         let axis = self.cursor.dotted();
         let element = |axis| Special::named(name, axis).map(Value::Special);
@@ -187,7 +187,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
         })
     }
 
-    /// What follows a `[`.
+    /// Parses the rest of an operand that starts with `[`.
     fn address(&mut self, depth: u32) -> Parsed<Operand<'a>> {
         let base = match self.simple(depth + 1)? {
             Operand::Value(base) => base,

@@ -1,4 +1,4 @@
-//! Variables and their initial values.
+//! Parses variables and their initial values.
 
 use super::cursor::Parsed;
 use super::expression::Constant;
@@ -9,11 +9,10 @@ use crate::lexer::Token;
 use crate::module::{Reference, Relocation, Target, Variable};
 use crate::types::{Space, Type};
 
-/// Most bytes that a variable with an initial value may have: more is not a table of a program but
-/// a damaged file.
+/// Maximum bytes of an initialized variable; a larger one indicates a damaged file.
 const MAX_INITIALISED: u64 = 1 << 30;
 
-/// What stands before the names of a declaration.
+/// The part of a declaration that precedes the names.
 #[derive(Clone, Copy, Debug)]
 struct Declaration {
     space: Space,
@@ -25,7 +24,7 @@ struct Declaration {
     external: bool,
 }
 
-/// An address as an initial value names it.
+/// An address as an initial value.
 #[derive(Clone, Copy, Debug)]
 struct Address {
     target: Target,
@@ -33,7 +32,7 @@ struct Address {
     generic: bool,
 }
 
-/// The part of an address that an element holds: `bytes` bytes, from bit `shift` on.
+/// Part of an address that an element holds: `bytes` bytes from bit `shift`.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     shift: u32,
@@ -41,7 +40,7 @@ struct Part {
 }
 
 impl<'a> Parser<'a> {
-    /// Variables of the module, after the directive of their space.
+    /// Parses module variables, after the directive of their space.
     pub(super) fn module_variables(&mut self, space: &str, linking: Linking) -> Parsed<()> {
         let is_texture = space == "tex";
         let space = Space::named(space).unwrap_or(Space::Global);
@@ -59,7 +58,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Adds a variable, or completes the one that has been declared under its name.
+    /// Adds a variable, or completes the one declared under its name.
     fn module_variable(
         &mut self,
         name: &'a str,
@@ -86,7 +85,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The variables of one declaration, up to its `;`.
+    /// Parses the variables of one declaration, up to its `;`.
     pub(super) fn variables(
         &mut self,
         space: Space,
@@ -104,13 +103,13 @@ impl<'a> Parser<'a> {
         Ok(names)
     }
 
-    /// A parameter, without the `,` or `)` behind it.
+    /// Parses a parameter, without the following `,` or `)`.
     pub(super) fn param(&mut self) -> Parsed<(&'a str, VariableId)> {
         let declaration = self.declaration(Space::Param, false)?;
         self.declarator(declaration)
     }
 
-    /// Alignment, attributes, type.
+    /// Parses alignment, attributes and type.
     fn declaration(&mut self, space: Space, external: bool) -> Parsed<Declaration> {
         let (mut align, mut vector) = (None, 1);
         loop {
@@ -143,7 +142,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.ptr .global .align 16` of a kernel's parameter, which decides nothing here.
+    /// Skips `.ptr .global .align 16` of a kernel parameter, which has no effect.
     fn pointer_attributes(&mut self) -> Parsed<()> {
         if !self.cursor.accept_dotted("ptr") {
             return Ok(());
@@ -164,7 +163,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips from a `(` that is next to behind its `)`.
+    /// Skips from the next `(` past its `)`.
     pub(super) fn parentheses(&mut self) -> Parsed<()> {
         self.cursor.expect('(')?;
         let mut depth = 1;
@@ -179,7 +178,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A parameter that is a register: its name, and elements if it is a vector.
+    /// Parses a register parameter: its name, and its elements if it is a vector.
     pub(super) fn vector_param(&mut self) -> Parsed<(&'a str, Variable, u64)> {
         let declaration = self.declaration(Space::Param, false)?;
         let (name, variable) = self.declared(declaration)?;
@@ -198,7 +197,7 @@ impl<'a> Parser<'a> {
         id
     }
 
-    /// A name with its dimensions and initial value.
+    /// Parses a name with dimensions and initial value.
     fn declared(&mut self, declaration: Declaration) -> Parsed<(&'a str, Variable)> {
         let Declaration { space, align, vector, ty, reference, external } = declaration;
         let name = self.cursor.word("the name of a variable")?;
@@ -244,7 +243,7 @@ impl<'a> Parser<'a> {
         let has_value = matches!(variable.space, Space::Global | Space::Constant);
         if !has_value || variable.reference.is_some() {
             let name = &variable.name;
-            return Err(self.cursor.error(format!("an initial value of `{name}`, which has none")));
+            return Err(self.cursor.error(format!("`{name}` cannot have an initial value")));
         }
         if variable.bytes > MAX_INITIALISED {
             let reason =
@@ -288,7 +287,7 @@ impl<'a> Parser<'a> {
             let (name, ty) = (&variable.name, variable.ty.name());
             return Err(self
                 .cursor
-                .error(format!("an initial value that is no `.{ty}`, of `{name}`")));
+                .error(format!("an initial value of `{name}` is not of type `.{ty}`")));
         };
         self.add_bits(variable, bits);
         Ok(())
@@ -299,7 +298,7 @@ impl<'a> Parser<'a> {
         variable.initial.extend_from_slice(&bits.to_le_bytes()[..size]);
     }
 
-    /// A byte of an address or constant, `0xFF00(symbol+4)`, of which the opening parenthesis is taken.
+    /// Parses a byte of an address or constant, `0xFF00(symbol+4)`, after its opening parenthesis.
     fn masked(&mut self, variable: &mut Variable, mask: u64) -> Parsed<()> {
         let shift = mask.trailing_zeros() / 8 * 8;
         if mask.checked_shr(shift) != Some(0xff) {
@@ -318,7 +317,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(')')
     }
 
-    /// `symbol`, `symbol+4`, `generic(symbol)+4`
+    /// Parses `symbol`, `symbol+4` or `generic(symbol)+4`.
     fn address(&mut self, first: &'a str) -> Parsed<Address> {
         self.cursor.next();
         let generic = first == "generic" && self.cursor.accept('(');
@@ -338,13 +337,13 @@ impl<'a> Parser<'a> {
         Ok(Address { target, offset: self.cursor.offset()?, generic })
     }
 
-    /// Whether each CTA or thread has a variable of its own, so that no address holds for all.
+    /// Returns whether each CTA or thread has its own copy of a variable, which then has no single address.
     fn is_per_cta(&self, id: VariableId) -> bool {
         let variable = self.module.variables.get(id.0 as usize);
         variable.is_some_and(|variable| !matches!(variable.space, Space::Global | Space::Constant))
     }
 
-    /// Adds an element that is an address, or a byte of it.
+    /// Adds an element that holds an address, or a byte of one.
     fn add_address(&self, variable: &mut Variable, of: Address, part: Part) -> Parsed<()> {
         let Address { target, offset, generic } = of;
         let size = variable.ty.bytes();
@@ -360,7 +359,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The bits of a constant in a type; `None` if it is not of the type.
+/// Returns the bits of a constant in a type; `None` if it does not fit.
 fn bits_of(value: Constant, ty: Type) -> Option<u64> {
     match (value, ty) {
         (Constant::Integer(integer), _) if ty.is_bits() || ty.is_integer() => Some(integer.bits),

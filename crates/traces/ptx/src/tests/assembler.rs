@@ -1,8 +1,8 @@
-//! Forms of instructions that ptxas 13.0 takes, and neighbours that it refuses.
+//! Instruction forms that ptxas 13.0 accepts, and neighbouring forms that it refuses.
 
 use super::unsupported;
 
-/// Forms of video instructions, `lop3`, vector moves, and atomics of vectors.
+/// Forms of video instructions, `lop3`, vector moves, and vector atomics.
 const TAKEN: &str = "
 vadd.u32.u32.u32 %r1,%r2,%r3;
 vadd.s32.u32.s32.sat %r1,%r2.b0,%r3.h1;
@@ -67,7 +67,7 @@ ldmatrix.sync.aligned.m8n8.x1.b16 {%r1},[%rd1];
 stmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 [%r2],{%r1};
 ";
 
-/// Each with a part of the reason.
+/// Forms, each with a part of the reason.
 const REFUSED: &str = "
 vadd.s32.u32.s32.sat.add %r1.b2,%r2.b0,%r3.h1,%r4; | a second operation leaves no part
 vadd.s32.u32.s32 %r1,-%r2,%r3; | expected a register or constant
@@ -100,12 +100,12 @@ red.global.min.v2.f32 [%rd1],{%f1,%f2}; | a vector of 2 `.f32` has no such opera
 ";
 
 #[test]
-fn forms_that_an_assembler_takes_are_taken() {
+fn forms_accepted_by_the_assembler_are_accepted() {
     assert_eq!(unsupported(TAKEN), [""; 0]);
 }
 
 #[test]
-fn forms_that_an_assembler_refuses_are_refused() {
+fn forms_refused_by_the_assembler_are_refused() {
     for line in REFUSED.lines().filter(|line| !line.is_empty()) {
         let (form, reason) = line.split_once(" | ").unwrap();
         let errors = unsupported(form);

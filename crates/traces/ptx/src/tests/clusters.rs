@@ -1,9 +1,9 @@
-//! Instructions of clusters of CTAs.
+//! Instructions of CTA clusters.
 
 use super::{body, kernel, unsupported};
 use crate::*;
 
-/// The first instruction of some code.
+/// Returns the first instruction of some code.
 fn first(code: &str) -> Instruction {
     body(&kernel(code)).instructions[0].clone()
 }
@@ -34,7 +34,7 @@ fn addresses_are_mapped_in_their_space() {
 }
 
 #[test]
-fn accesses_have_the_space_of_the_cluster() {
+fn accesses_decode_the_cluster_space() {
     let Op::Load(load) = op("ld.acquire.cluster.shared::cluster.u32 %r1, [%r2+8];") else {
         panic!()
     };
@@ -63,7 +63,7 @@ fn the_barrier_of_a_cluster_has_two_halves() {
 }
 
 #[test]
-fn asynchronous_stores_and_reductions_know_their_mbarriers() {
+fn asynchronous_stores_and_reductions_name_their_mbarriers() {
     let completes = "mbarrier::complete_tx::bytes";
     let store = first(&format!(
         "st.async.weak.shared::cluster.{completes}.v2.b32 [%r1+8], {{%r2, %r3}}, [%r4+16];"
@@ -92,7 +92,7 @@ fn asynchronous_stores_and_reductions_know_their_mbarriers() {
 }
 
 #[test]
-fn mbarriers_of_other_ctas_are_only_arrived_at() {
+fn remote_mbarriers_only_support_arrival() {
     let space = |code: &str| match op(code) {
         Op::Mbarrier { space, .. } => space,
         other => panic!("{other:?}"),
@@ -107,7 +107,7 @@ fn mbarriers_of_other_ctas_are_only_arrived_at() {
     ] {
         assert_eq!(space(code), expected, "{code}");
     }
-    refused("mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];", "gives no state: it takes `_`");
+    refused("mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];", "returns no state: write `_`");
     refused(
         "mbarrier.try_wait.parity.shared::cluster.b64 %p1, [%r1], 0;",
         "`mbarrier.try_wait` of `.shared::cluster` is not an instruction",
@@ -116,7 +116,7 @@ fn mbarriers_of_other_ctas_are_only_arrived_at() {
 }
 
 #[test]
-fn bulk_copies_go_to_other_ctas() {
+fn bulk_copies_target_other_ctas() {
     let completes = "mbarrier::complete_tx::bytes";
     let share = first(&format!(
         "cp.async.bulk.shared::cluster.shared::cta.{completes} [%r1+16], [%r2+32], %r4, [%r3+8];"
@@ -127,5 +127,5 @@ fn bulk_copies_go_to_other_ctas() {
          [%r1], [%rd1], 16, [%r3], %rs1, %rd2;"
     ));
     assert_eq!(multicast.op, Op::Bulk { f: Bulk::Multicast, offsets: [0; 3] });
-    assert_eq!(multicast.sources.len(), 5, "the policy decides nothing");
+    assert_eq!(multicast.sources.len(), 5, "the policy has no effect");
 }

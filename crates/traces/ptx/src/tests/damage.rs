@@ -1,4 +1,4 @@
-//! Damaged text never makes the parser panic or run on.
+//! Damaged text neither makes the parser panic nor run without end.
 
 use proptest::prelude::*;
 

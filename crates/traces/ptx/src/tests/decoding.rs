@@ -3,7 +3,7 @@
 use super::{body, kernel, unsupported};
 use crate::*;
 
-/// The first instruction of some code.
+/// Returns the first instruction of some code.
 fn first(code: &str) -> Instruction {
     body(&kernel(code)).instructions[0].clone()
 }
@@ -37,7 +37,7 @@ fn modifiers_are_part_of_the_operation() {
 }
 
 #[test]
-fn accesses_know_space_width_cache_operator_and_offset() {
+fn accesses_decode_space_width_cache_operator_and_offset() {
     let Op::Load(access) = op("ld.global.nc.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];")
     else {
         panic!()
@@ -66,7 +66,7 @@ fn accesses_know_space_width_cache_operator_and_offset() {
 }
 
 #[test]
-fn constants_have_the_bits_of_their_type() {
+fn constants_are_encoded_in_their_type() {
     let source = |code: &str, at: usize| first(code).sources[at];
     assert_eq!(source("add.s32 %r1, %r2, -1;", 1), Value::Bits(0xffff_ffff));
     assert_eq!(source("add.s64 %rd1, %rd2, -1;", 1), Value::Bits(u64::MAX));
@@ -81,7 +81,7 @@ fn constants_have_the_bits_of_their_type() {
 }
 
 #[test]
-fn registers_read_and_written_are_known() {
+fn instructions_list_the_registers_they_read_and_write() {
     let fused = first("@!%p3 fma.rn.f32 %f1, %f2, %f3, %f1;");
     let index = |register: Register| (register.class, register.index);
     let reads: Vec<_> = fused.reads().map(index).collect();
@@ -110,7 +110,7 @@ fn vectors_are_packed_and_unpacked() {
 }
 
 #[test]
-fn conversions_know_both_types() {
+fn conversions_decode_both_types() {
     let Op::Convert(convert) = op("cvt.rni.ftz.sat.s32.f32 %r1, %f1;") else { panic!() };
     assert_eq!((convert.to, convert.from), (Type::S32, Type::F32));
     assert!(convert.to_integral && convert.ftz && convert.saturate);
@@ -123,7 +123,7 @@ fn conversions_know_both_types() {
 }
 
 #[test]
-fn products_of_matrices_know_their_registers() {
+fn matrix_products_list_their_registers() {
     let code = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, \
                 {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};";
     let instruction = first(code);
@@ -141,7 +141,7 @@ fn products_of_matrices_know_their_registers() {
 }
 
 #[test]
-fn matrices_of_wmma_know_their_stride_and_space() {
+fn wmma_matrices_decode_stride_and_space() {
     let access = |code: &str| {
         let instruction = first(&format!("wmma.load.b.sync.aligned.{code}"));
         let Op::WmmaLoad(access) = instruction.op else { panic!("{instruction:?}") };
@@ -165,9 +165,9 @@ fn matrices_of_wmma_know_their_stride_and_space() {
     assert_eq!(stride, Value::Bits(20));
 }
 
-/// Products, and matrices of `wmma`, that are close to instructions but none.
+/// Products and `wmma` matrices that are similar to instructions but invalid.
 #[test]
-fn products_that_the_isa_does_not_have_are_refused() {
+fn invalid_matrix_products_are_refused() {
     let (one, two, four) = ("{%r1}", "{%r1, %r2}", "{%r1, %r2, %r3, %r4}");
     let mma = |modifiers: &str, d: &str, a: &str, b: &str| {
         format!("mma.sync.aligned.{modifiers} {d}, {a}, {b}, {d};")
@@ -188,7 +188,7 @@ fn products_that_the_isa_does_not_have_are_refused() {
         (mma("m8n8k4.row.col.f16.f16.f16.f32", four, two, two), "`mma` of shape m8n8k4"),
         (mma("m16n8k8.row.col.satfinite.f32.tf32.tf32.f32", four, four, two), "m16n8k8"),
         (mma("row.col.s32.s8.s8.s32", four, four, two), "lacks a shape"),
-        (sparse("1"), "a sparsity selector of 1, where 0 to 0 select"),
+        (sparse("1"), "the sparsity selector 1 is outside 0 to 0"),
         (sparse("%r1"), "expected a constant"),
         (
             format!(
@@ -225,7 +225,7 @@ fn products_that_the_isa_does_not_have_are_refused() {
 }
 
 #[test]
-fn the_shape_of_matrices_may_stand_behind_their_number() {
+fn the_shape_of_matrices_may_follow_their_count() {
     for (code, transposed) in [
         ("m8n8.x4.trans.shared", true),
         ("x4.trans.m8n8.shared", true),
@@ -242,7 +242,7 @@ fn the_shape_of_matrices_may_stand_behind_their_number() {
 }
 
 #[test]
-fn copies_say_how_much_they_copy_and_read() {
+fn copies_decode_written_and_read_bytes() {
     let copy = first("cp.async.cg.shared.global.L2::128B [%r1+16], [%rd1], 16, %r2;");
     assert_eq!(copy.op, Op::CopyAsync { bypass: true, to_offset: 16, from_offset: 0 });
     assert_eq!(copy.sources[2], Value::Bits(16));
@@ -254,7 +254,7 @@ fn copies_say_how_much_they_copy_and_read() {
 }
 
 #[test]
-fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
+fn bulk_copies_decode_addresses_sizes_and_mbarriers() {
     let load = |to: &str, hint: &str, policy: &str| {
         first(&format!(
             "cp.async.bulk.{to}.global.mbarrier::complete_tx::bytes{hint} [%r1+16], [%rd1+32], %r2, [%r3+8]{policy};"
@@ -265,7 +265,7 @@ fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
     assert_eq!((copy.sources.len(), copy.reads().count(), copy.dests.len()), (4, 4, 0));
     assert_eq!(load("shared::cta", "", "").op, copy.op);
     let hinted = load("shared::cluster", ".L2::cache_hint", ", %rd2");
-    assert_eq!((hinted.op, hinted.sources.len()), (copy.op, 4), "the policy decides nothing");
+    assert_eq!((hinted.op, hinted.sources.len()), (copy.op, 4), "the policy has no effect");
 
     let store = first("cp.async.bulk.global.shared::cta.bulk_group [%rd1+8], [%r1+4], 4096;");
     assert_eq!(store.op, Op::Bulk { f: Bulk::Store, offsets: [8, 4, 0] });
@@ -281,7 +281,7 @@ fn bulk_copies_know_their_addresses_sizes_and_mbarriers() {
 }
 
 #[test]
-fn bulk_copies_that_are_not_known_are_refused() {
+fn unsupported_bulk_copies_are_refused() {
     for (code, reason) in [
         (
             "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 16, [%r3], %rs1;",
@@ -293,7 +293,7 @@ fn bulk_copies_that_are_not_known_are_refused() {
         ),
         (
             "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r1], [%r2], 16, [%r3];",
-            "to `.global` only",
+            "only supported to `.global`",
         ),
         (
             "cp.reduce.async.bulk.global.shared::cta.bulk_group.exch.b32 [%rd1], [%r1], 16;",
@@ -307,7 +307,7 @@ fn bulk_copies_that_are_not_known_are_refused() {
 }
 
 #[test]
-fn fences_of_proxies_are_no_fences_of_memory() {
+fn proxy_fences_are_not_memory_fences() {
     assert_eq!(op("fence.acq_rel.gpu;"), Op::Fence);
     for fence in ["proxy.async", "proxy.async.shared::cta", "mbarrier_init.release.cluster"] {
         assert_eq!(op(&format!("fence.{fence};")), Op::ProxyFence);
@@ -318,7 +318,7 @@ fn fences_of_proxies_are_no_fences_of_memory() {
 }
 
 #[test]
-fn calls_name_function_results_and_arguments() {
+fn calls_decode_function_results_and_arguments() {
     let module = parse(
         ".version 7.8\n.target sm_80\n.address_size 64\n\
          .func (.param .b32 r) f(.param .b32 x) { ret; }\n\
@@ -351,5 +351,5 @@ fn only_parameters_are_passed_to_functions() {
         .map(ToString::to_string)
         .collect();
     assert_eq!(refused.len(), 1);
-    assert!(refused[0].contains("`g` is passed, which is no .param variable"), "{refused:?}");
+    assert!(refused[0].contains("`g` is passed, which is not a .param variable"), "{refused:?}");
 }

@@ -33,7 +33,7 @@ fn container(entries: &[Vec<u8>]) -> Vec<u8> {
 const TEXT: &str = ".version 8.0\n.target sm_70\n.address_size 64\n";
 
 #[test]
-fn the_highest_architecture_that_is_not_too_high_is_taken() {
+fn the_highest_supported_architecture_is_selected() {
     let of = |architecture: u32| {
         entry(PTX, architecture, 0, format!("// {architecture}\0").as_bytes(), 0)
     };
@@ -62,14 +62,14 @@ fn compressed_text_is_inflated() {
 }
 
 #[test]
-fn bare_text_is_taken_as_it_is() {
+fn plain_text_is_returned_unchanged() {
     assert_eq!(ptx(TEXT.as_bytes(), 75).unwrap(), TEXT);
     let error = ptx(b"\x7fELF\xff\xfe", 75).unwrap_err();
     assert!(error.to_string().contains("neither PTX nor a container"), "{error}");
 }
 
 #[test]
-fn machine_code_alone_says_how_to_compile() {
+fn machine_code_alone_is_refused_with_compiler_flags() {
     let bytes = container(&[entry(ELF, 86, 0, b"code", 0)]);
     let error = ptx(&bytes, 90).unwrap_err().to_string();
     assert!(
@@ -86,7 +86,7 @@ fn every_truncation_is_an_error() {
     }
 }
 
-/// A listing of `cuobjdump -ptx` with these architectures and kernels.
+/// Builds a listing of `cuobjdump -ptx` with these architectures and kernels.
 fn listing(sections: &[(&str, &str)]) -> String {
     let section = |&(architecture, kernel): &(&str, &str)| {
         format!(
@@ -120,5 +120,5 @@ fn a_listing_gives_the_kernels_of_every_section() {
     assert_eq!(error, "its PTX is for sm_75, sm_75, sm_90, sm_52, above sm_50");
     let code = "\nFatbin elf code:\n================\narch = sm_80\n";
     let error = ptx(code.as_bytes(), u32::MAX).unwrap_err().to_string();
-    assert!(error.starts_with("it holds machine code only, for sm_80"), "{error}");
+    assert!(error.starts_with("it only holds machine code, for sm_80"), "{error}");
 }

@@ -1,9 +1,9 @@
-//! Control flow: where threads meet again, and which registers are live.
+//! Control flow: reconvergence of branches, and live registers.
 
 use super::{body, kernel, unsupported};
 use crate::{Flow, MOST_WORDS, Op, live_words};
 
-/// By branch, in order: the instruction at which its threads meet again.
+/// Returns the reconvergence point of each branch, in order.
 fn meetings(code: &str) -> Vec<Option<u32>> {
     let module = kernel(code);
     let body = body(&module);
@@ -17,14 +17,14 @@ fn meetings(code: &str) -> Vec<Option<u32>> {
 }
 
 #[test]
-fn both_ways_of_a_branch_meet_behind_it() {
+fn both_paths_of_a_branch_reconverge_after_it() {
     //          0                1             2       3           4
     let code = "@%p1 bra A;\nmov.u32 %r1, 1;\nbra B;\nA: mov.u32 %r1, 2;\nB: mov.u32 %r2, 3;";
     assert_eq!(meetings(code), [Some(4)]);
 }
 
 #[test]
-fn threads_that_leave_a_loop_wait_behind_it() {
+fn threads_that_leave_a_loop_reconverge_after_it() {
     let code = "L: add.u32 %r1, %r1, 1;\n@%p1 bra END;\nadd.u32 %r2, %r2, 1;\n@%p2 bra L;\nEND: mov.u32 %r3, 1;";
     assert_eq!(meetings(code), [Some(4), Some(4)]);
 }
@@ -34,7 +34,7 @@ fn threads_that_return_early_are_not_waited_for() {
     //           0             1            2                3    4                5
     let code = "@%p1 bra B;\n@%p2 bra OUT;\nmov.u32 %r1, 1;\nB: mov.u32 %r2, 2;\nbra END;\nOUT: ret;\nEND: mov.u32 %r3, 3;";
     assert_eq!(meetings(code), [Some(3), Some(2)]);
-    // An assertion at the end of the function does not count as its end.
+    // An assertion at the end of the function is not its exit.
     let code =
         "@%p1 bra B;\n@%p2 bra FAIL;\nmov.u32 %r1, 1;\nB: mov.u32 %r2, 2;\nret;\nFAIL: trap;";
     let module = kernel(code);
@@ -43,12 +43,12 @@ fn threads_that_return_early_are_not_waited_for() {
 }
 
 #[test]
-fn a_switch_meets_behind_its_last_case() {
+fn a_switch_reconverges_after_its_last_case() {
     let code = "T: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: mov.u32 %r1, 1;\nbra END;\nB: mov.u32 %r1, 2;\nbra END;\nC: mov.u32 %r1, 3;\nEND: mov.u32 %r2, 1;";
     assert_eq!(meetings(code), [Some(6)]);
 }
 
-/// The targets of the branches of some code, in order.
+/// Returns the targets of the branches of some code, in order.
 fn targets(code: &str) -> Vec<u32> {
     let module = kernel(code);
     let branches = body(&module).instructions.iter();
@@ -61,7 +61,7 @@ fn targets(code: &str) -> Vec<u32> {
 }
 
 #[test]
-fn blocks_have_labels_of_their_own() {
+fn blocks_have_their_own_labels() {
     let add = "add.u32 %r1, %r1, 1;";
     let twice = format!("{{ L: {add}\n@%p1 bra L; }}\n{{ L: {add}\n@%p1 bra L; }}");
     assert_eq!(targets(&twice), [0, 2]);
@@ -70,20 +70,20 @@ fn blocks_have_labels_of_their_own() {
 }
 
 #[test]
-fn labels_outside_of_a_block_are_known_in_it() {
+fn labels_of_outer_blocks_are_visible() {
     let add = "add.u32 %r1, %r1, 1;";
     let before = format!("{add}\nL: {add}\n{{ {{ @%p1 bra L; }} }}");
     assert_eq!(targets(&before), [1]);
     let behind = format!("{{ {{ @%p1 bra L; }}\n@%p1 bra L; }}\n@%p1 bra L;\n{add}\nL: {add}");
     assert_eq!(targets(&behind), [4, 4, 4]);
     let of_own = format!("{{ @%p1 bra L;\n{add}\nL: {add} }}\n@%p1 bra L;\nL: {add}");
-    assert_eq!(targets(&of_own), [2, 4], "one that stands behind the branch");
+    assert_eq!(targets(&of_own), [2, 4], "a label after the branch");
 }
 
 #[test]
-fn labels_stand_once_and_not_only_in_another_block() {
+fn labels_are_defined_once_and_in_an_enclosing_block() {
     let twice = unsupported("L: mov.u32 %r1, 1;\nL: mov.u32 %r1, 2;");
-    assert!(twice.len() == 1 && twice[0].contains("label `L` stands twice"), "{twice:?}");
+    assert!(twice.len() == 1 && twice[0].contains("label `L` is defined twice"), "{twice:?}");
     for code in ["{ L: mov.u32 %r1, 1; }\nbra L;", "{ L: mov.u32 %r1, 1; }\n{ bra L; }"] {
         let missing = unsupported(code);
         assert!(missing.len() == 1 && missing[0].contains("`L` is not in the function"), "{code}");
@@ -91,7 +91,7 @@ fn labels_stand_once_and_not_only_in_another_block() {
 }
 
 #[test]
-fn an_endless_loop_has_no_meeting() {
+fn an_endless_loop_has_no_reconvergence_point() {
     assert_eq!(meetings("L: @%p1 bra M;\nmov.u32 %r1, 1;\nM: bra L;"), [None]);
 }
 
@@ -109,10 +109,10 @@ fn live_words_count_wide_registers_twice() {
         ),
         2
     );
-    // Live around the loop though it is read only behind it.
+    // Live throughout the loop although it is only read after it.
     let around = "mov.u32 %r1, 1;\nmov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\nst.shared.u32 [tile], %r1;";
     assert_eq!(words(around), 2);
-    // A guarded write does not end the life of what was there before.
+    // A guarded write does not end the life of the previous value.
     assert_eq!(
         words(
             "mov.u32 %r1, 1;\nmov.u32 %r2, 1;\n@%p1 mov.u32 %r1, 2;\nst.shared.v2.u32 [tile], {%r1, %r2};"
@@ -122,7 +122,7 @@ fn live_words_count_wide_registers_twice() {
 }
 
 #[test]
-fn more_words_than_a_thread_has_are_not_counted() {
+fn live_words_saturate_above_the_registers_of_a_thread() {
     let live = |count: usize| {
         let values: String =
             (0..count).map(|at| format!("ld.global.u32 v{at}, [%rd1];\n")).collect();
@@ -135,9 +135,9 @@ fn more_words_than_a_thread_has_are_not_counted() {
     assert_eq!((live(254), live(255), live(1000)), (256, MOST_WORDS, MOST_WORDS));
 }
 
-/// Each block of a ladder has a way out of its own, and every register is live in many blocks.
+/// Each block of a ladder has its own exit, and every register is live in many blocks.
 #[test]
-fn large_functions_take_time_by_their_size() {
+fn liveness_of_large_functions_takes_linear_time() {
     let declared = ".reg .b32 v<65000>;\n";
     let rung = |at: usize| {
         format!(

@@ -1,4 +1,4 @@
-//! Forms of real compilers beside those of today's nvcc.
+//! Forms that compilers other than current nvcc emit.
 
 use super::{body, kernel, kernel_text, unsupported};
 use crate::*;
@@ -13,7 +13,7 @@ fn module(text: &str) -> Module {
     module
 }
 
-/// Unsupported statements of the last function of a module.
+/// Returns the unsupported statements of a module's last function.
 fn listed(text: &str) -> Vec<String> {
     let module = parse(&format!("{HEAD}{text}")).unwrap_or_else(|error| panic!("{error}"));
     let body = module.functions.last().and_then(|function| function.body.as_ref()).unwrap();
@@ -37,11 +37,11 @@ fn an_alias_is_another_name_of_a_function() {
 }
 
 #[test]
-fn an_alias_names_functions_that_are_declared_before_it() {
+fn aliases_require_declared_functions() {
     for (text, reason) in [
-        (".func f() { ret; }\n.alias g, f;", "line 5: `g` is not a function that is declared"),
-        (".func g();\n.alias g, f;", "line 5: `f` is not a function that is declared"),
-        (".func f() { ret; }\n.func g() { ret; }\n.alias g, f;", "`g` is a function of its own"),
+        (".func f() { ret; }\n.alias g, f;", "line 5: `g` is not a declared function"),
+        (".func g();\n.alias g, f;", "line 5: `f` is not a declared function"),
+        (".func f() { ret; }\n.func g() { ret; }\n.alias g, f;", "`g` is a function with its own body"),
     ] {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
@@ -49,7 +49,7 @@ fn an_alias_names_functions_that_are_declared_before_it() {
 }
 
 #[test]
-fn bytes_of_addresses_are_initial_values() {
+fn address_bytes_can_be_initial_values() {
     let module = module(
         ".global .u32 foo = 5;\n.func f() { ret; }\n\
          .global .u8 s[6] = {3, 0xFF(foo), 0xFF00(foo+4), 0xFF00000000000000(generic(foo)), 0xff(f), \
@@ -94,7 +94,7 @@ fn initial_values_are_expressions_of_their_type() {
     }
     for text in [".shared .u32 x = 1;", ".global .samplerref x = { filter_mode = nearest };"] {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
-        assert!(error.contains("an initial value of `x`, which has none"), "{error}");
+        assert!(error.contains("`x` cannot have an initial value"), "{error}");
     }
     for value in ["s", "generic(s)", "s+4"] {
         let text = format!("{HEAD}.shared .b32 s;\n.global .u64 p = {value};");
@@ -104,7 +104,7 @@ fn initial_values_are_expressions_of_their_type() {
 }
 
 #[test]
-fn an_expression_stands_wherever_a_constant_does() {
+fn expressions_replace_constants_everywhere() {
     let module = kernel(
         "add.s32 %r1, %r2, 4*5+1;\nld.global.u32 %r1, [%rd1+4*2];\nld.global.u32 %r1, [%rd1+1<<4];\n\
          ld.global.u32 %r1, [%rd1+-8];\nmov.u64 %rd2, table+4+4;\nmov.f64 %fd1, 1.0/4.0;\n\
@@ -131,7 +131,7 @@ fn an_expression_stands_wherever_a_constant_does() {
 }
 
 #[test]
-fn a_sum_of_a_register_and_a_constant_is_an_instruction_of_its_own() {
+fn a_register_sum_operand_becomes_an_instruction() {
     let module = kernel("@%p1 add.u32 %r1, %r2+1, %r3+-1;\nst.global.u64 [%rd1], %rd2+2*4;");
     let body = body(&module);
     let add = |ty| Op::Binary(Binary::Add, ty, Modes::default());
@@ -143,12 +143,12 @@ fn a_sum_of_a_register_and_a_constant_is_an_instruction_of_its_own() {
     let refused = unsupported(
         "add.f16x2 %r1, %r2+1, %r3;\nadd.u32 %r1+1, %r2, %r3;\nmov.v2.u32 {%r1, %r2+1}, {%r3, %r4};",
     );
-    let reasons = ["a sum of floating-point numbers", "a sum is only read", "a sum in a move"];
+    let reasons = ["cannot be a sum of floating-point numbers", "a sum can only be read", "a vector move does not support sums"];
     assert!(refused.iter().zip(reasons).all(|(line, reason)| line.contains(reason)), "{refused:?}");
 }
 
 #[test]
-fn a_vector_of_registers_is_its_elements() {
+fn a_register_vector_expands_to_its_elements() {
     let module = kernel(
         ".reg .v4 .f32 v<3>;\n.reg .v2 .b32 w;\nld.global.v4.f32 v1, [%rd1];\nadd.f32 v2.r, v1.g, v1.z;\n\
          mov.b64 %rd2, w;\nmov.b64 w, %rd2;\nmov.u32 w.y, w.x;\nld.global.u32 %r1, [w.x+4];",
@@ -174,7 +174,7 @@ fn a_vector_of_registers_is_its_elements() {
 }
 
 #[test]
-fn parameters_in_registers_are_loaded_and_results_stored() {
+fn register_parameters_are_loaded_and_results_stored() {
     let module = module(
         ".func (.reg .b32 r, .reg .pred q) f(.reg .b32 x, .reg .v2 .b16 v, .param .b64 p)\n{\n.reg .pred c;\n\
          setp.eq.u32 c, x, 0;\n@c ret;\nmov.b32 r, x;\n}\n\
@@ -201,18 +201,18 @@ fn parameters_in_registers_are_loaded_and_results_stored() {
 }
 
 #[test]
-fn a_call_passes_as_many_values_as_the_function_takes() {
+fn calls_must_match_the_functions_parameters() {
     let function = ".func (.reg .b32 r) f(.reg .b32 x) { ret; }\n";
     for (call, has) in [("call f, (a);", "1 and 0"), ("call (a), f, (a, a);", "2 and 1")] {
         let text = format!("{function}.entry k() {{ .reg .b32 a;\n{call}\nret; }}");
         let expected =
-            format!("line 6: `f` takes 1 and gives 1 values, the call has {has}: `{call}`");
+            format!("line 6: `f` takes 1 and returns 1 values, the call has {has}: `{call}`");
         assert_eq!(listed(&text), [expected]);
     }
 }
 
 #[test]
-fn an_access_by_the_name_of_a_variable_is_to_its_space() {
+fn accesses_by_variable_name_use_its_space() {
     let module = kernel(
         ".local .b32 own[2];\nld.b32 %r1, [tile+4];\nst.b32 [own], %r1;\natom.add.u32 %r1, [tile], 1;\n\
          ld.b32 %r1, [n];\nld.b32 %r1, [table];\nld.b32 %r1, [%rd1];",
@@ -229,11 +229,11 @@ fn an_access_by_the_name_of_a_variable_is_to_its_space() {
     use Space::*;
     assert_eq!(spaces, [Shared, Local, Shared, Param, Global, Generic]);
     let stored = unsupported(".const .b32 c = 1;\nld.b32 %r1, [c];\nst.b32 [c], 2;");
-    assert!(stored.len() == 1 && stored[0].contains("only loaded from"), "{stored:?}");
+    assert!(stored.len() == 1 && stored[0].contains("can only be loaded"), "{stored:?}");
 }
 
 #[test]
-fn declarations_of_old_compilers_end_without_a_semicolon() {
+fn old_declarations_end_without_a_semicolon() {
     let text = "\t.version 2.3\n.target sm_20\n.address_size 64\n\
                 .visible .func (.param .s32 r) twice (.param .u64 a)\n.entry k (.param .u64 p)\n\
                 .func last ()\n\n\t.file 1 \"<command-line>\"\n\
@@ -247,9 +247,9 @@ fn declarations_of_old_compilers_end_without_a_semicolon() {
     assert!(error.to_string().starts_with("line 6: expected `{`, found `7`"), "{error}");
 }
 
-/// Old compilers keep registers and local variables for the whole module.
+/// Old compilers declare registers and local variables at module level.
 #[test]
-fn registers_and_local_variables_of_the_module_are_those_of_each_kernel() {
+fn module_level_registers_and_locals_are_per_kernel() {
     let module = module(
         ".reg .u32 %rv<3>;\n.local .u32 own;\n\
          .entry a() { .reg .u32 %r1; mov.u32 %r1, own; mov.u32 %rv1, 1; st.local.u32 [own], %rv1; ret; }\n\
@@ -277,7 +277,7 @@ fn special_registers_are_vectors_of_four() {
 }
 
 #[test]
-fn flushing_may_stand_before_the_comparison() {
+fn ftz_may_precede_the_comparison() {
     let module = kernel("setp.ftz.eq.f32 %p1, %f1, %f2;\nset.ftz.gt.u32.f32 %r1, %f1, %f2;");
     let ops: Vec<Op> = body(&module).instructions.iter().map(|i| i.op).collect();
     assert!(matches!(ops[0], Op::SetPredicate { ftz: true, compare: Compare::Equal, .. }));
@@ -285,7 +285,7 @@ fn flushing_may_stand_before_the_comparison() {
 }
 
 #[test]
-fn an_error_is_at_the_line_where_something_is_missing() {
+fn errors_name_the_line_of_the_missing_part() {
     let listed = unsupported(
         "mov.u32 %r1, 1\nmov.u32 %r2, 2;\n.reg .b32 zz\nmov.u32 zz, 3;\nmov.u32 %r1, (1;",
     );
@@ -311,7 +311,7 @@ fn an_error_is_at_the_line_where_something_is_missing() {
 }
 
 #[test]
-fn a_function_is_not_read_on_after_some_tens_of_errors() {
+fn parsing_a_function_stops_after_fifty_errors() {
     let code = "frobnicate.b32 %r1, %r2;\n{ frobnicate; }\n".repeat(16_000);
     let text = kernel_text(&format!("{code}bra nowhere;\n")) + ".entry next() { ret; }\n";
     let module = parse(&text).unwrap();
@@ -324,6 +324,6 @@ fn a_function_is_not_read_on_after_some_tens_of_errors() {
 }
 
 #[test]
-fn a_byte_order_mark_is_left_out() {
+fn a_byte_order_mark_is_skipped() {
     assert_eq!(parse(&format!("\u{feff}{HEAD}")).unwrap().sm_version(), 75);
 }

@@ -1,4 +1,4 @@
-//! Whole modules, from text.
+//! Tests of whole modules.
 
 mod assembler;
 mod clusters;
@@ -14,7 +14,7 @@ mod warpgroup;
 
 use crate::{Body, Module, parse};
 
-/// A module of one kernel, `k`, with some registers and this code.
+/// Wraps code into a module with one kernel, `k`, that declares some registers.
 fn kernel_text(code: &str) -> String {
     format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.global .align 4 .b8 table[64];\n\
@@ -34,7 +34,7 @@ fn body(module: &Module) -> &Body {
     body
 }
 
-/// What is not understood of this code, one line each.
+/// Returns the reasons why statements of this code are unsupported.
 fn unsupported(code: &str) -> Vec<String> {
     let module = kernel(code);
     let body = module.functions[0].body.as_ref().unwrap();

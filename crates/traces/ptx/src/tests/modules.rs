@@ -22,7 +22,7 @@ fn version_and_target_are_read() {
 }
 
 #[test]
-fn a_variable_has_its_size_alignment_and_first_bytes() {
+fn variables_have_size_alignment_and_initial_bytes() {
     let module = module(
         ".global .align 16 .u32 a[2][3] = {{1, 2, 0xff}, {-1}};\n\
          .const .f32 b = 0f3F800000;\n\
@@ -50,7 +50,7 @@ fn a_variable_has_its_size_alignment_and_first_bytes() {
 }
 
 #[test]
-fn a_kernel_has_its_parameters_and_limits() {
+fn kernels_have_parameters_and_limits() {
     let module = module(
         ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .align 8 .b8 s[24])\n\
          .maxntid 256, 1, 1\n.minnctapersm 2\n.explicitcluster\n.reqnctapercluster 1, 1, 1\n{ ret; }\n\
@@ -63,11 +63,11 @@ fn a_kernel_has_its_parameters_and_limits() {
     assert!(!f.is_kernel && f.body.is_none() && f.results.len() == 1);
     assert_eq!(module.kernels().count(), 2);
     assert_eq!(module.kernel("e"), Some(FunctionId(1)));
-    assert_eq!(module.kernel("f"), None, "a device function is no kernel");
+    assert_eq!(module.kernel("f"), None, "a device function is not a kernel");
 }
 
 #[test]
-fn a_function_that_is_declared_first_is_the_one_that_is_defined_later() {
+fn a_definition_completes_its_declaration() {
     let module = module(
         ".func f(.param .b32 x);\n\
          .entry k() { .param .b32 a; call f, (a); ret; }\n\
@@ -89,7 +89,7 @@ fn names_of_inner_blocks_hide_those_of_outer_ones() {
 }
 
 #[test]
-fn debug_directives_give_source_lines_and_nothing_else() {
+fn debug_directives_only_set_source_lines() {
     let text = ".file 1 \"bfs.cu\", 123, 456\n.section .debug_str { .b8 1, 2 }\n\
                 .entry k() {\n.loc 1 42 7\nmov.u32 _, 1;\n.loc 1 43 7, function_name a, inlined_at 1 2 3\nret;\n}\n";
     let module = module(text);
@@ -99,7 +99,7 @@ fn debug_directives_give_source_lines_and_nothing_else() {
 }
 
 #[test]
-fn a_kernel_says_its_clusters() {
+fn kernels_declare_their_clusters() {
     let module = module(
         ".entry none() { ret; }\n.entry k() .explicitcluster .reqnctapercluster 4, 2 { ret; }\n\
          .entry m() .maxclusterrank 8 { ret; }\n",
@@ -112,7 +112,7 @@ fn a_kernel_says_its_clusters() {
 }
 
 #[test]
-fn what_the_module_does_not_allow_is_an_error_with_its_line() {
+fn invalid_modules_are_errors_with_their_line() {
     for (text, line, reason) in [
         (".bogus x;", 4, "unknown directive `.bogus`"),
         (".global .q32 x;", 4, "`.q32` is not known in a declaration"),
@@ -138,7 +138,7 @@ fn what_the_module_does_not_allow_is_an_error_with_its_line() {
 }
 
 #[test]
-fn what_a_body_has_that_is_not_known_is_listed_and_the_rest_goes_on() {
+fn unsupported_statements_are_listed_and_parsing_continues() {
     let listed = unsupported(
         "mov.u32 %r1, 1;\nfrobnicate.b32 %r1, %r2;\nadd.q32 %r1, %r2, %r3;\nbra nowhere;\n\
          add.s32 %r1, %r2;\nadd.s32 %r1, %r2, %r3, %r4;\nadd.s32 %rd1, %r2, %r3;\n\
@@ -158,9 +158,9 @@ fn what_a_body_has_that_is_not_known_is_listed_and_the_rest_goes_on() {
     assert_eq!(listed, expected);
 }
 
-/// Modules one after the other are linked.
+/// Concatenated modules are linked.
 #[test]
-fn names_that_are_shared_are_those_of_another_module() {
+fn visible_names_refer_to_other_modules() {
     let text = "
         .extern .func twice();
         .extern .global .u32 counter;
@@ -196,7 +196,7 @@ fn names_that_are_shared_are_those_of_another_module() {
 }
 
 #[test]
-fn a_name_that_is_shared_is_defined_once() {
+fn visible_names_are_defined_once() {
     let twice = ".visible .global .u32 n = 1;\n.version 8.0\n.visible .global .u32 n = 2;";
     assert!(error(twice).contains("`n` is defined twice"), "{}", error(twice));
     let twice = ".visible .func f() { ret; }\n.version 8.0\n.visible .func f() { ret; }";

@@ -1,5 +1,5 @@
-//! Changes of tensor maps. What is taken here is taken by ptxas 12.8 for sm_90a or sm_100a; what is
-//! refused as no instruction is refused by it, but for stride 4, which no tensor has.
+//! Changes of tensor maps. ptxas 12.8 accepts the accepted forms for sm_90a or sm_100a, and refuses those
+//! refused as invalid, except stride 4, which no tensor has.
 
 use super::{body, kernel, unsupported};
 use crate::TensorMapField::*;
@@ -12,7 +12,7 @@ fn first(code: &str) -> Instruction {
 const RELEASE: &str =
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned";
 
-/// The map is at an address of each space, with and without an offset.
+/// The map's address in each space, with and without an offset.
 #[test]
 fn fields_are_replaced_in_all_spaces() {
     for (name, space, address, offset) in [
@@ -29,7 +29,7 @@ fn fields_are_replaced_in_all_spaces() {
 #[test]
 fn fields_have_numbers_and_values() {
     let register = |class, index| Value::Register(Register { class, index });
-    // The 16-bit registers, eight of them, come before those of 32 bits.
+    // The eight 16-bit registers precede the 32-bit registers.
     let (narrow, wide) = (register(RegisterClass::Narrow, 10), register(RegisterClass::Wide, 2));
     for (code, operands, field, value) in [
         ("global_address.global.b1024.b64", "%rd2", GlobalAddress, wide),
@@ -70,7 +70,7 @@ fn a_map_is_published_from_shared_to_global_memory() {
 }
 
 #[test]
-fn values_that_are_not_executed_are_refused_by_what_they_stand_for() {
+fn unsupported_values_are_refused_by_meaning() {
     for (operands, reason) in [
         ("elemtype 13", "`.elemtype` with 13: `.b4x16`, which is not supported"),
         ("elemtype 14", "`.b4x16_p64`, which is not supported"),
@@ -81,12 +81,12 @@ fn values_that_are_not_executed_are_refused_by_what_they_stand_for() {
         ("swizzle_atomicity 1", "atoms of 32 bytes, which is not supported"),
         ("swizzle_atomicity 2", "whose halves of 8 are flipped, which is not supported"),
         ("swizzle_atomicity 3", "atoms of 64 bytes, which is not supported"),
-        ("elemtype 16", "`tensormap.replace` of `.elemtype` with 16: 0 to 15 are possible"),
-        ("interleave_layout 3", "0 to 2 are possible"),
-        ("swizzle_mode 5", "0 to 4 are possible"),
-        ("swizzle_atomicity 4", "0 to 3 are possible"),
-        ("fill_mode 2", "0 to 1 are possible"),
-        ("fill_mode -1", "with -1: 0 to 1 are possible"),
+        ("elemtype 16", "`tensormap.replace` of `.elemtype` with 16: valid values are 0 to 15"),
+        ("interleave_layout 3", "valid values are 0 to 2"),
+        ("swizzle_mode 5", "valid values are 0 to 4"),
+        ("swizzle_atomicity 4", "valid values are 0 to 3"),
+        ("fill_mode 2", "valid values are 0 to 1"),
+        ("fill_mode -1", "with -1: valid values are 0 to 1"),
         ("elemtype %r1", "expected a constant"),
         ("interleave_layout %r1", "expected a constant"),
         ("swizzle_mode %r1", "expected a constant"),
@@ -100,7 +100,7 @@ fn values_that_are_not_executed_are_refused_by_what_they_stand_for() {
 }
 
 #[test]
-fn what_is_no_instruction_says_what_is_wrong() {
+fn invalid_instructions_are_refused_with_the_reason() {
     let replace = |code: &str| format!("tensormap.replace.{code};");
     let publish =
         |from: &str, to: &str| format!("{RELEASE} [%rd1], [%r1], 128;").replacen(from, to, 1);
@@ -120,13 +120,13 @@ fn what_is_no_instruction_says_what_is_wrong() {
         (replace("tile.elemtype.global.b1024.b64 [%rd1], 1"), "of type `.b64`"),
         (replace("tile.rank.global.b1024.b32 %rd1, 1"), "an address in brackets"),
         (replace("tile.rank.global.b1024.b32 [%rd1], %rd2"), "16- or 32-bit register"),
-        (replace("tile.rank.global.b1024.b32 [%rd1], 0, 1"), "1 operands too many"),
-        (replace("tile.elemtype.global.b1024.b32 [%rd1], 0, 1"), "1 operands too many"),
+        (replace("tile.rank.global.b1024.b32 [%rd1], 0, 1"), "1 surplus operands"),
+        (replace("tile.elemtype.global.b1024.b32 [%rd1], 0, 1"), "1 surplus operands"),
         (replace("tile.box_dim.global.b1024.b32 [%rd1], 1"), "an operand is missing"),
         (replace("tile.box_dim.global.b1024.b32 [%rd1], %r1, 16"), "expected a constant"),
         (
             replace("tile.box_dim.global.b1024.b32 [%rd1], 5, 16"),
-            "`tensormap.replace` of `.box_dim` with 5: 0 to 4 are possible",
+            "`tensormap.replace` of `.box_dim` with 5: valid values are 0 to 4",
         ),
         (replace("tile.global_dim.global.b1024.b32 [%rd1], -1, 16"), "with -1: 0 to 4"),
         (replace("tile.global_stride.global.b1024.b64 [%rd1], 4, 16"), "with 4: 0 to 3"),

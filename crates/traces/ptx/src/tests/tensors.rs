@@ -1,5 +1,5 @@
-//! Bulk copies by tensor maps. What is taken here is taken by ptxas 13.0, and what is refused as no
-//! instruction is refused by it.
+//! Bulk copies through tensor maps. ptxas 13.0 accepts the accepted forms, and refuses those refused as
+//! invalid.
 
 use super::{body, kernel, unsupported};
 use crate::*;
@@ -9,9 +9,9 @@ fn first(code: &str) -> Instruction {
 }
 
 #[test]
-fn loads_know_the_map_the_coordinates_and_the_mbarrier() {
+fn loads_decode_map_coordinates_and_mbarrier() {
     let register = |class, index| Value::Register(Register { class, index });
-    // The 16-bit registers, eight of them, come before those of 32 bits.
+    // The eight 16-bit registers precede the 32-bit registers.
     let expected = [
         register(RegisterClass::Narrow, 9),
         register(RegisterClass::Wide, 1),
@@ -33,7 +33,7 @@ fn loads_know_the_map_the_coordinates_and_the_mbarrier() {
 }
 
 #[test]
-fn a_load_for_several_ctas_names_them_last() {
+fn multicast_loads_name_the_ctas_last() {
     let multicast = first(
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster\
          .L2::cache_hint [%r1], [%rd1, {%r2}], [%r3], %rs1, %rd2;",
@@ -66,7 +66,7 @@ fn stores_and_reductions_name_the_map_first() {
 }
 
 #[test]
-fn prefetches_have_no_shared_memory() {
+fn prefetches_have_no_shared_memory_operand() {
     for rank in 1..=5u8 {
         let coordinates = ["%r1"; 5][..rank.into()].join(", ");
         let at = format!("[%rd1, {{{coordinates}}}]");
@@ -84,7 +84,7 @@ fn prefetches_have_no_shared_memory() {
 }
 
 #[test]
-fn other_modes_and_targets_are_refused_by_name() {
+fn unsupported_modes_and_targets_are_refused_by_name() {
     const LOAD: &str = "cp.async.bulk.tensor.3d.shared::cluster.global";
     const BYTES: &str = "mbarrier::complete_tx::bytes";
     const AT: &str = "[%r1], [%rd1, {%r2, %r3, %r4}], [%r5]";
@@ -109,7 +109,7 @@ fn other_modes_and_targets_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_instruction_says_what_is_wrong() {
+fn invalid_instructions_are_refused_with_the_reason() {
     for (code, reason) in [
         (
             "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];",
@@ -117,7 +117,7 @@ fn what_is_no_instruction_says_what_is_wrong() {
         ),
         (
             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];",
-            "1 coordinates of a box of 2 dimensions",
+            "1 coordinates for a box of 2 dimensions",
         ),
         (
             "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1], [%r2];",

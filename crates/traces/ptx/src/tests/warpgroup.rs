@@ -1,5 +1,5 @@
-//! Products of matrices by warpgroups. What is taken here is taken by ptxas 12.9, and what is refused
-//! as no instruction is refused by it.
+//! Matrix products of warpgroups. ptxas 12.9 accepts the accepted forms, and refuses those refused as
+//! invalid.
 
 use super::{body, kernel, unsupported};
 use crate::*;
@@ -8,13 +8,13 @@ fn first(code: &str) -> Instruction {
     body(&kernel(code)).instructions[0].clone()
 }
 
-/// So many registers in braces.
+/// Lists `count` registers in braces.
 fn registers(count: usize) -> String {
     let names: Vec<String> = (0..count).map(|at| format!("%x{at}")).collect();
     format!("{{{}}}", names.join(", "))
 }
 
-/// A product by the modifiers behind `.aligned` and the operands behind D.
+/// Writes a product with the modifiers after `.aligned` and the operands after D.
 fn product(modifiers: &str, d: usize, operands: &str) -> String {
     let d = registers(d);
     format!(".reg .b32 %x<130>;\nwgmma.mma_async.sync.aligned.{modifiers} {d}, {operands};")
@@ -27,7 +27,7 @@ fn decoded(modifiers: &str, d: usize, operands: &str) -> (GroupProduct, Instruct
 }
 
 #[test]
-fn products_know_their_matrices() {
+fn products_decode_their_matrices() {
     let factor = |element| Factor { element, negated: false, transposed: false };
     let (product, instruction) =
         decoded("m64n64k16.f32.f16.f16", 32, "%rd1, %rd2, %p1, 1, 1, 0, 0");
@@ -78,7 +78,7 @@ fn every_type_has_its_k_and_operands() {
     }
 }
 
-/// D is no source where it is never added.
+/// D is not a source if it is never added.
 #[test]
 fn d_is_read_unless_the_predicate_is_always_false() {
     for (scale, sources) in [("%p1", 7), ("!%p1", 7), ("1", 7), ("0", 3)] {
@@ -89,7 +89,7 @@ fn d_is_read_unless_the_predicate_is_always_false() {
 }
 
 #[test]
-fn numbers_of_columns_are_those_of_the_isa() {
+fn column_counts_follow_the_isa() {
     let is_taken = |n: usize, types: &str, rest: &str| {
         let operands = format!("%rd1, %rd2, %p1{rest}");
         unsupported(&product(&format!("m64n{n}k32.{types}"), n / 2, &operands)).is_empty()
@@ -117,7 +117,7 @@ fn groups_are_fenced_committed_and_waited_for() {
 }
 
 #[test]
-fn registers_of_warps_are_a_hint() {
+fn register_reallocation_is_a_hint() {
     for action in ["inc", "dec"] {
         let code = format!("setmaxnreg.{action}.sync.aligned.u32 240;");
         assert_eq!(first(&code).op, Op::Hint);
@@ -125,7 +125,7 @@ fn registers_of_warps_are_a_hint() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_instructions_are_refused_by_name() {
     for (code, reason) in [
         (
             "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, 1, 1, 0, 0;".into(),
@@ -143,7 +143,7 @@ fn what_is_not_supported_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_instruction_says_what_is_wrong() {
+fn invalid_instructions_are_refused_with_the_reason() {
     const OPERANDS: &str = "%rd1, %rd2, %p1, 1, 1, 0, 0";
     let wrong = |modifiers: &str, d: usize, operands: &str| {
         let refused = unsupported(&product(modifiers, d, operands));
@@ -174,8 +174,8 @@ fn what_is_no_instruction_says_what_is_wrong() {
         ("%rd1, %rd2, %p1, 1, 1, 2, 0", "a transposition is 0 or 1, not 2"),
         ("%rd1, %rd2, %p1, 1, 1, 0, -1", "a transposition is 0 or 1, not -1"),
         ("%rd1, %rd2, %p1, 1, 1, 0", "an operand is missing"),
-        ("%rd1, %rd2, %p1, 1, 1, 0, 0, 0", "1 operands too many"),
-        ("{%r1, %r2, %r3, %r4}, %rd2, %p1, 1, 1, 0, 0", "1 operands too many"),
+        ("%rd1, %rd2, %p1, 1, 1, 0, 0, 0", "1 surplus operands"),
+        ("{%r1, %r2, %r3, %r4}, %rd2, %p1, 1, 1, 0, 0", "1 surplus operands"),
         ("{%r1, %r2}, %rd2, %p1, 1, 1, 0", "a matrix of 2 registers where 4 are expected"),
         ("%r1, %rd2, %p1, 1, 1, 0, 0", "expected a 64-bit register"),
         ("%rd1, %rd2, %r1, 1, 1, 0, 0", "expected a predicate register"),
@@ -184,22 +184,22 @@ fn what_is_no_instruction_says_what_is_wrong() {
         assert!(refused.contains(text), "{operands}: {refused}");
     }
     let transposed = wrong("m64n8k8.f32.tf32.tf32", 4, OPERANDS);
-    assert!(transposed.contains("2 operands too many"), "{transposed}");
+    assert!(transposed.contains("2 surplus operands"), "{transposed}");
     for (code, text) in [
         ("wgmma.fence;", "`wgmma` lacks `.sync`"),
         ("wgmma.wait_group.sync.aligned;", "an operand is missing"),
         ("wgmma.wait_group.sync.aligned %r1;", "expected a constant"),
         (
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, _}, %rd1, %rd2, %p1, 1, 1, 0, 0;",
-            "`_` is only written to",
+            "`_` can only be written",
         ),
         (
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, _}, %rd1, %rd2, 0, 1, 1, 0, 0;",
-            "`_` is only written to",
+            "`_` can only be written",
         ),
-        ("setmaxnreg.inc.sync.aligned.u32 20;", "20 registers of a thread, where a multiple of 8"),
-        ("setmaxnreg.inc.sync.aligned.u32 100;", "100 registers of a thread"),
-        ("setmaxnreg.inc.sync.aligned.u32 264;", "264 registers of a thread"),
+        ("setmaxnreg.inc.sync.aligned.u32 20;", "20 registers per thread; valid: multiples of 8"),
+        ("setmaxnreg.inc.sync.aligned.u32 100;", "100 registers per thread"),
+        ("setmaxnreg.inc.sync.aligned.u32 264;", "264 registers per thread"),
         ("setmaxnreg.sync.aligned.u32 64;", "`.inc` or `.dec`"),
     ] {
         let refused = unsupported(code);
