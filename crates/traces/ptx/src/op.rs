@@ -300,17 +300,17 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modes {
     pub rounding: Rounding,
-    /// Flushes subnormal inputs and results to zero.
+    /// Whether subnormal inputs and results are flushed to zero.
     pub ftz: bool,
-    /// Clamps to the type's range, or floating-point numbers to [0, 1].
+    /// Whether results are clamped to the type's range, or to [0, 1] if floating-point.
     pub saturate: bool,
-    /// Fast approximation.
+    /// Whether the fast approximation is allowed.
     pub approximate: bool,
     /// `.NaN` of `min` and `max`: NaN if any input is NaN.
     pub nan: bool,
-    /// Replaces negative results by zero.
+    /// Whether negative results become zero.
     pub relu: bool,
-    /// `.xorsign` of `min` and `max` with `.abs`: compares magnitudes, and applies the product's sign.
+    /// `.xorsign` of `min` and `max` with `.abs`: magnitudes are compared, and the result gets the product's sign.
     pub xorsign: bool,
 }
 

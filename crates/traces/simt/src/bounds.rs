@@ -1,25 +1,25 @@
-//! What bounds a run, who is told of it, and what it counts.
+//! Limits of a run, its progress observer, and its counts.
 
-/// Bytes of shared memory that a CTA can have on any architecture (sm_90 and sm_100).
+/// Maximum shared memory of a CTA on any architecture (sm_90 and sm_100), bytes.
 pub(crate) const MOST_SHARED: u32 = 227 << 10;
 
-/// Bytes of local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
+/// Maximum local memory of a thread, bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
 pub(crate) const MOST_LOCAL: u64 = 512 << 10;
 
-/// Bounds of a run.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Warp instructions after which a kernel is taken to run for ever.
+    /// Warp instructions after which a kernel is assumed to never end.
     pub instructions: u64,
-    /// Threads that execute CTAs. What a kernel does does not depend on them.
+    /// Host threads that execute CTAs; they never affect the result.
     pub threads: usize,
-    /// Instructions that a warp executes before the next one of its CTA does.
+    /// Instructions of a warp before the next warp of its CTA runs.
     pub warp_turn: u32,
 }
 
-/// Warps of a GPU begin at about the same time, and programs that lack a barrier rely on it: turns of
-/// 4,096 instructions give wrong results of three programs of Parboil, these do not.
+/// Warps of a GPU start at about the same time, and programs that lack a barrier rely on it: a quantum of
+/// 4,096 instructions gives wrong results for three programs of Parboil, this one does not.
 const WARP_TURN: u32 = 64;
 
 impl Default for Limits {
@@ -28,12 +28,12 @@ impl Default for Limits {
     }
 }
 
-/// Told how far a kernel is and what it prints; may stop it.
+/// Observer of a kernel's progress and output, which may stop it.
 pub trait Progress {
-    /// CTAs that have ended, and warp instructions executed. Whether the kernel is to go on.
+    /// Called with the completed CTAs and executed warp instructions; returns whether to continue.
     fn advance(&self, ctas: u64, instructions: u64) -> bool;
 
-    /// What the threads of a CTA print, CTA after CTA; it is lost unless somebody wants it.
+    /// Called with the text printed by each CTA, in CTA order; discards it by default.
     fn print(&self, _text: &str) {}
 }
 
@@ -43,7 +43,7 @@ impl Progress for () {
     }
 }
 
-/// What a launch did.
+/// Totals of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub ctas: u64,

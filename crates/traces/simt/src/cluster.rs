@@ -1,5 +1,5 @@
-//! Clusters: CTAs that run at the same time, reach each other's shared memory, and wait for each
-//! other at a barrier. Without clusters, a CTA is one of its own.
+//! Clusters: CTAs that run concurrently, share their shared memory, and synchronize at a cluster barrier.
+//! Without clusters, each CTA forms its own.
 
 use crate::bounds::Limits;
 use crate::cta::{Cta, Ended, Stop};
@@ -9,23 +9,21 @@ use crate::prepared::Prepared;
 use crate::recorder::WarpRecorder;
 use crate::warp::{ClusterPhase, Rows, State};
 
-/// Instructions after which the first turn of a cluster is over, and a later one: short enough that
-/// one that opens a barrier of the program's own does not run far ahead of those that waited at it,
-/// of which LonestarGPU's bfs makes use.
+/// Instructions of a cluster's first quantum; later ones differ. Short enough that a CTA that opens a barrier
+/// built by the program does not run far ahead of the CTAs waiting there, which LonestarGPU's bfs relies on.
 const FIRST_TURN: u64 = 1 << 16;
 const LATER_TURN: u64 = 1 << 10;
 
 /// CTAs that run together.
 pub(crate) struct Cluster<W> {
-    /// By rank.
+    /// CTAs by rank.
     pub ctas: Vec<Cta<W>>,
     peers: Peers,
     has_begun: bool,
 }
 
 impl<W: WarpRecorder> Cluster<W> {
-    /// The cluster of a number, with a recorder for each of its warps, and memory of warps that have
-    /// ended.
+    /// Creates cluster `number`, with one recorder per warp; reuses the register memory of ended warps.
     pub fn new(
         prepared: &Prepared<'_>,
         number: u64,
@@ -43,7 +41,7 @@ impl<W: WarpRecorder> Cluster<W> {
         Cluster { ctas, peers: Peers::new(size, prepared.shared_bytes), has_begun: false }
     }
 
-    /// What its CTAs leave when they have ended; the memory of their warps goes to others.
+    /// Returns the results of the ended CTAs; recycles the memory of their warps.
     pub fn end(self, spare: &mut Vec<Rows>) -> impl Iterator<Item = Ended<W>> {
         self.ctas.into_iter().map(|cta| cta.end(spare))
     }
@@ -52,7 +50,7 @@ impl<W: WarpRecorder> Cluster<W> {
         self.ctas.iter().all(Cta::has_ended)
     }
 
-    /// Lets the warps of all CTAs go on, round after round, until none can or the turn is over.
+    /// Runs the warps of all CTAs in rounds, until none can continue or the quantum is exhausted.
     pub fn turn(
         &mut self,
         prepared: &Prepared<'_>,
@@ -74,7 +72,7 @@ impl<W: WarpRecorder> Cluster<W> {
         Ok(())
     }
 
-    /// Instructions of a turn that begins.
+    /// Returns the instructions of the next quantum.
     fn budget(&mut self, prepared: &Prepared<'_>, limits: Limits) -> u64 {
         let has_begun = std::mem::replace(&mut self.has_begun, true);
         match prepared.launch.workspace {
@@ -88,7 +86,7 @@ impl<W: WarpRecorder> Cluster<W> {
         }
     }
 
-    /// Lets each warp of a CTA go on once; whether one did.
+    /// Runs each warp of a CTA once; returns whether any made progress.
     fn round(
         &mut self,
         at: usize,
@@ -108,8 +106,8 @@ impl<W: WarpRecorder> Cluster<W> {
         Ok(moved)
     }
 
-    /// Lets the warps go on that wait at the cluster's barrier, if all that have not ended have
-    /// arrived; whether there are such.
+    /// Releases the warps at the cluster barrier once all live warps have arrived; returns whether it
+    /// released any.
     fn complete_phase(&mut self) -> bool {
         let warps = self.ctas.iter().flat_map(|cta| &cta.warps);
         let mut live = warps.filter(|warp| warp.state != State::Ended).peekable();

@@ -1,4 +1,4 @@
-//! Which CTAs of a launch are a cluster.
+//! Assignment of a launch's CTAs to clusters.
 
 use warpmem_ptx::Function;
 use warpmem_trace::MAX_CLUSTER;
@@ -6,22 +6,22 @@ use warpmem_trace::MAX_CLUSTER;
 use crate::error::LaunchError;
 use crate::launch::Launch;
 
-/// The clusters of a launch.
+/// Cluster shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClusterShape {
     pub sides: [u32; 3],
-    /// The launch or the kernel says them.
+    /// Whether the launch or the kernel sets it.
     pub is_explicit: bool,
 }
 
 impl ClusterShape {
-    /// Those that a launch and its kernel ask for.
+    /// Returns the shape that a launch and its kernel request.
     pub fn of(launch: &Launch, kernel: &Function) -> Result<ClusterShape, LaunchError> {
         let limit = kernel.cluster;
         let Some(sides) = launch.cluster.or(limit.exactly) else {
             return match limit.explicit {
                 false => Ok(ClusterShape { sides: [1; 3], is_explicit: false }),
-                true => Err(refused(kernel, "a launch must say its clusters (.explicitcluster)")),
+                true => Err(refused(kernel, "a launch must set its cluster shape (.explicitcluster)")),
             };
         };
         let shape = ClusterShape { sides, is_explicit: true };
@@ -49,17 +49,17 @@ impl ClusterShape {
         Ok(shape)
     }
 
-    /// CTAs of a cluster.
+    /// Returns the CTAs of a cluster.
     pub fn ctas(&self) -> u32 {
         self.sides.iter().product()
     }
 
-    /// Clusters of a grid along each axis.
+    /// Returns the clusters of a grid along each axis.
     pub fn clusters(&self, grid: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|axis| grid[axis] / self.sides[axis])
     }
 
-    /// Coordinates of the CTA of a rank in the cluster of a number; both count x fastest.
+    /// Returns the coordinates of a CTA from its cluster number and rank, which both count x fastest.
     pub fn block(&self, grid: [u32; 3], number: u64, rank: u32) -> [u32; 3] {
         let [clusters_x, clusters_y, _] = self.clusters(grid).map(u64::from);
         let [x, y, _] = self.sides;

@@ -1,31 +1,30 @@
-//! Asynchronous copies that a warp has not waited for.
+//! Asynchronous copies of a warp that it has not waited for.
 
 use std::collections::VecDeque;
 
-/// The copies of a warp, oldest first.
+/// Outstanding copies of a warp, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CopyGroups {
-    /// Copies of each group that is committed, and of the one that is not.
+    /// Copies of each committed group; the uncommitted group is counted separately.
     committed: VecDeque<usize>,
     open: usize,
-    /// Addresses of mbarriers at which copies arrive, with the number of copies that do, counted
-    /// from the oldest one.
+    /// Mbarriers at which copies arrive: address, and number of arriving copies, counted from the oldest.
     arrivals: Vec<(u64, usize)>,
 }
 
 impl CopyGroups {
-    /// A copy has been issued.
+    /// Adds an issued copy.
     pub fn issue(&mut self) {
         self.open += 1;
     }
 
-    /// The copies since the last group become a group.
+    /// Commits the copies since the last group as a new group.
     pub fn commit(&mut self) {
         self.committed.push_back(std::mem::take(&mut self.open));
     }
 
-    /// Waits until at most so many groups are pending; returns the number of copies, from the oldest
-    /// on, that have then ended.
+    /// Waits until at most `pending` groups remain; returns the number of copies, from the oldest, that are
+    /// then complete.
     pub fn wait(&mut self, pending: u32) -> usize {
         let complete = self.committed.len().saturating_sub(pending as usize);
         let copies = self.committed.drain(..complete).sum();
@@ -33,7 +32,7 @@ impl CopyGroups {
         copies
     }
 
-    /// All copies so far arrive at an mbarrier when they end.
+    /// Makes all outstanding copies arrive at an mbarrier on completion.
     pub fn arrive_at(&mut self, mbarrier: u64) {
         let copies = self.committed.iter().sum::<usize>() + self.open;
         self.arrivals.retain(|&(address, _)| address != mbarrier);
@@ -42,8 +41,8 @@ impl CopyGroups {
         }
     }
 
-    /// The phase of an mbarrier is seen to be complete; returns the number of copies, from the oldest
-    /// on, that have then ended.
+    /// Observes the completion of an mbarrier's phase; returns the number of copies, from the oldest, that
+    /// are then complete.
     pub fn wait_at(&mut self, mbarrier: u64) -> usize {
         let arrival = self.arrivals.iter().find(|&&(address, _)| address == mbarrier);
         let Some(&(_, copies)) = arrival else { return 0 };
@@ -60,7 +59,7 @@ impl CopyGroups {
         copies
     }
 
-    /// The oldest copies have ended.
+    /// Removes the oldest copies.
     fn forget(&mut self, copies: usize) {
         for (_, arriving) in &mut self.arrivals {
             *arriving = arriving.saturating_sub(copies);
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_end_from_the_oldest_on() {
+    fn groups_complete_in_order() {
         let mut copies = CopyGroups::default();
         for group in [2, 0, 3] {
             (0..group).for_each(|_| copies.issue());
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_mbarrier_that_is_complete_ends_the_copies_before_the_arrival() {
+    fn a_completed_mbarrier_completes_the_copies_before_it() {
         let mut copies = CopyGroups::default();
         copies.issue();
         copies.commit();

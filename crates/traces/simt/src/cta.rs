@@ -1,4 +1,4 @@
-//! A CTA: its warps take turns, and wait for each other at barriers.
+//! A CTA: schedules its warps in a fixed order and synchronizes them at barriers.
 
 use crate::bounds::Limits;
 use crate::execute::{Context, Event, Trap, step};
@@ -10,9 +10,9 @@ use crate::program::{Dest, Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, Place, Rows, State, Warp};
 
-/// Why a CTA does not go on.
+/// Reason why a CTA stops.
 pub(crate) enum Stop {
-    /// Of the CTA of this rank.
+    /// A trap in the CTA of this rank.
     Trap {
         rank: usize,
         warp: usize,
@@ -22,21 +22,21 @@ pub(crate) enum Stop {
     Limit(u64),
 }
 
-/// A CTA that has begun.
+/// A running CTA.
 pub(crate) struct Cta<W> {
     pub number: u64,
-    /// In its cluster.
+    /// Rank in its cluster.
     rank: u32,
     pub block: [u32; 3],
     pub warps: Vec<Warp<W>>,
-    /// What it has printed.
+    /// Printed text.
     output: String,
     barriers: [Rendezvous; 16],
-    /// The wgmma-groups that each warp has committed.
+    /// Committed wgmma groups of each warp.
     committed: Vec<u64>,
 }
 
-/// A CTA that has ended, with what its warps executed.
+/// A completed CTA, with the records of its warps.
 pub(crate) struct Ended<W> {
     pub number: u64,
     pub block: [u32; 3],
@@ -44,19 +44,19 @@ pub(crate) struct Ended<W> {
     pub output: String,
 }
 
-/// Warps at a barrier.
+/// Warps that have arrived at a barrier.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rendezvous {
     arrived: u32,
-    /// Warps that it is for, if they are counted.
+    /// Expected warps, if the barrier counts them.
     expected: Option<u32>,
-    /// Lanes that have arrived, and those for which the condition of a reduction holds.
+    /// Arrived lanes, and those whose condition of a reduction holds.
     lanes: u32,
     holds: u32,
 }
 
 impl<W: WarpRecorder> Cta<W> {
-    /// A CTA, with a recorder for each of its warps, and memory of warps that have ended.
+    /// Creates a CTA, with one recorder per warp; reuses the register memory of ended warps.
     pub fn new(
         prepared: &Prepared<'_>,
         number: u64,
@@ -93,7 +93,7 @@ impl<W: WarpRecorder> Cta<W> {
         }
     }
 
-    /// What it leaves when it has ended; the memory of its warps goes to others.
+    /// Returns the results of the completed CTA; recycles the memory of its warps.
     pub fn end(self, spare: &mut Vec<Rows>) -> Ended<W> {
         let (warps, rows): (Vec<W>, Vec<Rows>) =
             self.warps.into_iter().map(Warp::into_parts).unzip();
@@ -105,7 +105,7 @@ impl<W: WarpRecorder> Cta<W> {
         self.warps.iter().all(|warp| warp.state == State::Ended)
     }
 
-    /// Lets each warp go on until it waits, ends, or its turn is over; whether one did.
+    /// Runs each warp until it waits, ends, or exhausts its quantum; returns whether any made progress.
     pub fn round(
         &mut self,
         prepared: &Prepared<'_>,
@@ -154,7 +154,7 @@ impl<W: WarpRecorder> Cta<W> {
     }
 }
 
-/// Executes a warp until it waits, ends, comes to a barrier, or its turn is over.
+/// Runs a warp until it waits, ends, reaches a barrier, or exhausts its quantum.
 fn run_warp<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -180,7 +180,7 @@ fn arrive(barriers: &mut [Rendezvous; 16], number: u8, arrival: Arrival) {
     barrier.holds += arrival.holds.count_ones();
 }
 
-/// Lets the warps go on that wait at a barrier to which all have come.
+/// Releases the warps at every complete barrier.
 fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &Program) {
     let live = warps.iter().filter(|warp| warp.state != State::Ended).count() as u32;
     for (number, barrier) in (0u8..).zip(barriers) {
@@ -198,7 +198,7 @@ fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &
     }
 }
 
-/// Lets the lanes of a warp go on behind a barrier, with the result of a reduction over it.
+/// Resumes the lanes of a warp after a barrier, with the result of its reduction.
 fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
     for at in 0..warp.stack.paths().len() {
         let path = warp.stack.paths()[at];
@@ -210,7 +210,7 @@ fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
     warp.stack.release();
 }
 
-/// Writes the result of a reduction over a barrier to the instruction's destination.
+/// Writes the result of a barrier reduction to the instruction's destination.
 fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: Rendezvous) {
     match step.dests.first() {
         Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),

@@ -1,4 +1,4 @@
-//! Why a kernel cannot be launched, and what stops one that runs.
+//! Errors that prevent or stop a launch.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use thiserror::Error;
 use warpmem_ptx::PtxError;
 use warpmem_trace::TraceError;
 
-/// Why a kernel was not launched, or did not end.
+/// Reason why a kernel was not launched or did not complete.
 #[derive(Debug, Error)]
 pub enum LaunchError {
     #[error("there is no kernel `{name}` in the module; it has {known}")]
     NoKernel { name: String, known: String },
-    #[error("kernel `{kernel}` needs what is not supported{}", listed(.unsupported))]
+    #[error("kernel `{kernel}` needs unsupported features{}", listed(.unsupported))]
     Unsupported { kernel: String, unsupported: Vec<PtxError> },
     #[error("kernel `{kernel}` calls `{function}`, which the module only declares")]
     Undefined { kernel: String, function: String },
@@ -24,13 +24,11 @@ pub enum LaunchError {
     #[error("{what} of {value:?}: {reason}")]
     Dimensions { what: &'static str, value: [u32; 3], reason: String },
     #[error(
-        "kernel `{kernel}` needs {bytes} bytes of shared memory for a CTA, which no SM has: 232448 \
-         is the most"
+        "kernel `{kernel}` needs {bytes} bytes of shared memory per CTA, the maximum of any SM is 232448"
     )]
     Shared { kernel: String, bytes: u32 },
     #[error(
-        "kernel `{kernel}` needs {bytes} bytes of local memory for a thread, which no device has: \
-         524288 is the most"
+        "kernel `{kernel}` needs {bytes} bytes of local memory per thread, the maximum of any device is 524288"
     )]
     Local { kernel: String, bytes: u64 },
     #[error("kernel `{kernel}`: {reason}")]
@@ -39,7 +37,7 @@ pub enum LaunchError {
     External { name: String },
     #[error("{bytes} bytes do not fit in device memory, of which {free} are free")]
     OutOfMemory { bytes: u64, free: u64 },
-    #[error("this machine refuses {bytes} bytes for device memory")]
+    #[error("the host cannot provide {bytes} bytes of device memory")]
     HostMemory { bytes: u64 },
     #[error("variable `{name}`: {reason}")]
     Variable { name: String, reason: Box<LaunchError> },
@@ -49,7 +47,7 @@ pub enum LaunchError {
         "kernel `{kernel}` has executed {instructions} warp instructions, the limit; {waiting}"
     )]
     Limit { kernel: String, instructions: u64, waiting: String },
-    #[error("kernel `{kernel}` cannot go on: {waiting}")]
+    #[error("kernel `{kernel}` is deadlocked: {waiting}")]
     Deadlock { kernel: String, waiting: String },
     #[error("stopped before the end")]
     Cancelled,
@@ -66,17 +64,17 @@ fn listed(errors: &[PtxError]) -> String {
     text
 }
 
-/// What a thread did that is not allowed.
+/// Illegal action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
-    /// An access that no memory is there for.
+    /// An access outside allocated memory.
     Memory,
-    /// An assertion that does not hold.
+    /// A failed assertion.
     Assertion,
     Other,
 }
 
-/// What stopped a kernel, and where.
+/// Reason and location of a stopped kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub reason: String,
@@ -87,9 +85,9 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// Byte address of the instruction in the kernel, as in the trace.
     pub pc: u64,
-    /// Line of the module.
+    /// Line of the PTX module.
     pub line: u32,
-    /// File and line of the source, if the module says.
+    /// Source file and line, if the module has debug information.
     pub source: Option<(String, u32)>,
 }
 

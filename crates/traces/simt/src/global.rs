@@ -1,4 +1,4 @@
-//! Device memory as an instruction reaches it.
+//! Device memory as instructions access it.
 
 use crate::memory::DeviceMemory;
 use crate::view::View;
@@ -10,7 +10,7 @@ pub(crate) enum Global<'a> {
 }
 
 impl Global<'_> {
-    /// The same for a shorter time.
+    /// Reborrows for a shorter lifetime.
     pub fn reborrow(&mut self) -> Global<'_> {
         match self {
             Global::Memory(memory) => Global::Memory(memory),
@@ -18,7 +18,7 @@ impl Global<'_> {
         }
     }
 
-    /// Up to 8 bytes; `None` if they are not all in one area.
+    /// Reads up to 8 bytes; `None` unless all are in one area.
     pub fn read(&mut self, address: u64, width: u64) -> Option<u64> {
         match self {
             Global::Memory(memory) => memory.read(address, width as usize),
@@ -26,7 +26,7 @@ impl Global<'_> {
         }
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one area.
+    /// Writes up to 8 bytes; `None` unless all are in one area.
     pub fn write(&mut self, address: u64, width: u64, value: u64) -> Option<()> {
         match self {
             Global::Memory(memory) => memory.write(address, width as usize, value),
@@ -34,8 +34,8 @@ impl Global<'_> {
         }
     }
 
-    /// The first address and the bytes of the area that holds an address, if they can be
-    /// reached at once; else nothing.
+    /// Returns the area that holds an address, as its first address and its bytes; empty if it cannot be
+    /// accessed directly.
     #[inline]
     pub fn around(&self, address: u64) -> (u64, &[u8]) {
         match self {
@@ -44,7 +44,7 @@ impl Global<'_> {
         }
     }
 
-    /// As [`Global::around`], to be written.
+    /// Returns the area as [`Global::around`] does, mutably.
     #[inline]
     pub fn around_mut(&mut self, address: u64) -> (u64, &mut [u8]) {
         match self {
@@ -53,7 +53,7 @@ impl Global<'_> {
         }
     }
 
-    /// The memory behind it: allocations and textures, which kernels do not change.
+    /// Returns the underlying memory, whose allocations and textures kernels do not change.
     pub fn memory(&self) -> &DeviceMemory {
         match self {
             Global::Memory(memory) => memory,

@@ -1,4 +1,4 @@
-//! A launch that is executed: what it has done so far, and what may be told of it.
+//! A launch in execution: its totals so far, and its reports to the observer.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::program::PC_STEP;
 use crate::recorder::Recorder;
 use crate::warp::{Rows, State, Warp};
 
-/// A launch that is executed.
+/// A launch in execution.
 pub(crate) struct Grid<'g, 'a, R> {
     pub prepared: &'g Prepared<'a>,
     pub memory: &'g mut DeviceMemory,
@@ -24,13 +24,13 @@ pub(crate) struct Grid<'g, 'a, R> {
 }
 
 impl<R: Recorder> Grid<'_, '_, R> {
-    /// Clusters of the grid.
+    /// Returns the clusters of the grid.
     pub fn clusters(&self) -> u64 {
         let clusters = self.prepared.cluster.clusters(self.prepared.launch.grid);
         clusters.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Whether the user lets it go on.
+    /// Reports progress; fails if the user stops the launch.
     pub fn goes_on(&self) -> Result<(), LaunchError> {
         match self.progress.advance(self.counts.ctas, self.counts.warp_instructions) {
             true => Ok(()),
@@ -38,7 +38,7 @@ impl<R: Recorder> Grid<'_, '_, R> {
         }
     }
 
-    /// Counts the CTAs of a cluster that has ended, and gives what they executed to the recorder.
+    /// Counts the CTAs of a completed cluster, and passes their records to the recorder.
     pub fn end(
         &mut self,
         cluster: Cluster<R::Warp>,
@@ -57,7 +57,7 @@ impl<R: Recorder> Grid<'_, '_, R> {
     }
 }
 
-/// Counts a CTA that has ended, gives what it executed to a recorder, and prints what it printed.
+/// Counts a completed CTA, passes its records to a recorder, and prints its text.
 pub(crate) fn record<R: Recorder>(
     recorder: &mut R,
     counts: &mut Counts,
@@ -111,7 +111,7 @@ impl Prepared<'_> {
         }
     }
 
-    /// Where warps that have not ended are.
+    /// Describes where unfinished warps wait.
     pub fn waiting<'c, W: 'c>(&self, clusters: impl Iterator<Item = &'c Cluster<W>>) -> String {
         const SHOWN: usize = 8;
         let ctas = clusters.flat_map(|cluster| &cluster.ctas);
@@ -132,7 +132,7 @@ impl Prepared<'_> {
             path.and_then(|path| routine.steps.get(path.pc as usize)).map_or(0, |step| step.line);
         let what = match warp.state {
             State::AtBarrier { barrier } => format!("waits at barrier {barrier} at"),
-            State::AtClusterBarrier => "waits at the barrier of its cluster at".into(),
+            State::AtClusterBarrier => "waits at the cluster barrier at".into(),
             State::Divided { at } => {
                 let [waiting, all] = [warp.stack.waiting(), warp.stack.lanes()];
                 format!("waits at {at} with lanes {waiting:#x} of {all:#x} at")

@@ -1,4 +1,4 @@
-//! A module in device memory: its variables have addresses and their first values.
+//! A module in device memory: assigns addresses to its variables and writes their initial values.
 
 use std::sync::Arc;
 
@@ -8,32 +8,31 @@ use crate::error::LaunchError;
 use crate::memory::DeviceMemory;
 use crate::texture::TextureError;
 
-/// Addresses of functions: above every address of data.
+/// First function address, above all data.
 const CODE: u64 = 0x7fff_0000_0000;
-/// Bytes between the addresses of two functions.
+/// Distance between function addresses, bytes.
 const FUNCTION_BYTES: u64 = 0x1_0000;
 
-/// Generic addresses of shared memory: a window, in which the memory of each CTA of a cluster has
-/// 2^24 addresses.
+/// Window of shared memory in generic addresses; each CTA of a cluster has 2^24 addresses in it.
 pub(crate) const SHARED_WINDOW: std::ops::Range<u64> = 0x1000_0000..0x1_0000_0000;
-/// Generic addresses of local memory: a window.
+/// Window of local memory in generic addresses.
 pub(crate) const LOCAL_WINDOW: std::ops::Range<u64> = 0x0200_0000..0x0300_0000;
-/// Generic addresses of parameters: a window.
+/// Window of parameters in generic addresses.
 pub(crate) const PARAM_WINDOW: std::ops::Range<u64> = 0x0300_0000..0x0400_0000;
 
 /// A loaded module.
 #[derive(Clone, Debug)]
 pub struct Image {
     pub(crate) module: Arc<Module>,
-    /// By variable: its address, of those in global and constant memory.
+    /// Address of each global or constant variable.
     addresses: Vec<Option<u64>>,
 }
 
 impl Image {
-    /// Puts a module's global and constant variables into device memory.
+    /// Loads a module's global and constant variables into device memory.
     ///
     /// # Errors
-    /// When they do not fit, or one is defined elsewhere.
+    /// When they do not fit, or one is defined in another module.
     pub fn load(module: Module, memory: &mut DeviceMemory) -> Result<Image, LaunchError> {
         let mut addresses = vec![None; module.variables.len()];
         for (variable, address) in module.variables.iter().zip(&mut addresses) {
@@ -73,22 +72,22 @@ impl Image {
         }
     }
 
-    /// The address of a variable in global or constant memory.
+    /// Returns the address of a variable in global or constant memory.
     pub fn address(&self, id: VariableId) -> Option<u64> {
         self.addresses[id.0 as usize]
     }
 
-    /// The address and size of the global or constant variable of a name.
+    /// Returns the address and size of the global or constant variable `name`.
     pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
         let at = self.module.variables.iter().position(|variable| variable.name == name)?;
         Some((self.addresses[at]?, self.module.variables[at].bytes))
     }
 
-    /// Lets a texture reference of the module (`.texref`) stand for a texture: the value of the
-    /// variable is its handle.
+    /// Binds a texture reference of the module (`.texref`) to a texture: the variable's value becomes the
+    /// handle.
     ///
     /// # Errors
-    /// When there is no such reference, or no texture with the handle.
+    /// When the reference or the texture does not exist.
     pub fn bind(
         &self,
         name: &str,
@@ -105,7 +104,7 @@ impl Image {
         Ok(())
     }
 
-    /// The address of the texture reference of a name.
+    /// Returns the address of the texture reference `name`.
     fn reference(&self, name: &str) -> Result<u64, TextureError> {
         let variables = self.module.variables.iter().zip(&self.addresses);
         let mut references = variables.filter(|(v, _)| v.reference == Some(Reference::Texture));
@@ -122,12 +121,12 @@ impl Image {
     }
 }
 
-/// The address of a function.
+/// Returns the address of a function.
 pub(crate) fn function_address(id: FunctionId) -> u64 {
     CODE + u64::from(id.0) * FUNCTION_BYTES
 }
 
-/// The function at an address.
+/// Returns the function at an address.
 pub(crate) fn function_at(address: u64) -> Option<FunctionId> {
     let offset = address.checked_sub(CODE)?;
     let id = u32::try_from(offset / FUNCTION_BYTES).ok()?;

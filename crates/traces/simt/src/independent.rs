@@ -1,9 +1,9 @@
-//! Clusters whose CTAs cannot wait for those of others run one after the other, in the order of the
-//! grid. Without clusters, every CTA is one.
+//! Execution of clusters whose CTAs cannot wait for those of other clusters: one after the other, in grid
+//! order. Without clusters, each CTA forms its own.
 //!
-//! With several threads, some run ahead of those before them on a [`View`] of memory. What they
-//! write is committed in the order of the grid; those that had read what an earlier one then wrote
-//! are executed again. So threads change neither memory nor the trace.
+//! With several threads, some run ahead of earlier clusters on a [`View`] of memory. Their writes are
+//! committed in grid order; clusters that have read a location which an earlier one then wrote are executed
+//! again. Thus threads affect neither memory nor the trace.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +23,16 @@ use crate::recorder::{Recorder, WarpRecorder};
 use crate::view::{Committed, View};
 use crate::warp::Rows;
 
-/// Warp instructions that a thread executes before what it did is committed, about.
+/// Approximate warp instructions that a thread executes before its writes are committed.
 const AHEAD: u64 = 1 << 14;
-/// Most clusters of them.
+/// Maximum clusters of a batch.
 const MOST_CLUSTERS: u64 = 1 << 10;
-/// A part that executes so many times what clusters before it have led to expect may wait for a write
-/// that is not committed yet: it is given up, and executed in its place in the order.
+/// A batch that executes this many times the expected instructions may be waiting for an uncommitted write:
+/// it is abandoned, and executed in its place in the order.
 const PATIENCE: u64 = 64;
-/// Parts after which it is decided whether running ahead is of use.
+/// Batches after which running ahead is evaluated.
 const TRIED: u64 = 8;
-/// Between two looks at whether the user lets a kernel go on.
+/// Interval between polls of the observer.
 const LOOK: Duration = Duration::from_micros(200);
 
 pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
@@ -40,14 +40,14 @@ pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), Lau
     let mut spare = Vec::new();
     let mut next = 0;
     if grid.limits.threads > 1 && total > 1 {
-        // It tells how many clusters make a part.
+        // The first cluster determines the batch size.
         one(grid, 0, None, &mut spare)?;
         next = ahead(grid, total)?;
     }
     (next..total).try_for_each(|number| one(grid, number, None, &mut spare))
 }
 
-/// Executes a cluster, on device memory itself if there is no view.
+/// Executes a cluster, directly on device memory if there is no view.
 fn one<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     number: u64,
@@ -72,16 +72,16 @@ fn one<R: Recorder>(
     grid.end(cluster, spare)
 }
 
-/// Clusters that a thread executes ahead of others, and what it needs for them.
+/// Clusters that a thread executes ahead of others, and their state.
 struct Part<W> {
     clusters: std::ops::Range<u64>,
     /// Recorders of their warps.
     recorders: Vec<W>,
-    /// Their CTAs, when they have ended.
+    /// Their CTAs, once completed.
     ended: Vec<Ended<W>>,
-    /// Warp instructions.
+    /// Warp instructions executed.
     executed: u64,
-    /// Some cluster could not go on.
+    /// Whether a cluster could not continue.
     failed: bool,
     view: View,
     spare: Vec<Rows>,
@@ -100,7 +100,7 @@ impl<W: WarpRecorder> Part<W> {
         }
     }
 
-    /// Executes its clusters on its view of the memory.
+    /// Executes the batch's clusters on its view of memory.
     fn run(
         &mut self,
         prepared: &Prepared<'_>,
@@ -140,8 +140,8 @@ impl<W: WarpRecorder> Part<W> {
     }
 }
 
-/// Executes clusters from the second on until there is none left, or running ahead proves to be of no
-/// use; returns the first that is left.
+/// Executes clusters from the second on until none is left, or until running ahead proves useless; returns
+/// the first remaining one.
 fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, LaunchError> {
     let mut parts: Vec<Part<R::Warp>> = (0..grid.limits.threads).map(|_| Part::new()).collect();
     let mut ended = Vec::new();
@@ -191,7 +191,7 @@ fn plan<R: Recorder>(
     }
 }
 
-/// Executes the parts, each on a thread, while those of the round before are recorded.
+/// Executes the batches, one per thread, while those of the previous round are recorded.
 fn round<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     parts: &mut [Part<R::Warp>],
@@ -230,7 +230,7 @@ fn round<R: Recorder>(
     grid.goes_on()
 }
 
-/// Executes the clusters of a part again, on what has been committed.
+/// Executes the clusters of a batch again, on the committed state.
 fn repeat<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
     part: &mut Part<R::Warp>,

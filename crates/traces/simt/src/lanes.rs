@@ -6,8 +6,8 @@ pub const WARP: usize = 32;
 /// One value per lane.
 pub type Lanes<T> = [T; WARP];
 
-/// The value of each lane, computed with the widest vector instructions of the CPU. The values are
-/// the same on every CPU.
+/// Computes the value of each lane with the widest vector instructions of the CPU; the results are the same
+/// on every CPU.
 #[inline(always)]
 pub(crate) fn in_all_lanes<T: Copy + Default>(f: impl Fn(usize) -> T) -> Lanes<T> {
     let mut values = [T::default(); WARP];
@@ -22,7 +22,7 @@ pub(crate) fn in_all_lanes<T: Copy + Default>(f: impl Fn(usize) -> T) -> Lanes<T
     values
 }
 
-/// The lanes of a mask, lowest first.
+/// Iterates over the lanes of a mask, lowest first.
 #[inline]
 pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -35,13 +35,13 @@ pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The mask of the lanes for which a condition holds.
+/// Returns the mask of the lanes for which a condition holds.
 #[inline(always)]
 pub(crate) fn mask_of(condition: impl Fn(usize) -> bool) -> u32 {
     (0..WARP).fold(0, |mask, lane| mask | u32::from(condition(lane)) << lane)
 }
 
-/// `new` in the lanes of a mask, `old` in the others.
+/// Takes `new` in the lanes of a mask, keeps `old` in the others.
 #[inline(always)]
 pub(crate) fn merge<T: Copy>(old: &mut Lanes<T>, new: &Lanes<T>, mask: u32) {
     if mask == u32::MAX {
@@ -55,13 +55,13 @@ pub(crate) fn merge<T: Copy>(old: &mut Lanes<T>, new: &Lanes<T>, mask: u32) {
     }
 }
 
-/// The first lane of each group of equal keys.
+/// Returns the first lane of each group of equal keys.
 pub(crate) fn first_of_alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> u32 {
     let firsts = alike(mask, key).into_iter().map(|lanes| lanes & lanes.wrapping_neg());
     firsts.fold(0, |firsts, first| firsts | first)
 }
 
-/// The lanes of a mask in groups of equal keys.
+/// Groups the lanes of a mask by equal keys.
 pub(crate) fn alike<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> Vec<u32> {
     let mut groups = Vec::new();
     let mut rest = mask;

@@ -1,4 +1,4 @@
-//! What a launch asks for.
+//! Configuration of a launch.
 
 use warpmem_ptx::{Function, Module, ThreadLimit};
 
@@ -11,29 +11,29 @@ pub struct Launch {
     pub kernel: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// CTAs of a cluster; `None`: as the kernel says, or no clusters.
+    /// CTAs of a cluster; `None` to use the kernel's declaration, or no clusters.
     pub cluster: Option<[u32; 3]>,
-    /// Bytes of shared memory beside those of the kernel's own variables.
+    /// Bytes of dynamic shared memory, in addition to the kernel's own variables.
     pub dynamic_shared: u32,
     pub params: Params,
-    /// Address of [`WORKSPACE`] bytes, which are 0, by which the CTAs of a cooperative launch wait
-    /// for each other; 0: the launch is no such one.
+    /// Address of [`WORKSPACE`] zeroed bytes with which the CTAs of a cooperative launch synchronize; 0 for
+    /// other launches.
     pub workspace: u64,
-    /// What it says of accesses to some of global memory.
+    /// Access policy window.
     pub window: Option<AccessWindow>,
 }
 
-/// Bytes of memory of a cooperative launch.
+/// Size of the workspace of a cooperative launch, bytes.
 pub const WORKSPACE: u64 = 1 << 10;
 
-/// The arguments of a launch: the bytes of each.
+/// Bytes of each argument of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Params(pub Vec<Vec<u8>>);
 
-/// Most CTAs along each dimension of a grid, and threads along each of a CTA.
+/// Maximum CTAs of a grid along each axis, and threads of a CTA along each axis.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// Most threads of a CTA.
+/// Maximum threads of a CTA.
 const MAX_THREADS: u64 = 1024;
 
 impl Launch {
@@ -51,7 +51,7 @@ impl Launch {
         }
     }
 
-    /// Whether the kernel allows CTAs of this size.
+    /// Checks that the kernel allows CTAs of this size.
     pub(crate) fn check_threads(&self, kernel: &Function) -> Result<(), LaunchError> {
         let refused = |reason: String| {
             Err(LaunchError::Dimensions { what: "a CTA", value: self.block, reason })
@@ -68,7 +68,7 @@ impl Launch {
         }
     }
 
-    /// Threads of a CTA.
+    /// Returns the threads of a CTA.
     pub(crate) fn threads(&self) -> u32 {
         self.block.iter().product()
     }
@@ -87,7 +87,7 @@ fn check(what: &'static str, value: [u32; 3], most: [u32; 3]) -> Result<(), Laun
 }
 
 impl Params {
-    /// The kernel's parameter memory with these arguments in their places.
+    /// Returns the kernel's parameter memory, with the arguments in place.
     pub(crate) fn memory(
         &self,
         module: &Module,
@@ -121,7 +121,7 @@ impl Params {
     }
 }
 
-/// The parameters of a kernel as its module declares them: `.u64 a, .f32 b`.
+/// Returns the parameters of a kernel as declared: `.u64 a, .f32 b`.
 fn signature(module: &Module, kernel: &Function) -> String {
     let params: Vec<String> =
         kernel.params.iter().map(|&id| module.variable(id).declared()).collect();

@@ -1,15 +1,15 @@
-//! Kernels in PTX, executed on the host and recorded as traces.
+//! PTX kernels, executed on the host and recorded as traces.
 //!
 //! ```text
 //!  module ─▶ image ─▶ program ─▶ grid ─▶ clusters ─▶ CTAs ─▶ warps ─▶ instructions ─▶ recorder ─▶ .wmt
 //!  (ptx)    addresses  operands   order   together   barriers  paths    execute/
 //! ```
 //!
-//! A warp executes one instruction for all lanes of its current path; where lanes diverge, they meet
-//! again at the immediate post-dominator of the branch. Warps of a CTA and CTAs of a grid take
-//! turns in a fixed order, so that the same launch gives the same memory and the same trace.
+//! A warp executes one instruction for all lanes of its current path; divergent lanes reconverge at
+//! the immediate post-dominator of the branch. Warps of a CTA and CTAs of a grid are scheduled
+//! in a fixed order, so the same launch gives the same memory and the same trace.
 //!
-//! Invariant: no hardware of the model is known here, and no program makes this crate panic.
+//! Invariant: this crate knows nothing of the simulated hardware, and no program makes it panic.
 
 mod access_window;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Device memory: allocations at fixed addresses, and accesses that are checked against them.
+//! Device memory: allocations at fixed addresses, and bounds-checked accesses.
 
 mod addresses;
 mod segment;
@@ -13,28 +13,28 @@ use segment::{Segment, Segments};
 
 pub use segment::Mapping;
 
-/// Where device memory begins, unless a [`Mapping`] says. A program that allocates the same has the
-/// same addresses in every run.
+/// Default start of device memory, unless a [`Mapping`] sets it. Equal allocations get equal addresses in
+/// every run.
 const BASE: u64 = 0x7f00_0000_0000;
-/// Bytes of device memory.
+/// Size of device memory, bytes.
 const CAPACITY: u64 = 64 << 30;
-/// Alignment of every allocation, as `cudaMalloc` promises.
+/// Alignment of every allocation, as for `cudaMalloc`.
 const ALIGN: u64 = 256;
-/// Small allocations share segments of this size; larger ones begin at a multiple of it.
+/// Size of the segments that small allocations share; larger allocations start at a multiple of it.
 const SEGMENT: u64 = 2 << 20;
 
-/// The allocations of a device.
+/// Allocations of a device.
 pub struct DeviceMemory {
-    /// By address.
+    /// Allocations by address.
     allocations: Vec<Allocation>,
-    /// What can be reached, by address, where that is more than the allocations: all segments.
+    /// Accessible areas by address, if larger than the allocations: all segments.
     pages: Option<Vec<Allocation>>,
     segments: Segments,
-    /// Addresses of segments.
+    /// Free addresses of segments.
     large: FreeAddresses,
-    /// Addresses within the segments that small allocations share.
+    /// Free addresses within shared segments.
     small: FreeAddresses,
-    /// Those segments, by first address.
+    /// Shared segments, by first address.
     shared: BTreeMap<u64, usize>,
     textures: TextureTable,
 }
@@ -43,7 +43,7 @@ pub struct DeviceMemory {
 struct Allocation {
     base: u64,
     bytes: u64,
-    /// The segment, and where it begins in it.
+    /// Segment, and offset within it.
     segment: usize,
     offset: usize,
 }
@@ -61,13 +61,13 @@ impl Default for DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Memory whose bytes a mapping provides: the host finds them at the addresses that kernels
-    /// use. As on a GPU, every byte of a page with an allocation can be reached, and one page before
-    /// the first: programs that read beyond the ends of arrays work there, and here.
+    /// Creates memory backed by a mapping: the host can access the addresses that kernels use. As on a GPU,
+    /// every byte of a page with an allocation is accessible, and one page before the first: programs that
+    /// read beyond the ends of arrays work, as they do there.
     pub fn mapped(mapping: Box<dyn Mapping>) -> DeviceMemory {
         let mut memory = DeviceMemory::over(mapping.base(), Some(mapping));
         memory.pages = Some(Vec::new());
-        // Without addresses for it every allocation fails too.
+        // Without it, every allocation fails too.
         memory.add_segment(SEGMENT, SEGMENT).ok();
         memory
     }
@@ -84,10 +84,10 @@ impl DeviceMemory {
         }
     }
 
-    /// Allocates bytes, which are 0, at the lowest addresses that are free; returns their address.
+    /// Allocates zeroed bytes at the lowest free addresses; returns their address.
     ///
     /// # Errors
-    /// When they do not fit.
+    /// When memory does not suffice.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, LaunchError> {
         let size = bytes.max(1).checked_next_multiple_of(ALIGN);
         let size = size.filter(|&size| size <= CAPACITY);
@@ -107,10 +107,10 @@ impl DeviceMemory {
         Ok(self.add_small(base, bytes))
     }
 
-    /// Makes bytes of the host part of device memory; returns their address there.
+    /// Makes host bytes part of device memory; returns their device address.
     ///
     /// # Errors
-    /// When there are no addresses for them.
+    /// When addresses do not suffice.
     pub fn lend(&mut self, bytes: &'static mut [u8]) -> Result<u64, LaunchError> {
         let length = bytes.len() as u64;
         let size = length.max(1).next_multiple_of(SEGMENT);
@@ -120,7 +120,7 @@ impl DeviceMemory {
         Ok(self.add(segment, 0, length))
     }
 
-    /// A segment of at least `size` bytes, needed for an allocation of `bytes`.
+    /// Adds a segment of at least `size` bytes for an allocation of `bytes`.
     fn add_segment(&mut self, size: u64, bytes: u64) -> Result<usize, LaunchError> {
         let size = size.next_multiple_of(SEGMENT);
         let base = self.large.take(size).ok_or_else(|| self.out_of_memory(bytes))?;
@@ -132,7 +132,7 @@ impl DeviceMemory {
         Ok(segment)
     }
 
-    /// Makes all of a segment an area, if what is not allocated can be reached.
+    /// Makes a whole segment accessible, if unallocated bytes are.
     fn add_page(&mut self, segment: usize) {
         let Some(pages) = &mut self.pages else { return };
         let (base, bytes) = self.segments.get(segment).extent();
@@ -145,7 +145,7 @@ impl DeviceMemory {
 
     fn add_small(&mut self, base: u64, bytes: u64) -> u64 {
         let (&first, &segment) =
-            self.shared.range(..=base).next_back().expect("small addresses are of shared segments");
+            self.shared.range(..=base).next_back().expect("small allocations come from shared segments");
         self.add(segment, (base - first) as usize, bytes)
     }
 
@@ -155,7 +155,7 @@ impl DeviceMemory {
         base
     }
 
-    /// Frees an allocation; whether there is one at the address.
+    /// Frees an allocation; returns whether there is one at the address.
     pub fn free(&mut self, address: u64) -> bool {
         let at = self.allocations.binary_search_by_key(&address, |allocation| allocation.base);
         let Ok(at) = at else { return false };
@@ -176,36 +176,36 @@ impl DeviceMemory {
         true
     }
 
-    /// Bytes of the device, and those of them that are free.
+    /// Returns the total and the free bytes of the device.
     pub fn capacity(&self) -> (u64, u64) {
         (CAPACITY, self.large.bytes() + self.small.bytes())
     }
 
-    /// The allocation that an address lies in: its first address and its bytes.
+    /// Returns the allocation that contains an address: its first address and its bytes.
     pub fn extent(&self, address: u64) -> Option<(u64, u64)> {
         let allocation = &self.allocations[find(&self.allocations, address)?];
         Some((allocation.base, allocation.bytes))
     }
 
-    /// The bytes from an address on, if they lie in one area that can be reached: an allocation, or
-    /// a segment of memory that is mapped.
+    /// Returns the bytes from an address if they lie in one accessible area: an allocation, or a segment of
+    /// mapped memory.
     #[inline]
     pub fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
         let (base, bytes) = self.around(address)?;
         bytes.get((address - base) as usize..)?.get(..usize::try_from(length).ok()?)
     }
 
-    /// As [`DeviceMemory::bytes`], to be written.
+    /// Returns the bytes as [`DeviceMemory::bytes`] does, mutably.
     #[inline]
     pub fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
         let (base, bytes) = self.around_mut(address)?;
         bytes.get_mut((address - base) as usize..)?.get_mut(..usize::try_from(length).ok()?)
     }
 
-    /// Makes a texture of bytes that are allocated; returns its handle.
+    /// Creates a texture over allocated bytes; returns its handle.
     ///
     /// # Errors
-    /// When its texels do not lie in one allocation, or cannot be fetched as it says.
+    /// When its texels do not lie in one allocation, or do not support its sampling mode.
     pub fn create_texture(&mut self, texture: Texture) -> Result<u64, TextureError> {
         texture.check()?;
         let (address, bytes) = (texture.address, texture.bytes());
@@ -215,23 +215,23 @@ impl DeviceMemory {
         }
     }
 
-    /// Whether there was a texture with this handle. Its texels stay.
+    /// Destroys a texture; returns whether it existed. Its texels stay.
     pub fn destroy_texture(&mut self, handle: u64) -> bool {
         self.textures.remove(handle)
     }
 
-    /// The texture with a handle.
+    /// Returns the texture with a handle.
     pub fn texture(&self, handle: u64) -> Option<&Texture> {
         self.textures.get(handle)
     }
 
-    /// What can be reached.
+    /// Returns the accessible areas.
     #[inline]
     fn reach(&self) -> &[Allocation] {
         self.pages.as_deref().unwrap_or(&self.allocations)
     }
 
-    /// The number of the area that some bytes lie in, and where they begin in it.
+    /// Returns the area that contains some bytes, and their offset in it.
     #[inline]
     pub(crate) fn place(&self, address: u64, length: u64) -> Option<(u32, usize)> {
         let at = find(self.reach(), address)?;
@@ -240,18 +240,18 @@ impl DeviceMemory {
         fits.then(|| (at as u32, (address - area.base) as usize))
     }
 
-    /// The bytes of an area.
+    /// Returns the bytes of an area.
     pub(crate) fn area(&self, number: u32) -> &[u8] {
         self.segments.bytes(self.reach()[number as usize])
     }
 
-    /// As [`DeviceMemory::area`], to be written.
+    /// Returns the bytes as [`DeviceMemory::area`] does, mutably.
     pub(crate) fn area_mut(&mut self, number: u32) -> &mut [u8] {
         let area = self.reach()[number as usize];
         self.segments.bytes_mut(area)
     }
 
-    /// Up to 8 bytes; `None` if they are not all in one area.
+    /// Reads up to 8 bytes; `None` unless all are in one area.
     pub(crate) fn read(&self, address: u64, width: usize) -> Option<u64> {
         let (area, offset) = self.place(address, width as u64)?;
         let mut value = [0; 8];
@@ -259,7 +259,7 @@ impl DeviceMemory {
         Some(u64::from_le_bytes(value))
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one area.
+    /// Writes up to 8 bytes; `None` unless all are in one area.
     pub(crate) fn write(&mut self, address: u64, width: usize, value: u64) -> Option<()> {
         let (area, offset) = self.place(address, width as u64)?;
         let bytes = &mut self.area_mut(area)[offset..offset + width];
@@ -267,21 +267,21 @@ impl DeviceMemory {
         Some(())
     }
 
-    /// The area that holds an address: its first address and its bytes.
+    /// Returns the area that contains an address: its first address and its bytes.
     #[inline]
     pub(crate) fn around(&self, address: u64) -> Option<(u64, &[u8])> {
         let area = self.reach()[find(self.reach(), address)?];
         Some((area.base, self.segments.bytes(area)))
     }
 
-    /// As [`DeviceMemory::around`], to be written.
+    /// Returns the area as [`DeviceMemory::around`] does, mutably.
     #[inline]
     pub(crate) fn around_mut(&mut self, address: u64) -> Option<(u64, &mut [u8])> {
         let area = self.reach()[find(self.reach(), address)?];
         Some((area.base, self.segments.bytes_mut(area)))
     }
 
-    /// The allocation that is nearest to an address, for messages: its first address and its size.
+    /// Returns the allocation nearest to an address, for messages: its first address and its size.
     pub(crate) fn nearest(&self, address: u64) -> Option<(u64, u64)> {
         let distance = |allocation: &&Allocation| match allocation.base > address {
             true => allocation.base - address,
@@ -292,13 +292,13 @@ impl DeviceMemory {
     }
 }
 
-/// Adds an area where it belongs by its address.
+/// Inserts an area in address order.
 fn insert(areas: &mut Vec<Allocation>, area: Allocation) {
     let at = areas.partition_point(|other| other.base < area.base);
     areas.insert(at, area);
 }
 
-/// The area that an address lies in.
+/// Finds the area that contains an address.
 #[inline]
 fn find(areas: &[Allocation], address: u64) -> Option<usize> {
     let at = areas.partition_point(|area| area.base <= address);
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn allocations_are_aligned_and_always_at_the_same_addresses() {
+    fn allocations_are_aligned_and_deterministic() {
         let addresses = || {
             let mut memory = DeviceMemory::default();
             [1, 300, 5 << 20, 7, 2 << 20].map(|bytes| memory.allocate(bytes).unwrap() - BASE)
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn only_bytes_of_an_allocation_can_be_reached() {
+    fn only_allocated_bytes_are_accessible() {
         let mut memory = DeviceMemory::default();
         let a = memory.allocate(10).unwrap();
         let b = memory.allocate(10).unwrap();
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_were_freed_are_used_again_and_their_bytes_are_0() {
+    fn freed_addresses_are_reused_and_zeroed() {
         let mut memory = DeviceMemory::default();
         let small: Vec<u64> = (0..4).map(|_| memory.allocate(700).unwrap()).collect();
         let large = memory.allocate(3 << 20).unwrap();
@@ -348,7 +348,7 @@ mod tests {
         let free = memory.capacity().1;
         assert!(memory.free(small[1]) && memory.free(small[2]) && memory.free(large));
         assert_eq!(memory.capacity().1, free + 2 * 768 + (4 << 20));
-        // What was freed side by side is room for one.
+        // Adjacent freed ranges merge.
         assert_eq!(memory.allocate(1500).unwrap(), small[1]);
         assert_eq!(memory.allocate(4 << 20).unwrap(), large);
         assert!(memory.bytes(small[1], 1500).unwrap().iter().all(|&byte| byte == 0));
@@ -356,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_lies_in_one_segment() {
+    fn allocations_lie_in_one_segment() {
         let mut memory = DeviceMemory::default();
         let sizes = [SEGMENT / 2 + 256, SEGMENT / 2, 8];
         let addresses = sizes.map(|bytes| memory.allocate(bytes).unwrap());
         assert_eq!(addresses.map(|address| address - BASE), [0, SEGMENT, SEGMENT / 2 + 256]);
         memory.bytes_mut(addresses[1], sizes[1]).unwrap().fill(7);
         assert!(addresses.iter().all(|&address| memory.free(address)));
-        // Nor does one that takes what they left.
+        // Nor does one that takes the remaining addresses.
         let address = memory.allocate(SEGMENT - 256).unwrap();
         assert_eq!(address - BASE, 0);
         assert!(memory.bytes(address, SEGMENT - 256).unwrap().iter().all(|&byte| byte == 0));
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_page_that_is_mapped_can_be_reached() {
+    fn mapped_pages_are_accessible_as_a_whole() {
         let mut memory = DeviceMemory::mapped(Box::new(Leaked));
         let small = memory.allocate(100).unwrap();
         let large = memory.allocate(3 << 20).unwrap();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_the_host_have_an_address() {
+    fn registered_host_bytes_have_a_device_address() {
         let mut memory = DeviceMemory::default();
         let first = memory.allocate(8).unwrap();
         let lent = memory.lend(vec![1, 2, 3].leak()).unwrap();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_does_not_fit_is_refused() {
+    fn allocations_beyond_the_capacity_are_refused() {
         let mut memory = DeviceMemory::default();
         for bytes in [u64::MAX, CAPACITY + 1] {
             assert!(memory.allocate(bytes).is_err());
@@ -425,7 +425,7 @@ mod tests {
 
     /// The allocation is larger than the memory of most machines.
     #[test]
-    fn all_of_device_memory_can_be_allocated_as_untouched_pages_cost_nothing() {
+    fn untouched_pages_cost_no_host_memory() {
         let mut memory = DeviceMemory::default();
         let address = memory.allocate(CAPACITY).unwrap();
         memory.write(address + CAPACITY - 4, 4, 7).unwrap();
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(error, "1 bytes do not fit in device memory, of which 0 are free");
     }
 
-    /// A host without room.
+    /// A host without memory.
     struct Full;
 
     impl Mapping for Full {
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_for_which_the_host_has_no_room_stay_free() {
+    fn addresses_stay_free_if_the_host_lacks_memory() {
         let mut memory = DeviceMemory::mapped(Box::new(Full));
         for _ in 0..2 {
             let error = memory.allocate(CAPACITY).unwrap_err();

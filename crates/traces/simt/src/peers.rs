@@ -1,34 +1,34 @@
 //! Shared memory of the CTAs of a cluster.
 //!
-//! An address of shared memory is the rank of its CTA in the cluster, from bit 24 on, and an offset:
-//! it means the same in all CTAs of the cluster, and in the trace.
+//! A shared-memory address holds the rank of its CTA in the cluster, from bit 24, and an offset; it is valid
+//! in all CTAs of the cluster, and in the trace.
 
 /// Bits of an offset in shared memory.
 const OFFSET_BITS: u32 = 24;
 
-/// The rank of the CTA to which an address of shared memory belongs.
+/// Returns the rank of the CTA that owns a shared-memory address.
 pub(crate) const fn rank_of(address: u64) -> u64 {
     address >> OFFSET_BITS
 }
 
-/// The offset of an address in the shared memory of its CTA.
+/// Returns the offset of an address in its CTA's shared memory.
 pub(crate) fn offset_of(address: u64) -> u64 {
     address & ((1 << OFFSET_BITS) - 1)
 }
 
-/// The address of an offset in the shared memory of a CTA.
+/// Returns the address of an offset in a CTA's shared memory.
 pub(crate) fn address_in(rank: u64, offset: u64) -> u64 {
     rank << OFFSET_BITS | offset
 }
 
-/// What the CTAs of a cluster have of each other.
+/// State that the CTAs of a cluster share.
 #[derive(Debug)]
 pub(crate) struct Peers {
-    /// Shared memory by rank. That of the CTA that executes is taken out.
+    /// Shared memory by rank; that of the executing CTA is taken out.
     memories: Vec<Vec<u8>>,
-    /// CTAs that have ended, a bit for each rank.
+    /// Completed CTAs, one bit per rank.
     ended: u32,
-    /// A warp has arrived at the barrier in its present phase.
+    /// Whether a warp has arrived at the cluster barrier in its current phase.
     pub has_arrivals: bool,
 }
 
@@ -38,7 +38,7 @@ impl Peers {
         Peers { memories, ended: 0, has_arrivals: false }
     }
 
-    /// CTAs of the cluster.
+    /// Returns the CTAs of the cluster.
     pub fn ctas(&self) -> usize {
         self.memories.len()
     }
@@ -55,12 +55,12 @@ impl Peers {
         self.ended >> rank & 1 == 1
     }
 
-    /// A CTA has ended.
+    /// Marks a CTA as completed.
     pub fn end(&mut self, rank: usize) {
         self.ended |= 1 << rank;
     }
 
-    /// The shared memory of another CTA; the error says why it cannot be reached.
+    /// Returns the shared memory of another CTA; the error gives the reason why it is inaccessible.
     pub fn memory(&mut self, rank: u64) -> Result<&mut [u8], String> {
         let ctas = self.ctas();
         if rank >= ctas as u64 {
@@ -68,8 +68,7 @@ impl Peers {
         }
         if self.has_ended(rank) {
             return Err(format!(
-                "CTA {rank} of the cluster has ended: it must wait, as at the cluster's barrier, \
-                 until no other uses its shared memory"
+                "CTA {rank} of the cluster has exited: it must wait, for example at the cluster barrier, until no other CTA uses its shared memory"
             ));
         }
         Ok(&mut self.memories[rank as usize])

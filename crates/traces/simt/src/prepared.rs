@@ -1,4 +1,4 @@
-//! A launch that is ready to be executed.
+//! A launch that is ready to execute.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::image::Image;
 use crate::launch::Launch;
 use crate::program::{Program, Routine};
 
-/// The kernels of an image that have been launched, those in clusters apart: what a launch needs of
-/// them is made once.
+/// Lowered kernels of an image, separately for cluster launches; each is built once.
 #[derive(Debug, Default)]
 pub struct Programs(BTreeMap<(FunctionId, bool), Arc<Program>>);
 
@@ -37,7 +36,7 @@ impl Programs {
     }
 }
 
-/// A kernel, its arguments in parameter memory, and its launch.
+/// A kernel, its arguments in parameter memory, and its launch configuration.
 pub(crate) struct Prepared<'a> {
     pub image: &'a Image,
     pub launch: &'a Launch,
@@ -72,8 +71,8 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Fails if a function of the kernel needs more local memory than a thread can have. Nested calls
-/// are checked as they are made.
+/// Fails if a function of the kernel needs more local memory than a thread can have. Nested calls are checked
+/// when made.
 fn check_local(program: &Program, params: u64, kernel: &str) -> Result<(), LaunchError> {
     // The kernel's own parameters, of the first routine, are constants.
     let constants = std::iter::once(params).chain(std::iter::repeat(0));

@@ -2,7 +2,7 @@
 
 use sprintf::vsprintf;
 
-/// What a conversion takes.
+/// Argument type of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// 32 bits.
@@ -16,7 +16,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Its bytes among the arguments, and its alignment.
+    /// Returns the size in bytes among the arguments, which is also its alignment.
     pub fn bytes(self) -> u64 {
         if self == Wanted::Int { 4 } else { 8 }
     }
@@ -37,7 +37,7 @@ struct Conversion<'f> {
     letter: char,
 }
 
-/// The conversion behind a `%`, and what follows it.
+/// Parses the conversion after a `%`; returns it and the rest of the format.
 fn conversion(format: &str) -> Option<(Conversion<'_>, &str)> {
     let is_how = |c: char| c.is_ascii_digit() || "-+ #.*".contains(c);
     let end = format.find(|c: char| !is_how(c))?;
@@ -50,7 +50,7 @@ fn conversion(format: &str) -> Option<(Conversion<'_>, &str)> {
 }
 
 impl Conversion<'_> {
-    /// `None`: it takes nothing, or is none.
+    /// Returns the argument type; `None` if it takes no argument or is invalid.
     fn wanted(&self) -> Option<Wanted> {
         match self.letter {
             'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' if self.is_long => Some(Wanted::Long),
@@ -62,13 +62,13 @@ impl Conversion<'_> {
         }
     }
 
-    /// The argument as C writes it; `None` if it cannot be written so.
+    /// Formats the argument as C does; `None` if it cannot be formatted.
     fn written(&self, widths: &[i32], value: &Value) -> Option<String> {
         let mut how = self.how.to_owned();
         for width in widths {
             how = how.replacen('*', &width.to_string(), 1);
         }
-        // What has no letter of its own there.
+        // Rust has no such conversion letter.
         let letter = match self.letter {
             'a' => 'e',
             'A' => 'E',
@@ -94,8 +94,8 @@ impl Conversion<'_> {
     }
 }
 
-/// Text by a format and its arguments, which `next` reads one after the other, and how many there
-/// were. What is no conversion is written as it is.
+/// Formats text with arguments that `next` reads one by one; returns the text and the number of arguments.
+/// Copies invalid conversions verbatim.
 pub(crate) fn formatted<E>(
     format: &str,
     mut next: impl FnMut(Wanted) -> Result<Value, E>,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_those_of_c() {
+    fn conversions_follow_c() {
         let double = |value: f64| Value::Bits(value.to_bits());
         let cases: [(&str, Value, &str); 12] = [
             ("%d", Value::Bits(u64::from(u32::MAX)), "-1"),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversion_is_written_as_it_is() {
+    fn invalid_conversions_are_copied_verbatim() {
         assert_eq!(print("100%% of %d", &[Value::Bits(3)]), ("100% of 3".into(), 1));
         assert_eq!(print("%y %", &[]), ("%y %".into(), 0));
         assert_eq!(print("%*d", &[Value::Bits(4), Value::Bits(7)]), ("   7".into(), 2));

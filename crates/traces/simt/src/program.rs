@@ -1,5 +1,5 @@
-//! A kernel and the functions that it can call, ready to be executed: operands are rows of the
-//! register file or constants, and variables are addresses.
+//! A kernel and its callable functions, lowered for execution: operands become rows of the register file or
+//! constants, and variables become addresses.
 
 mod variables;
 
@@ -20,10 +20,10 @@ use variables::{FrameLayout, Shared};
 
 pub(crate) use variables::{Private, Slot};
 
-/// Bytes from one instruction to the next in program counters.
+/// Distance between program counters, bytes.
 pub(crate) const PC_STEP: u64 = 16;
 
-/// Where an operand is read from.
+/// Source of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     Predicate {
@@ -34,15 +34,15 @@ pub(crate) enum Source {
     Wide(u32),
     Constant(u64),
     Special(Special),
-    /// The address of a byte of the CTA's shared memory in a cluster.
+    /// Address of a byte of the CTA's shared memory in a cluster.
     Shared(u64),
-    /// The address of a byte of the frame's local memory.
+    /// Address of a byte of the frame's local memory.
     Local(u64),
-    /// The address of a byte of the frame's parameters.
+    /// Address of a byte of the frame's parameters.
     Param(u64),
 }
 
-/// A register that is written.
+/// Destination register.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Dest {
     Sink,
@@ -51,14 +51,14 @@ pub(crate) enum Dest {
     Wide(u32),
 }
 
-/// The guard of an instruction: the row of its predicate.
+/// Guard of an instruction: the row of its predicate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
     pub row: u32,
     pub negated: bool,
 }
 
-/// An instruction.
+/// A lowered instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub op: Op,
@@ -66,40 +66,40 @@ pub(crate) struct Step {
     pub dests: Box<[Dest]>,
     pub sources: Box<[Source]>,
     pub policy: Option<Source>,
-    /// The registers that it writes and reads, for the trace.
+    /// Registers written and read, for the trace.
     pub writes: Box<[Reg]>,
     pub reads: Box<[Reg]>,
-    /// How it reads them, unless it is in a function.
+    /// Register read ports in a kernel; instructions of functions compute theirs.
     pub operands: Operands,
     pub line: u32,
     pub location: Option<(u32, u32)>,
 }
 
-/// A function's code.
+/// Code of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Routine {
     pub steps: Vec<Step>,
     pub flow: Flow,
     /// Rows of the register file by class, in the order predicate, narrow, wide.
     pub rows: [u32; 3],
-    /// Bytes of local memory and of parameter memory of a thread.
+    /// Bytes of local memory and of parameter memory per thread.
     pub local_bytes: u64,
     pub param_bytes: u64,
-    /// Program counter of its first instruction.
+    /// Program counter of the first instruction.
     pub pc: u64,
     pub calls: Vec<CallPlan>,
     pub branch_tables: Vec<Vec<u32>>,
 }
 
 impl Routine {
-    /// Bytes of a thread's local memory that a call of the function takes: its variables, and the
-    /// parameters of the functions that it calls.
+    /// Returns the local memory of a thread that a call takes, bytes: the function's variables, and the
+    /// parameters of its callees.
     pub fn private_bytes(&self) -> u64 {
         self.local_bytes.saturating_add(self.param_bytes)
     }
 }
 
-/// What a call copies between frames.
+/// Copies of a call between frames.
 #[derive(Clone, Debug)]
 pub(crate) struct CallPlan {
     pub target: CallTarget,
@@ -107,11 +107,11 @@ pub(crate) struct CallPlan {
     pub results: Vec<Passed>,
 }
 
-/// What a call calls.
+/// Target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallTarget {
     Routine(usize),
-    /// The routine whose address is a register.
+    /// A routine whose address is in a register.
     Register,
     System(SystemCall),
 }
@@ -121,7 +121,7 @@ pub(crate) enum CallTarget {
 pub(crate) enum Passed {
     /// A variable of the caller's frame.
     Slot(Slot),
-    /// A register or constant: which source, or which destination of the call.
+    /// A register or constant: index of the call's source or destination.
     Value(usize),
 }
 
@@ -132,24 +132,24 @@ pub(crate) struct Signature {
     pub results: Vec<Slot>,
 }
 
-/// A kernel with all that it can call.
+/// A kernel with all its callable functions.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// The kernel is the first.
+    /// Routines; the kernel is the first.
     pub routines: Vec<Routine>,
     pub signatures: Vec<Signature>,
-    /// By function of the module, its routine.
+    /// Routine of each function of the module.
     pub routine_of: BTreeMap<FunctionId, usize>,
     /// Bytes of the shared variables.
     pub shared_bytes: u32,
     pub registers: u32,
-    /// Threads arrive at barriers of the CTA, not warps: from sm_70 on.
+    /// Whether threads rather than warps arrive at barriers of the CTA: from sm_70 on.
     pub threads_arrive: bool,
 }
 
 impl Program {
-    /// Whether no CTA can wait for one of another cluster: without atomics, fences and volatile
-    /// accesses to memory that they share.
+    /// Returns whether no CTA can wait for a CTA of another cluster: the program has no atomics, fences or
+    /// volatile accesses to memory that they share.
     pub fn has_independent_ctas(&self) -> bool {
         let mut steps = self.routines.iter().flat_map(|routine| &routine.steps);
         let mut calls = self.routines.iter().flat_map(|routine| &routine.calls);
@@ -160,8 +160,8 @@ impl Program {
         steps.all(|step| !reaches_other_ctas(step.op)) && !calls.any(calls_reach)
     }
 
-    /// `in_clusters`: the CTAs of a launch are in clusters, so that an address of shared memory says
-    /// of which.
+    /// Lowers a kernel. With `in_clusters`, the CTAs of a launch form clusters, and shared-memory addresses
+    /// include the CTA.
     pub fn of(
         image: &Image,
         kernel: FunctionId,
@@ -214,13 +214,13 @@ impl Program {
         })
     }
 
-    /// The instruction at a program counter.
+    /// Returns the instruction at a program counter.
     pub fn step_at(&self, pc: u64) -> Option<&Step> {
         let routine = self.routines.iter().rev().find(|routine| routine.pc <= pc)?;
         routine.steps.get(((pc - routine.pc) / PC_STEP) as usize)
     }
 
-    /// Refuses a kernel with an operation that is not executed.
+    /// Refuses a kernel with an unsupported operation.
     ///
     /// # Errors
     /// With the lines of all such operations.
@@ -236,7 +236,7 @@ impl Program {
             .map(|step| PtxError {
                 line: step.line,
                 text: format!("{:?}", step.op),
-                reason: "the operation is not executed".into(),
+                reason: "the operation is not supported".into(),
             })
             .collect();
         match unsupported.is_empty() {
@@ -249,7 +249,7 @@ impl Program {
     }
 }
 
-/// The kernel and the functions that it can call, in the order in which they are found.
+/// Lists the kernel and its callable functions, in discovery order.
 fn reachable(module: &Module, kernel: FunctionId) -> Result<Vec<FunctionId>, LaunchError> {
     let name = || module.function(kernel).name.clone();
     let (mut found, mut at) = (vec![kernel], 0);
@@ -287,7 +287,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Result<Vec<FunctionId>, Lau
     }
 }
 
-/// Functions whose addresses are in variables, if the body calls by address.
+/// Lists the functions whose addresses are in variables, if the body calls by address.
 fn address_tables(module: &Module, body: &Body) -> Vec<FunctionId> {
     if body.calls.iter().all(|call| call.callee != Callee::Indirect) {
         return Vec::new();
@@ -300,7 +300,7 @@ fn address_tables(module: &Module, body: &Body) -> Vec<FunctionId> {
     targets.collect()
 }
 
-/// Whether an instruction may wait for what a CTA of another cluster does, or tell it something.
+/// Returns whether an instruction may wait for, or signal, a CTA of another cluster.
 fn reaches_other_ctas(op: Op) -> bool {
     match op {
         Op::Atomic(atomic) | Op::Reduce(atomic) => !is_shared(atomic.space),
@@ -314,12 +314,12 @@ fn reaches_other_ctas(op: Op) -> bool {
     }
 }
 
-/// Whether only the CTAs of a cluster reach a space. They run together.
+/// Returns whether only the CTAs of one cluster access a space; these run together.
 fn is_shared(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Cluster)
 }
 
-/// Converts the instructions of one function.
+/// Lowers the instructions of one function.
 struct Lowering<'a> {
     image: &'a Image,
     shared: &'a Shared,
@@ -329,7 +329,7 @@ struct Lowering<'a> {
     read: HashSet<Register>,
 }
 
-/// Registers that some instruction or call of a function reads.
+/// Returns the registers that instructions or calls of a function read.
 fn registers_read(body: &Body) -> HashSet<Register> {
     let arguments = body.calls.iter().flat_map(|call| &call.arguments);
     let of_calls = arguments.filter_map(|argument| match argument {
@@ -351,7 +351,7 @@ impl Lowering<'_> {
             numbers.into_boxed_slice()
         };
         let reads = numbers(&mut instruction.reads());
-        // Compilers leave it to the assembler to see that the old value is not used.
+        // Compilers leave the elimination of unused old values to the assembler.
         let is_atomic = matches!(instruction.op, Op::Atomic(_));
         let is_used = |register: &Register| !is_atomic || self.read.contains(register);
         Step {
@@ -368,7 +368,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The number of a register for the trace: narrow ones first, then wide ones, then predicates.
+    /// Returns the trace number of a register: narrow ones first, then wide ones, then predicates.
     fn number(&self, register: Register) -> u16 {
         let [_, narrow, wide] = self.body.registers;
         let first = match register.class {
@@ -434,7 +434,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `first` is the number of the first register or constant among the call's operands.
+    /// Converts arguments; `first` is the index of the first register or constant among the call's operands.
     fn passed(&self, arguments: &[Argument], first: usize) -> Vec<Passed> {
         let mut values = first..;
         let passed = |argument: &Argument| match *argument {

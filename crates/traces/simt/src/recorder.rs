@@ -1,4 +1,4 @@
-//! What a run leaves: the instructions of every warp, as records of a trace or not at all.
+//! Recorders: turn the executed instructions of each warp into trace records, or discard them.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use warpmem_trace::{
     TraceError, TraceSink, TraceWriter, WarpAssembler,
 };
 
-/// The registers of an instruction.
+/// Registers of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
     pub writes: &'a [Reg],
     pub reads: &'a [Reg],
-    /// How the register file is read.
+    /// Use of the register read ports.
     pub ports: warpmem_trace::Operands,
 }
 
@@ -23,14 +23,14 @@ impl<'a> From<Operands<'a>> for Registers<'a> {
     }
 }
 
-/// Receives what one warp executes.
+/// Receives the instructions of one warp.
 pub trait WarpRecorder: Send {
-    /// Whether it keeps anything: what memory instructions record is not computed otherwise.
+    /// Whether records are kept; otherwise the contents of memory records are not computed.
     const KEEPS: bool = true;
 
-    /// `count` instructions of a class, each of which needs the one before.
+    /// Records `count` dependent instructions of a class.
     fn compute(&mut self, class: OpClass, count: u32, mask: u32, operands: Operands<'_>);
-    /// `addresses`: one per lane of the mask, lowest lane first.
+    /// Records a memory instruction; `addresses` has one address per lane of the mask, lowest lane first.
     fn memory(
         &mut self,
         pc: u64,
@@ -44,28 +44,28 @@ pub trait WarpRecorder: Send {
     fn fence(&mut self, pc: u64, mask: u32);
     fn cluster_arrive(&mut self, pc: u64, mask: u32);
     fn cluster_wait(&mut self, pc: u64, mask: u32);
-    /// The asynchronous copy recorded last goes to these CTAs of the cluster, a bit for each rank.
+    /// Sets the destination CTAs of the last asynchronous copy, one bit per rank of the cluster.
     fn copied_to(&mut self, destinations: u16);
     fn exit(&mut self, pc: u64, mask: u32);
-    /// The next instruction waits for so many asynchronous copies, the oldest ones.
+    /// Makes the next instruction wait for the `copies` oldest asynchronous copies.
     fn wait_async(&mut self, copies: usize);
-    /// What the memory instruction recorded last does with mbarriers.
+    /// Sets the mbarrier operation of the last memory instruction.
     fn with_mbarrier(&mut self, operation: Mbarrier);
-    /// When lines of the memory instruction recorded last leave L2.
+    /// Sets the L2 policy of the last memory instruction.
     fn with_l2_policy(&mut self, policy: L2Policy);
 }
 
-/// Receives what warps have executed. Warps of one CTA, and CTAs, take turns, so that every warp
-/// has a recorder of its own.
+/// Receives the instructions of all warps. Warps and CTAs are interleaved, so every warp has its own
+/// recorder.
 pub trait Recorder {
     type Warp: WarpRecorder;
 
-    /// The recorder of a warp that begins.
+    /// Returns the recorder of a new warp.
     fn begin_warp(&mut self) -> Self::Warp;
-    /// The CTA of this number in its grid has ended, with these warps.
+    /// Takes the warps of a completed CTA, by its number in the grid.
     ///
     /// # Errors
-    /// When what they executed cannot be kept.
+    /// When the records cannot be kept.
     fn end_cta(
         &mut self,
         number: u64,
@@ -74,7 +74,7 @@ pub trait Recorder {
     ) -> Result<(), TraceError>;
 }
 
-/// Records nothing.
+/// Discards all records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRecorder;
 
@@ -105,15 +105,15 @@ impl Recorder for NoRecorder {
     }
 }
 
-/// Writes the records of one kernel into a trace, CTA after CTA in the order of the grid, cluster
-/// after cluster where it has some.
+/// Writes the records of one kernel into a trace: in grid order of CTAs, and cluster by cluster if there are
+/// clusters.
 pub struct TraceRecorder<'w, S = TraceWriter> {
     sink: &'w mut S,
     cta: CtaBuilder,
-    /// CTAs that have ended before one that comes before them.
+    /// CTAs that completed before an earlier one.
     waiting: BTreeMap<u64, ([u32; 3], Vec<WarpAssembler>)>,
     next: u64,
-    /// Those of warps that have ended: their memory is used again.
+    /// Assemblers of completed warps, whose memory is reused.
     spare: Vec<WarpAssembler>,
 }
 

@@ -1,4 +1,4 @@
-//! How many registers a kernel needs, by an estimate.
+//! Estimate of the registers that a kernel needs.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use warpmem_ptx::{Call, Callee, Flow, FunctionId, Module, ThreadLimit, live_word
 
 use crate::lanes::WARP;
 
-/// Registers of a thread beside those that hold values. With it, the median difference to ptxas
-/// 13.0 for sm_75 is 0 over 93 kernels of Rodinia, PolyBench-GPU and the CUDA samples; the mean of
-/// its magnitude is 6.0.
+/// Registers of a thread other than those of live values. With it, the median difference to ptxas 13.0 for
+/// sm_75 is 0 over 93 kernels of Rodinia, PolyBench-GPU and the CUDA samples; the mean of its magnitude is
+/// 6.0.
 const OTHER_REGISTERS: u32 = 4;
 
 /// Registers of an SM, from sm_50 on.
 const REGISTER_FILE: u32 = 1 << 16;
-/// Threads get registers by this many, and at most so many.
+/// Allocation unit of a thread's registers.
 const UNIT: u32 = 8;
 const MOST: u32 = 255;
 
-/// Registers of a thread of a kernel: an estimate from the values that are live at once. An assembler
-/// finds room for a CTA of as many threads as the kernel says: in kernels that move registers from
-/// warp to warp (`setmaxnreg`), more values are live in some of them than a thread begins with.
+/// Estimates the registers per thread of a kernel from its maximum live values. Limits them so that one CTA
+/// of the declared size fits on an SM, as an assembler does: in kernels that move registers between warps
+/// (`setmaxnreg`), some warps have more live values than a thread starts with.
 pub fn estimated_registers(module: &Module, kernel: FunctionId) -> u32 {
     let live = registers(module, kernel).saturating_add(OTHER_REGISTERS);
     live.min(most_registers(module.function(kernel).threads))
 }
 
-/// Registers of a thread with which a CTA fits into an SM.
+/// Returns the maximum registers per thread with which a CTA fits on an SM.
 fn most_registers(threads: ThreadLimit) -> u32 {
     let (ThreadLimit::Exactly(block) | ThreadLimit::AtMost(block)) = threads else { return MOST };
     let threads = block.iter().fold(1u32, |threads, &side| threads.saturating_mul(side));
@@ -33,7 +33,7 @@ fn most_registers(threads: ThreadLimit) -> u32 {
     (of_warp / WARP as u32 / UNIT * UNIT).min(MOST)
 }
 
-/// The words that are live at once, through all calls. A function that calls itself counts once.
+/// Returns the maximum live words over all call chains; a recursive function counts once.
 fn registers(module: &Module, kernel: FunctionId) -> u32 {
     let mut live: HashMap<FunctionId, (u32, Vec<u32>)> = HashMap::new();
     let mut with_callees: HashMap<FunctionId, u32> = HashMap::new();
@@ -71,7 +71,7 @@ fn direct(callee: Callee) -> Option<FunctionId> {
 mod tests {
     use super::*;
 
-    /// Of a kernel in which so many registers are live at once.
+    /// Estimates a kernel with `live` live registers.
     fn registers(limit: &str, live: u32) -> u32 {
         let values = (0..live).map(|at| format!("ld.global.u32 %r{at}, [%rd0+{}];\n", 4 * at));
         let uses = (0..live).map(|at| format!("st.global.u32 [%rd0], %r{at};\n"));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cta_of_the_threads_that_a_kernel_says_fits_into_an_sm() {
+    fn a_cta_of_the_declared_size_fits_on_an_sm() {
         let live = |live: u32| live + 2 + OTHER_REGISTERS;
         for limit in ["", ".maxntid 384, 1, 1", ".reqntid 128, 3"] {
             assert_eq!(registers(limit, 100), live(100), "{limit}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_function_is_counted_once() {
+    fn recursive_functions_count_once() {
         let calls = |at: usize| format!(".func f{at}() {{ call f{0}; call f{0}; ret; }}\n", at + 1);
         let functions: String = (0..60).rev().map(calls).collect();
         let text = format!(

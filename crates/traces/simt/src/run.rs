@@ -1,4 +1,4 @@
-//! A kernel that is launched.
+//! Preparation and execution of a launch.
 
 use crate::bounds::{Counts, Limits, Progress};
 use crate::error::LaunchError;
@@ -10,19 +10,19 @@ use crate::prepared::{Prepared, Programs};
 use crate::recorder::Recorder;
 use crate::{independent, turns};
 
-/// A kernel that is ready to be launched.
+/// A kernel that is ready to launch.
 pub struct Run<'a>(Prepared<'a>);
 
 impl<'a> Run<'a> {
     /// Prepares a launch.
     ///
     /// # Errors
-    /// When there is no such kernel, it needs what is not supported, or the launch does not fit it.
+    /// When the kernel does not exist or needs unsupported features, or the launch does not match it.
     pub fn new(image: &'a Image, launch: &'a Launch) -> Result<Run<'a>, LaunchError> {
         Run::again(image, launch, &mut Programs::default())
     }
 
-    /// As [`Run::new`], of an image whose kernels are launched again and again.
+    /// Prepares a launch as [`Run::new`] does, reusing the lowered kernels of an image.
     ///
     /// # Errors
     /// As [`Run::new`].
@@ -34,17 +34,17 @@ impl<'a> Run<'a> {
         Prepared::new(image, launch, programs).map(Run)
     }
 
-    /// Registers of a thread: an estimate from the values that are live at once.
+    /// Returns the registers per thread, estimated from the maximum live values.
     pub fn registers(&self) -> u32 {
         self.0.program.registers
     }
 
-    /// Bytes of shared memory of a CTA.
+    /// Returns the shared memory of a CTA, bytes.
     pub fn shared_bytes(&self) -> u32 {
         self.0.shared_bytes
     }
 
-    /// CTAs of a cluster, if it has several.
+    /// Returns the CTAs of a cluster, if it has several.
     pub fn cluster(&self) -> Option<[u32; 3]> {
         let shape = self.0.cluster;
         (shape.ctas() > 1).then_some(shape.sides)
@@ -53,8 +53,8 @@ impl<'a> Run<'a> {
     /// Executes the kernel.
     ///
     /// # Errors
-    /// When a thread does what is not allowed, the kernel cannot go on or goes beyond a limit, the
-    /// recorder fails, or `progress` says that it is to stop.
+    /// When a thread performs an illegal action, the kernel deadlocks or exceeds a limit, the recorder fails,
+    /// or `progress` stops it.
     pub fn execute<R: Recorder>(
         &self,
         memory: &mut DeviceMemory,

@@ -1,4 +1,4 @@
-//! The paths of a warp: which lanes are where, and where they meet again.
+//! Paths of a warp: position and reconvergence point of each group of lanes.
 //!
 //! ```text
 //!  top ▶  pc 7   lanes 0–15    meets at 12     executes
@@ -6,14 +6,14 @@
 //!         pc 12  lanes 0–31    meets nowhere   waits for both
 //! ```
 //!
-//! A branch that separates lanes turns its path into the one that waits at the reconvergence point,
-//! and puts a path for each side above it. A path that gets to its meeting point ends: its lanes are
-//! in the one below. A call puts a path above that ends when its last lane returns.
+//! A divergent branch moves its path to the reconvergence point, where it waits, and pushes a path for
+//! each side. A path that reaches its reconvergence point is popped: its lanes are in the path
+//! below. A call pushes a path that is popped when its last lane returns.
 //!
-//! A path that waits for other lanes of its warp stays where it is; another one, or the lanes of a
-//! path below that are in none above, go on in its place.
+//! A path that waits for other lanes of its warp keeps its position; another path runs instead, or the
+//! lanes of a path below that are in none above.
 
-/// The instruction number at which no path meets.
+/// Instruction number of a path without a reconvergence point.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// Lanes that execute together.
@@ -21,11 +21,11 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Path {
     pub pc: u32,
     pub lanes: u32,
-    /// Where it meets the path below.
+    /// Reconvergence point with the path below.
     pub meets: u32,
-    /// Calls that it is within.
+    /// Call depth.
     pub depth: u32,
-    /// It waits at its instruction, a barrier, for the other lanes of the warp.
+    /// Whether it waits at its instruction, a barrier, for the other lanes of the warp.
     pub waits: bool,
 }
 
@@ -40,7 +40,7 @@ impl PathStack {
         PathStack { paths: vec![Path { pc: 0, lanes, meets: NOWHERE, depth: 0, waits: false }] }
     }
 
-    /// The path that executes; `None` when the warp has ended.
+    /// Returns the executing path; `None` when the warp has ended.
     #[inline]
     pub fn top(&mut self) -> Option<&mut Path> {
         while let Some(top) = self.paths.last() {
@@ -52,19 +52,19 @@ impl PathStack {
         self.paths.last_mut()
     }
 
-    /// The path that was found to execute.
+    /// Returns the top path without popping reconverged paths.
     #[inline]
     pub fn top_unchecked(&mut self) -> Option<&mut Path> {
         self.paths.last_mut()
     }
 
-    /// The paths, the one that executes last.
+    /// Returns the paths; the last one executes.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }
 
-    /// The lanes of the top path go to several places: `ways` has where and which, together all of
-    /// them. The last way is executed first. They meet at `meets`, or where their path did.
+    /// Splits the top path into `ways`, pairs of target and lanes that cover all its lanes. The last way
+    /// executes first. They reconverge at `meets`, or at the path's own reconvergence point.
     pub fn split(&mut self, ways: &[(u32, u32)], meets: Option<u32>) {
         let Some(top) = self.paths.pop() else { return };
         if let [(pc, _)] = ways {
@@ -82,36 +82,36 @@ impl PathStack {
         }
     }
 
-    /// Lanes of the top path enter a function.
+    /// Moves lanes of the top path into a function.
     pub fn call(&mut self, lanes: u32) {
         let depth = self.paths.last().map_or(0, |top| top.depth + 1);
         self.paths.push(Path { pc: 0, lanes, meets: NOWHERE, depth, waits: false });
     }
 
-    /// Lanes of the top path leave their function; whether it has no lane left.
+    /// Returns lanes of the top path from their function; returns whether the function has no lane left.
     pub fn leave(&mut self, lanes: u32) -> bool {
         let Some(depth) = self.paths.last().map(|top| top.depth) else { return true };
         self.remove(lanes, depth);
         self.paths.last().is_none_or(|top| top.depth < depth)
     }
 
-    /// Lanes end; whether the function of the top path has no lane left.
+    /// Ends lanes; returns whether the function of the top path has no lane left.
     pub fn exit(&mut self, lanes: u32) {
         self.remove(lanes, 0);
     }
 
-    /// The lanes that have not ended.
+    /// Returns the live lanes.
     pub fn lanes(&self) -> u32 {
         self.paths.iter().fold(0, |lanes, path| lanes | path.lanes)
     }
 
-    /// The lanes that wait.
+    /// Returns the waiting lanes.
     pub fn waiting(&self) -> u32 {
         let waiting = self.paths.iter().filter(|path| path.waits);
         waiting.fold(0, |lanes, path| lanes | path.lanes)
     }
 
-    /// Lanes of the top path wait at its instruction; the others go on behind it.
+    /// Makes lanes of the top path wait at its instruction; the others continue after it.
     pub fn wait(&mut self, lanes: u32) {
         let Some(top) = self.paths.last_mut() else { return };
         let others = Path { pc: top.pc + 1, lanes: top.lanes & !lanes, ..*top };
@@ -121,9 +121,9 @@ impl PathStack {
         }
     }
 
-    /// Lets lanes go on that neither wait nor are in a path above: they become the top path. Those
-    /// of a path that waits below for others leave it, and meet them where it ends. Whether there
-    /// are such lanes within the same call.
+    /// Selects lanes that neither wait nor are in a path above, and makes them the top path. Lanes of a path
+    /// that waits for others below leave it, and rejoin it where it ends. Returns whether there are such
+    /// lanes within the same call.
     pub fn switch(&mut self) -> bool {
         let Some(depth) = self.paths.last().map(|top| top.depth) else { return false };
         let mut above = 0;
@@ -141,7 +141,7 @@ impl PathStack {
         false
     }
 
-    /// Paths that wait go on behind their instruction.
+    /// Releases the waiting paths, which continue after their instruction.
     pub fn release(&mut self) {
         for path in self.paths.iter_mut().filter(|path| path.waits) {
             path.pc += 1;
@@ -149,7 +149,7 @@ impl PathStack {
         }
     }
 
-    /// Takes lanes out of all paths that are at least so deep within calls.
+    /// Removes lanes from all paths of at least this call depth.
     fn remove(&mut self, lanes: u32, depth: u32) {
         for path in self.paths.iter_mut().rev().take_while(|path| path.depth >= depth) {
             path.lanes &= !lanes;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_a_branch_are_executed_before_they_meet() {
+    fn both_sides_of_a_branch_execute_before_reconvergence() {
         let mut stack = PathStack::new(0b1111);
         stack.split(&[(7, 0b0011), (3, 0b1100)], Some(9));
         assert_eq!(top(&mut stack), Some((3, 0b1100)));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_go_straight_to_the_meeting_point_wait_there() {
+    fn lanes_at_the_reconvergence_point_wait_there() {
         let mut stack = PathStack::new(0b11);
         stack.split(&[(5, 0b01), (1, 0b10)], Some(5));
         assert_eq!(stack.paths().len(), 2);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_end_are_in_no_path() {
+    fn ended_lanes_leave_all_paths() {
         let mut stack = PathStack::new(0b111);
         stack.split(&[(5, 0b011), (1, 0b100)], Some(8));
         stack.exit(0b100);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_ends_within_a_call_does_not_come_back() {
+    fn a_lane_that_exits_in_a_call_does_not_return() {
         let mut stack = PathStack::new(0b11);
         stack.top().unwrap().pc = 4;
         stack.call(0b11);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_side_goes_on_when_one_waits() {
+    fn the_other_side_runs_while_one_waits() {
         let mut stack = PathStack::new(0b1111);
         stack.split(&[(7, 0b0011), (3, 0b1100)], Some(9));
         stack.wait(0b1000);
@@ -229,7 +229,7 @@ mod tests {
         assert!(stack.switch());
         assert_eq!(top(&mut stack), Some((7, 0b0011)));
         stack.wait(0b0011);
-        assert!(stack.switch(), "the lane that is to meet the others does not wait for them");
+        assert!(stack.switch(), "a lane must wait at its reconvergence point");
         assert_eq!(top(&mut stack), Some((9, 0b0100)));
         stack.wait(0b0100);
         assert!(!stack.switch() && stack.waiting() == stack.lanes());

@@ -1,13 +1,12 @@
-//! Functions that a kernel may call and no module defines: the device has them (CUDA C++ Programming
-//! Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation"; PTX Writer's Guide to
-//! Interoperability, "System Calls").
+//! System functions, which the device provides to kernels (CUDA C++ Programming Guide, "Formatted Output",
+//! "Assertion", "Dynamic Global Memory Allocation"; PTX Writer's Guide to Interoperability, "System Calls").
 
-/// A function of the device.
+/// A system function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SystemCall {
     /// `vprintf(format, arguments)`
     Print,
-    /// `__assertfail(message, file, line, function, bytes of a character)`
+    /// `__assertfail(message, file, line, function, character size)`
     Assert,
     /// `malloc(bytes)`
     Allocate,
@@ -26,7 +25,7 @@ impl SystemCall {
         }
     }
 
-    /// Bytes of what it takes.
+    /// Returns the size of each argument, bytes.
     pub fn arguments(self) -> &'static [u64] {
         match self {
             SystemCall::Print => &[8, 8],
@@ -35,7 +34,7 @@ impl SystemCall {
         }
     }
 
-    /// Bytes of what it returns.
+    /// Returns the size of the result, bytes.
     pub fn result(self) -> u64 {
         match self {
             SystemCall::Print => 4,
@@ -44,7 +43,7 @@ impl SystemCall {
         }
     }
 
-    /// Whether CTAs can tell by it in which order they are executed.
+    /// Returns whether CTAs can observe their execution order through it.
     pub fn reaches_other_ctas(self) -> bool {
         matches!(self, SystemCall::Allocate | SystemCall::Free)
     }

@@ -1,10 +1,8 @@
-//! Tensor maps: what the copy unit knows of a tensor in global memory, of the box that an instruction
-//! moves, and of how the box lies in shared memory (ISA, "Tensors"; CUDA Driver API, "Tensor Map
-//! Object Management").
+//! Tensor maps: describe to the copy unit a tensor in global memory, the box that an instruction copies, and
+//! the layout of the box in shared memory (ISA, "Tensors"; CUDA Driver API, "Tensor Map Object Management").
 //!
-//! The host makes a map, and a kernel passes its 128 bytes on by their address. A kernel can make one
-//! too, field by field, of 128 bytes that are 0. Their layout is opaque on GPUs; the one here is ours,
-//! in `bytes`.
+//! The host creates a map, and a kernel passes the address of its 128 bytes. A kernel can also create one,
+//! field by field, from 128 zeroed bytes. GPUs keep the layout opaque; `bytes` defines the one used here.
 
 mod bytes;
 mod element;
@@ -24,24 +22,24 @@ pub(crate) use rows::{Part, Row, pieces};
 pub use swizzle::Swizzle;
 pub(crate) use swizzle::{CHUNK, LINE};
 
-/// Most dimensions of a tensor.
+/// Maximum dimensions of a tensor.
 pub const MOST_DIMENSIONS: usize = 5;
-/// Most elements of a dimension, and the first stride that is too large.
+/// Maximum elements of a dimension, and exclusive limit of a stride in bytes.
 const MOST_ELEMENTS: u64 = 1 << 32;
 const STRIDE_END: u64 = 1 << 40;
-/// Most elements of the box in a dimension, and most elements from one of them to the next.
+/// Maximum elements of the box in a dimension, and maximum element stride.
 const MOST_EXTENT: u32 = 256;
 const MOST_STEP: u32 = 8;
-/// The tensor's address, its strides and the rows of the box are multiples of so many bytes.
+/// Alignment of the tensor's address, its strides and the rows of the box, bytes.
 const UNIT: u64 = 16;
 
-/// A tensor and the box that is moved of it.
+/// A tensor and its box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     element: TensorElement,
-    /// Of the first element.
+    /// Address of the first element.
     address: u64,
-    /// The innermost dimension first.
+    /// Dimensions, innermost first.
     axes: Vec<TensorAxis>,
     swizzle: Swizzle,
     fill: Fill,
@@ -52,17 +50,17 @@ pub struct TensorMap {
 pub struct TensorAxis {
     /// Elements.
     pub size: u64,
-    /// Bytes from one element to the next. The elements of the innermost dimension follow each other,
-    /// whatever is said.
+    /// Bytes from one element to the next; ignored for the innermost dimension, whose elements are
+    /// contiguous.
     pub stride: u64,
     /// Elements of the tensor that the box spans.
     pub extent: u32,
-    /// The box holds every so many'th of them. It holds all of the innermost dimension, whatever is
-    /// said.
+    /// Element stride: the box holds every `step`-th element; ignored for the innermost dimension, which it
+    /// holds completely.
     pub step: u32,
 }
 
-/// What a load leaves for elements that the tensor does not have.
+/// Value that a load writes for elements outside the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     Zero,
@@ -70,7 +68,7 @@ pub enum Fill {
     Nan,
 }
 
-/// Why there cannot be such a map.
+/// Reason why a map is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TensorMapError {
     #[error("elements of type `.{}`; {}", .0.name(), known_elements())]
@@ -107,10 +105,10 @@ fn known_elements() -> String {
 }
 
 impl TensorMap {
-    /// A map of a tensor whose first element is at an address, with the innermost dimension first.
+    /// Creates the map of a tensor at an address; dimensions are given innermost first.
     ///
     /// # Errors
-    /// Where the CUDA Driver API does not allow it (`cuTensorMapEncodeTiled`, without interleaving).
+    /// When the CUDA Driver API does not allow it (`cuTensorMapEncodeTiled`, without interleaving).
     pub fn new(
         element: impl Into<TensorElement>,
         address: u64,
@@ -151,10 +149,10 @@ impl TensorMap {
         }
     }
 
-    /// The same map of a tensor at another address.
+    /// Returns the same map with another tensor address.
     ///
     /// # Errors
-    /// When it is not aligned.
+    /// When the address is misaligned.
     pub fn moved_to(&self, address: u64) -> Result<TensorMap, TensorMapError> {
         TensorMap::new(self.element, address, &self.axes, self.swizzle, self.fill)
     }
@@ -171,18 +169,18 @@ impl TensorMap {
         self.swizzle
     }
 
-    /// Bytes of a row of the box.
+    /// Returns the size of a row of the box, bytes.
     pub(crate) fn row_bytes(&self) -> u64 {
         u64::from(self.axes[0].extent) * u64::from(self.element.ty().bytes())
     }
 
-    /// Bytes of the box, with those that the tensor does not have.
+    /// Returns the size of the box, bytes, including elements outside the tensor.
     pub(crate) fn box_bytes(&self) -> u64 {
         self.row_bytes() * self.row_count()
     }
 
-    /// The bits of what a load leaves for an element that the tensor does not have. The ISA does not
-    /// say which NaN it is; here it is the one that arithmetic gives.
+    /// Returns the bits that a load writes for an element outside the tensor. The ISA does not define the
+    /// NaN; here it is the canonical NaN of arithmetic.
     pub(crate) fn fill_bits(&self) -> u64 {
         match (self.fill, self.element.ty()) {
             (Fill::Zero, _) => 0,
@@ -212,7 +210,7 @@ impl TensorAxis {
         }
     }
 
-    /// Elements that the box holds.
+    /// Returns the elements that the box holds.
     fn count(&self) -> u64 {
         self.extent.div_ceil(self.step).into()
     }

@@ -1,5 +1,5 @@
-//! Textures: which texels a coordinate selects, and what a fetch returns of them (CUDA C++
-//! Programming Guide, appendix "Texture Fetching").
+//! Textures: maps coordinates to texels, and texels to the result of a fetch (CUDA C++ Programming Guide,
+//! appendix "Texture Fetching").
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use thiserror::Error;
 /// Bytes of the largest texel: four channels of 32 bits.
 pub(crate) const MOST_BYTES: usize = 16;
 
-/// A texture: texels in device memory, and how they are fetched.
+/// A texture: texels in device memory, and their sampling mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texture {
     /// Address of the first texel.
     pub address: u64,
-    /// Texels of a row, and rows: 1 for a texture of one dimension.
+    /// Texels per row, and rows: 1 for a one-dimensional texture.
     pub width: u32,
     pub height: u32,
     /// Bytes from one row to the next.
@@ -22,19 +22,19 @@ pub struct Texture {
     pub format: TexelFormat,
     pub read: ReadMode,
     pub filter: Filter,
-    /// By axis: x, y.
+    /// Address modes of x and y.
     pub address_modes: [AddressMode; 2],
-    /// Coordinates that are no integers are fractions of the width and height.
+    /// Whether floating-point coordinates are fractions of the width and height.
     pub normalised: bool,
 }
 
-/// The channels of a texel.
+/// Channels of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TexelFormat {
     pub kind: TexelKind,
-    /// Bits of a channel: 8, 16 or 32.
+    /// Bits per channel: 8, 16 or 32.
     pub bits: u8,
-    /// 1, 2 or 4.
+    /// Channels: 1, 2 or 4.
     pub channels: u8,
 }
 
@@ -45,37 +45,37 @@ pub enum TexelKind {
     Float,
 }
 
-/// What a fetch returns of integers.
+/// Conversion of integer texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
-    /// The numbers themselves.
+    /// Integers, unchanged.
     Element,
-    /// Floating-point numbers in [0, 1], or [-1, 1] if they are signed.
+    /// Floating-point numbers in [0, 1], or [-1, 1] if signed.
     NormalisedFloat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The texel that the coordinate lies in.
+    /// The texel that contains the coordinate.
     Point,
     /// The weighted mean of the two or four texels around the coordinate.
     Linear,
 }
 
-/// What a coordinate out of range selects.
+/// Treatment of coordinates outside the texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressMode {
-    /// The texture repeats; only of normalised coordinates.
+    /// Repeats the texture; for normalised coordinates only.
     Wrap,
-    /// The texel at the edge.
+    /// Clamps to the edge texel.
     Clamp,
-    /// The texture repeats, every other time mirrored; only of normalised coordinates.
+    /// Repeats the texture, mirroring every other repetition; for normalised coordinates only.
     Mirror,
-    /// 0
+    /// Returns 0.
     Border,
 }
 
-/// Why there cannot be such a texture, or no such binding.
+/// Reason why a texture or a binding is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TextureError {
     #[error(
@@ -99,15 +99,15 @@ pub enum TextureError {
     Reference { name: String, known: String },
 }
 
-/// A coordinate of one axis.
+/// Coordinate along one axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Coordinate {
-    /// The number of a texel.
+    /// Index of a texel.
     Texel(i32),
     Float(f32),
 }
 
-/// A texel that a fetch reads: its column and row, and its part of the result.
+/// A texel that a fetch reads: column, row, and weight in the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pick {
     pub x: u32,
@@ -115,12 +115,11 @@ pub(crate) struct Pick {
     pub weight: f64,
 }
 
-/// The texels of one axis: the second one is only of linear filtering. Those beyond the border are
-/// `None`.
+/// Texels along one axis: the second one only for linear filtering. Those outside a border are `None`.
 type AxisPicks = [(Option<u32>, f64); 2];
 
 impl TexelFormat {
-    /// Bytes of a texel.
+    /// Returns the size of a texel, bytes.
     pub fn bytes(self) -> u64 {
         u64::from(self.bits) / 8 * u64::from(self.channels)
     }
@@ -132,7 +131,7 @@ impl TexelFormat {
 }
 
 impl Texture {
-    /// Bytes from the first to the end of the last texel.
+    /// Returns the bytes from the first texel to the end of the last.
     pub(crate) fn bytes(&self) -> u64 {
         let rows = self.pitch.saturating_mul(u64::from(self.height).saturating_sub(1));
         rows.saturating_add(self.row_bytes())
@@ -167,13 +166,13 @@ impl Texture {
         self.format.kind == TexelKind::Float || self.read == ReadMode::NormalisedFloat
     }
 
-    /// The address of a texel.
+    /// Returns the address of a texel.
     pub(crate) fn address_of(&self, pick: &Pick) -> u64 {
         let offset = u64::from(pick.y) * self.pitch + u64::from(pick.x) * self.format.bytes();
         self.address.wrapping_add(offset)
     }
 
-    /// The texels that a fetch reads, the one at the lower coordinates first.
+    /// Returns the texels that a fetch reads, lower coordinates first.
     pub(crate) fn picks(&self, x: Coordinate, y: Coordinate) -> [Option<Pick>; 4] {
         let columns = self.along(x, self.width, self.address_modes[0]);
         let rows = self.along(y, self.height, self.address_modes[1]);
@@ -186,7 +185,7 @@ impl Texture {
 
     fn along(&self, at: Coordinate, size: u32, mode: AddressMode) -> AxisPicks {
         let at = match at {
-            // A fetch out of range returns 0 whatever the address mode (section "tex1Dfetch").
+            // An out-of-range fetch by index returns 0 in every address mode (section "tex1Dfetch").
             Coordinate::Texel(at) => {
                 let inside = u32::try_from(at).ok().filter(|&at| at < size);
                 return [(inside, 1.0), (None, 0.0)];
@@ -197,7 +196,7 @@ impl Texture {
             true => (mode, repeated(at, mode) * f64::from(size)),
             false => (without_repetition(mode), at),
         };
-        // What is further out selects the same texels; a NaN is taken for 0.
+        // Coordinates further out select the same texels; NaN counts as 0.
         let scaled = if scaled.is_nan() { 0.0 } else { scaled };
         let scaled = scaled.clamp(-2.0, f64::from(size) + 2.0);
         match self.filter {
@@ -210,9 +209,9 @@ impl Texture {
         }
     }
 
-    /// What a fetch returns for a channel, given the texels that it reads and their bytes; those
-    /// beyond the border are 0. The format alone decides the type of the result, as the machine
-    /// instruction has none. Channels that a texel does not have are 0.
+    /// Returns a channel of a fetch from the bytes of its texels; those outside the border are 0. The format
+    /// alone determines the type of the result, as the machine instruction has none. Channels absent from a
+    /// texel are 0.
     pub(crate) fn value(&self, channel: u8, texels: &[(Pick, [u8; MOST_BYTES])]) -> u32 {
         if channel >= self.format.channels {
             return 0;
@@ -227,7 +226,7 @@ impl Texture {
         }
     }
 
-    /// A channel of a texel, as it is returned without filtering.
+    /// Returns an unfiltered channel of a texel.
     fn element(&self, channel: u8, texel: &[u8]) -> u32 {
         let TexelFormat { kind, bits, .. } = self.format;
         let length = usize::from(bits / 8);
@@ -249,7 +248,7 @@ impl Texture {
     }
 }
 
-/// Where a normalised coordinate lies in the first repetition of the texture.
+/// Maps a normalised coordinate into the first repetition of the texture.
 fn repeated(at: f64, mode: AddressMode) -> f64 {
     let fraction = at - at.floor();
     match mode {
@@ -260,7 +259,7 @@ fn repeated(at: f64, mode: AddressMode) -> f64 {
     }
 }
 
-/// Coordinates that are not normalised are clamped where the mode repeats the texture
+/// Replaces repeating modes by clamping for coordinates that are not normalised
 /// (`cudaTextureDesc::addressMode`).
 fn without_repetition(mode: AddressMode) -> AddressMode {
     match mode {
@@ -269,12 +268,12 @@ fn without_repetition(mode: AddressMode) -> AddressMode {
     }
 }
 
-/// The texel of a number that may be out of range.
+/// Resolves a texel index that may be out of range.
 fn addressed(at: i64, size: u32, mode: AddressMode) -> Option<u32> {
     let size = i64::from(size);
     let texel = match mode {
         AddressMode::Wrap => at.rem_euclid(size),
-        // One beyond a mirrored edge is the texel at the edge.
+        // One beyond a mirrored edge is the edge texel.
         AddressMode::Clamp | AddressMode::Mirror => at.clamp(0, size - 1),
         AddressMode::Border if (0..size).contains(&at) => at,
         AddressMode::Border => return None,
@@ -282,8 +281,8 @@ fn addressed(at: i64, size: u32, mode: AddressMode) -> Option<u32> {
     u32::try_from(texel).ok()
 }
 
-/// The number of the texel at a coordinate, and the weight of the next one: a fixed-point number of 9
-/// bits, 8 of them fractional (section "Linear Filtering").
+/// Returns the texel index at a coordinate, and the weight of the next texel: fixed point with 9 bits, 8 of
+/// them fractional (section "Linear Filtering").
 fn split(at: f64) -> (i64, f64) {
     let floor = at.floor();
     (floor as i64, ((at - floor) * 256.0).round() / 256.0)
@@ -297,7 +296,7 @@ pub(crate) struct TextureTable {
 }
 
 impl TextureTable {
-    /// Handles are 1, 2, 3 …, so that they are the same in every run, and none is used again.
+    /// Adds a texture; handles are 1, 2, 3 …, the same in every run, and never reused.
     pub fn add(&mut self, texture: Texture) -> u64 {
         self.last += 1;
         self.textures.insert(self.last, texture);

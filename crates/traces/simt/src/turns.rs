@@ -1,8 +1,8 @@
-//! Clusters whose CTAs may wait for those of others take turns. Without clusters, every CTA is one.
+//! Round-robin execution of clusters whose CTAs may wait for those of other clusters. Without clusters, each
+//! CTA forms its own.
 //!
-//! A cluster usually runs from its begin to its end alone. One that takes longer than its first turn
-//! may wait for another: it then takes turns with all that have begun, and after each round of them
-//! as many more begin.
+//! A cluster usually runs alone from start to end. One that exceeds its first quantum may be waiting for
+//! another: it then alternates with all started clusters, and after each round twice as many have started.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::grid::Grid;
 use crate::recorder::Recorder;
 
-/// Most CTAs that have begun and not ended.
+/// Maximum resident CTAs.
 const RESIDENT: usize = 4096;
 
 pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {

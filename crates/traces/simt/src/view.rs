@@ -1,53 +1,52 @@
-//! Device memory as CTAs see it that are executed ahead of others: what they write is theirs until
-//! it is committed, and what they read is noted, so that a write of an earlier CTA is found that
-//! they should have seen.
+//! Speculative view of device memory for CTAs that run ahead of earlier ones: buffers their writes until
+//! commit, and notes their reads, to detect writes of earlier CTAs that they should have seen.
 
 use std::collections::HashMap;
 
 use crate::lanes::{Lanes, lanes_of};
 use crate::memory::DeviceMemory;
 
-/// Bytes of a page, which is copied when it is first written.
+/// Bytes of a page, which is copied on first write.
 const PAGE: usize = 1 << 12;
-/// Bytes of a granule: reads and writes are compared by these.
+/// Bytes of a granule, the unit of conflict detection.
 const GRANULE: usize = PAGE / 64;
 
-/// A page: its area and its number there.
+/// A page: its area, and its number there.
 type PageId = (u32, u32);
 
-/// The granules that have been committed, by page.
+/// Committed granules, by page.
 #[derive(Debug, Default)]
 pub(crate) struct Committed(HashMap<PageId, u64>);
 
-/// What was read, and what was written.
+/// Reads and writes of a view.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// By area and page: its place among the pages, from 1; 0 if it is untouched.
+    /// Index of each page, by area and page, from 1; 0 if untouched.
     places: Vec<Vec<u32>>,
     pages: Vec<Page>,
-    /// Of pages that are no longer written.
+    /// Recycled pages.
     spare: Vec<Box<Written>>,
 }
 
 #[derive(Debug)]
 struct Page {
     id: PageId,
-    /// Granules that were read.
+    /// Granules read.
     read: u64,
     written: Option<Box<Written>>,
 }
 
-/// A page of which something was written.
+/// A page with writes.
 #[derive(Debug)]
 struct Written {
     bytes: [u8; PAGE],
-    /// A bit for every byte that was, by granule.
+    /// Written bytes, one bit each, by granule.
     dirty: [u64; PAGE / GRANULE],
 }
 
 impl View {
-    /// As [`View::read`] at the addresses of several lanes, of one width that divides them; returns
-    /// the lanes whose bytes are not in the area of the first.
+    /// Reads as [`View::read`] does at the addresses of several lanes, with one width that divides them;
+    /// returns the lanes outside the first lane's area.
     pub fn gather(
         &mut self,
         memory: &DeviceMemory,
@@ -82,7 +81,7 @@ impl View {
         elsewhere
     }
 
-    /// As [`View::write`] at the addresses of several lanes, in the manner of [`View::gather`].
+    /// Writes as [`View::write`] does at the addresses of several lanes, otherwise as [`View::gather`].
     pub fn scatter(
         &mut self,
         memory: &DeviceMemory,
@@ -112,7 +111,7 @@ impl View {
         elsewhere
     }
 
-    /// Up to 8 bytes; `None` if they are not all in one area.
+    /// Reads up to 8 bytes; `None` unless all are in one area.
     pub fn read(&mut self, memory: &DeviceMemory, address: u64, width: usize) -> Option<u64> {
         let (area, offset) = memory.place(address, width as u64)?;
         let mut value = [0; 8];
@@ -133,7 +132,7 @@ impl View {
         Some(u64::from_le_bytes(value))
     }
 
-    /// Writes up to 8 bytes; `None` if they are not all in one area.
+    /// Writes up to 8 bytes; `None` unless all are in one area.
     pub fn write(
         &mut self,
         memory: &DeviceMemory,
@@ -156,14 +155,14 @@ impl View {
         Some(())
     }
 
-    /// Whether something was read that has been committed by another.
+    /// Returns whether it has read a granule that another view has committed.
     pub fn has_read(&self, committed: &Committed) -> bool {
         self.pages
             .iter()
             .any(|page| committed.0.get(&page.id).is_some_and(|granules| page.read & granules != 0))
     }
 
-    /// Writes to device memory, and forgets everything.
+    /// Commits the writes to device memory, and clears the view.
     pub fn commit(&mut self, memory: &mut DeviceMemory, committed: &mut Committed) {
         for page in &self.pages {
             let Some(written) = &page.written else { continue };
@@ -181,7 +180,7 @@ impl View {
         self.clear();
     }
 
-    /// Forgets everything.
+    /// Clears the view.
     pub fn clear(&mut self) {
         for page in self.pages.drain(..) {
             let (area, number) = page.id;
@@ -195,7 +194,7 @@ impl View {
         &mut self.pages[place]
     }
 
-    /// Where a page is among the pages.
+    /// Returns the index of a page.
     #[inline]
     fn place_of(&mut self, id: PageId) -> usize {
         let known = self.places.get(id.0 as usize).and_then(|places| places.get(id.1 as usize));
@@ -240,7 +239,7 @@ impl Default for Written {
     }
 }
 
-/// The little-endian number of up to 8 bytes.
+/// Returns the little-endian number of up to 8 bytes.
 #[inline]
 fn number(bytes: &[u8]) -> u64 {
     match *bytes {
@@ -249,13 +248,13 @@ fn number(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The granules of a page that bytes lie in.
+/// Returns the granules of a page that contain bytes.
 fn granules(first: usize, width: usize) -> u64 {
     let [first, last] = [first / GRANULE, (first + width - 1) / GRANULE];
     1 << first | 1 << last
 }
 
-/// Copies the bytes of a granule that were written.
+/// Copies the written bytes of a granule.
 fn copy_dirty(page: &[u8; PAGE], to: &mut [u8], start: usize, granule: usize, dirty: u64) {
     let first = granule * GRANULE;
     if dirty == u64::MAX {
@@ -286,15 +285,15 @@ mod tests {
         (memory, addresses)
     }
 
-    /// An access: the array, the offset, the width as a power of two, and the value if it writes.
+    /// An access: array, offset, log2 of the width, and the value of a write.
     fn access() -> impl Strategy<Value = (usize, u64, u32, Option<u64>)> {
         (0..3usize, 0..4 * PAGE as u64, 0..4u32, any::<Option<u64>>())
     }
 
     proptest! {
-        /// A view reads and, once committed, leaves what accesses to memory itself would.
+        /// A view reads, and after commit leaves, the same as direct accesses to memory.
         #[test]
-        fn a_view_is_like_memory(accesses in prop::collection::vec(access(), 1..200)) {
+        fn views_behave_like_memory(accesses in prop::collection::vec(access(), 1..200)) {
             let (mut direct, addresses) = memory();
             let (mut behind, _) = memory();
             let mut view = View::default();
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_of_what_others_committed_are_found() {
+    fn conflicting_reads_are_detected() {
         let (mut memory, [_, array, _]) = memory();
         let mut committed = Committed::default();
         let mut earlier = View::default();
@@ -335,6 +334,6 @@ mod tests {
         earlier.commit(&mut memory, &mut committed);
         assert_eq!(later.map(|view| view.has_read(&committed)), [false, true, true, false]);
         earlier.write(&memory, array, 4, 1).unwrap();
-        assert!(!earlier.has_read(&committed), "it was cleared");
+        assert!(!earlier.has_read(&committed), "the view is clear");
     }
 }

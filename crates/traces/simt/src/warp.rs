@@ -1,4 +1,4 @@
-//! The state of a warp: registers, frames, private memory, paths.
+//! State of a warp: registers, frames, private memory, paths.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::peers::address_in;
 use crate::program::{Dest, Private, Program, Slot, Source};
 use crate::stack::PathStack;
 
-/// What a warp does next.
+/// Scheduling state of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Runs,
@@ -20,21 +20,21 @@ pub(crate) enum State {
     AtBarrier {
         barrier: u8,
     },
-    /// Waits at the barrier of its cluster.
+    /// Waits at the cluster barrier.
     AtClusterBarrier,
-    /// Some of its lanes wait at a barrier, and the others cannot come to it.
+    /// Some lanes wait at a barrier that the others cannot reach.
     Divided {
         at: Meeting,
     },
     Ended,
 }
 
-/// Where the lanes of a warp wait for each other.
+/// Barrier at which the lanes of a warp wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     /// A barrier of the CTA.
     Barrier(u8),
-    /// A half of the cluster's.
+    /// A half of the cluster barrier.
     Cluster(ClusterBarrier),
 }
 
@@ -48,30 +48,30 @@ impl fmt::Display for Meeting {
     }
 }
 
-/// What a warp has done at the barrier of its cluster.
+/// Progress of a warp at the cluster barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClusterPhase {
     #[default]
     Idle,
     Arrived,
-    /// All others have arrived, too, and it has not waited yet.
+    /// All others have arrived too, and the warp has not waited yet.
     Complete,
 }
 
-/// A barrier that a warp has come to.
+/// Arrival of a warp at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub at: Meeting,
-    /// Warps that it is for; `None`: all of the CTA that have not ended.
+    /// Expected warps; `None` for all live warps of the CTA.
     pub warps: Option<u8>,
-    /// Lanes for which the condition of a reduction holds.
+    /// Lanes whose condition of a reduction holds.
     pub holds: u32,
     pub lanes: u32,
-    /// Whether it waits for the other warps.
+    /// Whether the warp waits for the others.
     pub waits: bool,
 }
 
-/// A call of a function, or the kernel.
+/// Frame of a function call, or of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub routine: usize,
@@ -80,12 +80,12 @@ pub(crate) struct Frame {
     /// First byte of its local memory, and of its parameters.
     pub local: u64,
     pub param: u64,
-    /// The call of the function below that it came from.
+    /// Call of the caller's routine that created it.
     pub call: u32,
 }
 
 impl Frame {
-    /// Its first byte in a memory.
+    /// Returns its first byte in a memory.
     fn begin(&self, memory: Private) -> u64 {
         match memory {
             Private::Local => self.local,
@@ -94,33 +94,33 @@ impl Frame {
     }
 }
 
-/// Where a warp is in its grid, and the grid itself.
+/// Position of a warp in its grid, and the grid itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub cta: [u32; 3],
     pub cluster: ClusterShape,
-    /// Of the CTA in its cluster.
+    /// Rank of the CTA in its cluster.
     pub rank: u32,
-    /// Number of the CTA in its grid, the CTAs of a cluster one after the other.
+    /// Number of the CTA in its grid; the CTAs of a cluster are consecutive.
     pub cta_number: u64,
     pub warp_in_cta: u32,
-    /// Bytes of shared memory: of all, and of the launch.
+    /// Bytes of shared memory: total, and dynamic.
     pub shared: [u32; 2],
-    /// Address of memory that the launch's CTAs share; 0: none.
+    /// Address of the launch's shared workspace; 0 for none.
     pub workspace: u64,
 }
 
 impl Place {
-    /// The address at which the shared memory of the CTA begins.
+    /// Returns the start address of the CTA's shared memory.
     #[inline]
     pub fn shared_base(&self) -> u64 {
         address_in(self.rank.into(), 0)
     }
 }
 
-/// The registers of a warp, by class.
+/// Registers of a warp, by class.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     predicates: Vec<u32>,
@@ -135,7 +135,7 @@ pub(crate) struct Warp<R> {
     pub state: State,
     pub stack: PathStack,
     pub frames: Vec<Frame>,
-    /// Registers by class: of the kernel first, then of the functions it is within.
+    /// Registers by class: those of the kernel, followed by those of the open calls.
     predicates: Vec<u32>,
     narrow: Vec<Lanes<u32>>,
     wide: Vec<Lanes<u64>>,
@@ -146,14 +146,14 @@ pub(crate) struct Warp<R> {
     /// Instructions executed.
     pub executed: u64,
     pub copies: CopyGroups,
-    /// The arrival of the lanes that wait at a barrier for the others of the warp.
+    /// Arrival of the lanes that wait at a barrier for the rest of the warp.
     pub gathered: Option<Arrival>,
     pub cluster_phase: ClusterPhase,
     pub recorder: R,
 }
 
 impl<R> Warp<R> {
-    /// A warp that begins; it takes over the memory of one that has ended.
+    /// Creates a warp; reuses the memory of an ended one.
     pub fn new(
         program: &Program,
         place: Place,
@@ -189,7 +189,7 @@ impl<R> Warp<R> {
         warp
     }
 
-    /// What its recorder has gathered, and the memory of its registers for another warp.
+    /// Returns its recorder, and the memory of its registers for reuse.
     pub fn into_parts(self) -> (R, Rows) {
         let Warp { predicates, narrow, wide, recorder, .. } = self;
         (recorder, Rows { predicates, narrow, wide })
@@ -216,8 +216,8 @@ impl<R> Warp<R> {
         self.frames.push(Frame { routine, rows, local, param, call });
     }
 
-    /// Bytes of local memory that a thread takes when the innermost routine calls another. The
-    /// kernel's own parameters, which come first, are none.
+    /// Returns the local memory of a thread, in bytes, if the innermost routine calls another. The kernel's
+    /// own parameters, which come first, are not included.
     pub fn private_bytes_with(&self, program: &Program, callee: usize) -> u64 {
         let frame = self.frame();
         let caller = &program.routines[frame.routine];
@@ -239,7 +239,7 @@ impl<R> Warp<R> {
         self.frames.last().expect("a warp has a frame until it ends")
     }
 
-    /// Up to 8 bytes of a lane, `at` bytes into a slot of a frame.
+    /// Reads up to 8 bytes of a lane, `at` bytes into a slot of a frame.
     pub fn read_slot(&self, frame: &Frame, slot: Slot, lane: usize, at: u64, length: u64) -> u64 {
         let address = frame.begin(slot.memory) + slot.offset + at;
         match slot.memory {
@@ -248,7 +248,7 @@ impl<R> Warp<R> {
         }
     }
 
-    /// As [`Warp::read_slot`], the other way.
+    /// Writes up to 8 bytes, otherwise as [`Warp::read_slot`].
     pub fn write_slot(
         &mut self,
         frame: &Frame,
@@ -265,13 +265,13 @@ impl<R> Warp<R> {
         }
     }
 
-    /// The lanes in which a predicate holds.
+    /// Returns the lanes in which a predicate holds.
     #[inline]
     pub fn predicate(&self, row: u32) -> u32 {
         self.predicates[self.frame().rows[0] + row as usize]
     }
 
-    /// The lanes in which an operand of predicates holds.
+    /// Returns the lanes in which a predicate operand holds.
     pub fn predicate_of(&self, source: Source) -> u32 {
         match source {
             Source::Predicate { row, negated } => {
@@ -291,7 +291,7 @@ impl<R> Warp<R> {
         }
     }
 
-    /// The 32 low bits of an operand.
+    /// Returns the low 32 bits of an operand.
     #[inline(always)]
     pub fn narrow(&self, source: Source) -> Lanes<u32> {
         match source {
@@ -301,7 +301,7 @@ impl<R> Warp<R> {
         }
     }
 
-    /// The 64 bits of an operand; a narrow one is zero-extended.
+    /// Returns the 64 bits of an operand; narrow ones are zero-extended.
     #[inline(always)]
     pub fn wide(&self, source: Source) -> Lanes<u64> {
         match source {
@@ -352,7 +352,7 @@ impl<R> Warp<R> {
         }
     }
 
-    /// Coordinates of a lane's thread in its CTA.
+    /// Returns the coordinates of a lane's thread in its CTA.
     pub fn thread(&self, lane: usize) -> [u32; 3] {
         let [x, y, _] = self.place.block;
         let number = self.place.warp_in_cta * WARP as u32 + lane as u32;
@@ -380,7 +380,7 @@ impl<R> Warp<R> {
             Special::Nctaid(of) => axis(of, place.grid),
             Special::WarpId => place.warp_in_cta.into(),
             Special::NwarpId => threads.div_ceil(WARP as u32).into(),
-            // Time is the number of instructions of the warp: it grows, and is the same in every run.
+            // Time is the warp's instruction count: it advances, and is the same in every run.
             Special::Clock | Special::Clock64 | Special::GlobalTimer | Special::GlobalTimerLo => {
                 self.executed
             }
@@ -401,7 +401,7 @@ impl<R> Warp<R> {
         [same; WARP]
     }
 
-    /// Goes on behind the barrier of the cluster if it waits there; whether it does.
+    /// Passes the cluster barrier if the warp waits there; returns whether it did.
     pub fn leave_cluster_barrier(&mut self) -> bool {
         let waits = self.state == State::AtClusterBarrier;
         if waits {
@@ -412,7 +412,7 @@ impl<R> Warp<R> {
         waits
     }
 
-    /// Calls a function that sees the registers of the routine that called the innermost one.
+    /// Calls a function that sees the registers of the innermost routine's caller.
     pub fn in_caller(&mut self, f: impl FnOnce(&mut Warp<R>)) {
         if let Some(frame) = self.frames.pop() {
             f(self);
@@ -420,18 +420,18 @@ impl<R> Warp<R> {
         }
     }
 
-    /// The trace's number of a register of the innermost routine.
+    /// Returns the trace number of a register of the innermost routine.
     pub fn register(&self, Reg(number): Reg) -> Reg {
         Reg(number.saturating_add(self.frame().rows.iter().sum::<usize>() as u16))
     }
 }
 
-/// Memory of the threads of a warp that no other thread sees: a word of all lanes after the other.
+/// Private memory of the threads of a warp, interleaved by word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PrivateMemory {
     words: Vec<Lanes<u32>>,
     bytes: u64,
-    /// Bytes before this are not here: they are the kernel's parameters.
+    /// First stored byte; the bytes before it are the kernel's parameters.
     pub first: u64,
 }
 
@@ -440,18 +440,18 @@ impl PrivateMemory {
         self.bytes = bytes;
         let words = bytes.div_ceil(4) as usize;
         match self.words.is_empty() {
-            // Zeros from the allocator cost no memory until they are touched.
+            // Zeroed pages of the allocator cost no memory until touched.
             true => self.words = vec![[0; WARP]; words],
             false => self.words.resize(words, [0; WARP]),
         }
     }
 
-    /// Whether these bytes are there.
+    /// Returns whether these bytes are stored.
     pub fn holds(&self, address: u64, length: u64) -> bool {
         address.checked_add(length).is_some_and(|end| end <= self.bytes)
     }
 
-    /// Up to 8 bytes of a lane, which must be there.
+    /// Reads up to 8 stored bytes of a lane.
     pub fn read(&self, lane: usize, address: u64, length: u64) -> u64 {
         if address.is_multiple_of(4) && length == 4 {
             return self.words[(address / 4) as usize][lane].into();
@@ -464,7 +464,7 @@ impl PrivateMemory {
         (self.words[(address / 4) as usize][lane] >> (address % 4 * 8)) as u8
     }
 
-    /// Writes up to 8 bytes of a lane, which must be there.
+    /// Writes up to 8 stored bytes of a lane.
     pub fn write(&mut self, lane: usize, address: u64, length: u64, value: u64) {
         for at in 0..length {
             let word = &mut self.words[((address + at) / 4) as usize][lane];

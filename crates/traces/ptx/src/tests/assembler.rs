@@ -72,13 +72,13 @@ const REFUSED: &str = "
 vadd.s32.u32.s32.sat.add %r1.b2,%r2.b0,%r3.h1,%r4; | a second operation leaves no part
 vadd.s32.u32.s32 %r1,-%r2,%r3; | expected a register or constant
 vadd.s32.u32.s32.add %r1,%r2,%r3; | an operand is missing
-vadd.s32.u32.s32 %r1,%r2.b4,%r3; | `.b4` is no part of a register
-vmad.s32.u32.u32.shr15 %r1,-%r2.b1,%r3,-%r4; | only one of
-vmad.u32.u32.u32.po %r1,%r2,%r3,-%r4; | only one of
+vadd.s32.u32.s32 %r1,%r2.b4,%r3; | `.b4` is not a part of a register
+vmad.s32.u32.u32.shr15 %r1,-%r2.b1,%r3,-%r4; | exclude each other
+vmad.u32.u32.u32.po %r1,%r2,%r3,-%r4; | exclude each other
 vset.s32.u32.u32.lt %r1,%r2,%r3; | expected a modifier of `vset`, found `.u32`
 vset.u32.u32.equ %r1,%r2,%r3; | expected a modifier of `vset`, found `.equ`
 vshl.u32.u32.u32 %r1,%r2,%r3; | lacks `.clamp` or `.wrap`
-vshr.s32.u32.s32.wrap %r1,%r2.b1,%r3.b0; | a number of bits is of type `.u32`
+vshr.s32.u32.s32.wrap %r1,%r2.b1,%r3.b0; | a bit count requires type `.u32`
 vadd2.u32.u32.u32 %r1,%r2,%r3; | an operand is missing
 vadd2.u32.u32.u32.sat.add %r1.h0,%r2.h32,%r3.h10,%r4; | expected `.add` without `.sat`
 vset4.s32.s32.ge %r1.b0123,%r2,%r3,%r4; | `.b0123` selects no elements of a result
@@ -90,7 +90,7 @@ lop3.b32 %r1|%p1,%r2,%r3,%r4,0x3f,%p2; | a predicate of `lop3`
 mov.v4.u16 {%rs1,%rs2,%rs3},{%rs5,%rs6,%rs7,%rs1}; | moves vectors of 4 elements
 red.global.add.v8.f32 [%rd1],{%f1,%f2,%f3,%f4,%f1,%f2,%f3,%f4}; | a vector of 8 `.f32` has no such operation
 red.global.add.v2.f64 [%rd1],{%fd1,%fd2}; | a vector of 2 `.f64` has no such operation
-red.shared.add.v2.f32 [%rd1],{%f1,%f2}; | vectors of atomics are in global memory
+red.shared.add.v2.f32 [%rd1],{%f1,%f2}; | vector atomics require global memory
 .reg .b128 %q<4>; ld.global.v2.b128 {%q1,%q2},[%rd1]; | there are no vectors of `.b128`
 .reg .b128 %q<4>; mov.b128 {%rd3,%rd4}, {%rd1}; | `mov.b128` of 1 into 2 registers
 .reg .b128 %q<4>; selp.b128 %q1,%q2,%q3,%p1; | of type `.b128` is not supported

@@ -73,7 +73,7 @@ fn machine_code_alone_is_refused_with_compiler_flags() {
     let bytes = container(&[entry(ELF, 86, 0, b"code", 0)]);
     let error = ptx(&bytes, 90).unwrap_err().to_string();
     assert!(
-        error.contains("machine code only, for sm_86") && error.contains("-gencode"),
+        error.contains("only holds machine code, for sm_86") && error.contains("-gencode"),
         "{error}"
     );
 }

@@ -90,7 +90,7 @@ fn initial_values_are_expressions_of_their_type() {
     assert_eq!(module.variables[5].relocations[0].offset, 8);
     for text in [".global .f32 x = 1;", ".global .u32 x = 1.0;", ".global .f16 x = 1.0;"] {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
-        assert!(error.contains("an initial value that is no `."), "{error}");
+        assert!(error.contains("is not of type `."), "{error}");
     }
     for text in [".shared .u32 x = 1;", ".global .samplerref x = { filter_mode = nearest };"] {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();

@@ -148,7 +148,7 @@ fn unsupported_statements_are_listed_and_parsing_continues() {
         "line 15: instruction `frobnicate` is not supported: `frobnicate.b32 %r1, %r2;`",
         "line 16: expected a type of `add`, found `.q32`: `add.q32 %r1, %r2, %r3;`",
         "line 18: an operand is missing: `add.s32 %r1, %r2;`",
-        "line 19: 1 operands too many: `add.s32 %r1, %r2, %r3, %r4;`",
+        "line 19: 1 surplus operands: `add.s32 %r1, %r2, %r3, %r4;`",
         "line 20: expected a 16- or 32-bit register: `add.s32 %rd1, %r2, %r3;`",
         "line 21: `undeclared` is not declared: `ld.global.f32 %f1, [undeclared];`",
         "line 22: `%unknown` is neither declared nor a known register: `add.s32 %r1, %r2, %unknown;`",

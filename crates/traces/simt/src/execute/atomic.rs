@@ -13,10 +13,10 @@ use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// Most elements of a vector.
+/// Maximum elements of a vector.
 const MOST_ELEMENTS: usize = 8;
 
-/// `atom` and `red`: lane after lane.
+/// Executes `atom` and `red`, lane by lane.
 pub(super) fn atomic<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -28,7 +28,7 @@ pub(super) fn atomic<W: WarpRecorder>(
     let width = u64::from(atomic.ty.bytes());
     let elements = usize::from(atomic.elements);
     let total = width * elements as u64;
-    // Assemblers make a reduction of it where nothing reads the old value, if there is one.
+    // Assemblers emit a reduction if nothing reads the old value and one exists.
     let returns = returns && step.dests.iter().any(|dest| *dest != Dest::Sink);
     let is_reduction =
         !matches!(atomic.op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) && !returns;
@@ -63,12 +63,12 @@ pub(super) fn atomic<W: WarpRecorder>(
     Ok(())
 }
 
-/// Whether the bits of two values of a type differ.
+/// Returns whether the bits of two values of a type differ.
 fn differ(ty: Type, a: u64, b: u64) -> bool {
     (a ^ b) << (u64::BITS - ty.bits()) != 0
 }
 
-/// The value that an atomic operation writes to an element.
+/// Returns the value that an atomic operation writes to an element.
 pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
     let half = match atomic.ty {
         Type::F16x2 => Some(Type::F16),
@@ -89,7 +89,7 @@ pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
         AtomicOp::Or => old | b,
         AtomicOp::Xor => old ^ b,
         AtomicOp::Exchange => b,
-        // Its comparison is over all elements.
+        // The comparison covers all elements.
         AtomicOp::CompareAndSwap => c,
         AtomicOp::Increment => {
             if old >= b {
@@ -116,7 +116,7 @@ pub(super) fn modified(atomic: Atomic, old: u64, b: u64, c: u64) -> u64 {
     low(value)
 }
 
-/// The smaller or larger of two numbers of 16 bits.
+/// Returns the smaller or larger of two 16-bit numbers.
 fn extreme(f: Binary, ty: Type, old: u64, b: u64) -> u64 {
     fn of<T: Float>(f: Binary, [old, b]: [T; 2]) -> T {
         binary_value(old, b, f, Modes::default())

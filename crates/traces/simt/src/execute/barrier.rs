@@ -1,9 +1,8 @@
 //! Barriers of the CTA and of its cluster.
 //!
-//! From sm_70 on, a thread that comes to a barrier waits for all threads of its warp that have not
-//! ended, and the warp arrives with the last of them (ISA, "barrier"). Lanes of other paths go on
-//! until they come to the same barrier or end; if they cannot, the warp is divided for ever. Before
-//! sm_70, the first lanes that come to a barrier arrive for their whole warp.
+//! From sm_70 on, a thread at a barrier waits for all live threads of its warp, and the warp arrives with the
+//! last of them (ISA, "barrier"). Lanes of other paths run until they reach the same barrier or exit; if they
+//! cannot, the warp stays divergent. Before sm_70, the first lanes at a barrier arrive for their whole warp.
 
 use super::control::{Site, set_pc};
 use super::{Context, Event, Trap};
@@ -12,11 +11,11 @@ use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, ClusterPhase, Meeting, State, Warp};
 use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
 
-/// Most threads of a CTA.
+/// Maximum threads of a CTA.
 const MOST_THREADS: u32 = 1024;
 
-/// `bar` and `barrier`. Lanes that wait for the others of their warp come here again when no other
-/// path is left to go on.
+/// Executes `bar` and `barrier`. Lanes that wait for the rest of their warp execute it again when no other
+/// path can run.
 pub(super) fn arrive<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -27,7 +26,7 @@ pub(super) fn arrive<W: WarpRecorder>(
     meet(warp, ctx, site, |warp| arrival(warp, step, site.mask, barrier))
 }
 
-/// `barrier.cluster`. The threads of a warp wait for each other here, too (ISA, "barrier.cluster").
+/// Executes `barrier.cluster`; the threads of a warp wait for each other here too (ISA, "barrier.cluster").
 pub(super) fn meet_cluster<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -43,14 +42,14 @@ pub(super) fn meet_cluster<W: WarpRecorder>(
     })
 }
 
-/// Every thread arrives once before it waits.
+/// Checks that each thread arrives exactly once before it waits.
 fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static str> {
     match (half, phase) {
         (ClusterBarrier::Arrive, ClusterPhase::Arrived | ClusterPhase::Complete) => {
-            Err("arrives at the cluster's barrier again without waiting at it between")
+            Err("arrives at the cluster barrier twice without waiting in between")
         }
         (ClusterBarrier::Wait, ClusterPhase::Idle) => {
-            Err("waits at the cluster's barrier without having arrived at it")
+            Err("waits at the cluster barrier without having arrived")
         }
         _ => Ok(()),
     }
@@ -82,7 +81,7 @@ fn meet<W: WarpRecorder>(
     })
 }
 
-/// The operands of a barrier.
+/// Reads the operands of a barrier.
 fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Result<Arrival, Trap> {
     let lane = mask.trailing_zeros() as usize;
     let id = warp.narrow(step.sources[0])[lane];
@@ -101,7 +100,7 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
     Ok(Arrival { at, warps, holds, lanes: mask, waits })
 }
 
-/// The warps of so many threads.
+/// Converts a thread count to warps.
 fn warps_of(threads: u32) -> Result<u8, String> {
     match threads {
         0 => Err("a barrier for 0 threads".to_owned()),
@@ -113,8 +112,8 @@ fn warps_of(threads: u32) -> Result<u8, String> {
     }
 }
 
-/// The arrival of lanes together with those that wait for them. The error is the barrier at which
-/// they wait, if it is another one.
+/// Merges the arrival of lanes with the lanes that already wait; the error is the other barrier at which
+/// those wait.
 fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meeting> {
     match before {
         None => Ok(arrival),
@@ -128,7 +127,7 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meetin
     }
 }
 
-/// The warp arrives if all of its lanes wait; otherwise others go on.
+/// Arrives with the warp if all its lanes wait; otherwise lets other paths run.
 fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
@@ -156,7 +155,7 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
     Event::Barrier(number, arrival)
 }
 
-/// All lanes of a warp have come to a half of the cluster's barrier.
+/// Completes a warp's arrival at half of the cluster barrier.
 fn at_cluster_barrier<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,

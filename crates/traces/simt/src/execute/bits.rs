@@ -1,4 +1,4 @@
-//! Logic by tables, chosen bytes, and bit fields of words.
+//! Table logic, byte permutation, and bit fields.
 
 use warpmem_ptx::{Logic, PermuteMode, Type};
 
@@ -7,7 +7,7 @@ use crate::lanes::{Lanes, mask_of};
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// `bfi`
+/// Executes `bfi`.
 pub(super) fn insert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     let field = |start: u32, length: u32, bits: u32| {
         let (start, length) = (start & 0xff, length & 0xff);
@@ -33,8 +33,8 @@ pub(super) fn insert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     warp.set_narrow(step.dests[0], &d, mask);
 }
 
-/// `lop3`; where `combine` says how, the second destination is whether the result is not 0, combined
-/// with the predicate of the fourth source.
+/// Executes `lop3`. With `combine`, the second destination is whether the result is not 0, combined with the
+/// predicate of the fourth source.
 pub(super) fn lop3<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -53,7 +53,7 @@ pub(super) fn lop3<R>(
     warp.set_predicate(step.dests[1], holds, mask);
 }
 
-/// Bit n of the table is the result for the bits a, b, c of n.
+/// Looks up each bit triple: bit n of the table is the result for the bits a, b, c of n.
 fn looked_up(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     (0..8u32).filter(|&n| table >> n & 1 == 1).fold(0, |result, n| {
         let pick = |value: u32, bit: u32| if n >> bit & 1 == 1 { value } else { !value };
@@ -61,7 +61,7 @@ fn looked_up(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     })
 }
 
-/// `prmt`: four bytes chosen out of the eight of a and b.
+/// Executes `prmt`: selects four bytes out of the eight of a and b.
 pub(super) fn permute<R>(warp: &mut Warp<R>, step: &Step, mask: u32, mode: PermuteMode) {
     map3(warp, step, mask, |a: u32, b: u32, c: u32| permuted(a, b, c, mode));
 }
@@ -74,7 +74,7 @@ fn permuted(a: u32, b: u32, c: u32, mode: PermuteMode) -> u32 {
             PermuteMode::Generic => {
                 let nibble = c >> (4 * at) & 0xf;
                 let byte = bytes[nibble as usize & 7];
-                // The high bit of the selector asks for the sign only.
+                // The high bit of the selector replicates the sign.
                 return if nibble & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
             }
             PermuteMode::F4e => n + at,
@@ -89,7 +89,7 @@ fn permuted(a: u32, b: u32, c: u32, mode: PermuteMode) -> u32 {
     u32::from_le_bytes(chosen)
 }
 
-/// `shf`: b above a, shifted.
+/// Executes `shf`: shifts b:a.
 pub(super) fn funnel<R>(warp: &mut Warp<R>, step: &Step, mask: u32, left: bool, clamp: bool) {
     map3(warp, step, mask, |a: u32, b: u32, by: u32| {
         let by = if clamp { by.min(32) } else { by & 31 };

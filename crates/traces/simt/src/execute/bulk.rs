@@ -1,6 +1,6 @@
-//! Bulk copies of bytes: every active lane moves as many bytes as it says, at once. Stores and prefetches
-//! of lanes that say the same are one: for these ptxas (12.9, sm_90a) issues one instruction for the
-//! warp, but one for each lane for loads, whose bytes mbarriers count, and for reductions.
+//! Bulk byte copies: each active lane copies its own number of bytes, immediately. Identical stores and
+//! prefetches of several lanes are merged, as ptxas (12.9, sm_90a) issues them once per warp; loads, whose
+//! bytes mbarriers count, and reductions are issued once per lane.
 
 use warpmem_ptx::{Atomic, Bulk, Cache, Space};
 use warpmem_trace::{Kind, MAX_WIDTH};
@@ -15,17 +15,17 @@ use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// Sizes and addresses are multiples of this (ISA, "cp.async.bulk").
+/// Granularity of sizes and addresses, bytes (ISA, "cp.async.bulk").
 const UNIT: u64 = 16;
 
-/// What the lanes say.
+/// Operand values of all lanes.
 struct Operands {
     to: Lanes<u64>,
     from: Lanes<u64>,
     bytes: Lanes<u64>,
-    /// Of copies to shared memory.
+    /// Mbarriers of copies to shared memory.
     mbarrier: Option<Lanes<u64>>,
-    /// The CTAs that copies go to, a bit for each rank, if they are not those of the addresses.
+    /// Destination CTAs, one bit per rank, if not those of the addresses.
     multicast: Option<Lanes<u32>>,
 }
 
@@ -48,14 +48,14 @@ impl Operands {
         }
     }
 
-    /// Where a lane's copy to shared memory goes.
+    /// Returns the destination of a lane's copy to shared memory.
     fn destination(&self, lane: usize) -> Option<Destination> {
         let mbarrier = self.mbarrier?[lane];
         let multicast = self.multicast.map(|masks| masks[lane]);
         Some(Destination { to: self.to[lane], mbarrier, multicast })
     }
 
-    /// Without the lanes whose copy another makes for them.
+    /// Returns the lanes that issue a copy, without duplicates.
     fn issued(&self, f: Bulk, mask: u32) -> u32 {
         match f {
             Bulk::Store | Bulk::Prefetch => {
@@ -77,7 +77,7 @@ impl Operands {
         Err(Trap::new(lane, format!("bulk copy {what}, which is not a multiple of {UNIT}")))
     }
 
-    /// What a record has the addresses of: global memory, or the other CTA's.
+    /// Returns the recorded addresses: in global memory, or in the other CTA.
     fn recorded(&self, f: Bulk) -> &Lanes<u64> {
         match f {
             Bulk::Load | Bulk::Multicast | Bulk::Prefetch => &self.from,
@@ -86,7 +86,7 @@ impl Operands {
     }
 }
 
-/// `cp.async.bulk` and `cp.reduce.async.bulk`.
+/// Executes `cp.async.bulk` and `cp.reduce.async.bulk`.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -129,7 +129,7 @@ pub(super) fn execute<W: WarpRecorder>(
     Ok(())
 }
 
-/// Copies to shared memory, and completes the bytes there.
+/// Copies to shared memory, and completes the bytes at the mbarrier.
 fn copy_to_targets<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -147,7 +147,7 @@ fn copy_to_targets<W: WarpRecorder>(
     Ok(())
 }
 
-/// Refuses what goes on behind the end of an allocation, where another may begin.
+/// Refuses copies beyond the end of an allocation, where another one may start.
 pub(super) fn in_one_allocation(
     ctx: &Context<'_>,
     lane: usize,
@@ -199,7 +199,7 @@ fn reduce<W: WarpRecorder>(
     Ok(())
 }
 
-/// Records the lanes, those of equal size, mbarrier and CTAs together. What moves nothing makes no request.
+/// Records the lanes, grouped by size, mbarrier and CTAs. Empty copies make no request.
 fn record_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -222,7 +222,7 @@ fn record_all<W: WarpRecorder>(
     }
 }
 
-/// Records lanes of one size, mbarrier and set of CTAs, in as many parts as the trace wants.
+/// Records lanes of one size, mbarrier and set of CTAs, split into as many records as the trace requires.
 fn record_group<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -255,7 +255,7 @@ fn kind(f: Bulk) -> Kind {
     }
 }
 
-/// The space of the addresses that a record has.
+/// Returns the space of the recorded addresses.
 fn space(f: Bulk) -> Space {
     if f == Bulk::Share { Space::Cluster } else { Space::Global }
 }

@@ -1,5 +1,5 @@
-//! Instructions of clusters: addresses in other CTAs' shared memory, and asynchronous stores and
-//! reductions to it, which happen at once.
+//! Cluster instructions: addresses in the shared memory of other CTAs, and asynchronous stores and reductions
+//! to it, which take effect immediately.
 
 use warpmem_ptx::{Access, Atomic, Cache, ClusterOp, Space};
 use warpmem_trace::{Kind, Mbarrier};
@@ -17,7 +17,7 @@ use crate::program::{Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// The highest rank that a generic address has room for. No cluster is so large.
+/// Highest rank that a generic address can encode; no cluster is that large.
 const HIGHEST_RANK: u64 = rank_of(SHARED_WINDOW.end - SHARED_WINDOW.start) - 1;
 
 pub(super) fn execute<W: WarpRecorder>(
@@ -35,7 +35,7 @@ pub(super) fn execute<W: WarpRecorder>(
     }
 }
 
-/// `mapa`. An address in a CTA that the cluster does not have is refused where it is used.
+/// Executes `mapa`. An address in a CTA outside the cluster is refused when it is used.
 fn map<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
     let from = shared_addresses(warp, step.sources[0], 0, space, mask)?;
     let ranks = warp.narrow(step.sources[1]);
@@ -47,19 +47,19 @@ fn map<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
     Ok(())
 }
 
-/// `getctarank`
+/// Executes `getctarank`.
 fn rank<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) -> Outcome {
     let of = shared_addresses(warp, step.sources[0], 0, space, mask)?;
     warp.set_narrow(step.dests[0], &of.map(|address| rank_of(address) as u32), mask);
     Ok(())
 }
 
-/// Where a space begins in generic addresses, if an address is one.
+/// Returns the start of a space in generic addresses.
 fn start_of(space: Space) -> u64 {
     if space == Space::Generic { SHARED_WINDOW.start } else { 0 }
 }
 
-/// The addresses of lanes in shared memory, of an operand that may be generic.
+/// Returns the shared-memory addresses of an operand that may be generic.
 fn shared_addresses<R>(
     warp: &Warp<R>,
     source: Source,
@@ -74,13 +74,13 @@ fn shared_addresses<R>(
     match lanes_of(mask).find(|&lane| !SHARED_WINDOW.contains(&given[lane])) {
         None => Ok(given.map(|address| address.wrapping_sub(SHARED_WINDOW.start))),
         Some(lane) => {
-            let reason = format!("{:#x} is no address of shared memory", given[lane]);
+            let reason = format!("{:#x} is not an address of shared memory", given[lane]);
             Err(Trap { lane, reason, kind: TrapKind::Memory })
         }
     }
 }
 
-/// `st.async`
+/// Executes `st.async`.
 fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -109,7 +109,7 @@ fn store<W: WarpRecorder>(
     Ok(())
 }
 
-/// `red.async`
+/// Executes `red.async`.
 fn reduce<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -136,8 +136,8 @@ fn reduce<W: WarpRecorder>(
     Ok(())
 }
 
-/// Records the lanes, those that complete at the same place of a CTA's shared memory together. What
-/// stays in the own CTA completes at once, and counts as come when it is recorded.
+/// Records the lanes, grouped by the CTA and mbarrier where they complete. A transfer within the CTA
+/// completes at once and counts as arrived when it is recorded.
 fn record_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -161,7 +161,7 @@ fn record_all<W: WarpRecorder>(
     }
 }
 
-/// The addresses of the mbarriers that a source of the step names.
+/// Returns the mbarrier addresses in a source of the step.
 fn mbarriers<R>(
     warp: &Warp<R>,
     step: &Step,
@@ -173,12 +173,12 @@ fn mbarriers<R>(
     shared_addresses(warp, step.sources[source], offset, space, mask)
 }
 
-/// What is written to and the mbarrier must be of one CTA (ISA, "st.async").
+/// Checks that destination and mbarrier belong to one CTA (ISA, "st.async").
 fn check_target(group: &Group, mbarriers: &Lanes<u64>) -> Outcome {
     for lane in lanes_of(group.lanes) {
         if !matches!(group.space, Space::Shared | Space::Cluster) {
             let (address, space) = (group.addresses[lane], group.space.name());
-            let reason = format!("{address:#x} is an address of {space} memory, not of shared");
+            let reason = format!("{address:#x} is an address of {space} memory, not of shared memory");
             return Err(Trap { lane, reason, kind: TrapKind::Memory });
         }
         check_same_cta(lane, group.addresses[lane], mbarriers[lane])?;
@@ -186,7 +186,7 @@ fn check_target(group: &Group, mbarriers: &Lanes<u64>) -> Outcome {
     Ok(())
 }
 
-/// Refuses a transfer that completes at an mbarrier of another CTA than the one it goes to.
+/// Refuses a transfer whose mbarrier belongs to another CTA than its destination.
 pub(super) fn check_same_cta(lane: usize, to: u64, mbarrier: u64) -> Outcome {
     let [to, of] = [to, mbarrier].map(rank_of);
     match to == of {

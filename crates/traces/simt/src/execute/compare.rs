@@ -9,7 +9,7 @@ use crate::lanes::{WARP, mask_of};
 use crate::program::{Source, Step};
 use crate::warp::Warp;
 
-/// `setp`
+/// Executes `setp`.
 pub(super) fn set_predicate<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -30,7 +30,7 @@ pub(super) fn set_predicate<R>(
     }
 }
 
-/// The first predicate is of the low halves, the second of the high ones.
+/// Sets the first predicate for the low halves and the second for the high halves.
 fn set_predicates_of_halves<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -69,7 +69,7 @@ fn combined<R>(warp: &Warp<R>, step: &Step, holds: u32, combine: Option<Logic>) 
     combine.of(holds, warp.predicate_of(step.sources[2]))
 }
 
-/// The lanes in which a comparison holds.
+/// Returns the lanes in which a comparison holds.
 fn holds<R>(warp: &Warp<R>, step: &Step, compare: Compare, ty: Type, ftz: bool) -> u32 {
     match ty {
         Type::B16 | Type::U16 => of_integers::<u16, R>(warp, step, compare),
@@ -126,7 +126,7 @@ fn float_holds<T: Float>(a: T, b: T, compare: Compare, ftz: bool) -> bool {
     }
 }
 
-/// `set`: 1.0 of a floating-point type, or all ones.
+/// Executes `set`: 1.0 of a floating-point type, or all ones.
 #[expect(clippy::too_many_arguments, reason = "the modifiers of one instruction")]
 pub(super) fn set<R>(
     warp: &mut Warp<R>,
@@ -162,13 +162,13 @@ pub(super) fn set<R>(
     warp.set_narrow(step.dests[0], &values, mask);
 }
 
-/// `selp`
+/// Executes `selp`.
 pub(super) fn select<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     let first = warp.predicate_of(step.sources[2]);
     choose(warp, step, mask, ty, first);
 }
 
-/// a in the lanes of `first`, b in the others.
+/// Selects a in the lanes of `first`, b in the others.
 fn choose<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type, first: u32) {
     let pick = |lane: usize| first >> lane & 1 == 1;
     if ty.bits() == 64 {
@@ -182,7 +182,7 @@ fn choose<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type, first: u32) {
     }
 }
 
-/// `slct`: a where c is 0 or more.
+/// Executes `slct`: a where c is 0 or more.
 pub(super) fn select_by_sign<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -205,7 +205,7 @@ pub(super) fn select_by_sign<R>(
     choose(warp, step, mask, ty, first);
 }
 
-/// `testp`
+/// Executes `testp`.
 pub(super) fn test<R>(warp: &mut Warp<R>, step: &Step, mask: u32, test: FloatTest, ty: Type) {
     let source: Source = step.sources[0];
     let holds = match ty {

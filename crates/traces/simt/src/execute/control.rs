@@ -1,4 +1,4 @@
-//! Branches, calls, and ends.
+//! Branches, calls and exits.
 
 use warpmem_ptx::{Op, Wgmma};
 use warpmem_trace::OpClass;
@@ -11,17 +11,17 @@ use crate::program::{CallPlan, CallTarget, Passed, Slot, Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Frame, Warp};
 
-/// Where a control instruction executes.
+/// Position of a control instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     pub pc: u32,
-    /// The lanes of the path.
+    /// Lanes of the path.
     pub lanes: u32,
-    /// The lanes that pass the guard.
+    /// Lanes that pass the guard.
     pub mask: u32,
 }
 
-/// Whether an operation itself says where its path continues.
+/// Returns whether an operation sets its path's continuation itself.
 pub(super) fn is_control(op: Op) -> bool {
     matches!(
         op,
@@ -38,7 +38,7 @@ pub(super) fn is_control(op: Op) -> bool {
     )
 }
 
-/// `bra`
+/// Executes `bra`.
 pub(super) fn branch<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -52,7 +52,7 @@ pub(super) fn branch<W: WarpRecorder>(
     split(warp, &[(target, mask), (pc + 1, lanes & !mask)], meets);
 }
 
-/// `ret`
+/// Executes `ret`.
 pub(super) fn ret<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: &Step, site: Site) {
     set_pc(warp, site.pc + 1);
     if warp.frames.len() > 1 {
@@ -63,14 +63,14 @@ pub(super) fn ret<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: 
     leave(warp, ctx, site.mask);
 }
 
-/// `exit`
+/// Executes `exit`.
 pub(super) fn exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, site: Site) {
     set_pc(warp, site.pc + 1);
     record_exit(warp, ctx, site.mask);
     warp.stack.exit(site.mask);
 }
 
-/// `trap`
+/// Executes `trap`.
 pub(super) fn trap<R>(warp: &mut Warp<R>, site: Site) -> Outcome {
     set_pc(warp, site.pc + 1);
     match lanes_of(site.mask).next() {
@@ -89,13 +89,13 @@ fn reconvergence<W: WarpRecorder>(warp: &Warp<W>, ctx: &Context<'_>, pc: u32) ->
     ctx.program.routines[warp.frame().routine].flow.reconvergence(pc)
 }
 
-/// Sends the lanes of the top path their ways; those without a lane are no ways.
+/// Splits the top path into `ways`, dropping those without lanes.
 fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
     let taken: Vec<(u32, u32)> = ways.iter().copied().filter(|&(_, lanes)| lanes != 0).collect();
     warp.stack.split(&taken, meets);
 }
 
-/// `brx.idx`
+/// Executes `brx.idx`.
 pub(super) fn branch_indexed<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -124,8 +124,8 @@ pub(super) fn branch_indexed<W: WarpRecorder>(
     Ok(())
 }
 
-/// `call`: lanes enter a function. Where a register names it, the lanes that call another function
-/// execute the instruction again, before all lanes meet behind it.
+/// Executes `call`. If a register names the function, lanes that call another function execute the
+/// instruction again, and all lanes reconverge after it.
 pub(super) fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -154,7 +154,7 @@ pub(super) fn call<W: WarpRecorder>(
     enter(warp, ctx, step, (plan, number), callee, entering)
 }
 
-/// Lanes enter a routine with the arguments of a call.
+/// Enters a routine with the arguments of a call.
 fn enter<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -166,7 +166,7 @@ fn enter<W: WarpRecorder>(
     const DEEPEST: usize = 1000;
     let lane = lanes.trailing_zeros() as usize;
     if warp.frames.len() >= DEEPEST {
-        return Err(Trap::new(lane, format!("calls are nested more than {DEEPEST} deep")));
+        return Err(Trap::new(lane, format!("calls are nested more than {DEEPEST} levels deep")));
     }
     let private = warp.private_bytes_with(ctx.program, callee);
     if private > MOST_LOCAL {
@@ -189,7 +189,7 @@ fn enter<W: WarpRecorder>(
     Ok(())
 }
 
-/// The routine at the address that the first lane has, and the lanes that have the same.
+/// Returns the routine at the first lane's address, and the lanes that share it.
 fn indirect<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &Context<'_>,
@@ -205,14 +205,14 @@ fn indirect<W: WarpRecorder>(
         .fold(0, |mask, lane| mask | 1 << lane);
     match routine {
         Some(routine) => Ok((routine, same)),
-        None => Err(Trap::new(first, format!("call of {address:#x}, where no function is"))),
+        None => Err(Trap::new(first, format!("call of {address:#x}, which is not a function"))),
     }
 }
 
 /// Lanes and their values.
 pub(super) type LaneWords = Vec<(usize, u64)>;
 
-/// Words of an argument, one after the other: for every word, the lanes and their values.
+/// Reads the words of an argument: for each word, the lanes and their values.
 pub(super) fn words_of<R>(
     warp: &Warp<R>,
     step: &Step,
@@ -237,7 +237,7 @@ pub(super) fn words_of<R>(
     }
 }
 
-/// Writes the words that [`words_of`] has read to a slot of a frame.
+/// Writes the words read by [`words_of`] to a slot of a frame.
 pub(super) fn write_words<R>(
     warp: &mut Warp<R>,
     frame: &Frame,
@@ -254,7 +254,7 @@ pub(super) fn write_words<R>(
     }
 }
 
-/// Lanes return from the innermost function, with its results.
+/// Returns from the innermost function, with its results.
 pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lanes: u32) {
     let frame = *warp.frame();
     if warp.frames.len() > 1 {

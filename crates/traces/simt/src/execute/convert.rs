@@ -12,7 +12,7 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::{Dest, Step};
 use crate::warp::Warp;
 
-/// `mov`
+/// Executes `mov`.
 pub(super) fn mov<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     match ty.bits() {
         1 => {
@@ -24,7 +24,7 @@ pub(super) fn mov<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     }
 }
 
-/// A vector into one register, the first element lowest.
+/// Packs a vector into one register, first element lowest.
 pub(super) fn pack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     let bits = ty.bits() / step.sources.len() as u32;
     let mut packed = [0u64; WARP];
@@ -37,7 +37,7 @@ pub(super) fn pack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     warp.set_wide(step.dests[0], &packed, mask);
 }
 
-/// One register into a vector.
+/// Unpacks one register into a vector.
 pub(super) fn unpack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     let bits = ty.bits() / step.dests.len() as u32;
     let packed = warp.wide(step.sources[0]);
@@ -47,7 +47,7 @@ pub(super) fn unpack<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     }
 }
 
-/// 128 bits in some registers, as those of others; a constant source has all of them.
+/// Moves 128 bits between register tuples; a constant source holds all of them.
 pub(super) fn repack<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
     let bits = |registers: usize| 128 / registers;
     let mut packed = [0u128; WARP];
@@ -63,15 +63,15 @@ pub(super) fn repack<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
     }
 }
 
-/// A number that is converted.
+/// A number to convert.
 #[derive(Clone, Copy)]
 enum Number {
     Integer(i128),
-    /// Every type of floating-point numbers is exact in double precision.
+    /// Floating-point value; double precision represents every type exactly.
     Float(f64),
 }
 
-/// `cvt`
+/// Executes `cvt`.
 pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
     if [conversion.to, conversion.from].into_iter().any(eight_bits::is_pair) {
         return eight_bits::convert(warp, step, mask, conversion);
@@ -84,7 +84,7 @@ pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion:
     write(warp, step.dests[0], &bits, conversion.to, mask);
 }
 
-/// Results of a type that may be narrower than their register: signed ones are extended.
+/// Writes results that may be narrower than their register; extends signed ones.
 fn write<R>(warp: &mut Warp<R>, dest: Dest, bits: &Lanes<u64>, ty: Type, mask: u32) {
     let spare = u64::BITS - ty.bits();
     let extended = match ty.is_signed() {
@@ -113,7 +113,7 @@ fn numbers<R>(warp: &Warp<R>, step: &Step, at: usize, conversion: Convert) -> La
     }
 }
 
-/// The bits of a number in the type it is converted to.
+/// Returns a number's bits in the destination type.
 fn converted(number: Number, conversion: Convert) -> u64 {
     let to = conversion.to;
     if to.is_integer() {
@@ -133,7 +133,7 @@ fn converted(number: Number, conversion: Convert) -> u64 {
     rounded(value, to, rounding, conversion.ftz)
 }
 
-/// A NaN becomes 0, and what is out of range the nearest number that is in it.
+/// Converts to an integer: NaN becomes 0, and out-of-range values are clamped.
 fn integer(number: Number, conversion: Convert) -> i128 {
     let bits = conversion.to.bits();
     let (least, most) = match conversion.to.is_signed() {
@@ -167,12 +167,12 @@ fn from_integer(value: i128, to: Type, rounding: Rounding) -> u64 {
         Type::F32 if rounding == Rounding::Nearest => (value as f32).to_bits().into(),
         Type::F32 => Single::from_i128_r(value, round).value.to_bits() as u64,
         Type::F16 => Half::from_i128_r(value, round).value.to_bits() as u64,
-        // From 24 bits on, the number that is rounded to odd is rounded right.
+        // From 24 bits on, a second rounding of the number rounded to odd is exact.
         _ => rounded(to_odd(value), to, rounding, false),
     }
 }
 
-/// An integer of up to 65 bits in double precision, with its last bit set if it is inexact.
+/// Converts an integer of up to 65 bits to double precision, rounding to odd.
 fn to_odd(value: i128) -> f64 {
     let near = value as f64;
     let error = value - near as i128;
@@ -184,7 +184,7 @@ fn to_odd(value: i128) -> f64 {
     }
 }
 
-/// The bits of a number in a floating-point type.
+/// Returns a number's bits in a floating-point type.
 fn rounded(value: f64, to: Type, rounding: Rounding, ftz: bool) -> u64 {
     let nearest = rounding == Rounding::Nearest;
     match to {
@@ -216,7 +216,7 @@ fn software_f16(value: f64, rounding: Rounding) -> u16 {
     half.to_bits() as u16
 }
 
-/// The upper half of a single, rounded to the nearest or cut off.
+/// Converts a single to bfloat16, rounding to nearest or truncating.
 fn bfloat(value: f32, rounding: Rounding) -> u16 {
     match rounding {
         Rounding::Zero if !value.is_nan() => (value.to_bits() >> 16) as u16,
@@ -224,7 +224,7 @@ fn bfloat(value: f32, rounding: Rounding) -> u16 {
     }
 }
 
-/// Ten bits of mantissa, ties away from zero.
+/// Rounds to ten mantissa bits, ties away from zero.
 pub(super) fn tf32(value: f32) -> u32 {
     match value.is_finite() {
         true => value.to_bits().wrapping_add(0x1000) & 0xffff_e000,
@@ -232,7 +232,7 @@ pub(super) fn tf32(value: f32) -> u32 {
     }
 }
 
-/// `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half.
+/// Executes `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half.
 fn packed_halves<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -249,7 +249,7 @@ fn packed_halves<R>(
     warp.set_narrow(step.dests[0], &packed, mask);
 }
 
-/// `cvt.pack`: a above b, saturated, above what is left of c.
+/// Executes `cvt.pack`: a above b, both saturated, above the remaining bits of c.
 pub(super) fn pack_clamped<R>(warp: &mut Warp<R>, step: &Step, mask: u32, bits: u8, signed: bool) {
     let (least, most): (i64, i64) = match signed {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),

@@ -1,10 +1,10 @@
-//! Matrices in shared memory that `wgmma` multiplies, by their descriptors (ISA, "Matrix Descriptor
+//! Matrices in shared memory that `wgmma` multiplies, given by descriptors (ISA, "Matrix Descriptor
 //! Format").
 //!
-//! A matrix consists of chunks of 16 bytes. Its rows (columns of B) have two of them each; where it is
-//! transposed, which elements of 16 bits may be, every k has one for 8 rows. Which chunk is where, with
-//! the width w of the swizzle in bytes, 16 without one (ISA, "Canonical Layouts"; L and S are the two
-//! offsets):
+//! A matrix consists of chunks of 16 bytes. Each row (column of B) has two chunks; in a transposed
+//! matrix, which requires 16-bit elements, each k has one chunk for 8 rows. The table gives the offset
+//! of a chunk, where w is the swizzle width in bytes, 16 without a swizzle, and L and S are the two
+//! offsets of the descriptor (ISA, "Canonical Layouts"):
 //!
 //! ```text
 //!  row r, chunk c      w (r % 8) + S (r / 8) + 16 c                     L c without a swizzle
@@ -18,23 +18,23 @@ use warpmem_ptx::{Factor, GroupProduct};
 use super::mma::value;
 use crate::tensor::{CHUNK, LINE, Swizzle};
 
-/// Rows whose chunks lie together, and those of a k where it is transposed.
+/// Rows, or k of a transposed matrix, whose chunks are adjacent.
 const TOGETHER: u64 = 8;
 
-/// Where a matrix is in the CTA's shared memory, in bytes.
+/// Location of a matrix in the CTA's shared memory, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Descriptor {
     start: u64,
     leading: u64,
     stride: u64,
-    /// Number, modulo 8, of the line of shared memory with which the swizzle's pattern begins.
+    /// Shared-memory line, modulo 8, at which the swizzle pattern starts.
     first_line: u64,
     swizzle: Swizzle,
 }
 
 impl Descriptor {
     pub fn of_bits(bits: u64) -> Descriptor {
-        // Addresses and offsets are multiples of a chunk, of 18 bits.
+        // Addresses and offsets are multiples of a chunk and have 18 bits.
         let encoded = |first: u32| (bits >> first & 0x3fff) * CHUNK;
         Descriptor {
             start: encoded(0),
@@ -50,8 +50,8 @@ impl Descriptor {
         }
     }
 
-    /// The values of so many rows of A or columns of B, from one on: by k, or by row if `by_row`. The
-    /// error is the address of a chunk that the memory does not have.
+    /// Reads consecutive rows of A or columns of B: ordered by k, or by row if `by_row`. The error is the
+    /// address of a chunk outside shared memory.
     pub fn read(
         &self,
         memory: &[u8],
@@ -86,7 +86,7 @@ impl Descriptor {
         Ok(matrix)
     }
 
-    /// Where a chunk of a row is.
+    /// Returns the offset of a chunk of a row.
     fn plain(&self, row: usize, chunk: usize) -> u64 {
         let (row, chunk) = (row as u64, chunk as u64);
         let (width, apart) = match self.swizzle.span() {
@@ -96,7 +96,7 @@ impl Descriptor {
         self.place(width * (row % TOGETHER) + self.stride * (row / TOGETHER) + apart * chunk)
     }
 
-    /// Where the chunk of a k is that has these rows of 8.
+    /// Returns the offset of the chunk of a k that has these 8 rows.
     fn transposed(&self, rows: usize, k: usize) -> u64 {
         let (rows, k) = (rows as u64, k as u64);
         let Some(span) = self.swizzle.span() else {
@@ -108,9 +108,9 @@ impl Descriptor {
         self.place(of_k + CHUNK * (rows % together) + self.leading * (rows / together))
     }
 
-    /// Where the byte is that would be at an offset without swizzling.
+    /// Applies the swizzle to an offset.
     fn place(&self, offset: u64) -> u64 {
-        // Lines count from the begin of the pattern, which the swizzle counts from address 0.
+        // The swizzle counts from address 0, lines count from the start of the pattern.
         let pattern = LINE * self.first_line;
         let address = self.start + offset;
         self.swizzle.place(address.wrapping_sub(pattern)).wrapping_add(pattern)
@@ -123,7 +123,7 @@ fn chunk_at(memory: &[u8], place: u64) -> Option<[u64; 2]> {
     Some([word(0)?, word(1)?])
 }
 
-/// The elements of a chunk.
+/// Decodes the elements of a chunk.
 #[inline(always)]
 fn decode<'a>(words: [u64; 2], factor: Factor, values: impl Iterator<Item = &'a mut f64>) {
     let of_word = (64 / factor.element.bits()) as usize;

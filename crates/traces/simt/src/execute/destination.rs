@@ -1,4 +1,4 @@
-//! Where copies to shared memory go: to one CTA of the cluster, or the same places of several.
+//! Destinations of copies to shared memory: one CTA of the cluster, or equal offsets in several.
 
 use warpmem_trace::Mbarrier;
 
@@ -6,24 +6,24 @@ use super::{Context, Outcome, Trap, cluster};
 use crate::lanes::lanes_of;
 use crate::peers::{address_in, offset_of, rank_of};
 
-/// Where the copy of a lane goes.
+/// Destination of a lane's copy.
 #[derive(Clone, Copy)]
 pub(super) struct Destination {
     pub to: u64,
-    /// At which it completes.
+    /// Mbarrier that counts its bytes.
     pub mbarrier: u64,
-    /// The CTAs, a bit for each rank, if they are not that of the addresses.
+    /// Destination CTAs, one bit per rank, if not that of the address.
     pub multicast: Option<u32>,
 }
 
 impl Destination {
-    /// The CTAs, a bit for each rank.
+    /// Returns the destination CTAs, one bit per rank.
     pub fn ctas(&self) -> u32 {
         let rank = u32::try_from(rank_of(self.to)).unwrap_or(u32::MAX);
         self.multicast.unwrap_or(1u32.checked_shl(rank).unwrap_or_default())
     }
 
-    /// The places in the CTAs, with the mbarriers there.
+    /// Returns the address and mbarrier in each destination CTA.
     pub fn targets(self) -> impl Iterator<Item = (u64, u64)> {
         lanes_of(self.ctas()).map(move |rank| {
             let in_cta = |address: u64| address_in(rank as u64, offset_of(address));
@@ -31,7 +31,7 @@ impl Destination {
         })
     }
 
-    /// The CTAs as the trace has them: 0 is the own one.
+    /// Returns the destination CTAs in the trace's encoding; 0 is the CTA itself.
     pub fn recorded(&self, ctx: &Context<'_>) -> u16 {
         match self.ctas() as u16 {
             ctas if u64::from(ctas) == 1 << rank_of(ctx.shared_base) => 0,
@@ -39,12 +39,12 @@ impl Destination {
         }
     }
 
-    /// What a record of the copy does with mbarriers.
+    /// Returns the mbarrier signal that the copy records.
     pub fn signal(&self) -> Mbarrier {
         Mbarrier::Signal { offset: offset_of(self.mbarrier) as u32 }
     }
 
-    /// Whether the cluster has the CTAs, and the mbarrier is of the same one.
+    /// Checks that the CTAs are in the cluster, and that the mbarrier belongs to the same CTA.
     pub fn check(&self, ctx: &Context<'_>, lane: usize) -> Outcome {
         if self.multicast.is_none() {
             cluster::check_same_cta(lane, self.to, self.mbarrier)?;

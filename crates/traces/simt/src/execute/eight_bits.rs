@@ -1,4 +1,4 @@
-//! Floating-point numbers of 8 bits: their values, and pairs of them, which are only converted.
+//! Eight-bit floating-point numbers: their values, and pairs of them, which can only be converted.
 
 use half::f16;
 use rustc_apfloat::ieee::{Double, Float8E4M3FN, Float8E5M2};
@@ -9,12 +9,12 @@ use super::float::Float;
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// Whether a type is such a pair.
+/// Returns whether a type is such a pair.
 pub(super) fn is_pair(ty: Type) -> bool {
     matches!(ty, Type::E4m3x2 | Type::E5m2x2)
 }
 
-/// `cvt` to or from a pair. Of two sources, the first becomes the upper number.
+/// Executes `cvt` to or from a pair. With two sources, the first becomes the upper number.
 pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion: Convert) {
     let Convert { to, from, relu, .. } = conversion;
     let first = warp.narrow(step.sources[0]);
@@ -32,8 +32,7 @@ pub(super) fn convert<R>(warp: &mut Warp<R>, step: &Step, mask: u32, conversion:
     warp.set_narrow(step.dests[0], &d, mask);
 }
 
-/// The nearest number of 8 bits; the largest one if it is larger (`.satfinite`, which the ISA
-/// demands).
+/// Returns the nearest 8-bit number, saturating at the largest (`.satfinite`, which the ISA requires).
 fn encoded(value: f64, to: Type, relu: bool) -> u32 {
     let (most, nan) = if to == Type::E4m3x2 { (448.0, 0x7f) } else { (57344.0, 0x7e) };
     if value.is_nan() {
@@ -48,7 +47,7 @@ fn encoded(value: f64, to: Type, relu: bool) -> u32 {
     bits as u32
 }
 
-/// The number of the low 8 bits in 16 bits.
+/// Returns the number in the low 8 bits, as 16 bits.
 fn decoded(bits: u32, from: Type, relu: bool) -> u32 {
     let (bits, mut loses) = (u128::from(bits & 0xff), false);
     let double: Double = match from {
@@ -60,14 +59,14 @@ fn decoded(bits: u32, from: Type, relu: bool) -> u32 {
     f16::from_f64(value).canonical().to_bits().into()
 }
 
-/// The value of a number of 5 exponent and 2 mantissa bits, which is the upper half of one of 16.
+/// Returns the value of an e5m2 number, which is the upper half of a 16-bit one.
 #[inline(always)]
 pub(super) fn value_of_e5m2(bits: u8) -> f64 {
     f16::from_bits(u16::from(bits) << 8).to_f64()
 }
 
-/// The value of a number of 4 exponent and 3 mantissa bits. One of 16 bits has one more bit of the
-/// exponent, whose bias is larger by 8, and an infinity; here all ones are the only NaN.
+/// Returns the value of an e4m3 number. An f16 has one more exponent bit, a bias larger by 8, and an
+/// infinity; here all ones are the only NaN.
 #[inline(always)]
 pub(super) fn value_of_e4m3(bits: u8) -> f64 {
     const SCALE: f64 = 256.0;
@@ -82,9 +81,9 @@ pub(super) fn value_of_e4m3(bits: u8) -> f64 {
 mod tests {
     use super::*;
 
-    /// The library of floating-point formats knows both.
+    /// Compares with the library of floating-point formats.
     #[test]
-    fn values_are_those_of_the_formats() {
+    fn values_match_the_format_library() {
         for bits in 0..=u8::MAX {
             for (ty, value) in
                 [(Type::E4m3x2, value_of_e4m3(bits)), (Type::E5m2x2, value_of_e5m2(bits))]

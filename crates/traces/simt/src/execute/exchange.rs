@@ -6,15 +6,15 @@ use crate::lanes::{Lanes, WARP, lanes_of, mask_of};
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// The active lanes that a member mask names. Every lane may name others; those of the lowest active
-/// lane count, as all lanes that execute it must agree.
+/// Returns the active lanes in the member mask. Uses the mask of the lowest active lane: all lanes that
+/// execute the instruction must agree.
 fn members<R>(warp: &Warp<R>, step: &Step, at: usize, mask: u32) -> u32 {
     let masks = step.sources.get(at).map_or([u32::MAX; WARP], |&source| warp.narrow(source));
     let named = lanes_of(mask).next().map_or(0, |lane| masks[lane]);
     named & mask
 }
 
-/// `vote`
+/// Executes `vote`.
 pub(super) fn vote<R>(warp: &mut Warp<R>, step: &Step, mask: u32, vote: Vote) {
     let members = members(warp, step, 1, mask);
     let holds = warp.predicate_of(step.sources[0]) & members;
@@ -27,7 +27,7 @@ pub(super) fn vote<R>(warp: &mut Warp<R>, step: &Step, mask: u32, vote: Vote) {
     warp.set_predicate(step.dests[0], if result { u32::MAX } else { 0 }, mask);
 }
 
-/// `shfl`: the value of another lane, and whether that lane is in range.
+/// Executes `shfl`: the value of another lane, and whether that lane is in range.
 pub(super) fn shuffle<R>(warp: &mut Warp<R>, step: &Step, mask: u32, shuffle: Shuffle) {
     let a = warp.narrow(step.sources[0]);
     let b = warp.narrow(step.sources[1]);
@@ -35,8 +35,8 @@ pub(super) fn shuffle<R>(warp: &mut Warp<R>, step: &Step, mask: u32, shuffle: Sh
     let from: Lanes<Option<usize>> =
         std::array::from_fn(|lane| source_lane(shuffle, lane as u32, b[lane] & 31, c[lane]));
     let members = warp.narrow(step.sources[3]);
-    // The ISA leaves open what comes of a lane that takes no part. GPUs give 0, on which the
-    // reductions of the CUDA samples rely.
+    // The ISA does not define the value of a lane outside the mask. GPUs return 0, on which the reductions of
+    // the CUDA samples rely.
     let value = |lane: usize, from: usize| match (mask | members[lane]) >> from & 1 {
         1 => a[from],
         _ => 0,
@@ -48,8 +48,7 @@ pub(super) fn shuffle<R>(warp: &mut Warp<R>, step: &Step, mask: u32, shuffle: Sh
     }
 }
 
-/// The lane that a lane reads, if it is in range: the clamp and the segment mask are in c (ISA,
-/// `shfl`).
+/// Returns the lane that a lane reads, if in range; c holds the clamp and the segment mask (ISA, `shfl`).
 fn source_lane(shuffle: Shuffle, lane: u32, b: u32, c: u32) -> Option<usize> {
     let (clamp, segment) = (c & 31, c >> 8 & 31);
     let max = lane & segment | clamp & !segment;
@@ -69,7 +68,7 @@ fn source_lane(shuffle: Shuffle, lane: u32, b: u32, c: u32) -> Option<usize> {
     in_range.then_some(from as usize & 31)
 }
 
-/// `match`: the lanes with the same value.
+/// Executes `match`: the lanes with equal values.
 pub(super) fn matching<R>(warp: &mut Warp<R>, step: &Step, mask: u32, all: bool, ty: Type) {
     let members = members(warp, step, 1, mask);
     let values = match ty.bits() {
@@ -92,7 +91,7 @@ pub(super) fn matching<R>(warp: &mut Warp<R>, step: &Step, mask: u32, all: bool,
     }
 }
 
-/// `redux.sync`
+/// Executes `redux.sync`.
 pub(super) fn reduce<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -116,7 +115,7 @@ pub(super) fn reduce<R>(
     warp.set_narrow(step.dests[0], &[result; WARP], mask);
 }
 
-/// `elect.sync`: the lowest member, and who it is.
+/// Executes `elect.sync`: the lowest member, and whether the lane is that member.
 pub(super) fn elect<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
     let members = members(warp, step, 0, mask);
     let leader = lanes_of(members).next().unwrap_or(0);

@@ -1,9 +1,8 @@
-//! Floating-point numbers.
+//! Floating-point arithmetic.
 //!
-//! Results to the nearest are those of the host, whose IEEE arithmetic is the same everywhere; other
-//! roundings are computed by a software implementation. Approximate functions are computed in double
-//! precision and rounded, which is well within the error bounds of the ISA. A result that is not a
-//! number is the canonical NaN.
+//! Round-to-nearest results come from the host's IEEE arithmetic, which is the same everywhere; other
+//! roundings use a software implementation. Approximate functions are computed in double precision and
+//! rounded, well within the ISA's error bounds. NaN results are the canonical NaN.
 
 use half::{bf16, f16};
 use rustc_apfloat::ieee::{Double, Single};
@@ -14,14 +13,14 @@ use super::operand::{Operand, map1, map2, map3};
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// A floating-point type that is computed with as it is.
+/// A floating-point type with direct arithmetic.
 pub(super) trait Float: Operand {
-    /// Bits of it, for the software arithmetic and flushing.
+    /// Returns itself, or the canonical NaN.
     fn canonical(self) -> Self;
     fn is_nan(self) -> bool;
-    /// Zero with its sign if it is subnormal.
+    /// Flushes a subnormal to zero of the same sign.
     fn flushed(self) -> Self;
-    /// Within [0, 1]; 0 for a NaN.
+    /// Clamps to [0, 1]; NaN becomes 0.
     fn saturated(self) -> Self;
     fn f64(self) -> f64;
     fn of(value: f64) -> Self;
@@ -37,7 +36,7 @@ pub(super) trait Float: Operand {
     fn is_negative(self) -> bool;
 }
 
-/// The rounding of the software arithmetic.
+/// Returns the rounding mode of the software arithmetic.
 pub(super) fn software(rounding: Rounding) -> Round {
     match rounding {
         Rounding::Nearest => Round::NearestTiesToEven,
@@ -68,7 +67,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn saturated(self) -> $type {
-                // A NaN is less than nothing.
+                // NaN compares less than everything.
                 if self > 0.0 { self.min(1.0) } else { 0.0 }
             }
 
@@ -117,7 +116,7 @@ macro_rules! floats {
                 }
             }
 
-            /// The nearest root, moved to its neighbour where the remainder asks for it.
+            /// Returns the nearest root, moved to its neighbour if the remainder requires it.
             #[inline(always)]
             fn root(self, rounding: Rounding) -> $type {
                 let root = self.sqrt();
@@ -172,7 +171,7 @@ macro_rules! floats {
     )*};
 }
 
-/// A type that the software arithmetic knows.
+/// A type of the software arithmetic.
 trait Soft: Copy {
     type Software;
     fn to_software(self) -> Self::Software;
@@ -188,8 +187,8 @@ floats! {
     f64, Double, 0x7ff8_0000_0000_0000;
 }
 
-/// Numbers of 16 bits are computed in single precision, which has more than twice their digits, and
-/// rounded once more: the result is the same as if it were rounded once.
+/// Computes 16-bit numbers in single precision, which has more than twice their digits, and rounds once more:
+/// the result equals a single rounding.
 macro_rules! halves {
     ($($type:ident, $nan:literal;)*) => {$(
         impl Float for $type {
@@ -230,8 +229,8 @@ macro_rules! halves {
                 $type::from_f32(self.to_f32() / other.to_f32())
             }
 
-            /// The product is exact in double precision; the sum is rounded to odd there, so that
-            /// the second rounding is right.
+            /// The product is exact in double precision; rounding the sum to odd there makes the second
+            /// rounding exact.
             fn fused(self, b: $type, c: $type, _: Rounding) -> $type {
                 $type::from_f64(sum_to_odd(self.to_f64() * b.to_f64(), c.to_f64()))
             }
@@ -268,7 +267,7 @@ halves! {
     bf16, 0x7fff;
 }
 
-/// a + b, where an inexact sum has its last bit set: another rounding to fewer digits is then right.
+/// Returns a + b rounded to odd, so that another rounding to fewer digits is exact.
 pub(super) fn sum_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if !sum.is_finite() {
@@ -279,11 +278,11 @@ pub(super) fn sum_to_odd(a: f64, b: f64) -> f64 {
     if error == 0.0 || sum.to_bits() & 1 == 1 {
         return sum;
     }
-    // The neighbour in the direction of what is missing is odd.
+    // The neighbour in the direction of the error is odd.
     if error > 0.0 { sum.next_up() } else { sum.next_down() }
 }
 
-/// Flushes operands and results where asked, and clamps and completes results.
+/// Flushes operands and results, clamps results, and canonicalizes NaN, as the modes require.
 #[inline(always)]
 fn finished<T: Float>(value: T, modes: Modes) -> T {
     let value = if modes.ftz { value.flushed() } else { value };
@@ -301,7 +300,7 @@ fn taken<T: Float>(value: T, modes: Modes) -> T {
     if modes.ftz { value.flushed() } else { value }
 }
 
-/// Calls a function that is generic over the type for a type of PTX.
+/// Calls a function that is generic over the type with the Rust type of a PTX type.
 macro_rules! of_type {
     ($ty:expr, $function:ident($($argument:expr),*)) => {
         match $ty {
@@ -328,11 +327,11 @@ fn unary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary, m
     map1(warp, step, mask, |a: T| unary_value(a, f, modes));
 }
 
-/// The value of a function of one number.
+/// Returns the value of a unary function.
 pub(super) fn unary_value<T: Float>(a: T, f: Unary, modes: Modes) -> T {
     let a = taken(a, modes);
     let value = match f {
-        // Signs change even of a NaN.
+        // Sign operations also apply to NaN.
         Unary::Abs => return a.absolute(),
         Unary::Negate => return a.negated(),
         Unary::SquareRoot => a.root(modes.rounding),
@@ -342,7 +341,7 @@ pub(super) fn unary_value<T: Float>(a: T, f: Unary, modes: Modes) -> T {
     finished(value, modes)
 }
 
-/// Approximate functions, in double precision.
+/// Computes approximate functions in double precision.
 fn special(f: Unary, a: f64) -> f64 {
     match f {
         Unary::ReciprocalRoot => 1.0 / a.sqrt(),
@@ -351,7 +350,7 @@ fn special(f: Unary, a: f64) -> f64 {
         Unary::Log2 => libm::log2(a),
         Unary::Exp2 => libm::exp2(a),
         Unary::Tanh => libm::tanh(a),
-        // `unary_value` computes the first four; the others are of integers.
+        // `unary_value` computes the first four; the others are integer operations.
         Unary::Abs
         | Unary::Negate
         | Unary::SquareRoot
@@ -373,7 +372,7 @@ pub(super) fn binary<R>(
     ty: Type,
     modes: Modes,
 ) {
-    // What occurs most, in loops that the compiler can make vectors of.
+    // The common case, in loops that the compiler vectorizes.
     let plain = modes == Modes::default();
     match (f, ty) {
         (Binary::Add, Type::F32) if plain => {
@@ -393,7 +392,7 @@ fn binary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary,
     map2(warp, step, mask, |a: T, b: T| binary_value(a, b, f, modes));
 }
 
-/// The value of a function of two numbers.
+/// Returns the value of a binary function.
 pub(super) fn binary_value<T: Float>(a: T, b: T, f: Binary, modes: Modes) -> T {
     let (a, b) = (taken(a, modes), taken(b, modes));
     let rounding = modes.rounding;
@@ -405,7 +404,7 @@ pub(super) fn binary_value<T: Float>(a: T, b: T, f: Binary, modes: Modes) -> T {
         Binary::CopySign => return b.copysign(a),
         Binary::Min => smaller(a, b, modes),
         Binary::Max => larger(a, b, modes),
-        // The others are of integers.
+        // The others are integer operations.
         Binary::Multiply24 { .. }
         | Binary::Remainder
         | Binary::And
@@ -419,7 +418,7 @@ pub(super) fn binary_value<T: Float>(a: T, b: T, f: Binary, modes: Modes) -> T {
     finished(value, modes)
 }
 
-/// The smaller number; -0 is less than 0, and a NaN counts only if asked to.
+/// Returns the smaller number; -0 is less than 0, and NaN only propagates if requested.
 fn smaller<T: Float>(a: T, b: T, modes: Modes) -> T {
     chosen(a, b, modes, |a, b| a.less(b) || !b.less(a) && a.is_negative())
 }
@@ -476,14 +475,14 @@ fn ternary_of<T: Float, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Ternar
     map3(warp, step, mask, |a: T, b: T, c: T| ternary_value(a, b, c, f, modes));
 }
 
-/// The value of a function of three numbers.
+/// Returns the value of a ternary function.
 pub(super) fn ternary_value<T: Float>(a: T, b: T, c: T, f: Ternary, modes: Modes) -> T {
     let (a, b, c) = (taken(a, modes), taken(b, modes), taken(c, modes));
     let value = match f {
         Ternary::Min3 => smaller(smaller(a, b, modes), c, modes),
         Ternary::Max3 => larger(larger(a, b, modes), c, modes),
         Ternary::FusedMultiplyAdd => a.fused(b, c, modes.rounding),
-        // The others are of integers.
+        // The others are integer operations.
         Ternary::MultiplyAdd(_)
         | Ternary::Multiply24Add { .. }
         | Ternary::SumOfDifferences

@@ -1,4 +1,4 @@
-//! Two numbers of 16 bits in a register.
+//! Pairs of 16-bit floating-point numbers in a register.
 
 use half::{bf16, f16};
 use warpmem_ptx::{Binary, Modes, Ternary, Type, Unary};
@@ -8,7 +8,7 @@ use super::operand::{map1, map2, map3};
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// A number of 16 bits.
+/// A 16-bit floating-point type.
 trait Half: Float {
     fn of_bits(bits: u16) -> Self;
     fn bits(self) -> u16;
@@ -34,7 +34,7 @@ impl Half for bf16 {
     }
 }
 
-/// Applies a function to the low and the high halves.
+/// Applies a function to the low and the high half.
 fn both<T: Half>(f: impl Fn(u32) -> T) -> u32 {
     u32::from(f(0).bits()) | u32::from(f(16).bits()) << 16
 }

@@ -1,4 +1,4 @@
-//! Integers.
+//! Integer arithmetic.
 
 use warpmem_ptx::{Binary, CarryOp, Half, Part, Ternary, Type, Unary};
 
@@ -13,9 +13,9 @@ trait Integer: Operand + Ord {
     const MIN: Self;
     const MAX: Self;
     fn wide(self) -> i128;
-    /// The low bits of a number.
+    /// Truncates a number.
     fn of(value: i128) -> Self;
-    /// As an unsigned number.
+    /// Returns the bits as an unsigned number.
     fn bits(self) -> u64;
     fn of_bits(bits: u64) -> Self;
 }
@@ -59,7 +59,7 @@ integers! {
     i64, u64;
 }
 
-/// Calls a function that is generic over the integer type for a type of PTX.
+/// Calls a function that is generic over the type with the Rust type of a PTX type.
 macro_rules! of_type {
     ($ty:expr, $function:ident($($argument:expr),*)) => {
         match $ty {
@@ -98,7 +98,7 @@ fn unary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary)
             });
         }
         Unary::FindBit { shift_amount } => map1(warp, step, mask, |a: T| find_bit(a, shift_amount)),
-        // The others are of floating-point numbers.
+        // The others are floating-point operations.
         Unary::Reciprocal
         | Unary::SquareRoot
         | Unary::ReciprocalRoot
@@ -110,7 +110,7 @@ fn unary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Unary)
     }
 }
 
-/// `bfind`: the highest bit that differs from the sign; all ones if there is none.
+/// Executes `bfind`: the highest bit that differs from the sign; all ones if there is none.
 fn find_bit<T: Integer>(a: T, shift_amount: bool) -> u32 {
     let differing = if a.wide() < 0 { T::of_bits(!a.bits()).bits() } else { a.bits() };
     match differing.checked_ilog2() {
@@ -132,7 +132,7 @@ pub(super) fn binary<R>(
         Type::Pred => binary_of_predicates(warp, step, mask, f),
         Type::U16x2 | Type::S16x2 => packed(warp, step, mask, f, ty),
         _ => match f {
-            // The types that occur most, without the detour over wide numbers.
+            // Fast paths for the most common types, without wide arithmetic.
             Binary::Add if ty.bits() == 32 && !saturate => {
                 map2(warp, step, mask, u32::wrapping_add);
             }
@@ -153,7 +153,7 @@ pub(super) fn binary<R>(
     }
 }
 
-/// `mul.wide`
+/// Executes `mul.wide`.
 fn widening<R>(warp: &mut Warp<R>, step: &Step, mask: u32, ty: Type) {
     match ty {
         Type::U16 => map2(warp, step, mask, |a: u16, b: u16| u32::from(a) * u32::from(b)),
@@ -198,7 +198,7 @@ fn binary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binar
             true => T::of_bits(a.bits() << by),
             false => T::of_bits(0),
         }),
-        // A shift of all bits and more leaves the sign.
+        // A shift by the width or more leaves the sign.
         Binary::ShiftRight => map2(warp, step, mask, |a: T, by: u32| match T::BITS {
             64 => T::of(a.wide() >> by.min(64)),
             _ => T::of(i128::from(a.wide() as i64 >> by.min(63))),
@@ -209,12 +209,13 @@ fn binary_of<T: Integer, R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binar
         Binary::SignExtend { wrap } => {
             map2(warp, step, mask, move |a: T, b: u32| sign_extend(a, b, wrap));
         }
-        // It is of floating-point numbers.
+        // A floating-point operation.
         Binary::CopySign => {}
     }
 }
 
-/// A product fits in 128 bits, except that of unsigned numbers of 64 bits, whose bits are the same.
+/// Returns a product, which fits in 128 bits; the bits of unsigned 64-bit products are unaffected by the
+/// overflow.
 fn product<T: Integer>(a: T, b: T) -> i128 {
     a.wide().wrapping_mul(b.wide())
 }
@@ -226,7 +227,7 @@ fn part_of<T: Integer>(product: i128, part: Part, bits: u32) -> T {
     }
 }
 
-/// The product of the low 24 bits.
+/// Multiplies the low 24 bits.
 fn product_24<T: Integer>(a: T, b: T) -> i128 {
     let low = |value: T| match T::MIN.wide() < 0 {
         true => value.wide() << 104 >> 104,
@@ -235,12 +236,12 @@ fn product_24<T: Integer>(a: T, b: T) -> i128 {
     low(a) * low(b)
 }
 
-/// The low or high 32 of 48 bits.
+/// Returns the low or high 32 of 48 bits.
 fn part_of_48<T: Integer>(product: i128, high: bool) -> T {
     T::of(if high { product >> 16 } else { product })
 }
 
-/// Quotient and remainder. Division by 0 gives all ones and the dividend, as the hardware does.
+/// Returns quotient and remainder. Division by 0 gives all ones and the dividend, as in hardware.
 fn divided<T: Integer>(a: T, b: T) -> (T, T) {
     match (b.bits(), T::MIN.wide() < 0) {
         (0, _) => (T::of(-1), a),
@@ -252,14 +253,14 @@ fn divided<T: Integer>(a: T, b: T) -> (T, T) {
     }
 }
 
-/// `bmsk`: b ones from bit a on.
+/// Executes `bmsk`: b ones from bit a.
 fn bit_mask(a: u32, b: u32, wrap: bool) -> u32 {
     let (start, length) = if wrap { (a & 31, b & 31) } else { (a.min(32), b.min(32)) };
     let ones = (1u64 << length) - 1;
     (ones << start) as u32
 }
 
-/// `szext`: the low b bits, extended.
+/// Executes `szext`: the low b bits, extended.
 fn sign_extend<T: Integer>(a: T, b: u32, wrap: bool) -> T {
     let length = if wrap { b & 31 } else { b.min(32) };
     match (length, T::MIN.wide() < 0) {
@@ -269,7 +270,7 @@ fn sign_extend<T: Integer>(a: T, b: u32, wrap: bool) -> T {
     }
 }
 
-/// Two numbers of 16 bits in each register.
+/// Operates on two 16-bit numbers per register.
 fn packed<R>(warp: &mut Warp<R>, step: &Step, mask: u32, f: Binary, ty: Type) {
     let of = move |a: u16, b: u16| match (f, ty) {
         (Binary::Add, _) => a.wrapping_add(b),
@@ -347,13 +348,13 @@ fn ternary_of<T: Integer, R>(
             map3(warp, step, mask, |a: T, start: u32, length: u32| extract(a, start, length));
         }
         Ternary::FindNthBit => map3(warp, step, mask, find_nth_bit),
-        // The others are of floating-point numbers.
+        // The others are floating-point operations.
         Ternary::FusedMultiplyAdd | Ternary::Min3 | Ternary::Max3 => {}
     }
 }
 
-/// `fns`: the bit of `word` that is set and the `count`-th from bit `first` on, to lower bits if the
-/// count is negative; all ones if there is none. A count of 0 asks for the first bit itself.
+/// Executes `fns`: the `count`-th set bit of `word` from bit `first`, towards lower bits if the count is
+/// negative; all ones if there is none. A count of 0 tests bit `first` itself.
 fn find_nth_bit(word: u32, first: u32, count: i32) -> u32 {
     let is_set = |&bit: &u32| word >> bit & 1 == 1;
     let nth = count.unsigned_abs().saturating_sub(1) as usize;
@@ -366,8 +367,8 @@ fn find_nth_bit(word: u32, first: u32, count: i32) -> u32 {
     found.unwrap_or(u32::MAX)
 }
 
-/// `bfe`: bits of a that are beyond the field are copies of its sign, or of the sign of a where the
-/// field goes beyond the number.
+/// Executes `bfe`: bits beyond the field copy the field's sign, or the sign of a where the field extends
+/// beyond the number.
 fn extract<T: Integer>(a: T, start: u32, length: u32) -> T {
     let (start, length) = (start & 0xff, length & 0xff);
     let signed = T::MIN.wide() < 0;
@@ -382,7 +383,7 @@ fn extract<T: Integer>(a: T, start: u32, length: u32) -> T {
     }
 }
 
-/// `dp4a`, `dp2a`
+/// Executes `dp4a` and `dp2a`.
 pub(super) fn dot<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -409,8 +410,8 @@ pub(super) fn dot<R>(
     });
 }
 
-/// Addition and subtraction with the carry flag of each lane. A subtraction adds the complement, so
-/// that a set flag means "no borrow".
+/// Executes addition and subtraction with each lane's carry flag. A subtraction adds the complement, so that
+/// a set flag means "no borrow".
 pub(super) fn carry<R>(
     warp: &mut Warp<R>,
     step: &Step,

@@ -1,5 +1,5 @@
-//! Moves of 8 × 8 matrices of 16-bit elements: lane l holds the elements 2 (l % 4) and 2 (l % 4) + 1 of
-//! row l / 4.
+//! Moves of 8 × 8 matrices of 16-bit elements: lane l holds the elements 2 (l % 4) and 2 (l % 4) + 1 of row l
+//! / 4.
 
 use warpmem_ptx::{Cache, Matrices, Space};
 use warpmem_trace::Kind;
@@ -14,12 +14,12 @@ use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// Rows of a matrix that is loaded or stored, and bytes of each.
+/// Rows of a matrix in memory, and bytes per row.
 const ROWS: usize = 8;
 const ROW_BYTES: u64 = 16;
 
-/// The rows of the matrices, in shared memory of the CTA: lane l has the address of row l % 8 of
-/// matrix l / 8.
+/// Returns the rows of the matrices in the CTA's shared memory: lane l has the address of row l % 8 of matrix
+/// l / 8.
 fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Result<Group, Trap> {
     let lanes = u32::MAX >> (WARP - ROWS * usize::from(matrices.count));
     let mut addresses = addresses(warp, step.sources[0], matrices.offset);
@@ -28,7 +28,7 @@ fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Result<Group, Tra
             let (space, address) = generic_address(addresses[lane]);
             if space != Space::Shared {
                 let reason = format!(
-                    "a row of a matrix at {address:#x} of {} memory: rows are in shared memory",
+                    "a matrix row at {address:#x} of {} memory: rows must be in shared memory",
                     space.name()
                 );
                 return Err(Trap { lane, reason, kind: TrapKind::Memory });
@@ -39,14 +39,14 @@ fn rows<R>(warp: &Warp<R>, step: &Step, matrices: Matrices) -> Result<Group, Tra
     Ok(Group { space: Space::Shared, lanes, addresses })
 }
 
-/// Row and column of the first element that a lane has of a matrix, and the step to the second.
+/// Returns row and column of a lane's two elements of a matrix.
 fn pair(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     let (group, thread) = place(lane);
     let both = [2 * thread, 2 * thread + 1];
     both.map(|at| if transposed { (at, group) } else { (group, at) })
 }
 
-/// `ldmatrix`
+/// Executes `ldmatrix`.
 pub(super) fn load<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -71,7 +71,7 @@ pub(super) fn load<W: WarpRecorder>(
     Ok(())
 }
 
-/// `stmatrix`
+/// Executes `stmatrix`.
 pub(super) fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -94,13 +94,13 @@ pub(super) fn store<W: WarpRecorder>(
     Ok(())
 }
 
-/// `movmatrix`
+/// Executes `movmatrix`.
 pub(super) fn transpose<R>(warp: &mut Warp<R>, step: &Step, mask: u32) {
     let values = warp.narrow(step.sources[0]);
     warp.set_narrow(step.dests[0], &transposed(&values), mask);
 }
 
-/// The transposed matrix.
+/// Returns the transposed matrix.
 pub(super) fn transposed(values: &Lanes<u32>) -> Lanes<u32> {
     let element =
         |row: usize, column: usize| values[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;

@@ -1,12 +1,12 @@
-//! Barriers in shared memory (ISA, "mbarrier"). Their 64 bits are opaque to programs; here they are:
+//! Barriers in shared memory (ISA, "mbarrier"). Their 64 bits are opaque to programs; the layout here is:
 //!
 //! ```text
 //!  63     62           60 … 40                  39 … 20             19 … 0
 //!  phase  initialised  bytes expected, signed   expected arrivals   pending arrivals
 //! ```
 //!
-//! A phase is complete when no arrival and no byte is pending; the next one begins at once. What the
-//! ISA leaves undefined stops the kernel.
+//! A phase completes when no arrival and no byte is pending; the next phase begins at once. Behaviour
+//! that the ISA leaves undefined stops the kernel.
 
 use warpmem_ptx::{Arrival, Cache, Mbarrier, Space};
 use warpmem_trace::{Kind, OpClass};
@@ -19,15 +19,15 @@ use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// Bytes of an mbarrier.
+/// Size of an mbarrier, bytes.
 pub(super) const BYTES: u64 = 8;
-/// Most arrivals and bytes of a phase (ISA, "Contents of the mbarrier object").
+/// Maximum arrivals and bytes of a phase (ISA, "Contents of the mbarrier object").
 const MOST: u32 = (1 << 20) - 1;
 
 const INITIALISED: u64 = 1 << 62;
 const PHASE: u64 = 1 << 63;
 
-/// What is done, and where.
+/// An operation and its target.
 #[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub f: Mbarrier,
@@ -35,10 +35,10 @@ pub(super) struct Operation {
     pub offset: i64,
 }
 
-/// An mbarrier.
+/// Decoded state of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
-    /// Odd numbers of phases are `true`.
+    /// Parity of the phase; odd phases are `true`.
     phase: bool,
     pending: u32,
     expected: u32,
@@ -75,17 +75,17 @@ impl State {
         }
         let pending = self.pending.checked_sub(count);
         self.pending = pending.ok_or_else(|| {
-            format!("{count} arrivals at an mbarrier that expects {} more", self.pending)
+            format!("{count} arrivals at an mbarrier with {} pending", self.pending)
         })?;
         self.complete();
         Ok(())
     }
 
-    /// From the next phase on, so many arrivals less are expected.
+    /// Lowers the expected arrivals of later phases by `count`.
     fn drop(&mut self, count: u32) -> Result<(), String> {
         let expected = self.expected.checked_sub(count);
         self.expected = expected.ok_or_else(|| {
-            format!("{count} arrivals of {} of an mbarrier are dropped", self.expected)
+            format!("an mbarrier with {} expected arrivals drops {count}", self.expected)
         })?;
         Ok(())
     }
@@ -109,8 +109,8 @@ impl State {
     }
 }
 
-/// `mbarrier` and `cp.async.mbarrier`, lane after lane. A wait never blocks: a warp whose wait fails
-/// lets the others go on.
+/// Executes `mbarrier` and `cp.async.mbarrier`, lane by lane. A wait never blocks: a warp whose wait fails
+/// yields to the others.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -141,7 +141,7 @@ pub(super) fn execute<W: WarpRecorder>(
     Ok(if fails { Event::Yield } else { Event::None })
 }
 
-/// Bytes of a bulk copy have arrived at an mbarrier.
+/// Counts arrived bytes of a bulk copy at an mbarrier.
 pub(super) fn complete_bytes<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -159,8 +159,7 @@ pub(super) fn complete_bytes<W: WarpRecorder>(
     write_lane(warp, ctx, space, lane, address, BYTES, after)
 }
 
-/// An mbarrier lies in shared memory. Of one of another CTA, only changes without a result are
-/// possible.
+/// Checks that an mbarrier is in shared memory. Remote mbarriers only support changes without a result.
 fn in_shared(group: &Group, f: Mbarrier, step: &Step) -> Result<Group, Trap> {
     let Some(lane) = lanes_of(group.lanes).next() else {
         return Ok(Group { space: Space::Shared, ..*group });
@@ -171,16 +170,16 @@ fn in_shared(group: &Group, f: Mbarrier, step: &Step) -> Result<Group, Trap> {
         Space::Cluster if is_remote(f, step) => Ok(Group { ..*group }),
         Space::Cluster => Err(Trap::new(
             lane,
-            "an mbarrier of another CTA: others can only arrive at it, without a result",
+            "an mbarrier of another CTA only supports arrivals without a result",
         )),
         _ => Err(Trap::new(
             lane,
-            format!("an mbarrier at {address:#x} of {space} memory, not of shared"),
+            format!("an mbarrier at {address:#x} of {space} memory, not of shared memory"),
         )),
     }
 }
 
-/// Whether an operation may be one at another CTA's mbarrier.
+/// Returns whether an operation is allowed on a remote mbarrier.
 fn is_remote(f: Mbarrier, step: &Step) -> bool {
     let has_result = step.dests.iter().any(|dest| *dest != Dest::Sink);
     let is_change = matches!(
@@ -202,7 +201,7 @@ fn kind(f: Mbarrier, step: &Step) -> Kind {
     }
 }
 
-/// Operations that change the mbarrier. Those that have a result return the state before them.
+/// Executes operations that change the mbarrier; those with a result return the previous state.
 fn change<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -235,10 +234,10 @@ fn change<W: WarpRecorder>(
     Ok(())
 }
 
-/// What the trace says of an operation that changes an mbarrier.
+/// Returns the trace record of an operation that changes an mbarrier.
 fn recorded(f: Mbarrier, count: u32) -> Option<warpmem_trace::Mbarrier> {
     use warpmem_trace::Mbarrier as Recorded;
-    // More than an mbarrier can count is refused.
+    // A count beyond the capacity of an mbarrier is refused.
     let bytes = i32::try_from(count).unwrap_or(i32::MAX);
     let of = |arrival: Arrival| match arrival {
         Arrival::ExpectBytes => (1, bytes),
@@ -261,7 +260,7 @@ fn recorded(f: Mbarrier, count: u32) -> Option<warpmem_trace::Mbarrier> {
     })
 }
 
-/// What an operation leaves of the bits of an mbarrier.
+/// Returns the bits of an mbarrier after an operation.
 fn changed(f: Mbarrier, before: u64, count: u32) -> Result<u64, String> {
     if f == Mbarrier::Init {
         return State::new(count).map(State::bits);
@@ -276,8 +275,8 @@ fn changed(f: Mbarrier, before: u64, count: u32) -> Result<u64, String> {
         }
         Mbarrier::Arrive(arrival) => arrive(&mut state, arrival, count, false)?,
         Mbarrier::ArriveDrop(arrival) => arrive(&mut state, arrival, count, true)?,
-        // Copies have ended here when the next instruction begins, so that one arrives at once. With
-        // the increment, the count of the phase stays as it is.
+        // Copies are complete before the next instruction, so the copy arrives at once. With the increment,
+        // the count of the phase is unchanged.
         Mbarrier::AsyncArrive { increments: false } => state.arrive(1)?,
         _ => {}
     }
@@ -307,8 +306,9 @@ fn initialised(bits: u64) -> Result<State, String> {
     State::of_bits(bits).ok_or_else(|| "there is no initialised mbarrier".into())
 }
 
-/// `test_wait`, `try_wait`: whether the phase of a state, or the last one of a parity, is complete
-/// (both mean that the mbarrier is in another one). Whether it is in all lanes.
+/// Executes `test_wait` and `try_wait`: whether the phase of a state, or the last phase of a parity, is
+/// complete, which both mean that the mbarrier is in another phase. Returns whether it is complete in all
+/// lanes.
 fn wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -343,8 +343,8 @@ fn wait<W: WarpRecorder>(
     Ok(complete == group.lanes)
 }
 
-/// Records the lanes whose wait is over: on the machine that replays the trace they wait until it is. A
-/// wait that fails is an instruction like any other: how often that machine tries is its own affair.
+/// Records the lanes whose wait succeeds: in simulation they wait until it does. A failed wait is an ordinary
+/// instruction: the simulated machine determines how often it polls.
 fn record_wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -365,7 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bits_hold_every_state() {
+    fn every_state_is_encodable() {
         for bytes in [0, 1, -1, MOST as i32, -(MOST as i32)] {
             for (pending, expected) in [(0, 1), (MOST, MOST), (3, 7)] {
                 for phase in [false, true] {
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_ends_when_neither_arrivals_nor_bytes_are_pending() {
+    fn a_phase_completes_without_pending_arrivals_and_bytes() {
         let mut state = State::new(2).unwrap();
         state.expect(64).unwrap();
         state.arrive(2).unwrap();

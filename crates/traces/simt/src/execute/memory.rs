@@ -13,10 +13,9 @@ use crate::program::{Dest, Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Place, Warp};
 
-/// Where the trace has the local memory of the first warp; that of others follows. It lies above
-/// device memory.
+/// Trace address of the first warp's local memory, above device memory; further warps follow.
 const LOCAL_BASE: u64 = 0x7f80_0000_0000;
-/// Bytes of local memory of a thread in the trace's addresses.
+/// Local memory of a thread in trace addresses, bytes.
 const LOCAL_BYTES: u64 = 1 << 14;
 
 pub(super) fn load<W: WarpRecorder>(
@@ -80,13 +79,13 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
         Some(lane) => {
             let address = group.addresses[lane];
             let reason =
-                format!("access of {bytes} bytes at {address:#x}, which is not a multiple of that");
+                format!("access of {bytes} bytes at the misaligned address {address:#x}");
             Err(Trap::new(lane, reason))
         }
     }
 }
 
-/// Up to 8 bytes of each lane, `at` bytes behind its address.
+/// Reads up to 8 bytes per lane, `at` bytes after its address.
 pub(super) fn read<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -121,12 +120,12 @@ pub(super) fn read<W: WarpRecorder>(
     Ok(values)
 }
 
-/// Whether a space lies in device memory.
+/// Returns whether a space lies in device memory.
 fn is_device(space: Space) -> bool {
     matches!(space, Space::Global | Space::Constant | Space::Generic)
 }
 
-/// As [`read`], lane after lane.
+/// Reads as [`read`] does, lane by lane.
 fn read_lanes<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -142,8 +141,7 @@ fn read_lanes<W: WarpRecorder>(
     Ok(())
 }
 
-/// The values of the lanes whose addresses, with `start` added, are offsets of bytes that are all
-/// there; returns the other lanes.
+/// Reads the lanes whose addresses, plus `start`, are valid offsets into `bytes`; returns the other lanes.
 #[inline(always)]
 fn gather<const N: usize>(
     bytes: &[u8],
@@ -163,7 +161,7 @@ fn gather<const N: usize>(
     elsewhere
 }
 
-/// Up to 8 bytes to the address of each lane, `at` bytes behind it.
+/// Writes up to 8 bytes per lane, `at` bytes after its address.
 pub(super) fn write<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -188,8 +186,8 @@ pub(super) fn write<W: WarpRecorder>(
     Ok(())
 }
 
-/// Writes to the lanes whose place is in the allocation of the first lane, or in shared memory;
-/// returns the others.
+/// Writes the lanes whose destination is in shared memory or in the first lane's allocation; returns the
+/// others.
 fn write_at_once(
     ctx: &mut Context<'_>,
     group: &Group,
@@ -212,7 +210,7 @@ fn write_at_once(
     }
 }
 
-/// As [`gather`], the other way.
+/// Writes what [`gather`] reads.
 #[inline(always)]
 fn scatter<const N: usize>(
     bytes: &mut [u8],
@@ -232,7 +230,7 @@ fn scatter<const N: usize>(
     elsewhere
 }
 
-/// The little-endian number of up to 8 bytes at an offset.
+/// Returns the little-endian number of up to 8 bytes at an offset.
 #[inline(always)]
 fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
     let bytes = bytes.get(offset as usize..)?;
@@ -279,7 +277,7 @@ fn lane_value<W: WarpRecorder>(
     value.ok_or_else(|| outside(ctx, space, lane, address, width))
 }
 
-/// Up to 8 bytes of a lane at a generic address.
+/// Reads up to 8 bytes at a lane's generic address.
 pub(super) fn read_generic<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -360,7 +358,8 @@ pub(super) fn prefetch<W: WarpRecorder>(
     }
 }
 
-/// `cp.async`: from global to shared memory at once; what is not read of the source is 0.
+/// Executes `cp.async`: copies from global to shared memory immediately; bytes that are not read from the
+/// source are 0.
 pub(super) fn copy_async<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -410,7 +409,8 @@ pub(super) fn copy_async<W: WarpRecorder>(
     Ok(())
 }
 
-/// Records a group of lanes. Kernel parameters are part of the instructions that use them.
+/// Records a group of lanes. Kernel parameters are part of the instructions that use them and make no
+/// request.
 pub(super) fn record<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -455,12 +455,12 @@ pub(super) fn record<W: WarpRecorder>(
     }
 }
 
-/// The policy of an access, which the first lane has: compilers give all lanes one.
+/// Returns the policy of the first lane: compilers give all lanes the same one.
 fn policy_bits<W>(warp: &Warp<W>, step: &Step, lanes: u32) -> Option<u64> {
     Some(warp.wide(step.policy?)[lanes.trailing_zeros() as usize % WARP])
 }
 
-/// What a policy says of the lines of an access at `address`.
+/// Returns a policy's priority for the lines of an access at `address`.
 fn l2_policy(bits: u64, address: u64) -> Option<L2Policy> {
     let CachePolicy { primary, secondary_first, lines } = CachePolicy::of(bits)?;
     let primary = eviction(primary);
@@ -483,7 +483,7 @@ fn eviction(priority: EvictionPriority) -> Eviction {
     }
 }
 
-/// Words of local memory of neighbouring lanes are neighbours, as on the hardware.
+/// Interleaves local memory, as hardware does: the same word of neighbouring lanes is adjacent.
 fn local_address(place: &Place, lane: usize, address: u64) -> u64 {
     let threads: u32 = place.block.iter().product();
     let warps = u64::from(threads.div_ceil(WARP as u32));
@@ -495,7 +495,7 @@ fn local_address(place: &Place, lane: usize, address: u64) -> u64 {
 fn trace_space(space: Space) -> TraceSpace {
     match space {
         Space::Shared => TraceSpace::Shared,
-        // Addresses of a cluster are those of the trace.
+        // Cluster addresses equal those of the trace.
         Space::Cluster => TraceSpace::Cluster,
         Space::Local => TraceSpace::Local,
         Space::Constant => TraceSpace::Constant,

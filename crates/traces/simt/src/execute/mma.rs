@@ -1,7 +1,7 @@
-//! Products of matrices that the lanes of a warp hold: `mma`, `mma.sp` and `wmma.mma`.
+//! Products of matrices held in the lanes of a warp: `mma`, `mma.sp` and `wmma.mma`.
 //!
-//! Products are exact and summed in double precision, then rounded once; of double precision, each is
-//! added with one rounding.
+//! Products are exact, summed in double precision, and rounded once; double-precision products are added with
+//! one rounding each.
 
 use half::{bf16, f16};
 use warpmem_ptx::{Combine, Element, Mma, MmaForm, Type};
@@ -14,12 +14,12 @@ use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// The registers of the operands in each lane.
+/// Operand registers of each lane.
 pub(super) struct Registers<'r> {
     pub a: &'r [Lanes<u64>],
     pub b: &'r [Lanes<u64>],
     pub c: &'r [Lanes<u64>],
-    /// Of a sparse A.
+    /// Metadata of a sparse A.
     pub metadata: &'r [Lanes<u64>],
 }
 
@@ -56,7 +56,7 @@ fn multiply(mma: Mma, registers: &Registers<'_>, d: &mut [Lanes<u64>]) {
         _ => None,
     };
     let stored = if positions.is_some() { k / 2 } else { k };
-    // The larger side lies as A does: here columns of B, rows of A otherwise.
+    // The larger side has A's layout: columns of B here, rows of A otherwise.
     let is_turned = mma.form == MmaForm::Wmma && n > m;
     let (rows, columns) = if is_turned { (n, m) } else { (m, n) };
     let sides = [(registers.a, mma.a), (registers.b, mma.b)];
@@ -81,14 +81,14 @@ fn multiply(mma: Mma, registers: &Registers<'_>, d: &mut [Lanes<u64>]) {
     }
 }
 
-/// An element of a register; every type is exact in double precision.
+/// Returns an element of a register; double precision represents every type exactly.
 #[inline(always)]
 pub(super) fn value(bits: u64, element: Element, at: usize) -> f64 {
     let part = bits >> (at as u32 * element.bits());
     match element {
         Element::F16 => f16::from_bits(part as u16).to_f64(),
         Element::Bf16 => bf16::from_bits(part as u16).to_f64(),
-        // The hardware ignores the low bits.
+        // Hardware ignores the low bits.
         Element::Tf32 => f32::from_bits(part as u32 & 0xffff_e000).into(),
         Element::F64 => f64::from_bits(part),
         Element::U8 => f64::from(part as u8),
@@ -101,7 +101,7 @@ pub(super) fn value(bits: u64, element: Element, at: usize) -> f64 {
     }
 }
 
-/// An element of C.
+/// Returns an element of C.
 pub(super) fn element_of(c: &[Lanes<u64>], ty: Type, lane: usize, at: usize) -> f64 {
     match ty {
         Type::F16 => f16::from_bits((c[at / 2][lane] >> (at % 2 * 16)) as u16).to_f64(),
@@ -111,7 +111,7 @@ pub(super) fn element_of(c: &[Lanes<u64>], ty: Type, lane: usize, at: usize) -> 
     }
 }
 
-/// The bits of an element of D: of pairs of A and B, and C.
+/// Returns the bits of an element of D, from pairs of A and B, and C.
 pub(super) fn sum(mma: Mma, pairs: impl Iterator<Item = (f64, f64)>, c: f64) -> u64 {
     if mma.d == Type::F64 {
         let sum = pairs.fold(c, |sum, (a, b)| a.fused(b, sum, mma.rounding));
@@ -125,7 +125,7 @@ pub(super) fn sum(mma: Mma, pairs: impl Iterator<Item = (f64, f64)>, c: f64) -> 
     rounded(sum, mma.d, mma.saturate)
 }
 
-/// The bits of a sum of products in the type of D.
+/// Rounds a sum of products to the type of D.
 pub(super) fn rounded(sum: f64, ty: Type, saturate: bool) -> u64 {
     match ty {
         Type::S32 => {
@@ -139,7 +139,7 @@ pub(super) fn rounded(sum: f64, ty: Type, saturate: bool) -> u64 {
     }
 }
 
-/// Puts an element of D into the registers.
+/// Writes an element of D to the registers.
 pub(super) fn put(d: &mut [Lanes<u64>], ty: Type, lane: usize, at: usize, bits: u64) {
     match ty {
         Type::F16 => d[at / 2][lane] |= bits << (at % 2 * 16),

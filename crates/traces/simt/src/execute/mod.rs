@@ -1,4 +1,4 @@
-//! The instructions: what each does to the lanes of a warp.
+//! Execution of instructions: the effect of each on the lanes of a warp.
 
 mod atomic;
 mod barrier;
@@ -46,29 +46,29 @@ use crate::program::{Program, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, State, Warp};
 
-/// What a warp's instructions see of the rest of the machine.
+/// State outside the warp that its instructions access.
 pub(crate) struct Context<'a> {
     pub program: &'a Program,
     pub global: Global<'a>,
     /// Shared memory of the CTA.
     pub shared: &'a mut [u8],
-    /// The address at which it begins.
+    /// Address of its first byte.
     pub shared_base: u64,
     /// The other CTAs of the cluster.
     pub peers: &'a mut Peers,
-    /// The kernel's parameters.
+    /// Parameters of the kernel.
     pub params: &'a [u8],
-    /// What the launch says of some of global memory.
+    /// Access policy window of the launch.
     pub window: Option<AccessWindow>,
-    /// The wgmma-groups that each warp of the CTA has committed.
+    /// Committed wgmma groups of each warp of the CTA.
     pub committed: &'a mut [u64],
-    /// Program counter of the instruction that is executed.
+    /// Program counter of the current instruction.
     pub pc: u64,
-    /// What the CTA has printed.
+    /// Text that the CTA has printed.
     pub output: &'a mut String,
 }
 
-/// Why a lane cannot execute its instruction.
+/// Reason why a lane cannot execute its instruction.
 #[derive(Debug)]
 pub(crate) struct Trap {
     pub lane: usize,
@@ -84,17 +84,17 @@ impl Trap {
 
 type Outcome = Result<(), Trap>;
 
-/// What a step leaves to the CTA.
+/// Event that a step leaves to the CTA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     None,
-    /// The warp has come to the CTA's barrier of this number.
+    /// The warp has reached this barrier of the CTA.
     Barrier(u8, Arrival),
-    /// The warp asks in vain for what others do: let them go on.
+    /// The warp polls for progress of other warps; run them first.
     Yield,
 }
 
-/// Executes the next instruction of a warp. The warp must run.
+/// Executes the next instruction of a runnable warp.
 pub(crate) fn step<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -110,7 +110,7 @@ pub(crate) fn step<W: WarpRecorder>(
     let program = ctx.program;
     let routine = &program.routines[warp.frame().routine];
     let Some(step) = routine.steps.get(pc as usize) else {
-        // A function whose last instruction does not end it returns.
+        // A function whose last instruction falls through returns.
         control::leave(warp, ctx, lanes);
         return Ok(Event::None);
     };
@@ -130,7 +130,7 @@ pub(crate) fn step<W: WarpRecorder>(
     execute(warp, ctx, step, Site { pc, lanes, mask })
 }
 
-/// Executes an instruction. It lists every operation, so that none is left out.
+/// Executes an instruction. Lists every operation, so that none is forgotten.
 fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -252,8 +252,8 @@ fn execute<W: WarpRecorder>(
                 |lane: usize| policy.of_range(addresses[lane], primary[lane], total[lane]).bits();
             warp.set_wide(step.dests[0], &std::array::from_fn(bits), mask);
         }
-        // The lanes of a warp execute together, all copies are complete at once, and accesses are in
-        // the order of the program: these change nothing.
+        // No effect here: the lanes of a warp execute together, copies complete immediately, and accesses are
+        // in program order.
         Op::Hint | Op::Nop | Op::ProxyFence | Op::BulkGroup | Op::WarpBarrier => {}
         Op::Branch(target) => control::branch(warp, ctx, step, site, target),
         Op::BranchIndexed(table) => control::branch_indexed(warp, ctx, step, site, table)?,
@@ -275,7 +275,7 @@ fn is_packed_half(ty: Type) -> bool {
     matches!(ty, Type::F16x2 | Type::Bf16x2)
 }
 
-/// Whether an operation is executed here. Launches of kernels with others are refused.
+/// Returns whether an operation is implemented; launches of kernels with others are refused.
 pub(crate) fn is_supported(op: Op) -> bool {
     match op {
         Op::Texture { dimensions, .. } => {

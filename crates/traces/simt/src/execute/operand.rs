@@ -1,4 +1,4 @@
-//! Operands of a type, in all lanes.
+//! Typed operands of all lanes.
 
 use half::{bf16, f16};
 
@@ -6,9 +6,9 @@ use crate::lanes::{Lanes, in_all_lanes};
 use crate::program::{Dest, Source, Step};
 use crate::warp::Warp;
 
-/// A type whose values registers hold.
+/// A type of register values.
 pub(super) trait Operand: Copy {
-    /// The bits of a register.
+    /// Bits of a register.
     type Bits: Copy + Default;
 
     fn of_register(bits: Self::Bits) -> Self;
@@ -68,7 +68,7 @@ operands! { u64, wide, set_wide:
     f64, f64::from_bits, f64::to_bits;
 }
 
-/// d = f(a)
+/// Computes d = f(a).
 #[inline(always)]
 pub(super) fn map1<A: Operand, D: Operand, R>(
     warp: &mut Warp<R>,
@@ -84,7 +84,7 @@ pub(super) fn map1<A: Operand, D: Operand, R>(
     D::write_bits(warp, step.dests[0], &d, mask);
 }
 
-/// d = f(a, b)
+/// Computes d = f(a, b).
 #[inline(always)]
 pub(super) fn map2<A: Operand, B: Operand, D: Operand, R>(
     warp: &mut Warp<R>,
@@ -101,7 +101,7 @@ pub(super) fn map2<A: Operand, B: Operand, D: Operand, R>(
     D::write_bits(warp, step.dests[0], &d, mask);
 }
 
-/// d = f(a, b, c)
+/// Computes d = f(a, b, c).
 #[inline(always)]
 pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand, R>(
     warp: &mut Warp<R>,
@@ -122,13 +122,13 @@ pub(super) fn map3<A: Operand, B: Operand, C: Operand, D: Operand, R>(
     D::write_bits(warp, step.dests[0], &d, mask);
 }
 
-/// The operands of a predicate operation, as sets of lanes.
+/// Returns the operands of a predicate operation as lane masks.
 pub(super) fn predicates<R>(warp: &Warp<R>, step: &Step) -> [u32; 2] {
     let of = |at: usize| step.sources.get(at).map_or(0, |&source| warp.predicate_of(source));
     [of(0), of(1)]
 }
 
-/// The lanes in which a comparison holds.
+/// Returns the lanes in which a comparison holds.
 #[inline(always)]
 pub(super) fn compared<T: Operand, R>(
     warp: &Warp<R>,

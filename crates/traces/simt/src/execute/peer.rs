@@ -1,4 +1,4 @@
-//! Shared memory of the CTAs of a cluster, as one CTA reaches it.
+//! Access to the shared memory of the CTAs of a cluster.
 
 use warpmem_ptx::Space;
 
@@ -6,8 +6,7 @@ use super::{Context, Outcome, Trap};
 use crate::error::TrapKind;
 use crate::peers::{offset_of, rank_of};
 
-/// The space that an address of shared memory is reached by: that of the CTA's own, or the
-/// cluster's.
+/// Returns the space of a shared-memory address: the CTA's own, or the cluster's.
 pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
     match rank_of(address) == rank_of(ctx.shared_base) {
         true => Space::Shared,
@@ -15,7 +14,7 @@ pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
     }
 }
 
-/// Bytes of the shared memory of a CTA of the cluster.
+/// Returns bytes of the shared memory of a CTA of the cluster.
 pub(super) fn bytes<'c>(
     ctx: &'c mut Context<'_>,
     lane: usize,
@@ -39,8 +38,8 @@ pub(super) fn bytes<'c>(
     place.ok_or_else(|| trap(format!("it has {length} bytes")))
 }
 
-/// Up to 8 bytes of the shared memory of a CTA of the cluster. Not inlined, as it would keep the
-/// accesses of other kernels from being.
+/// Reads up to 8 bytes of the shared memory of a CTA of the cluster. Never inlined, because inlining it would
+/// prevent the inlining of other kernels' accesses.
 #[cold]
 #[inline(never)]
 pub(super) fn read(
@@ -54,7 +53,7 @@ pub(super) fn read(
     Ok(u64::from_le_bytes(value))
 }
 
-/// As [`read`], the other way.
+/// Writes up to 8 bytes, otherwise as [`read`].
 #[cold]
 #[inline(never)]
 pub(super) fn write(

@@ -17,11 +17,11 @@ use crate::lanes::Lanes;
 
 /// Products of an instruction.
 const PRODUCTS: usize = 4;
-/// Lanes of a group of a product.
+/// Lanes per group of a product.
 const GROUP: usize = 4;
 /// Rows of A and C, and columns of B and C.
 const SIZE: usize = 8;
-/// Columns of A and rows of B, and elements of A or B in a lane.
+/// Columns of A and rows of B, and elements of A or B per lane.
 const K: usize = 4;
 
 pub(super) fn multiply(
@@ -50,7 +50,7 @@ pub(super) fn multiply(
     }
 }
 
-/// Half, thread and lane of all lanes of a product.
+/// Lists half, thread and lane of all lanes of a product.
 fn lanes(product: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let of_half = move |half| {
         (0..GROUP).map(move |thread| (half, thread, GROUP * product + thread + 16 * half))
@@ -58,7 +58,7 @@ fn lanes(product: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     (0..2).flat_map(of_half)
 }
 
-/// A by rows or B by columns.
+/// Reads A by rows or B by columns.
 fn factor(registers: &[Lanes<u64>], product: usize, is_natural: bool) -> [[f64; K]; SIZE] {
     let mut matrix = [[0.0; K]; SIZE];
     for (half, thread, lane) in lanes(product) {
@@ -71,7 +71,7 @@ fn factor(registers: &[Lanes<u64>], product: usize, is_natural: bool) -> [[f64; 
     matrix
 }
 
-/// Row and column of an element of C or D.
+/// Returns row and column of an element of C or D.
 fn place_of_result(ty: Type, half: usize, thread: usize, at: usize) -> (usize, usize) {
     match ty {
         Type::F16 => (thread + GROUP * half, at),

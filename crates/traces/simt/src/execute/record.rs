@@ -1,4 +1,4 @@
-//! What an instruction leaves in the trace: its class, and how many machine instructions it is.
+//! Trace records of instructions: class, and number of machine instructions.
 
 use warpmem_ptx::{Binary, ClusterOp, Mma, MmaForm, Op, Type, Unary, Wgmma};
 use warpmem_trace::{OpClass, Reg, Registers};
@@ -9,10 +9,10 @@ use crate::program::{PC_STEP, Program, Step};
 use crate::recorder::{Operands, WarpRecorder};
 use crate::warp::Warp;
 
-/// Most registers that an instruction reads or writes: `mma` reads 24.
+/// Maximum registers of an instruction: `mma` reads 24.
 const MOST: usize = 32;
 
-/// The program counter of an instruction of the innermost routine.
+/// Returns the program counter of an instruction of the innermost routine.
 pub(super) fn address<R>(warp: &Warp<R>, program: &Program, pc: u32) -> u64 {
     program.routines[warp.frame().routine].pc + u64::from(pc) * PC_STEP
 }
@@ -33,7 +33,7 @@ pub(super) fn with_operands<R>(
     }
 }
 
-/// The registers of a function lie above those of its caller.
+/// Offsets the registers of a function above those of its caller.
 fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R, Operands<'_>)) {
     let (mut writes, mut reads) = ([Reg(0); MOST], [Reg(0); MOST]);
     let counts = [step.writes.len().min(MOST), step.reads.len().min(MOST)];
@@ -47,12 +47,12 @@ fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R
     f(&mut warp.recorder, Operands { writes, reads, ports: step.operands });
 }
 
-/// Records an instruction of a class.
+/// Records one instruction of a class.
 pub(super) fn one<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, class: OpClass, mask: u32) {
     several(warp, step, class, 1, mask);
 }
 
-/// Records so many instructions of a class.
+/// Records several instructions of a class.
 #[inline(always)]
 pub(super) fn several<W: WarpRecorder>(
     warp: &mut Warp<W>,
@@ -68,9 +68,9 @@ pub(super) fn several<W: WarpRecorder>(
     }
 }
 
-/// Records the parts of a product by a warpgroup or of `wmma`, each as a product of `mma` with the same k:
-/// it writes its registers of D, reads them if D is added, and reads those of A and B. The first reads
-/// the descriptors and predicates.
+/// Records the parts of a `wmma` or warpgroup product, each as an `mma` with the same k that writes its
+/// registers of D, reads them if D is added, and reads those of A and B. The first also reads descriptors and
+/// predicates.
 pub(super) fn product<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -96,8 +96,7 @@ pub(super) fn product<W: WarpRecorder>(
     }
 }
 
-/// Records an instruction that is neither a memory instruction nor control: the machine instructions
-/// that stand for it.
+/// Records an instruction other than memory and control, as its machine instructions.
 pub(super) fn compute<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, mask: u32) {
     for &(class, count) in machine_instructions(step.op) {
         several(warp, step, class, count, mask);
@@ -106,9 +105,9 @@ pub(super) fn compute<W: WarpRecorder>(warp: &mut Warp<W>, step: &Step, mask: u3
 
 use OpClass::{Control, Fp16, Fp32, Fp64, Integer, Other, Sfu, Tensor};
 
-/// The machine instructions that an instruction becomes, by class. Divisions and roots that are
-/// rounded are short programs (the common path of those that compilers write); what only names an
-/// address or a parameter becomes none.
+/// Returns the machine instructions of an operation, by class. Correctly rounded divisions and roots are
+/// short programs (the common path of compilers' code); operations that only name an address or a parameter
+/// are none.
 fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
     match op {
         Op::Unary(f, ty, modes) => unary(f, ty, modes.approximate),
@@ -155,7 +154,7 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
         | Op::BulkGroup
         | Op::Wgmma(_)
         | Op::ProxyFence => &[(Control, 1)],
-        // `control` records them.
+        // Recorded by `control`.
         Op::Branch(_)
         | Op::BranchIndexed(_)
         | Op::Call(_)
@@ -193,8 +192,8 @@ fn machine_instructions(op: Op) -> &'static [(OpClass, u32)] {
     }
 }
 
-/// The machine instructions of a product, unless [`product`] records its parts. Products by quad pairs
-/// take a step for each two rows of D, or four of half precision.
+/// Returns the machine instructions of a product, unless [`product`] records its parts. Quad-pair products
+/// take one step for every two rows of D, or four of half precision.
 fn product_steps(mma: Mma) -> &'static [(OpClass, u32)] {
     match mma.form {
         _ if mma.parts() > 1 => &[],

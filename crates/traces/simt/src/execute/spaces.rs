@@ -1,4 +1,4 @@
-//! The spaces that addresses are of.
+//! Address spaces of accesses.
 
 use warpmem_ptx::Space;
 
@@ -8,7 +8,7 @@ use crate::peers::rank_of;
 use crate::program::{Source, Step};
 use crate::warp::Warp;
 
-/// `cvta`: a generic address lies in the window of its space.
+/// Executes `cvta`: a generic address lies in the window of its space.
 pub(super) fn convert_address<R>(
     warp: &mut Warp<R>,
     step: &Step,
@@ -24,7 +24,7 @@ pub(super) fn convert_address<R>(
     warp.set_wide(step.dests[0], &converted, mask);
 }
 
-/// The generic addresses of a space that has a window.
+/// Returns the window of a space in generic addresses.
 fn window(space: Space) -> Option<std::ops::Range<u64>> {
     match space {
         Space::Shared | Space::Cluster => Some(SHARED_WINDOW),
@@ -34,14 +34,14 @@ fn window(space: Space) -> Option<std::ops::Range<u64>> {
     }
 }
 
-/// The space that a generic address is of. Shared memory may be that of another CTA.
+/// Returns the space of a generic address. Shared memory may belong to another CTA.
 fn space_of(address: u64) -> Space {
     let spaces = [Space::Shared, Space::Local, Space::Param];
     let inside = |space: &Space| window(*space).is_some_and(|window| window.contains(&address));
     spaces.into_iter().find(inside).unwrap_or(Space::Global)
 }
 
-/// `isspacep`
+/// Executes `isspacep`.
 pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Space) {
     let addresses = warp.wide(step.sources[0]);
     let own = u64::from(warp.place.rank);
@@ -53,7 +53,7 @@ pub(super) fn is_space<R>(warp: &mut Warp<R>, step: &Step, mask: u32, space: Spa
     warp.set_predicate(step.dests[0], mask_of(is), mask);
 }
 
-/// The space of a generic address, and the address in it.
+/// Returns the space of a generic address, and the address in it.
 pub(super) fn generic_address(address: u64) -> (Space, u64) {
     let space = space_of(address);
     (space, address - window(space).map_or(0, |window| window.start))
@@ -67,7 +67,7 @@ pub(super) struct Group {
     pub addresses: Lanes<u64>,
 }
 
-/// Addresses of the lanes. What is added to a register of 32 bits is added in 32 bits.
+/// Returns the addresses of the lanes. An offset to a 32-bit register is added in 32 bits.
 pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes<u64> {
     let bits = match source {
         Source::Narrow(_) => u64::from(u32::MAX),
@@ -76,8 +76,8 @@ pub(super) fn addresses<R>(warp: &Warp<R>, source: Source, offset: i64) -> Lanes
     warp.wide(source).map(|address| address.wrapping_add_signed(offset) & bits)
 }
 
-/// The lanes of `mask` by space: one group unless the addresses are generic. Inlined, as the addresses
-/// are copied otherwise.
+/// Splits the lanes of `mask` by space: one group unless the addresses are generic. Inlined to avoid copying
+/// the addresses.
 #[inline(always)]
 pub(super) fn groups<R>(
     warp: &Warp<R>,
@@ -89,7 +89,7 @@ pub(super) fn groups<R>(
     groups_at(warp.place.rank.into(), addresses(warp, source, offset), space, mask)
 }
 
-/// As [`groups`], of given addresses, by lanes of the CTA with this rank.
+/// Splits the given addresses as [`groups`] does, for lanes of the CTA with this rank.
 #[inline(always)]
 pub(super) fn groups_at(
     own: u64,
@@ -106,7 +106,7 @@ pub(super) fn groups_at(
     std::iter::from_fn(
         #[inline(always)]
         move || {
-            // An instruction without an active lane is recorded, too.
+            // An instruction without active lanes is recorded too.
             if rest == 0 && !std::mem::take(&mut first) {
                 return None;
             }
@@ -127,8 +127,8 @@ pub(super) fn groups_at(
     )
 }
 
-/// The space of the first lane's generic address, the lanes with such addresses, and where the space
-/// begins.
+/// Returns the space of the first lane's generic address, the lanes with such addresses, and the start of the
+/// space.
 #[inline(never)]
 fn first_space(own: u64, lanes: u32, addresses: &Lanes<u64>) -> (Space, u32, u64) {
     let space = space_of(addresses[lanes.trailing_zeros() as usize]);
@@ -142,8 +142,8 @@ fn first_space(own: u64, lanes: u32, addresses: &Lanes<u64>) -> (Space, u32, u64
     (space, lanes, start)
 }
 
-/// The space of lanes whose addresses, counted from `start` on, are of shared memory: the CTA's own if
-/// none is of another CTA, as the hardware then stays within the SM.
+/// Returns the space of shared-memory addresses relative to `start`: the CTA's own if no lane addresses
+/// another CTA, since hardware then stays within the SM.
 #[inline(never)]
 fn shared_or_cluster(own: u64, lanes: u32, addresses: &Lanes<u64>, start: u64) -> Space {
     match lanes_of(lanes).all(|lane| rank_of(addresses[lane].wrapping_sub(start)) == own) {

@@ -1,10 +1,10 @@
-//! Where the elements of a sparse A are (ISA, "Matrix multiply-accumulate operation using mma.sp
+//! Positions of the elements of a sparse A (ISA, "Matrix multiply-accumulate operation using mma.sp
 //! instruction with sparse matrix A").
 //!
-//! Of 4 units of a row, A holds two. A unit is an element, or two elements of 4 bits, or half an element
-//! of `.tf32`. The metadata of a row is 2 bits for each unit that is held, its number among the 4. It
-//! lies in the registers of some lanes of each group of four, from the one on that the selector says.
-//! The group's rows are g and g + 8:
+//! A holds two of every 4 units of a row. A unit is an element, two 4-bit elements, or half an element
+//! of `.tf32`. The metadata of a row has 2 bits per held unit, its index among the 4. The metadata
+//! is in the registers of some lanes of each group of four, starting with the lane that the selector
+//! names. The group's rows are g and g + 8:
 //!
 //! ```text
 //!  elements of 16 or 32 bits   lane w: 16 bits of row g and 16 of row g + 8, word w of each
@@ -18,12 +18,12 @@ use warpmem_ptx::Mma;
 
 use crate::lanes::Lanes;
 
-/// Bits of the number of a unit.
+/// Bits of a unit's index.
 const UNIT_BITS: usize = 2;
 /// Units of which two are held.
 const UNITS: usize = 4;
 
-/// For each element that A holds, by rows: its k.
+/// Returns the k of each element that A holds, by rows.
 pub(super) fn positions(mma: Mma, selector: u8, metadata: &[Lanes<u64>]) -> Vec<usize> {
     let [m, _, k] = mma.shape.map(usize::from);
     let bits = mma.a.bits();
@@ -43,7 +43,7 @@ pub(super) fn positions(mma: Mma, selector: u8, metadata: &[Lanes<u64>]) -> Vec<
     (0..m * k / 2).map(position).collect()
 }
 
-/// The number of a unit that is held, by the metadata of its row.
+/// Returns the index of a held unit, from the metadata of its row.
 fn number_of(metadata: &Lanes<u64>, first: usize, bits: u32, row: usize, unit: usize) -> usize {
     let (group, upper) = (row % 8, row / 8);
     let (word_bits, lanes_of_word) = if bits < 16 { (32, 2) } else { (16, 1) };

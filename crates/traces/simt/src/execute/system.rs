@@ -1,4 +1,4 @@
-//! What the functions of the device do.
+//! Execution of the device's system functions.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::recorder::WarpRecorder;
 use crate::system::SystemCall;
 use crate::warp::Warp;
 
-/// Lanes call a function of the device, one after the other.
+/// Calls a system function for each lane, one after the other.
 pub(super) fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -53,7 +53,7 @@ pub(super) fn call<W: WarpRecorder>(
     Ok(())
 }
 
-/// The call of a lane, and what it returns.
+/// Executes the call of a lane; returns its result.
 fn one<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -96,7 +96,7 @@ fn one<W: WarpRecorder>(
             Err(Trap { lane, reason, kind: TrapKind::Assertion })
         }
         SystemCall::Allocate => Ok(match &mut ctx.global {
-            // The manual: null where there is no room.
+            // The manual: null if memory does not suffice.
             Global::Memory(memory) => memory.allocate(argument(0)).unwrap_or(0),
             Global::View(..) => 0,
         }),
@@ -107,7 +107,7 @@ fn one<W: WarpRecorder>(
                 && !memory.free(address)
             {
                 let reason =
-                    format!("free of {address:#x}, where nothing that was allocated begins");
+                    format!("free of {address:#x}, which is not the start of an allocation");
                 return Err(Trap::new(lane, reason));
             }
             Ok(0)
@@ -115,14 +115,14 @@ fn one<W: WarpRecorder>(
     }
 }
 
-/// The text at a generic address, up to its zero byte.
+/// Reads the text at a generic address, up to its zero byte.
 fn text<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
     lane: usize,
     address: u64,
 ) -> Result<String, Trap> {
-    /// A longer text is no text.
+    /// Maximum length of a text, bytes.
     const LONGEST: u64 = 1 << 16;
     let mut bytes = Vec::new();
     for at in 0..LONGEST {

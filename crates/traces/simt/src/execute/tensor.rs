@@ -1,5 +1,5 @@
-//! Bulk copies by tensor maps: every active lane moves the box at its coordinates, at once; stores and
-//! prefetches of lanes that say the same are one (see [`bulk`](super::bulk)).
+//! Bulk copies through tensor maps: each active lane copies the box at its coordinates, immediately.
+//! Identical stores and prefetches of several lanes are merged (see [`bulk`](super::bulk)).
 
 use warpmem_ptx::{Atomic, AtomicOp, Cache, Space, TensorCopy, Type};
 use warpmem_trace::{Kind, MAX_WIDTH, Mbarrier};
@@ -21,21 +21,21 @@ use crate::recorder::WarpRecorder;
 use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorElement, TensorMap, pieces};
 use crate::warp::Warp;
 
-/// A box in shared memory is aligned to this (CUDA C++ Programming Guide, "Alignment requirements for
+/// Alignment of a box in shared memory, bytes (CUDA C++ Programming Guide, "Alignment requirements for
 /// multi-dimensional bulk tensor asynchronous copy operations").
 const BOX_ALIGN: u64 = 128;
 
-/// What the lanes say.
+/// Operand values of all lanes.
 struct Operands {
     f: TensorCopy,
-    /// Generic addresses.
+    /// Generic addresses of the maps.
     map: Lanes<u64>,
     coordinates: Vec<Lanes<u32>>,
-    /// In shared memory; unused by prefetches.
+    /// Addresses in shared memory; unused by prefetches.
     shared: Lanes<u64>,
-    /// Of loads.
+    /// Mbarriers of loads.
     mbarrier: Option<Lanes<u64>>,
-    /// The CTAs that loads go to, a bit for each rank, if they are not that of the addresses.
+    /// Destination CTAs of loads, one bit per rank, if not those of the addresses.
     multicast: Option<Lanes<u32>>,
 }
 
@@ -68,7 +68,7 @@ impl Operands {
         }
     }
 
-    /// Without the lanes whose copy another makes for them.
+    /// Returns the lanes that issue a copy, without duplicates.
     fn issued(&self, mask: u32) -> u32 {
         let coordinates =
             |lane: usize| self.coordinates.iter().map(|of| of[lane]).collect::<Vec<_>>();
@@ -80,7 +80,7 @@ impl Operands {
         }
     }
 
-    /// Where a lane's load goes.
+    /// Returns the destination of a lane's load.
     fn destination(&self, lane: usize) -> Option<Destination> {
         let mbarrier = self.mbarrier?[lane];
         let multicast = self.multicast.map(|masks| masks[lane]);
@@ -92,7 +92,7 @@ fn is_load(f: TensorCopy) -> bool {
     matches!(f, TensorCopy::Load | TensorCopy::Multicast)
 }
 
-/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
+/// Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -109,7 +109,7 @@ pub(super) fn execute<W: WarpRecorder>(
     lanes_of(operands.issued(mask)).try_for_each(|lane| one(warp, ctx, step, lane, &operands))
 }
 
-/// What one lane moves.
+/// Executes the copy of one lane.
 fn one<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -148,7 +148,7 @@ fn one<W: WarpRecorder>(
     Ok(())
 }
 
-/// The map that a lane names.
+/// Reads the map that a lane names.
 fn map_of<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -181,7 +181,7 @@ fn name(f: TensorCopy) -> &'static str {
     }
 }
 
-/// Refuses a box that shared memory has no room for, or whose place in it is not known.
+/// Refuses a box that does not fit in shared memory, or whose layout there is undefined.
 fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at: u64) -> Outcome {
     let (bytes, row) = (map.box_bytes(), map.row_bytes());
     if bytes > MOST_SHARED.into() {
@@ -205,7 +205,7 @@ fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at:
         return Err(outside(ctx, Space::Shared, lane, at, bytes));
     }
     match map.swizzle().span().filter(|&span| row < span) {
-        // Neither the ISA nor the guide says whether such rows follow each other or are padded.
+        // Neither the ISA nor the guide defines whether such rows are contiguous or padded.
         Some(span) => {
             let reason = format!(
                 "tensor copy of a box with rows of {row} bytes and a swizzle of {span} bytes is not \
@@ -217,15 +217,15 @@ fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at:
     }
 }
 
-/// The operation of a reduction on elements of a type, if there is one (ISA,
-/// "cp.reduce.async.bulk.tensor", the table of valid combinations).
+/// Returns the operation of a reduction on elements of a type, if valid (ISA, "cp.reduce.async.bulk.tensor",
+/// the table of valid combinations).
 fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
     use Type::{Bf16, F16, F32, S32, S64, U32, U64};
     let types: &[Type] = match op {
         AtomicOp::Add => &[U32, S32, U64, F32, F16, Bf16],
         AtomicOp::Min | AtomicOp::Max => &[U32, S32, U64, S64, F16, Bf16],
         AtomicOp::Increment | AtomicOp::Decrement => &[U32],
-        // Of bits: of integers that have as many.
+        // Bit types operate as integers of the same width.
         AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => &[U32, S32, U64, S64],
         AtomicOp::Exchange | AtomicOp::CompareAndSwap => &[],
     };
@@ -240,7 +240,7 @@ fn reduction(lane: usize, op: AtomicOp, ty: Type) -> Result<Atomic, Trap> {
     Ok(Atomic { space: Space::Global, op, ty, elements: 1, ftz: ty == F32, offset: 0 })
 }
 
-/// The bits that a load leaves of an element.
+/// Returns the bits that a load keeps of an element.
 fn loaded(element: TensorElement, bits: u64) -> u64 {
     let single = f32::from_bits(bits as u32);
     match element {
@@ -257,7 +257,7 @@ struct Copy<'a, 'c, W> {
     ctx: &'a mut Context<'c>,
     lane: usize,
     map: &'a TensorMap,
-    /// Where the box begins in shared memory.
+    /// Address of the box in shared memory.
     at: u64,
 }
 
@@ -276,7 +276,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
         }
     }
 
-    /// Fills a row of the box, also where the tensor has nothing.
+    /// Fills a row of the box, including the part outside the tensor.
     fn load(&mut self, row: &Row) -> Outcome {
         let (width, fill) = (self.element_bytes(), self.map.fill_bits());
         for range in row.outside(self.map.row_bytes()) {
@@ -319,7 +319,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
         self.map.element().ty().bytes().into()
     }
 
-    /// Bytes that are moved at once: they do not reach over the end of a chunk of a swizzle.
+    /// Returns the bytes that can be moved at once, without crossing a swizzle chunk.
     fn word(&self, part: Part) -> u64 {
         const WORD: u64 = 8;
         match (part.address | part.skipped | part.bytes).is_multiple_of(WORD) {
@@ -336,7 +336,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
         write_lane(self.warp, self.ctx, Space::Global, self.lane, address, width, value)
     }
 
-    /// Reads what is `at` bytes into the box.
+    /// Reads `width` bytes, `at` bytes into the box.
     fn read_shared(&mut self, at: u64, width: u64) -> Result<u64, Trap> {
         let address = self.map.swizzle().place(self.at + at);
         let space = peer::space_of(self.ctx, address);
@@ -350,8 +350,8 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
     }
 }
 
-/// Records what the tensor has of some rows, a lane of the record for each, as bulk copies. What moves
-/// nothing makes no request.
+/// Records the part of some rows inside the tensor, one lane of the record per row, as bulk copies. Empty
+/// copies make no request.
 fn record_rows<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -382,8 +382,7 @@ fn record_rows<W: WarpRecorder>(
     }
 }
 
-/// Records that so many bytes of a box are there which no memory was read for: the mbarriers count them,
-/// too.
+/// Records filled bytes of a box that are not read from memory: the mbarriers count them too.
 fn record_filled<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -403,7 +402,7 @@ fn record_filled<W: WarpRecorder>(
     warp.recorder.with_mbarrier(Mbarrier::Arrive { arrivals: 0, bytes: -(bytes as i32) });
 }
 
-/// Addresses and bytes of the pieces of rows, in as many parts as the trace wants.
+/// Returns addresses and bytes of the pieces of rows, split into as many parts as the trace requires.
 fn requests(rows: &[Row]) -> Vec<(u64, u64)> {
     let most = u64::from(MAX_WIDTH);
     let mut requests = Vec::new();

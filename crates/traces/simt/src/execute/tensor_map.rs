@@ -1,6 +1,5 @@
-//! Tensor maps in memory: read by copies, and changed by `tensormap.replace` and
-//! `tensormap.cp_fenceproxy`. What these record is what ptxas (12.8, sm_90a) makes of them, with the
-//! places that it gives the fields.
+//! Tensor maps in memory: read by copies, and changed by `tensormap.replace` and `tensormap.cp_fenceproxy`,
+//! which are recorded as the instructions that ptxas (12.8, sm_90a) emits for them, at its field offsets.
 
 use warpmem_ptx::{Cache, Space, TensorMapField};
 use warpmem_trace::{Kind, OpClass};
@@ -16,11 +15,11 @@ use crate::recorder::WarpRecorder;
 use crate::tensor::{TENSOR_MAP_BYTES, WORDS, replace};
 use crate::warp::Warp;
 
-/// A map is aligned to this (CUDA Driver API, `cuTensorMapEncodeTiled`).
+/// Alignment of a map, bytes (CUDA Driver API, `cuTensorMapEncodeTiled`).
 const MAP_ALIGN: u64 = 64;
 const WORD: u64 = 8;
 
-/// The words of the map at an address.
+/// Reads the words of the map at an address.
 pub(super) fn read_map<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -48,7 +47,7 @@ fn check_place(name: &str, lane: usize, address: u64) -> Outcome {
     }
 }
 
-/// `tensormap.replace`: lane after lane.
+/// Executes `tensormap.replace`, lane by lane.
 pub(super) fn replace_field<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -95,13 +94,13 @@ fn replace_one<W: WarpRecorder>(
     Ok(())
 }
 
-/// How ptxas replaces a field.
+/// Accesses that ptxas emits to replace a field.
 struct Accesses {
-    /// Where a word of 4 bytes is that has other fields too: it is read, and written back.
+    /// Offset of a 4-byte word shared with other fields, which is read, modified and written.
     shared_word: Option<u64>,
-    /// Where bytes are that have no others, and how many: they are written.
+    /// Offset and size of the bytes that belong to the field alone, which are only written.
     own: Option<(u64, u64)>,
-    /// Integer instructions that compute what is written.
+    /// Integer instructions that compute the written value.
     integers: u32,
 }
 
@@ -135,7 +134,7 @@ fn record_replacement<W: WarpRecorder>(
     record_part(warp, ctx, step, Kind::Store, maps, shared_word);
 }
 
-/// Records an access to a part of the maps: where it begins, and its bytes.
+/// Records an access to a part of the maps: offset and bytes.
 fn record_part<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,
@@ -150,9 +149,8 @@ fn record_part<W: WarpRecorder>(
     record(warp, ctx, step, kind, Cache::Default, bytes, &group);
 }
 
-/// `tensormap.cp_fenceproxy`: the lanes copy a map together, a word of 4 bytes each. ptxas makes a load
-/// from shared memory and an atomic exchange of it, and a branch around them for warps that do not
-/// execute it.
+/// Executes `tensormap.cp_fenceproxy`: the lanes copy a map together, a 4-byte word each. ptxas emits a load
+/// from shared memory, an atomic exchange, and a branch around them for warps that do not execute it.
 pub(super) fn publish<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -177,7 +175,7 @@ pub(super) fn publish<W: WarpRecorder>(
     Ok(())
 }
 
-/// Refuses a copy that is not by all lanes (`.sync.aligned`), or not of one map.
+/// Refuses a copy that is not executed by all lanes (`.sync.aligned`), or whose lanes name different maps.
 fn check_warp(name: &str, mask: u32, to: &Lanes<u64>, from: &Lanes<u64>) -> Outcome {
     if mask != u32::MAX {
         let reason = format!("`{name}` by lanes {mask:#x} of a warp; all must execute it");
@@ -185,7 +183,7 @@ fn check_warp(name: &str, mask: u32, to: &Lanes<u64>, from: &Lanes<u64>) -> Outc
     }
     match alike(mask, |lane| (to[lane], from[lane]))[..] {
         [_, other, ..] => {
-            let reason = format!("`{name}` with other addresses than in lane 0");
+            let reason = format!("`{name}` with addresses that differ from lane 0's");
             Err(Trap::new(other.trailing_zeros() as usize % WARP, reason))
         }
         _ => Ok(()),
@@ -200,7 +198,7 @@ fn record_copy<W: WarpRecorder>(
     from: u64,
 ) {
     const WIDTH: u64 = (TENSOR_MAP_BYTES / WARP) as u64;
-    /// The lane's number and its two addresses.
+    /// Lane number and two addresses.
     const INTEGERS: u32 = 4;
     let group = |space: Space, first: u64| Group {
         space,

@@ -14,10 +14,10 @@ use crate::recorder::WarpRecorder;
 use crate::texture::{Coordinate, MOST_BYTES, Pick, Texture};
 use crate::warp::Warp;
 
-/// The texels that a lane reads.
+/// Texels that a lane reads.
 type Picks = [Option<Pick>; 4];
 
-/// `tex.1d`, `tex.2d`: a request for every texture that lanes name.
+/// Executes `tex.1d` and `tex.2d`: one request for each texture that lanes name.
 pub(super) fn fetch<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -46,8 +46,8 @@ pub(super) fn fetch<W: WarpRecorder>(
     Ok(())
 }
 
-/// The texture that an operand stands for: a handle, or the address of a texture reference, which
-/// holds one (ISA, "Texture Instructions", indirect and named access).
+/// Resolves an operand to its texture: a handle, or the address of a texture reference that holds one (ISA,
+/// "Texture Instructions", indirect and named access).
 fn texture_of(memory: &DeviceMemory, operand: u64) -> Result<Texture, String> {
     if let Some(texture) = memory.texture(operand) {
         return Ok(*texture);
@@ -58,7 +58,7 @@ fn texture_of(memory: &DeviceMemory, operand: u64) -> Result<Texture, String> {
     let handle = u64::from_le_bytes(*word);
     memory.texture(handle).copied().ok_or_else(|| match handle {
         0 => format!("the texture reference at {operand:#x} is not bound to a texture"),
-        handle => format!("the texture reference at {operand:#x} holds {handle:#x}, no handle"),
+        handle => format!("the texture reference at {operand:#x} holds {handle:#x}, which is not a handle"),
     })
 }
 
@@ -85,7 +85,7 @@ fn fetch_from<W: WarpRecorder>(
     Ok(())
 }
 
-/// The coordinates of one axis.
+/// Reads the coordinates of one axis.
 fn axis<R>(warp: &Warp<R>, source: Source, ty: Type) -> Lanes<Coordinate> {
     match ty {
         Type::F32 => f32::read(warp, source).map(Coordinate::Float),
@@ -93,7 +93,7 @@ fn axis<R>(warp: &Warp<R>, source: Source, ty: Type) -> Lanes<Coordinate> {
     }
 }
 
-/// The four channels that a fetch returns.
+/// Returns the four channels of a fetch.
 fn channels(global: &mut Global<'_>, texture: &Texture, picks: &Picks) -> Result<[u32; 4], String> {
     let mut texels: Vec<(Pick, [u8; MOST_BYTES])> = Vec::with_capacity(picks.len());
     for pick in picks.iter().flatten() {
@@ -105,7 +105,7 @@ fn channels(global: &mut Global<'_>, texture: &Texture, picks: &Picks) -> Result
     Ok([0, 1, 2, 3].map(|channel| texture.value(channel, &texels)))
 }
 
-/// The bytes of a texel; 0 behind them.
+/// Returns the bytes of a texel, zero-extended.
 fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MOST_BYTES]> {
     let mut texel = [0; MOST_BYTES];
     for (at, part) in (0..bytes).step_by(8).zip(texel.chunks_exact_mut(8)) {
@@ -114,9 +114,8 @@ fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MOST_
     Some(texel)
 }
 
-/// One memory instruction, with the address of the first texel of each lane: the hardware fetches
-/// the two or four texels of linear filtering in one request. Lanes beyond the border ask for
-/// nothing.
+/// Records one memory instruction with the address of each lane's first texel: hardware fetches the two or
+/// four texels of linear filtering in one request. Lanes outside the texture request nothing.
 fn record<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &Context<'_>,

@@ -6,7 +6,7 @@ use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
 use crate::warp::Warp;
 
-/// `vadd` and its like
+/// Executes `vadd` and similar.
 pub(super) fn scalar<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: Video) {
     let [a, b, c] = sources(warp, step);
     let d: Lanes<u32> = std::array::from_fn(|lane| {
@@ -17,7 +17,7 @@ pub(super) fn scalar<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: Video
     warp.set_narrow(step.dests[0], &d, mask);
 }
 
-/// `vmad`
+/// Executes `vmad`.
 pub(super) fn multiply_add<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: VideoMultiplyAdd) {
     let VideoMultiplyAdd { negates_product, negates_c, plus_one, .. } = video;
     let signed = video.a.signed || video.b.signed || negates_product || negates_c;
@@ -34,7 +34,7 @@ pub(super) fn multiply_add<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video:
     warp.set_narrow(step.dests[0], &d, mask);
 }
 
-/// `vadd2`, `vadd4` and their like
+/// Executes `vadd2`, `vadd4` and similar.
 pub(super) fn vector<R>(warp: &mut Warp<R>, step: &Step, mask: u32, video: VideoVector) {
     let [a, b, c] = sources(warp, step);
     let d: Lanes<u32> = std::array::from_fn(|lane| combined(video, a[lane], b[lane], c[lane]));
@@ -60,19 +60,19 @@ fn combined(video: VideoVector, a: u32, b: u32, c: u32) -> u32 {
     })
 }
 
-/// The three sources; 0 for one that is not there.
+/// Returns the three sources; 0 for an absent one.
 fn sources<R>(warp: &Warp<R>, step: &Step) -> [Lanes<u32>; 3] {
     [0, 1, 2].map(|at| step.sources.get(at).map_or([0; WARP], |&source| warp.narrow(source)))
 }
 
-/// The number in a part of a register.
+/// Extracts the number in a part of a register.
 fn extracted(word: u32, VideoPart { signed, at, bits }: VideoPart) -> i128 {
     let spare = 32 - bits;
     let top = word >> at << spare;
     if signed { (top as i32 >> spare).into() } else { (top >> spare).into() }
 }
 
-/// The value of the operation.
+/// Returns the value of the operation.
 fn computed(f: VideoOp, a: i128, b: i128) -> i128 {
     match f {
         VideoOp::Add => a + b,
@@ -87,12 +87,12 @@ fn computed(f: VideoOp, a: i128, b: i128) -> i128 {
     }
 }
 
-/// The number of bits of a shift, which is an unsigned one.
+/// Returns a shift amount, which is unsigned.
 fn shift(b: i128, wrap: bool) -> i128 {
     if wrap { b & 31 } else { b.min(32) }
 }
 
-/// Whether a comparison holds. Integers are never unordered.
+/// Returns whether a comparison holds; integers are never unordered.
 fn holds(compare: Compare, a: i128, b: i128) -> bool {
     match compare {
         Compare::Equal | Compare::EqualUnordered => a == b,
@@ -106,7 +106,7 @@ fn holds(compare: Compare, a: i128, b: i128) -> bool {
     }
 }
 
-/// The nearest number that a part can hold.
+/// Clamps to the range of a part.
 fn clamped(value: i128, VideoPart { signed, bits, .. }: VideoPart) -> i128 {
     let (least, most) = match signed {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -115,7 +115,7 @@ fn clamped(value: i128, VideoPart { signed, bits, .. }: VideoPart) -> i128 {
     value.clamp(least, most)
 }
 
-/// The second step, with the third source.
+/// Applies the second step, with the third source.
 fn finished(video: Video, value: i128, c: u32) -> u32 {
     let other = extracted(c, VideoPart { signed: video.d.signed, at: 0, bits: 32 });
     let value = match video.finish {
@@ -128,7 +128,7 @@ fn finished(video: Video, value: i128, c: u32) -> u32 {
     value as u32
 }
 
-/// A word with a value in one part of it.
+/// Returns a word with one part replaced by a value.
 fn merged(value: i128, VideoPart { at, bits, .. }: VideoPart, word: u32) -> u32 {
     let ones = u32::MAX >> (32 - bits) << at;
     word & !ones | (value as u32) << at & ones

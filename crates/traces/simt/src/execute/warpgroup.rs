@@ -1,11 +1,11 @@
-//! Products by warpgroups (ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-//! Instructions").
+//! Warpgroup matrix products (ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
 //!
-//! Of the 64 rows of A and D, a warp has the 16 that its rank in the warpgroup says. It multiplies them
-//! when it executes the instruction, with what shared memory then has. Programs leave operands and D
-//! alone until they have waited, so that they cannot see when that is, but for one thing: a wait means
-//! that the products of all four warps are complete, and one warp may then tell for all that the
-//! operands may be overwritten. So a warp waits until the others have committed what it waits for.
+//! Each warp owns 16 of the 64 rows of A and D, by its rank in the warpgroup. It multiplies them when it
+//! executes the instruction, with the current contents of shared memory. Programs do not touch operands and D
+//! until they have waited, so the time of the multiplication is not observable, with one exception: a wait
+//! means that the products of all four warps are complete, after which one warp may signal for all that the
+//! operands can be overwritten. Therefore a warp waits until the others have committed the groups it waits
+//! for.
 
 use warpmem_ptx::{Factor, GroupProduct, Type, Wgmma};
 use warpmem_trace::OpClass;
@@ -23,10 +23,10 @@ use crate::warp::Warp;
 
 /// Warps of a warpgroup.
 const WARPS: usize = 4;
-/// Rows of A and D that a warp has.
+/// Rows of A and D per warp.
 const ROWS: usize = 16;
 
-/// Executes what does not wait.
+/// Executes the operations that do not wait.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -48,8 +48,8 @@ pub(super) fn execute<W: WarpRecorder>(
     }
 }
 
-/// `wgmma.wait_group`: stays at the instruction while more than `pending` of the groups that the warp
-/// has committed are pending in a warp of its warpgroup.
+/// Executes `wgmma.wait_group`: repeats the instruction while more than `pending` of the warp's committed
+/// groups are uncommitted in another warp of the warpgroup.
 pub(super) fn wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &mut Context<'_>,
@@ -65,7 +65,7 @@ pub(super) fn wait<W: WarpRecorder>(
     let complete = ctx.committed[warp.place.warp_in_cta as usize].saturating_sub(pending.into());
     let mut group = ctx.committed.chunks(WARPS).skip(group_of(warp)).take(1).flatten();
     if group.any(|&committed| committed < complete) {
-        // It tries again at its next turn: this was no instruction.
+        // The warp tries again in its next quantum: this was not an instruction.
         warp.executed -= 1;
         return Ok(Event::Yield);
     }
@@ -116,16 +116,16 @@ fn multiply<W: WarpRecorder>(
     Ok(())
 }
 
-/// Columns of a part of a product that is recorded as an instruction.
+/// Columns of a part of a product, recorded as one instruction.
 const COLUMNS: usize = 8;
 
-/// The sources of a product by what they are.
+/// Sources of a product by role.
 struct Sources<'s> {
     /// Registers, or a descriptor.
     a: &'s [Source],
     b: Source,
     scale_of_d: Source,
-    /// None if D is never added.
+    /// Empty if D is never added.
     d: &'s [Source],
 }
 
@@ -135,7 +135,7 @@ impl Sources<'_> {
         Sources { a, b: rest[0], scale_of_d: rest[1], d: &rest[2..] }
     }
 
-    /// Whether D is added.
+    /// Returns whether D is added.
     fn adds_to<R>(&self, warp: &Warp<R>) -> Result<bool, Trap> {
         match warp.predicate_of(self.scale_of_d) {
             0 => Ok(false),
@@ -148,7 +148,7 @@ impl Sources<'_> {
     }
 }
 
-/// A's rows of a warp from its registers.
+/// Reads a warp's rows of A from its registers.
 fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
     let fragment = Fragment::of_a(ROWS, k, factor.element.bits());
@@ -159,7 +159,7 @@ fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize)
     matrix
 }
 
-/// Rows of A or columns of B from shared memory.
+/// Reads rows of A or columns of B from shared memory.
 fn of_shared<R>(
     warp: &Warp<R>,
     ctx: &Context<'_>,
@@ -181,7 +181,7 @@ fn of_shared<R>(
     })
 }
 
-/// D by rows, as the registers have it.
+/// Reads D from the registers, by rows.
 fn sums_of<R>(warp: &Warp<R>, sources: &[Source], ty: Type, n: usize) -> Vec<f64> {
     let registers: Vec<Lanes<u64>> = sources.iter().map(|&source| warp.wide(source)).collect();
     let mut sums = vec![0.0; ROWS * n];
@@ -194,8 +194,8 @@ fn sums_of<R>(warp: &Warp<R>, sources: &[Source], ty: Type, n: usize) -> Vec<f64
     sums
 }
 
-/// Adds A, which is by rows, times B, which is by k. Of each sum the products are added in the order of
-/// k, as those of `mma`: four k at once, so that the sums need not be loaded and stored for each.
+/// Adds A, ordered by rows, times B, ordered by k. Each sum adds its products in the order of k, as `mma`
+/// does, four k at a time so that sums are loaded and stored less often.
 fn add_products(sums: &mut [f64], a: &[f64], b: &[f64], k: usize, n: usize) {
     const AT_ONCE: usize = 4;
     pulp::Arch::new().dispatch(

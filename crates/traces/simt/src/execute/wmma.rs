@@ -1,9 +1,9 @@
-//! `wmma.load` and `wmma.store`: matrices in memory, from and to the registers of a warp.
+//! `wmma.load` and `wmma.store`: moves of matrices between memory and the registers of a warp.
 //!
-//! The ISA leaves open which elements a lane holds. Here they are those of the `mma` into which ptxas
+//! The ISA does not define which elements a lane holds. Here they are those of the `mma` into which ptxas
 //! translates `wmma` for GPUs of compute capability 8.0 and later. Each instruction is recorded as the
-//! loads or stores that it becomes there. A matrix is turned if its lines, of [`Fragment`], do not follow
-//! each other in memory:
+//! loads or stores that it becomes there. A matrix is turned if its lines, in the sense of [`Fragment`],
+//! are not contiguous in memory:
 //!
 //! ```text
 //!  A and B in `.shared`: elements of 16 bits,
@@ -13,7 +13,7 @@
 //!  all others                                      a register of neighbours, two of C and D
 //! ```
 //!
-//! With 8 rows and 32 columns, B lies as A does otherwise, A as B, and C and D by columns.
+//! With 8 rows and 32 columns, A and B exchange layouts, and C and D are stored by columns.
 
 use warpmem_ptx::{Cache, Layout, Space, WmmaAccess, WmmaOperand};
 use warpmem_trace::Kind;
@@ -28,7 +28,7 @@ use crate::program::Step;
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
-/// How an instruction moves its matrix.
+/// Access pattern of an instruction.
 struct Plan {
     fragment: Fragment,
     is_turned: bool,
@@ -37,7 +37,7 @@ struct Plan {
     register_bits: usize,
     /// Elements of a lane that an access moves.
     run: usize,
-    /// Accesses that one `ldmatrix` stands for.
+    /// Accesses that one `ldmatrix` replaces.
     together: usize,
 }
 
@@ -64,33 +64,33 @@ impl Plan {
         Plan { fragment, is_turned, bits, register_bits: bits.max(32), run, together }
     }
 
-    /// Registers that hold the fragment.
+    /// Returns the registers that hold the fragment.
     fn registers(&self) -> usize {
         self.fragment.elements() * self.bits / self.register_bits
     }
 
-    /// Elements of a register.
+    /// Returns the elements of a register.
     fn elements(&self) -> usize {
         self.register_bits / self.bits
     }
 
-    /// Bytes of an access of a lane, and of the part of a register that it moves.
+    /// Returns the bytes of a lane's access, and of the part of a register that it moves.
     fn bytes(&self) -> [u64; 2] {
         let bits = self.run * self.bits;
         [bits, bits.min(self.register_bits)].map(|bits| bits as u64 / 8)
     }
 
-    /// Whether an access brings the elements of other lanes, which `movmatrix` moves.
+    /// Returns whether an access loads the elements of other lanes, which `movmatrix` then moves.
     fn is_moved(&self) -> bool {
         self.is_turned && self.bits == 16
     }
 
-    /// The first elements of the accesses.
+    /// Returns the first elements of the accesses.
     fn accesses(&self) -> impl Iterator<Item = usize> + use<> {
         (0..self.fragment.elements()).step_by(self.run)
     }
 
-    /// Addresses of an access, from the lanes' addresses and strides of the matrix.
+    /// Returns the addresses of an access, from the lanes' base addresses and the strides of the matrix.
     fn addresses(&self, at: usize, base: &Lanes<u64>, strides: &Lanes<u32>) -> Lanes<u64> {
         let (line, first) = self.fragment.origin(at);
         std::array::from_fn(|lane| {
@@ -106,10 +106,10 @@ impl Plan {
     }
 }
 
-/// Most matrices of `ldmatrix`, and rows of one.
+/// Maximum matrices of `ldmatrix`, and rows of one.
 const MOST_MATRICES: usize = 4;
 const ROWS: usize = 8;
-/// Bytes of a row.
+/// Bytes per row.
 const ROW_BYTES: u64 = 16;
 
 pub(super) fn load<W: WarpRecorder>(
@@ -154,7 +154,7 @@ pub(super) fn load<W: WarpRecorder>(
     Ok(())
 }
 
-/// Reads what an access brings into the registers.
+/// Writes the data of an access into the registers.
 fn gather<W: WarpRecorder>(
     warp: &Warp<W>,
     ctx: &mut Context<'_>,
@@ -205,13 +205,13 @@ pub(super) fn store<W: WarpRecorder>(
     Ok(())
 }
 
-/// The transposed matrix of 16-bit elements.
+/// Returns the transposed matrix of 16-bit elements.
 fn moved(values: &Lanes<u64>) -> Lanes<u64> {
     transposed(&values.map(|value| value as u32)).map(u64::from)
 }
 
-/// The rows that an `ldmatrix` reads for these accesses: lane l has the address of row l % 8 of matrix
-/// l / 8.
+/// Returns the rows that an `ldmatrix` reads for these accesses: lane l has the address of row l % 8 of
+/// matrix l / 8.
 fn rows_of(places: &[Lanes<u64>], mask: u32) -> Group {
     let count = places.len() * ROWS;
     let mut addresses = [0; WARP];
@@ -222,7 +222,7 @@ fn rows_of(places: &[Lanes<u64>], mask: u32) -> Group {
     Group { space: Space::Shared, lanes, addresses }
 }
 
-/// The instruction with the registers that some accesses write.
+/// Returns the instruction restricted to the registers that some accesses write.
 fn part_of(step: &Step, plan: &Plan, firsts: &[usize]) -> Step {
     let registers = plan.registers();
     let last = firsts.last().copied().unwrap_or_default() + plan.run - 1;

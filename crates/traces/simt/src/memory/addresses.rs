@@ -1,36 +1,36 @@
-//! Addresses that are not taken, handed out from the lowest on.
+//! Allocator of free addresses, lowest first.
 
 use std::collections::BTreeMap;
 
-/// Ranges of addresses.
+/// Free ranges of addresses.
 #[derive(Debug)]
 pub(super) struct FreeAddresses {
-    /// From first address to length; no two ranges touch, but at a border.
+    /// Ranges by first address, with their length; adjacent ranges are merged, except at a border.
     free: BTreeMap<u64, u64>,
     bytes: u64,
-    /// What is taken together lies between two multiples of it.
+    /// Alignment of borders, which no allocation crosses.
     border: u64,
 }
 
 impl FreeAddresses {
-    /// All addresses of a range.
+    /// Creates an allocator for a whole range.
     pub fn new(base: u64, length: u64) -> FreeAddresses {
         let mut addresses = FreeAddresses { free: BTreeMap::new(), bytes: 0, border: u64::MAX };
         addresses.give(base, length);
         addresses
     }
 
-    /// No addresses yet.
+    /// Creates an allocator without addresses.
     pub fn between(border: u64) -> FreeAddresses {
         FreeAddresses { free: BTreeMap::new(), bytes: 0, border }
     }
 
-    /// Addresses that are free.
+    /// Returns the free bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Takes the lowest `length` addresses that lie together.
+    /// Takes the lowest `length` consecutive addresses.
     pub fn take(&mut self, length: u64) -> Option<u64> {
         let (&base, &size) = self.free.iter().find(|&(_, &size)| size >= length)?;
         self.free.remove(&base);
@@ -41,7 +41,7 @@ impl FreeAddresses {
         Some(base)
     }
 
-    /// Gives addresses to be handed out.
+    /// Adds free addresses.
     pub fn give(&mut self, base: u64, length: u64) {
         self.bytes += length;
         let (mut first, mut end) = (base, base + length);

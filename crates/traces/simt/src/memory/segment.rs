@@ -1,16 +1,16 @@
-//! Segments: the bytes that allocations lie in.
+//! Segments: the bytes that hold allocations.
 
 use memmap2::{MmapMut, MmapOptions};
 
 use super::Allocation;
 
-/// Provides the bytes of device memory at addresses of the host.
+/// Provider of device memory at host addresses.
 pub trait Mapping: Send + Sync {
-    /// The first address of device memory.
+    /// Returns the first address of device memory.
     fn base(&self) -> u64;
-    /// Bytes at an address, which are 0; `None` if the host has no room for them.
+    /// Maps zeroed bytes at an address; `None` if the host lacks memory.
     fn map(&mut self, address: u64, bytes: u64) -> Option<&'static mut [u8]>;
-    /// Takes back what [`Mapping::map`] gave, which nobody uses any more.
+    /// Unmaps bytes from [`Mapping::map`], which are no longer in use.
     fn unmap(&mut self, address: u64, bytes: u64);
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Segment {
 enum Storage {
     /// Removed.
     None,
-    /// Pages that the host provides when they are first touched.
+    /// Pages that the host provides on first touch.
     Own(MmapMut),
-    /// Of a [`Mapping`].
+    /// Bytes of a [`Mapping`].
     Mapped(&'static mut [u8]),
-    /// Of the host; they stay where they are.
+    /// Bytes of the host, which stay in place.
     Lent(&'static mut [u8]),
 }
 
@@ -36,7 +36,7 @@ impl Segment {
         Segment { base, storage: Storage::Lent(bytes) }
     }
 
-    /// The first address, and the number of bytes.
+    /// Returns the first address and the number of bytes.
     pub fn extent(&self) -> (u64, u64) {
         (self.base, self.bytes().len() as u64)
     }
@@ -60,16 +60,16 @@ impl Segment {
     }
 }
 
-/// Pages that cost no memory of the host until they are touched, so that a large and sparsely used
-/// buffer fits on a small machine.
+/// Allocates pages that cost no host memory until touched, so that a large and sparsely used buffer fits on a
+/// small machine.
 fn zero_pages(bytes: u64) -> Option<MmapMut> {
     MmapOptions::new().len(usize::try_from(bytes).ok()?).no_reserve_swap().map_anon().ok()
 }
 
-/// All segments, by numbers that do not change.
+/// All segments, under stable numbers.
 pub(super) struct Segments {
     segments: Vec<Segment>,
-    /// Numbers of segments that were removed.
+    /// Numbers of removed segments.
     unused: Vec<usize>,
     mapping: Option<Box<dyn Mapping>>,
 }
@@ -84,20 +84,20 @@ impl Segments {
         &self.segments[number]
     }
 
-    /// The bytes of an area.
+    /// Returns the bytes of an area.
     #[inline]
     pub fn bytes(&self, area: Allocation) -> &[u8] {
         &self.segments[area.segment].bytes()[area.offset..area.offset + area.bytes as usize]
     }
 
-    /// As [`Segments::bytes`], to be written.
+    /// Returns the bytes as [`Segments::bytes`] does, mutably.
     #[inline]
     pub fn bytes_mut(&mut self, area: Allocation) -> &mut [u8] {
         let bytes = self.segments[area.segment].bytes_mut();
         &mut bytes[area.offset..area.offset + area.bytes as usize]
     }
 
-    /// Adds a segment of bytes that are 0; returns its number, `None` if the host refuses them.
+    /// Adds a segment of zeroed bytes; returns its number, or `None` if the host lacks memory.
     pub fn map(&mut self, base: u64, bytes: u64) -> Option<usize> {
         let storage = match &mut self.mapping {
             Some(mapping) => Storage::Mapped(mapping.map(base, bytes)?),

@@ -1,4 +1,4 @@
-//! Where the variables of a program are: shared memory of the CTA, and the frames of its functions.
+//! Placement of a program's variables: shared memory of the CTA, and the frames of its functions.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,7 +12,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Places the variables that the functions name, then those without a size, which all begin where
+    /// Places the variables that the functions name, followed by those without a size, which all start where
     /// dynamic shared memory does.
     pub fn of(module: &Module, functions: &[FunctionId]) -> Shared {
         let bodies = functions.iter().filter_map(|&id| module.function(id).body.as_ref());
@@ -41,7 +41,7 @@ impl Shared {
     }
 }
 
-/// Memory of a thread that no other thread reaches.
+/// Thread-private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Private {
     Local,
@@ -57,15 +57,14 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Its first bytes, `bytes` or fewer.
+    /// Returns its first bytes, at most `bytes`.
     pub fn at_most(self, bytes: u64) -> Slot {
         Slot { bytes: self.bytes.min(bytes), ..self }
     }
 }
 
-/// Where a function's parameters and local variables are in its frame. A parameter of a device
-/// function is in local memory if an instruction takes its address, which is an address of local
-/// memory (ISA, "mov").
+/// Placement of a function's parameters and local variables in its frame. A device function's parameter is in
+/// local memory if an instruction takes its address, which is a local-memory address (ISA, "mov").
 pub(super) struct FrameLayout {
     pub slots: BTreeMap<VariableId, Slot>,
     pub local_bytes: u64,
@@ -102,9 +101,8 @@ impl FrameLayout {
         self.slots.insert(id, Slot { memory, offset, bytes });
     }
 
-    /// The operation of an instruction, in the space that it reaches: in a device function, an access
-    /// to `.param` reaches local memory through an address that is in a register, and where the
-    /// parameter is there.
+    /// Returns the operation of an instruction, with its resolved space: in a device function, an access to
+    /// `.param` reaches local memory through a register address, and if the parameter is placed there.
     pub fn accessed(&self, instruction: &Instruction) -> Op {
         let is_local = || match instruction.sources[0] {
             Value::Variable(id, _) => {
@@ -124,8 +122,7 @@ impl FrameLayout {
     }
 }
 
-/// The variables of which an instruction takes the address. An access to `.param` that names its
-/// variable takes none.
+/// Returns the variables whose address an instruction takes. An access to `.param` by name takes none.
 fn addressed(body: &Body) -> HashSet<VariableId> {
     let values = body.instructions.iter().flat_map(|instruction| {
         let is_access = match instruction.op {

@@ -1,23 +1,23 @@
-//! The bytes of a tensor map: 16 words of 64 bits.
+//! Encoding of a tensor map in 16 words of 64 bits.
 //!
 //! | word | holds |
 //! | --- | --- |
-//! | 0 | what the map is known by, and the version of this layout |
+//! | 0 | magic, and version of this layout |
 //! | 1 | six bytes: element, dimensions minus 1, swizzle, fill, interleave, atoms of the swizzle; the last two are 0 |
-//! | 2 | the tensor's address |
+//! | 2 | address of the tensor |
 //! | 3 to 6 | strides of dimensions 1 to 4, in bytes |
 //! | 7 to 11 | of dimensions 0 to 4: size minus 1 in bits 0 to 31, extent minus 1 in bits 32 to 39, step minus 1 in bits 40 to 47 |
 //! | 12 to 15 | 0 |
 //!
-//! A field that is 0 says what it does in the maps of GPUs, as `ptxas` shows in what it makes of
-//! `tensormap.replace`: one dimension of one element, and so on.
+//! A field of 0 means the same as in the maps of GPUs, as the code that `ptxas` emits for
+//! `tensormap.replace` shows: one dimension of one element, and so on.
 //!
-//! CUTLASS clears bit 21 of word 1 in maps of small tensors, for the sake of some drivers. It is never
+//! CUTLASS clears bit 21 of word 1 in maps of small tensors, to work around some drivers. It is never
 //! set here.
 
 use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap, TensorMapError};
 
-/// Bytes of a tensor map (`CUtensorMap`).
+/// Size of a tensor map (`CUtensorMap`), bytes.
 pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
 pub(crate) const WORDS: usize = 16;
 
@@ -49,10 +49,10 @@ impl TensorMap {
         bytes
     }
 
-    /// The map that some bytes are.
+    /// Decodes a map.
     ///
     /// # Errors
-    /// When they are none, or one that there cannot be.
+    /// When the bytes are not a map, or an invalid one.
     pub fn of_bytes(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, TensorMapError> {
         let mut words = [0; WORDS];
         for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -61,7 +61,7 @@ impl TensorMap {
         TensorMap::of_words(&words)
     }
 
-    /// As [`TensorMap::of_bytes`], in words.
+    /// Decodes a map, as [`TensorMap::of_bytes`] does, from words.
     pub(crate) fn of_words(words: &[u64; WORDS]) -> Result<TensorMap, TensorMapError> {
         let [element, last_dimension, swizzle, fill, 0, 0, 0, 0] = words[KINDS].to_le_bytes()
         else {
@@ -84,7 +84,7 @@ impl TensorMap {
     }
 }
 
-/// Size, extent and step of a dimension in a word.
+/// Encodes size, extent and step of a dimension in a word.
 fn packed(axis: &TensorAxis) -> u64 {
     let (size, extent) = (axis.size - 1, u64::from(axis.extent - 1));
     size | extent << 32 | u64::from(axis.step - 1) << 40

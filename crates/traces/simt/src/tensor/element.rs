@@ -1,23 +1,24 @@
-//! The elements of a tensor.
+//! Elements of a tensor.
 
 use warpmem_ptx::Type;
 
-/// What the elements of a tensor are, and how a load leaves them in shared memory; stores, reductions
-/// and prefetches know their type only (`CUtensorMapDataType`).
+/// Element of a tensor, and its conversion by a load into shared memory; stores, reductions and prefetches
+/// only use its type (`CUtensorMapDataType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorElement {
-    /// Copied as they are.
+    /// Copied unchanged.
     Plain(Type),
-    /// Singles; subnormal ones become zero.
+    /// Singles; subnormals are flushed to zero.
     F32Ftz,
-    /// Singles, rounded to `.tf32`. The manual does not say how; here as `cvt.rna.tf32.f32` does.
+    /// Singles, rounded to `.tf32`. The manual does not define the rounding; here it is that of
+    /// `cvt.rna.tf32.f32`.
     Tf32,
-    /// Both.
+    /// Singles, flushed and rounded.
     Tf32Ftz,
 }
 
-/// All, as `tensormap.replace` numbers them (ISA, the table "Tensormap new_val validity"): maps hold the
-/// number of one.
+/// All elements, in the numbering of `tensormap.replace` (ISA, the table "Tensormap new_val validity"), which
+/// maps store.
 pub(super) const ELEMENTS: [TensorElement; 13] = [
     TensorElement::Plain(Type::U8),
     TensorElement::Plain(Type::U16),
@@ -41,7 +42,7 @@ impl From<Type> for TensorElement {
 }
 
 impl TensorElement {
-    /// Their type in global memory.
+    /// Returns the type in global memory.
     pub(crate) fn ty(self) -> Type {
         match self {
             TensorElement::Plain(ty) => ty,

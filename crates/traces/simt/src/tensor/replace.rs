@@ -1,7 +1,7 @@
-//! Fields of a map, replaced in its bytes.
+//! Replacement of fields in the bytes of a map.
 //!
-//! A map that is changed field by field need not be one in between, so that only a copy that uses it
-//! checks it. What a field has no bits for is refused at once.
+//! A map that is changed field by field may be invalid in between, so only a copy that uses it checks it.
+//! Values that do not fit in their field are refused at once.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use warpmem_ptx::TensorMapField::{self, *};
 use super::bytes::{ADDRESS, AXES, KINDS, MAGIC, STRIDES};
 use super::{MOST_DIMENSIONS, MOST_EXTENT, MOST_STEP, TensorMapError, WORDS};
 
-/// Replaces a field of a map, or of bytes that are all 0, which become one.
+/// Replaces a field of a map, or of zeroed bytes, which become a map.
 ///
 /// # Errors
-/// When the bytes are neither, or the field cannot hold the value.
+/// When the bytes are neither, or the value does not fit in the field.
 pub(crate) fn replace(
     words: &mut [u64; WORDS],
     field: TensorMapField,
@@ -49,7 +49,7 @@ fn check(field: TensorMapField, value: u64) -> Result<(), TensorMapError> {
     }
 }
 
-/// The bits of a field. Of sizes there are 32, so that a size of 0 becomes 2^32: so it does on GPUs.
+/// Returns the bits of a field. A size has 32 bits, and 0 encodes 2^32, as on GPUs.
 fn stored(field: TensorMapField, value: u64) -> u64 {
     match field {
         BoxDim(_) | GlobalDim(_) | ElementStride(_) => value.wrapping_sub(1),
@@ -57,7 +57,7 @@ fn stored(field: TensorMapField, value: u64) -> u64 {
     }
 }
 
-/// The word of a field, and its bits there.
+/// Returns the word of a field, and its bits there.
 fn place(field: TensorMapField) -> (usize, Range<u32>) {
     let axis = |dimension: u8| AXES + usize::from(dimension);
     match field {

@@ -1,22 +1,22 @@
-//! The rows of a box: which elements the tensor has of each, and where they are.
+//! Rows of a box: the part of each that is inside the tensor, and its address.
 
 use super::{TensorAxis, TensorMap};
 
 /// A row of the box, along the innermost dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Bytes of the box before it.
+    /// Offset in the box, bytes.
     pub at: u64,
-    /// What the tensor has of it.
+    /// Part inside the tensor.
     pub inside: Option<Part>,
 }
 
 /// A part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Bytes of the row before it.
+    /// Offset in the row, bytes.
     pub skipped: u64,
-    /// In global memory.
+    /// Address in global memory.
     pub address: u64,
     pub bytes: u64,
 }
@@ -26,7 +26,7 @@ impl TensorMap {
         self.axes[1..].iter().map(TensorAxis::count).product()
     }
 
-    /// The rows of the box at some coordinates, one for each dimension.
+    /// Returns the rows of the box at some coordinates, one per dimension.
     pub(crate) fn rows<'a>(&'a self, coordinates: &'a [i32]) -> impl Iterator<Item = Row> + 'a {
         let row_bytes = self.row_bytes();
         let first = self.first_row(coordinates[0]);
@@ -39,7 +39,7 @@ impl TensorMap {
         })
     }
 
-    /// What the first row of the tensor has of the box's elements from a coordinate on.
+    /// Returns the part inside the tensor of a first-row box that starts at a coordinate.
     fn first_row(&self, coordinate: i32) -> Option<Part> {
         let TensorAxis { size, stride, extent, .. } = self.axes[0];
         let (from, to) = (i64::from(coordinate), i64::from(coordinate) + i64::from(extent));
@@ -51,7 +51,8 @@ impl TensorMap {
         })
     }
 
-    /// Bytes from the first row of the tensor to that of this number in the box, if there is one.
+    /// Returns the distance, in bytes, from the tensor's first row to row `number` of the box, if inside the
+    /// tensor.
     fn bytes_before(&self, number: u64, coordinates: &[i32]) -> Option<u64> {
         let mut rest = number;
         let mut bytes = 0u64;
@@ -69,7 +70,7 @@ impl TensorMap {
 }
 
 impl Row {
-    /// The bytes of the row, of so many, that the tensor does not have.
+    /// Returns the byte ranges of a row of `bytes` bytes that are outside the tensor.
     pub fn outside(&self, bytes: u64) -> [std::ops::Range<u64>; 2] {
         match self.inside {
             None => [0..bytes, bytes..bytes],
@@ -78,7 +79,7 @@ impl Row {
     }
 }
 
-/// The addresses and bytes of what rows have in global memory, those that follow each other as one.
+/// Returns addresses and bytes of the rows in global memory; merges contiguous rows.
 pub(crate) fn pieces(rows: &[Row]) -> Vec<(u64, u64)> {
     let mut pieces: Vec<(u64, u64)> = Vec::new();
     for part in rows.iter().filter_map(|row| row.inside) {

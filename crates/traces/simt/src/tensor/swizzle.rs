@@ -1,26 +1,27 @@
-//! How a box lies in shared memory.
+//! Layout of a box in shared memory.
 
-/// Bytes of a chunk, which stays whole, and of a line of eight chunks.
+/// Bytes of a chunk, the unit of the swizzle, and of a line of eight chunks.
 pub(crate) const CHUNK: u64 = 16;
 pub(crate) const LINE: u64 = 128;
 
-/// The chunks of a line change places by the number of the line (ISA, "Swizzling Modes").
+/// Permutation of the chunks of a line, by the number of the line (ISA, "Swizzling Modes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swizzle {
     None,
-    /// Chunks change places within 32 bytes.
+    /// Permutes chunks within 32 bytes.
     B32,
-    /// Within 64 bytes.
+    /// Permutes chunks within 64 bytes.
     B64,
-    /// Within 128 bytes.
+    /// Permutes chunks within 128 bytes.
     B128,
 }
 
 impl Swizzle {
-    /// As `tensormap.replace` numbers them.
+    /// In the numbering of `tensormap.replace`.
     pub(super) const ALL: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 
-    /// The bytes within which chunks change places, if they do: the most that a row of the box has.
+    /// Returns the bytes within which chunks are permuted, which limit a row of the box; `None` without a
+    /// swizzle.
     pub(crate) fn span(self) -> Option<u64> {
         match self {
             Swizzle::None => None,
@@ -30,9 +31,8 @@ impl Swizzle {
         }
     }
 
-    /// Where in shared memory the byte is that would be at an address without swizzling. Lines are
-    /// counted from address 0, so that the pattern does not begin with the box where that is not
-    /// aligned to 2, 4 or 8 lines ("swizzle base offset").
+    /// Returns the swizzled address of a byte. Lines count from address 0, so the pattern does not start with
+    /// a box that is not aligned to 2, 4 or 8 lines ("swizzle base offset").
     pub(crate) fn place(self, address: u64) -> u64 {
         let chunks = self.span().map_or(1, |span| span / CHUNK);
         let line = address / LINE % chunks;
@@ -44,7 +44,7 @@ impl Swizzle {
 mod tests {
     use super::*;
 
-    /// The chunks that lines of shared memory hold, as the tables of the ISA show them.
+    /// Lists the chunks in each line of shared memory, as the tables of the ISA show them.
     fn lines(swizzle: Swizzle, count: u64) -> Vec<[u64; 8]> {
         let mut lines = vec![[0; 8]; count as usize];
         for chunk in 0..8 * count {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_patterns_are_those_of_the_isa() {
+    fn the_patterns_follow_the_isa() {
         const PATTERN: [[u64; 8]; 8] = [
             [0, 1, 2, 3, 4, 5, 6, 7],
             [1, 0, 3, 2, 5, 4, 7, 6],

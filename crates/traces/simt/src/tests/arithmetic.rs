@@ -1,4 +1,4 @@
-//! Instructions that compute, against plain computation on numbers of all kinds.
+//! Arithmetic instructions, compared with plain Rust arithmetic on numbers of all kinds.
 
 use half::f16;
 
@@ -8,15 +8,15 @@ use super::result;
 tests!(
     integers_of_32_bits,
     integers_of_64_and_16_bits,
-    products_that_are_wider_than_their_factors,
+    products_wider_than_their_factors,
     instructions_of_three_operands,
     bit_fields,
-    carries_go_from_one_word_to_the_next,
+    carries_propagate_between_words,
     conversions,
     comparisons_and_selections
 );
 
-/// Numbers with interesting bits in both halves, and a few thousand bits of noise.
+/// Returns numbers with interesting bits in both halves, and a few thousand random bits.
 pub(super) fn samples(seed: u64) -> Vec<u64> {
     const EDGES: [u64; 16] = [
         0,
@@ -45,7 +45,7 @@ pub(super) fn samples(seed: u64) -> Vec<u64> {
     (0..32).map(|at| if at % 2 == 0 { EDGES[(noise() % 16) as usize] } else { noise() }).collect()
 }
 
-/// Checks an instruction of two operands of 32 bits.
+/// Checks an instruction with two 32-bit operands.
 pub(super) fn check32(instruction: &str, expected: impl Fn(u32, u32) -> u32) {
     for seed in 0..8 {
         let (a, b) = (samples(seed), samples(seed + 100));
@@ -93,7 +93,7 @@ pub(super) fn check16(instruction: &str, expected: impl Fn(u16, u16) -> u16) {
     }
 }
 
-/// Checks an instruction of one operand of 32 bits.
+/// Checks an instruction with one 32-bit operand.
 pub(super) fn check_unary32(instruction: &str, expected: impl Fn(u32) -> u32) {
     for seed in 0..8 {
         let a = samples(seed);
@@ -184,7 +184,7 @@ fn integers_of_64_and_16_bits() {
 }
 
 #[test]
-fn products_that_are_wider_than_their_factors() {
+fn products_wider_than_their_factors() {
     let code = |name: &str| {
         format!(
             "ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd2];\n{name} %rd6, %r1, %r2;\nst.global.u64 [%rd3], %rd6;"
@@ -200,7 +200,7 @@ fn products_that_are_wider_than_their_factors() {
     }
 }
 
-/// Checks an instruction of three operands of 32 bits: a, b, and a third made of both.
+/// Checks an instruction with three 32-bit operands: a, b, and a third derived from both.
 fn check_three(
     instruction: &str,
     third: impl Fn(u32, u32) -> u32,
@@ -316,7 +316,7 @@ fn check_unary32_with(instruction: &str, expected: impl Fn(u32) -> u32) {
 }
 
 #[test]
-fn carries_go_from_one_word_to_the_next() {
+fn carries_propagate_between_words() {
     let (a, b) = (samples(3), samples(4));
     let load = "ld.global.v2.u32 {%r1, %r2}, [%rd1];\nld.global.v2.u32 {%r3, %r4}, [%rd2];\n";
     let store = "st.global.v2.u32 [%rd3], {%r5, %r6};";

@@ -1,4 +1,4 @@
-//! Barriers of the CTA where warps have diverged.
+//! CTA barriers with divergent warps.
 
 use super::{Machine, kernel};
 use crate::LaunchError;
@@ -13,7 +13,7 @@ fn failure(code: &str, block: u32) -> String {
     run(code, block, "sm_75").unwrap_err().to_string()
 }
 
-/// Even and odd threads of each warp come to the barrier in different branches.
+/// Even and odd threads of each warp reach the barrier in different branches.
 const BRANCHES: &str = "shl.b32 %r2, %r0, 2;\nmov.u32 %r3, tile;\nadd.u32 %r2, %r2, %r3;\nand.b32 %r4, %r0, 1;\n\
     setp.eq.u32 %p1, %r4, 0;\n@%p1 bra EVEN;\nst.shared.u32 [%r2], %r0;\nbarrier.sync 0;\nmov.u32 %r6, 1000;\nbra END;\n\
     EVEN: add.u32 %r5, %r0, 500;\nst.shared.u32 [%r2], %r5;\nbarrier.sync 0;\nmov.u32 %r6, 2000;\n\
@@ -31,9 +31,9 @@ pub(super) fn threads_of_a_warp_meet_at_a_barrier_from_different_branches() {
 }
 
 #[test]
-fn threads_that_end_are_not_waited_for() {
+fn exited_threads_are_not_waited_for() {
     for code in [
-        // Some end in the middle, one behind the others' barrier in the program.
+        // Some threads exit mid-way, one after the others' barrier in program order.
         "setp.lt.u32 %p1, %r0, 20;\n@%p1 bra WAIT;\nsetp.lt.u32 %p2, %r0, 30;\n@%p2 exit;\nbra END;\n\
          WAIT: bar.sync 0;\nst.global.u32 [%rd3], 1;\nEND:",
         "setp.ge.u32 %p1, %r0, 20;\n@%p1 exit;\nbar.sync 0;\nst.global.u32 [%rd3], 1;",
@@ -45,10 +45,10 @@ fn threads_that_end_are_not_waited_for() {
     }
 }
 
-/// Lanes of a loop that end it one after the other, with a barrier in each turn, meet the others at
-/// a barrier behind it: since sm_70 it is the number of the barrier that counts, not its place.
+/// Lanes leave a loop one after the other, with a barrier in each iteration, and meet the others at a barrier
+/// after it: from sm_70 on, the number of the barrier matters, not its position.
 #[test]
-fn a_barrier_behind_a_loop_is_that_within_it() {
+fn barriers_are_identified_by_number() {
     let code = "mov.u32 %r1, 0;\nLOOP: bar.sync 0;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 3;\n@%p1 bra LOOP;\n\
                 setp.lt.u32 %p2, %r0, 16;\n@%p2 bra END;\nbar.sync 0;\nadd.u32 %r1, %r1, 10;\nEND: st.global.u32 [%rd3], %r1;";
     let got = run(code, 64, "sm_75").unwrap();
@@ -66,7 +66,7 @@ fn a_reduction_counts_the_lanes_of_all_branches() {
 
 /// Half of each warp arrives, the other half waits.
 #[test]
-fn arrivals_of_a_part_of_a_warp_are_arrivals_of_threads() {
+fn partial_warps_arrive_by_thread() {
     let code = "setp.ge.u32 %p1, %r0, 16;\nsetp.lt.u32 %p2, %r0, 32;\n@!%p2 bra WAIT;\n@%p1 bra ARRIVE;\nst.shared.u32 [tile], 7;\n\
                 barrier.arrive 1, 64;\nbra END;\nARRIVE: barrier.arrive 1, 64;\nbra END;\n\
                 WAIT: barrier.sync 1, 64;\nld.shared.u32 %r1, [tile];\nst.global.u32 [%rd3], %r1;\nEND:";
@@ -75,8 +75,8 @@ fn arrivals_of_a_part_of_a_warp_are_arrivals_of_threads() {
 }
 
 #[test]
-fn lanes_that_wait_for_others_that_cannot_come_are_reported() {
-    // Different barriers; a barrier that the others have behind them; a call that holds them.
+fn unreachable_barriers_are_reported_as_deadlocks() {
+    // Different barriers; a barrier that the others have passed; a call that holds the others.
     let different = failure(
         "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nbar.sync 1;\nbra END;\nA: bar.sync 2;\nEND:",
         64,

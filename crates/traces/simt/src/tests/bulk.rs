@@ -7,26 +7,26 @@ use super::{Machine, kernel, recorded, recorded_module, result, tids};
 use crate::{Launch, Limits, Params};
 
 tests!(
-    a_tile_comes_and_goes_whole,
+    a_tile_is_loaded_and_stored_completely,
     reductions_combine_global_with_shared_memory,
-    prefetches_and_fences_change_nothing
+    prefetches_and_fences_have_no_effect
 );
 
-/// What one lane does; the others do nothing.
+/// Code that lane 0 executes alone.
 fn alone(code: &str) -> String {
     format!("setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n{code}\nEND: bar.warp.sync -1;")
 }
 
 const LOAD: &str = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
 const STORE: &str = "cp.async.bulk.global.shared::cta.bulk_group";
-/// An mbarrier behind what is copied.
+/// Initializes an mbarrier after the copied data.
 const INIT: &str = "mbarrier.init.shared.b64 [tile+2048], 1;\nfence.mbarrier_init.release.cluster;\n\
     mbarrier.arrive.expect_tx.shared::cta.b64 %rd4, [tile+2048], 256;\n";
 const WAIT: &str =
     "L: mbarrier.try_wait.parity.shared::cta.b64 %p2, [tile+2048], 0;\n@!%p2 bra L;\n";
 
 #[test]
-fn a_tile_comes_and_goes_whole() {
+fn a_tile_is_loaded_and_stored_completely() {
     let a: Vec<u64> = (0..32).map(|n| n * n * n + 5).collect();
     for load in [
         format!("{LOAD} [tile], [%rd1], 256, [tile+2048];"),
@@ -46,7 +46,7 @@ fn a_tile_comes_and_goes_whole() {
     }
 }
 
-/// 256 bytes of `c`, which hold `old`, combined with those of `a`.
+/// Reduces 256 bytes of `c`, all `old`, with bytes of `a`; returns the result.
 fn reduced(operation: &str, old: u64, a: u64) -> u64 {
     let code = format!(
         "shl.b32 %r1, %r0, 3;\nmov.u32 %r2, tile;\nadd.u32 %r2, %r2, %r1;\nst.shared.u64 [%r2], {a};\n\
@@ -98,7 +98,7 @@ fn reductions_combine_global_with_shared_memory() {
 }
 
 #[test]
-fn prefetches_and_fences_change_nothing() {
+fn prefetches_and_fences_have_no_effect() {
     let code = "cp.async.bulk.prefetch.L2.global [%rd1], 256;\nmov.u64 %rd5, 0;\n\
         cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], 16, %rd5;\n\
         fence.proxy.async;\nfence.proxy.async.global;\nst.global.u64 [%rd3], 7;";
@@ -108,7 +108,7 @@ fn prefetches_and_fences_change_nothing() {
 const PIPELINE: &str = include_str!("bulk_pipeline.ptx");
 const TILE_WORDS: usize = 1024;
 
-/// The records of the pipeline's warps, for two CTAs of five tiles, and what it leaves in memory.
+/// Runs the pipeline with two CTAs of five tiles; returns the result and the records of its warps.
 fn pipeline() -> (Vec<u32>, Vec<Vec<(Instruction, Record)>>) {
     const TILES: u32 = 5;
     let words = 2 * TILES as usize * TILE_WORDS;
@@ -126,7 +126,7 @@ fn pipeline() -> (Vec<u32>, Vec<Vec<(Instruction, Record)>>) {
     (left, records(&bytes))
 }
 
-/// By warp.
+/// Returns the records of each warp.
 pub(super) fn records(trace: &[u8]) -> Vec<Vec<(Instruction, Record)>> {
     let trace = Trace::from_bytes("k.wmt", trace.to_vec()).unwrap();
     let instructions = trace.instructions(0).unwrap();
@@ -149,14 +149,14 @@ pub(super) fn records(trace: &[u8]) -> Vec<Vec<(Instruction, Record)>> {
 }
 
 #[test]
-fn a_pipeline_of_two_stages_works_on_every_tile() {
+fn a_two_stage_pipeline_processes_every_tile() {
     let (left, _) = pipeline();
     let expected = (0..left.len() as u32).map(|at| 3 * at + 100);
     assert_eq!(left, expected.collect::<Vec<_>>());
 }
 
 #[test]
-fn the_trace_of_a_pipeline_has_a_record_for_each_copy_and_its_wait() {
+fn pipelines_record_each_copy_and_its_wait() {
     let (_, warps) = pipeline();
     let wide = |warp: &[(Instruction, Record)], kind: Kind| {
         let of_kind = |(i, _): &&(Instruction, Record)| i.kind == kind && i.space == Space::Global;
@@ -177,9 +177,9 @@ fn the_trace_of_a_pipeline_has_a_record_for_each_copy_and_its_wait() {
         let stages: Vec<_> = signals.collect();
         let signal = |stage: usize| Some(Mbarrier::Signal { offset: 2 * 4096 + 8 * stage as u32 });
         assert_eq!(stages, [0, 1, 0, 1, 0].map(signal));
-        assert!(!warp.iter().any(|(i, _)| i.kind == Kind::Fence), "no fence waits for the copies");
+        assert!(!warp.iter().any(|(i, _)| i.kind == Kind::Fence), "fences do not wait for the copies");
     }
-    // Every warp waits for each tile: phase after phase of either stage.
+    // Every warp waits for each tile, phase by phase of both stages.
     for warp in &warps {
         let waits = warp.iter().filter_map(|(i, _)| match i.mbarrier {
             Some(Mbarrier::Wait { parity }) => Some(parity),
@@ -197,7 +197,7 @@ fn records_of(code: &str) -> Vec<(Instruction, Record)> {
     records(&bytes).remove(0)
 }
 
-/// Kind, bytes and mask of what is not in shared memory.
+/// Returns kind, bytes and mask of the records outside shared memory.
 fn bulk_records(code: &str) -> Vec<(Kind, u32, u32)> {
     let records = records_of(code);
     let bulk = records.iter().filter(|(i, _)| i.space == Space::Global);
@@ -205,7 +205,7 @@ fn bulk_records(code: &str) -> Vec<(Kind, u32, u32)> {
 }
 
 #[test]
-fn lanes_of_one_size_are_a_record() {
+fn lanes_of_equal_size_share_a_record() {
     let prefetch = |sizes: &str| {
         bulk_records(&format!("{sizes}\ncp.async.bulk.prefetch.L2.global [%rd4], %r1;"))
     };
@@ -216,13 +216,13 @@ fn lanes_of_one_size_are_a_record() {
     let two = prefetch(&format!("{at}and.b32 %r1, %r0, 1;\nmad.lo.u32 %r1, %r1, 16, 512;"));
     assert_eq!(two, [(Kind::Prefetch, 512, 0x5555_5555), (Kind::Prefetch, 528, 0xaaaa_aaaa)]);
     let some = prefetch(&format!("{at}and.b32 %r1, %r0, 16;"));
-    assert_eq!(some, [(Kind::Prefetch, 16, 0xffff_0000)], "nothing is copied by the others");
+    assert_eq!(some, [(Kind::Prefetch, 16, 0xffff_0000)], "the other lanes copy nothing");
     assert_eq!(prefetch(&format!("{at}mov.u32 %r1, 0;")), [(Kind::Prefetch, 16, 0)]);
 }
 
-/// ptxas issues one instruction for lanes that say the same, but for what each of them changes.
+/// ptxas issues one instruction for identical lanes, unless each lane changes memory.
 #[test]
-fn lanes_that_say_the_same_store_and_prefetch_once_but_load_and_reduce_each() {
+fn identical_lanes_merge_stores_and_prefetches_only() {
     let of_all = |code: &str| {
         bulk_records(&format!("sub.u64 %rd4, %rd1, %rd0;\nsub.u64 %rd5, %rd3, %rd0;\n{code}"))
     };
@@ -243,7 +243,7 @@ fn lanes_that_say_the_same_store_and_prefetch_once_but_load_and_reduce_each() {
 }
 
 #[test]
-fn a_copy_of_more_than_a_record_holds_is_several() {
+fn large_copies_are_split_into_records() {
     let code = alone("cp.async.bulk.prefetch.L2.global [%rd1], 0x20010;");
     let whole = 1 << 16;
     let expected =
@@ -256,7 +256,7 @@ fn a_copy_of_more_than_a_record_holds_is_several() {
 }
 
 #[test]
-fn copies_end_when_their_own_mbarrier_is_waited_for() {
+fn copies_complete_at_their_own_mbarrier() {
     let code = alone(&format!(
         "mbarrier.init.shared.b64 [tile+2048], 1;\nmbarrier.init.shared.b64 [tile+2056], 1;\n\
          mbarrier.arrive.expect_tx.shared.b64 %rd4, [tile+2048], 256;\n\
@@ -277,7 +277,7 @@ fn copies_end_when_their_own_mbarrier_is_waited_for() {
 }
 
 #[test]
-fn what_is_not_aligned_or_not_there_stops_the_kernel() {
+fn misaligned_and_invalid_copies_stop_the_kernel() {
     let load = |operands: &str| format!("{INIT}{LOAD} {operands};");
     for (code, reason) in [
         (
@@ -301,7 +301,7 @@ fn what_is_not_aligned_or_not_there_stops_the_kernel() {
     }
 }
 
-/// CTAs whose bulk reductions meet cannot be executed each on its own.
+/// CTAs whose bulk reductions overlap cannot be executed independently.
 #[test]
 fn reductions_of_all_ctas_add_up() {
     let code = alone(

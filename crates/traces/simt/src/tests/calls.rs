@@ -1,4 +1,4 @@
-//! Calls: addresses of parameters, and functions that differ among the lanes of a warp.
+//! Calls: addresses of parameters, and callees that differ among the lanes of a warp.
 
 use warpmem_trace::{Kind, Record, Space, Trace};
 
@@ -7,14 +7,14 @@ use super::{Machine, kernel_with, recorded_module};
 use crate::Limits;
 
 tests!(
-    the_address_of_a_parameter_is_one_of_local_memory,
+    parameter_addresses_are_in_local_memory,
     every_call_has_its_own_parameters,
-    lanes_call_the_functions_that_their_tables_name,
-    only_lanes_that_pass_the_guard_call,
-    functions_call_by_tables_themselves
+    lanes_call_the_functions_of_their_tables,
+    only_guarded_lanes_call,
+    functions_call_through_tables
 );
 
-/// Executes a kernel on one warp; returns the first words that its threads leave at [%rd3].
+/// Executes a kernel on one warp; returns the first words that its threads write to [%rd3].
 fn words(functions: &str, code: &str) -> Vec<u64> {
     let mut machine = Machine::new(32);
     let text = kernel_with(functions, code);
@@ -22,8 +22,7 @@ fn words(functions: &str, code: &str) -> Vec<u64> {
     machine.get(2)
 }
 
-/// Code that calls `f` with a structure of 16 words, of which word w is 100 t + w in thread t, and
-/// stores what it returns.
+/// Calls `f` with a structure of 16 words, where word w is 100 t + w in thread t, and stores the result.
 const CALL_WITH_STRUCTURE: &str = "
     mul.lo.u32 %r1, %r0, 100;
     {
@@ -37,7 +36,7 @@ const CALL_WITH_STRUCTURE: &str = "
     }
     st.global.u32 [%rd3], %r5;";
 
-/// A function of a structure and an index, which leaves its result in %r2.
+/// Defines a function of a structure and an index that leaves its result in %r2.
 fn function_of_structure(code: &str) -> String {
     format!(
         ".func (.param .b32 r) f(.param .align 8 .b8 s[64], .param .b32 at) {{
@@ -53,7 +52,7 @@ fn function_of_structure(code: &str) -> String {
 }
 
 #[test]
-fn the_address_of_a_parameter_is_one_of_local_memory() {
+fn parameter_addresses_are_in_local_memory() {
     for code in [
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; ld.local.b32 %r2, [%rd1];",
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; ld.param.b32 %r2, [%rd1];",
@@ -62,7 +61,7 @@ fn the_address_of_a_parameter_is_one_of_local_memory() {
         // A pointer to a part of the structure, in local memory.
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; st.local.b64 [before], %rd1;
          ld.local.b64 %rd3, [before]; ld.local.b32 %r2, [%rd3];",
-        // A store through the address changes the parameter of that name.
+        // A store through the address changes the named parameter.
         "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; ld.local.b32 %r2, [%rd1];
          st.local.b32 [%rd1], 7; mov.b64 %rd2, s; st.local.b32 [%rd2+16], %r2;
          ld.param.b32 %r2, [s+16];",
@@ -72,7 +71,7 @@ fn the_address_of_a_parameter_is_one_of_local_memory() {
     }
 }
 
-/// Each of the calls that are open changes its own structure.
+/// Each open call changes its own structure.
 #[test]
 fn every_call_has_its_own_parameters() {
     let function = "
@@ -97,13 +96,13 @@ END:
     st.param.b32 [r], %r4;
     ret;
 }";
-    // The structure begins with 100 t + 2; each of t % 4 more calls adds 10 to it.
+    // The structure starts with 100 t + 2; each of t % 4 further calls adds 10.
     let got = words(function, CALL_WITH_STRUCTURE);
     let expected = |t: u64| (0..=t % 4).map(|n| 100 * t + 2 + 10 * n).sum::<u64>();
     assert_eq!(got, (0..32).map(expected).collect::<Vec<_>>());
 }
 
-/// Functions by the rest of the thread's number: t + 100, 3 t, and the lanes that execute together.
+/// Functions by thread number modulo 3: t + 100, 3 t, and the lanes that execute together.
 const TABLE: &str = "
 .func (.param .b32 r) f0(.param .b32 x)
 { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; add.u32 %r2, %r1, 100; st.param.b32 [r], %r2; ret; }
@@ -113,7 +112,7 @@ const TABLE: &str = "
 { .reg .b32 %r<3>; activemask.b32 %r2; st.param.b32 [r], %r2; ret; }
 .global .align 8 .u64 table[3] = {f0, f1, f2};";
 
-/// Code that takes the function of entry %r2 of a table and calls it with %r0, under a guard.
+/// Loads function %r2 of a table and calls it with %r0, under a guard.
 fn call_entry(table: &str, guard: &str) -> String {
     format!(
         "mul.wide.u32 %rd5, %r2, 8;\nmov.u64 %rd6, {table};\nadd.u64 %rd5, %rd5, %rd6;\n\
@@ -123,7 +122,7 @@ fn call_entry(table: &str, guard: &str) -> String {
     )
 }
 
-/// Every lane of a warp is behind the call again, with its result in %r3.
+/// Checks that all lanes of a warp reconverge after the call; stores the result in %r3.
 const TOGETHER: &str = "setp.ne.u32 %p9, %r4, -1;\n@%p9 trap;\nst.global.u32 [%rd3], %r3;";
 
 fn lanes(holds: impl Fn(u64) -> bool) -> u64 {
@@ -139,14 +138,14 @@ fn expected_of_table(t: u64, calls: impl Fn(u64) -> bool) -> u64 {
 }
 
 #[test]
-fn lanes_call_the_functions_that_their_tables_name() {
+fn lanes_call_the_functions_of_their_tables() {
     let code = format!("rem.u32 %r2, %r0, 3;\n{}{TOGETHER}", call_entry("table", ""));
     let expected: Vec<u64> = (0..32).map(|t| expected_of_table(t, |_| true)).collect();
     assert_eq!(words(TABLE, &code), expected);
 }
 
 #[test]
-fn only_lanes_that_pass_the_guard_call() {
+fn only_guarded_lanes_call() {
     let code = format!(
         "rem.u32 %r2, %r0, 3;\nsetp.gt.u32 %p1, %r0, 9;\n{}{TOGETHER}",
         call_entry("table", "@%p1")
@@ -157,9 +156,9 @@ fn only_lanes_that_pass_the_guard_call() {
     assert_eq!(words(TABLE, &code), expected);
 }
 
-/// A function of the first table calls by the second one, and one in it ends its threads.
+/// A function of the first table calls through the second, one of whose functions ends its threads.
 #[test]
-fn functions_call_by_tables_themselves() {
+fn functions_call_through_tables() {
     let inner = call_entry("table", "").replace("%r0", "%r1");
     let outer = format!(
         "{TABLE}
@@ -185,7 +184,7 @@ fn functions_call_by_tables_themselves() {
     assert_eq!(words(&outer, &code), (0..32).map(expected).collect::<Vec<_>>());
 }
 
-/// Kind, space and lanes of each record of a warp that a kernel leaves.
+/// Returns kind, space and lanes of each record of a kernel's warp.
 fn records(functions: &str, code: &str) -> Vec<(Kind, Space, u32)> {
     let mut machine = Machine::new(32);
     let launch = machine.launch(1, 32);
@@ -224,7 +223,7 @@ fn each_function_is_recorded_with_its_lanes() {
 }
 
 #[test]
-fn a_parameter_in_local_memory_is_accessed_there() {
+fn parameters_in_local_memory_are_accessed_there() {
     let code = "mov.b64 %rd1, s; add.u64 %rd1, %rd1, %rd4; ld.local.b32 %r2, [%rd1]; ld.param.b32 %r3, [s];";
     let found = records(&function_of_structure(code), CALL_WITH_STRUCTURE);
     let loads = found.iter().filter(|record| record.0 == Kind::Load);
@@ -232,9 +231,9 @@ fn a_parameter_in_local_memory_is_accessed_there() {
 }
 
 #[test]
-fn a_lane_that_calls_no_function_is_named() {
+fn calls_of_invalid_addresses_name_the_lane() {
     let mut machine = Machine::new(32);
     let code = "selp.u64 %rd7, 0, 64, %p0;\nproto: .callprototype _ ();\ncall %rd7, proto;";
     let error = machine.run(&kernel_with("", code), 1, 32).unwrap_err().to_string();
-    assert!(error.contains("call of 0x40, where no function is"), "{error}");
+    assert!(error.contains("call of 0x40, which is not a function"), "{error}");
 }

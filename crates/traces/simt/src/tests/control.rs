@@ -1,21 +1,21 @@
-//! Divergence, loops, calls, the end of threads.
+//! Divergence, loops, calls, and exits.
 
 use super::coverage::tests;
 use super::{Machine, kernel, kernel_with, result, tids};
 
 tests!(
     both_sides_of_a_branch_are_executed,
-    threads_leave_a_loop_at_different_times_and_go_on_together,
+    threads_reconverge_after_a_divergent_loop,
     nested_branches_and_breaks,
-    threads_that_exit_early_do_not_hold_the_others_up,
+    early_exits_do_not_block_other_threads,
     a_switch_sends_threads_to_their_cases,
-    guards_leave_registers_of_other_threads_as_they_are,
-    calls_in_divergent_code_return_to_where_they_came_from,
-    a_call_by_address_calls_the_function_there,
-    local_memory_is_each_threads_own
+    guarded_writes_keep_other_threads_registers,
+    calls_in_divergent_code_return_to_their_caller,
+    calls_by_address_reach_the_function,
+    local_memory_is_private_to_a_thread
 );
 
-/// What each thread stores with this code, which leaves its value in %r1.
+/// Returns what each thread stores after this code, which leaves its value in %r1.
 fn values(code: &str) -> Vec<u64> {
     result(&format!("{code}\nst.global.u32 [%rd3], %r1;"), &tids(), &[])
 }
@@ -32,7 +32,7 @@ fn both_sides_of_a_branch_are_executed() {
 }
 
 #[test]
-fn threads_leave_a_loop_at_different_times_and_go_on_together() {
+fn threads_reconverge_after_a_divergent_loop() {
     let got = values(
         "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nLOOP: add.u32 %r1, %r1, %r2;\nadd.u32 %r2, %r2, 1;\n\
          setp.le.u32 %p1, %r2, %r0;\n@%p1 bra LOOP;\nactivemask.b32 %r3;\nsetp.ne.u32 %p2, %r3, -1;\n@%p2 trap;",
@@ -42,7 +42,7 @@ fn threads_leave_a_loop_at_different_times_and_go_on_together() {
 
 #[test]
 fn nested_branches_and_breaks() {
-    // Each thread sums the odd numbers below its own and stops at the first multiple of 7 above 0.
+    // Each thread sums the odd numbers below its own, and stops at the first multiple of 7 above 0.
     let got = values(
         "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\n\
          LOOP: setp.ge.u32 %p1, %r2, %r0;\n@%p1 bra END;\n\
@@ -56,7 +56,7 @@ fn nested_branches_and_breaks() {
 }
 
 #[test]
-fn threads_that_exit_early_do_not_hold_the_others_up() {
+fn early_exits_do_not_block_other_threads() {
     let mut machine = Machine::new(32);
     let code = "setp.lt.u32 %p1, %r0, 7;\n@%p1 exit;\nsetp.gt.u32 %p2, %r0, 20;\n@%p2 bra OUT;\n\
                 activemask.b32 %r1;\nst.global.u32 [%rd3], %r1;\nbra END;\nOUT: ret;\nEND:";
@@ -77,14 +77,14 @@ fn a_switch_sends_threads_to_their_cases() {
 }
 
 #[test]
-fn guards_leave_registers_of_other_threads_as_they_are() {
+fn guarded_writes_keep_other_threads_registers() {
     let got = values(
         "mov.u32 %r1, 5;\nsetp.gt.u32 %p1, %r0, 9;\n@%p1 mov.u32 %r1, 6;\n@!%p1 add.u32 %r1, %r1, 10;",
     );
     assert!(got.iter().enumerate().all(|(t, &v)| v == if t > 9 { 6 } else { 15 }));
 }
 
-/// n! by recursion, in divergent code: every thread goes as deep as its number says.
+/// n! by recursion in divergent code: the depth of each thread is its number.
 const FACTORIAL: &str = "
 .func (.param .b32 result) factorial(.param .b32 n)
 {
@@ -109,7 +109,7 @@ ONE:
 }";
 
 #[test]
-fn calls_in_divergent_code_return_to_where_they_came_from() {
+fn calls_in_divergent_code_return_to_their_caller() {
     let mut machine = Machine::new(32);
     let code = "and.b32 %r2, %r0, 3;\nsetp.eq.u32 %p1, %r2, 0;\nmov.u32 %r1, 0;\n@%p1 bra END;\n\
                 { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call.uni (b), factorial, (a); ld.param.b32 %r1, [b]; }\n\
@@ -120,7 +120,7 @@ fn calls_in_divergent_code_return_to_where_they_came_from() {
 }
 
 #[test]
-fn a_call_by_address_calls_the_function_there() {
+fn calls_by_address_reach_the_function() {
     let functions = "
 .func (.reg .b32 r) twice(.reg .b32 x);
 .func (.param .b32 r) square(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; }
@@ -135,7 +135,7 @@ fn a_call_by_address_calls_the_function_there() {
 }
 
 #[test]
-fn local_memory_is_each_threads_own() {
+fn local_memory_is_private_to_a_thread() {
     let got = values(
         ".local .align 8 .b8 depot[64];\nmov.u64 %rd4, depot;\ncvta.local.u64 %rd5, %rd4;\nst.u32 [%rd5+12], %r0;\n\
          st.local.u8 [depot+13], 1;\nld.local.u32 %r1, [%rd4+12];",

@@ -1,8 +1,8 @@
-//! Which test executes which instruction, as a table that cannot go stale.
+//! Table of the instructions that tests execute, always up to date.
 //!
-//! Instructions are named by opcode and types. Tests note those that they execute; here all tests
-//! are carried out once more, and what they note must contain every opcode that is decoded and
-//! every instruction of the programs that were looked at.
+//! Instructions are named by opcode and types. Tests note the instructions that they execute; this module
+//! runs all tests again and requires that the notes contain every decoded opcode and every instruction of the
+//! surveyed programs.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::isa;
 /// A test and its name.
 pub(super) type Test = (&'static str, fn());
 
-/// Lists the tests of a module that note what they execute.
+/// Lists the noting tests of a module.
 macro_rules! tests {
     ($($name:ident),* $(,)?) => {
         pub(in crate::tests) const TESTS: &[crate::tests::coverage::Test] =
@@ -28,13 +28,13 @@ thread_local! {
     static NOTED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Before the code of a test, in the module that it executes.
+/// Marks the start of a test's code in the executed module.
 pub(super) const BEGIN: &str = "// test";
-/// Behind it.
+/// Marks its end.
 pub(super) const END: &str = "// end of test";
 
-/// Modifiers that make another instruction of an opcode: bulk copies and products of sparse matrices are
-/// unlike the other ones, and these types have no registers.
+/// Modifiers that make another instruction of an opcode: bulk copies and sparse products differ from the
+/// other forms, and these types have no registers.
 const FORMS: [&str; 10] =
     ["bulk", "reduce", "tensor", "sp", "sp::ordered_metadata", "e4m3", "e5m2", "s4", "u4", "b1"];
 
@@ -47,7 +47,7 @@ pub(super) fn note(instruction: &str) {
     NOTED.with_borrow_mut(|noted| noted.insert(key));
 }
 
-/// The opcode, with a modifier that makes another instruction of it.
+/// Returns the opcode, with a modifier that makes another instruction of it.
 fn opcode_of(instruction: &str) -> &str {
     const OPCODES: [&str; 8] = [
         "wmma.load",
@@ -68,7 +68,7 @@ fn opcode_of(instruction: &str) -> &str {
     OPCODES.into_iter().find(is_here).unwrap_or_else(plain)
 }
 
-/// Notes the instructions of a module's code that is marked.
+/// Notes the instructions of a module's marked code.
 pub(super) fn note_all(module: &str) {
     for code in module.split(BEGIN).skip(1) {
         let code = code.split(END).next().unwrap_or_default();
@@ -86,11 +86,11 @@ fn is_opcode(word: &str) -> bool {
     warpmem_ptx::opcodes().any(|known| known == opcode)
 }
 
-/// The instructions of 76 modules of Rodinia 3.1, PolyBench-GPU, the CUDA samples, Triton's matmul,
-/// softmax and attention, and ours, that are executed here.
+/// Instructions of 76 modules that are executed here: Rodinia 3.1, PolyBench-GPU, the CUDA samples, Triton's
+/// matmul, softmax and attention, and the project's own.
 const OF_PROGRAMS: &str = include_str!("of_programs.txt");
 
-/// Instructions with the first test that executes each.
+/// Returns each instruction with the first test that executes it.
 fn executed() -> BTreeMap<String, &'static str> {
     let clusters = super::clusters::TESTS.concat();
     let modules = [
@@ -139,7 +139,7 @@ fn executed() -> BTreeMap<String, &'static str> {
 }
 
 #[test]
-fn every_instruction_is_executed_by_a_test_that_knows_its_result() {
+fn every_instruction_has_a_test_of_its_result() {
     let executed = executed();
     let opcodes: BTreeSet<&str> =
         executed.keys().map(|key| key.split('.').next().unwrap_or_default()).collect();

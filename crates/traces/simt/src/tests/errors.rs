@@ -1,4 +1,4 @@
-//! What a kernel must not do, and launches that do not fit.
+//! Illegal actions of kernels, and launches that do not match their kernel.
 
 use super::{Machine, kernel};
 use crate::{DeviceMemory, Image, Launch, LaunchError, Limits, NoRecorder, Params, Run};
@@ -8,7 +8,7 @@ fn failure(code: &str, grid: u32, block: u32) -> String {
 }
 
 #[test]
-fn an_access_out_of_bounds_names_kernel_thread_and_place() {
+fn out_of_bounds_accesses_name_kernel_thread_and_address() {
     let error = failure("add.u64 %rd4, %rd3, 400;\nst.global.u32 [%rd4], 1;", 1, 64);
     assert!(error.starts_with("kernel `k`: access of 4 bytes at 0x7f"), "{error}");
     assert!(
@@ -28,21 +28,21 @@ fn an_access_out_of_bounds_names_kernel_thread_and_place() {
 }
 
 #[test]
-fn an_endless_loop_ends_at_the_limit_and_says_where() {
+fn endless_loops_stop_at_the_limit_with_their_position() {
     let error = failure("L: bra L;", 1, 32);
     assert!(error.contains("has executed 10000000 warp instructions, the limit"), "{error}");
     assert!(error.contains("CTA (0, 0, 0) warp 0 is at PC"), "{error}");
 }
 
 #[test]
-fn warps_that_wait_for_each_other_are_named() {
+fn deadlocked_warps_are_named() {
     let error = failure(
         "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra OTHER;\nbar.sync 1;\nbra END;\nOTHER: bar.sync 2;\nEND:",
         1,
         64,
     );
     assert!(
-        error.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at barrier 2 at PC"),
+        error.contains("is deadlocked: CTA (0, 0, 0) warp 0 waits at barrier 2 at PC"),
         "{error}"
     );
     assert!(error.contains("warp 1 waits at barrier 1"), "{error}");
@@ -55,14 +55,14 @@ fn a_trap_stops_the_kernel() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_at_the_launch_with_its_lines() {
+fn unsupported_code_is_refused_at_launch_with_its_lines() {
     let error = failure("frobnicate.b32 %r1, %r2;", 1, 32);
-    assert!(error.contains("kernel `k` needs what is not supported"), "{error}");
+    assert!(error.contains("kernel `k` needs unsupported features"), "{error}");
     assert!(error.contains("line 23: instruction `frobnicate` is not supported"), "{error}");
 }
 
 #[test]
-fn launches_that_do_not_fit_their_kernel_are_refused() {
+fn mismatched_launches_are_refused() {
     let mut memory = DeviceMemory::default();
     let text = ".version 8.0\n.target sm_70\n.address_size 64\n\
                 .entry k(.param .u64 a, .param .align 4 .b8 s[12], .param .f32 x) .reqntid 64 { ret; }\n\
@@ -102,7 +102,7 @@ fn launches_that_do_not_fit_their_kernel_are_refused() {
     );
 }
 
-/// The outcome of kernel `k` of a module, which takes nothing, for one thread.
+/// Runs kernel `k` of a module, without arguments, on one thread; returns the outcome.
 fn outcome(code: &str) -> Result<(), String> {
     let text = format!(".version 8.0\n.target sm_70\n.address_size 64\n{code}");
     let mut memory = DeviceMemory::default();
@@ -115,13 +115,12 @@ fn outcome(code: &str) -> Result<(), String> {
 }
 
 #[test]
-fn a_thread_has_no_more_local_memory_than_a_device_gives() {
+fn local_memory_of_a_thread_is_limited() {
     let local = |bytes: u64| outcome(&format!(".entry k() {{ .local .b8 a[{bytes}]; ret; }}"));
     assert_eq!(local(512 << 10), Ok(()));
     let needs = |bytes| {
         format!(
-            "kernel `k` needs {bytes} bytes of local memory for a thread, which no device has: \
-             524288 is the most"
+            "kernel `k` needs {bytes} bytes of local memory per thread, the maximum of any device is 524288"
         )
     };
     assert_eq!(local((512 << 10) + 16), Err(needs(524_304u64)));
@@ -129,7 +128,7 @@ fn a_thread_has_no_more_local_memory_than_a_device_gives() {
 }
 
 #[test]
-fn nested_calls_have_no_more_local_memory_than_a_thread() {
+fn local_memory_of_nested_calls_is_limited() {
     let nested = |bytes: u64| {
         outcome(&format!(
             ".func f() {{ .local .b8 a[{bytes}]; ret; }}\n\
@@ -142,10 +141,10 @@ fn nested_calls_have_no_more_local_memory_than_a_thread() {
 }
 
 #[test]
-fn a_variable_that_does_not_fit_is_named() {
+fn variables_that_do_not_fit_are_named() {
     let error = outcome(".global .b8 big[1099511627776];\n.entry k() { ret; }").unwrap_err();
     assert!(error.starts_with("variable `big`: 1099511627776 bytes do not fit"), "{error}");
-    // One that is hardly touched fits on any machine.
+    // A large variable that is hardly touched fits on any machine.
     outcome(
         ".global .b8 large[8589934592];\n.entry k() { .reg .b64 r; mov.u64 r, large;\n\
              st.global.u32 [r], 1; ret; }",

@@ -1,4 +1,4 @@
-//! What a launch records, as tests look at it.
+//! Simplified view of the records of a launch.
 
 use warpmem_trace::{
     Barrier, CacheOp, Kind, L2Policy, Mbarrier, MemoryOp, OpClass, Reg, Space, TraceError,
@@ -8,12 +8,12 @@ use crate::{Image, Launch, Limits, Operands, Recorder, Run, WarpRecorder};
 
 use super::Machine;
 
-/// Instructions of a warp.
+/// An instruction of a warp.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// So many of a class, with the registers that each writes, and those it reads.
+    /// Class, count, destination register of each instruction, and source registers.
     Compute(OpClass, u32, Vec<u16>, Vec<u16>),
-    /// Kind, space, bytes of a lane, mask, addresses.
+    /// Kind, space, bytes per lane, mask, addresses.
     Memory(Kind, Space, u32, u32, Vec<u64>),
 }
 
@@ -58,7 +58,7 @@ impl Recorder for FirstWarp {
     }
 }
 
-/// What the first warp of the last CTA of a launch leaves.
+/// Returns the instructions of the first warp in a launch's last CTA.
 pub fn of_first_warp(machine: &mut Machine, text: &str, launch: &Launch) -> Vec<Event> {
     let module = warpmem_ptx::parse(text).unwrap();
     let image = Image::load(module, &mut machine.memory).unwrap();

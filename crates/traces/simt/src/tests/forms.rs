@@ -1,9 +1,9 @@
-//! Values of forms beside those of today's nvcc.
+//! Results of forms that compilers other than current nvcc emit.
 
 use super::{Machine, result, tids};
 
-/// The words of 32 bits that one thread of kernel `k(.u64 out)` leaves; `function` stands before it, and
-/// `rest` behind it.
+/// Returns the 32-bit words that one thread of kernel `k(.u64 out)` writes; `function` precedes the kernel,
+/// and `rest` follows it.
 fn words(function: &str, code: &str, rest: &str) -> Vec<u32> {
     let text = format!(
         ".version 7.8\n.target sm_75\n.address_size 64\n{function}\n\
@@ -16,7 +16,7 @@ fn words(function: &str, code: &str, rest: &str) -> Vec<u32> {
 }
 
 #[test]
-fn an_alias_calls_the_function_that_it_names() {
+fn aliases_call_their_function() {
     let function = |name: &str, value: u32| {
         format!(
             ".visible .func {name}(.param .b64 p)\n{{ .reg .b64 a; ld.param.b64 a, [p]; st.b32 [a], {value}; ret; }}\n"
@@ -28,7 +28,7 @@ fn an_alias_calls_the_function_that_it_names() {
 }
 
 #[test]
-fn bytes_of_an_address_make_up_the_address() {
+fn address_bytes_compose_the_address() {
     let bytes: Vec<String> = (0..8).map(|at| format!("0xFF{}(foo)", "00".repeat(at))).collect();
     let variables = format!(
         ".global .align 4 .u32 foo = 5;\n.global .align 8 .u8 s[11] = {{{}, 3, 2, 1}};",
@@ -52,14 +52,14 @@ fn registers_are_passed_and_returned() {
 }
 
 #[test]
-fn elements_of_a_vector_change_places_at_once() {
+fn vector_moves_swap_elements() {
     let code = ".reg .v4 .b32 v; mov.v4.b32 v, {1, 2, 3, 4}; mov.v4.b32 v, {v.w, v.x, v.x, v.z};\n\
         st.global.v4.b32 [o], v;";
     assert_eq!(words("", code, "")[..4], [4, 1, 1, 3]);
 }
 
 #[test]
-fn a_name_without_a_space_is_of_the_space_of_its_variable() {
+fn accesses_by_variable_name_use_its_space() {
     let code = ".shared .align 4 .b32 s[2]; .local .align 4 .b32 l[2]; mov.b32 a, 5;\n\
         st.shared.b32 [s+4], a; ld.b32 a, [s+4]; st.global.b32 [o], a; st.b32 [l+4], 6;\n\
         ld.local.b32 a, [l+4]; st.global.b32 [o+4], a; atom.add.u32 a, [s+4], 3; ld.shared.b32 a, [s+4];\n\
@@ -76,7 +76,7 @@ fn sums_and_expressions_are_operands() {
 }
 
 #[test]
-fn local_variables_of_the_module_are_each_threads_own() {
+fn module_level_locals_are_private_to_a_thread() {
     let module = ".reg .u32 %rv<2>; .local .align 4 .u32 own;";
     let code =
         "mov.u32 %rv1, 9; st.local.u32 [own], %rv1; ld.local.u32 a, [own]; st.global.u32 [o], a;";

@@ -1,13 +1,13 @@
-//! Instructions that no other test is about.
+//! Instructions without their own test file.
 
 use super::coverage::tests;
 use super::{result, tids};
 
-tests!(hints_leave_everything_as_it_is, one_lane_is_elected, time_goes_on, ways_out);
+tests!(hints_have_no_effect, one_lane_is_elected, clocks_advance, exits_end_threads);
 
-/// What tells the hardware something changes no value.
+/// Hints change no value.
 #[test]
-fn hints_leave_everything_as_it_is() {
+fn hints_have_no_effect() {
     let code = "ldu.global.u64 %rd4, [%rd1];\ndiscard.global.L2 [%rd2], 128;\nprefetch.global.L2 [%rd1];\nprefetchu.L1 [%rd1];\n\
                 applypriority.global.L2::evict_normal [%rd1], 128;\n\
                 createpolicy.fractional.L2::evict_last.b64 %rd5, 1.0;\nnanosleep.u32 20;\npmevent 3;\npmevent.mask 0xff;\n\
@@ -22,15 +22,15 @@ fn one_lane_is_elected() {
 }
 
 #[test]
-fn time_goes_on() {
+fn clocks_advance() {
     let code = "mov.u64 %rd4, %clock64;\nmov.u64 %rd5, %clock64;\nsetp.lt.u64 %p1, %rd4, %rd5;\n\
                 selp.u64 %rd6, 1, 0, %p1;\nst.global.u64 [%rd3], %rd6;\n";
     assert_eq!(result(code, &[], &[]), [1; 32]);
 }
 
-/// Threads that leave by `exit`, and none that comes to `trap`.
+/// Threads leave through `exit`, and none reaches `trap`.
 #[test]
-fn ways_out() {
+fn exits_end_threads() {
     let code = "st.global.u64 [%rd3], %rd3;\nsetp.gt.u32 %p1, %r0, 9;\n@%p1 exit;\nmov.u64 %rd4, 7;\n\
                 st.global.u64 [%rd3], %rd4;\nsetp.gt.u32 %p2, %r0, 40;\n@%p2 trap;\n@%p2 brkpt;\n@%p1 ret;\n";
     let got = result(code, &[], &[]);

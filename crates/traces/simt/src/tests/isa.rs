@@ -1,7 +1,6 @@
-//! Forms of instructions with which kernels are launched or refused, by a list after the PTX ISA
-//! (`isa/forms.txt`).
+//! Instruction forms that kernels may or may not use, listed after the PTX ISA (`isa/forms.txt`).
 //!
-//! The list is held against ptxas where [`PTXAS`] names one, so that every form of it is PTX.
+//! Where [`PTXAS`] names a ptxas, the list is checked with it, so that every listed form is valid PTX.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -10,7 +9,7 @@ use warpmem_ptx::parse;
 
 use crate::{DeviceMemory, Image, Launch, Params, Run};
 
-/// The environment variable that names ptxas.
+/// Environment variable with the path of ptxas.
 const PTXAS: &str = "WARPMEM_PTXAS";
 
 const LIST: &str = include_str!("isa/forms.txt");
@@ -20,11 +19,11 @@ struct Form {
     /// Line of the list.
     line: usize,
     text: String,
-    /// Why it is refused.
+    /// Reason why it is refused.
     refused: Option<&'static str>,
 }
 
-/// The forms of one PTX version and target.
+/// Forms of one PTX version and target.
 struct Section {
     version: &'static str,
     target: &'static str,
@@ -51,7 +50,7 @@ fn sections() -> Vec<Section> {
     sections
 }
 
-/// The forms that a line with `<a|b>` stands for.
+/// Expands the alternatives `<a|b>` of a line.
 fn alternatives(line: &str) -> Vec<String> {
     let Some((before, (choices, behind))) =
         line.split_once('<').and_then(|(before, rest)| Some((before, rest.split_once('>')?)))
@@ -64,7 +63,8 @@ fn alternatives(line: &str) -> Vec<String> {
 }
 
 impl Section {
-    /// A module whose kernel has these instructions, one a line behind the lines of the head.
+    /// Builds a module whose kernel has these instructions, one per line after the head; returns the number
+    /// of lines of the head.
     fn module(&self, forms: &[Form]) -> (String, usize) {
         let Section { version, target, .. } = self;
         let mut text = format!(
@@ -75,7 +75,7 @@ impl Section {
              .reg .pred %p<8>; .reg .b16 %h<20>; .reg .b32 %r<80>; .reg .b64 %d<40>;\n\
              .shared .align 128 .b8 shared[1024]; .local .align 16 .b8 local[64];\n"
         );
-        // Not every form needs what these declare, and not every declaration is understood.
+        // Not every form needs these declarations, and not every declaration is supported.
         for (name, declaration) in [
             ("%q", ".reg .b128 %q<4>;\n"),
             ("argument", ".param .b32 argument, result;\n"),
@@ -93,7 +93,7 @@ impl Section {
     }
 }
 
-/// Why a kernel with a form is refused, if it is.
+/// Returns the reason why a kernel with a form is refused, if it is.
 fn refusal(section: &Section, form: &Form) -> Option<String> {
     let (text, _) = section.module(std::slice::from_ref(form));
     let module = match parse(&text) {
@@ -115,7 +115,7 @@ fn refusal(section: &Section, form: &Form) -> Option<String> {
     run.err().map(|error| error.to_string())
 }
 
-/// The part of `docs/ptx.md` about the forms.
+/// Writes the section of `docs/ptx.md` about refused forms.
 pub(super) fn refused() -> String {
     let sections = sections();
     let forms = || sections.iter().flat_map(|section| &section.forms);
@@ -141,7 +141,7 @@ pub(super) fn refused() -> String {
 }
 
 #[test]
-fn kernels_with_every_form_are_launched_unless_the_list_says_why_not() {
+fn listed_forms_launch_or_are_refused_as_listed() {
     let mut wrong = Vec::new();
     for section in sections() {
         for form in &section.forms {
@@ -153,7 +153,7 @@ fn kernels_with_every_form_are_launched_unless_the_list_says_why_not() {
             wrong.push((form.line, format!("{}: {said}", form.text)));
         }
     }
-    // One form of each line.
+    // Report one form per line.
     wrong.dedup_by_key(|(line, _)| *line);
     let wrong: Vec<String> =
         wrong.into_iter().map(|(line, said)| format!("line {line}: {said}\n")).collect();
@@ -182,7 +182,7 @@ fn ptxas_accepts_every_form_of_the_list() {
     }
 }
 
-/// An error of ptxas, with the form that it is about.
+/// Returns an error of ptxas with the form it refers to.
 fn with_form(said: &str, section: &Section, head: usize) -> String {
     let line = said.split_once("line ").and_then(|(_, rest)| rest.split_once(';'));
     let line = line.and_then(|(line, _)| line.parse::<usize>().ok());

@@ -1,11 +1,11 @@
-//! What accesses say of their lines in L2.
+//! L2 policies of accesses.
 
 use warpmem_trace::{Eviction, Kind, L2Policy, Trace};
 
 use super::{Machine, recorded, result};
 use crate::{AccessWindow, Launch, Limits};
 
-/// The memory instructions of a trace of one thread, with their policies.
+/// Returns the memory instructions of a one-thread trace with their policies.
 fn policies(code: &str) -> Vec<(Kind, Option<L2Policy>)> {
     let mut machine = Machine::new(256);
     let launch = machine.launch(1, 1);
@@ -25,7 +25,7 @@ fn all(eviction: Eviction) -> Option<L2Policy> {
 }
 
 #[test]
-fn a_created_policy_is_that_of_the_accesses_that_take_it() {
+fn created_policies_apply_to_their_accesses() {
     let code = "createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %rd4, 0f3F000000;\n\
                 ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd4;\n\
                 ld.global.u32 %r2, [%rd1];\n\
@@ -52,7 +52,7 @@ fn policies_may_be_constants_and_modifiers() {
     let with = |bits: &str| policies(&format!("mov.b64 %rd4, {bits};\n{copy}"));
     assert_eq!(with("0x14F0000000000000"), [(Kind::AsyncCopy, all(Eviction::Last))]);
     assert_eq!(with("0x12F0000000000000"), [(Kind::AsyncCopy, all(Eviction::First))]);
-    // CUTLASS has this for `EVICT_NORMAL`; ptxas makes it of `evict_unchanged`.
+    // CUTLASS uses this for `EVICT_NORMAL`; ptxas encodes `evict_unchanged` so.
     assert_eq!(with("0x1000000000000000"), [(Kind::AsyncCopy, None)]);
     assert_eq!(with("5"), [(Kind::AsyncCopy, None)]);
     let prefetch = policies("prefetch.global.L2::evict_last [%rd1];\nprefetch.global.L2 [%rd1];");
@@ -62,7 +62,7 @@ fn policies_may_be_constants_and_modifiers() {
 }
 
 #[test]
-fn bulk_copies_have_policies() {
+fn bulk_copies_carry_policies() {
     let code = "mov.b64 %rd4, 0x12F0000000000000;\n\
                 cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], 256, %rd4;\n\
                 cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%rd1], [tile], 256, %rd4;";
@@ -71,7 +71,7 @@ fn bulk_copies_have_policies() {
 }
 
 #[test]
-fn the_first_lane_says_it_for_all() {
+fn the_first_lane_sets_the_policy() {
     let code = "setp.eq.u32 %p1, %r0, 0;\nmov.b64 %rd4, 0x12F0000000000000;\nmov.b64 %rd5, 0x14F0000000000000;\n\
                 selp.b64 %rd4, %rd4, %rd5, %p1;\nld.global.L2::cache_hint.u32 %r1, [%rd1], %rd4;\n\
                 @!%p1 ld.global.L2::cache_hint.u32 %r2, [%rd1], %rd4;";
@@ -82,16 +82,16 @@ fn the_first_lane_says_it_for_all() {
     assert_eq!(policies_of(bytes), expected);
 }
 
-/// Only accesses to global memory have lines in L2 of their own.
+/// Only accesses to global memory allocate lines in L2.
 #[test]
-fn accesses_to_shared_memory_have_none() {
+fn shared_memory_accesses_have_no_policy() {
     let code = "mov.b64 %rd4, 0x14F0000000000000;\nmov.u32 %r1, tile;\ncvt.u64.u32 %rd5, %r1;\n\
                 cvta.shared.u64 %rd5, %rd5;\nld.L2::cache_hint.u32 %r2, [%rd5], %rd4;";
     assert_eq!(policies(code), [(Kind::Load, None)]);
 }
 
 #[test]
-fn a_share_may_be_computed() {
+fn the_share_can_be_computed() {
     let created = |code: &str| {
         let shares = [1.0f32, 0.5, 0.01].map(|share| u64::from(share.to_bits()));
         let code = format!(
@@ -108,9 +108,9 @@ fn a_share_may_be_computed() {
     assert_eq!(whole, [0x12f0; 3]);
 }
 
-/// Of an array of 32 KiB, 8 bytes and so the block of 4 KiB that they lie in.
+/// A range of 8 bytes in an array of 32 KiB covers the 4 KiB block that contains it.
 #[test]
-fn a_policy_of_a_range_is_of_the_accesses_that_begin_in_it() {
+fn range_policies_apply_to_accesses_that_start_in_them() {
     let with = |create: &str| {
         let code = format!(
             "mov.u32 %r3, 8;\n{create}\n\
@@ -138,7 +138,7 @@ fn a_policy_of_a_range_is_of_the_accesses_that_begin_in_it() {
 }
 
 #[test]
-fn a_window_is_for_accesses_in_it_without_a_policy_of_their_own() {
+fn windows_apply_to_accesses_without_a_policy() {
     let code = "mov.b64 %rd4, 0x12F0000000000000;\n\
                 ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+60];\nld.global.u32 %r3, [%rd1+64];\n\
                 ld.global.L2::cache_hint.u32 %r4, [%rd1+8], %rd4;\nld.shared.u32 %r5, [tile];";

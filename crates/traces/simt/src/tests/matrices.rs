@@ -1,4 +1,4 @@
-//! Matrix instructions, against plain products.
+//! Matrix instructions, compared with plain products.
 
 use super::coverage::tests;
 use half::f16;
@@ -6,19 +6,19 @@ use half::f16;
 use super::{Machine, kernel, result};
 
 tests!(
-    a_product_of_half_precision,
-    a_product_of_bytes,
-    matrices_have_generic_addresses,
+    half_precision_products,
+    byte_products,
+    matrices_accept_generic_addresses,
     matrices_are_loaded_by_rows_or_transposed,
-    a_stored_matrix_is_the_loaded_one_and_a_moved_one_is_transposed
+    stored_matrices_round_trip_and_moved_ones_are_transposed
 );
 
-/// A small number for an element, the same in every type.
+/// Returns a small number for an element, exact in every type.
 fn small(n: usize) -> f32 {
     ((n * 37 + 11) % 15) as f32 - 7.0
 }
 
-/// Bits of neighbouring elements.
+/// Returns the bits of neighbouring elements.
 fn packed(values: &[f32]) -> u32 {
     values
         .iter()
@@ -26,13 +26,13 @@ fn packed(values: &[f32]) -> u32 {
         .fold(0, |word, &value| word << 16 | u32::from(f16::from_f32(value).to_bits()))
 }
 
-/// D = A B + C of 16 × 16, 16 × 8 and 16 × 8, with the fragments written out.
+/// Checks D = A B + C of 16 × 16, 16 × 8 and 16 × 8, with the fragments spelled out.
 #[test]
-fn a_product_of_half_precision() {
+fn half_precision_products() {
     let a = |row: usize, column: usize| small(row * 16 + column);
     let b = |row: usize, column: usize| small(500 + row * 8 + column);
     let c = |row: usize, column: usize| small(900 + row * 8 + column);
-    // Registers of each lane, in order: A (4), B (2), C (4); two to a word of the arrays.
+    // Registers of each lane, in order: A (4), B (2), C (4), two per word of the arrays.
     let registers = |lane: usize| -> Vec<u32> {
         let (g, t) = (lane / 4, lane % 4);
         let a_pair = |row: usize, column: usize| packed(&[a(row, column), a(row, column + 1)]);
@@ -73,7 +73,7 @@ fn a_product_of_half_precision() {
     }
 }
 
-/// Code that gives every lane constants in %r10 and the following: two registers for each array.
+/// Loads constants for every lane into %r10 and the following registers, two per array.
 fn load_registers(words: &[Vec<u64>]) -> String {
     let mut code = String::new();
     for (at, lanes) in words.iter().enumerate() {
@@ -90,8 +90,8 @@ fn load_registers(words: &[Vec<u64>]) -> String {
 }
 
 #[test]
-fn a_product_of_bytes() {
-    // A row of A is 1 to 16 in every row, B is its column number: D = column * sum.
+fn byte_products() {
+    // Each row of A is 1 to 16, and each element of B its column number: D = column * sum.
     let code = "mov.u32 %r1, %laneid;\nand.b32 %r2, %r1, 3;\nmul.lo.u32 %r3, %r2, 0x04040404;\nadd.u32 %r3, %r3, 0x04030201;\n\
                 shr.u32 %r4, %r1, 2;\nmul.lo.u32 %r5, %r4, 0x01010101;\n\
                 mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%r6, %r7}, {%r3}, {%r5}, {%r1, %r1};\nst.global.v2.u32 [%rd3], {%r6, %r7};";
@@ -102,15 +102,15 @@ fn a_product_of_bytes() {
     }
 }
 
-/// Matrix m of shared memory has element 100 m + 8 row + column.
+/// Fills matrix m of shared memory with 100 m + 8 row + column.
 const FILL: &str = "shl.b32 %r1, %r0, 4;\nmov.u32 %r2, tile;\nadd.u32 %r2, %r2, %r1;\nshr.u32 %r3, %r0, 3;\nmul.lo.u32 %r3, %r3, 100;\n\
     and.b32 %r4, %r0, 7;\nshl.b32 %r4, %r4, 3;\nadd.u32 %r3, %r3, %r4;\nmul.lo.u32 %r3, %r3, 0x10001;\nadd.u32 %r4, %r3, 0x10000;\n\
     st.shared.u32 [%r2], %r4;\nadd.u32 %r4, %r4, 0x20002;\nst.shared.u32 [%r2+4], %r4;\nadd.u32 %r4, %r4, 0x20002;\n\
     st.shared.u32 [%r2+8], %r4;\nadd.u32 %r4, %r4, 0x20002;\nst.shared.u32 [%r2+12], %r4;\nbar.sync 0;\n";
 
-/// Without `.shared`, addresses are generic: loads and stores reach the same rows as with it.
+/// Without `.shared`, addresses are generic, and reach the same rows.
 #[test]
-fn matrices_have_generic_addresses() {
+fn matrices_accept_generic_addresses() {
     let code = format!(
         "{FILL}cvt.u64.u32 %rd4, %r2;\ncvta.shared.u64 %rd5, %rd4;\n\
          ldmatrix.sync.aligned.m8n8.x2.shared.b16 {{%r10, %r11}}, [%r2+16];\n\
@@ -124,12 +124,12 @@ fn matrices_have_generic_addresses() {
 }
 
 #[test]
-fn rows_of_matrices_are_in_shared_memory() {
+fn matrix_rows_must_be_in_shared_memory() {
     let mut machine = Machine::new(32);
     let code = "ldmatrix.sync.aligned.m8n8.x1.b16 {%r10}, [%rd1];";
     let error = machine.run(&kernel(code), 1, 32).unwrap_err().to_string();
-    assert!(error.contains("a row of a matrix at 0x7f"), "{error}");
-    assert!(error.contains("of global memory: rows are in shared memory"), "{error}");
+    assert!(error.contains("a matrix row at 0x7f"), "{error}");
+    assert!(error.contains("of global memory: rows must be in shared memory"), "{error}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn matrices_are_loaded_by_rows_or_transposed() {
 }
 
 #[test]
-fn a_stored_matrix_is_the_loaded_one_and_a_moved_one_is_transposed() {
+fn stored_matrices_round_trip_and_moved_ones_are_transposed() {
     let code = format!(
         "{FILL}ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {{%r10}}, [%r2];\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r11}}, [%r2];\n\
          movmatrix.sync.aligned.m8n8.trans.b16 %r12, %r11;\nsetp.ne.u32 %p1, %r10, %r12;\n@%p1 trap;\n\

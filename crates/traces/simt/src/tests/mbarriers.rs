@@ -6,17 +6,17 @@ use crate::{Image, Limits, NoRecorder, Run};
 
 tests!(
     a_consumer_takes_what_a_producer_makes_round_after_round,
-    a_state_names_the_phase_that_a_thread_waits_for,
+    a_state_identifies_the_awaited_phase,
     arrivals_that_are_dropped_are_not_expected_again,
     bytes_that_are_expected_hold_a_phase_up,
     copies_arrive_at_an_mbarrier,
-    use_that_the_isa_leaves_undefined_stops_the_kernel,
-    a_wait_that_can_never_end_ends_at_the_limit_and_says_where,
-    a_warp_that_waits_lets_the_others_go_on
+    undefined_use_stops_the_kernel,
+    endless_waits_stop_at_the_limit_with_their_position,
+    waiting_warps_yield
 );
 
-/// What stops two warps that execute some code, after an mbarrier at the begin of the tile that
-/// expects 4 arrivals.
+/// Runs code on two warps, with an mbarrier at the start of the tile that expects 4 arrivals; returns the
+/// error.
 fn failure(code: &str) -> String {
     let code = format!("{INIT_4}{code}");
     Machine::new(64).run(&kernel(&code), 1, 64).unwrap_err().to_string()
@@ -25,11 +25,11 @@ fn failure(code: &str) -> String {
 const INIT_4: &str =
     "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [tile], 4;\nbar.sync 0;\n";
 
-/// Rounds in which the second warp takes what the first has made.
+/// Rounds in which the second warp consumes what the first produces.
 const ROUNDS: u64 = 5;
 
 /// The first warp fills a buffer and arrives at `full`; the second waits for it, sums, and arrives at
-/// `empty`, which the first waits for before the next round.
+/// `empty`, for which the first waits before the next round.
 fn producer_and_consumer(wait: &str) -> String {
     let wait = |label: &str, barrier: u32, phase: &str| {
         format!("{label}: {wait} %p2, [tile+{barrier}], {phase};\n@!%p2 bra {label};\n")
@@ -67,9 +67,9 @@ pub(super) fn a_consumer_takes_what_a_producer_makes_round_after_round() {
     }
 }
 
-/// The phase of a state is complete when the other lanes have arrived, too.
+/// The phase of a state completes once the other lanes have arrived too.
 #[test]
-pub(super) fn a_state_names_the_phase_that_a_thread_waits_for() {
+pub(super) fn a_state_identifies_the_awaited_phase() {
     let code = "setp.eq.u32 %p1, %r0, 0;\nmov.u64 %rd4, tile;\ncvta.shared.u64 %rd4, %rd4;\n@%p1 mbarrier.init.b64 [%rd4], 33;\nbar.warp.sync -1;\n\
         mbarrier.arrive.b64 %rd5, [%rd4];\nmbarrier.test_wait.b64 %p2, [%rd4], %rd5;\nselp.u32 %r1, 1, 0, %p2;\n\
         mbarrier.pending_count.b64 %r2, %rd5;\n@%p1 mbarrier.arrive.shared.b64 %rd6, [tile], 1;\n\
@@ -116,23 +116,23 @@ pub(super) fn copies_arrive_at_an_mbarrier() {
 }
 
 #[test]
-fn use_that_the_isa_leaves_undefined_stops_the_kernel() {
+fn undefined_use_stops_the_kernel() {
     for (code, reason) in [
         ("mbarrier.init.shared.b64 [tile], 0;", "an mbarrier for 0 arrivals; 1 to 1048575"),
         ("mbarrier.init.shared.b64 [tile], 0x100000;", "an mbarrier for 1048576 arrivals"),
         ("mbarrier.arrive.shared.b64 %rd4, [tile], 0;", "0 arrivals at an mbarrier"),
         (
             "mbarrier.arrive.shared.b64 %rd4, [tile], 5;",
-            "5 arrivals at an mbarrier that expects 4 more",
+            "5 arrivals at an mbarrier with 4 pending",
         ),
         (
             "mbarrier.arrive.shared.b64 %rd4, [tile], 3;",
-            "3 arrivals at an mbarrier that expects 1 more",
+            "3 arrivals at an mbarrier with 1 pending",
         ),
         ("mbarrier.arrive.noComplete.shared.b64 %rd4, [tile], 4;", "completes the phase"),
         (
             "@%p1 mbarrier.arrive_drop.shared.b64 %rd4, [tile], 4;\n@%p1 mbarrier.arrive_drop.shared.b64 %rd4, [tile], 1;",
-            "1 arrivals of 0 of an mbarrier are dropped",
+            "an mbarrier with 0 expected arrivals drops 1",
         ),
         ("mbarrier.expect_tx.shared.b64 [tile], 0x100000;", "1048576 bytes are expected"),
         ("mbarrier.arrive.shared.b64 %rd4, [tile+8];", "there is no initialised mbarrier"),
@@ -146,7 +146,7 @@ fn use_that_the_isa_leaves_undefined_stops_the_kernel() {
         ),
         ("mbarrier.init.shared.b64 [tile+4], 1;", "which is not a multiple"),
         ("mbarrier.init.shared.b64 [tile+4096], 1;", "of shared memory is out of bounds"),
-        ("mbarrier.init.b64 [%rd3], 1;", "of global memory, not of shared"),
+        ("mbarrier.init.b64 [%rd3], 1;", "of global memory, not of shared memory"),
     ] {
         let error = failure(code);
         assert!(error.contains(reason) && error.contains("at PC"), "{code}: {error}");
@@ -154,7 +154,7 @@ fn use_that_the_isa_leaves_undefined_stops_the_kernel() {
 }
 
 #[test]
-fn a_wait_that_can_never_end_ends_at_the_limit_and_says_where() {
+fn endless_waits_stop_at_the_limit_with_their_position() {
     let mut machine = Machine::new(64);
     let code =
         format!("{INIT_4}L: mbarrier.try_wait.parity.shared.b64 %p2, [tile], 0;\n@!%p2 bra L;");
@@ -172,9 +172,9 @@ fn a_wait_that_can_never_end_ends_at_the_limit_and_says_where() {
     assert!(error.contains("warp 1 is at PC"), "{error}");
 }
 
-/// A warp whose wait fails lets the other go on at once: it waits a few times, not thousands.
+/// A warp whose wait fails yields to the other: it polls a few times, not thousands.
 #[test]
-fn a_warp_that_waits_lets_the_others_go_on() {
+fn waiting_warps_yield() {
     let code = format!(
         "{INIT_4}setp.lt.u32 %p3, %r0, 32;\n@%p3 bra WAIT;\nadd.u32 %r1, %r0, 1;\nsetp.eq.u32 %p4, %r0, 32;\n\
          @%p4 mbarrier.arrive.shared.b64 %rd4, [tile], 4;\nbra END;\n\

@@ -6,16 +6,16 @@ use super::{Machine, kernel, result, tids};
 tests!(
     widths_and_signs_of_loads,
     generic_addresses_reach_every_space,
-    atomics_are_carried_out_lane_after_lane,
-    copies_fill_shared_memory_and_zero_what_they_do_not_read,
+    atomics_execute_lane_by_lane,
+    copies_zero_the_bytes_they_do_not_read,
     addresses_in_narrow_registers_wrap,
-    a_copy_ignores_its_source_where_its_predicate_holds,
+    copies_ignore_their_source_if_the_predicate_holds,
     words_of_128_bits,
-    words_of_128_bits_are_exchanged_whole,
+    words_of_128_bits_are_exchanged_atomically,
     vectors_of_16_bytes_are_added
 );
 
-/// Each thread has 16 bytes of its own at [%rd4], in global or shared memory, or the same in local memory.
+/// Each thread has its own 16 bytes at [%rd4], in global, shared or local memory.
 const SIXTEEN_BYTES: [&str; 3] = [
     "add.u64 %rd4, %rd1, %rd0;\n",
     "mov.u64 %rd4, tile;\nadd.u64 %rd4, %rd4, %rd0;\nadd.u64 %rd4, %rd4, %rd0;\ncvta.shared.u64 %rd4, %rd4;\n",
@@ -42,9 +42,9 @@ fn words_of_128_bits() {
     }
 }
 
-/// Thread t swaps (7, t) for (t, t + 1), if the word is (7, t % 2): both halves decide.
+/// Thread t swaps (7, t) for (t, t + 1) if the word is (7, t % 2): both halves are compared.
 #[test]
-fn words_of_128_bits_are_exchanged_whole() {
+fn words_of_128_bits_are_exchanged_atomically() {
     for place in &SIXTEEN_BYTES[..2] {
         let code = format!(
             ".reg .b128 %q<5>;\n{place}cvt.u64.u32 %rd5, %r0;\nadd.u64 %rd6, %rd5, 1;\nand.b64 %rd7, %rd5, 1;\n\
@@ -122,7 +122,7 @@ fn generic_addresses_reach_every_space() {
 }
 
 #[test]
-fn atomics_are_carried_out_lane_after_lane() {
+fn atomics_execute_lane_by_lane() {
     let mut machine = Machine::new(64);
     let code = "ld.param.u64 %rd4, [b];\natom.global.add.u32 %r1, [%rd4], 2;\nst.global.u32 [%rd3], %r1;\n\
                 red.global.max.s32 [%rd4+8], %r0;\natom.global.inc.u32 _, [%rd4+16], 9;\natom.global.exch.b32 %r2, [%rd4+24], %r0;\n\
@@ -136,7 +136,7 @@ fn atomics_are_carried_out_lane_after_lane() {
 }
 
 #[test]
-fn copies_fill_shared_memory_and_zero_what_they_do_not_read() {
+fn copies_zero_the_bytes_they_do_not_read() {
     let a: Vec<u64> = (0..32).map(|n| 0x0101_0101_0101_0101 * (n + 1)).collect();
     let got = result(
         "shl.b32 %r1, %r0, 3;\nmov.u32 %r2, tile;\nadd.u32 %r2, %r2, %r1;\nst.shared.u64 [%r2], -1;\n\
@@ -151,7 +151,7 @@ fn copies_fill_shared_memory_and_zero_what_they_do_not_read() {
 }
 
 #[test]
-fn a_copy_ignores_its_source_where_its_predicate_holds() {
+fn copies_ignore_their_source_if_the_predicate_holds() {
     let a: Vec<u64> = (0..32).map(|n| n + 7).collect();
     for (predicate, ignored) in [("%p1", 1), ("!%p1", 0)] {
         let code = format!(

@@ -1,4 +1,4 @@
-//! Kernels executed: what they leave in memory, and what they record.
+//! Executed kernels: their results in memory, and their records.
 
 mod arithmetic;
 mod barriers;
@@ -37,13 +37,13 @@ use crate::{
     TraceRecorder,
 };
 
-/// A kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` with registers, %tid.x in %r0, the addresses in %rd1
-/// to %rd3 (each moved on by 8 bytes per thread), and this code.
+/// Wraps code into a kernel `k(.u64 a, .u64 b, .u64 c, .u32 n)` that declares registers and sets %r0 to
+/// %tid.x and %rd1 to %rd3 to the addresses, each advanced by 8 bytes per thread.
 pub(super) fn kernel(code: &str) -> String {
     kernel_with("", code)
 }
 
-/// As [`kernel`], with declarations before it.
+/// Wraps code as [`kernel`] does, with declarations before it.
 pub(super) fn kernel_with(declarations: &str, code: &str) -> String {
     format!(
         ".version 8.7\n.target sm_80\n.address_size 64\n{declarations}\n\
@@ -57,12 +57,12 @@ pub(super) fn kernel_with(declarations: &str, code: &str) -> String {
     )
 }
 
-/// As [`kernel_with`], whose code notes itself what it executes.
+/// Wraps code as [`kernel_with`] does, without noting its instructions for the coverage table.
 pub(super) fn silent_kernel(declarations: &str, code: &str) -> String {
     kernel_with(declarations, code).replace(BEGIN, "")
 }
 
-/// Three arrays of 64-bit words, which kernels read and write.
+/// Three arrays of 64-bit words that kernels read and write.
 pub(super) struct Machine {
     pub memory: DeviceMemory,
     pub arrays: [u64; 3],
@@ -115,7 +115,7 @@ impl Machine {
     }
 }
 
-/// Executes and records a launch; returns the trace's bytes, if it ends.
+/// Executes and records a launch; returns the bytes of the trace, if it completes.
 pub(super) fn recorded(
     machine: &mut Machine,
     code: &str,
@@ -125,7 +125,7 @@ pub(super) fn recorded(
     recorded_module(machine, &kernel(code), launch, limits)
 }
 
-/// As [`recorded`], of a whole module.
+/// Executes and records a launch of a whole module.
 pub(super) fn recorded_module(
     machine: &mut Machine,
     text: &str,
@@ -148,8 +148,8 @@ pub(super) fn recorded_module(
     Ok((counts, std::fs::read(path).unwrap()))
 }
 
-/// Executes code on one warp whose thread t has `a[t]` at [%rd1], `b[t]` at [%rd2]; returns what it
-/// leaves at [%rd3].
+/// Executes code on one warp whose thread t has `a[t]` at [%rd1] and `b[t]` at [%rd2]; returns the words
+/// written to [%rd3].
 pub(super) fn result(code: &str, a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut machine = Machine::new(32);
     machine.set(0, a);

@@ -1,22 +1,22 @@
-//! Random programs with branches, loops, breaks, barriers and early exits leave what each thread
-//! alone would.
+//! Random programs with branches, loops, breaks, barriers and early exits: warps compute what each thread
+//! would alone.
 //!
-//! A program is a tree. It is written as PTX, with labels and guards, and executed by warps; and it
-//! is evaluated thread by thread, by a plain walk of the tree.
+//! A program is a tree. Warps execute it as PTX, with labels and guards; the reference evaluates it thread by
+//! thread, walking the tree.
 
 use proptest::prelude::*;
 
 use super::{Machine, kernel};
 
-/// Registers that programs use: %r1 to %r5. %r1 begins as the thread's number, the others with a
-/// mix of it.
+/// Registers that programs use: %r1 to %r5. %r1 starts as the thread number, the others as values derived
+/// from it.
 const REGISTERS: usize = 5;
-/// Loops are executed at most this often.
+/// Maximum iterations of a loop.
 const MOST_TURNS: u32 = 6;
 
 #[derive(Clone, Debug)]
 enum Statement {
-    /// d = f(a, b), perhaps only where a predicate holds.
+    /// d = f(a, b), optionally only where a predicate holds.
     Set {
         f: Function,
         d: usize,
@@ -27,13 +27,13 @@ enum Statement {
     /// The thread's word becomes 31 times itself plus a register.
     Note(usize),
     If(Condition, Vec<Statement>, Vec<Statement>),
-    /// As many turns as the low bits of a register say.
+    /// A loop whose iterations are the low bits of a register.
     Loop(usize, Vec<Statement>),
     /// Leaves the innermost loop.
     Break(Condition),
     Exit(Condition),
-    /// A barrier, perhaps only where a predicate holds. As all barriers are the same one, some
-    /// threads are always able to go on.
+    /// A barrier, optionally only where a predicate holds. All barriers are the same one, so that some
+    /// threads can always continue.
     Barrier(Option<Condition>),
 }
 
@@ -89,9 +89,9 @@ fn statement() -> impl Strategy<Value = Statement> {
 struct Writer {
     text: String,
     labels: usize,
-    /// Registers and predicates for counts and conditions, from these numbers on.
+    /// Next registers and predicates for counters and conditions.
     counters: usize,
-    /// Labels behind the loops that are open.
+    /// Labels after the open loops.
     ends: Vec<String>,
 }
 
@@ -187,7 +187,7 @@ struct Thread {
     word: u32,
 }
 
-/// How a statement ends.
+/// Exit of a statement.
 #[derive(PartialEq)]
 enum End {
     Next,
@@ -252,7 +252,7 @@ impl Thread {
 
 proptest! {
     #[test]
-    fn warps_compute_what_each_thread_would(program in prop::collection::vec(statement(), 1..10)) {
+    fn warps_compute_the_results_of_single_threads(program in prop::collection::vec(statement(), 1..10)) {
         let mut writer = Writer::default();
         writer.line("mov.u32 %r1, %r0;");
         for register in 2..=REGISTERS {

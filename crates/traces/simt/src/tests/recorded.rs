@@ -1,11 +1,11 @@
-//! The trace that a kernel leaves.
+//! Trace records of a kernel.
 
 use warpmem_trace::{Barrier, Kind, Record, Space, Trace};
 
 use super::{Machine, recorded};
 use crate::{AddressMode, Filter, Limits, ReadMode, TexelFormat, TexelKind, Texture};
 
-/// What one record says: kind, space, width, mask, addresses relative to the arrays.
+/// One record: kind, space, width, mask, addresses relative to the arrays.
 pub(super) type Access = (Kind, Space, u32, u32, Vec<u64>);
 
 fn trace_of(code: &str, grid: u32, block: u32) -> Vec<(u32, Vec<Access>)> {
@@ -26,7 +26,7 @@ pub(super) fn trace_in(
     read(&Trace::open(&path).unwrap(), machine.arrays[0])
 }
 
-/// By warp, in order: its number in the CTA and its records.
+/// Returns each warp in order: its number in the CTA, and its records.
 fn read(trace: &Trace, base: u64) -> Vec<(u32, Vec<Access>)> {
     let instructions = trace.instructions(0).unwrap();
     let mut warps = Vec::new();
@@ -52,7 +52,7 @@ fn read(trace: &Trace, base: u64) -> Vec<(u32, Vec<Access>)> {
 }
 
 #[test]
-fn every_access_of_every_warp_is_a_record() {
+fn every_access_is_recorded() {
     let warps = trace_of(
         "setp.lt.u32 %p1, %r0, 40;\n@%p1 ld.global.u32 %r1, [%rd1+4];\nst.shared.u32 [tile+8], %r1;\nbar.sync 0;\nred.global.add.u32 [%rd1], 1;",
         2,
@@ -70,17 +70,17 @@ fn every_access_of_every_warp_is_a_record() {
     assert_eq!(of(Kind::Barrier, 0).3, u32::MAX);
     assert_eq!(of(Kind::Reduction, 3).4.len(), 32);
     assert_eq!(of(Kind::Exit, 2).3, u32::MAX);
-    assert_eq!(warps[0], warps[2], "both CTAs do the same");
+    assert_eq!(warps[0], warps[2], "both CTAs have the same records");
 }
 
 #[test]
-fn parameters_are_no_accesses() {
+fn parameters_are_not_accesses() {
     let warps = trace_of("", 1, 32);
     assert_eq!(warps[0].1.iter().map(|access| access.0).collect::<Vec<_>>(), [Kind::Exit]);
 }
 
 #[test]
-fn local_words_of_neighbouring_lanes_are_neighbours() {
+fn local_memory_is_interleaved_by_lane() {
     let warps = trace_of(".local .align 4 .b8 depot[16];\nst.local.u32 [depot+4], %r0;", 1, 64);
     let address = |warp: usize, lane: usize| warps[warp].1[0].4[lane];
     assert_eq!(warps[0].1[0].1, Space::Local);
@@ -89,7 +89,7 @@ fn local_words_of_neighbouring_lanes_are_neighbours() {
 }
 
 #[test]
-fn a_fetch_is_a_load_of_the_first_texel_it_touches() {
+fn fetches_load_their_first_texel() {
     let mut machine = Machine::new(256);
     let address = machine.memory.allocate(4096).unwrap();
     let texture = Texture {
@@ -123,7 +123,7 @@ fn a_fetch_is_a_load_of_the_first_texel_it_touches() {
 }
 
 #[test]
-fn an_mbarrier_is_a_word_of_shared_memory() {
+fn mbarriers_are_words_of_shared_memory() {
     let warps = trace_of(
         "mbarrier.init.shared.b64 [tile+8], 32;\nmbarrier.arrive.shared.b64 %rd4, [tile+8];\n\
          mbarrier.arrive.shared.b64 _, [tile+8], 1;\nmbarrier.test_wait.shared.b64 %p1, [tile+8], %rd4;",
@@ -132,15 +132,15 @@ fn an_mbarrier_is_a_word_of_shared_memory() {
     );
     let accesses = &warps[0].1[..3];
     let kinds: Vec<Kind> = accesses.iter().map(|access| access.0).collect();
-    // The wait fails: it is no access.
+    // The wait fails: it is not an access.
     assert_eq!(warps[0].1.len(), 4, "and the exit");
     assert_eq!(kinds, [Kind::Store, Kind::Atomic, Kind::Reduction]);
     assert!(accesses.iter().all(|a| (a.1, a.2, &a.4[..]) == (Space::Shared, 8, &[8][..])));
 }
 
-/// The producer of two consumers arrives at a barrier and goes on.
+/// The producer of two consumers arrives at a barrier and continues.
 #[test]
-fn barriers_and_arrivals_say_for_how_many_warps_they_are() {
+fn barriers_and_arrivals_record_their_warp_count() {
     let code = "setp.ge.u32 %p1, %r0, 64;\n@%p1 bra PRODUCER;\nbar.sync 1, 96;\nbra END;\n\
                 PRODUCER: bar.arrive 1, 96;\nEND: bar.sync 0;\nbarrier.sync 2, 96;";
     let (wait, arrive) = (Kind::Barrier, Kind::BarrierArrive);
@@ -167,7 +167,7 @@ fn barriers_and_arrivals_say_for_how_many_warps_they_are() {
 }
 
 #[test]
-fn a_barrier_is_for_whole_warps_of_a_cta() {
+fn barriers_require_whole_warps() {
     for (threads, reason) in [
         (0, "a barrier for 0 threads"),
         (48, "a barrier for 48 threads, which is not a multiple of 32"),
@@ -181,7 +181,7 @@ fn a_barrier_is_for_whole_warps_of_a_cta() {
 }
 
 #[test]
-fn an_atomic_whose_old_value_nobody_reads_is_a_reduction() {
+fn atomics_with_unused_results_are_reductions() {
     let kinds = |code: &str| -> Vec<Kind> {
         let warps = trace_of(code, 1, 32);
         let global = warps[0].1.iter().filter(|(_, space, ..)| *space == Space::Global);
@@ -195,7 +195,7 @@ fn an_atomic_whose_old_value_nobody_reads_is_a_reduction() {
 }
 
 #[test]
-fn an_atomic_of_a_vector_is_one_access() {
+fn vector_atomics_are_one_access() {
     let code = "add.u64 %rd1, %rd1, %rd0;\nmov.f32 %f1, 0f3f800000;\n\
                 red.global.add.v4.f32 [%rd1], {%f1, %f1, %f1, %f1};";
     let warps = trace_of(code, 1, 32);

@@ -1,4 +1,4 @@
-//! Floating-point arithmetic: directed and single rounding, approximate functions, edges.
+//! Floating-point arithmetic: directed and single rounding, approximate functions, edge cases.
 
 use half::{bf16, f16};
 
@@ -9,10 +9,10 @@ use super::result;
 tests!(
     single_precision,
     directed_roundings_bracket_the_exact_result,
-    a_fused_product_is_rounded_once,
+    fused_products_are_rounded_once,
     double_precision,
-    approximate_functions_are_within_the_bounds_of_the_isa,
-    numbers_of_16_bits_are_rounded_once
+    approximate_functions_stay_within_the_isas_bounds,
+    sixteen_bit_results_are_rounded_once
 );
 
 #[test]
@@ -42,8 +42,8 @@ fn single_precision() {
     check_unary32("abs.f32", |a| a & 0x7fff_ffff);
 }
 
-/// A directed result lies on its side of the exact one, which double precision holds, and no number
-/// lies between.
+/// A directed result lies on its side of the exact one, which double precision holds, with no number in
+/// between.
 #[test]
 fn directed_roundings_bracket_the_exact_result() {
     type Exact = fn(f64, f64) -> f64;
@@ -51,7 +51,7 @@ fn directed_roundings_bracket_the_exact_result() {
         [("add", |a, b| a + b), ("mul", |a, b| a * b), ("div", |a, b| a / b)];
     for (name, exact) in exact {
         for seed in 0..6 {
-            // Exponents of few different sizes, so that the sum is exact in double precision.
+            // Exponents of similar size, so that the sum is exact in double precision.
             let values = |seed| {
                 samples(seed)
                     .iter()
@@ -84,7 +84,7 @@ fn directed_roundings_bracket_the_exact_result() {
 }
 
 #[test]
-fn a_fused_product_is_rounded_once() {
+fn fused_products_are_rounded_once() {
     let code = "ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd2];\nneg.f32 %f3, %f1;\nfma.rn.f32 %f4, %f1, %f2, %f3;\nst.global.f32 [%rd3], %f4;";
     let (a, b) = (samples(5), samples(6));
     let got = result(code, &a, &b);
@@ -118,7 +118,7 @@ fn double_precision() {
 }
 
 #[test]
-fn approximate_functions_are_within_the_bounds_of_the_isa() {
+fn approximate_functions_stay_within_the_isas_bounds() {
     let inputs: Vec<f32> = (0..32).map(|n| 0.07 + 0.093 * n as f32).collect();
     let bits: Vec<u64> = inputs.iter().map(|x| u64::from(x.to_bits())).collect();
     let check = |name: &str, f: fn(f64) -> f64, bound: f64| {
@@ -144,7 +144,7 @@ fn approximate_functions_are_within_the_bounds_of_the_isa() {
 }
 
 #[test]
-fn numbers_of_16_bits_are_rounded_once() {
+fn sixteen_bit_results_are_rounded_once() {
     let canonical = |value: f16| if value.is_nan() { 0x7fff } else { value.to_bits() };
     check16("add.f16", |a, b| {
         canonical(f16::from_f64(f16::from_bits(a).to_f64() + f16::from_bits(b).to_f64()))

@@ -1,4 +1,4 @@
-//! Functions of the device that kernels call: they print, assert, allocate and free.
+//! System functions of kernels: print, assert, allocate and free.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ const DECLARATIONS: &str = "
     .global .align 1 .b8 file[] = {107, 46, 99, 117, 0};
     .global .align 1 .b8 function[] = {102, 0};";
 
-/// What a kernel prints.
+/// Collects the printed text.
 #[derive(Default)]
 struct Printed(RefCell<String>);
 
@@ -54,7 +54,7 @@ fn printed(threads: usize) -> (String, Vec<u64>) {
 }
 
 #[test]
-fn threads_print_in_the_order_of_the_grid() {
+fn threads_print_in_grid_order() {
     let expected = "T0=1.5\nT1=1.5\nT2=1.5\nT3=1.5\n";
     for threads in [1, 2] {
         assert_eq!(printed(threads), (expected.into(), vec![2, 2]));
@@ -62,7 +62,7 @@ fn threads_print_in_the_order_of_the_grid() {
 }
 
 #[test]
-fn an_assertion_that_does_not_hold_stops_the_kernel() {
+fn failed_assertions_stop_the_kernel() {
     let code = "
         setp.ne.u32 %p1, %r0, 3; @%p1 bra END;
         mov.u64 %rd4, message; cvta.global.u64 %rd4, %rd4;
@@ -79,7 +79,7 @@ fn an_assertion_that_does_not_hold_stops_the_kernel() {
     assert!(text.contains("thread (3, 0, 0)"), "{text}");
 }
 
-/// Each thread allocates a word, writes it, reads it, frees it; the addresses differ.
+/// Each thread allocates, writes, reads and frees a word; the addresses differ.
 #[test]
 fn threads_allocate_and_free() {
     let code = "
@@ -94,10 +94,10 @@ fn threads_allocate_and_free() {
     let mut addresses = machine.get(2);
     addresses.dedup();
     assert_eq!(addresses.len(), 32);
-    // What remains taken is the module's own variables.
+    // Only the module's own variables remain allocated.
     assert!(before - machine.memory.capacity().1 <= 4 * 256);
     let wrong = "
         .param .b64 p0; add.u64 %rd4, %rd3, 8; st.param.b64 [p0], %rd4; call free, (p0);";
     let error = machine.run(&kernel_with(DECLARATIONS, wrong), 1, 1).unwrap_err().to_string();
-    assert!(error.contains("where nothing that was allocated begins"), "{error}");
+    assert!(error.contains("which is not the start of an allocation"), "{error}");
 }

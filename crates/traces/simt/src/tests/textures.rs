@@ -1,4 +1,4 @@
-//! Texture fetches, against the formulas of the CUDA C++ Programming Guide, appendix "Texture
+//! Texture fetches, compared with the formulas of the CUDA C++ Programming Guide, appendix "Texture
 //! Fetching".
 
 use super::coverage::tests;
@@ -15,13 +15,13 @@ tests!(
     texels_before_the_first_are_0,
     coordinates_out_of_range_follow_the_address_mode,
     linear_filtering_weighs_the_texels_around,
-    weights_are_multiples_of_a_256th,
-    coordinates_that_are_no_numbers_do_no_harm,
+    filter_weights_are_multiples_of_1_256,
+    nan_coordinates_are_harmless,
     a_texture_reference_stands_for_the_texture_it_is_bound_to,
-    a_fetch_by_a_handle_of_no_texture_stops_the_kernel,
-    texels_that_were_freed_stop_the_kernel,
-    textures_that_cannot_be_are_refused,
-    other_shapes_are_refused_by_name
+    fetches_by_invalid_handles_stop_the_kernel,
+    freed_texels_stop_the_kernel,
+    invalid_textures_are_refused,
+    unsupported_shapes_are_refused_by_name
 );
 
 const WIDTH: u32 = 13;
@@ -30,7 +30,7 @@ const PITCH: u64 = 256;
 
 const FLOAT: TexelFormat = TexelFormat { kind: TexelKind::Float, bits: 32, channels: 1 };
 
-/// A texture of 13 × 7 texels of this format.
+/// Creates a texture of 13 × 7 texels of this format.
 fn texture(format: TexelFormat) -> Texture {
     Texture {
         address: 0,
@@ -45,7 +45,7 @@ fn texture(format: TexelFormat) -> Texture {
     }
 }
 
-/// Bytes of texels, the same in every run; numbers that floats of 16 bits hold exactly.
+/// Returns bytes of texels, the same in every run, which 16-bit floats hold exactly.
 fn byte(at: u64) -> u8 {
     (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -55,7 +55,7 @@ struct Fetched {
     handle: u64,
 }
 
-/// A machine with a texture whose memory holds these bytes.
+/// Creates a machine with a texture over these bytes.
 fn machine(texture: Texture, bytes: impl Fn(u64) -> u8) -> Fetched {
     let mut machine = Machine::new(64);
     let length = PITCH * u64::from(HEIGHT);
@@ -67,7 +67,7 @@ fn machine(texture: Texture, bytes: impl Fn(u64) -> u8) -> Fetched {
     Fetched { machine, handle }
 }
 
-/// What a fetch returns to each lane, whose coordinates are the halves of a word.
+/// Fetches at the coordinates of each lane, the halves of a word; returns the channels.
 fn fetch(fetched: &mut Fetched, instruction: &str, at: &[[u32; 2]]) -> Vec<[u32; 4]> {
     let words: Vec<u64> = at.iter().map(|&[x, y]| u64::from(x) | u64::from(y) << 32).collect();
     fetched.machine.set(0, &words);
@@ -85,7 +85,7 @@ fn fetch(fetched: &mut Fetched, instruction: &str, at: &[[u32; 2]]) -> Vec<[u32;
     (0..32).map(|lane| [0, 1, 2, 3].map(|channel| word(4 * lane + channel))).collect()
 }
 
-/// A channel of the texel at a place, as the format and read mode have it.
+/// Returns a channel of a texel, in the format and read mode.
 fn channel(texture: &Texture, x: u32, y: u32, channel: u8) -> u32 {
     let TexelFormat { kind, bits, channels } = texture.format;
     if channel >= channels {
@@ -112,7 +112,7 @@ fn channel(texture: &Texture, x: u32, y: u32, channel: u8) -> u32 {
     }
 }
 
-/// Every format and read mode there is.
+/// Lists every format and read mode.
 fn formats() -> Vec<Texture> {
     use TexelKind::{Float, Signed, Unsigned};
     let mut all = Vec::new();
@@ -177,7 +177,7 @@ pub(super) fn texels_before_the_first_are_0() {
     }
 }
 
-/// The texel of an index that may be out of range.
+/// Resolves a texel index that may be out of range.
 fn index(at: i64, size: u32, mode: AddressMode) -> Option<u32> {
     let size = i64::from(size);
     let inside = match mode {
@@ -192,8 +192,8 @@ fn index(at: i64, size: u32, mode: AddressMode) -> Option<u32> {
     Some(inside as u32)
 }
 
-/// Coordinates of a lane in texels: within the texture and beyond it on both sides, and no multiple
-/// of a quarter, so that no rounding decides.
+/// Returns a lane's coordinates in texels: inside the texture and beyond both sides, never a multiple of a
+/// quarter, so that rounding does not matter.
 fn place(lane: u32) -> [f32; 2] {
     [(lane * 7 % 32) as f32 * 0.81 - 6.13, (lane * 11 % 32) as f32 * 0.59 - 5.17]
 }
@@ -201,8 +201,8 @@ fn place(lane: u32) -> [f32; 2] {
 const MODES: [AddressMode; 4] =
     [AddressMode::Wrap, AddressMode::Clamp, AddressMode::Mirror, AddressMode::Border];
 
-/// Textures of every address mode, normalised or not, with coordinates for every lane and the
-/// modes that hold.
+/// Lists textures of every address mode, normalised or not, with coordinates for every lane and the effective
+/// modes.
 fn addressed(filter: Filter) -> Vec<(Texture, Vec<[u32; 2]>, [AddressMode; 2])> {
     let mut all = Vec::new();
     for normalised in [false, true] {
@@ -230,7 +230,7 @@ fn addressed(filter: Filter) -> Vec<(Texture, Vec<[u32; 2]>, [AddressMode; 2])> 
     all
 }
 
-/// Texels whose numbers are small integers.
+/// Returns a texel that is a small integer.
 fn small(x: u32, y: u32) -> f32 {
     ((x * 37 + y * 101) % 64) as f32 - 20.0
 }
@@ -284,9 +284,9 @@ pub(super) fn linear_filtering_weighs_the_texels_around() {
     }
 }
 
-/// α has 8 fractional bits: from 1.0 to 2.0 there are 256 steps.
+/// α has 8 fractional bits: 256 steps from 1.0 to 2.0.
 #[test]
-pub(super) fn weights_are_multiples_of_a_256th() {
+pub(super) fn filter_weights_are_multiples_of_1_256() {
     let texture = Texture { filter: Filter::Linear, height: 1, ..texture(FLOAT) };
     let mut fetched =
         machine(
@@ -301,7 +301,7 @@ pub(super) fn weights_are_multiples_of_a_256th() {
 }
 
 #[test]
-fn coordinates_that_are_no_numbers_do_no_harm() {
+fn nan_coordinates_are_harmless() {
     for (texture, ..) in addressed(Filter::Linear) {
         let mut fetched = machine(texture, small_bytes);
         for at in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
@@ -310,7 +310,7 @@ fn coordinates_that_are_no_numbers_do_no_harm() {
     }
 }
 
-/// A kernel with a texture reference of the module.
+/// Writes a kernel with a texture reference of the module.
 fn reference_kernel() -> String {
     kernel_with(
         ".global .texref picture;\n.tex .u32 other;",
@@ -342,7 +342,7 @@ pub(super) fn a_texture_reference_stands_for_the_texture_it_is_bound_to() {
 }
 
 #[test]
-fn a_fetch_by_a_handle_of_no_texture_stops_the_kernel() {
+fn fetches_by_invalid_handles_stop_the_kernel() {
     let code = "mov.u64 %rd4, 5;\ntex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd4, {%r0}];";
     let error = Machine::new(32).run(&kernel(code), 1, 32).unwrap_err().to_string();
     assert!(error.contains("there is no texture with handle 0x5 at PC"), "{error}");
@@ -356,7 +356,7 @@ fn a_fetch_by_a_handle_of_no_texture_stops_the_kernel() {
 }
 
 #[test]
-fn texels_that_were_freed_stop_the_kernel() {
+fn freed_texels_stop_the_kernel() {
     let mut fetched = machine(texture(FLOAT), byte);
     let Fetched { machine, handle } = &mut fetched;
     let address = machine.memory.texture(*handle).unwrap().address;
@@ -369,7 +369,7 @@ fn texels_that_were_freed_stop_the_kernel() {
 }
 
 #[test]
-fn textures_that_cannot_be_are_refused() {
+fn invalid_textures_are_refused() {
     let mut memory = crate::DeviceMemory::default();
     let address = memory.allocate(PITCH * 6 + 52).unwrap();
     let good = Texture { address, ..texture(FLOAT) };
@@ -405,7 +405,7 @@ fn textures_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn other_shapes_are_refused_by_name() {
+fn unsupported_shapes_are_refused_by_name() {
     let code = "tex.3d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r4}];\n\
                 tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %f1, %f2, %f3}];";
     let error = Machine::new(32).run(&kernel(code), 1, 32).unwrap_err().to_string();

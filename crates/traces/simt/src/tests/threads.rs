@@ -1,11 +1,11 @@
-//! Threads change neither memory nor the trace.
+//! Host threads change neither memory nor the trace.
 
 use proptest::prelude::*;
 
 use super::{Machine, recorded};
 use crate::{Counts, Limits};
 
-/// What a launch leaves: the arrays, the trace, and what it counts or why it failed.
+/// Results of a launch: the arrays, the trace, and the counts or the error.
 fn leaves(
     code: &str,
     grid: u32,
@@ -41,14 +41,14 @@ fn same_within(instructions: u64, code: &str, grid: u32, block: u32) -> Result<C
     alone.2
 }
 
-/// The address of element `index` of an array, of which the registers hold the element of the
-/// thread.
+/// Computes the address of element `index` of an array, whose registers hold the address of the thread's
+/// element.
 const GLOBAL_INDEX: &str = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmad.lo.u32 %r3, %r1, %r2, %r0;\n\
     mul.wide.u32 %rd10, %r1, %r2;\nshl.b64 %rd10, %rd10, 3;\nadd.u64 %rd11, %rd1, %rd10;\n\
     add.u64 %rd12, %rd2, %rd10;\n";
 
 #[test]
-fn ctas_that_touch_their_own_data_only() {
+fn ctas_with_private_data() {
     let code = format!(
         "{GLOBAL_INDEX}ld.global.u64 %rd13, [%rd11];\nadd.u64 %rd14, %rd13, %rd13;\n\
          st.global.u64 [%rd12], %rd14;\nld.global.u64 %rd15, [%rd12];\nst.global.u64 [%rd11], %rd15;\n"
@@ -57,9 +57,9 @@ fn ctas_that_touch_their_own_data_only() {
     assert_eq!((counts.ctas, counts.warps), (64, 128));
 }
 
-/// Each CTA reads what the one before it wrote: all that run ahead are executed again.
+/// Each CTA reads what the previous one wrote: all CTAs that run ahead are executed again.
 #[test]
-fn ctas_that_read_what_the_one_before_wrote() {
+fn ctas_that_read_their_predecessors_writes() {
     let code = format!(
         "{GLOBAL_INDEX}setp.eq.u32 %p1, %r1, 0;\n@%p1 bra FIRST;\nld.global.u64 %rd13, [%rd11+-256];\n\
          bra WRITE;\nFIRST:\nld.global.u64 %rd13, [%rd11];\nWRITE:\nadd.u64 %rd14, %rd13, 1;\n\
@@ -69,7 +69,7 @@ fn ctas_that_read_what_the_one_before_wrote() {
 }
 
 #[test]
-fn a_fault_is_that_of_the_first_cta_that_has_one() {
+fn the_first_failing_cta_is_reported() {
     let code = format!(
         "{GLOBAL_INDEX}setp.lt.u32 %p1, %r1, 37;\n@%p1 bra END;\nmul.wide.u32 %rd13, %r3, 4096;\n\
          st.global.u64 [%rd13], %rd1;\nEND:\n"
@@ -79,7 +79,7 @@ fn a_fault_is_that_of_the_first_cta_that_has_one() {
 }
 
 #[test]
-fn the_limit_is_reached_at_the_same_place() {
+fn the_limit_stops_at_the_same_instruction() {
     let spin =
         "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 50;\nL:\n@%p1 bra END;\nbra L;\nEND:\n";
     let error = same_for_all_threads(spin, 100, 32).unwrap_err();
@@ -89,9 +89,9 @@ fn the_limit_is_reached_at_the_same_place() {
     );
 }
 
-/// A CTA that runs ahead does not see the write that it waits for, and must not wait for ever.
+/// A CTA that runs ahead does not see the write it waits for, and must not wait forever.
 #[test]
-fn a_cta_may_wait_for_what_an_earlier_one_wrote() {
+fn a_cta_may_wait_for_an_earlier_write() {
     let code = format!(
         "{GLOBAL_INDEX}st.global.u64 [%rd12], 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\n\
          L:\nld.global.u64 %rd13, [%rd12+-256];\nsetp.eq.u64 %p2, %rd13, 0;\n@%p2 bra L;\nEND:\n"
@@ -123,7 +123,7 @@ proptest! {
                 "mad.lo.u32 %r5, %r3, {factor}, {offset};\nand.b32 %r5, %r5, 4095;\n\
                  mul.wide.u32 %rd22, %r5, 8;\nadd.u64 %rd22, %rd22, %rd20;\n"
             ));
-            // In some warps no lane is active.
+            // Some warps have no active lanes.
             code.push_str("setp.gt.u32 %p2, %r5, 700;\n");
             code.push_str(match reads {
                 true => "@%p2 ld.global.u64 %rd23, [%rd22];\nadd.u64 %rd21, %rd21, %rd23;\n",

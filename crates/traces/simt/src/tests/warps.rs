@@ -9,8 +9,8 @@ tests!(
     barriers_make_stores_of_other_warps_visible,
     reductions_over_a_barrier,
     a_producer_arrives_and_a_consumer_waits,
-    a_cta_that_spins_for_a_later_one_gets_its_flag,
-    dynamic_shared_memory_begins_behind_the_variables
+    spinning_ctas_see_flags_of_later_ones,
+    dynamic_shared_memory_follows_the_variables
 );
 
 fn values(code: &str) -> Vec<u64> {
@@ -32,7 +32,7 @@ fn shuffles_read_other_lanes_within_their_segment() {
         if t % 8 + 3 < 8 { t + 3 } else { t }
     });
     expect(of("shfl.sync.idx.b32 %r1, %r2, 2, 0x181f, -1;"), &|t| t / 8 * 8 + 2);
-    // A lane that is no member of the mask gives 0.
+    // A lane outside the mask gives 0.
     let members = of(
         "mov.u32 %r1, 7;\nsetp.ge.u32 %p1, %r0, 8;\n@%p1 bra END;\nshfl.sync.down.b32 %r1, %r2, 4, 31, 0xff;\nEND:",
     );
@@ -97,7 +97,7 @@ fn a_producer_arrives_and_a_consumer_waits() {
 
 /// CTA 0 waits for a flag that the last CTA sets.
 #[test]
-fn a_cta_that_spins_for_a_later_one_gets_its_flag() {
+fn spinning_ctas_see_flags_of_later_ones() {
     let mut machine = Machine::new(64);
     let code = "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\nld.param.u64 %rd4, [b];\n@%p1 bra SET;\n\
                 SPIN: ld.volatile.global.u32 %r2, [%rd4];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra SPIN;\nst.global.u32 [%rd3], %r2;\nbra END;\n\
@@ -106,8 +106,8 @@ fn a_cta_that_spins_for_a_later_one_gets_its_flag() {
     assert!(machine.get(2)[..32].iter().all(|&v| v == 77));
 }
 
-/// As the grid barrier of cooperative groups: all CTAs add to a counter of the workspace, whose
-/// address is in two registers, and wait until it is complete. They take turns from the first on.
+/// Like the grid barrier of cooperative groups: all CTAs add to a counter in the workspace, whose address is
+/// in two registers, and wait until it is complete. They run round-robin from the start.
 #[test]
 fn ctas_of_a_cooperative_launch_wait_for_each_other() {
     let mut machine = Machine::new(4);
@@ -123,13 +123,13 @@ fn ctas_of_a_cooperative_launch_wait_for_each_other() {
     let limits = crate::Limits::default();
     let counts = run.execute(&mut machine.memory, &mut crate::NoRecorder, limits, &()).unwrap();
     assert_eq!(machine.get(2)[0], 64);
-    // A turn is 64 instructions: far less than the first turn of other CTAs, which is 65,536.
+    // A quantum is 64 instructions, far less than the first quantum of other CTAs, 65,536.
     assert!(counts.warp_instructions < 64 * 2_000, "{counts:?}");
 }
 
-/// Warp 0 executes 300 instructions and then reads what warp 1 wrote at its begin, without a barrier.
+/// Warp 0 executes 300 instructions and then reads what warp 1 wrote at its start, without a barrier.
 #[test]
-fn warps_of_a_cta_begin_at_about_the_same_time() {
+fn warps_of_a_cta_start_at_about_the_same_time() {
     let mut machine = Machine::new(64);
     let code = "mov.u32 %r2, tile;\nsetp.ge.u32 %p1, %r0, 32;\n@%p1 bra WRITE;\nmov.u32 %r1, 0;\n\
                 LOOP: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 100;\n@%p2 bra LOOP;\n\
@@ -139,10 +139,10 @@ fn warps_of_a_cta_begin_at_about_the_same_time() {
     assert_eq!(machine.get(2)[..32], [7; 32]);
 }
 
-/// Two CTAs wait for each other 20 times: CTA c for the counter to be 2 i + c, which it then adds 1 to.
-/// Each spins through its first turn, of 65,536 instructions, and then through turns of 1,024.
+/// Two CTAs wait for each other 20 times: CTA c waits for the counter to be 2 i + c, and increments it. Each
+/// spins through its first quantum, of 65,536 instructions, and then through quanta of 1,024.
 #[test]
-fn a_cta_that_waits_takes_short_turns_after_the_first() {
+fn waiting_ctas_get_short_quanta_after_the_first() {
     let mut machine = Machine::new(64);
     let code = "mov.u32 %r1, %ctaid.x;\nld.param.u64 %rd4, [b];\nmov.u32 %r3, 0;\n\
                 SPIN: ld.volatile.global.u32 %r2, [%rd4];\nsetp.ne.u32 %p2, %r2, %r1;\n@%p2 bra SPIN;\n\
@@ -154,7 +154,7 @@ fn a_cta_that_waits_takes_short_turns_after_the_first() {
 }
 
 #[test]
-fn dynamic_shared_memory_begins_behind_the_variables() {
+fn dynamic_shared_memory_follows_the_variables() {
     let mut machine = Machine::new(32);
     let text = kernel_with(
         ".extern .shared .align 16 .b8 dynamic[];",

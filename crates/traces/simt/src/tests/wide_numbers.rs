@@ -1,4 +1,4 @@
-//! Numbers of several words, by instructions with the carry flag, against wide arithmetic.
+//! Multi-word numbers, computed with the carry flag, compared with wide arithmetic.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,15 +6,15 @@ use proptest::prelude::*;
 use super::coverage::tests;
 use super::{Machine, kernel, result};
 
-tests!(the_flag_after_a_subtraction_says_that_nothing_is_borrowed);
+tests!(the_flag_after_a_subtraction_means_no_borrow);
 
-/// Numbers of the arrays a and b of each thread, and of the result.
+/// Element of the arrays a and b of each thread, and of the result.
 type Number = u128;
 
-/// Code that computes 128 bits of d and a word behind them from those of a and b, in words of a type.
+/// Code that computes 128 bits of d, and one more word, from a and b, in words of a type.
 struct Words {
     ty: &'static str,
-    /// First registers of a, b and d, and how many words each has.
+    /// First registers of a, b and d, and the words of each.
     register: &'static str,
     count: usize,
 }
@@ -23,7 +23,7 @@ const WORDS: [Words; 2] =
     [Words { ty: "u32", register: "%r", count: 4 }, Words { ty: "u64", register: "%rd", count: 2 }];
 
 impl Words {
-    /// a, b or d in registers from `first` on, moved to or from 16 bytes of the thread at an address.
+    /// Moves a, b or d between registers from `first` and 16 bytes of the thread at an address.
     fn access(&self, opcode: &str, base: &str, first: usize) -> String {
         let Words { ty, register, count } = self;
         let bytes = 16 / count;
@@ -38,7 +38,7 @@ impl Words {
         (0..*count).map(access).collect()
     }
 
-    /// An operation word by word: the first one begins a chain, the others continue it.
+    /// Writes an operation word by word: the first instruction begins a carry chain, the others continue it.
     fn chain(&self, begins: &str, continues: &str) -> String {
         let Words { ty, register, count } = self;
         let one = |at: usize| {
@@ -66,7 +66,7 @@ impl Words {
         );
         machine.run(&kernel(&text), 1, 32).unwrap();
         let got = machine.get(2);
-        // The third array's address has moved on by 8 bytes for each thread, and then by 24.
+        // The third array's address advances by 8 bytes per thread, and then by 24.
         let word = |thread: usize, at: usize| got[4 * thread + at];
         (0..numbers.len())
             .map(|t| (Number::from(word(t, 1)) << 64 | Number::from(word(t, 0)), word(t, 2)))
@@ -75,7 +75,7 @@ impl Words {
 }
 
 fn numbers() -> impl Strategy<Value = Vec<(Number, Number)>> {
-    // Words of zeros and ones make chains of carries.
+    // Words of zeros and ones create chains of carries.
     let word = prop_oneof![Just(0), Just(u32::MAX), Just(1), any::<u32>()];
     let number = vec(word, 4)
         .prop_map(|words| words.iter().fold(0, |number, &word| number << 32 | Number::from(word)));
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// The low 128 bits of products of 64 bits, by words of 32.
+    /// The low 128 bits of 64-bit products, in 32-bit words.
     #[test]
     fn products_of_64_bits(numbers in numbers()) {
         let code = "mul.lo.u32 %r30, %r10, %r20;\nmul.hi.u32 %r31, %r10, %r20;\n\
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn the_flag_after_a_subtraction_says_that_nothing_is_borrowed() {
+fn the_flag_after_a_subtraction_means_no_borrow() {
     for (writes, reads, expected) in [
         ("sub.cc.u32 %r2, 7, 5;", "addc.u32 %r1, 0, 0;", 1),
         ("sub.cc.u32 %r2, 5, 7;", "addc.u32 %r1, 0, 0;", 0),

@@ -13,7 +13,7 @@ tests!(
     atomics_of_all_ctas_meet_in_one
 );
 
-/// Fields of four bits, the first lowest.
+/// Combines registers as fields of four bits, first lowest.
 fn fields(registers: &[&str]) -> String {
     let put = |(at, name): (usize, &&str)| {
         format!(
@@ -61,7 +61,7 @@ pub(super) fn special_registers_of_a_cluster_in_three_dimensions() {
     }
 }
 
-/// A CTA without a cluster is one of its own.
+/// A CTA without a cluster forms its own.
 #[test]
 fn special_registers_without_clusters() {
     let mut machine = Machine::new(6);
@@ -73,7 +73,7 @@ fn special_registers_without_clusters() {
 }
 
 #[test]
-fn a_cluster_is_explicit_if_the_launch_or_the_kernel_says_it() {
+fn clusters_of_launch_or_kernel_are_explicit() {
     let code = format!(
         "{PLACE}mov.pred %p1, %is_explicit_cluster;\nselp.u32 %r1, 1, 2, %p1;\nst.global.u32 [%rd40], %r1;"
     );
@@ -91,7 +91,7 @@ fn a_cluster_is_explicit_if_the_launch_or_the_kernel_says_it() {
     }
 }
 
-/// Ranks by shared and by generic address, of 32 and 64 bits; and that the own address stays.
+/// Returns ranks from shared and generic addresses, of 32 and 64 bits; the CTA's own address is unchanged.
 #[test]
 pub(super) fn addresses_name_a_cta() {
     let code = format!(
@@ -114,13 +114,13 @@ pub(super) fn addresses_name_a_cta() {
             + "shl.b32 %r10, %r10, 28;\nshr.u32 %r10, %r10, 28;\nsetp.ne.u32 %p7, %r10, 0;\n@%p7 trap;\n"
     );
     let ranks = |cta: u64| [(cta + 1) % 4; 3].into_iter().chain([cta % 4]);
-    // Only the own address is of `.shared::cta`.
+    // Only the CTA's own address is in `.shared::cta`.
     let nibbles =
         |cta: u64| ranks(cta).chain([2 + 4, 1, 1]).fold(0, |word, field| word << 4 | field);
     assert_eq!(left(&code), expected(|cta, _| nibbles(cta)));
 }
 
-/// Each thread stores to the next CTA, and loads from it what was stored by the one before.
+/// Each thread stores to the next CTA, and loads what the previous one stored.
 #[test]
 pub(super) fn a_cta_reads_and_writes_the_memory_of_others() {
     let code = format!(
@@ -136,7 +136,7 @@ pub(super) fn a_cta_reads_and_writes_the_memory_of_others() {
     assert_eq!(left(&code), expected(|cta, t| 10000 * sent(cta, t) + sent(peer(cta, 3), t)));
 }
 
-/// Lanes of one instruction reach their own CTA, another one, and global memory.
+/// Lanes of one instruction access their own CTA, another CTA, and global memory.
 #[test]
 pub(super) fn generic_addresses_reach_the_right_cta() {
     let code = format!(
@@ -152,7 +152,7 @@ pub(super) fn generic_addresses_reach_the_right_cta() {
         2 => 7,
         _ => 100 * cta + t,
     };
-    // Each CTA finds what the one before it has read here and stored.
+    // Each CTA finds the value that the previous one read here and stored.
     assert_eq!(left(&code), expected(|cta, t| value(cta, t) + 100 * cta + 1));
 }
 
@@ -173,13 +173,13 @@ pub(super) fn atomics_of_all_ctas_meet_in_one() {
         assert!(words.iter().all(|word| word >> 32 == 1000 * highest + 128));
         let mut olds: Vec<u64> = words.iter().map(|word| word & 0xffff_ffff).collect();
         olds.sort_unstable();
-        assert_eq!(olds, (0..128).collect::<Vec<_>>(), "each old value once");
+        assert_eq!(olds, (0..128).collect::<Vec<_>>(), "each old value appears once");
     }
 }
 
-/// What is written for clusters runs without them.
+/// Cluster code runs without clusters.
 #[test]
-fn a_cta_alone_is_a_cluster_of_one() {
+fn a_single_cta_forms_a_cluster() {
     let code = format!(
         "mapa.shared::cluster.u32 %r1, tile, 0;\nadd.u32 %r1, %r1, 8;\nst.shared::cluster.u32 [%r1], 5;\n{SYNC}\
          ld.shared.u32 %r2, [tile+8];\nst.global.u32 [%rd3], %r2;"

@@ -1,5 +1,4 @@
-//! Algorithms over clusters of several shapes, against what the host computes, with any number of
-//! threads.
+//! Algorithms on clusters of several shapes, compared with host results, for any number of host threads.
 
 use proptest::prelude::*;
 
@@ -7,8 +6,8 @@ use super::super::{Machine, recorded};
 use super::{NEXT, PLACE, SYNC, wait_at};
 use crate::{Launch, Limits};
 
-/// What a launch of two warps a CTA leaves in the third array; the trace is the same for all numbers
-/// of threads.
+/// Runs a launch of two warps per CTA; returns the third array, and checks that the trace does not depend on
+/// the number of host threads.
 fn left(code: &str, words: &[u64], grid: [u32; 3], cluster: [u32; 3]) -> Vec<u64> {
     let ctas: u32 = grid.iter().product();
     let code = format!("{PLACE}{code}");
@@ -28,7 +27,7 @@ fn left(code: &str, words: &[u64], grid: [u32; 3], cluster: [u32; 3]) -> Vec<u64
     alone.0
 }
 
-/// The clusters of a grid as numbers of their CTAs, by rank.
+/// Lists the clusters of a grid as CTA numbers by rank.
 fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> Vec<Vec<usize>> {
     let places = |sides: [u32; 3]| {
         let [x, y, z] = sides;
@@ -42,8 +41,8 @@ fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> Vec<Vec<usize>> {
     places(count).map(|of| places(cluster).map(|at| number(of, at)).collect()).collect()
 }
 
-/// The histogram of the CUDA C++ Programming Guide ("Distributed Shared Memory"): each CTA holds 64
-/// of the cluster's bins, and then writes them.
+/// The histogram of the CUDA C++ Programming Guide ("Distributed Shared Memory"): each CTA holds 64 of the
+/// cluster's bins, and finally writes them.
 fn histogram() -> String {
     format!(
         "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], 0;\n{SYNC}\
@@ -54,7 +53,7 @@ fn histogram() -> String {
     )
 }
 
-/// Every CTA passes its words around the ring, and all sum what comes by.
+/// Every CTA passes its words around the ring, and all CTAs sum them.
 fn ring() -> String {
     format!(
         "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 8, %r1;\n{NEXT}mapa.shared::cluster.u32 %r3, %r2, %r45;\n\
@@ -65,7 +64,7 @@ fn ring() -> String {
     )
 }
 
-/// The CTA of rank 0 sums what all send it by asynchronous reductions; the others wait for its word.
+/// The CTA of rank 0 sums the asynchronous reductions of all CTAs; the others wait for its signal.
 fn reduction() -> String {
     format!(
         "mov.u32 %r1, tile;\nst.shared.u64 [%r1], 0;\nsetp.eq.u32 %p1, %r0, 0;\n\
@@ -109,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn algorithms_give_what_the_host_computes(
+    fn algorithms_match_the_host(
         cluster in prop::sample::select(vec![
             [1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 4, 1], [2, 2, 1], [2, 1, 3], [2, 2, 2], [4, 2, 2], [16, 1, 1],
         ]),

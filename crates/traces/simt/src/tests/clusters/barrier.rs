@@ -1,18 +1,19 @@
-//! The barrier of a cluster.
+//! The cluster barrier.
 
 use super::super::Machine;
 use super::super::coverage::tests;
 use super::{SYNC, expected, launch, left, peer, run};
 
 tests!(
-    what_was_done_before_the_arrival_is_seen_behind_the_wait,
+    writes_before_the_arrival_are_visible_after_the_wait,
     the_lanes_of_a_warp_arrive_together,
-    threads_that_have_ended_are_not_waited_for
+    exited_threads_are_not_waited_for
 );
 
-/// Between the halves a CTA goes on; behind the second it sees what all others did before the first.
+/// A CTA continues between the halves; after the second it sees everything that the others did before the
+/// first.
 #[test]
-pub(super) fn what_was_done_before_the_arrival_is_seen_behind_the_wait() {
+pub(super) fn writes_before_the_arrival_are_visible_after_the_wait() {
     for (arrive, wait) in [
         ("barrier.cluster.arrive", "barrier.cluster.wait"),
         ("barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"),
@@ -31,9 +32,9 @@ pub(super) fn what_was_done_before_the_arrival_is_seen_behind_the_wait() {
     }
 }
 
-/// A CTA comes to the second half long after all have arrived.
+/// A CTA reaches the second half long after all have arrived.
 #[test]
-fn a_warp_that_waits_late_goes_on_at_once() {
+fn a_late_wait_does_not_block() {
     let code = format!(
         "st.shared.u32 [tile], %r40;\nbarrier.cluster.arrive;\nsetp.eq.u32 %p1, %r43, 1;\n@!%p1 bra WAIT;\n\
          mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 500;\n@%p2 bra L;\n\
@@ -43,7 +44,7 @@ fn a_warp_that_waits_late_goes_on_at_once() {
     assert_eq!(left(&code), expected(|cta, _| cta / 4 * 4 + 3));
 }
 
-/// Lanes come to the barrier from both sides of a branch.
+/// Lanes reach the barrier from both sides of a branch.
 #[test]
 pub(super) fn the_lanes_of_a_warp_arrive_together() {
     let code = format!(
@@ -56,9 +57,9 @@ pub(super) fn the_lanes_of_a_warp_arrive_together() {
     assert_eq!(left(&code), expected(|cta, _| 11 * (cta / 4 * 4 + 1)));
 }
 
-/// A whole CTA, a warp, and lanes of a warp have ended.
+/// A whole CTA, a warp, and lanes of a warp have exited.
 #[test]
-pub(super) fn threads_that_have_ended_are_not_waited_for() {
+pub(super) fn exited_threads_are_not_waited_for() {
     let code = "setp.eq.u32 %p1, %r43, 1;\n@%p1 exit;\nsetp.ge.u32 %p2, %r0, 32;\n@%p2 exit;\n\
          setp.lt.u32 %p3, %r0, 5;\n@%p3 exit;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n\
          st.global.u64 [%rd40], 9;";
@@ -80,14 +81,14 @@ fn failure(code: &str) -> String {
 }
 
 #[test]
-fn a_barrier_to_which_a_warp_does_not_come_is_a_deadlock_that_says_who_waits() {
+fn a_missing_warp_is_a_deadlock_that_names_the_waiting_warps() {
     let code = format!(
         "setp.eq.u32 %p1, %r43, 2;\n@%p1 bra OTHER;\n{SYNC}bra END;\nOTHER: bar.sync 0;\nsetp.lt.u32 %p2, %r0, 32;\n@%p2 bar.sync 1;\n{SYNC}END:"
     );
     let error = failure(&code);
     assert!(
         error.contains(
-            "cannot go on: CTA (0, 0, 0) warp 0 waits at the barrier of its cluster at PC"
+            "cannot go on: CTA (0, 0, 0) warp 0 waits at the cluster barrier at PC"
         ),
         "{error}"
     );
@@ -102,14 +103,14 @@ fn a_barrier_to_which_a_warp_does_not_come_is_a_deadlock_that_says_who_waits() {
 fn halves_that_do_not_alternate_stop_the_kernel() {
     let arrive = "barrier.cluster.arrive;\n";
     let again = failure(&format!("{arrive}{arrive}"));
-    assert!(again.contains("arrives at the cluster's barrier again without waiting"), "{again}");
+    assert!(again.contains("arrives at the cluster barrier twice without waiting"), "{again}");
     let later = failure(&format!(
         "{SYNC}{arrive}mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 500;\n@%p1 bra L;\n{arrive}"
     ));
-    assert!(later.contains("arrives at the cluster's barrier again without waiting"), "{later}");
+    assert!(later.contains("arrives at the cluster barrier twice without waiting"), "{later}");
     let wait = failure("barrier.cluster.wait;");
     assert!(
-        wait.contains("waits at the cluster's barrier without having arrived")
+        wait.contains("waits at the cluster barrier without having arrived")
             && wait.contains("at PC"),
         "{wait}"
     );

@@ -1,10 +1,10 @@
-//! What kernels do wrong in clusters.
+//! Errors of kernels in clusters.
 
 use super::super::{Machine, kernel};
 use super::{PLACE, SYNC, launch, run, run_module};
 use crate::{Launch, TrapKind};
 
-/// What stops two clusters of four CTAs of 32 threads.
+/// Runs two clusters of four CTAs of 32 threads; returns the error.
 fn failure(code: &str) -> String {
     let mut machine = Machine::new(8 * 32);
     let launch = launch(&machine, 8, 32, 4);
@@ -12,7 +12,7 @@ fn failure(code: &str) -> String {
 }
 
 #[test]
-fn accesses_that_do_not_reach_a_cta_stop_the_kernel() {
+fn accesses_outside_the_cluster_stop_the_kernel() {
     let remote =
         |rank: u32, code: &str| format!("mapa.shared::cluster.u32 %r1, tile, {rank};\n{code}");
     for (code, reason) in [
@@ -33,10 +33,10 @@ fn accesses_that_do_not_reach_a_cta_stop_the_kernel() {
             "at 0x1004 of the shared memory of CTA 3",
         ),
         (remote(3, "ld.shared::cluster.u32 %r2, [%r1+2];"), "which is not a multiple"),
-        // Shared memory of the CTA itself is all that `.shared` reaches.
+        // `.shared` only reaches the CTA's own shared memory.
         (remote(1, "ld.shared.u32 %r2, [%r1];"), "of shared memory is out of bounds"),
-        ("mapa.u64 %rd4, %rd1, 1;".into(), "is no address of shared memory"),
-        ("getctarank.u64 %r1, %rd1;".into(), "is no address of shared memory"),
+        ("mapa.u64 %rd4, %rd1, 1;".into(), "is not an address of shared memory"),
+        ("getctarank.u64 %r1, %rd1;".into(), "is not an address of shared memory"),
     ] {
         let error = failure(&code);
         assert!(error.contains(reason) && error.contains("at PC"), "{code}: {error}");
@@ -44,12 +44,12 @@ fn accesses_that_do_not_reach_a_cta_stop_the_kernel() {
 }
 
 #[test]
-fn shared_memory_of_a_cta_that_has_ended_is_gone() {
+fn shared_memory_of_an_exited_cta_is_inaccessible() {
     let early = "setp.eq.u32 %p1, %r43, 2;\n@%p1 exit;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\n\
          setp.lt.u32 %p2, %r1, 100;\n@%p2 bra L;\nmapa.shared::cluster.u32 %r2, tile, 2;\nld.shared::cluster.u32 %r3, [%r2];";
     let error = failure(early);
     assert!(
-        error.contains("CTA 2 of the cluster has ended: it must wait") && error.contains("line "),
+        error.contains("CTA 2 of the cluster has exited: it must wait") && error.contains("line "),
         "{error}"
     );
 }
@@ -58,7 +58,7 @@ const INIT: &str = "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared::cta.b64
     cvta.shared.u64 %rd4, tile+2048;\n";
 
 #[test]
-fn transfers_that_the_isa_leaves_undefined_stop_the_kernel() {
+fn undefined_transfers_stop_the_kernel() {
     let remote = "mapa.shared::cluster.u32 %r1, tile, 1;\nmapa.shared::cluster.u32 %r2, tile+2048, 1;\n\
         mapa.shared::cluster.u32 %r3, tile+2048, 2;\nmapa.u64 %rd5, %rd4, 1;\n";
     let completes = "mbarrier::complete_tx::bytes";
@@ -69,11 +69,11 @@ fn transfers_that_the_isa_leaves_undefined_stop_the_kernel() {
         ),
         (
             format!("red.async.relaxed.cluster.{completes}.add.u32 [%rd1], %r0, [%rd4];"),
-            "is an address of global memory, not of shared",
+            "is an address of global memory, not of shared memory",
         ),
         (
             format!("st.async.{completes}.u32 [%rd5], %r0, [%rd1];"),
-            "is no address of shared memory",
+            "is not an address of shared memory",
         ),
         (
             format!("cp.async.bulk.shared::cluster.global.{completes} [%r1], [%rd1], 16, [%r3];"),
@@ -109,9 +109,9 @@ fn transfers_that_the_isa_leaves_undefined_stop_the_kernel() {
             ),
             "in a cluster of 4 CTAs",
         ),
-        ("mbarrier.test_wait.parity.b64 %p2, [%rd5], 0;".into(), "others can only arrive at it"),
-        ("mbarrier.arrive.b64 %rd6, [%rd5];".into(), "others can only arrive at it"),
-        ("mbarrier.init.b64 [%rd5], 1;".into(), "others can only arrive at it"),
+        ("mbarrier.test_wait.parity.b64 %p2, [%rd5], 0;".into(), "only supports arrivals"),
+        ("mbarrier.arrive.b64 %rd6, [%rd5];".into(), "only supports arrivals"),
+        ("mbarrier.init.b64 [%rd5], 1;".into(), "only supports arrivals"),
     ] {
         let error = failure(&format!(
             "{INIT}{remote}{SYNC}@%p1 bra ONE;\nbra END;\nONE: {code}\nEND: {SYNC}"
@@ -120,9 +120,9 @@ fn transfers_that_the_isa_leaves_undefined_stop_the_kernel() {
     }
 }
 
-/// A program is told of an illegal address.
+/// Programs receive it as an illegal address.
 #[test]
-fn what_cannot_be_reached_is_an_error_of_memory() {
+fn unreachable_addresses_are_memory_errors() {
     let mut machine = Machine::new(8);
     let code = format!(
         "{PLACE}mapa.shared::cluster.u32 %r1, tile, 2;\nld.shared::cluster.u32 %r2, [%r1];"
@@ -133,9 +133,9 @@ fn what_cannot_be_reached_is_an_error_of_memory() {
     assert_eq!((fault.kind, fault.cta), (TrapKind::Memory, [0, 0, 0]));
 }
 
-/// Waits for what never comes end at the limit, and all CTAs are named.
+/// Polling loops without end run into the limit, and all CTAs are named.
 #[test]
-fn a_wait_for_another_cta_that_never_ends_ends_at_the_limit() {
+fn endless_waits_for_another_cta_hit_the_limit() {
     let wait = super::wait_at("tile+2048");
     let error = failure(&format!("{INIT}bar.sync 0;\n{wait}"));
     assert!(error.contains("1000000 warp instructions, the limit"), "{error}");

@@ -1,4 +1,4 @@
-//! Which clusters a launch may have.
+//! Cluster shapes of launches.
 
 use super::super::Machine;
 use crate::{DeviceMemory, Image, Launch, LaunchError, Run};
@@ -20,10 +20,10 @@ fn outcome(
 }
 
 #[test]
-fn clusters_are_those_of_the_launch_or_the_kernel() {
+fn clusters_come_from_the_launch_or_the_kernel() {
     let grid = [8, 4, 2];
     assert_eq!(outcome("", grid, None), Ok(None));
-    assert_eq!(outcome("", grid, Some([1; 3])), Ok(None), "one CTA is no cluster");
+    assert_eq!(outcome("", grid, Some([1; 3])), Ok(None), "one CTA is not a cluster");
     assert_eq!(outcome("", grid, Some([4, 2, 2])), Ok(Some([4, 2, 2])));
     assert_eq!(outcome(".reqnctapercluster 2, 2", grid, None), Ok(Some([2, 2, 1])));
     assert_eq!(outcome(".reqnctapercluster 2, 2", grid, Some([2, 2, 1])), Ok(Some([2, 2, 1])));
@@ -33,7 +33,7 @@ fn clusters_are_those_of_the_launch_or_the_kernel() {
 }
 
 #[test]
-fn clusters_that_cannot_be_are_refused() {
+fn invalid_clusters_are_refused() {
     let grid = [8, 4, 2];
     for (directives, cluster, reason) in [
         ("", Some([3, 1, 1]), "clusters of 3 x 1 x 1 CTAs do not divide the grid of 8 x 4 x 2"),
@@ -45,7 +45,7 @@ fn clusters_that_cannot_be_are_refused() {
         (".maxclusterrank 32", Some([8, 4, 1]), "1 to 16 are possible"),
         (".reqnctapercluster 2", Some([4, 1, 1]), "compiled for 2 x 1 x 1 (.reqnctapercluster)"),
         (".reqnctapercluster 5", None, "do not divide the grid"),
-        (".explicitcluster", None, "a launch must say its clusters (.explicitcluster)"),
+        (".explicitcluster", None, "a launch must set its cluster shape (.explicitcluster)"),
     ] {
         let error = outcome(directives, grid, cluster).unwrap_err();
         assert!(error.contains("kernel `k`: ") && error.contains(reason), "{directives}: {error}");

@@ -1,4 +1,4 @@
-//! What a trace keeps of clusters.
+//! Trace records of clusters.
 
 use warpmem_trace::{ClusterAddress, Kind, Mbarrier, Record, Space, Trace};
 
@@ -6,11 +6,11 @@ use super::super::{Machine, recorded};
 use super::{NEXT, PLACE, SYNC, launch, wait_at};
 use crate::{Launch, Limits};
 
-/// Kind, space, bytes, destinations, mask and addresses of a record; in global memory relative to the
+/// Kind, space, bytes, destinations, mask and addresses of a record; global addresses are relative to the
 /// first array.
 type Access = (Kind, Space, u32, u16, u32, Vec<u64>);
 
-/// The coordinates of a CTA, and the records of its first warp.
+/// Coordinates of a CTA, and records of its first warp.
 type Cta = ([u32; 3], Vec<Access>);
 
 fn traced(code: &str, launch: impl Fn(&Machine) -> Launch) -> (Trace, Vec<Cta>) {
@@ -39,7 +39,7 @@ fn traced(code: &str, launch: impl Fn(&Machine) -> Launch) -> (Trace, Vec<Cta>) 
     (trace, ctas)
 }
 
-/// The records of the CTA of rank 1 of the first of two clusters of four, without those of barriers.
+/// Returns the records, except barriers, of the CTA of rank 1 in the first of two clusters of four.
 fn accesses(code: &str) -> Vec<Access> {
     let (_, ctas) = traced(code, |machine| launch(machine, 8, 32, 4));
     let is_access = |access: &Access| access.2 > 0;
@@ -51,7 +51,7 @@ fn at(rank: u32, offset: u32) -> u64 {
 }
 
 #[test]
-fn ctas_are_written_cluster_after_cluster_by_rank() {
+fn ctas_are_written_cluster_by_cluster_in_rank_order() {
     for cluster in [[2, 1, 1], [2, 2, 1], [1, 2, 2], [2, 2, 2], [4, 2, 1]] {
         let grid = [4, 4, 2];
         let (trace, ctas) =
@@ -64,7 +64,7 @@ fn ctas_are_written_cluster_after_cluster_by_rank() {
                 expected.extend(axis(0).into_iter().map(|x| [x, y, z]));
             }
         }
-        // Clusters by their places, then CTAs by theirs within it; z is the highest digit.
+        // Clusters in grid order, then the CTAs within each; z is the most significant digit.
         expected.sort_by_key(|block: &[u32; 3]| {
             let reversed = |f: fn(u32, u32) -> u32| [2, 1, 0].map(|of| f(block[of], cluster[of]));
             (reversed(|at, side| at / side), reversed(|at, side| at % side))
@@ -74,7 +74,7 @@ fn ctas_are_written_cluster_after_cluster_by_rank() {
 }
 
 #[test]
-fn the_halves_of_the_barrier_are_records() {
+fn barrier_halves_are_recorded() {
     let (_, ctas) = traced(SYNC, |machine| launch(machine, 4, 32, 2));
     for (_, records) in ctas {
         let halves: Vec<_> = records.iter().map(|r| (r.0, r.1, r.4)).collect();
@@ -86,7 +86,7 @@ fn the_halves_of_the_barrier_are_records() {
 
 /// The trace counts arrivals by warp.
 #[test]
-fn lanes_that_come_one_by_one_arrive_once() {
+fn divergent_lanes_record_one_arrival() {
     let code = "setp.lt.u32 %p1, %r0, 7;\n@%p1 bra A;\nbarrier.cluster.arrive;\nbra B;\nA: barrier.cluster.arrive;\nB: barrier.cluster.wait;\n";
     let (_, ctas) = traced(code, |machine| launch(machine, 2, 32, 2));
     let arrivals = |records: &[Access]| {
@@ -95,9 +95,9 @@ fn lanes_that_come_one_by_one_arrive_once() {
     assert!(ctas.iter().all(|(_, records)| arrivals(records) == [u32::MAX]));
 }
 
-/// Which lanes reach another CTA decides the space: none, all, or some.
+/// The lanes that access another CTA decide the space: none, all, or some.
 #[test]
-fn accesses_to_other_ctas_are_of_the_cluster() {
+fn accesses_to_other_ctas_use_the_cluster_space() {
     let load = |rank: &str, instruction: &str| {
         let code = format!(
             "mov.u32 %r1, tile;\nmad.lo.u32 %r1, %r0, 4, %r1;\n{rank}mapa.shared::cluster.u32 %r2, %r1, %r46;\n\
@@ -113,7 +113,7 @@ fn accesses_to_other_ctas_are_of_the_cluster() {
     let all = u32::MAX;
     for instruction in ["ld.shared::cluster.u32 %r3, [%r2];", "ld.u32 %r3, [%rd5];"] {
         let shared = (Kind::Load, Space::Shared, 4, 0, all, words(|_| 0));
-        assert_eq!(load(own, instruction), shared, "{instruction}: the SM is not left");
+        assert_eq!(load(own, instruction), shared, "{instruction}: the access stays within the SM");
         assert_eq!(load(third, instruction), (Kind::Load, Space::Cluster, 4, 0, all, words(|_| 3)));
         assert_eq!(
             load(each, instruction),
@@ -133,8 +133,8 @@ fn accesses_to_other_ctas_are_of_the_cluster() {
 const INIT: &str =
     "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared::cta.b64 [tile+2048], 40;\n";
 
-/// The first accesses of lane 0 behind the mbarrier's initialisation, by one instruction of the CTA of
-/// rank 1 whose next one is rank 2; data at %r2, mbarrier at %r3.
+/// Returns the first accesses of lane 0 after the mbarrier's initialization, by one instruction of the CTA of
+/// rank 1; the next CTA has rank 2, data at %r2 and mbarrier at %r3.
 fn first(code: &str) -> Access {
     let code = format!(
         "{INIT}{SYNC}{NEXT}mapa.shared::cluster.u32 %r2, tile+16, %r45;\nmapa.shared::cluster.u32 %r3, tile+2048, %r45;\n\
@@ -144,7 +144,7 @@ fn first(code: &str) -> Access {
 }
 
 #[test]
-fn arrivals_at_other_ctas_mbarriers_are_reductions_of_eight_bytes() {
+fn remote_arrivals_are_eight_byte_reductions() {
     for arrive in [
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];",
         "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r3], 16;",
@@ -160,7 +160,7 @@ fn arrivals_at_other_ctas_mbarriers_are_reductions_of_eight_bytes() {
 const COMPLETES: &str = "mbarrier::complete_tx::bytes";
 
 #[test]
-fn asynchronous_stores_and_reductions_are_what_they_are() {
+fn asynchronous_stores_and_reductions_are_recorded_as_such() {
     let store = first(&format!(
         "st.async.shared::cluster.{COMPLETES}.v4.u32 [%r2], {{%r0, %r0, %r0, %r0}}, [%r3];"
     ));
@@ -172,12 +172,12 @@ fn asynchronous_stores_and_reductions_are_what_they_are() {
 }
 
 #[test]
-fn bulk_copies_say_where_they_go() {
+fn bulk_copies_record_their_destination() {
     let share = first(&format!(
         "cp.async.bulk.shared::cluster.shared::cta.{COMPLETES} [%r2], [tile], 1024, [%r3];"
     ));
     assert_eq!(share, (Kind::AsyncCopy, Space::Cluster, 1024, 0, 1, vec![at(2, 16)]));
-    // The words of the CTA begin 256 bytes behind the first array's begin.
+    // The words of the CTA start 256 bytes into the first array.
     let load = |operands: &str, variant: &str| {
         first(&format!("cp.async.bulk.shared::cluster.global.{COMPLETES}{variant} {operands};"))
     };
@@ -189,13 +189,13 @@ fn bulk_copies_say_where_they_go() {
     assert_eq!(
         load("[tile+16], [%rd41], 256, [tile+2048], %h2", multicast),
         global(0),
-        "the own CTA only"
+        "only the CTA itself"
     );
 }
 
 /// Two lanes of the CTA of rank 1 load for ranks 1 and 3, and for ranks 0 and 1.
 #[test]
-fn lanes_that_load_for_other_ctas_are_other_records() {
+fn lanes_with_different_destinations_are_recorded_separately() {
     let code = format!(
         "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared::cta.b64 [tile+2048], 1;\n{SYNC}\
          setp.lt.u32 %p2, %r0, 2;\nsetp.eq.u32 %p3, %r43, 1;\nand.pred %p2, %p2, %p3;\n@!%p2 bra END;\n\
@@ -216,9 +216,9 @@ fn lanes_that_load_for_other_ctas_are_other_records() {
     assert!(copies.clone().count() == 2 && copies.clone().all(|i| i.mbarrier == signal));
 }
 
-/// Each CTA's mbarrier at this place counts what comes to that CTA.
+/// Each CTA's mbarrier at this offset counts the bytes that arrive in that CTA.
 #[test]
-fn copies_signal_the_mbarrier_where_they_go() {
+fn copies_signal_the_destinations_mbarrier() {
     let copy =
         |operands: &str| format!("cp.async.bulk.shared::cluster.global.{COMPLETES} {operands};\n");
     let code = format!(

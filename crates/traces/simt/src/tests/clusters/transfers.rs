@@ -1,18 +1,18 @@
-//! Barriers in other CTAs' shared memory, and what completes at them.
+//! Mbarriers in other CTAs' shared memory, and the transfers that complete at them.
 
 use super::super::coverage::tests;
 use super::{NEXT, SYNC, expected, left, peer, wait_at};
 
 tests!(
-    ctas_arrive_at_the_mbarriers_of_others,
-    stores_complete_at_an_mbarrier_of_the_cta_they_go_to,
+    ctas_arrive_at_remote_mbarriers,
+    stores_complete_at_the_destinations_mbarrier,
     reductions_complete_at_an_mbarrier_of_the_cta_they_go_to,
-    bulk_copies_go_from_one_cta_to_another,
-    bulk_copies_go_from_global_memory_to_another_cta,
-    a_multicast_goes_to_the_same_places_of_several_ctas
+    bulk_copies_transfer_between_ctas,
+    bulk_copies_load_into_another_cta,
+    multicasts_write_equal_offsets_of_several_ctas
 );
 
-/// An mbarrier behind the data, for so many arrivals; all CTAs know that it is there.
+/// Initializes an mbarrier after the data for `arrivals` arrivals, and makes it visible to all CTAs.
 fn init(arrivals: u32) -> String {
     format!(
         "setp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared::cta.b64 [tile+2048], {arrivals};\n\
@@ -20,17 +20,17 @@ fn init(arrivals: u32) -> String {
     )
 }
 
-/// The next CTA's data and mbarrier are at %r2 and %r3.
+/// Sets %r2 and %r3 to the next CTA's data and mbarrier.
 fn remote() -> String {
     format!(
         "{NEXT}mapa.shared::cluster.u32 %r2, tile, %r45;\nmapa.shared::cluster.u32 %r3, tile+2048, %r45;\n"
     )
 }
 
-/// Each thread arrives at the next CTA's mbarrier, the first of them three times more, with bytes
-/// that are expected and completed.
+/// Each thread arrives at the next CTA's mbarrier; the first thread arrives three more times, with expected
+/// and completed bytes.
 #[test]
-pub(super) fn ctas_arrive_at_the_mbarriers_of_others() {
+pub(super) fn ctas_arrive_at_remote_mbarriers() {
     for space in [".shared::cluster", ""] {
         let generic = match space {
             "" => "cvt.u64.u32 %rd4, %r3;\ncvta.shared::cluster.u64 %rd4, %rd4;\n",
@@ -53,9 +53,9 @@ pub(super) fn ctas_arrive_at_the_mbarriers_of_others() {
     }
 }
 
-/// One value and a vector, by address of the cluster and by generic address.
+/// Stores one value and a vector, through cluster and generic addresses.
 #[test]
-pub(super) fn stores_complete_at_an_mbarrier_of_the_cta_they_go_to() {
+pub(super) fn stores_complete_at_the_destinations_mbarrier() {
     let expect = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %rd9, [tile+2048], 768;\n";
     let code = format!(
         "{}{expect}{}mad.lo.u32 %r4, %r0, 24, %r2;\nmad.lo.u32 %r5, %r40, 100, %r0;\nneg.s32 %r6, %r5;\ncvt.u64.u32 %rd4, %r5;\n\
@@ -107,9 +107,9 @@ pub(super) fn reductions_complete_at_an_mbarrier_of_the_cta_they_go_to() {
     assert_eq!(left(&wide), expected(|_, _| 0xffff_ffff + 496));
 }
 
-/// 256 bytes go to the next CTA, behind what was there.
+/// Copies 256 bytes to the next CTA, after its existing data.
 #[test]
-pub(super) fn bulk_copies_go_from_one_cta_to_another() {
+pub(super) fn bulk_copies_transfer_between_ctas() {
     let code = format!(
         "mov.u32 %r7, tile;\nmad.lo.u32 %r7, %r0, 8, %r7;\nmad.lo.u32 %r5, %r40, 100, %r0;\ncvt.u64.u32 %rd4, %r5;\n\
          st.shared.u64 [%r7], %rd4;\n{}@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %rd9, [tile+2048], 256;\n{}\
@@ -122,9 +122,9 @@ pub(super) fn bulk_copies_go_from_one_cta_to_another() {
     assert_eq!(left(&code), expected(|cta, t| 100 * peer(cta, 3) + t));
 }
 
-/// CTA r loads the words of the first array that are its own into the next CTA.
+/// CTA r loads its own words of the first array into the next CTA.
 #[test]
-pub(super) fn bulk_copies_go_from_global_memory_to_another_cta() {
+pub(super) fn bulk_copies_load_into_another_cta() {
     let code = format!(
         "mul.lo.u32 %r5, %r40, 1000;\nadd.u32 %r5, %r5, %r0;\ncvt.u64.u32 %rd4, %r5;\nst.global.u64 [%rd41], %rd4;\n{}\
          @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 %rd9, [tile+2048], 256;\n{}\
@@ -137,9 +137,9 @@ pub(super) fn bulk_copies_go_from_global_memory_to_another_cta() {
     assert_eq!(left(&code), expected(|cta, t| 1000 * peer(cta, 3) + t));
 }
 
-/// The CTA of rank 1 loads for ranks 0, 1 and 3; rank 2 keeps what it has.
+/// The CTA of rank 1 loads for ranks 0, 1 and 3; rank 2 is unchanged.
 #[test]
-pub(super) fn a_multicast_goes_to_the_same_places_of_several_ctas() {
+pub(super) fn multicasts_write_equal_offsets_of_several_ctas() {
     for hint in ["", ".L2::cache_hint"] {
         let policy = if hint.is_empty() { "" } else { ", %rd10" };
         let code = format!(

@@ -1,12 +1,11 @@
-//! `mma` of every shape and type, with the places of the elements as the ISA gives them for each
-//! ("Matrix Fragments for mma").
+//! `mma` of every shape and type, with the element positions that the ISA lists ("Matrix Fragments for mma").
 
 use super::{Matrix, Operand, check, place_of_result, types_of};
 use crate::tests::coverage::tests;
 
 tests!(products_of_every_shape_and_type, integer_sums_wrap_or_saturate);
 
-/// Row and column of element `i` of a lane, whose group is `g` and number in the group `t`.
+/// Row and column of element `i` of a lane, with thread `t` in group `g`.
 type Place = fn(g: usize, t: usize, i: usize) -> (usize, usize);
 
 struct Shape {
@@ -135,7 +134,7 @@ const SHAPES: [Shape; 15] = [
     },
 ];
 
-/// The term of the sum over k.
+/// Term of the sum over k.
 type Combine = fn(i32, i32) -> i32;
 
 fn multiply_and_check(shape: &Shape, types: &'static str, operation: &str, combine: Combine) {
@@ -167,7 +166,7 @@ fn products_of_every_shape_and_type() {
     }
 }
 
-/// Sums beyond the range wrap, or stay at its end.
+/// Sums beyond the range wrap or saturate.
 #[test]
 fn integer_sums_wrap_or_saturate() {
     for (saturation, expected) in [("", i32::MIN + 15), (".satfinite", i32::MAX)] {

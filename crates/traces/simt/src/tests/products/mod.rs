@@ -1,5 +1,4 @@
-//! Products of matrices that a warp holds, against plain products of small whole numbers, for which
-//! every sum is exact.
+//! Products of matrices held by a warp, compared with plain products of small integers, whose sums are exact.
 
 pub(super) mod dense;
 pub(super) mod quad_pairs;
@@ -24,7 +23,7 @@ impl Matrix {
         Matrix { columns, values }
     }
 
-    /// Numbers that the type holds, from 0 to 4 or -4 to 4.
+    /// Creates a random matrix of numbers that the type can hold, from 0 to 4 or -4 to 4.
     fn random(ty: &str, rows: usize, columns: usize, seed: u64) -> Matrix {
         Matrix::new(rows, columns, |row, column| {
             let number = seed << 32 | (row << 16 | column) as u64;
@@ -41,7 +40,7 @@ impl Matrix {
         self.values[row * self.columns + column]
     }
 
-    /// C + the sum over k of what `combine` makes of A and B.
+    /// Returns C plus the sum over k of the terms of A and B.
     fn product(&self, b: &Matrix, c: &Matrix, combine: impl Fn(i32, i32) -> i32) -> Matrix {
         Matrix::new(c.values.len() / c.columns, c.columns, |row, column| {
             let sum: i32 =
@@ -71,7 +70,7 @@ fn encoded(ty: &str, value: i32) -> u64 {
         "f32" | "tf32" => float.to_bits().into(),
         "e5m2" => u64::from(f16::from_f32(float).to_bits() >> 8),
         "e4m3" => {
-            // An exponent with a bias of 7 behind the sign, then 3 bits of the fraction.
+            // Sign, exponent with a bias of 7, 3 bits of fraction.
             let (sign, magnitude) = (u64::from(value < 0) << 7, value.unsigned_abs());
             match magnitude.checked_ilog2() {
                 None => sign,
@@ -82,7 +81,7 @@ fn encoded(ty: &str, value: i32) -> u64 {
     }
 }
 
-/// A lane's elements in registers: neighbours together.
+/// Packs a lane's elements into registers, neighbours together.
 fn packed(ty: &str, elements: impl Iterator<Item = i32>) -> Vec<u64> {
     let bits = bits_of(ty);
     let elements: Vec<u64> = elements.map(|value| encoded(ty, value)).collect();
@@ -91,14 +90,14 @@ fn packed(ty: &str, elements: impl Iterator<Item = i32>) -> Vec<u64> {
     elements.chunks((bits.max(32) / bits).max(1)).map(pack).collect()
 }
 
-/// The registers of an operand: of each lane, in order.
+/// Registers of an operand: of each lane, in order.
 struct Operand {
     ty: &'static str,
     lanes: Vec<Vec<u64>>,
 }
 
 impl Operand {
-    /// Of an operand whose lane l has `place(l, i)` as the row and column of element i.
+    /// Distributes a matrix so that lane l holds row and column `place(l, i)` as element i.
     fn new(
         ty: &'static str,
         matrix: &Matrix,
@@ -117,7 +116,7 @@ impl Operand {
     }
 }
 
-/// Executes an instruction with D, these operands, and what stands behind them; checks D.
+/// Executes an instruction with D, these operands and the trailing text; checks D.
 fn check(instruction: &str, operands: &[Operand], tail: &str, d: &Operand) {
     let (mut code, mut words, mut first) = (String::new(), Vec::new(), 1);
     let mut lists = Vec::new();
@@ -155,13 +154,13 @@ fn check(instruction: &str, operands: &[Operand], tail: &str, d: &Operand) {
     }
 }
 
-/// The types of D, A, B and C.
+/// Returns the types of D, A, B and C.
 fn types_of(types: &'static str) -> [&'static str; 4] {
     let each: Vec<&'static str> = types.split('.').collect();
     each.try_into().unwrap_or_else(|_| panic!("{types}"))
 }
 
-/// Row and column of element `i` of C or D in a lane, of all products but those of quad pairs.
+/// Returns row and column of element `i` of C or D in a lane, for all products but those of quad pairs.
 fn place_of_result(lane: usize, i: usize) -> (usize, usize) {
     let (g, t) = (lane / 4, lane % 4);
     (if i < 2 { g } else { g + 8 }, t * 2 + i % 2)

@@ -1,22 +1,21 @@
-//! `mma.m8n8k4` of half precision (ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point
-//! type").
+//! `mma.m8n8k4` of half precision (ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type").
 
 use super::{Matrix, Operand, check, types_of};
 use crate::tests::coverage::tests;
 
 tests!(four_products_of_every_layout_and_type);
 
-/// Four matrices of 8 rows one below the other; the number of a lane's product.
+/// Returns the product of a lane; the four matrices of 8 rows are stacked.
 fn product_of(lane: usize) -> usize {
     lane % 16 / 4
 }
 
-/// Row and column of element `i` of a lane in A by rows, or of the transposed B by columns.
+/// Returns row and column of element `i` of a lane in A by rows, or in the transposed B by columns.
 fn natural(lane: usize, i: usize) -> (usize, usize) {
     (if lane < 16 { lane % 4 } else { lane % 4 + 4 }, i)
 }
 
-/// The same of A by columns, or B by rows.
+/// Returns row and column in A by columns, or B by rows.
 fn turned(lane: usize, i: usize) -> (usize, usize) {
     (if lane < 16 { i % 4 } else { i % 4 + 4 }, lane % 4)
 }

@@ -5,7 +5,7 @@ use crate::tests::coverage::tests;
 
 tests!(sparse_products_of_every_shape_and_type);
 
-/// k, types of D, A, B and C, and how many lanes of a group hold metadata.
+/// k, types of D, A, B and C, and the lanes of a group that hold metadata.
 const FORMS: [(usize, &str, usize); 20] = [
     (16, "f32.f16.f16.f32", 1),
     (16, "f16.f16.f16.f16", 1),
@@ -29,19 +29,19 @@ const FORMS: [(usize, &str, usize); 20] = [
     (128, "s32.u4.u4.s32", 4),
 ];
 
-/// Which two of four a row holds, and the four bits that say so.
+/// The two of four elements that a row holds, each encoded in four bits.
 const PAIRS: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// A sparse matrix of 16 rows.
 struct Sparse {
     whole: Matrix,
-    /// The elements that are held.
+    /// Held elements.
     held: Matrix,
     /// Four bits for every chunk of a row.
     metadata: Matrix,
 }
 
-/// With pairs of elements of 4 bits, and of `.tf32` one of two elements.
+/// Creates a sparse matrix: a unit is a pair of 4-bit elements, and `.tf32` holds one of two elements.
 fn sparse(ty: &str, k: usize, seed: u64) -> Sparse {
     let chunk = match bits_of(ty) {
         32 => 2,
@@ -51,7 +51,7 @@ fn sparse(ty: &str, k: usize, seed: u64) -> Sparse {
     let all = Matrix::random(ty, 16, k, seed);
     let choices = Matrix::random("s32", 16, k / chunk, seed + 1);
     let choice = |row: usize, at: usize| (choices.at(row, at) + 4) as usize;
-    // The elements of a chunk that are held, and the bits.
+    // Returns the held elements of a chunk, and their metadata bits.
     let of_chunk = |row: usize, at: usize| -> (Vec<usize>, i32) {
         let (first, second) = PAIRS[choice(row, at) % PAIRS.len()];
         match chunk {
@@ -79,7 +79,7 @@ fn sparse(ty: &str, k: usize, seed: u64) -> Sparse {
     }
 }
 
-/// The metadata of each lane. The lanes that the selector does not name hold other bits.
+/// Returns the metadata of each lane; lanes outside the selector hold other bits.
 fn metadata(sparse: &Sparse, ty: &str, holders: usize, selector: usize) -> Operand {
     let mut lanes = vec![0x4e4e_4e4e_u32; 32];
     let chunks = sparse.metadata.columns;
@@ -99,7 +99,7 @@ fn metadata(sparse: &Sparse, ty: &str, holders: usize, selector: usize) -> Opera
     Operand { ty: "b32", lanes: lanes.into_iter().map(|bits| vec![bits.into()]).collect() }
 }
 
-/// Row and place of element `i` of a lane in the elements that A holds.
+/// Returns row and position of element `i` of a lane among the elements that A holds.
 fn place_in_row(ty: &str, lane: usize, i: usize) -> (usize, usize) {
     let each = (32 / bits_of(ty)).max(1);
     let (register, at) = (i / each, i % each);

@@ -1,4 +1,4 @@
-//! The records that `wmma` leaves: the accesses of the instructions that it becomes on GPUs.
+//! Trace records of `wmma`: the accesses of the instructions that replace it on GPUs.
 
 use warpmem_trace::{Kind, OpClass, Space, Trace};
 
@@ -7,7 +7,7 @@ use crate::tests::events::{Event, of_first_warp};
 use crate::tests::recorded::{Access, trace_in};
 use crate::tests::{Machine, kernel, recorded};
 
-/// The memory accesses of code in which %rd50 is the first array.
+/// Returns the memory accesses of code in which %rd50 is the first array.
 fn accesses(code: &str) -> Vec<Access> {
     let code = format!("ld.param.u64 %rd50, [a];\n{code}");
     let mut warps = trace_in(&mut Machine::new(256), &code, 1, 32);
@@ -15,7 +15,8 @@ fn accesses(code: &str) -> Vec<Access> {
     records.into_iter().filter(|access| matches!(access.0, Kind::Load | Kind::Store)).collect()
 }
 
-/// Addresses of the lanes' words: the bytes of a row, the first row and byte, the bytes of a word.
+/// Returns the addresses of the lanes' words, from the bytes of a row, the first row and byte, and the bytes
+/// of a word.
 fn words(stride: u64, row: u64, byte: u64, width: u64) -> Vec<u64> {
     (0..32).map(|lane| stride * (lane / 4 + row) + byte + lane % 4 * width).collect()
 }
@@ -23,7 +24,7 @@ fn words(stride: u64, row: u64, byte: u64, width: u64) -> Vec<u64> {
 const REGISTERS: &str = "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}";
 
 #[test]
-fn a_matrix_of_half_precision_is_four_loads_of_words() {
+fn half_precision_matrices_are_four_word_loads() {
     for layout in ["row", "col"] {
         let code = format!(
             "wmma.load.a.sync.aligned.{layout}.m16n16k16.global.f16 {REGISTERS}, [%rd50], 24;"
@@ -39,7 +40,7 @@ fn a_matrix_of_half_precision_is_four_loads_of_words() {
 }
 
 #[test]
-fn a_matrix_in_shared_memory_is_loaded_as_by_ldmatrix() {
+fn shared_memory_matrices_are_loaded_as_by_ldmatrix() {
     let rows = |addresses: Vec<u64>| {
         let mask = ((1u64 << addresses.len()) - 1) as u32;
         (Kind::Load, Space::Shared, 16, mask, addresses)
@@ -81,7 +82,7 @@ fn sums_are_pairs_by_rows_and_single_words_by_columns() {
 
 /// Registers 1 to 4 are loaded one after the other, and 5 to 8 with them.
 #[test]
-fn a_load_writes_the_registers_of_its_part() {
+fn loads_write_the_registers_of_their_part() {
     let mut machine = Machine::new(256);
     let launch = machine.launch(1, 32);
     let code = format!(
@@ -100,7 +101,7 @@ fn a_load_writes_the_registers_of_its_part() {
 }
 
 #[test]
-fn a_product_is_the_products_of_its_parts() {
+fn products_are_recorded_by_part() {
     let [a, b] = ["{%r9, %r10, %r11, %r12}", "{%r21, %r22, %r23, %r24}"];
     let c = "{%r13, %r14, %r15, %r16, %r17, %r18, %r19, %r20}";
     let code = format!(

@@ -1,14 +1,13 @@
 //! `wmma` of every shape, type, layout and space: matrices are loaded, multiplied and stored, so that the
-//! places of the elements in the registers do not matter.
+//! element positions in registers do not matter.
 
 use super::{Matrix, bits_of, encoded, types_of};
 use crate::tests::coverage::tests;
 use crate::tests::{Machine, kernel_with};
 
-tests!(products_of_every_shape_type_and_layout, matrices_lie_in_every_space);
+tests!(products_of_every_shape_type_and_layout, matrices_can_be_in_every_space);
 
-/// Shape, types of D, A, B and C, and the modifiers behind `wmma.mma.sync.aligned`, where the layouts
-/// stand for `#`.
+/// Shape, types of D, A, B and C, and the modifiers after `wmma.mma.sync.aligned`, with `#` for the layouts.
 const FORMS: [([usize; 3], &str, &str); 26] = [
     ([16, 16, 16], "f32.f16.f16.f32", "#.m16n16k16.f32.f32"),
     ([16, 16, 16], "f16.f16.f16.f16", "#.m16n16k16.f16.f16"),
@@ -62,12 +61,13 @@ impl Stored {
         if self.by_rows { row * self.stride + column } else { column * self.stride + row }
     }
 
-    /// Elements that the matrix spans.
+    /// Returns the elements that the matrix spans.
     fn span(&self) -> usize {
         self.index(self.rows - 1, self.columns - 1) + 1
     }
 
-    /// The words of a matrix; what lies between its rows is no number that it holds.
+    /// Returns the words of a matrix; the padding between its rows holds a value that the matrix never
+    /// contains.
     fn words(&self, ty: &str, matrix: &Matrix) -> Vec<u64> {
         let bits = bits_of(ty);
         let mut words = vec![0x5555_5555_5555_5555; (self.span() * bits).div_ceil(64)];
@@ -83,19 +83,19 @@ impl Stored {
     }
 }
 
-/// Registers of A, B, C and D of a shape and types.
+/// Returns the registers of A, B, C and D of a shape and types.
 fn registers([m, n, k]: [usize; 3], [of_d, of_a, of_b, of_c]: [&str; 4]) -> [usize; 4] {
     let of = |ty: &str, elements: usize| elements / 32 * bits_of(ty) / bits_of(ty).max(32);
     let of_factor = |ty: &str, elements: usize| if ty == "f16" { 8 } else { of(ty, elements) };
     [of_factor(of_a, m * k), of_factor(of_b, k * n), of(of_c, m * n), of(of_d, m * n)]
 }
 
-/// Words of the area in which the matrices are, and bytes and words of an operand in it.
+/// Words of the area that contains the matrices, and bytes and words of an operand in it.
 const AREA: usize = 1024;
 const BYTES: usize = 2048;
 const WORDS: usize = BYTES / 8;
 
-/// Where the matrices are: the modifier of the instructions, and whether the area is in shared memory.
+/// Location of the matrices: the modifier of the instructions, and whether the area is in shared memory.
 #[derive(Clone, Copy)]
 struct Place {
     modifier: &'static str,
@@ -110,7 +110,7 @@ fn check(
 ) {
     let [m, n, k] = shape;
     let [of_d, of_a, of_b, of_c] = types_of(types);
-    // Rows begin at a multiple of 16 bytes.
+    // Rows start at a multiple of 16 bytes.
     let spare = |ty: &str| if spare { 128 / bits_of(ty) } else { 0 };
     let stored = |at: usize, ty: &str, rows: usize, columns: usize| {
         Stored::new(layouts[at], rows, columns, spare(ty))
@@ -216,7 +216,7 @@ fn products_of_every_shape_type_and_layout() {
 }
 
 #[test]
-fn matrices_lie_in_every_space() {
+fn matrices_can_be_in_every_space() {
     for form in FORMS {
         let is_small = bits_of(types_of(form.1)[1]) < 8;
         for (modifier, is_shared) in

@@ -9,7 +9,7 @@ tests!(loads, stores, vectors, spaces);
 
 const ALL: [Type; 14] = [B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 
-/// A load into a register of 64 bits extends by the type's sign.
+/// A load into a 64-bit register extends by the type's sign.
 #[test]
 fn loads() {
     for ty in ALL {

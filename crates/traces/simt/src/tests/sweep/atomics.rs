@@ -1,4 +1,4 @@
-//! Atomics and reductions, each thread on a word of its own.
+//! Atomics and reductions, each thread on its own word.
 
 use half::{bf16, f16};
 use warpmem_ptx::Type::{self, *};
@@ -8,7 +8,7 @@ use crate::tests::coverage::{note, tests};
 
 tests!(integers, bits, counters, exchanges, floats, vectors);
 
-/// `atom` returns the old value, and `atom` and `red` leave the new one.
+/// Checks that `atom` returns the old value, and that `atom` and `red` write the new one.
 fn check(opcode: &str, ty: Type, new: impl Fn(u64, u64, u64) -> u64) {
     let (c, operands) = match opcode {
         "cas" => (register(ty, 2), 3),
@@ -70,7 +70,7 @@ fn exchanges() {
 #[test]
 fn floats() {
     check("add", F32, |a, b, _| {
-        // Subnormal numbers become zero (ISA, "atom").
+        // Subnormals are flushed to zero (ISA, "atom").
         let flushed = |a: f32| if a.is_subnormal() { 0f32.copysign(a) } else { a };
         let number = |bits: u64| flushed(f32::from_bits(bits as u32));
         let sum = flushed(number(a) + number(b));
@@ -90,8 +90,7 @@ fn floats() {
     });
 }
 
-/// An element of a vector: its type, bits, how a 64-bit register is unpacked into such elements, and
-/// the value of each operation.
+/// Vector element: type, bits, unpacking of a 64-bit register, and the value of each operation.
 struct Element {
     name: &'static str,
     bits: u32,
@@ -100,11 +99,11 @@ struct Element {
     of: fn(&str, u64, u64) -> u64,
 }
 
-/// The result of an operation on numbers that are exact in double precision, before it is rounded.
+/// Returns the result of an operation before rounding; the operands are exact in double precision.
 fn exact(operation: &str, a: f64, b: f64) -> f64 {
     match operation {
         "add" => a + b,
-        // -0 is below 0.
+        // -0 is less than 0.
         "min" if a == b => f64::from_bits(a.to_bits() | b.to_bits()),
         "max" if a == b => f64::from_bits(a.to_bits() & b.to_bits()),
         "min" => a.min(b),

@@ -12,10 +12,10 @@ tests!(
     counts,
     fields,
     masks_and_extensions,
-    chosen_bytes,
+    byte_permutations,
     tables_of_three_operands,
     tables_with_a_predicate,
-    bits_by_their_number
+    nth_set_bits
 );
 
 /// The word of two words and a selector.
@@ -90,7 +90,7 @@ fn counts() {
     }
 }
 
-/// Bit by bit, as the ISA has it in "bfe".
+/// Bit by bit, as the ISA defines "bfe".
 #[test]
 fn fields() {
     for ty in WORDS {
@@ -150,7 +150,7 @@ fn masks_and_extensions() {
 }
 
 #[test]
-fn chosen_bytes() {
+fn byte_permutations() {
     let modes: [(&str, Mode); 6] = [
         (".f4e", |n, at| n + at),
         (".b4e", |n, at| (8 + n - at) % 8),
@@ -184,7 +184,7 @@ fn tables_of_three_operands() {
     }
 }
 
-/// `fns` as the ISA defines it.
+/// Computes `fns` as the ISA defines it.
 fn find_nth_bit(mask: u64, base: i64, offset: i64) -> u64 {
     let is_set = |at: i64| mask >> at & 1 == 1;
     if offset == 0 {
@@ -208,7 +208,7 @@ fn find_nth_bit(mask: u64, base: i64, offset: i64) -> u64 {
 }
 
 #[test]
-fn bits_by_their_number() {
+fn nth_set_bits() {
     for (first, count) in [(0, 1), (5, 3), (31, -4), (20, -1), (9, 0), (31, 1), (32, 1), (3, -9)] {
         let name = "fns.b32";
         let text = format!("{name} %r24, %r20, {first}, {count};\n");
@@ -228,10 +228,10 @@ fn looked_up(table: u64, [a, b, c]: [u64; 3]) -> u64 {
     })
 }
 
-/// The predicate of a word that is not 0, and of another predicate.
+/// Combines whether a word is not 0 with another predicate.
 type Combine = fn(bool, bool) -> bool;
 
-/// The word and the predicate of a table, which is combined with a predicate that holds if a is odd.
+/// Checks the word and the predicate of a table, combined with a predicate that holds if a is odd.
 #[test]
 fn tables_with_a_predicate() {
     let odd = "and.b32 %r30, %r20, 1;\nsetp.ne.u32 %p1, %r30, 0;\nmov.pred %p2, !%p1;\n";

@@ -19,7 +19,7 @@ tests!(
     clamped_numbers_are_packed
 );
 
-/// A number as a whole one.
+/// Rounding to an integer.
 type Rounded = fn(f64) -> f64;
 
 const INTEGERS: [Type; 8] = [U8, U16, U32, U64, S8, S16, S32, S64];
@@ -38,7 +38,7 @@ fn float(ty: Type, bits: u64) -> f64 {
     }
 }
 
-/// The bits of an integer that is converted to nearest, without an intermediate rounding.
+/// Returns the bits of an integer converted to nearest, without intermediate rounding.
 fn of_integer(ty: Type, value: i128) -> u64 {
     match ty {
         F16 => f16::from_f64(value as f64).to_bits().into(),
@@ -73,7 +73,7 @@ fn to_floats() {
     }
 }
 
-/// Out of range the nearest number is taken, for a NaN 0 (ISA, "cvt").
+/// Out-of-range values are clamped, and NaN becomes 0 (ISA, "cvt").
 #[test]
 fn to_integers() {
     let modes: [(&str, Rounded); 4] = [
@@ -136,7 +136,7 @@ fn between_floats() {
     });
 }
 
-/// The numbers of 8 bits with so many bits of mantissa, by code; `None`: no number.
+/// Lists the 8-bit numbers with the type's mantissa, by code; `None` is not a number.
 fn eight_bits(ty: Type) -> Vec<Option<f64>> {
     let (mantissa, bias) = if ty == E4m3x2 { (3, 7) } else { (2, 15) };
     let of = |code: u32| {
@@ -156,8 +156,8 @@ fn eight_bits(ty: Type) -> Vec<Option<f64>> {
     (0..256).map(of).collect()
 }
 
-/// The nearest number, the even one of two; beyond the largest the largest. CUDA's header cuda_fp8.hpp
-/// has the codes of a NaN.
+/// Returns the code of the nearest number, ties to even, saturating at the largest. The codes of NaN are
+/// those of CUDA's header cuda_fp8.hpp.
 fn encoded(numbers: &[Option<f64>], ty: Type, value: f64) -> u64 {
     if value.is_nan() {
         return if ty == E4m3x2 { 0x7f } else { 0x7e };

@@ -1,4 +1,4 @@
-//! Arithmetic of floating-point numbers.
+//! Floating-point arithmetic.
 
 use half::{bf16, f16};
 use warpmem_ptx::Type::{self, *};
@@ -6,13 +6,13 @@ use warpmem_ptx::Type::{self, *};
 use super::{check_same, mask, named};
 use crate::tests::coverage::tests;
 
-tests!(sums_and_products, quotients_and_roots, least_and_greatest, signs, pairs);
+tests!(sums_and_products, quotients_and_roots, minima_and_maxima, signs, pairs);
 
-/// The NaN that double precision gives.
+/// The NaN of double precision.
 const NAN: u64 = 0x7ff8_0000_0000_0000;
 
-/// `a` `b` + `c`, of which what double precision loses is kept in its last bit, so that rounding it
-/// again is right ("round to odd", Boldo and Melquiond 2008). The product must be exact.
+/// Returns `a` `b` + `c` with the lost part kept in the last bit, so that a second rounding is exact ("round
+/// to odd", Boldo and Melquiond 2008). The product must be exact.
 fn fused(a: f64, b: f64, c: f64) -> f64 {
     let product = a * b;
     let sum = product + c;
@@ -26,7 +26,7 @@ fn fused(a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-/// The value of bits.
+/// Returns the value of bits.
 fn value(ty: Type, bits: u64) -> f64 {
     match ty {
         F16 => f16::from_bits(bits as u16).to_f64(),
@@ -36,7 +36,7 @@ fn value(ty: Type, bits: u64) -> f64 {
     }
 }
 
-/// The bits of a value that is rounded once; every NaN is the same.
+/// Returns the bits of a value, rounded once; every NaN is canonical.
 fn rounded(ty: Type, value: f64) -> u64 {
     match ty {
         F64 if value.is_nan() => NAN,
@@ -60,8 +60,8 @@ fn check(opcode: &str, types: &[Type], sources: usize, f: impl Fn(f64, f64, f64)
 const SMALL: [Type; 2] = [F16, Bf16];
 const LARGE: [Type; 2] = [F32, F64];
 
-/// Double precision holds sums of two and products of the smaller types well enough that rounding it
-/// again gives what rounding once does; single precision is computed in its own.
+/// Double precision holds sums of two and products of the smaller types precisely enough that a second
+/// rounding is harmless; single precision is computed directly.
 #[test]
 fn sums_and_products() {
     for types in [&SMALL[..], &[F64]] {
@@ -83,13 +83,13 @@ fn sums_and_products() {
 
 #[test]
 fn quotients_and_roots() {
-    // Single precision, rounded from double: never twice the half (Figueroa 1995).
+    // Single precision, rounded from double: never a double rounding error (Figueroa 1995).
     check("div.rn", &LARGE, 2, |a, b, _| a / b);
     check("rcp.rn", &LARGE, 1, |a, _, _| 1.0 / a);
     check("sqrt.rn", &LARGE, 1, |a, _, _| a.sqrt());
 }
 
-/// A number is less than a NaN is, and -0 less than 0.
+/// Returns the smaller value: a number is less than NaN, and -0 less than 0.
 fn lesser(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
@@ -100,7 +100,7 @@ fn lesser(a: f64, b: f64) -> f64 {
 }
 
 #[test]
-fn least_and_greatest() {
+fn minima_and_maxima() {
     for types in [&SMALL[..], &LARGE] {
         check("min", types, 2, |a, b, _| lesser(a, b));
         check("max", types, 2, |a, b, _| {
@@ -109,7 +109,7 @@ fn least_and_greatest() {
     }
 }
 
-/// Signs are bits, of a NaN, too.
+/// Sign operations are bitwise, also on NaN.
 #[test]
 fn signs() {
     for ty in LARGE {

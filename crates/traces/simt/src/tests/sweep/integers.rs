@@ -1,4 +1,4 @@
-//! Arithmetic of integers.
+//! Integer arithmetic.
 
 use warpmem_ptx::Type::{self, *};
 
@@ -17,7 +17,7 @@ tests!(
 
 const INTEGERS: [Type; 6] = [U16, U32, U64, S16, S32, S64];
 
-/// Numbers computed without bounds.
+/// A function over unbounded integers.
 type Exact = fn(Type, i128, i128, i128) -> i128;
 
 fn check(opcode: &str, types: &[Type], sources: usize, exact: Exact) {
@@ -29,7 +29,7 @@ fn check(opcode: &str, types: &[Type], sources: usize, exact: Exact) {
     }
 }
 
-/// The upper half of a product.
+/// Returns the upper half of a product.
 fn high(ty: Type, a: i128, b: i128) -> i128 {
     match ty {
         U64 => ((a as u128).wrapping_mul(b as u128) >> 64) as i128,
@@ -37,7 +37,7 @@ fn high(ty: Type, a: i128, b: i128) -> i128 {
     }
 }
 
-/// Division by 0 gives all ones.
+/// Divides; division by 0 gives all ones.
 fn quotient(a: i128, b: i128) -> i128 {
     if b == 0 { -1 } else { a / b }
 }
@@ -71,7 +71,7 @@ fn wide_products() {
     }
 }
 
-/// The product of the low 24 bits of each.
+/// Returns the product of the low 24 bits.
 fn product_24(ty: Type, a: i128, b: i128) -> i128 {
     let low = |value: i128| match ty {
         S32 => i128::from((value as i32) << 8 >> 8),
@@ -103,10 +103,10 @@ fn saturation() {
     });
 }
 
-/// What a carry instruction computes of a, b, c and the flag, and the flag behind it.
+/// Result of a carry instruction on a, b, c and the flag, which becomes the new flag above the low bits.
 type WithCarry = fn(Type, [i128; 3], i128) -> i128;
 
-/// The carry out of the low bits.
+/// Returns the carry out of the low bits.
 fn carry_of(ty: Type, value: i128) -> u64 {
     (value >> ty.bits() & 1) as u64
 }
@@ -115,7 +115,7 @@ fn carry_of(ty: Type, value: i128) -> u64 {
 fn carries() {
     let of: [(&str, usize, WithCarry); 4] = [
         ("add", 2, |_, [a, b, _], flag| a + b + flag),
-        // The complement is added: the flag says that nothing is borrowed.
+        // Subtraction adds the complement: a set flag means no borrow.
         ("sub", 2, |ty, [a, b, _], flag| a + low_part(ty, !b) + flag),
         ("mad.lo", 3, |ty, [a, b, c], flag| low_part(ty, a.wrapping_mul(b)) + c + flag),
         ("mad.hi", 3, |ty, [a, b, c], flag| low_part(ty, high_of(ty, a, b)) + c + flag),
@@ -131,12 +131,12 @@ fn low_part(ty: Type, value: i128) -> i128 {
     value & i128::from(mask(ty))
 }
 
-/// The upper half of a product of unsigned numbers that stand for those of a type.
+/// Returns the upper half of the product of unsigned numbers that encode those of a type.
 fn high_of(ty: Type, a: i128, b: i128) -> i128 {
     high(ty, integer(ty, a as u64), integer(ty, b as u64))
 }
 
-/// The carry flag is set or cleared by an instruction before, and read by one behind.
+/// Checks the carry flag, which the preceding instruction sets or clears and the following one reads.
 fn check_carry(name: &str, ty: Type, sources: usize, exact: WithCarry) {
     let unsigned = |bits: [u64; 3]| bits.map(|bits| i128::from(bits & mask(ty)));
     let (opcode, part) = name.split_once('.').map_or((name, ""), |(opcode, part)| (opcode, part));
@@ -145,7 +145,7 @@ fn check_carry(name: &str, ty: Type, sources: usize, exact: WithCarry) {
     let reads = format!("{opcode}c{part}.{}", ty.name());
     let both = format!("{opcode}c{part}.cc.{}", ty.name());
     let same = &[ty; 3][..sources];
-    // The flag with which an instruction begins that does not read it.
+    // Initial flag of an instruction that does not read it.
     let begin = i128::from(opcode == "sub");
     check_same(&writes, ty, sources, |bits| exact(ty, unsigned(bits), begin) as u64);
     let operands: Vec<String> = (0..sources).map(|at| register(ty, at)).collect();

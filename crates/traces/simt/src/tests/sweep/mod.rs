@@ -1,4 +1,4 @@
-//! Every instruction and type, on random numbers in 256 threads, against plain computation.
+//! Every instruction and type, on random numbers in 256 threads, compared with plain computation.
 
 pub(super) mod accesses;
 pub(super) mod atomics;
@@ -23,13 +23,13 @@ pub(super) struct Case<'a> {
     pub name: &'a str,
     pub dest: Type,
     pub sources: &'a [Type],
-    /// Constant operands behind the sources: `, 5`.
+    /// Constant operands after the sources: `, 5`.
     pub constants: &'a str,
 }
 
-/// Code that computes a result, which it leaves in the register of a destination.
+/// Code that leaves a result in the destination register.
 pub(super) struct Code<'a> {
-    /// The instruction that it is about.
+    /// Instruction under test.
     pub name: &'a str,
     pub text: &'a str,
     pub dest: Type,
@@ -37,7 +37,7 @@ pub(super) struct Code<'a> {
 }
 
 impl Case<'_> {
-    /// Executes it; returns the sources of each thread, and the result.
+    /// Executes the code; returns the sources and the result of each thread.
     pub fn run(&self) -> Vec<([u64; 3], u64)> {
         let Case { name, dest, sources, constants } = *self;
         let registers = sources.iter().enumerate().map(|(at, &ty)| register(ty, at));
@@ -46,7 +46,7 @@ impl Case<'_> {
         Code { name, text: &text, dest, sources }.run()
     }
 
-    /// Every result is what a function of the sources says.
+    /// Checks that every result is the given function of the sources.
     pub fn check(&self, expected: impl Fn([u64; 3]) -> u64) {
         compare(self.name, self.dest, self.run(), expected);
     }
@@ -96,12 +96,12 @@ fn compare(
     }
 }
 
-/// Checks an instruction whose destination and sources are of one type.
+/// Checks an instruction whose destination and sources have one type.
 pub(super) fn check_same(name: &str, ty: Type, sources: usize, expected: impl Fn([u64; 3]) -> u64) {
     Case { name, dest: ty, sources: &[ty; 3][..sources], constants: "" }.check(expected);
 }
 
-/// The register that holds operand `at`, of which 4 is the destination.
+/// Returns the register of operand `at`; 4 is the destination.
 fn register(ty: Type, at: usize) -> String {
     match ty.class() {
         RegisterClass::Predicate => format!("%p{}", 8 + at),
@@ -110,7 +110,7 @@ fn register(ty: Type, at: usize) -> String {
     }
 }
 
-/// Code that moves a source from its 64-bit register to that of its type.
+/// Writes code that moves a source from its 64-bit register to one of its type.
 fn into_register(ty: Type, at: usize) -> String {
     let n = 20 + at;
     match ty.class() {
@@ -122,7 +122,7 @@ fn into_register(ty: Type, at: usize) -> String {
     }
 }
 
-/// Code that moves the result to %rd24.
+/// Writes code that moves the result to %rd24.
 fn out_of_register(ty: Type) -> String {
     match ty.class() {
         RegisterClass::Predicate => "selp.u64 %rd24, 1, 0, %p12;\n".into(),
@@ -131,12 +131,12 @@ fn out_of_register(ty: Type) -> String {
     }
 }
 
-/// Ones in the bits of a type.
+/// Returns ones in the bits of a type.
 pub(super) fn mask(ty: Type) -> u64 {
     u64::MAX >> (u64::BITS - ty.bits())
 }
 
-/// The number that the bits of an integer type are.
+/// Returns the number encoded by bits of an integer type.
 pub(super) fn integer(ty: Type, bits: u64) -> i128 {
     let bits = bits & mask(ty);
     match ty.is_signed() && bits >> (ty.bits() - 1) == 1 {
@@ -145,12 +145,12 @@ pub(super) fn integer(ty: Type, bits: u64) -> i128 {
     }
 }
 
-/// The name of an instruction with its type.
+/// Returns the name of an instruction with its type.
 pub(super) fn named(opcode: &str, ty: Type) -> String {
     format!("{opcode}.{}", ty.name())
 }
 
-/// Numbers of a type: those at its edges, small ones, and bits at random; the same in every run.
+/// Returns numbers of a type: edge cases, small ones, and random bits; the same in every run.
 pub(super) fn samples(ty: Type, seed: u64) -> Vec<u64> {
     let mut state = seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ ty as u64;
     let mut noise = move || {
@@ -194,7 +194,7 @@ fn edges(ty: Type) -> Vec<u64> {
     }
 }
 
-/// A small integer, or a number whose magnitude is between 1/16 and 16.
+/// Returns a small integer, or a number whose magnitude is between 1/16 and 16.
 fn moderate(ty: Type, noise: u64) -> u64 {
     let near_one = |mantissa: u32, bias: u64| {
         let exponent = bias - 4 + noise % 8;

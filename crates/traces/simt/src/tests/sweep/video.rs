@@ -11,11 +11,11 @@ tests!(
     shifts,
     products,
     halves_and_bytes,
-    chosen_elements,
+    selected_elements,
     differences_are_summed
 );
 
-/// Signs of the result and of both sources.
+/// Signedness of the result and of both sources.
 const TYPES: [[bool; 3]; 4] =
     [[false; 3], [true, false, true], [false, true, true], [true, true, true]];
 
@@ -58,7 +58,7 @@ const OPERATIONS: [(&str, Exact); 5] = [
     ("vmax", i128::max),
 ];
 
-/// Ends of a scalar instruction: modifiers, selector of the result, whether it has a third source.
+/// Second steps of a scalar instruction: modifiers, selector of the result, whether it has a third source.
 const ENDS: [(&str, &str, bool); 7] = [
     ("", "", false),
     (".sat", "", false),
@@ -69,7 +69,7 @@ const ENDS: [(&str, &str, bool); 7] = [
     ("", ".h1", true),
 ];
 
-/// The result of a scalar instruction whose operation has this value.
+/// Returns the result of a scalar instruction whose operation has this value.
 fn ended(value: i128, d_signed: bool, (modifiers, selector, _): (&str, &str, bool), c: u64) -> u64 {
     let part = match selector {
         ".b1" => (selector, 8, 8),
@@ -151,7 +151,7 @@ fn shifts() {
 
 #[test]
 fn products() {
-    // Signs of the product and of c, and what is added.
+    // Signs of the product and of c, and the added constant.
     let forms = [("", "", 1, 1, 0), ("-", "", -1, 1, 0), ("", "-", 1, -1, 0), ("", "", 1, 1, 1)];
     for (minus_a, minus_c, product_sign, c_sign, one) in forms {
         for [_, a_signed, b_signed] in TYPES {
@@ -172,7 +172,7 @@ fn products() {
     }
 }
 
-/// Elements of a pair of registers b:a.
+/// Returns an element of a register pair b:a.
 fn element(a: u64, b: u64, number_of: u32, signed: bool, bits: u32) -> i128 {
     let pair = b << 32 | a & 0xffff_ffff;
     number(pair, signed, ("", number_of * bits, bits))
@@ -219,7 +219,7 @@ fn halves_and_bytes() {
 }
 
 #[test]
-fn chosen_elements() {
+fn selected_elements() {
     // The lowest element is named last.
     check("vadd2.u32.u32.u32", "%r24.h1, %r20.h31, %r21.h02, %r22", |[a, b, c]| {
         let sum = element(a, b, 3, false, 16) + element(a, b, 0, false, 16);

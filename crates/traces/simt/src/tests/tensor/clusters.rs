@@ -10,9 +10,9 @@ use crate::{Launch, LaunchError, Limits};
 
 tests!(a_box_goes_to_the_same_place_of_several_ctas);
 
-/// The first word of the box that each of four CTAs has, after the CTA of rank 1 has loaded the box of
-/// 32 words to the places and CTAs that the operands say; and the destinations of its copies. The
-/// next CTA's box and mbarrier are at %r5 and %r6, and `expects` says which CTAs wait for the load.
+/// Runs four CTAs, of which rank 1 loads a box of 32 words to the addresses and CTAs of the operands; returns
+/// the first word of each CTA's box, and the destinations of the copies. The next CTA's box and mbarrier are
+/// at %r5 and %r6, and `expects` selects the CTAs that wait for the load.
 fn boxes(
     variant: &str,
     operands: [&str; 3],
@@ -42,12 +42,12 @@ fn boxes(
     let trace = Trace::from_bytes("k.wmt", bytes).unwrap();
     let instructions = trace.instructions(0).unwrap();
     let copies = instructions.iter().filter(|i| i.kind == Kind::AsyncCopy);
-    // The copies of the other CTAs have no lanes, and go nowhere.
+    // The copies of the other CTAs have no lanes, and no destinations.
     let destinations = copies.map(|i| i.destinations).filter(|&ctas| ctas != 0).collect();
     Ok((machine.get(2)[..4].to_vec(), destinations))
 }
 
-/// The element at the begin of the third row.
+/// The element at the start of the third row.
 const FIRST: u64 = 2 * 32 + 7;
 
 #[test]
@@ -61,7 +61,7 @@ pub(super) fn a_box_goes_to_the_same_place_of_several_ctas() {
 }
 
 #[test]
-fn a_box_and_its_mbarrier_are_of_one_cta() {
+fn a_box_and_its_mbarrier_belong_to_one_cta() {
     let error = boxes("", ["%r5", "bar", ""], 0).unwrap_err().to_string();
     assert!(
         error.contains("a transfer to CTA 2 of the cluster with an mbarrier of CTA 1"),

@@ -18,7 +18,7 @@ fn u32s(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
-/// Eight columns and four rows; an element is ten times its row and its column.
+/// Eight columns and four rows; each element is ten times its row plus its column.
 fn tens() -> Vec<u8> {
     bytes_of((0..32u32).map(|at| (at / 8 * 10 + at % 8).to_le_bytes()))
 }
@@ -46,7 +46,7 @@ fn elements_beyond_the_tensor_are_zero() {
 }
 
 #[test]
-fn loads_round_and_flush_singles_where_the_map_says_so() {
+fn loads_round_and_flush_singles_as_the_map_says() {
     let tie = f32::from_bits(0x3f80_1000);
     let below = f32::from_bits(0x3f80_0fff);
     let values = [tie, -tie, below, f32::from_bits(1), -f32::from_bits(0x007f_ffff), 1.0, 0.0, 2.5];
@@ -65,7 +65,7 @@ fn loads_round_and_flush_singles_where_the_map_says_so() {
 }
 
 #[test]
-fn stores_leave_singles_as_they_are() {
+fn stores_do_not_convert_singles() {
     // Small integers are subnormal numbers.
     let plain = stored(&matrix(), [0, 1]);
     for element in [TensorElement::F32Ftz, TensorElement::Tf32, TensorElement::Tf32Ftz] {
@@ -74,7 +74,7 @@ fn stores_leave_singles_as_they_are() {
 }
 
 #[test]
-fn elements_beyond_the_tensor_are_nan_where_the_map_says_so() {
+fn elements_beyond_the_tensor_are_nan_if_the_map_says_so() {
     let nan = |element, sizes| Tensor {
         fill: Fill::Nan,
         ..Tensor::new(element, sizes, sizes.map(|n| n as u32))
@@ -97,8 +97,7 @@ fn elements_beyond_the_tensor_are_nan_where_the_map_says_so() {
     assert_eq!(got, bytes_of([2f64.to_bits(), 0x7ff8_0000_0000_0000].map(u64::to_le_bytes)));
 }
 
-/// Of rows y, y + 1, … those that are a multiple of the step apart: as many as begin in the box.
-/// Columns are not skipped, whatever the map says.
+/// Of rows y, y + 1, …, the box holds every step-th one. Columns are not skipped, whatever the map says.
 #[test]
 fn element_strides_skip_rows() {
     let with_step =
@@ -111,7 +110,7 @@ fn element_strides_skip_rows() {
     assert_eq!(got(&with_step(256, 8), 3)[..8], [30, 31, 32, 33, 0, 0, 0, 0]);
 }
 
-/// The digits of an element are its coordinates, the innermost last.
+/// Elements whose digits are their coordinates, innermost last.
 fn digits<const N: usize>(sizes: [u64; N]) -> Vec<u8> {
     let count = sizes.iter().product();
     let digit = |at: u64, dimension: usize| {
@@ -138,16 +137,16 @@ fn boxes_have_up_to_five_dimensions() {
     assert_eq!(got(&five, &digits([4, 2, 2, 2, 2]), &[1, 1, 0, 1, 0]), expected);
 }
 
-/// Rows of the tensor that are longer than what is in them.
+/// Rows of the tensor with padding.
 #[test]
-fn strides_leave_the_padding_between_rows_out() {
+fn strides_skip_the_padding_between_rows() {
     let mut padded = Tensor::new(Type::U32, [5, 3], [4, 2]);
     padded.axes[1].stride = 32;
     let values = bytes_of((0..24u32).map(u32::to_le_bytes));
     assert_eq!(u32s(&loaded(&padded, &values, &[2, 1])), [10, 11, 12, 0, 18, 19, 20, 0]);
 }
 
-/// What a store of a box, whose words are 100, 101, …, leaves of [`tens`].
+/// Stores a box of words 100, 101, … over [`tens`]; returns the result.
 fn stored(tensor: &Tensor, coordinates: [i32; 2]) -> Vec<u32> {
     let [x, y] = coordinates;
     let mut machine = machine(tensor, &tens());
@@ -185,7 +184,7 @@ fn elements_beyond_the_tensor_are_not_written() {
     assert_eq!(stored(&apart, [0, 0]), expected(&rows));
 }
 
-/// A map that the kernel gets as a parameter, as a structure that is `__grid_constant__`.
+/// A map that the kernel receives as a `__grid_constant__` structure parameter.
 #[test]
 fn a_map_may_be_a_parameter_of_the_kernel() {
     let tensor = matrix();
@@ -203,20 +202,20 @@ fn a_map_may_be_a_parameter_of_the_kernel() {
     let mut launch: Launch = machine.launch(1, 32);
     let Params(params) = &mut launch.params;
     params.push(tensor.map_at(machine.arrays[0]).to_bytes().to_vec());
-    // Not that of the array.
+    // The map of another array.
     put_map(&mut machine, 0, &tensor, 2);
     let run = Run::new(&image, &launch).unwrap();
     run.execute(&mut machine.memory, &mut NoRecorder, Limits::default(), &()).unwrap();
     assert_eq!(u32s(&bytes(&machine, 2))[..8], [13, 14, 15, 16, 23, 24, 25, 26]);
 }
 
-/// Every lane moves a box of its own.
+/// Every lane copies its own box.
 #[test]
-fn lanes_have_maps_and_coordinates_of_their_own() {
+fn lanes_have_their_own_maps_and_coordinates() {
     let tensor = Tensor::new(Type::U32, [8, 4], [4, 1]);
     let mut machine = machine(&tensor, &tens());
     put_map(&mut machine, 1, &tensor, 2);
-    // Lanes 0 to 3 move the left half of row 0 to 3 to the right half of the row above.
+    // Lanes 0 to 3 move the left half of rows 0 to 3 to the right half of the row above.
     let code = "setp.lt.u32 %p1, %r0, 4;\n@!%p1 bra END;\nsub.u64 %rd2, %rd2, %rd0;\n\
         shl.b32 %r1, %r0, 7;\nmov.u32 %r2, boxed;\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r3, %r0, -1;\n\
         mbarrier.init.shared.b64 [bar], 4;\nmbarrier.arrive.expect_tx.shared.b64 %rd9, [bar], 16;\n\
@@ -230,7 +229,7 @@ fn lanes_have_maps_and_coordinates_of_their_own() {
 }
 
 #[test]
-fn prefetches_and_fences_change_nothing() {
+fn prefetches_and_fences_have_no_effect() {
     let tensor = matrix();
     let mut machine = machine(&tensor, &tens());
     let code = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd2, {2, 3}];\nprefetch.tensormap [%rd2];\n\

@@ -1,4 +1,4 @@
-//! What stops a kernel.
+//! Errors of tensor copies.
 
 use warpmem_ptx::Type;
 
@@ -8,7 +8,7 @@ use crate::Swizzle;
 const LOAD: &str = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes";
 const STORE: &str = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group";
 
-/// What stops one lane that executes some code.
+/// Runs code on one lane; returns the error.
 pub(super) fn fault(tensor: &Tensor, code: &str) -> String {
     let code = format!(
         "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\nmbarrier.init.shared.b64 [bar], 1;\n\
@@ -22,7 +22,7 @@ fn matrix() -> Tensor {
 }
 
 #[test]
-fn what_is_not_aligned_or_no_map_is_named() {
+fn misaligned_addresses_and_invalid_maps_are_named() {
     for (code, reason) in [
         (
             format!("{LOAD} [boxed+16], [%rd2, {{0, 0}}], [bar];"),
@@ -31,7 +31,7 @@ fn what_is_not_aligned_or_no_map_is_named() {
         (format!("{STORE} [%rd2, {{0, 0}}], [boxed+64];"), "which is not a multiple of 128"),
         (
             format!("{LOAD} [boxed], [%rd2, {{0, 0}}], [bar+4];"),
-            "access of 8 bytes at 0x6004, which is not a multiple of that",
+            "access of 8 bytes at the misaligned address 0x6004",
         ),
         (format!("{LOAD} [boxed], [%rd2, {{0, 0}}], [boxed+512];"), "no initialised mbarrier"),
         (
@@ -69,11 +69,11 @@ fn what_is_not_aligned_or_no_map_is_named() {
     }
 }
 
-/// The tensor may be larger than what is allocated: only the box must be there.
+/// The tensor may be larger than the allocation: only the box must be allocated.
 #[test]
 fn a_box_must_be_allocated_row_by_row() {
     let large = Tensor::new(Type::U32, [8, 1 << 20], [4, 2]);
-    // The three arrays follow each other.
+    // The three arrays are contiguous.
     let rows = 3 * super::WORDS / 4;
     let load = |y: usize| format!("{LOAD} [boxed], [%rd2, {{0, {y}}}], [bar];");
     let error = fault(&large, &load(rows - 1));
@@ -83,7 +83,7 @@ fn a_box_must_be_allocated_row_by_row() {
 }
 
 #[test]
-fn reductions_have_the_types_of_the_isa() {
+fn reductions_accept_the_types_of_the_isa() {
     let reduce = |operation: &str, element: Type| {
         let tensor = Tensor::new(element, [4], [16 / u32::from(element.bytes() as u8)]);
         fault(
@@ -111,7 +111,7 @@ fn reductions_have_the_types_of_the_isa() {
 }
 
 #[test]
-fn boxes_that_nothing_is_known_of_are_refused() {
+fn boxes_with_undefined_layout_are_refused() {
     let narrow = Tensor { swizzle: Swizzle::B128, ..Tensor::new(Type::U32, [8, 4], [8, 2]) };
     let error = fault(&narrow, &format!("{LOAD} [boxed], [%rd2, {{0, 0}}], [bar];"));
     assert!(

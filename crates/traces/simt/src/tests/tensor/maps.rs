@@ -11,13 +11,13 @@ fn map(element: Type, axes: &[TensorAxis]) -> Result<TensorMap, TensorMapError> 
     TensorMap::new(element, ADDRESS, axes, Swizzle::None, Fill::Zero)
 }
 
-/// What is wrong with a second dimension like this.
+/// Returns the error of a map with this second dimension.
 fn second(axis: TensorAxis) -> Option<TensorMapError> {
     map(Type::U32, &[AXIS, axis]).err()
 }
 
 #[test]
-fn a_map_is_what_the_driver_allows() {
+fn maps_follow_the_rules_of_the_driver() {
     use TensorMapError as Error;
     let dimension = 1;
     for size in [1, 1 << 32] {
@@ -46,12 +46,12 @@ fn a_map_is_what_the_driver_allows() {
     for step in [0, 9] {
         assert_eq!(second(TensorAxis { step, ..AXIS }), Some(Error::Step { dimension, step }));
     }
-    // No stride is asked for in the innermost dimension.
+    // The stride of the innermost dimension is ignored.
     assert_eq!(map(Type::U32, &[TensorAxis { stride: 3, ..AXIS }]).err(), None);
 }
 
 #[test]
-fn elements_dimensions_and_addresses_have_bounds() {
+fn elements_dimensions_and_addresses_are_limited() {
     use TensorMapError as Error;
     assert_eq!(map(Type::Tf32, &[AXIS]).err(), Some(Error::Element(Type::Tf32)));
     for dimensions in [1, 5] {
@@ -70,7 +70,7 @@ fn elements_dimensions_and_addresses_have_bounds() {
 
 /// CUTLASS clears it in maps of small tensors.
 #[test]
-fn bit_21_of_the_second_word_says_nothing() {
+fn bit_21_of_the_second_word_is_ignored() {
     for address in [1 << 21, u64::MAX << 4] {
         let map =
             TensorMap::new(Type::U32, address, &[AXIS; 5], Swizzle::B128, Fill::Zero).unwrap();
@@ -81,7 +81,7 @@ fn bit_21_of_the_second_word_says_nothing() {
 }
 
 #[test]
-fn rows_of_the_box_are_of_whole_chunks_and_within_the_swizzle() {
+fn box_rows_are_whole_chunks_within_the_swizzle() {
     use TensorMapError as Error;
     let with = |element, extent, swizzle| {
         let axes = [TensorAxis { extent, ..AXIS }];
@@ -99,7 +99,7 @@ fn rows_of_the_box_are_of_whole_chunks_and_within_the_swizzle() {
 }
 
 #[test]
-fn only_floating_point_numbers_are_filled_with_nan() {
+fn only_floating_point_elements_are_filled_with_nan() {
     let with = |ty| TensorMap::new(ty, ADDRESS, &[AXIS], Swizzle::None, Fill::Nan).err();
     for ty in [Type::F16, Type::Bf16, Type::F32, Type::F64] {
         assert_eq!(with(ty), None);
@@ -110,7 +110,7 @@ fn only_floating_point_numbers_are_filled_with_nan() {
 }
 
 #[test]
-fn the_bytes_of_a_map_are_the_map() {
+fn maps_round_trip_through_bytes() {
     let axes: Vec<TensorAxis> = (1..=5)
         .map(|n| TensorAxis {
             size: (1 << 32) - u64::from(n) + 1,
@@ -130,9 +130,9 @@ fn the_bytes_of_a_map_are_the_map() {
     }
 }
 
-/// Each byte that says something of a map, changed to one that no map has.
+/// Each meaningful byte of a map, changed to an invalid value.
 #[test]
-fn other_bytes_are_no_map_and_say_why() {
+fn invalid_bytes_are_refused_with_the_reason() {
     use TensorMapError as Error;
     let bytes = map(Type::U32, &[AXIS, AXIS]).unwrap().to_bytes();
     let changed = |at: usize, to: u8| {

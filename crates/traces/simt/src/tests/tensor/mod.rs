@@ -1,4 +1,4 @@
-//! Tensor maps and the copies by them.
+//! Tensor maps, and copies through them.
 
 pub(super) mod clusters;
 pub(super) mod copies;
@@ -13,12 +13,12 @@ mod swizzles;
 use super::{Machine, kernel_with};
 use crate::{Fill, Swizzle, TensorAxis, TensorElement, TensorMap};
 
-/// Words of the arrays: the tensor in the first, its map in the second.
+/// Words of the arrays: the first holds the tensor, the second its map.
 const WORDS: usize = 4096;
-/// What shared memory holds before a load.
+/// Contents of shared memory before a load.
 const BEFORE: u8 = 0xee;
 
-/// A tensor at the begin of an array, and its box.
+/// A tensor at the start of an array, and its box.
 #[derive(Clone, Debug)]
 struct Tensor {
     element: TensorElement,
@@ -28,7 +28,7 @@ struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of elements without padding, and a box, by dimension.
+    /// Creates a tensor without padding and its box, by dimension.
     fn new<const N: usize>(
         element: impl Into<TensorElement>,
         sizes: [u64; N],
@@ -55,7 +55,7 @@ impl Tensor {
         TensorMap::new(self.element, address, &self.axes, self.swizzle, self.fill).unwrap()
     }
 
-    /// Bytes of the box: every step'th element of its extents.
+    /// Returns the bytes of the box: every step-th element of its extents.
     fn box_bytes(&self) -> u64 {
         let counts = self.axes[1..].iter().map(|axis| u64::from(axis.extent.div_ceil(axis.step)));
         let row = u64::from(self.axes[0].extent) * u64::from(self.element.ty().bytes());
@@ -63,7 +63,7 @@ impl Tensor {
     }
 }
 
-/// The bytes of some values.
+/// Returns the bytes of some values.
 fn bytes_of<const N: usize>(values: impl IntoIterator<Item = [u8; N]>) -> Vec<u8> {
     values.into_iter().flatten().collect()
 }
@@ -74,7 +74,7 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect()
 }
 
-/// A machine with a tensor in the first array and its map in the second.
+/// Creates a machine with a tensor in the first array and its map in the second.
 fn machine(tensor: &Tensor, values: &[u8]) -> Machine {
     let mut machine = Machine::new(WORDS);
     machine.set(0, &words_of(values));
@@ -82,7 +82,7 @@ fn machine(tensor: &Tensor, values: &[u8]) -> Machine {
     machine
 }
 
-/// Puts a map of a tensor in an array into the second array, where there is room for several.
+/// Writes a map of a tensor in an array into the second array, which holds several maps.
 fn put_map(machine: &mut Machine, number: usize, tensor: &Tensor, array: usize) {
     let map = tensor.map_at(machine.arrays[array]);
     let address = machine.arrays[1] + 128 * number as u64;
@@ -93,14 +93,14 @@ fn bytes(machine: &Machine, array: usize) -> Vec<u8> {
     machine.get(array).iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// `{1, 2}`
+/// Formats `{1, 2}`.
 fn vector(coordinates: &[i32]) -> String {
     let texts: Vec<String> = coordinates.iter().map(ToString::to_string).collect();
     format!("{{{}}}", texts.join(", "))
 }
 
-/// Code that does something with the words of the box, of which `%r4` is the address and `%rd4` the
-/// place in the third array.
+/// Runs code for each word of the box, with its address in `%r4` and its position in the third array in
+/// `%rd4`.
 fn each_word(label: &str, words: u64, code: &str) -> String {
     format!(
         "mov.u32 %r1, %r0;\nmov.u64 %rd4, %rd3;\n\
@@ -110,7 +110,7 @@ fn each_word(label: &str, words: u64, code: &str) -> String {
     )
 }
 
-/// A load of the box, by one lane, that all lanes wait for.
+/// Loads the box by one lane, and makes all lanes wait.
 fn load(tensor: &Tensor, coordinates: &[i32], at: u64) -> String {
     let (rank, bytes) = (coordinates.len(), tensor.box_bytes());
     format!(
@@ -123,15 +123,14 @@ fn load(tensor: &Tensor, coordinates: &[i32], at: u64) -> String {
     )
 }
 
-/// A kernel with room for a box in shared memory.
+/// Wraps code into a kernel with space for a box in shared memory.
 fn boxed_kernel(code: &str) -> String {
     let declarations =
         ".shared .align 1024 .b8 boxed[24576];\n.shared .align 8 .b64 bar;".to_owned();
     kernel_with(&declarations, code)
 }
 
-/// What a load leaves in shared memory, from `at` bytes behind the begin of an aligned place on: the
-/// bytes of the box.
+/// Loads the box `at` bytes past an aligned address in shared memory; returns its bytes.
 fn loaded_at(tensor: &Tensor, values: &[u8], coordinates: &[i32], at: u64) -> Vec<u8> {
     let words = (tensor.box_bytes() + at) / 8;
     let before = u64::from_le_bytes([BEFORE; 8]);

@@ -1,4 +1,4 @@
-//! Random tensors, boxes and coordinates against a plain copy, element by element.
+//! Random tensors, boxes and coordinates, compared with a plain copy, element by element.
 
 use proptest::prelude::*;
 use warpmem_ptx::Type;
@@ -6,7 +6,7 @@ use warpmem_ptx::Type;
 use super::{Tensor, boxed_kernel, bytes, load, loaded, machine, put_map, vector};
 use crate::{Fill, Swizzle, TensorAxis};
 
-/// Where an element of the box, counted from its begin, is in the bytes of the tensor, if there.
+/// Returns the byte offset of a box element in the tensor, if inside.
 fn place(tensor: &Tensor, coordinates: &[i32], element: usize) -> Option<usize> {
     let (mut rest, mut at) = (element as i64, 0);
     for (dimension, (axis, &from)) in tensor.axes.iter().zip(coordinates).enumerate() {
@@ -22,8 +22,8 @@ fn place(tensor: &Tensor, coordinates: &[i32], element: usize) -> Option<usize> 
     Some(at)
 }
 
-/// Where a byte of the box is in shared memory (CUDA C++ Programming Guide, "The Swizzle Modes"):
-/// `smem[y][x]` is at `smem[y][(y % n) ^ x]`, in chunks and lines of 128 bytes.
+/// Returns the byte of the box at an offset in shared memory (CUDA C++ Programming Guide, "The Swizzle
+/// Modes"): `smem[y][x]` is at `smem[y][(y % n) ^ x]`, in chunks and lines of 128 bytes.
 fn swizzled(swizzle: Swizzle, at: usize) -> usize {
     let period = match swizzle {
         Swizzle::None => 1,
@@ -37,7 +37,7 @@ fn swizzled(swizzle: Swizzle, at: usize) -> usize {
 
 fn expected(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
     let (bytes, width) = (tensor.box_bytes() as usize, tensor.element.ty().bytes() as usize);
-    // Chunks change places with some behind the end, if the last line is not whole.
+    // If the last line is incomplete, its chunks swap with some beyond the end.
     let mut shared = vec![super::BEFORE; bytes.next_multiple_of(128)];
     for element in 0..bytes / width {
         for byte in 0..width {
@@ -49,7 +49,7 @@ fn expected(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
     shared
 }
 
-/// Bytes of the memory that the tensor spans.
+/// Returns the bytes of memory that the tensor spans.
 fn span(tensor: &Tensor) -> usize {
     let last: u64 = tensor.axes.iter().map(|axis| (axis.size - 1) * axis.stride).sum();
     last as usize + tensor.element.ty().bytes() as usize
@@ -97,7 +97,7 @@ fn tensors() -> impl Strategy<Value = (Tensor, Vec<i32>)> {
         })
 }
 
-/// What a load of the box and a store of it elsewhere leave there.
+/// Loads the box and stores it elsewhere; returns the result.
 fn moved(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
     let mut machine = machine(tensor, values);
     put_map(&mut machine, 1, tensor, 2);
@@ -115,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn copies_are_those_of_element_by_element((tensor, coordinates) in tensors(), seed: u8) {
+    fn copies_match_an_element_wise_copy((tensor, coordinates) in tensors(), seed: u8) {
         let values: Vec<u8> = (0..8 * super::WORDS).map(|at| (at * 37 / 8) as u8 ^ seed).collect();
         let got = loaded(&tensor, &values, &coordinates);
         prop_assert_eq!(got, expected(&tensor, &values, &coordinates));

@@ -1,4 +1,4 @@
-//! What copies leave in the trace.
+//! Trace records of tensor copies.
 
 use warpmem_ptx::Type;
 use warpmem_trace::{Instruction, Kind, Mbarrier, Record, Space};
@@ -8,14 +8,14 @@ use crate::Limits;
 use crate::tests::bulk::records;
 use crate::tests::recorded_module;
 
-/// Kind, bytes and the addresses behind the tensor's, of what is in global memory.
+/// Kind, bytes, and addresses relative to the tensor, of the accesses to global memory.
 type Access = (Kind, u32, Vec<u64>);
 
 fn recorded(tensor: &Tensor, code: &str) -> (Vec<Access>, Vec<(Instruction, Record)>) {
     recorded_of(1, tensor, code)
 }
 
-/// Of the first lanes of a warp.
+/// Returns the accesses of the first lanes of a warp.
 fn recorded_of(
     lanes: u32,
     tensor: &Tensor,
@@ -41,7 +41,7 @@ fn recorded_of(
     (accesses.collect(), all)
 }
 
-/// The accesses of a prefetch of the box, which needs no shared memory.
+/// Returns the accesses of a prefetch of the box, which needs no shared memory.
 fn prefetched(tensor: &Tensor, coordinates: &[i32]) -> Vec<(u32, Vec<u64>)> {
     let rank = coordinates.len();
     let at = super::vector(coordinates);
@@ -52,14 +52,14 @@ fn prefetched(tensor: &Tensor, coordinates: &[i32]) -> Vec<(u32, Vec<u64>)> {
 }
 
 #[test]
-fn every_row_is_a_lane() {
+fn each_row_is_a_lane() {
     let tensor = Tensor::new(Type::U32, [64, 100], [16, 3]);
     let rows = |first: u64, count: u64| (0..count).map(|row| first + 256 * row).collect::<Vec<_>>();
     assert_eq!(prefetched(&tensor, &[4, 2]), [(64, rows(528, 3))]);
     assert_eq!(prefetched(&tensor, &[4, 99]), [(64, rows(16 + 99 * 256, 1))], "rows of the tensor");
     assert_eq!(prefetched(&tensor, &[58, 0]), [(24, rows(232, 3))], "columns of the tensor");
     assert_eq!(prefetched(&tensor, &[-15, -1]), [(4, rows(0, 2))]);
-    assert_eq!(prefetched(&tensor, &[64, 0]), [(16, vec![])], "nothing is moved");
+    assert_eq!(prefetched(&tensor, &[64, 0]), [(16, vec![])], "nothing is copied");
     let many = Tensor::new(Type::U32, [64, 100], [16, 70]);
     let expected = [(64, rows(0, 32)), (64, rows(32 * 256, 32)), (64, rows(64 * 256, 6))];
     assert_eq!(prefetched(&many, &[0, 0]), expected);
@@ -69,23 +69,23 @@ fn every_row_is_a_lane() {
 
 /// Three images of four rows of 64 bytes.
 #[test]
-fn rows_that_follow_each_other_are_one() {
+fn contiguous_rows_are_merged() {
     let whole = Tensor::new(Type::U32, [16, 4, 3], [16, 4, 3]);
     assert_eq!(prefetched(&whole, &[0, 0, 0]), [(768, vec![0])]);
     assert_eq!(prefetched(&whole, &[0, 0, 1]), [(512, vec![256])]);
     assert_eq!(prefetched(&whole, &[0, 1, 0]), [(192, vec![64, 320, 576])], "rows 1 to 3 of each");
-    assert_eq!(prefetched(&whole, &[1, 0, 0])[0].0, 60, "no row is whole");
+    assert_eq!(prefetched(&whole, &[1, 0, 0])[0].0, 60, "no row is complete");
     let mut padded = whole.clone();
     padded.axes[1].stride = 80;
     padded.axes[2].stride = 320;
     assert_eq!(prefetched(&padded, &[0, 0, 2]), [(64, vec![640, 720, 800, 880])]);
-    // Rows of 1 KiB, of which 64 are as many bytes as a lane of a record can have.
+    // Rows of 1 KiB, of which 64 are the maximum bytes of a record's lane.
     let large = Tensor::new(Type::U32, [256, 160], [256, 160]);
     assert_eq!(prefetched(&large, &[0, 0]), [(65_536, vec![0, 65_536]), (32_768, vec![131_072])]);
 }
 
 #[test]
-fn loads_stores_and_reductions_are_those_of_bulk_copies() {
+fn tensor_copies_record_like_bulk_copies() {
     let tensor = Tensor::new(Type::U32, [64, 100], [16, 2]);
     let (accesses, all) = recorded(
         &tensor,
@@ -118,7 +118,7 @@ fn loads_stores_and_reductions_are_those_of_bulk_copies() {
 
 /// CUTLASS stores with whole warps.
 #[test]
-fn lanes_that_say_the_same_store_and_prefetch_once_but_reduce_each() {
+fn identical_lanes_merge_stores_and_prefetches_but_not_reductions() {
     let tensor = Tensor::new(Type::U32, [64, 100], [16, 2]);
     let of = |lanes: u32, code: &str| {
         recorded_of(lanes, &tensor, &format!("sub.u64 %rd2, %rd2, %rd0;\n{code}")).0
@@ -135,18 +135,18 @@ fn lanes_that_say_the_same_store_and_prefetch_once_but_reduce_each() {
     assert_eq!(of(3, reduce), vec![(Kind::Reduction, 64, rows(6)); 3]);
 }
 
-/// An instruction that no lane executes is recorded, too.
+/// An instruction without active lanes is recorded too.
 #[test]
-fn a_copy_of_no_lane_asks_for_nothing() {
+fn copies_without_lanes_make_no_request() {
     let tensor = Tensor::new(Type::U32, [64], [16]);
     let code =
         "setp.ne.u32 %p4, %r0, 0;\n@%p4 cp.async.bulk.prefetch.tensor.1d.L2.global [%rd2, {0}];";
     assert_eq!(recorded(&tensor, code).0, [(Kind::Prefetch, 16, vec![])]);
 }
 
-/// The mbarrier expects the whole box, of which four columns and a row are outside.
+/// The mbarrier expects the whole box, of which four columns and a row are outside the tensor.
 #[test]
-fn what_is_filled_counts_as_come() {
+fn filled_bytes_count_as_arrived() {
     let tensor = Tensor::new(Type::U32, [12, 1], [16, 2]);
     let (accesses, all) = recorded(
         &tensor,

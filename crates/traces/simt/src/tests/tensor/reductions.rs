@@ -9,7 +9,7 @@ use crate::tests::coverage::tests;
 
 tests!(every_operation_combines_elements_of_its_types);
 
-/// What is left of elements `old` of a tensor, reduced with a box full of `operand`.
+/// Reduces elements `old` of a tensor with a box full of `operand`; returns the result.
 fn reduced(operation: &str, element: impl Into<TensorElement>, old: u64, operand: u64) -> u64 {
     let element = element.into();
     let (width, count) = (u64::from(element.ty().bytes()), 16 / element.ty().bytes());
@@ -28,18 +28,18 @@ fn reduced(operation: &str, element: impl Into<TensorElement>, old: u64, operand
     machine.run(&boxed_kernel(&code), 1, 32).unwrap_or_else(|error| panic!("{error}"));
     let left = bytes(&machine, 0);
     let elements: Vec<&[u8]> = left[..32].chunks(width as usize).collect();
-    // The box begins one element behind the middle and ends one behind the end.
+    // The box starts one element after the middle and ends one beyond the end.
     let (before, behind) = elements.split_at(count as usize + 1);
     assert!(before.iter().all(|&element| element == low(old)), "{operation}: {elements:?}");
     assert!(behind.iter().all(|&element| element == behind[0]), "{operation}: {elements:?}");
-    assert!(left[32..].iter().all(|&byte| byte == 0), "nothing is written behind the tensor");
+    assert!(left[32..].iter().all(|&byte| byte == 0), "nothing is written after the tensor");
     let mut word = [0; 8];
     word[..width as usize].copy_from_slice(behind[0]);
     u64::from_le_bytes(word)
 }
 
 #[test]
-fn singles_are_added_as_they_are_whatever_a_load_makes_of_them() {
+fn reductions_do_not_convert_singles() {
     let [old, operand, sum] = [1.0f32, 0.000_1, 1.000_1].map(|single| u64::from(single.to_bits()));
     for element in [TensorElement::F32Ftz, TensorElement::Tf32, TensorElement::Tf32Ftz] {
         assert_eq!(reduced("add", element, old, operand), sum, "{element:?}");
@@ -62,7 +62,7 @@ fn every_operation_combines_elements_of_its_types() {
         assert_eq!(reduced("and", ty, u64::MAX, 1 << 40), 1 << 40);
         assert_eq!(reduced("or", ty, 1, 1 << 40), 1 << 40 | 1);
     }
-    // All bits: the largest number without a sign, -1 with one.
+    // All bits set: the largest unsigned number, or -1.
     for (ty, ones) in [(U32, all), (U64, u64::MAX)] {
         assert_eq!((reduced("min", ty, ones, 5), reduced("max", ty, ones, 5)), (5, ones));
     }
@@ -77,12 +77,12 @@ fn every_operation_combines_elements_of_its_types() {
     let brain = |value: f32| u64::from(bf16::from_f32(value).to_bits());
     assert_eq!(reduced("add", F16, half(1.5), half(2.0)), half(3.5));
     assert_eq!(reduced("add", Bf16, brain(1.5), brain(2.0)), brain(3.5));
-    // The bits of -2 are above those of 1.
+    // The bits of -2 exceed those of 1.
     assert_eq!(reduced("min", F16, half(1.0), half(-2.0)), half(-2.0));
     assert_eq!(reduced("max", F16, half(1.0), half(-2.0)), half(1.0));
     assert_eq!(reduced("min", Bf16, brain(1.0), brain(-2.0)), brain(-2.0));
     assert_eq!(reduced("max", Bf16, brain(1.0), brain(-2.0)), brain(1.0));
-    assert_eq!(reduced("max", F16, 0x7e00, half(1.0)), half(1.0), "a NaN is not the larger one");
+    assert_eq!(reduced("max", F16, 0x7e00, half(1.0)), half(1.0), "a NaN is not larger");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn reductions_of_all_ctas_add_up() {
     assert_eq!(bytes(&machine, 0)[..16], expected);
 }
 
-/// The first CTA waits for what the second one adds: they cannot be executed one after the other.
+/// The first CTA waits for the second one's addition: they cannot be executed one after the other.
 #[test]
 fn a_cta_may_wait_for_the_reduction_of_another() {
     let tensor = Tensor::new(Type::U32, [4], [4]);

@@ -1,12 +1,11 @@
-//! Boxes in shared memory whose chunks change places.
+//! Swizzled boxes in shared memory.
 
 use warpmem_ptx::Type;
 
 use super::{Tensor, bytes_of, loaded, loaded_at};
 use crate::Swizzle;
 
-/// A box of so many rows of 16-byte chunks, and a tensor just as large. Both words of a chunk hold its
-/// number.
+/// Creates a tensor of 16-byte chunks and a box of the same size; both words of a chunk hold its number.
 fn chunks(swizzle: Swizzle, in_row: u32, rows: u32) -> (Tensor, Vec<u8>) {
     let sizes = [2 * u64::from(in_row), rows.into()];
     let tensor = Tensor { swizzle, ..Tensor::new(Type::U64, sizes, [2 * in_row, rows]) };
@@ -14,18 +13,18 @@ fn chunks(swizzle: Swizzle, in_row: u32, rows: u32) -> (Tensor, Vec<u8>) {
     (tensor, bytes_of(values.map(u64::to_le_bytes)))
 }
 
-/// The numbers of the chunks in their order in shared memory.
+/// Lists the chunk numbers in shared-memory order.
 fn numbers(shared: &[u8]) -> Vec<u64> {
     let words: Vec<u64> =
         shared.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
     words.chunks(2).map(|chunk| if chunk[0] == chunk[1] { chunk[0] } else { u64::MAX }).collect()
 }
 
-/// By line of 128 bytes of shared memory, worked out from the tables of the ISA: in line y, the chunk
-/// that would be at place x is at place x xor y, where y counts up to 2, 4 or 8.
+/// Expected lines of 128 bytes, derived from the tables of the ISA: in line y, position x holds chunk x xor
+/// y, where y counts up to 2, 4 or 8.
 #[test]
-fn lines_are_those_of_the_tables() {
-    // Four rows of two chunks are a line.
+fn lines_match_the_tables_of_the_isa() {
+    // Four rows of two chunks form a line.
     let (tensor, values) = chunks(Swizzle::B32, 2, 16);
     let expected = [
         [0, 1, 2, 3, 4, 5, 6, 7],
@@ -34,7 +33,7 @@ fn lines_are_those_of_the_tables() {
         [25, 24, 27, 26, 29, 28, 31, 30],
     ];
     assert_eq!(numbers(&loaded(&tensor, &values, &[0, 0])), expected.concat());
-    // Two rows of four chunks are a line.
+    // Two rows of four chunks form a line.
     let (tensor, values) = chunks(Swizzle::B64, 4, 10);
     let expected = [
         [0, 1, 2, 3, 4, 5, 6, 7],
@@ -59,9 +58,10 @@ fn lines_are_those_of_the_tables() {
     assert_eq!(numbers(&loaded(&tensor, &values, &[0, 0])), expected.concat());
 }
 
-/// The pattern is one of addresses: a box that begins with the third line of it goes on from there.
+/// The pattern depends on the address: a box that starts at the third line of the pattern continues from
+/// there.
 #[test]
-fn a_box_that_is_less_aligned_begins_within_the_pattern() {
+fn a_misaligned_box_starts_within_the_pattern() {
     let (tensor, values) = chunks(Swizzle::B128, 8, 2);
     let expected = [[2, 3, 0, 1, 6, 7, 4, 5], [11, 10, 9, 8, 15, 14, 13, 12]];
     assert_eq!(numbers(&loaded_at(&tensor, &values, &[0, 0], 256)), expected.concat());
@@ -70,9 +70,9 @@ fn a_box_that_is_less_aligned_begins_within_the_pattern() {
     assert_eq!(numbers(&loaded_at(&tensor, &values, &[0, 0], 128)), expected);
 }
 
-/// Chunks that lie in the tensor in part.
+/// Chunks partly inside the tensor.
 #[test]
-fn what_the_tensor_lacks_changes_places_too() {
+fn filled_elements_are_swizzled_too() {
     let (tensor, values) = chunks(Swizzle::B32, 2, 8);
     let shared = loaded(&tensor, &values, &[1, 4]);
     let words: Vec<u64> =

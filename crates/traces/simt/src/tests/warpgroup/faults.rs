@@ -1,9 +1,9 @@
-//! What stops a kernel.
+//! Errors of warpgroup products.
 
 use super::layout::Layout;
 use super::{Product, THREADS, group_kernel};
 
-/// What stops the product, with some code before it.
+/// Runs the product after some code; returns the error.
 fn failure(product: &Product, before: &str, threads: usize) -> String {
     let mut machine = product.machine(&product.shared());
     machine.run(&product.kernel(before, ""), 1, threads as u32).unwrap_err().to_string()
@@ -14,7 +14,7 @@ fn product() -> Product {
 }
 
 #[test]
-fn a_warpgroup_is_four_whole_warps() {
+fn warpgroups_are_four_whole_warps() {
     let text = "`wgmma` by a warpgroup of 2 warps at PC";
     let stopped = failure(&product(), "", THREADS + 64);
     assert!(stopped.contains(text) && stopped.contains("thread (128, 0, 0)"), "{stopped}");
@@ -32,7 +32,7 @@ fn a_warpgroup_is_four_whole_warps() {
 }
 
 #[test]
-fn lanes_agree_on_descriptors_and_on_what_is_added() {
+fn lanes_must_agree_on_descriptors_and_predicate() {
     let other = "setp.eq.u32 %p6, %r0, 37;\n@%p6 add.u64 %q1, %q1, 1;\n";
     let stopped = failure(&product(), other, THREADS);
     let text = "`wgmma` with the descriptors 0x801000400 and 0x801000401";
@@ -45,7 +45,7 @@ fn lanes_agree_on_descriptors_and_on_what_is_added() {
 }
 
 #[test]
-fn a_matrix_is_in_shared_memory() {
+fn matrices_must_be_in_shared_memory() {
     let mut outside = product();
     outside.b.layout = Some(Layout::packed(false, 0, 0x3_fff0));
     let mut machine = outside.machine(&[]);
@@ -54,12 +54,12 @@ fn a_matrix_is_in_shared_memory() {
     assert!(stopped.contains(text), "{stopped}");
 }
 
-/// One warp never comes to the product.
+/// One warp never reaches the product.
 #[test]
-fn a_wait_that_cannot_end_is_a_deadlock() {
+fn an_endless_wait_is_a_deadlock() {
     let stopped = failure(&product(), "setp.ge.u32 %p6, %r0, 96;\n@%p6 exit;\n", THREADS);
     assert!(
-        stopped.starts_with("kernel `k` cannot go on: CTA (0, 0, 0) warp 0 is at"),
+        stopped.starts_with("kernel `k` is deadlocked: CTA (0, 0, 0) warp 0 is at"),
         "{stopped}"
     );
     assert!(stopped.contains("warp 2") && !stopped.contains("warp 3"), "{stopped}");

@@ -1,11 +1,11 @@
-//! What the warps of a warpgroup do together.
+//! Cooperation of the warps of a warpgroup.
 
 use super::layout::Layout;
 use super::{Product, THREADS};
 
-/// Every warpgroup of a CTA has 64 rows of its own, by the rank of its warps in it.
+/// Each warpgroup of a CTA has its own 64 rows, by the rank of its warps.
 #[test]
-fn warps_have_rows_by_their_rank_in_the_warpgroup() {
+fn warps_own_rows_by_rank() {
     let product = Product::new(16, "f32", "f16", "f16");
     for group in 0..3 {
         let before =
@@ -19,10 +19,10 @@ fn warps_have_rows_by_their_rank_in_the_warpgroup() {
     }
 }
 
-/// A fifth warp overwrites the operands as soon as the first has waited, long before the others come
-/// to the product: the wait is for the products of all.
+/// A fifth warp overwrites the operands as soon as the first has waited, long before the others reach the
+/// product: the wait covers the products of all warps.
 #[test]
-fn a_wait_is_for_the_products_of_all_warps() {
+fn waits_cover_the_products_of_all_warps() {
     const OTHERS: &str = "shr.u32 %r9, %r0, 5;\nsetp.eq.u32 %p6, %r9, 4;\n";
     // The first 128 threads have filled shared memory.
     let before = format!(
@@ -44,10 +44,9 @@ fn a_wait_is_for_the_products_of_all_warps() {
     ));
 }
 
-/// Groups behind the number that may be pending are not waited for: the first warp waits before the
-/// others have begun.
+/// Groups within the pending limit are not waited for: the first warp waits before the others have started.
 #[test]
-fn a_wait_leaves_as_many_groups_pending_as_it_says() {
+fn waits_leave_the_given_groups_pending() {
     let product = Product::new(8, "f32", "f16", "f16");
     let before = "setp.ge.u32 %p6, %r0, 32;\n@%p6 bra OTHERS;\nwgmma.commit_group.sync.aligned;\n\
          wgmma.wait_group.sync.aligned 1;\nbar.sync 0;\nbra BOTH;\n\
@@ -57,11 +56,11 @@ fn a_wait_leaves_as_many_groups_pending_as_it_says() {
 
 /// Products that add to one D follow each other without a wait.
 #[test]
-fn products_of_one_d_are_summed() {
+fn products_accumulate_in_d() {
     let b = Layout::packed(false, 0, 0x4000);
     let product = Product::new(24, "f32", "bf16", "bf16").with_layouts(None, b);
     let first = Product { scale_of_d: "0", ..product.clone() };
-    // D = A B, then D + A B: twice the product without what D held.
+    // D = A B, then D + A B: twice the product, without the initial D.
     let words = product.run(&product.shared(), &product.kernel(&first.instruction(), ""), THREADS);
     for (number, &word) in words.iter().enumerate() {
         let (row, column) = super::place_of_d(number / 12, number % 12);

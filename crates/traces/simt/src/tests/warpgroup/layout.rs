@@ -1,34 +1,34 @@
-//! Where the elements of a matrix are, by the table "Canonical Layouts" of the ISA: for the index of an
-//! element along M or N, and along K, the sizes and strides by which it counts, in elements.
+//! Element addresses of a matrix by the table "Canonical Layouts" of the ISA: the sizes and strides, in
+//! elements, by which the indices along M or N and along K count.
 
-/// How a matrix lies in shared memory.
+/// Layout of a matrix in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// Elements of one k follow each other, not those of one row.
+    /// Whether consecutive elements share their k instead of their row.
     pub mn_major: bool,
-    /// Bytes, or 0.
+    /// Swizzle width, bytes; 0 without a swizzle.
     pub swizzle: usize,
-    /// Where it begins.
+    /// Start address.
     pub start: usize,
-    /// Where the pattern of the swizzle begins.
+    /// Start of the swizzle pattern.
     pub pattern: usize,
-    /// The two offsets in bytes.
+    /// Leading and stride offset, bytes.
     pub leading: usize,
     pub stride: usize,
 }
 
-/// Bytes that the table has as one element.
+/// Bytes of one element of the table.
 const CHUNK: usize = 16;
 
 impl Layout {
-    /// With what repeats one behind the other, room for 256 rows or columns, and 32 bytes of K.
+    /// Creates a layout with contiguous repetitions, for 256 rows or columns and 32 bytes of K.
     pub fn packed(mn_major: bool, swizzle: usize, start: usize) -> Layout {
         let width = swizzle.max(CHUNK);
-        // 8 rows of the swizzle's width, or 8 k of it.
+        // 8 rows of the swizzle width, or 8 k of it.
         let atom = 8 * width;
         let (leading, stride) = match (mn_major, swizzle) {
             (false, 0) => (32 * atom, atom),
-            // Not used.
+            // Unused.
             (false, _) => (16, atom),
             (true, 0) => (32 * atom, atom),
             (true, _) => (2 * atom, atom),
@@ -36,11 +36,11 @@ impl Layout {
         Layout { mn_major, swizzle, start, pattern: 0, leading, stride }
     }
 
-    /// The byte address of an element.
+    /// Returns the byte address of an element.
     pub fn address(&self, size: usize, mn: usize, k: usize) -> usize {
         let t = CHUNK / size;
         let (lbo, sbo) = (self.leading / size, self.stride / size);
-        // Chunks that the swizzle exchanges.
+        // Chunks that the swizzle permutes.
         let w = self.swizzle / CHUNK;
         const REST: usize = usize::MAX;
         let offset = match (self.mn_major, self.swizzle) {
@@ -74,7 +74,7 @@ impl Layout {
     }
 }
 
-/// The place of an index that counts by sizes and strides, the first one fastest.
+/// Returns the offset of an index that counts by sizes and strides, the first one fastest.
 fn count(mut index: usize, modes: &[(usize, usize)]) -> usize {
     let mut place = 0;
     for &(size, stride) in modes {
@@ -84,8 +84,7 @@ fn count(mut index: usize, modes: &[(usize, usize)]) -> usize {
     place
 }
 
-/// `Swizzle<B, 4, 3>`, where 2^B chunks change places: bits 7 and on of the address change bits 4 and
-/// on.
+/// Applies `Swizzle<B, 4, 3>`, which permutes 2^B chunks: address bits from 7 modify those from 4.
 fn swizzled(chunks: usize, address: usize) -> usize {
     let mask = chunks.max(1) - 1;
     address ^ ((address >> 7 & mask) << 4)

@@ -1,4 +1,4 @@
-//! Every way in which the operands can lie.
+//! All layouts of the operands.
 
 use super::super::coverage::tests;
 use super::layout::Layout;
@@ -8,7 +8,7 @@ tests!(a_and_b_in_every_layout, registers_of_a_of_every_size);
 
 const SWIZZLES: [usize; 4] = [0, 32, 64, 128];
 
-/// Where B begins: its layouts take up to 48 KiB.
+/// Start of B, whose layouts take up to 48 KiB.
 const B: usize = 0x4000;
 
 #[test]
@@ -35,9 +35,9 @@ fn operands_of_every_size_in_every_swizzle() {
     }
 }
 
-/// A and B have swizzles and offsets of their own.
+/// A and B have their own swizzles and offsets.
 #[test]
-fn offsets_are_those_of_the_descriptors() {
+fn offsets_come_from_the_descriptors() {
     for swizzle in SWIZZLES {
         for (mn_major, more) in [(false, 1), (false, 3), (true, 1), (true, 2)] {
             let atom = 8 * swizzle.max(16);
@@ -57,10 +57,10 @@ fn offsets_are_those_of_the_descriptors() {
     Product::new(32, "f32", "f16", "f16").with_layouts(None, wide).check();
 }
 
-/// In a swizzle of 128 bytes, rows have room for four operands beside each other: their descriptors
-/// differ in the begin only.
+/// With a swizzle of 128 bytes, rows hold four operands side by side, whose descriptors only differ in the
+/// start.
 #[test]
-fn an_operand_may_begin_within_the_pattern() {
+fn operands_may_start_within_the_pattern() {
     for swizzle in [64, 128] {
         for begin in (0..swizzle).step_by(ROW_BYTES) {
             let a = Layout { start: begin, ..Layout::packed(false, swizzle, 0) };
@@ -71,7 +71,7 @@ fn an_operand_may_begin_within_the_pattern() {
             Product::new(16, "f32", "f16", "f16").with_layouts(None, b).check();
         }
     }
-    // As the tiles of TMA, which lie where the pattern of addresses has them.
+    // Like TMA tiles, which follow the pattern of the addresses.
     for line in [1, 5] {
         let mut b = Layout::packed(true, 128, B + 1024 * line);
         b.leading = 0x2000;
@@ -79,10 +79,9 @@ fn an_operand_may_begin_within_the_pattern() {
     }
 }
 
-/// The pattern begins at a line that is not the first of those that it repeats after, which the base
-/// offset says.
+/// The pattern starts at a line other than the first of its period; the base offset gives it.
 #[test]
-fn a_pattern_may_begin_at_any_line() {
+fn patterns_may_start_at_any_line() {
     for swizzle in [32, 64, 128] {
         for line in [1, 2, 3, 7] {
             for mn_major in [false, true] {

@@ -1,5 +1,5 @@
-//! Products of matrices by warpgroups. The matrices are of small whole numbers, so that every sum is
-//! exact, and lie in shared memory as the tables of the ISA say ("Canonical Layouts").
+//! Warpgroup matrix products. The matrices hold small integers, whose sums are exact, in the shared-memory
+//! layouts of the ISA ("Canonical Layouts").
 
 mod faults;
 mod groups;
@@ -26,7 +26,7 @@ const WORDS: usize = 1 << 13;
 struct Matrix {
     ty: &'static str,
     negated: bool,
-    /// None: in registers.
+    /// Layout in shared memory; `None` if in registers.
     layout: Option<Layout>,
 }
 
@@ -37,14 +37,14 @@ struct Product {
     d: &'static str,
     a: Matrix,
     b: Matrix,
-    /// The operand that says whether D is added: a constant, or `%p4`, which is true, `%p5`, false.
+    /// Operand that adds D: a constant, `%p4`, which is true, or `%p5`, which is false.
     scale_of_d: &'static str,
     saturate: bool,
     seed: usize,
 }
 
 impl Product {
-    /// D = A B + D of these types, with A and B by rows of k, without a swizzle, one behind the other.
+    /// Creates D = A B + D of these types, with A and B contiguous by rows of k, without a swizzle.
     fn new(n: usize, d: &'static str, a: &'static str, b: &'static str) -> Product {
         let at = |ty: &'static str, start: usize| Matrix {
             ty,
@@ -76,7 +76,7 @@ impl Product {
         small("f32", self.seed + 3, row, column)
     }
 
-    /// An element of D, by the definition of the product.
+    /// Returns an element of D, by the definition of the product.
     fn expected(&self, row: usize, column: usize) -> i32 {
         let sign = |matrix: &Matrix| if matrix.negated { -1 } else { 1 };
         let products = (0..self.k()).map(|k| self.a_at(row, k) * self.b_at(k, column));
@@ -85,12 +85,12 @@ impl Product {
         before + sign(&self.a) * sign(&self.b) * products.sum::<i32>()
     }
 
-    /// Registers of D in a thread.
+    /// Returns the registers of D in a thread.
     fn registers(&self) -> usize {
         ROWS * self.n / THREADS / (32 / bits_of(self.d))
     }
 
-    /// The instruction, with D in `%d0` and on, A in `%a0` to `%a3`.
+    /// Writes the instruction, with D in `%d0` and following, A in `%a0` to `%a3`.
     fn instruction(&self) -> String {
         let Product { n, d, a, b, .. } = self;
         let k = self.k();
@@ -116,7 +116,7 @@ impl Product {
         )
     }
 
-    /// The operands in shared memory.
+    /// Returns the operands in shared memory.
     fn shared(&self) -> Vec<u64> {
         let mut bytes = vec![0xa5; 8 * WORDS];
         let mut put = |matrix: &Matrix, rows: usize, value: &dyn Fn(usize, usize) -> i32| {
@@ -135,7 +135,7 @@ impl Product {
         bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect()
     }
 
-    /// D's words before the product and A's, thread after thread.
+    /// Returns the initial words of D and A, thread by thread.
     fn registers_before(&self) -> Vec<u32> {
         let words = |ty: &str, count: usize, value: &dyn Fn(usize) -> i32| -> Vec<u32> {
             let each = 32 / bits_of(ty);
@@ -159,7 +159,7 @@ impl Product {
         (0..THREADS).flat_map(of_thread).collect()
     }
 
-    /// Executes a kernel on these words of shared memory; returns the words of D, thread after thread.
+    /// Executes a kernel on these words of shared memory; returns the words of D, thread by thread.
     fn run(&self, shared: &[u64], kernel: &str, threads: usize) -> Vec<u32> {
         let mut machine = self.machine(shared);
         machine.run(kernel, 1, threads as u32).unwrap_or_else(|error| panic!("{error}\n{self:?}"));
@@ -177,7 +177,7 @@ impl Product {
         machine
     }
 
-    /// A kernel with the product between some code before and after it.
+    /// Writes a kernel with the product between `before` and `after`.
     fn kernel(&self, before: &str, after: &str) -> String {
         let stores =
             (0..self.registers()).map(|at| format!("st.global.u32 [%q3+{}], %d{at};\n", 4 * at));
@@ -191,7 +191,7 @@ impl Product {
         group_kernel(&code)
     }
 
-    /// Code that fills shared memory, the registers of D and A, and the descriptors.
+    /// Writes code that fills shared memory, the registers of D and A, and the descriptors.
     fn prologue(&self) -> String {
         let registers = self.registers();
         let (of_d, of_all) = (4 * registers, 4 * (registers + 4));
@@ -214,7 +214,7 @@ impl Product {
         )
     }
 
-    /// Every element of D is that of the definition.
+    /// Checks every element of D against the definition.
     fn check(&self) {
         self.check_words(&self.run(&self.shared(), &self.kernel("", ""), THREADS));
     }
@@ -232,13 +232,13 @@ impl Product {
     }
 }
 
-/// Row and column of an element of D that a thread of the warpgroup has.
+/// Returns row and column of an element of D held by a thread of the warpgroup.
 fn place_of_d(thread: usize, at: usize) -> (usize, usize) {
     let row = 16 * (thread / 32) + thread % 32 / 4 + if at % 4 < 2 { 0 } else { 8 };
     (row, 8 * (at / 4) + 2 * (thread % 4) + at % 2)
 }
 
-/// Row and k of an element of A that a thread has in its four registers.
+/// Returns row and k of an element of A in a thread's four registers.
 fn place_of_a(ty: &str, thread: usize, at: usize) -> (usize, usize) {
     let each = 32 / bits_of(ty);
     let (register, part) = (at / each, at % each);
@@ -246,14 +246,14 @@ fn place_of_a(ty: &str, thread: usize, at: usize) -> (usize, usize) {
     (row, each * (thread % 4) + part + [0, 0, 4, 4][register] * each)
 }
 
-/// A kernel with the registers of products, and shared memory for operands.
+/// Wraps code into a kernel with registers for products, and shared memory for operands.
 fn group_kernel(code: &str) -> String {
     let declarations = format!(".shared .align 1024 .b8 operands[{}];", 8 * WORDS);
     let registers = ".reg .b32 %d<128>;\n.reg .b32 %a<4>;\n.reg .b64 %q<8>;\n";
     kernel_with(&declarations, &format!("{registers}{code}"))
 }
 
-/// Code by which 128 threads copy the first array to shared memory.
+/// Writes code by which 128 threads copy the first array to shared memory.
 fn fill(words: usize) -> String {
     format!(
         "ld.param.u64 %rd1, [a];\nmul.wide.u32 %rd4, %r0, 8;\nadd.u64 %rd1, %rd1, %rd4;\nmov.u32 %r1, %r0;\n\
@@ -273,14 +273,14 @@ fn bits_of(ty: &str) -> usize {
     }
 }
 
-/// A small number for an element, which its type holds.
+/// Returns a small number for an element that its type can hold.
 fn small(ty: &str, seed: usize, row: usize, column: usize) -> i32 {
     let mixed = (seed * 7919 + row * 104_729 + column * 1_299_709).wrapping_mul(0x9e37_79b9) >> 13;
     let number = (mixed % 11) as i32;
     if ty == "u8" { number } else { number - 5 }
 }
 
-/// The bits of a small number in a type.
+/// Returns the bits of a small number in a type.
 fn encoded(ty: &str, value: i32) -> u32 {
     let float = value as f32;
     match ty {
@@ -290,13 +290,13 @@ fn encoded(ty: &str, value: i32) -> u32 {
         "bf16" => bf16::from_f32(float).to_bits().into(),
         "e4m3" => eight_bits(3, 7, value),
         "e5m2" => eight_bits(2, 15, value),
-        // Bits that the hardware does not look at.
+        // Bits that the hardware ignores.
         "tf32" => float.to_bits() | 0x1abc,
         _ => float.to_bits(),
     }
 }
 
-/// A number of so many bits behind the point and this bias.
+/// Encodes a number with this many mantissa bits and this bias.
 fn eight_bits(mantissa: u32, bias: i32, value: i32) -> u32 {
     let is_it = |bits: &u32| {
         let (exponent, part) = ((bits & 0x7f) >> mantissa, bits & ((1 << mantissa) - 1));

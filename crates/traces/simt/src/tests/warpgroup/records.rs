@@ -1,4 +1,4 @@
-//! What products leave in a trace.
+//! Trace records of warpgroup products.
 
 use warpmem_trace::OpClass;
 
@@ -6,10 +6,10 @@ use super::layout::Layout;
 use super::{Product, THREADS};
 use crate::tests::events::{Event, of_first_warp};
 
-/// An instruction: its class, the registers that it writes, and those it reads.
+/// An instruction: class, destination registers, source registers.
 type Compute = (OpClass, Vec<u16>, Vec<u16>);
 
-/// Instructions one by one, without those of memory.
+/// Returns single instructions, without those of memory.
 fn computes(event: Event) -> Vec<Compute> {
     match event {
         Event::Compute(class, count, writes, reads) => vec![(class, writes, reads); count as usize],
@@ -17,7 +17,7 @@ fn computes(event: Event) -> Vec<Compute> {
     }
 }
 
-/// The tensor instructions of the first warp, and its control instructions around them.
+/// Returns the tensor instructions of the first warp, and the number of control instructions around them.
 fn recorded(product: &Product, text: &str) -> (Vec<Compute>, usize) {
     let mut machine = product.machine(&product.shared());
     let launch = machine.launch(1, THREADS as u32);
@@ -27,7 +27,7 @@ fn recorded(product: &Product, text: &str) -> (Vec<Compute>, usize) {
     let first = all.iter().position(is_tensor).unwrap();
     let last = all.iter().rposition(is_tensor).unwrap();
     let tensor = all[first..=last].to_vec();
-    assert!(tensor.iter().all(is_tensor), "nothing is between them");
+    assert!(tensor.iter().all(is_tensor), "no instruction is in between");
     let around = [&all[first - 1], &all[last + 1], &all[last + 2]];
     let control = around.into_iter().filter(|compute| compute.0 == OpClass::Control);
     (tensor, control.count())
@@ -39,14 +39,14 @@ fn of(product: &Product) -> Vec<Compute> {
     tensor
 }
 
-/// Reads of a part that are not reads of D.
+/// Returns the source registers of a part other than those of D.
 fn others((_, writes, reads): &Compute) -> Vec<u16> {
     reads.iter().copied().filter(|register| !writes.contains(register)).collect()
 }
 
-/// 8 columns are an instruction, as an `mma` of 16 rows and 8 columns is.
+/// 8 columns are one instruction, like an `mma` of 16 rows and 8 columns.
 #[test]
-fn eight_columns_are_an_instruction_whatever_the_type() {
+fn eight_columns_are_one_instruction_for_every_type() {
     for (d, a, b, registers) in [
         ("f32", "f16", "f16", 4),
         ("f16", "f16", "f16", 2),
@@ -71,7 +71,7 @@ fn eight_columns_are_an_instruction_whatever_the_type() {
 }
 
 #[test]
-fn d_is_read_where_it_is_added() {
+fn d_is_read_only_if_added() {
     for (scale_of_d, is_added) in [("%p4", true), ("%p5", false), ("1", true), ("0", false)] {
         let parts = of(&Product { scale_of_d, ..Product::new(32, "f32", "f16", "f16") });
         for (_, writes, reads) in &parts {
@@ -81,10 +81,10 @@ fn d_is_read_where_it_is_added() {
     }
 }
 
-/// All parts read A's registers; the first waits for the descriptors and the predicate, and the
-/// others issue behind it.
+/// All parts read A's registers; the first waits for the descriptors and the predicate, and the others issue
+/// after it.
 #[test]
-fn all_parts_read_a_and_the_first_the_rest() {
+fn all_parts_read_a_and_the_first_reads_the_rest() {
     let shared = of(&Product::new(32, "f32", "f16", "f16"));
     let counts: Vec<usize> = shared.iter().map(|part| others(part).len()).collect();
     assert_eq!(counts, [3, 0, 0, 0], "two descriptors and a predicate");
@@ -97,9 +97,9 @@ fn all_parts_read_a_and_the_first_the_rest() {
     assert_eq!(others(&parts[0]).len(), 6, "A, a descriptor and a predicate");
 }
 
-/// In a function registers have other numbers, and D more than other instructions have.
+/// In a function, registers have other numbers, and D has more of them than other instructions.
 #[test]
-fn a_product_in_a_function_has_all_its_registers() {
+fn products_in_functions_record_all_registers() {
     let product = Product { scale_of_d: "1", ..Product::new(256, "f32", "f16", "f16") };
     let function = format!(
         ".func product(.param .b64 a, .param .b64 b) {{\n.reg .b32 %d<128>;\n.reg .b64 %q<2>;\n\

@@ -9,7 +9,7 @@ use super::layout::Layout;
 tests!(
     every_type_and_number_of_columns,
     factors_are_negated,
-    d_is_added_if_the_predicate_says_so,
+    d_is_added_if_the_predicate_holds,
     sums_are_rounded_once,
     integers_wrap_or_are_clamped
 );
@@ -53,7 +53,7 @@ fn factors_are_negated() {
 }
 
 #[test]
-fn d_is_added_if_the_predicate_says_so() {
+fn d_is_added_if_the_predicate_holds() {
     for (d, a, b) in FLOATS.into_iter().chain([("s32", "u8", "s8")]) {
         for scale_of_d in ["%p4", "%p5", "!%p4", "!%p5", "0", "1"] {
             Product { scale_of_d, ..Product::new(24, d, a, b) }.check();
@@ -61,7 +61,7 @@ fn d_is_added_if_the_predicate_says_so() {
     }
 }
 
-/// D of a product whose rows of A and columns of B are all these numbers, then zeros.
+/// Returns D of a product whose rows of A and columns of B hold these numbers, then zeros.
 fn of_rows(product: &Product, a: &[u64], b: &[u64]) -> Vec<u32> {
     let row = |numbers: &[u64]| {
         let width = 256 / product.k();
@@ -89,8 +89,7 @@ fn of_rows(product: &Product, a: &[u64], b: &[u64]) -> Vec<u32> {
     product.run(&words, &product.kernel("", ""), super::THREADS)
 }
 
-/// 2048 + 1 + 1 in numbers of 11 bits, 2^24 + 1 + 1 in those of 24: rounded after each sum, the ones are
-/// lost.
+/// 2048 + 1 + 1 in 11-bit numbers, 2^24 + 1 + 1 in 24-bit ones: rounding after each sum would lose the ones.
 #[test]
 fn sums_are_rounded_once() {
     let half = |value: f32| u64::from(f16::from_f32(value).to_bits());
@@ -108,7 +107,7 @@ fn sums_are_rounded_once() {
     assert!(of_rows(&single, &infinite, &zeros).iter().all(|&word| word == 0x7fff_ffff));
 }
 
-/// 32 products of numbers of 8 bits, all the same, added to numbers near the ends of the range.
+/// 32 products of equal 8-bit numbers, added to numbers near the ends of the range.
 #[test]
 fn integers_wrap_or_are_clamped() {
     let sum = |ty: &'static str, bits: u64, saturate: bool, before: i32| {

@@ -1,4 +1,4 @@
-//! Maps of the host that kernels change.
+//! Host-created maps that kernels change.
 
 use warpmem_ptx::Type;
 
@@ -7,21 +7,21 @@ use super::{PLACE, publish, replace};
 use crate::tests::Machine;
 use crate::{Swizzle, TensorMap};
 
-/// Copies the map that begins the second array to shared memory, a word for each lane.
+/// Copies the map at the start of the second array to shared memory, one word per lane.
 const TO_SHARED: &str = "mul.wide.u32 %rd43, %r0, 4;\nsub.u64 %rd44, %rd2, %rd0;\n\
     add.u64 %rd44, %rd44, %rd43;\nld.global.u32 %r43, [%rd44];\nshl.b32 %r40, %r0, 2;\n\
     mov.u32 %r41, boxed;\nadd.u32 %r40, %r40, %r41;\nst.shared.u32 [%r40+16384], %r43;\n\
     bar.warp.sync -1;\n";
 
-/// Six columns and five rows, of 32 bytes with their padding, which begin 64 bytes into the array.
+/// Six columns and five rows of 32 bytes including padding, 64 bytes into the array.
 fn problem() -> Tensor {
     let mut problem = Tensor::new(Type::U32, [6, 5], [4, 2]);
     problem.axes[1].stride = 32;
     problem
 }
 
-/// What a grouped GEMM does before each of its problems: all dimensions and strides get values, those
-/// that the tensor does not have too.
+/// Replaces fields as a grouped GEMM does before each problem: all dimensions and strides get values,
+/// including absent ones.
 fn replace_problem() -> String {
     let at = (".shared::cta", PLACE);
     let mut code = "setp.eq.u32 %p1, %r0, 0;\nadd.u64 %rd45, %rd1, 64;\n".to_owned();
@@ -38,7 +38,7 @@ fn replace_problem() -> String {
 }
 
 #[test]
-fn address_and_sizes_of_a_map_of_the_host_are_replaced() {
+fn address_and_sizes_of_host_maps_are_replaced() {
     let values = bytes_of((0..100u32).map(u32::to_le_bytes));
     let host = Tensor::new(Type::U32, [64, 64], [4, 2]);
     let code = [
@@ -52,13 +52,13 @@ fn address_and_sizes_of_a_map_of_the_host_are_replaced() {
     machine.run(&boxed_kernel(&code.concat()), 1, 32).unwrap_or_else(|error| panic!("{error}"));
     let map = problem().map_at(machine.arrays[0] + 64);
     assert_eq!(bytes(&machine, 1)[..128], map.to_bytes());
-    // The element at column 4 of row 3, the tensor being 16 elements into the array.
+    // The element at column 4 of row 3, in a tensor 16 elements into the array.
     let element = 16 + 3 * 8 + 4;
     let expected = [element, element + 1, 0, 0, element + 8, element + 9, 0, 0];
     assert_eq!(bytes(&machine, 2)[..32], bytes_of(expected.map(u32::to_le_bytes)));
 }
 
-/// The map of the host, of `[64, 64]`, after lane 0 has replaced a field of it.
+/// Replaces a field of the host's map, of `[64, 64]`, by lane 0; returns the map.
 fn changed(field: &str, operands: &str) -> (TensorMap, Machine) {
     let host = Tensor { swizzle: Swizzle::B32, ..Tensor::new(Type::U32, [64, 64], [8, 2]) };
     let code =
@@ -69,9 +69,9 @@ fn changed(field: &str, operands: &str) -> (TensorMap, Machine) {
     (map.unwrap_or_else(|error| panic!("{field}: {error}")), machine)
 }
 
-/// Each field alone: the others stay.
+/// Each field alone; the others are unchanged.
 #[test]
-fn a_field_is_replaced_and_no_other() {
+fn a_replacement_changes_one_field() {
     type Change = fn(&mut Tensor);
     let changes: [(&str, &str, Change); 8] = [
         ("rank", "0", |tensor| tensor.axes.truncate(1)),
@@ -92,16 +92,16 @@ fn a_field_is_replaced_and_no_other() {
     }
 }
 
-/// There is no other way to say it in 32 bits.
+/// 32 bits cannot express it otherwise.
 #[test]
-fn a_size_of_0_is_2_to_the_32() {
+fn a_size_of_0_means_2_to_the_32() {
     let mut expected = Tensor { swizzle: Swizzle::B32, ..Tensor::new(Type::U32, [64, 64], [8, 2]) };
     expected.axes[1].size = 1 << 32;
     let (map, machine) = changed("global_dim", "1, 0");
     assert_eq!(map, expected.map_at(machine.arrays[0]));
 }
 
-/// Lanes 0 to 2 replace the extent of a map each, by their number and 8.
+/// Lanes 0 to 2 each replace the extent of a map by their number plus 8.
 #[test]
 fn every_active_lane_replaces_a_field_of_its_map() {
     let tensor = Tensor::new(Type::U32, [64, 64], [4, 2]);

@@ -1,4 +1,4 @@
-//! What stops a kernel that makes maps.
+//! Errors of kernels that create maps.
 
 use warpmem_ptx::Type;
 
@@ -21,7 +21,7 @@ fn assert_faults(errors: impl IntoIterator<Item = (String, String, &'static str)
 }
 
 #[test]
-fn replacements_of_what_is_no_map_are_refused() {
+fn replacements_in_invalid_maps_are_refused() {
     let cases = [
         (
             format!("st.global.u8 [%rd3+127], 1;\n{REPLACE}.rank.global.b1024.b32 [%rd3], 0;"),
@@ -57,7 +57,7 @@ fn replacements_of_what_is_no_map_are_refused() {
 }
 
 #[test]
-fn values_that_a_field_has_no_room_for_are_refused() {
+fn values_beyond_a_field_are_refused() {
     let cases = [
         ("rank", "5", "`tensormap.replace` of the map at 0x"),
         ("rank", "5", ": a tensor of 6 dimensions; 1 to 5 are possible"),
@@ -74,9 +74,9 @@ fn values_that_a_field_has_no_room_for_are_refused() {
     }));
 }
 
-/// Each value is one that some map has; together they are none.
+/// Each value is valid for some map; together they are invalid.
 #[test]
-fn a_copy_says_what_is_wrong_with_an_unfinished_map() {
+fn copies_report_errors_of_unfinished_maps() {
     let cases = [
         ("box_dim.global.b1024.b32 [%rd3], 0, 24", "a box with rows of 24 bytes"),
         ("elemtype.global.b1024.b32 [%rd3], 7", "no tensor map at 0x"),
@@ -91,19 +91,19 @@ fn a_copy_says_what_is_wrong_with_an_unfinished_map() {
     }));
 }
 
-/// What stops a warp that executes some code as a whole.
+/// Runs code on a whole warp; returns the error.
 fn fault_of_warp(code: &str) -> String {
     machine(&matrix(), &[]).run(&boxed_kernel(code), 1, 32).unwrap_err().to_string()
 }
 
 #[test]
-fn a_map_is_published_by_a_whole_warp_to_where_it_has_room() {
+fn maps_are_published_by_whole_warps_within_bounds() {
     let at =
         |place: &str| format!("sub.u64 %rd5, %rd3, %rd0;\n{PUBLISH} [%rd5{place}], [boxed], 128;");
     let cases = [
         (
             format!("{PUBLISH} [%rd3], [boxed], 128;"),
-            "`tensormap.cp_fenceproxy` with other addresses than in lane 0",
+            "`tensormap.cp_fenceproxy` with addresses that differ from lane 0's",
         ),
         (
             format!(

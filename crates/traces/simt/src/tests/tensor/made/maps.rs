@@ -1,4 +1,4 @@
-//! Maps that are made field by field, of bytes that are 0.
+//! Maps that kernels create field by field, from zeroed bytes.
 
 use warpmem_ptx::Type;
 
@@ -12,7 +12,7 @@ tests!(a_box_is_loaded_by_a_map_that_the_kernel_made);
 
 const WORDS: usize = 512;
 
-/// The bytes of the map that a kernel makes in a space; and of the one that the host makes.
+/// Returns the bytes of the map that a kernel creates in a space, and of the host's map.
 fn made(tensor: &Tensor, space: &str) -> [Vec<u8>; 2] {
     let in_shared =
         |suffix, place| [ZERO, &replace_all(tensor, (suffix, place)), &publish("%rd3")].concat();
@@ -32,7 +32,7 @@ fn made(tensor: &Tensor, space: &str) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn a_map_that_is_made_field_by_field_is_that_of_the_host() {
+fn maps_created_by_field_equal_the_hosts() {
     let halves = Tensor::new(Type::F16, [64, 50], [64, 8]);
     let padded = Tensor::new(Type::Bf16, [32, 4, 3], [16, 2, 1]);
     let doubles = Tensor::new(Type::F64, [16, 2, 2, 2], [8, 1, 2, 1]);
@@ -51,7 +51,7 @@ fn a_map_that_is_made_field_by_field_is_that_of_the_host() {
 }
 
 #[test]
-fn elements_have_the_numbers_of_the_isa() {
+fn elements_are_numbered_as_in_the_isa() {
     let plain = [Type::U8, Type::U16, Type::U32, Type::S32, Type::U64, Type::S64]
         .into_iter()
         .chain([Type::F16, Type::F32, Type::F64, Type::Bf16]);
@@ -62,8 +62,8 @@ fn elements_have_the_numbers_of_the_isa() {
     }
 }
 
-/// What Triton makes of `make_tensor_descriptor`: zeroes, all fields, a copy to global memory, and a
-/// load.
+/// Creates a map as Triton does for `make_tensor_descriptor`: zeroes, all fields, a copy to global memory;
+/// then loads through it.
 fn loaded_by_made(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8> {
     let words = tensor.box_bytes() / 8;
     let code = [
@@ -82,7 +82,7 @@ fn loaded_by_made(tensor: &Tensor, values: &[u8], coordinates: &[i32]) -> Vec<u8
 
 #[test]
 pub(in crate::tests) fn a_box_is_loaded_by_a_map_that_the_kernel_made() {
-    // Eight columns and four rows; an element is ten times its row and its column.
+    // Eight columns and four rows; each element is ten times its row plus its column.
     let tens = bytes_of((0..32u32).map(|at| (at / 8 * 10 + at % 8).to_le_bytes()));
     let matrix = Tensor::new(Type::U32, [8, 4], [4, 2]);
     let got = loaded_by_made(&matrix, &tens, &[5, 2]);

@@ -1,4 +1,4 @@
-//! Maps that kernels make and change.
+//! Maps that kernels create and change.
 
 mod changes;
 mod faults;
@@ -10,13 +10,13 @@ use warpmem_ptx::Type;
 use super::Tensor;
 use crate::{Fill, Swizzle, TensorElement};
 
-/// Zeroes the place of a map in shared memory.
+/// Zeroes the map in shared memory.
 const ZERO: &str = "shl.b32 %r40, %r0, 2;\nmov.u32 %r41, boxed;\nadd.u32 %r40, %r40, %r41;\n\
     st.shared.u32 [%r40+16384], 0;\nbar.warp.sync -1;\n";
-/// Where it is.
+/// Address of the map.
 const PLACE: &str = "boxed+16384";
 
-/// The number of an element in the table of the ISA.
+/// Returns the number of an element in the ISA's table.
 fn number_of(element: TensorElement) -> u32 {
     match element {
         TensorElement::Plain(Type::U8) => 0,
@@ -42,8 +42,7 @@ fn replace(field: &str, (space, place): (&str, &str), operands: &str) -> String 
     format!("@%p1 tensormap.replace.tile.{field}{space}.b1024.{ty} [{place}], {operands};\n")
 }
 
-/// Replaces all fields by those of the map of a tensor whose address is in `%rd1` of lane 0, as
-/// compilers do.
+/// Replaces all fields, as compilers do, by those of a tensor whose address is in `%rd1` of lane 0.
 fn replace_all(tensor: &Tensor, at: (&str, &str)) -> String {
     let swizzle = match tensor.swizzle {
         Swizzle::None => 0,
@@ -72,7 +71,7 @@ fn replace_all(tensor: &Tensor, at: (&str, &str)) -> String {
     code
 }
 
-/// Copies the map in shared memory to where an array begins, whose address the register has in lane 0.
+/// Copies the map from shared memory to the start of an array, whose address lane 0 has in the register.
 fn publish(array: &str) -> String {
     format!(
         "sub.u64 %rd41, {array}, %rd0;\n\

@@ -1,4 +1,4 @@
-//! What changes of maps leave in the trace: what ptxas makes of them.
+//! Trace records of map changes: the instructions that ptxas emits for them.
 
 use warpmem_ptx::Type;
 use warpmem_trace::{Kind, OpClass, Space};
@@ -8,7 +8,7 @@ use super::{ZERO, publish, replace};
 use crate::tests::events::Event::{self, Memory};
 use crate::tests::events::of_first_warp;
 
-/// What the last instruction of some code leaves, and where the second and third array begin.
+/// Returns the records of the last instruction, and the addresses of the second and third array.
 fn events_of_last(before: &str, last: &str) -> (Vec<Event>, [u64; 2]) {
     let run = |code: &str| {
         let mut machine = machine(&Tensor::new(Type::U32, [64, 64], [4, 2]), &[]);
@@ -22,12 +22,12 @@ fn events_of_last(before: &str, last: &str) -> (Vec<Event>, [u64; 2]) {
     (all.split_off(without.len()), arrays)
 }
 
-/// So many integer instructions, whatever their registers.
+/// Returns `count` integer instructions with any registers.
 fn integers(count: u32) -> Event {
     Event::Compute(OpClass::Integer, count, vec![], vec![])
 }
 
-/// Memory and integer instructions.
+/// Returns memory and integer instructions without their registers.
 fn without_registers(event: Event) -> Option<Event> {
     match event {
         Event::Compute(OpClass::Integer, count, ..) => Some(integers(count)),
@@ -36,7 +36,7 @@ fn without_registers(event: Event) -> Option<Event> {
     }
 }
 
-/// What the replacement of a field of a map in global memory by lane 0 leaves, in terms of the map.
+/// Returns the records of replacing a field of a map in global memory by lane 0, relative to the map.
 fn replacement(field: &str, operands: &str) -> Vec<Event> {
     let last = replace(field, (".global", "%rd2"), operands);
     let (mut events, [map, _]) = events_of_last("setp.eq.u32 %p1, %r0, 0;\n", &last);
@@ -50,7 +50,7 @@ fn replacement(field: &str, operands: &str) -> Vec<Event> {
 }
 
 #[test]
-fn a_replacement_is_the_loads_and_stores_of_the_words_of_the_field() {
+fn replacements_record_the_loads_and_stores_of_their_words() {
     let access = |kind, bytes, at| Memory(kind, Space::Global, bytes, 1, vec![at]);
     let load = |at| access(Kind::Load, 4, at);
     let store = |at| access(Kind::Store, 4, at);
@@ -74,9 +74,9 @@ fn a_replacement_is_the_loads_and_stores_of_the_words_of_the_field() {
     }
 }
 
-/// All lanes with one address, and none: predicated loads and stores.
+/// All lanes with one address, and no lane: predicated loads and stores.
 #[test]
-fn a_replacement_has_the_lanes_that_execute_it() {
+fn replacements_record_their_active_lanes() {
     let code = |predicate: &str| {
         format!("{predicate}tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [boxed], 1, 3;")
     };
@@ -89,7 +89,7 @@ fn a_replacement_has_the_lanes_that_execute_it() {
 }
 
 #[test]
-fn a_published_map_is_a_load_and_an_exchange_of_a_word_for_each_lane() {
+fn publishing_records_a_load_and_an_exchange_per_lane() {
     let code = publish("%rd3");
     let (subtract, copy) = code.split_at(code.find("tensormap").unwrap());
     let (copy, _) = copy.split_at(copy.find("fence.proxy").unwrap());
@@ -105,9 +105,9 @@ fn a_published_map_is_a_load_and_an_exchange_of_a_word_for_each_lane() {
     assert_eq!(events, expected);
 }
 
-/// ptxas makes a branch around it.
+/// ptxas emits a branch around it.
 #[test]
-fn a_copy_that_no_lane_executes_leaves_nothing() {
+fn copies_without_lanes_record_nothing() {
     let code = publish("%rd3").replace("tensormap.cp", "@%p1 tensormap.cp");
     let before = "setp.eq.u32 %p1, %r0, 32;\nsub.u64 %rd41, %rd3, %rd0;\n";
     let (_, copy) = code.split_at(code.find("@%p1").unwrap());
