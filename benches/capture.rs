@@ -128,7 +128,7 @@ impl Clock {
     }
 }
 
-impl warpmem::capture::Watch for Clock {
+impl warpmem::capture::Observer for Clock {
     fn launch(&self, _: usize, _: usize, _: &str, _: u64) {
         self.begun.set(Some(Instant::now()));
     }

@@ -133,15 +133,15 @@ fn bad_launches_are_refused() {
             spin,
             &["kernel `k` has executed 1000 warp instructions, the limit", "CTA (0, 0, 0) warp 0"],
         ),
-        (large, &["240000 bytes of shared memory", "no SM"]),
-        (module("local.ptx", "k"), &["1099511627776 bytes of local memory", "524288 is the most"]),
+        (large, &["240000 bytes of shared memory", "the maximum of any SM"]),
+        (module("local.ptx", "k"), &["1099511627776 bytes of local memory", "maximum of any device is 524288"]),
         (
             with(&["--arg=128", "--arg=buffer:u32[2^40]", "--arg=256", "-o", "k.wmt"]),
             &["argument 3 of kernel `insert`: 4398046511104 bytes do not fit in device memory"],
         ),
         (
             with(&["--arg=128", "--arg=buffer:u32[]=@/dev/zero", "--arg=256", "-o", "k.wmt"]),
-            &["/dev/zero: a device has no end: write the size"],
+            &["/dev/zero: a device is endless: give the size"],
         ),
         (with(&["-o", "k.wmt"]), &["kernel `insert` takes 4 arguments", "1 are given"]),
         (

@@ -5,7 +5,7 @@ use super::super::progress::bar;
 use indicatif::{HumanCount, ProgressBar};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use warpmem::capture::Watch;
+use warpmem::capture::Observer;
 
 /// A bar of the CTAs of the launch.
 pub struct Bar {
@@ -38,7 +38,7 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
+impl Observer for Bar {
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64) {
         let mut launch = self.launch.lock().unwrap_or_else(PoisonError::into_inner);
         let before = launch.before + launch.executed;

@@ -18,8 +18,8 @@ use warpmem::capture::Plan;
 use warpmem::files::claims::Claims;
 use warpmem::files::staged;
 use warpmem::hardware::{
-    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Parameters,
-    ResultsFile, Session, Watch, Work, measurement,
+    DEFAULT_DRIVER, Gpu, HardwareError, MEASUREMENTS, Measured, Measurement, Observer, Parameters,
+    ResultsFile, Session, Work, measurement,
 };
 use warpmem::slots::List;
 
@@ -192,7 +192,7 @@ impl Chosen {
         session: &Session<'_>,
         repeat: u32,
         output: &Path,
-        watch: &Bar,
+        observer: &Bar,
     ) -> Result<Measured, HardwareError> {
         let name = self.name().to_owned();
         let (parameters, launch_file, work) = match self {
@@ -206,7 +206,7 @@ impl Chosen {
                 (Parameters::new(), Some(from_folder_of(output, path)), work)
             }
         };
-        let samples = session.measure(&work, repeat, watch)?;
+        let samples = session.measure(&work, repeat, observer)?;
         Ok(Measured { name, parameters, launch_file, crc32: work.fingerprint(), samples })
     }
 }
@@ -233,7 +233,7 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
+impl Observer for Bar {
     fn repeated(&self) {
         self.bar.inc(1);
     }

@@ -31,7 +31,7 @@ const SPIN_NANOSECONDS: u64 = 50_000;
 /// Added length of the first spin for each timed launch: time for the host to queue the launch, so that no
 /// launch waits for the host. Drivers queue about a thousand launches.
 const HOST_NANOSECONDS: u64 = 20_000;
-const MOST_QUEUED: u64 = 256;
+const MAX_QUEUED: u64 = 256;
 const THREADS_OF_CTA: u32 = 256;
 
 impl<'g> Instruments<'g> {
@@ -81,7 +81,7 @@ impl<'g> Instruments<'g> {
     /// # Errors
     /// When the driver refuses.
     pub fn begin(&self, launches: usize) -> Result<(), DriverError> {
-        let queued = MOST_QUEUED.min(launches as u64);
+        let queued = MAX_QUEUED.min(launches as u64);
         self.spin(0, SPIN_NANOSECONDS + queued * HOST_NANOSECONDS)?;
         let ctas = self.sms * (self.threads / THREADS_OF_CTA).max(1);
         let vectors = self.scratch_bytes / 16;

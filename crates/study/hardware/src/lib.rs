@@ -37,5 +37,5 @@ pub use error::HardwareError;
 pub use identity::{Difference, differences, preset_of};
 pub use measurement::{MEASUREMENTS, Measurement, measurement};
 pub use results::{Measured, MeasuredFigure, ResultsFile, Samples};
-pub use session::{Session, Watch};
+pub use session::{Observer, Session};
 pub use work::{Cycles, Figure, Parameters, Unit, Work};

@@ -10,7 +10,7 @@ use crate::statistics::{mean, median};
 use crate::work::{Cycles, Figure, Work};
 
 /// Observer of a measurement, which may stop it.
-pub trait Watch {
+pub trait Observer {
     /// Called after each repetition.
     fn repeated(&self);
 
@@ -20,7 +20,7 @@ pub trait Watch {
     }
 }
 
-impl Watch for () {
+impl Observer for () {
     fn repeated(&self) {}
 }
 
@@ -53,17 +53,17 @@ impl<'g> Session<'g> {
         &self,
         work: &Work,
         repetitions: u32,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Samples, HardwareError> {
         let loaded = work.programs.iter().map(|program| Loaded::new(self.gpu, program));
         let loaded: Vec<Loaded<'_>> = loaded.collect::<Result<_, _>>()?;
         let mut repeated: Vec<Cycles> = Vec::new();
         for _ in 0..=repetitions {
-            if watch.is_stopped() {
+            if observer.is_stopped() {
                 return Err(HardwareError::Interrupted);
             }
             repeated.push(self.repeat(&loaded)?);
-            watch.repeated();
+            observer.repeated();
         }
         for program in &loaded {
             let mismatches = program.mismatches()?;

@@ -12,7 +12,7 @@ use crate::element::Element;
 use crate::error::CaptureError;
 
 /// Maximum bytes read from a pipe of unknown length.
-const MOST_UNSIZED: u64 = 1 << 30;
+const MAX_UNSIZED: u64 = 1 << 30;
 
 /// An array in a file whose values are still unread.
 pub(crate) struct ArrayFile {
@@ -63,8 +63,7 @@ impl ArrayFile {
         match (self.bytes, wanted) {
             (Some(bytes), _) | (None, Some(bytes)) => Ok(bytes),
             (None, None) if self.is_endless => {
-                Err(self
-                    .refused("a device is endless: give the size, as `buffer:f32[2^20]=@FILE`"))
+                Err(self.refused("a device is endless: give the size, as `buffer:f32[2^20]=@FILE`"))
             }
             (None, None) => self.gather(),
         }
@@ -73,10 +72,10 @@ impl ArrayFile {
     /// Reads a pipe to its end; returns its length, bytes.
     fn gather(&mut self) -> Result<u64, CaptureError> {
         let mut bytes = Vec::new();
-        let length = self.copy(MOST_UNSIZED + 1, &mut bytes)?;
-        if length > MOST_UNSIZED {
+        let length = self.copy(MAX_UNSIZED + 1, &mut bytes)?;
+        if length > MAX_UNSIZED {
             return Err(self.refused(&format!(
-                "the pipe holds more than {MOST_UNSIZED} bytes: give the size, as `buffer:f32[2^30]=@FILE`"
+                "the pipe holds more than {MAX_UNSIZED} bytes: give the size, as `buffer:f32[2^30]=@FILE`"
             )));
         }
         self.reader = Box::new(Cursor::new(bytes));

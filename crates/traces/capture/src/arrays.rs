@@ -261,7 +261,8 @@ impl Arrays {
         let mut file = ArrayFile::open(&path)?;
         let found = file.bytes(Some(placed.bytes))?;
         if found != placed.bytes {
-            let what = format!("it has {found} bytes, buffer `{}` has {}", planned.name, placed.bytes);
+            let what =
+                format!("it has {found} bytes, buffer `{}` has {}", planned.name, placed.bytes);
             return Err(CaptureError::Array { path, what });
         }
         let mut expected = vec![0; bytes.len()];

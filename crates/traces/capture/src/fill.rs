@@ -117,7 +117,9 @@ fn each(
     (0..).zip(to.chunks_exact_mut(element.bytes())).try_for_each(|(at, place)| {
         let number = value(at);
         let bytes = element.encode(number);
-        place.copy_from_slice(&bytes.ok_or_else(|| format!("{number} is not of type {}", element.name()))?);
+        place.copy_from_slice(
+            &bytes.ok_or_else(|| format!("{number} is not of type {}", element.name()))?,
+        );
         Ok(())
     })
 }

@@ -45,5 +45,5 @@ pub use program::{
     capture_program,
 };
 pub use selection::Selection;
-pub use session::{Captured, Launched, Options, Registers, Watch, capture, capture_module};
+pub use session::{Captured, Launched, Observer, Options, Registers, capture, capture_module};
 pub use texture::{Addressing, Filtering, TextureSpec};

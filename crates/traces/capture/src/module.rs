@@ -47,7 +47,9 @@ impl PtxModule {
             true => fatbin::ptx(&bytes, u32::MAX).map_err(|error| unreadable(error.to_string()))?,
             false => text::decode(&bytes).map_err(failed)?.map_err(|error| {
                 let at = error.utf8_error().valid_up_to();
-                unreadable(format!("byte {at} is not text: the file is neither PTX nor a fat binary"))
+                unreadable(format!(
+                    "byte {at} is not text: the file is neither PTX nor a fat binary"
+                ))
             })?,
         };
         let text = listing::ptx(text, u32::MAX).map_err(|error| unreadable(error.to_string()))?;

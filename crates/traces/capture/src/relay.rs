@@ -16,12 +16,12 @@ mod frame;
 mod message;
 mod sender;
 
-pub use connection::{Connection, Received};
+pub(crate) use connection::Connection;
 pub use message::{Device, Ended, Message, Reply, Settings};
-pub use sender::{Relay, RelayError};
+pub use sender::Relay;
 
 /// Environment variable that names the socket.
 pub const SOCKET: &str = "WARPMEM_CAPTURE_SOCKET";
 
 /// Environment variable that marks a program whose embedded CUDA runtime must be replaced.
-pub const CARRIED_RUNTIME: &str = "WARPMEM_CARRIED_RUNTIME";
+pub const EMBEDDED_RUNTIME: &str = "WARPMEM_EMBEDDED_RUNTIME";

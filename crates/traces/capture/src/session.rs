@@ -41,7 +41,7 @@ pub enum Registers {
 }
 
 /// Observer of a capture, which may stop it.
-pub trait Watch {
+pub trait Observer {
     /// Called when launch `number` of `launches` starts; `launches` is 0 if the total is unknown.
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64);
     /// Called with the completed CTAs and warp instructions of the launch; returns whether to continue.
@@ -56,7 +56,7 @@ pub trait Watch {
     }
 }
 
-impl Watch for () {
+impl Observer for () {
     fn launch(&self, _: usize, _: usize, _: &str, _: u64) {}
 
     fn advance(&self, _: u64, _: u64) -> bool {
@@ -101,9 +101,9 @@ pub struct Launched {
 pub fn capture(
     plan: &Plan,
     options: &Options,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Captured, CaptureError> {
-    capture_module(PtxModule::read(&plan.module)?, plan, options, watch)
+    capture_module(PtxModule::read(&plan.module)?, plan, options, observer)
 }
 
 /// Executes a plan with a module that is already parsed.
@@ -114,7 +114,7 @@ pub fn capture_module(
     module: PtxModule,
     plan: &Plan,
     options: &Options,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Captured, CaptureError> {
     check(&options.selection, plan)?;
     let exact = match &options.registers {
@@ -133,7 +133,7 @@ pub fn capture_module(
     let selector = Selector::new(&options.selection);
     let mut session = Session { plan, options, selector, image, arrays, memory, exact, writer };
     session.note_copies();
-    let (launches, interrupted) = session.launch_all(watch)?;
+    let (launches, interrupted) = session.launch_all(observer)?;
     let mismatches = if interrupted { Vec::new() } else { session.deliver()? };
     // A capture that stops before its first kernel completes leaves no trace.
     let kept = session.writer.filter(|_| !interrupted || launches.iter().any(|l| l.recorded));
@@ -197,11 +197,14 @@ impl Session<'_> {
     }
 
     /// Runs the launches; returns the completed ones and whether the user stopped early.
-    fn launch_all(&mut self, watch: &dyn Watch) -> Result<(Vec<Launched>, bool), CaptureError> {
+    fn launch_all(
+        &mut self,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<Launched>, bool), CaptureError> {
         let mut launched = Vec::new();
         let launches = self.arrays.launches(self.plan, self.image.module())?;
         for (number, launch) in launches.iter().enumerate() {
-            match self.launch(number, launch, watch) {
+            match self.launch(number, launch, observer) {
                 Ok(ended) => launched.push(ended),
                 Err(CaptureError::Launch(LaunchError::Cancelled)) => {
                     self.writer.as_mut().map(TraceWriter::abandon_kernel).transpose()?;
@@ -217,13 +220,13 @@ impl Session<'_> {
         &mut self,
         number: usize,
         launch: &Launch,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Launched, CaptureError> {
         let run = Run::new(&self.image, launch)?;
         let registers = self.exact.get(&launch.kernel).copied().unwrap_or(run.registers());
         let recorded = self.selector.takes(&launch.kernel);
         let ctas = launch.grid.iter().map(|&n| u64::from(n)).product();
-        watch.launch(number, self.plan.launches.len(), &launch.kernel, ctas);
+        observer.launch(number, self.plan.launches.len(), &launch.kernel, ctas);
         let info = KernelInfo {
             name: launch.kernel.clone(),
             stream: 0,
@@ -235,7 +238,7 @@ impl Session<'_> {
             cluster: run.cluster(),
         };
         let writer = self.writer.as_mut().filter(|_| recorded);
-        let counts = execute(&run, &mut self.memory, writer, info, self.options.limits, watch)?;
+        let counts = execute(&run, &mut self.memory, writer, info, self.options.limits, observer)?;
         if recorded {
             self.selector.recorded(counts.warp_instructions);
         }
@@ -260,9 +263,9 @@ impl Session<'_> {
 }
 
 /// Forwards the progress of a launch to an observer.
-struct Told<'a>(&'a dyn Watch);
+struct LaunchProgress<'a>(&'a dyn Observer);
 
-impl Progress for Told<'_> {
+impl Progress for LaunchProgress<'_> {
     fn advance(&self, ctas: u64, instructions: u64) -> bool {
         self.0.advance(ctas, instructions)
     }
@@ -278,13 +281,13 @@ fn execute(
     writer: Option<&mut TraceWriter>,
     info: KernelInfo,
     limits: Limits,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Counts, CaptureError> {
     let Some(writer) = writer else {
-        return Ok(run.execute(memory, &mut NoRecorder, limits, &Told(watch))?);
+        return Ok(run.execute(memory, &mut NoRecorder, limits, &LaunchProgress(observer))?);
     };
     let mut recorder = TraceRecorder::begin(writer, info)?;
-    let counts = run.execute(memory, &mut recorder, limits, &Told(watch))?;
+    let counts = run.execute(memory, &mut recorder, limits, &LaunchProgress(observer))?;
     recorder.end()?;
     Ok(counts)
 }

@@ -42,7 +42,7 @@ pub use error::PtxError;
 pub use flow::Flow;
 pub use ids::{FunctionId, VariableId};
 pub use instruction::{Guard, Instruction, Register, Value};
-pub use liveness::{MOST_WORDS, live_words};
+pub use liveness::{MAX_WORDS, live_words};
 pub use matrix::{
     Combine, Element, Factor, GroupProduct, Layout, Mma, MmaForm, Wgmma, WmmaAccess, WmmaOperand,
 };

@@ -10,9 +10,9 @@ use crate::op::Op;
 use crate::types::RegisterClass;
 
 /// Maximum words counted: more than a thread has.
-pub const MOST_WORDS: u32 = 256;
+pub const MAX_WORDS: u32 = 256;
 
-/// Returns the maximum live registers of a function in 32-bit words, at most [`MOST_WORDS`], and the live
+/// Returns the maximum live registers of a function in 32-bit words, at most [`MAX_WORDS`], and the live
 /// words at each call.
 ///
 /// Predicates are held separately and do not count.
@@ -20,7 +20,7 @@ pub fn live_words(body: &Body, flow: &Flow) -> (u32, Vec<u32>) {
     let mut at_calls = vec![0; body.calls.len()];
     match most_words(body, flow, &mut at_calls) {
         Some(most) => (most, at_calls),
-        None => (MOST_WORDS, vec![MOST_WORDS; body.calls.len()]),
+        None => (MAX_WORDS, vec![MAX_WORDS; body.calls.len()]),
     }
 }
 
@@ -40,7 +40,7 @@ fn most_words(body: &Body, flow: &Flow, at_calls: &mut [u32]) -> Option<u32> {
                 at_calls[call as usize] = live.words;
             }
         }
-        if most > MOST_WORDS {
+        if most > MAX_WORDS {
             return None;
         }
     }
@@ -76,7 +76,7 @@ fn live_in(
         let Err(at) = live_in.binary_search(&register) else { continue };
         live_in.insert(at, register);
         *words += numbers.words(register);
-        if *words > MOST_WORDS {
+        if *words > MAX_WORDS {
             return None;
         }
         let before = predecessors[block as usize].iter();

@@ -231,8 +231,8 @@ impl Mma {
 
     /// Returns the number of machine instructions of the product, each computing a part of D.
     pub fn parts(&self) -> usize {
-        const MOST: u16 = 16 * 8;
-        usize::from((self.shape[0] * self.shape[1]).div_ceil(MOST))
+        const MAX: u16 = 16 * 8;
+        usize::from((self.shape[0] * self.shape[1]).div_ceil(MAX))
     }
 }
 

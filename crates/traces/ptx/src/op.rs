@@ -242,7 +242,7 @@ pub enum Unary {
 pub enum Binary {
     Add,
     Subtract,
-    Multiply(Part),
+    Multiply(ProductPart),
     /// `mul24`
     Multiply24 {
         high: bool,
@@ -269,7 +269,7 @@ pub enum Binary {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ternary {
-    MultiplyAdd(Part),
+    MultiplyAdd(ProductPart),
     Multiply24Add {
         high: bool,
     },
@@ -287,7 +287,7 @@ pub enum Ternary {
 
 /// Part of an integer product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum ProductPart {
     Low,
     High,
     /// The full product, twice as wide.
@@ -335,7 +335,7 @@ pub enum Half {
 pub enum CarryOp {
     Add,
     Subtract,
-    MultiplyAdd(Part),
+    MultiplyAdd(ProductPart),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,11 +1,11 @@
 //! Limits of a run, its progress observer, and its counts.
 
 /// Maximum shared memory of a CTA on any architecture (sm_90 and sm_100), bytes.
-pub(crate) const MOST_SHARED: u32 = 227 << 10;
+pub(crate) const MAX_SHARED: u32 = 227 << 10;
 
 /// Maximum local memory of a thread, bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").
-pub(crate) const MOST_LOCAL: u64 = 512 << 10;
+pub(crate) const MAX_LOCAL: u64 = 512 << 10;
 
 /// Limits of a run.
 #[derive(Clone, Copy, Debug)]
@@ -15,16 +15,16 @@ pub struct Limits {
     /// Host threads that execute CTAs; they never affect the result.
     pub threads: usize,
     /// Instructions of a warp before the next warp of its CTA runs.
-    pub warp_turn: u32,
+    pub warp_quantum: u32,
 }
 
 /// Warps of a GPU start at about the same time, and programs that lack a barrier rely on it: a quantum of
 /// 4,096 instructions gives wrong results for three programs of Parboil, this one does not.
-const WARP_TURN: u32 = 64;
+const WARP_QUANTUM: u32 = 64;
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: u64::MAX, threads: 1, warp_turn: WARP_TURN }
+        Limits { instructions: u64::MAX, threads: 1, warp_quantum: WARP_QUANTUM }
     }
 }
 

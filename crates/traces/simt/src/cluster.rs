@@ -11,8 +11,8 @@ use crate::warp::{ClusterPhase, Rows, State};
 
 /// Instructions of a cluster's first quantum; later ones differ. Short enough that a CTA that opens a barrier
 /// built by the program does not run far ahead of the CTAs waiting there, which LonestarGPU's bfs relies on.
-const FIRST_TURN: u64 = 1 << 16;
-const LATER_TURN: u64 = 1 << 10;
+const FIRST_QUANTUM: u64 = 1 << 16;
+const LATER_QUANTUM: u64 = 1 << 10;
 
 /// CTAs that run together.
 pub(crate) struct Cluster<W> {
@@ -51,7 +51,7 @@ impl<W: WarpRecorder> Cluster<W> {
     }
 
     /// Runs the warps of all CTAs in rounds, until none can continue or the quantum is exhausted.
-    pub fn turn(
+    pub fn run_quantum(
         &mut self,
         prepared: &Prepared<'_>,
         mut global: Global<'_>,
@@ -76,12 +76,12 @@ impl<W: WarpRecorder> Cluster<W> {
     fn budget(&mut self, prepared: &Prepared<'_>, limits: Limits) -> u64 {
         let has_begun = std::mem::replace(&mut self.has_begun, true);
         match prepared.launch.workspace {
-            0 if has_begun => LATER_TURN,
-            0 => FIRST_TURN,
+            0 if has_begun => LATER_QUANTUM,
+            0 => FIRST_QUANTUM,
             // CTAs of a cooperative launch do wait for each other.
             _ => {
                 let warps: usize = self.ctas.iter().map(|cta| cta.warps.len()).sum();
-                u64::from(limits.warp_turn) * warps as u64
+                u64::from(limits.warp_quantum) * warps as u64
             }
         }
     }

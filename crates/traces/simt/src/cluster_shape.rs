@@ -21,7 +21,9 @@ impl ClusterShape {
         let Some(sides) = launch.cluster.or(limit.exactly) else {
             return match limit.explicit {
                 false => Ok(ClusterShape { sides: [1; 3], is_explicit: false }),
-                true => Err(refused(kernel, "a launch must set its cluster shape (.explicitcluster)")),
+                true => {
+                    Err(refused(kernel, "a launch must set its cluster shape (.explicitcluster)"))
+                }
             };
         };
         let shape = ClusterShape { sides, is_explicit: true };

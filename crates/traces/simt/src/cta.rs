@@ -1,7 +1,7 @@
 //! A CTA: schedules its warps in a fixed order and synchronizes them at barriers.
 
 use crate::bounds::Limits;
-use crate::execute::{Context, Event, Trap, step};
+use crate::execute::{Event, ExecutionContext, Trap, step};
 use crate::global::Global;
 use crate::lanes::WARP;
 use crate::peers::{Peers, address_in};
@@ -31,7 +31,7 @@ pub(crate) struct Cta<W> {
     pub warps: Vec<Warp<W>>,
     /// Printed text.
     output: String,
-    barriers: [Rendezvous; 16],
+    barriers: [BarrierState; 16],
     /// Committed wgmma groups of each warp.
     committed: Vec<u64>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Ended<W> {
 
 /// Warps that have arrived at a barrier.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rendezvous {
+struct BarrierState {
     arrived: u32,
     /// Expected warps, if the barrier counts them.
     expected: Option<u32>,
@@ -89,7 +89,7 @@ impl<W: WarpRecorder> Cta<W> {
             committed: vec![0; warps.len()],
             warps,
             output: String::new(),
-            barriers: [Rendezvous::default(); 16],
+            barriers: [BarrierState::default(); 16],
         }
     }
 
@@ -115,7 +115,7 @@ impl<W: WarpRecorder> Cta<W> {
         limits: Limits,
     ) -> Result<bool, Stop> {
         let mut shared = peers.take(self.rank);
-        let mut ctx = Context {
+        let mut ctx = ExecutionContext {
             program: &prepared.program,
             global,
             shared: &mut shared,
@@ -131,7 +131,7 @@ impl<W: WarpRecorder> Cta<W> {
         for at in 0..self.warps.len() {
             let warp = &mut self.warps[at];
             let before = warp.executed;
-            let event = run_warp(warp, &mut ctx, limits.warp_turn);
+            let event = run_warp(warp, &mut ctx, limits.warp_quantum);
             *executed += warp.executed - before;
             moved |= warp.executed > before;
             match event {
@@ -157,10 +157,10 @@ impl<W: WarpRecorder> Cta<W> {
 /// Runs a warp until it waits, ends, reaches a barrier, or exhausts its quantum.
 fn run_warp<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
-    turn: u32,
+    ctx: &mut ExecutionContext<'_>,
+    quantum: u32,
 ) -> Result<Event, Trap> {
-    for _ in 0..turn {
+    for _ in 0..quantum {
         if warp.state != State::Runs {
             break;
         }
@@ -172,7 +172,7 @@ fn run_warp<W: WarpRecorder>(
     Ok(Event::None)
 }
 
-fn arrive(barriers: &mut [Rendezvous; 16], number: u8, arrival: Arrival) {
+fn arrive(barriers: &mut [BarrierState; 16], number: u8, arrival: Arrival) {
     let barrier = &mut barriers[usize::from(number)];
     barrier.arrived += 1;
     barrier.expected = arrival.warps.map(u32::from);
@@ -181,7 +181,7 @@ fn arrive(barriers: &mut [Rendezvous; 16], number: u8, arrival: Arrival) {
 }
 
 /// Releases the warps at every complete barrier.
-fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &Program) {
+fn release<W>(warps: &mut [Warp<W>], barriers: &mut [BarrierState; 16], program: &Program) {
     let live = warps.iter().filter(|warp| warp.state != State::Ended).count() as u32;
     for (number, barrier) in (0u8..).zip(barriers) {
         let expected = barrier.expected.unwrap_or(live);
@@ -199,7 +199,7 @@ fn release<W>(warps: &mut [Warp<W>], barriers: &mut [Rendezvous; 16], program: &
 }
 
 /// Resumes the lanes of a warp after a barrier, with the result of its reduction.
-fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
+fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: BarrierState) {
     for at in 0..warp.stack.paths().len() {
         let path = warp.stack.paths()[at];
         let steps = &program.routines[warp.frame().routine].steps;
@@ -211,7 +211,7 @@ fn deliver<W>(warp: &mut Warp<W>, program: &Program, done: Rendezvous) {
 }
 
 /// Writes the result of a barrier reduction to the instruction's destination.
-fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: Rendezvous) {
+fn deliver_to<W>(warp: &mut Warp<W>, step: &Step, lanes: u32, done: BarrierState) {
     match step.dests.first() {
         Some(&dest @ Dest::Narrow(_)) => warp.set_narrow(dest, &[done.holds; WARP], lanes),
         Some(&dest @ Dest::Predicate(_)) => {

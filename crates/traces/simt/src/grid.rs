@@ -31,7 +31,7 @@ impl<R: Recorder> Grid<'_, '_, R> {
     }
 
     /// Reports progress; fails if the user stops the launch.
-    pub fn goes_on(&self) -> Result<(), LaunchError> {
+    pub fn report_progress(&self) -> Result<(), LaunchError> {
         match self.progress.advance(self.counts.ctas, self.counts.warp_instructions) {
             true => Ok(()),
             false => Err(LaunchError::Cancelled),

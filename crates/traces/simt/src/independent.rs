@@ -26,14 +26,14 @@ use crate::warp::Rows;
 /// Approximate warp instructions that a thread executes before its writes are committed.
 const AHEAD: u64 = 1 << 14;
 /// Maximum clusters of a batch.
-const MOST_CLUSTERS: u64 = 1 << 10;
+const MAX_CLUSTERS: u64 = 1 << 10;
 /// A batch that executes this many times the expected instructions may be waiting for an uncommitted write:
 /// it is abandoned, and executed in its place in the order.
-const PATIENCE: u64 = 64;
+const MAX_OVERRUN: u64 = 64;
 /// Batches after which running ahead is evaluated.
-const TRIED: u64 = 8;
+const TRIAL_BATCHES: u64 = 8;
 /// Interval between polls of the observer.
-const LOOK: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), LaunchError> {
     let total = grid.clusters();
@@ -62,18 +62,18 @@ fn one<R: Recorder>(
             Some(view) => Global::View(grid.memory, view),
         };
         let executed = &mut grid.counts.warp_instructions;
-        let turn = cluster.turn(grid.prepared, global, executed, grid.limits);
-        turn.map_err(|stop| grid.prepared.stopped(stop, &cluster, &VecDeque::new()))?;
+        let ran = cluster.run_quantum(grid.prepared, global, executed, grid.limits);
+        ran.map_err(|stop| grid.prepared.stopped(stop, &cluster, &VecDeque::new()))?;
         if grid.counts.warp_instructions == before && !cluster.has_ended() {
             return Err(grid.deadlock(std::iter::once(&cluster)));
         }
-        grid.goes_on()?;
+        grid.report_progress()?;
     }
     grid.end(cluster, spare)
 }
 
 /// Clusters that a thread executes ahead of others, and their state.
-struct Part<W> {
+struct Batch<W> {
     clusters: std::ops::Range<u64>,
     /// Recorders of their warps.
     recorders: Vec<W>,
@@ -87,9 +87,9 @@ struct Part<W> {
     spare: Vec<Rows>,
 }
 
-impl<W: WarpRecorder> Part<W> {
-    fn new() -> Part<W> {
-        Part {
+impl<W: WarpRecorder> Batch<W> {
+    fn new() -> Batch<W> {
+        Batch {
             clusters: 0..0,
             recorders: Vec::new(),
             ended: Vec::new(),
@@ -129,9 +129,9 @@ impl<W: WarpRecorder> Part<W> {
         while !cluster.has_ended() {
             let before = self.executed;
             let global = Global::View(memory, &mut self.view);
-            let turn = cluster.turn(prepared, global, &mut self.executed, limits);
+            let ran = cluster.run_quantum(prepared, global, &mut self.executed, limits);
             let moved = self.executed > before || cluster.has_ended();
-            if turn.is_err() || !moved || stop.load(Ordering::Relaxed) {
+            if ran.is_err() || !moved || stop.load(Ordering::Relaxed) {
                 return false;
             }
         }
@@ -143,25 +143,25 @@ impl<W: WarpRecorder> Part<W> {
 /// Executes clusters from the second on until none is left, or until running ahead proves useless; returns
 /// the first remaining one.
 fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, LaunchError> {
-    let mut parts: Vec<Part<R::Warp>> = (0..grid.limits.threads).map(|_| Part::new()).collect();
+    let mut batches: Vec<Batch<R::Warp>> = (0..grid.limits.threads).map(|_| Batch::new()).collect();
     let mut ended = Vec::new();
     let (mut next, mut tried, mut repeated) = (1, 0, 0);
-    while next < total && (tried < TRIED || 2 * repeated < tried) {
-        plan(grid, &mut parts, next, total);
-        round(grid, &mut parts, std::mem::take(&mut ended))?;
+    while next < total && (tried < TRIAL_BATCHES || 2 * repeated < tried) {
+        plan(grid, &mut batches, next, total);
+        round(grid, &mut batches, std::mem::take(&mut ended))?;
         let mut committed = Committed::default();
-        for part in parts.iter_mut().filter(|part| !part.clusters.is_empty()) {
-            (tried, next) = (tried + 1, part.clusters.end);
-            let executed = grid.counts.warp_instructions + part.executed;
+        for batch in batches.iter_mut().filter(|batch| !batch.clusters.is_empty()) {
+            (tried, next) = (tried + 1, batch.clusters.end);
+            let executed = grid.counts.warp_instructions + batch.executed;
             let is_within = executed <= grid.limits.instructions;
-            if part.failed || !is_within || part.view.has_read(&committed) {
+            if batch.failed || !is_within || batch.view.has_read(&committed) {
                 repeated += 1;
-                repeat(grid, part, &mut committed)?;
+                repeat(grid, batch, &mut committed)?;
                 continue;
             }
-            part.view.commit(grid.memory, &mut committed);
+            batch.view.commit(grid.memory, &mut committed);
             grid.counts.warp_instructions = executed;
-            ended.append(&mut part.ended);
+            ended.append(&mut batch.ended);
         }
     }
     for cta in ended {
@@ -173,20 +173,20 @@ fn ahead<R: Recorder>(grid: &mut Grid<'_, '_, R>, total: u64) -> Result<u64, Lau
 /// Divides the clusters of a round among the threads.
 fn plan<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
-    parts: &mut [Part<R::Warp>],
+    batches: &mut [Batch<R::Warp>],
     mut next: u64,
     total: u64,
 ) {
     let executed = next.max(1);
-    let of_each = (AHEAD * executed / grid.counts.warp_instructions.max(1)).clamp(1, MOST_CLUSTERS);
-    let of_each = of_each.min((total - next).div_ceil(parts.len() as u64));
+    let of_each = (AHEAD * executed / grid.counts.warp_instructions.max(1)).clamp(1, MAX_CLUSTERS);
+    let of_each = of_each.min((total - next).div_ceil(batches.len() as u64));
     let warps = u64::from(grid.prepared.launch.threads().div_ceil(WARP as u32))
         * u64::from(grid.prepared.cluster.ctas());
-    for part in parts {
+    for batch in batches {
         let end = total.min(next + of_each);
-        part.clusters = next..end;
+        batch.clusters = next..end;
         let recorders = warps * (end - next);
-        part.recorders = (0..recorders).map(|_| grid.recorder.begin_warp()).collect();
+        batch.recorders = (0..recorders).map(|_| grid.recorder.begin_warp()).collect();
         next = end;
     }
 }
@@ -194,21 +194,22 @@ fn plan<R: Recorder>(
 /// Executes the batches, one per thread, while those of the previous round are recorded.
 fn round<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
-    parts: &mut [Part<R::Warp>],
+    batches: &mut [Batch<R::Warp>],
     ended: Vec<Ended<R::Warp>>,
 ) -> Result<(), LaunchError> {
     let stop = &AtomicBool::new(false);
     let left = grid.limits.instructions - grid.counts.warp_instructions;
-    let instructions = left.min(AHEAD.max(grid.counts.warp_instructions).saturating_mul(PATIENCE));
+    let instructions =
+        left.min(AHEAD.max(grid.counts.warp_instructions).saturating_mul(MAX_OVERRUN));
     let limits = Limits { instructions, ..grid.limits };
     let (prepared, memory): (_, &DeviceMemory) = (grid.prepared, grid.memory);
     let main = &thread::current();
     let recorded = thread::scope(|scope| {
-        let threads: Vec<_> = parts
+        let threads: Vec<_> = batches
             .iter_mut()
-            .map(|part| {
+            .map(|batch| {
                 scope.spawn(move || {
-                    part.run(prepared, memory, limits, stop);
+                    batch.run(prepared, memory, limits, stop);
                     main.unpark();
                 })
             })
@@ -222,26 +223,26 @@ fn round<R: Recorder>(
             if !grid.progress.advance(counts.ctas, counts.warp_instructions) {
                 stop.store(true, Ordering::Relaxed);
             }
-            thread::park_timeout(LOOK);
+            thread::park_timeout(POLL_INTERVAL);
         }
         recorded
     });
     recorded?;
-    grid.goes_on()
+    grid.report_progress()
 }
 
 /// Executes the clusters of a batch again, on the committed state.
 fn repeat<R: Recorder>(
     grid: &mut Grid<'_, '_, R>,
-    part: &mut Part<R::Warp>,
+    batch: &mut Batch<R::Warp>,
     committed: &mut Committed,
 ) -> Result<(), LaunchError> {
-    part.view.clear();
-    part.ended.clear();
-    part.recorders.clear();
-    for number in part.clusters.clone() {
-        one(grid, number, Some(&mut part.view), &mut part.spare)?;
+    batch.view.clear();
+    batch.ended.clear();
+    batch.recorders.clear();
+    for number in batch.clusters.clone() {
+        one(grid, number, Some(&mut batch.view), &mut batch.spare)?;
     }
-    part.view.commit(grid.memory, committed);
+    batch.view.commit(grid.memory, committed);
     Ok(())
 }

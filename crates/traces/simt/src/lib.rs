@@ -32,6 +32,7 @@ mod print;
 mod program;
 mod recorder;
 mod registers;
+mod round_robin;
 mod run;
 mod stack;
 mod system;
@@ -39,7 +40,6 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod texture;
-mod turns;
 mod view;
 mod warp;
 
@@ -55,7 +55,7 @@ pub use recorder::{NoRecorder, Operands, Recorder, TraceRecorder, WarpRecorder};
 pub use registers::estimated_registers;
 pub use run::Run;
 pub use tensor::{
-    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
+    Fill, MAX_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
     TensorMapError,
 };
 pub use texture::{AddressMode, Filter, ReadMode, TexelFormat, TexelKind, Texture, TextureError};

@@ -144,8 +144,11 @@ impl DeviceMemory {
     }
 
     fn add_small(&mut self, base: u64, bytes: u64) -> u64 {
-        let (&first, &segment) =
-            self.shared.range(..=base).next_back().expect("small allocations come from shared segments");
+        let (&first, &segment) = self
+            .shared
+            .range(..=base)
+            .next_back()
+            .expect("small allocations come from shared segments");
         self.add(segment, (base - first) as usize, bytes)
     }
 

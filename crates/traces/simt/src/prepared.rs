@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use warpmem_ptx::FunctionId;
 
-use crate::bounds::{MOST_LOCAL, MOST_SHARED};
+use crate::bounds::{MAX_LOCAL, MAX_SHARED};
 use crate::cluster_shape::ClusterShape;
 use crate::error::LaunchError;
 use crate::execute::is_supported;
@@ -62,7 +62,7 @@ impl<'a> Prepared<'a> {
         let program = programs.program(image, id, cluster.ctas() > 1)?;
         check_local(&program, params.len() as u64, &launch.kernel)?;
         let shared_bytes = program.shared_bytes.saturating_add(launch.dynamic_shared);
-        match shared_bytes <= MOST_SHARED {
+        match shared_bytes <= MAX_SHARED {
             true => Ok(Prepared { image, launch, program, params, shared_bytes, cluster }),
             false => {
                 Err(LaunchError::Shared { kernel: launch.kernel.clone(), bytes: shared_bytes })
@@ -79,7 +79,7 @@ fn check_local(program: &Program, params: u64, kernel: &str) -> Result<(), Launc
     let routines = program.routines.iter().map(Routine::private_bytes).zip(constants);
     let bytes = routines.map(|(bytes, constants)| bytes.saturating_sub(constants)).max();
     let bytes = bytes.unwrap_or(0);
-    match bytes <= MOST_LOCAL {
+    match bytes <= MAX_LOCAL {
         true => Ok(()),
         false => Err(LaunchError::Local { kernel: kernel.to_owned(), bytes }),
     }

@@ -4,7 +4,7 @@ use sprintf::vsprintf;
 
 /// Argument type of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ArgumentType {
     /// 32 bits.
     Int,
     /// 64 bits.
@@ -15,10 +15,10 @@ pub(crate) enum Wanted {
     Text,
 }
 
-impl Wanted {
+impl ArgumentType {
     /// Returns the size in bytes among the arguments, which is also its alignment.
     pub fn bytes(self) -> u64 {
-        if self == Wanted::Int { 4 } else { 8 }
+        if self == ArgumentType::Int { 4 } else { 8 }
     }
 }
 
@@ -51,13 +51,13 @@ fn conversion(format: &str) -> Option<(Conversion<'_>, &str)> {
 
 impl Conversion<'_> {
     /// Returns the argument type; `None` if it takes no argument or is invalid.
-    fn wanted(&self) -> Option<Wanted> {
+    fn argument_type(&self) -> Option<ArgumentType> {
         match self.letter {
-            'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' if self.is_long => Some(Wanted::Long),
-            'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' => Some(Wanted::Int),
-            'p' => Some(Wanted::Long),
-            'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'a' | 'A' => Some(Wanted::Double),
-            's' => Some(Wanted::Text),
+            'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' if self.is_long => Some(ArgumentType::Long),
+            'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' => Some(ArgumentType::Int),
+            'p' => Some(ArgumentType::Long),
+            'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'a' | 'A' => Some(ArgumentType::Double),
+            's' => Some(ArgumentType::Text),
             _ => None,
         }
     }
@@ -98,7 +98,7 @@ impl Conversion<'_> {
 /// Copies invalid conversions verbatim.
 pub(crate) fn formatted<E>(
     format: &str,
-    mut next: impl FnMut(Wanted) -> Result<Value, E>,
+    mut next: impl FnMut(ArgumentType) -> Result<Value, E>,
 ) -> Result<(String, u64), E> {
     let (mut text, mut count) = (String::new(), 0);
     let mut rest = format;
@@ -110,7 +110,7 @@ pub(crate) fn formatted<E>(
             continue;
         };
         rest = behind;
-        let Some(wanted) = conversion.wanted() else {
+        let Some(argument_type) = conversion.argument_type() else {
             if conversion.letter != '%' {
                 text.push('%');
                 text.push_str(&after[..after.len() - behind.len()]);
@@ -122,13 +122,13 @@ pub(crate) fn formatted<E>(
         let mut widths = Vec::new();
         for _ in conversion.how.matches('*') {
             count += 1;
-            match next(Wanted::Int)? {
+            match next(ArgumentType::Int)? {
                 Value::Bits(bits) => widths.push(bits as i32),
                 Value::Text(_) => {}
             }
         }
         count += 1;
-        let value = next(wanted)?;
+        let value = next(argument_type)?;
         match conversion.written(&widths, &value) {
             Some(written) => text.push_str(&written),
             None => text.push_str(&after[..after.len() - behind.len()]),

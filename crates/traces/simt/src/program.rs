@@ -18,7 +18,7 @@ use crate::registers::estimated_registers;
 use crate::system::SystemCall;
 use variables::{FrameLayout, Shared};
 
-pub(crate) use variables::{Private, Slot};
+pub(crate) use variables::{FrameSlot, Private};
 
 /// Distance between program counters, bytes.
 pub(crate) const PC_STEP: u64 = 16;
@@ -120,7 +120,7 @@ pub(crate) enum CallTarget {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Passed {
     /// A variable of the caller's frame.
-    Slot(Slot),
+    FrameSlot(FrameSlot),
     /// A register or constant: index of the call's source or destination.
     Value(usize),
 }
@@ -128,8 +128,8 @@ pub(crate) enum Passed {
 /// A function's parameters and results in its frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signature {
-    pub params: Vec<Slot>,
-    pub results: Vec<Slot>,
+    pub params: Vec<FrameSlot>,
+    pub results: Vec<FrameSlot>,
 }
 
 /// A kernel with all its callable functions.
@@ -404,7 +404,7 @@ impl Lowering<'_> {
             Space::Shared if self.in_clusters => Source::Shared(at(self.shared.addresses[&id])),
             Space::Shared => Source::Constant(at(self.shared.addresses[&id])),
             Space::Local | Space::Param => {
-                let Slot { memory, offset, .. } = self.frame.slots[&id];
+                let FrameSlot { memory, offset, .. } = self.frame.slots[&id];
                 match memory {
                     Private::Local => Source::Local(at(offset)),
                     Private::Param => Source::Param(at(offset)),
@@ -438,7 +438,7 @@ impl Lowering<'_> {
     fn passed(&self, arguments: &[Argument], first: usize) -> Vec<Passed> {
         let mut values = first..;
         let passed = |argument: &Argument| match *argument {
-            Argument::Param(id) => Passed::Slot(self.frame.slots[&id]),
+            Argument::Param(id) => Passed::FrameSlot(self.frame.slots[&id]),
             Argument::Value(_) | Argument::Sink => Passed::Value(values.next().unwrap_or(first)),
         };
         arguments.iter().map(passed).collect()

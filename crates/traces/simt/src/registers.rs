@@ -15,7 +15,7 @@ const OTHER_REGISTERS: u32 = 4;
 const REGISTER_FILE: u32 = 1 << 16;
 /// Allocation unit of a thread's registers.
 const UNIT: u32 = 8;
-const MOST: u32 = 255;
+const MAX: u32 = 255;
 
 /// Estimates the registers per thread of a kernel from its maximum live values. Limits them so that one CTA
 /// of the declared size fits on an SM, as an assembler does: in kernels that move registers between warps
@@ -27,10 +27,10 @@ pub fn estimated_registers(module: &Module, kernel: FunctionId) -> u32 {
 
 /// Returns the maximum registers per thread with which a CTA fits on an SM.
 fn most_registers(threads: ThreadLimit) -> u32 {
-    let (ThreadLimit::Exactly(block) | ThreadLimit::AtMost(block)) = threads else { return MOST };
+    let (ThreadLimit::Exactly(block) | ThreadLimit::AtMost(block)) = threads else { return MAX };
     let threads = block.iter().fold(1u32, |threads, &side| threads.saturating_mul(side));
     let of_warp = REGISTER_FILE / threads.div_ceil(WARP as u32).max(1);
-    (of_warp / WARP as u32 / UNIT * UNIT).min(MOST)
+    (of_warp / WARP as u32 / UNIT * UNIT).min(MAX)
 }
 
 /// Returns the maximum live words over all call chains; a recursive function counts once.

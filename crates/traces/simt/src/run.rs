@@ -8,7 +8,7 @@ use crate::launch::Launch;
 use crate::memory::DeviceMemory;
 use crate::prepared::{Prepared, Programs};
 use crate::recorder::Recorder;
-use crate::{independent, turns};
+use crate::{independent, round_robin};
 
 /// A kernel that is ready to launch.
 pub struct Run<'a>(Prepared<'a>);
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
         let mut grid = Grid { prepared, memory, recorder, limits, progress, counts };
         match prepared.program.has_independent_ctas() {
             true => independent::execute(&mut grid)?,
-            false => turns::execute(&mut grid)?,
+            false => round_robin::execute(&mut grid)?,
         }
         Ok(grid.counts)
     }

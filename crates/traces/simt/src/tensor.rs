@@ -18,18 +18,18 @@ pub(crate) use bytes::WORDS;
 use element::ELEMENTS;
 pub use element::TensorElement;
 pub(crate) use replace::replace;
-pub(crate) use rows::{Part, Row, pieces};
+pub(crate) use rows::{Row, RowPart, pieces};
 pub use swizzle::Swizzle;
 pub(crate) use swizzle::{CHUNK, LINE};
 
 /// Maximum dimensions of a tensor.
-pub const MOST_DIMENSIONS: usize = 5;
+pub const MAX_DIMENSIONS: usize = 5;
 /// Maximum elements of a dimension, and exclusive limit of a stride in bytes.
-const MOST_ELEMENTS: u64 = 1 << 32;
+const MAX_ELEMENTS: u64 = 1 << 32;
 const STRIDE_END: u64 = 1 << 40;
 /// Maximum elements of the box in a dimension, and maximum element stride.
-const MOST_EXTENT: u32 = 256;
-const MOST_STEP: u32 = 8;
+const MAX_EXTENT: u32 = 256;
+const MAX_STEP: u32 = 8;
 /// Alignment of the tensor's address, its strides and the rows of the box, bytes.
 const UNIT: u64 = 16;
 
@@ -121,7 +121,7 @@ impl TensorMap {
         if !ELEMENTS.contains(&element) {
             return Err(TensorMapError::Element(ty));
         }
-        if axes.is_empty() || axes.len() > MOST_DIMENSIONS {
+        if axes.is_empty() || axes.len() > MAX_DIMENSIONS {
             return Err(TensorMapError::Dimensions(axes.len()));
         }
         if !address.is_multiple_of(UNIT) {
@@ -194,17 +194,17 @@ impl TensorMap {
 impl TensorAxis {
     fn check(&self, dimension: usize) -> Result<(), TensorMapError> {
         let TensorAxis { size, stride, extent, step } = *self;
-        if !(1..=MOST_ELEMENTS).contains(&size) {
+        if !(1..=MAX_ELEMENTS).contains(&size) {
             return Err(TensorMapError::Size { dimension, size });
         }
         let is_innermost = dimension == 0;
         if !is_innermost && (!stride.is_multiple_of(UNIT) || stride >= STRIDE_END) {
             return Err(TensorMapError::Stride { dimension, stride });
         }
-        if !(1..=MOST_EXTENT).contains(&extent) {
+        if !(1..=MAX_EXTENT).contains(&extent) {
             return Err(TensorMapError::Extent { dimension, extent });
         }
-        match (1..=MOST_STEP).contains(&step) {
+        match (1..=MAX_STEP).contains(&step) {
             true => Ok(()),
             false => Err(TensorMapError::Step { dimension, step }),
         }

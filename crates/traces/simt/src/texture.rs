@@ -7,7 +7,7 @@ use half::f16;
 use thiserror::Error;
 
 /// Bytes of the largest texel: four channels of 32 bits.
-pub(crate) const MOST_BYTES: usize = 16;
+pub(crate) const MAX_BYTES: usize = 16;
 
 /// A texture: texels in device memory, and their sampling mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl Texture {
     /// Returns a channel of a fetch from the bytes of its texels; those outside the border are 0. The format
     /// alone determines the type of the result, as the machine instruction has none. Channels absent from a
     /// texel are 0.
-    pub(crate) fn value(&self, channel: u8, texels: &[(Pick, [u8; MOST_BYTES])]) -> u32 {
+    pub(crate) fn value(&self, channel: u8, texels: &[(Pick, [u8; MAX_BYTES])]) -> u32 {
         if channel >= self.format.channels {
             return 0;
         }

@@ -9,7 +9,7 @@ use crate::cluster_shape::ClusterShape;
 use crate::copies::CopyGroups;
 use crate::lanes::{Lanes, WARP, mask_of, merge};
 use crate::peers::address_in;
-use crate::program::{Dest, Private, Program, Slot, Source};
+use crate::program::{Dest, FrameSlot, Private, Program, Source};
 use crate::stack::PathStack;
 
 /// Scheduling state of a warp.
@@ -24,26 +24,26 @@ pub(crate) enum State {
     AtClusterBarrier,
     /// Some lanes wait at a barrier that the others cannot reach.
     Divided {
-        at: Meeting,
+        at: WaitPoint,
     },
     Ended,
 }
 
 /// Barrier at which the lanes of a warp wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting {
+pub(crate) enum WaitPoint {
     /// A barrier of the CTA.
     Barrier(u8),
     /// A half of the cluster barrier.
     Cluster(ClusterBarrier),
 }
 
-impl fmt::Display for Meeting {
+impl fmt::Display for WaitPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Meeting::Barrier(number) => write!(f, "barrier {number}"),
-            Meeting::Cluster(ClusterBarrier::Arrive) => f.write_str("barrier.cluster.arrive"),
-            Meeting::Cluster(ClusterBarrier::Wait) => f.write_str("barrier.cluster.wait"),
+            WaitPoint::Barrier(number) => write!(f, "barrier {number}"),
+            WaitPoint::Cluster(ClusterBarrier::Arrive) => f.write_str("barrier.cluster.arrive"),
+            WaitPoint::Cluster(ClusterBarrier::Wait) => f.write_str("barrier.cluster.wait"),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) enum ClusterPhase {
 /// Arrival of a warp at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    pub at: Meeting,
+    pub at: WaitPoint,
     /// Expected warps; `None` for all live warps of the CTA.
     pub warps: Option<u8>,
     /// Lanes whose condition of a reduction holds.
@@ -240,7 +240,14 @@ impl<R> Warp<R> {
     }
 
     /// Reads up to 8 bytes of a lane, `at` bytes into a slot of a frame.
-    pub fn read_slot(&self, frame: &Frame, slot: Slot, lane: usize, at: u64, length: u64) -> u64 {
+    pub fn read_slot(
+        &self,
+        frame: &Frame,
+        slot: FrameSlot,
+        lane: usize,
+        at: u64,
+        length: u64,
+    ) -> u64 {
         let address = frame.begin(slot.memory) + slot.offset + at;
         match slot.memory {
             Private::Local => self.local.read(lane, address, length),
@@ -252,7 +259,7 @@ impl<R> Warp<R> {
     pub fn write_slot(
         &mut self,
         frame: &Frame,
-        slot: Slot,
+        slot: FrameSlot,
         lane: usize,
         at: u64,
         length: u64,

@@ -10,7 +10,9 @@ pub enum DriverError {
          libcuda.so.1, and --driver names another"
     )]
     NoDriver { library: String, source: libloading::Error },
-    #[error("{library} is not a CUDA driver, or is older than CUDA 11: it lacks function {function}")]
+    #[error(
+        "{library} is not a CUDA driver, or is older than CUDA 11: it lacks function {function}"
+    )]
     NoFunction { library: String, function: &'static str, source: libloading::Error },
     #[error("the driver finds no GPU: {what}")]
     NoDevice { what: String },

@@ -19,7 +19,7 @@ const LOG_BYTES: usize = 16 << 10;
 /// Dynamic shared memory, bytes, above which a kernel must opt in, and the attribute that does so:
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
 const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
-const MOST_DYNAMIC_SHARED: u32 = 8;
+const MAX_DYNAMIC_SHARED: u32 = 8;
 
 /// PTX compiled by the driver.
 pub struct Module<'g> {
@@ -124,7 +124,7 @@ impl Function<'_> {
             let bytes = launch.dynamic_shared as i32;
             // SAFETY: the kernel's module is loaded.
             let asked = unsafe {
-                (functions.set_function_attribute)(self.handle, MOST_DYNAMIC_SHARED, bytes)
+                (functions.set_function_attribute)(self.handle, MAX_DYNAMIC_SHARED, bytes)
             };
             functions.check("cuFuncSetAttribute", asked)?;
         }

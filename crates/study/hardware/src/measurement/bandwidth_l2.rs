@@ -4,7 +4,7 @@
 use crate::device::DeviceInfo;
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
 
-use super::{Measurement, Parts, power_of_two_below, size, sizes};
+use super::{Measurement, WorkSource, power_of_two_below, size, sizes};
 
 const NAME: &str = "l2-bandwidth";
 const THREADS_OF_CTA: u64 = 512;
@@ -15,7 +15,7 @@ pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
     summary: "bytes that L2 returns to readers per SM cycle",
     parameters,
-    parts: Parts::Sized(work),
+    parts: WorkSource::Sized(work),
 };
 
 fn parameters(device: &DeviceInfo) -> Parameters {
@@ -34,7 +34,9 @@ fn work(parameters: &Parameters) -> Result<Work, String> {
     let [fewer, more] = ["fewer", "more"].map(|name| size(parameters, name));
     let (bytes, ctas, fewer, more) = (bytes?, ctas?, fewer?, more?);
     if !bytes.is_power_of_two() || bytes < 16 || more <= fewer {
-        return Err(format!("{bytes} bytes are not a power of two, or {more} rounds are not more than {fewer}"));
+        return Err(format!(
+            "{bytes} bytes are not a power of two, or {more} rounds are not more than {fewer}"
+        ));
     }
     let program = |rounds| program(bytes, ctas, rounds);
     let programs = vec![program(fewer)?, program(more)?];

@@ -16,7 +16,9 @@ pub fn chase(name: &'static str, kernel: &str, parameters: &Parameters) -> Resul
     let [fewer, more] = hops;
     let (fewer, more) = (fewer?, more?);
     if !fewer.is_multiple_of(8) || !more.is_multiple_of(8) || more <= fewer {
-        return Err(format!("hops must be multiples of 8 with fewer below more, found {fewer} and {more}"));
+        return Err(format!(
+            "hops must be multiples of 8 with fewer below more, found {fewer} and {more}"
+        ));
     }
     let [bytes, spacing] = ["bytes", "spacing"].map(|name| size(parameters, name));
     let (bytes, spacing) = (bytes?, spacing?);

@@ -1,7 +1,7 @@
 //! Kernels of the project that exist in PTX: CUDA originals of the generators and the captured samples.
 //! Measures the cycles of each launch.
 
-use super::{Measurement, Parts};
+use super::{Measurement, WorkSource};
 use crate::work::Parameters;
 
 macro_rules! kernel {
@@ -10,7 +10,7 @@ macro_rules! kernel {
             name: $name,
             summary: $summary,
             parameters: |_| Parameters::new(),
-            parts: Parts::Kernel {
+            parts: WorkSource::Kernel {
                 launch_file: include_str!(concat!("../../", $launches, "/", $name, ".toml")),
                 ptx: include_str!(concat!("../../", $ptx, "/", $name, ".ptx")),
             },

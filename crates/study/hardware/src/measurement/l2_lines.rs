@@ -7,7 +7,7 @@ use crate::statistics::{levels, median};
 use crate::work::{Cycles, Figure, Parameters, Program, Unit, Work};
 
 use super::chase::{PTX, TIMER};
-use super::{Measurement, Parts, size, sizes};
+use super::{Measurement, WorkSource, size, sizes};
 
 const NAME: &str = "l2-lines";
 
@@ -18,7 +18,7 @@ pub const MEASUREMENT: Measurement = Measurement {
         let ctas = device.sms.into();
         sizes([("lines", 64), ("spacing", 4096), ("ctas", ctas), ("fewer", 128), ("more", 384)])
     },
-    parts: Parts::Sized(work),
+    parts: WorkSource::Sized(work),
 };
 
 /// Launches per line: one brings the line into L2, and the difference of the other two is the result.
@@ -30,7 +30,9 @@ fn work(parameters: &Parameters) -> Result<Work, String> {
     let (lines, spacing, fewer, more) = (lines?, spacing?, fewer?, more?);
     let ctas = size(parameters, "ctas")?;
     if !fewer.is_multiple_of(8) || !more.is_multiple_of(8) || more <= fewer {
-        return Err(format!("hops must be multiples of 8 with fewer below more, found {fewer} and {more}"));
+        return Err(format!(
+            "hops must be multiples of 8 with fewer below more, found {fewer} and {more}"
+        ));
     }
     let launch_file = launch_file([lines, spacing, ctas], [8, fewer, more]);
     let program = Program::of_text(&launch_file, PTX)?.timed_by(TIMER);

@@ -2,7 +2,7 @@
 
 use crate::measurement::chase::chase;
 
-use super::{Measurement, Parts, sizes};
+use super::{Measurement, WorkSource, sizes};
 
 const NAME: &str = "dram-latency";
 
@@ -12,5 +12,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     parameters: |_| {
         sizes([("bytes", 128 << 20), ("spacing", 128), ("fewer", 1 << 15), ("more", 1 << 16)])
     },
-    parts: Parts::Sized(|parameters| chase(NAME, "chase", parameters)),
+    parts: WorkSource::Sized(|parameters| chase(NAME, "chase", parameters)),
 };

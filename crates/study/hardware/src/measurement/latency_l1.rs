@@ -2,7 +2,7 @@
 
 use crate::measurement::chase::chase;
 
-use super::{Measurement, Parts, sizes};
+use super::{Measurement, WorkSource, sizes};
 
 const NAME: &str = "l1-latency";
 
@@ -12,5 +12,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     parameters: |_| {
         sizes([("bytes", 64 << 7), ("spacing", 128), ("fewer", 1 << 11), ("more", 3 << 11)])
     },
-    parts: Parts::Sized(|parameters| chase(NAME, "chase", parameters)),
+    parts: WorkSource::Sized(|parameters| chase(NAME, "chase", parameters)),
 };

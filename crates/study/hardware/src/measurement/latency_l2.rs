@@ -4,7 +4,7 @@
 
 use crate::measurement::chase::chase;
 
-use super::{Measurement, Parts, sizes};
+use super::{Measurement, WorkSource, sizes};
 
 const NAME: &str = "l2-latency";
 
@@ -14,5 +14,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     parameters: |_| {
         sizes([("bytes", 2 << 20), ("spacing", 128), ("fewer", 1 << 14), ("more", 3 << 14)])
     },
-    parts: Parts::Sized(|parameters| chase(NAME, "chase", parameters)),
+    parts: WorkSource::Sized(|parameters| chase(NAME, "chase", parameters)),
 };

@@ -24,11 +24,11 @@ pub struct Measurement {
     pub summary: &'static str,
     /// Sizes that suit a device.
     pub parameters: fn(&DeviceInfo) -> Parameters,
-    parts: Parts,
+    parts: WorkSource,
 }
 
 /// Source of a measurement's work.
-enum Parts {
+enum WorkSource {
     /// Programs and figures built from parameters.
     Sized(fn(&Parameters) -> Result<Work, String>),
     /// A kernel of the project: its launch file and PTX.
@@ -78,8 +78,8 @@ impl Measurement {
     /// When a size is missing or the sizes are inconsistent.
     pub fn work(&self, parameters: &Parameters) -> Result<Work, HardwareError> {
         let work = match self.parts {
-            Parts::Sized(of) => of(parameters),
-            Parts::Kernel { launch_file, ptx } => {
+            WorkSource::Sized(of) => of(parameters),
+            WorkSource::Kernel { launch_file, ptx } => {
                 Program::of_text(launch_file, ptx).map(|one| Work::of_launches(self.name, one))
             }
         };

@@ -1,7 +1,7 @@
 //! Bandwidth of STREAM's copy.
 
 use super::bandwidth_dram::{parameters, stream};
-use super::{Measurement, Parts};
+use super::{Measurement, WorkSource};
 
 const NAME: &str = "dram-copy";
 
@@ -9,5 +9,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
     summary: "bandwidth of STREAM's copy, a = b",
     parameters,
-    parts: Parts::Sized(|parameters| stream(NAME, "copy", &["from", "to"], parameters)),
+    parts: WorkSource::Sized(|parameters| stream(NAME, "copy", &["from", "to"], parameters)),
 };

@@ -1,7 +1,7 @@
 //! Bandwidth of reading from DRAM.
 
 use super::bandwidth_dram::{SINK, parameters, stream};
-use super::{Measurement, Parts};
+use super::{Measurement, WorkSource};
 
 const NAME: &str = "dram-read";
 
@@ -9,5 +9,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
     summary: "bandwidth of reading a vector larger than L2",
     parameters,
-    parts: Parts::Sized(|parameters| stream(NAME, "read", &["from", SINK], parameters)),
+    parts: WorkSource::Sized(|parameters| stream(NAME, "read", &["from", SINK], parameters)),
 };

@@ -1,7 +1,7 @@
 //! Bandwidth of STREAM's triad.
 
 use super::bandwidth_dram::{parameters, stream};
-use super::{Measurement, Parts};
+use super::{Measurement, WorkSource};
 
 const NAME: &str = "dram-triad";
 
@@ -9,5 +9,5 @@ pub const MEASUREMENT: Measurement = Measurement {
     name: NAME,
     summary: "bandwidth of STREAM's triad, a = b + s c",
     parameters,
-    parts: Parts::Sized(|parameters| stream(NAME, "triad", &["b", "c", "to"], parameters)),
+    parts: WorkSource::Sized(|parameters| stream(NAME, "triad", &["b", "c", "to"], parameters)),
 };

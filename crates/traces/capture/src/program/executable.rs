@@ -39,7 +39,7 @@ pub struct Executable {
     /// Whether it has a section of kernels.
     has_kernels: bool,
     /// Whether it embeds a CUDA runtime whose functions its symbols name.
-    carries_runtime: bool,
+    embeds_runtime: bool,
 }
 
 impl Executable {
@@ -66,11 +66,11 @@ impl Executable {
         let functions = imports(&file).into_iter().filter(|name| is_of_cuda(name)).collect();
         let libraries = libraries(&file).unwrap_or_default();
         let own = file.symbols().chain(file.dynamic_symbols());
-        let carries_runtime = own.into_iter().any(|symbol| {
+        let embeds_runtime = own.into_iter().any(|symbol| {
             use object::ObjectSymbol;
             symbol.is_definition() && symbol.name() == Ok("__cudaRegisterFatBinary")
         });
-        Some(Executable { path, libraries, functions, has_kernels, carries_runtime })
+        Some(Executable { path, libraries, functions, has_kernels, embeds_runtime })
     }
 
     /// Checks that the program can be captured with `runtime`.
@@ -85,13 +85,13 @@ impl Executable {
         let is_cuda =
             |name: &String| name.starts_with("libcudart.") || name.starts_with("libcuda.");
         let is_shared = self.libraries.iter().any(is_cuda);
-        if self.carries_runtime && !REPLACES_RUNTIMES {
+        if self.embeds_runtime && !REPLACES_RUNTIMES {
             return refused(format!(
                 "it is linked with the static CUDA runtime, which is only replaced on x86-64; link \
                  it with `{FLAGS}`"
             ));
         }
-        if self.has_kernels && !self.carries_runtime && !is_shared {
+        if self.has_kernels && !self.embeds_runtime && !is_shared {
             return refused(format!(
                 "it is linked with the static CUDA runtime and stripped of the symbols by which \
                  that is replaced; keep them, or link it with `{FLAGS}`"
@@ -121,14 +121,14 @@ impl Executable {
     }
 
     /// Returns whether the program embeds a CUDA runtime that must be replaced.
-    pub fn carries_runtime(&self) -> bool {
-        self.carries_runtime
+    pub fn embeds_runtime(&self) -> bool {
+        self.embeds_runtime
     }
 
     /// Returns a likely reason why the program did not reach the captured runtime.
     pub fn hint(&self) -> Option<String> {
         let loads = self.libraries.iter().any(|name| name.starts_with("libcud"));
-        (!loads && !self.carries_runtime).then(|| {
+        (!loads && !self.embeds_runtime).then(|| {
             format!(
                 "{} does not name the CUDA runtime among its libraries; a program that carries it \
                  must be linked with `{FLAGS}`",
@@ -204,9 +204,9 @@ mod tests {
         let flag = "link it with `-cudart shared -gencode arch=compute_75,code=compute_75`";
         let stripped = refusal(&with(&["libc.so.6"]));
         assert!(stripped.contains("a.out") && stripped.contains(flag), "{stripped}");
-        let carried = Executable { carries_runtime: true, ..with(&["libc.so.6"]) };
-        assert_eq!(carried.check(&runtime()).is_ok(), REPLACES_RUNTIMES);
-        assert!(carried.carries_runtime() && carried.hint().is_none());
+        let embedded = Executable { embeds_runtime: true, ..with(&["libc.so.6"]) };
+        assert_eq!(embedded.check(&runtime()).is_ok(), REPLACES_RUNTIMES);
+        assert!(embedded.embeds_runtime() && embedded.hint().is_none());
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
     fn an_executable_without_cuda_is_read() {
         let own = Executable::find(runtime().as_os_str()).unwrap();
         assert!(own.libraries.iter().any(|name| name.starts_with("libc.")), "{own:?}");
-        assert!(!own.has_kernels && !own.carries_runtime && own.functions.is_empty());
+        assert!(!own.has_kernels && !own.embeds_runtime && own.functions.is_empty());
         assert!(own.hint().unwrap().contains("does not name the CUDA runtime"));
         own.check(&runtime()).unwrap();
         // A script, and a device, which is endless.

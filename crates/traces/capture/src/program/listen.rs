@@ -17,44 +17,44 @@ use super::recording::Recording;
 
 /// State shared by the threads that serve one process each.
 struct Shared<'o> {
-    turn: Mutex<Turn<'o>>,
+    recorded: Mutex<RecordedProcess<'o>>,
     /// Signals that the recorded process has ended.
     ended: Condvar,
 }
 
-struct Turn<'o> {
+struct RecordedProcess<'o> {
     recording: Recording<'o>,
     /// Connection of the recorded process.
     owner: Option<UnixStream>,
 }
 
 impl<'o> Shared<'o> {
-    fn lock(&self) -> MutexGuard<'_, Turn<'o>> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, RecordedProcess<'o>> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a process. If the recorded process has ended with messages still unread, waits for them:
     /// consecutive processes are all recorded, whatever the thread schedule.
     fn begin(&self, process: u32, stream: UnixStream) -> Reply {
-        let mut turn = self.lock();
-        while turn.owner.as_ref().is_some_and(has_ended) {
-            turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        let mut recorded = self.lock();
+        while recorded.owner.as_ref().is_some_and(has_ended) {
+            recorded = self.ended.wait(recorded).unwrap_or_else(PoisonError::into_inner);
         }
-        let reply = turn.recording.begin(process);
+        let reply = recorded.recording.begin(process);
         if matches!(reply, Reply::Settings(_)) {
-            turn.owner = Some(stream);
+            recorded.owner = Some(stream);
         }
         reply
     }
 
     /// Ends the recorded process; `ended` is the status of its connection.
     fn end(&self, process: u32, ended: io::Result<()>) {
-        let mut turn = self.lock();
+        let mut recorded = self.lock();
         if let Err(error) = ended {
-            turn.recording.note(format!("process {process}: {error}"));
+            recorded.recording.note(format!("process {process}: {error}"));
         }
-        turn.recording.end(process);
-        turn.owner = None;
+        recorded.recording.end(process);
+        recorded.owner = None;
         self.ended.notify_all();
     }
 }
@@ -74,8 +74,8 @@ pub fn with_listener<'o, T>(
 ) -> Result<(T, Recording<'o>), CaptureError> {
     let failed = |source| CaptureError::File { action: "listen at", path: path.to_owned(), source };
     let listener = UnixListener::bind(path).map_err(failed)?;
-    let turn = Mutex::new(Turn { recording, owner: None });
-    let shared = Shared { turn, ended: Condvar::new() };
+    let recorded = Mutex::new(RecordedProcess { recording, owner: None });
+    let shared = Shared { recorded, ended: Condvar::new() };
     let over = AtomicBool::new(false);
     let done = thread::scope(|scope| {
         scope.spawn(|| {
@@ -94,8 +94,8 @@ pub fn with_listener<'o, T>(
         drop(UnixStream::connect(path));
         done
     })?;
-    let turn = shared.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((done, turn.recording))
+    let recorded = shared.recorded.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((done, recorded.recording))
 }
 
 /// Serves a process until it ends.

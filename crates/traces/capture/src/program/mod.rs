@@ -28,7 +28,7 @@ use warpmem_trace::TraceSummary;
 use crate::error::CaptureError;
 use crate::module::KernelSummary;
 use crate::selection::Selection;
-use crate::session::{Launched, Registers, Watch};
+use crate::session::{Launched, Observer, Registers};
 
 use executable::Executable;
 use recording::Recording;
@@ -103,7 +103,7 @@ pub struct KernelTally {
 pub fn capture_program(
     program: &Program,
     options: &ProgramOptions,
-    watch: &(dyn Watch + Sync),
+    observer: &(dyn Observer + Sync),
 ) -> Result<ProgramCapture, CaptureError> {
     let executable = Executable::find(&program.command[0]);
     if let Some(executable) = &executable {
@@ -111,14 +111,14 @@ pub fn capture_program(
     }
     let stage = Stage::new(&program.runtime)?;
     let name = Path::new(&program.command[0]).file_name().unwrap_or_default();
-    let recording = Recording::new(options, &name.to_string_lossy(), watch)?;
+    let recording = Recording::new(options, &name.to_string_lossy(), observer)?;
     let (status, recording) = listen::with_listener(&stage.socket(), recording, || {
-        let carries_runtime = executable.as_ref().is_some_and(Executable::carries_runtime);
-        let child = start(program, &stage.environment(carries_runtime))?;
-        wait(child, watch)
+        let embeds_runtime = executable.as_ref().is_some_and(Executable::embeds_runtime);
+        let child = start(program, &stage.environment(embeds_runtime))?;
+        wait(child, observer)
     })?;
     let mut capture = recording.finish(status_of(status))?;
-    capture.interrupted = watch.is_stopped();
+    capture.interrupted = observer.is_stopped();
     if capture.kernels.is_empty()
         && let Some(hint) = executable.and_then(|executable| executable.hint())
     {
@@ -141,8 +141,8 @@ fn start(
 
 /// Waits for the program's end. If the user wants to stop, first terminates the program, then kills it after
 /// a grace period.
-fn wait(mut child: Child, watch: &dyn Watch) -> Result<ExitStatus, CaptureError> {
-    const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+fn wait(mut child: Child, observer: &dyn Observer) -> Result<ExitStatus, CaptureError> {
+    const POLL_INTERVAL: Duration = Duration::from_millis(5);
     const GRACE: Duration = Duration::from_secs(2);
     let failed = |source| CaptureError::File {
         action: "wait for",
@@ -154,14 +154,14 @@ fn wait(mut child: Child, watch: &dyn Watch) -> Result<ExitStatus, CaptureError>
         if let Some(status) = child.try_wait().map_err(failed)? {
             return Ok(status);
         }
-        if watch.is_stopped() {
+        if observer.is_stopped() {
             // Run from a terminal, the program receives the interrupt signal as well.
             let since = asked.get_or_insert_with(Instant::now);
             if since.elapsed() > GRACE {
                 child.kill().map_err(failed)?;
             }
         }
-        thread::sleep(BETWEEN_LOOKS);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::CaptureError;
 use crate::module::PtxModule;
 use crate::ptxas;
 use crate::selection::Selector;
-use crate::session::{Launched, Registers, Watch};
+use crate::session::{Launched, Observer, Registers};
 
 use super::{KernelTally, ProgramCapture, ProgramOptions, ProgramStatus};
 
@@ -17,7 +17,7 @@ use super::{KernelTally, ProgramCapture, ProgramOptions, ProgramStatus};
 pub struct Recording<'o> {
     options: &'o ProgramOptions,
     program: String,
-    watch: &'o (dyn Watch + Sync),
+    observer: &'o (dyn Observer + Sync),
     selector: Selector<'o>,
     writer: Option<TraceWriter>,
     /// Process whose kernels are recorded.
@@ -48,7 +48,7 @@ impl<'o> Recording<'o> {
     pub fn new(
         options: &'o ProgramOptions,
         program: &str,
-        watch: &'o (dyn Watch + Sync),
+        observer: &'o (dyn Observer + Sync),
     ) -> Result<Recording<'o>, CaptureError> {
         let provenance = Provenance {
             tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
@@ -62,7 +62,7 @@ impl<'o> Recording<'o> {
         Ok(Recording {
             options,
             program: program.to_owned(),
-            watch,
+            observer,
             selector: Selector::new(&options.selection),
             writer,
             owner: None,
@@ -131,7 +131,7 @@ impl<'o> Recording<'o> {
                 None
             }
             Message::Progress { ctas, warp_instructions } => {
-                self.watch.advance(ctas, warp_instructions);
+                self.observer.advance(ctas, warp_instructions);
                 None
             }
             Message::End(ended) => {
@@ -201,7 +201,7 @@ impl<'o> Recording<'o> {
         let is_recorded = self.selector.takes(&info.name) && self.failure.is_none();
         let ctas = info.grid.iter().map(|&n| u64::from(n)).product();
         self.begun += 1;
-        self.watch.launch(self.begun, 0, &info.name, ctas);
+        self.observer.launch(self.begun, 0, &info.name, ctas);
         if is_recorded && let Some(writer) = &mut self.writer {
             let begun = writer.begin_kernel(info.clone());
             self.keep(begun);
@@ -213,7 +213,7 @@ impl<'o> Recording<'o> {
     fn cta(&mut self, instructions: &[Instruction], cta: &CtaBuilder) {
         let Some(open) = self.open.as_mut().filter(|open| open.is_recorded) else { return };
         open.ctas += 1;
-        self.watch.advance(open.ctas, 0);
+        self.observer.advance(open.ctas, 0);
         let Some(writer) = &mut self.writer else { return };
         for instruction in instructions {
             writer.dictionary().intern(instruction);
@@ -235,7 +235,7 @@ impl<'o> Recording<'o> {
     fn ended(&mut self, ended: Ended) {
         let Some(Open { info, is_recorded, .. }) = self.open.take() else { return };
         let ctas = info.grid.iter().map(|&n| u64::from(n)).product();
-        self.watch.advance(ctas, ended.warp_instructions);
+        self.observer.advance(ctas, ended.warp_instructions);
         if is_recorded {
             self.selector.recorded(ended.warp_instructions);
             if let Some(writer) = &mut self.writer {

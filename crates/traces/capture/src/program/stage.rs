@@ -64,7 +64,7 @@ impl Stage {
 
     /// Returns the variables to add to the program's environment, which depend on whether the program embeds
     /// a runtime.
-    pub fn environment(&self, carries_runtime: bool) -> Vec<(&'static str, OsString)> {
+    pub fn environment(&self, embeds_runtime: bool) -> Vec<(&'static str, OsString)> {
         let folder = self.folder.path().as_os_str();
         let mut variables = vec![
             (SEARCH_PATH, before(SEARCH_PATH, folder)),
@@ -72,10 +72,10 @@ impl Stage {
             ("TRITON_LIBCUDA_PATH", folder.to_owned()),
             (crate::relay::SOCKET, self.socket().into_os_string()),
         ];
-        if carries_runtime {
+        if embeds_runtime {
             let runtime = self.folder.path().join(RUNTIME);
             variables.push((LOADED_FIRST, before(LOADED_FIRST, runtime.as_os_str())));
-            variables.push((crate::relay::CARRIED_RUNTIME, "1".into()));
+            variables.push((crate::relay::EMBEDDED_RUNTIME, "1".into()));
         }
         variables
     }

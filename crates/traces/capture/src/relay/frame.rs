@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Maximum message size, bytes: a CTA of a hundred million records.
-const MOST_BYTES: usize = 1 << 31;
+const MAX_BYTES: usize = 1 << 31;
 
 /// Fixed-length integers: most of the data are addresses, which use most of their bytes.
-const CONFIG: Configuration<LittleEndian, Fixint, Limit<MOST_BYTES>> =
-    config::standard().with_fixed_int_encoding().with_limit::<MOST_BYTES>();
+const CONFIG: Configuration<LittleEndian, Fixint, Limit<MAX_BYTES>> =
+    config::standard().with_fixed_int_encoding().with_limit::<MAX_BYTES>();
 
 /// Sends a value; `buffer` is scratch space, reused between calls.
 pub fn send<T: Serialize>(to: &mut impl Write, value: &T, buffer: &mut Vec<u8>) -> io::Result<()> {

@@ -12,9 +12,6 @@ use warpmem_trace::{CtaBuilder, Dictionary, Instruction, KernelInfo, TraceError,
 use super::frame;
 use super::message::{Ended, Message, Reply, Settings};
 
-/// The capture does not answer, or sends an unexpected reply.
-pub type RelayError = io::Error;
-
 /// Sends a program's kernels to the capture.
 pub struct Relay {
     path: PathBuf,
@@ -22,7 +19,7 @@ pub struct Relay {
     buffer: Vec<u8>,
     dictionary: Dictionary,
     /// Instructions of the dictionary that the capture already has.
-    told: usize,
+    known: usize,
 }
 
 impl Relay {
@@ -30,13 +27,13 @@ impl Relay {
     ///
     /// # Errors
     /// When no capture listens on the socket.
-    pub fn connect(path: &Path, process: u32) -> Result<(Relay, Reply), RelayError> {
+    pub fn connect(path: &Path, process: u32) -> io::Result<(Relay, Reply)> {
         let mut relay = Relay {
             path: path.to_owned(),
             stream: UnixStream::connect(path)?,
             buffer: Vec::new(),
             dictionary: Dictionary::default(),
-            told: 0,
+            known: 0,
         };
         let reply = relay.ask(&Message::Begin { process })?;
         Ok((relay, reply))
@@ -51,12 +48,12 @@ impl Relay {
     ///
     /// # Errors
     /// When the capture has ended.
-    pub fn tell(&mut self, message: &Message<'_>) -> Result<(), RelayError> {
+    pub fn send(&mut self, message: &Message<'_>) -> io::Result<()> {
         frame::send(&mut self.stream, message, &mut self.buffer)
     }
 
-    fn ask(&mut self, message: &Message<'_>) -> Result<Reply, RelayError> {
-        self.tell(message)?;
+    fn ask(&mut self, message: &Message<'_>) -> io::Result<Reply> {
+        self.send(message)?;
         let reply = frame::receive(&mut self.stream, &mut self.buffer)?;
         reply.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))
     }
@@ -65,7 +62,7 @@ impl Relay {
     ///
     /// # Errors
     /// When the capture has ended.
-    pub fn module(&mut self, text: &str) -> Result<BTreeMap<String, u32>, RelayError> {
+    pub fn module(&mut self, text: &str) -> io::Result<BTreeMap<String, u32>> {
         match self.ask(&Message::Module { text: text.into() })? {
             Reply::Registers(registers) => Ok(registers),
             other => Err(unexpected(&other)),
@@ -76,7 +73,7 @@ impl Relay {
     ///
     /// # Errors
     /// When the capture has ended.
-    pub fn launch(&mut self, info: &KernelInfo, module: u32) -> Result<bool, RelayError> {
+    pub fn launch(&mut self, info: &KernelInfo, module: u32) -> io::Result<bool> {
         match self.ask(&Message::Launch { info: Cow::Borrowed(info), module })? {
             Reply::Launch { is_recorded } => Ok(is_recorded),
             other => Err(unexpected(&other)),
@@ -87,8 +84,8 @@ impl Relay {
     ///
     /// # Errors
     /// When the capture has ended.
-    pub fn ended(&mut self, ended: Ended) -> Result<(), RelayError> {
-        self.tell(&Message::End(ended))
+    pub fn ended(&mut self, ended: Ended) -> io::Result<()> {
+        self.send(&Message::End(ended))
     }
 
     fn failed(&self, source: io::Error) -> TraceError {
@@ -104,7 +101,7 @@ fn unexpected(reply: &Reply) -> io::Error {
 impl TraceSink for Relay {
     fn begin_kernel(&mut self, _: KernelInfo) -> Result<(), TraceError> {
         self.dictionary.clear();
-        self.told = 0;
+        self.known = 0;
         Ok(())
     }
 
@@ -115,11 +112,11 @@ impl TraceSink for Relay {
     fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
         let all: &[Instruction] = self.dictionary.instructions();
         let message = Message::Cta {
-            instructions: Cow::Borrowed(&all[self.told..]),
+            instructions: Cow::Borrowed(&all[self.known..]),
             cta: Cow::Borrowed(cta),
         };
         let sent = frame::send(&mut self.stream, &message, &mut self.buffer);
-        self.told = all.len();
+        self.known = all.len();
         sent.map_err(|source| self.failed(source))
     }
 
@@ -128,8 +125,8 @@ impl TraceSink for Relay {
     }
 }
 
-/// Returns the settings, for a recorded and an unrecorded process alike.
 impl Reply {
+    /// Returns the settings, for a recorded and an unrecorded process alike.
     pub fn settings(&self) -> Option<&Settings> {
         match self {
             Reply::Settings(settings) | Reply::Busy { settings, .. } => Some(settings),

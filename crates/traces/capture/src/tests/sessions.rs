@@ -8,7 +8,7 @@ use warpmem_simt::Limits;
 use warpmem_trace::Trace;
 
 use super::{floats, folder};
-use crate::{CaptureError, Captured, Options, Plan, Registers, Selection, Watch, capture};
+use crate::{CaptureError, Captured, Observer, Options, Plan, Registers, Selection, capture};
 
 /// Two launches: y = 2 x + y, then y = 3 x + y.
 const TWICE: &str = r#"
@@ -51,9 +51,13 @@ fn expected(change: f32) -> Vec<u8> {
         .collect()
 }
 
-fn run(folder: &Path, options: &Options, watch: &dyn Watch) -> Result<Captured, CaptureError> {
+fn run(
+    folder: &Path,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Captured, CaptureError> {
     let plan = Plan::read(&folder.join("k.toml")).unwrap();
-    capture(&plan, options, watch)
+    capture(&plan, options, observer)
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn unselected_launches_are_executed_but_not_recorded() {
 /// Stops the capture in the launch of this number.
 struct StopIn(usize, Cell<usize>);
 
-impl Watch for StopIn {
+impl Observer for StopIn {
     fn launch(&self, number: usize, launches: usize, kernel: &str, ctas: u64) {
         assert_eq!((launches, kernel, ctas), (2, "axpy", 2));
         self.1.set(number);

@@ -16,7 +16,7 @@ const SHARED_OF_CTA: u32 = 48 << 10;
 /// # Errors
 /// When no attribute has the number.
 pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
-    const MOST_ATTRIBUTES: u32 = 150;
+    const MAX_ATTRIBUTES: u32 = 150;
     let value = match number {
         1 => 1024,            // threads of a CTA
         2 | 3 => 1024,        // along x, y
@@ -30,20 +30,20 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         12 | 82 => device.registers,
         13 => device.clock_khz,
         14 => 512, // alignment of textures
-        15 => 1, // copies overlap kernels
+        15 => 1,   // copies overlap kernels
         16 => device.sms,
-        19 => 1, // maps host memory
+        19 => 1,       // maps host memory
         21 => 131_072, // widths of textures, and the following limits
         22 | 24 => 131_072,
         23 | 25..=26 => 65_536,
         27..=29 => 16_384,
         30 => 512, // alignment of surfaces
-        31 => 1, // concurrent kernels
+        31 => 1,   // concurrent kernels
         36 => device.memory_clock_khz,
         37 => device.bus_bits,
         38 => device.l2_bytes,
         39 => device.threads,
-        40 => 3, // copy engines
+        40 => 3,  // copy engines
         41 => 1,  // one address space with the host
         51 => 32, // alignment of texture pitches
         75 => device.capability.0,
@@ -51,20 +51,20 @@ pub fn attribute(device: &Device, number: u32) -> Outcome<i32> {
         78..=80 => 1, // stream priorities; global and local memory cached in L1
         81 => device.shared_bytes,
         83 => 1,                   // managed memory
-        86 => 1, // host atomics
-        87 => 32, // single- to double-precision ratio
-        89 => 1, // concurrent managed access by the host
+        86 => 1,                   // host atomics
+        87 => 32,                  // single- to double-precision ratio
+        89 => 1,                   // concurrent managed access by the host
         90 => 1,                   // pre-emption
         95 => 1,                   // cooperative launches
         97 => device.shared_bytes, // opt-in shared memory of a CTA
-        99 => 1, // registers host memory
+        99 => 1,                   // registers host memory
         106 => device.ctas,
         108 => persisting_bytes(device),
         109 if persisting_bytes(device) > 0 => (128 << 20) - 4096, // maximum access policy window
-        115 => 1, // memory pools
+        115 => 1,                                                  // memory pools
         120 => (device.capability.0 >= 9).into(),                  // clusters
         0 => return Err(Status::INVALID_VALUE.into()),
-        _ if number < MOST_ATTRIBUTES => 0,
+        _ if number < MAX_ATTRIBUTES => 0,
         _ => return Err(Status::INVALID_VALUE.into()),
     };
     Ok(value as i32)

@@ -27,16 +27,16 @@ pub use kernels::{KernelId, LaunchShape, ModuleId};
 pub use pools::{ON_DEVICE, PINNED, PoolId, PoolValue};
 pub use registry::{Registry, Symbol};
 pub use relayed::warn;
-pub use textures::{TextureRequest, address_mode, texel_format};
+pub use textures::{TextureSampling, address_mode, texel_format};
 
 /// State of the library.
 #[derive(Default)]
-struct Context {
+struct LibraryState {
     registry: Registry,
     engine: Option<Engine>,
 }
 
-static CONTEXT: Mutex<Option<Context>> = Mutex::new(None);
+static STATE: Mutex<Option<LibraryState>> = Mutex::new(None);
 
 thread_local! {
     /// Status for `cudaGetLastError` (the manual: of this host thread).
@@ -51,14 +51,14 @@ pub fn mark_forked() {
     IS_FORKED.store(true, Ordering::Relaxed);
 }
 
-fn with_context<T>(work: impl FnOnce(&mut Context) -> T) -> T {
-    let mut context = CONTEXT.lock().unwrap_or_else(PoisonError::into_inner);
-    work(context.get_or_insert_default())
+fn with_state<T>(work: impl FnOnce(&mut LibraryState) -> T) -> T {
+    let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+    work(state.get_or_insert_default())
 }
 
 /// Records a registration made before the program runs; does not start the device.
 pub fn register<T>(work: impl FnOnce(&mut Registry) -> T) -> T {
-    with_context(|context| work(&mut context.registry))
+    with_state(|state| work(&mut state.registry))
 }
 
 /// Runs the work of a runtime function on the device, starting it on first use. Makes the primary context
@@ -72,7 +72,7 @@ pub fn run(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Status {
 
 /// Runs the work of a driver function on the device, which `cuInit` or the runtime has started.
 pub fn drive(work: impl FnOnce(&mut Engine) -> Outcome<()>) -> Status {
-    let is_started = with_context(|context| context.engine.is_some());
+    let is_started = with_state(|state| state.engine.is_some());
     match is_started {
         true => done(started(|engine, _| work(engine))).of_driver(),
         false => Status::NOT_INITIALIZED,
@@ -115,8 +115,8 @@ fn started(work: impl FnOnce(&mut Engine, &Registry) -> Outcome<()>) -> Outcome<
     if IS_FORKED.load(Ordering::Relaxed) {
         return Err(Status::NOT_INITIALIZED.into());
     }
-    with_context(|context| {
-        let Context { registry, engine } = context;
+    with_state(|state| {
+        let LibraryState { registry, engine } = state;
         let engine = engine.get_or_insert_with(|| Engine::start(process::id()));
         if let Some(status) = engine.broken() {
             return Err(status.into());

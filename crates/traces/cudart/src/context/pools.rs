@@ -26,7 +26,7 @@ mod number {
     pub const EXPORT_HANDLES: u32 = 10;
     pub const LOCATION: u32 = 11;
     pub const LOCATION_TYPE: u32 = 12;
-    pub const MOST_BYTES: u32 = 13;
+    pub const MAX_BYTES: u32 = 13;
 }
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
@@ -157,7 +157,7 @@ impl Pools {
             number::ALLOCATION_TYPE => Narrow(PINNED),
             number::EXPORT_HANDLES | number::LOCATION => Narrow(0),
             number::LOCATION_TYPE => Narrow(ON_DEVICE),
-            number::MOST_BYTES => Wide(pool.most_bytes),
+            number::MAX_BYTES => Wide(pool.most_bytes),
             _ => return Err(Status::INVALID_VALUE.into()),
         })
     }
@@ -206,8 +206,9 @@ impl Engine {
     pub fn allocate_from(&mut self, id: PoolId, bytes: u64) -> Outcome<u64> {
         let Pool { used, most_bytes, .. } = *self.pools.pool(id)?;
         if most_bytes > 0 && used.saturating_add(bytes) > most_bytes {
-            let why =
-                format!("{bytes} bytes do not fit in a pool of {most_bytes} bytes, of which {used} are in use");
+            let why = format!(
+                "{bytes} bytes do not fit in a pool of {most_bytes} bytes, of which {used} are in use"
+            );
             return Err(Failure::new(Status::OUT_OF_MEMORY, why));
         }
         let address = self.allocate(bytes)?;

@@ -43,32 +43,32 @@ impl Relayed {
         }
     }
 
-    fn tell(&mut self, message: &Message<'_>) {
+    fn send(&mut self, message: &Message<'_>) {
         // A capture that has ended does not stop the program.
-        let told = self.relay.as_mut().map(|relay| relay.tell(message));
-        if let Some(Err(_)) = told {
+        let sent = self.relay.as_mut().map(|relay| relay.send(message));
+        if let Some(Err(_)) = sent {
             self.relay = None;
         }
     }
 
     pub fn note(&mut self, text: &str) {
         match self.relay {
-            Some(_) => self.tell(&Message::Note { text: text.into() }),
+            Some(_) => self.send(&Message::Note { text: text.into() }),
             None => warn(text),
         }
     }
 
     pub fn copied(&mut self, address: u64, bytes: u64) {
-        self.tell(&Message::Copy { address, bytes });
+        self.send(&Message::Copy { address, bytes });
     }
 
     pub fn reset_l2(&mut self) {
-        self.tell(&Message::ResetL2);
+        self.send(&Message::ResetL2);
     }
 
     pub fn failed(&mut self, kernel: &str, reason: &str) {
         warn(reason);
-        self.tell(&Message::Failed { kernel: kernel.into(), reason: reason.into() });
+        self.send(&Message::Failed { kernel: kernel.into(), reason: reason.into() });
     }
 
     /// Announces a loaded module; returns the registers of kernels where they are known.
@@ -96,7 +96,7 @@ impl Relayed {
             return run.execute(memory, &mut NoRecorder, limits, &Printer);
         };
         let counts = match is_recorded {
-            false => run.execute(memory, &mut NoRecorder, limits, &Told::to(relay))?,
+            false => run.execute(memory, &mut NoRecorder, limits, &RelayedProgress::to(relay))?,
             true => {
                 let mut recorder = TraceRecorder::begin(relay, info)?;
                 let counts = run.execute(memory, &mut recorder, limits, &Printer)?;
@@ -129,24 +129,24 @@ impl Progress for Printer {
 }
 
 /// Prints as [`Printer`] does, and reports the progress of an unrecorded kernel to the capture.
-struct Told<'r> {
+struct RelayedProgress<'r> {
     relay: RefCell<&'r mut Relay>,
     last: Cell<Instant>,
 }
 
-impl Told<'_> {
-    fn to(relay: &mut Relay) -> Told<'_> {
-        Told { relay: RefCell::new(relay), last: Cell::new(Instant::now()) }
+impl RelayedProgress<'_> {
+    fn to(relay: &mut Relay) -> RelayedProgress<'_> {
+        RelayedProgress { relay: RefCell::new(relay), last: Cell::new(Instant::now()) }
     }
 }
 
-impl Progress for Told<'_> {
+impl Progress for RelayedProgress<'_> {
     fn advance(&self, ctas: u64, warp_instructions: u64) -> bool {
         const BETWEEN: Duration = Duration::from_millis(100);
         if self.last.get().elapsed() > BETWEEN {
             self.last.set(Instant::now());
             // The end of the kernel detects a capture that has ended.
-            self.relay.borrow_mut().tell(&Message::Progress { ctas, warp_instructions }).ok();
+            self.relay.borrow_mut().send(&Message::Progress { ctas, warp_instructions }).ok();
         }
         true
     }
@@ -176,9 +176,9 @@ fn default_settings() -> Settings {
 
 /// Warns the user of a program at once; repeats no message.
 pub fn warn(text: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.insert(text.to_owned()) {
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if warned.insert(text.to_owned()) {
         eprintln!("warpmem: {text}");
     }
 }

@@ -28,7 +28,7 @@ pub struct ArrayShape {
 
 /// Sampling mode of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextureRequest {
+pub struct TextureSampling {
     pub filter: Filter,
     pub read: ReadMode,
     pub address_modes: [AddressMode; 2],
@@ -96,7 +96,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the array does not support the sampling mode.
-    pub fn texture_of_array(&mut self, array: u64, request: TextureRequest) -> Outcome<u64> {
+    pub fn texture_of_array(&mut self, array: u64, request: TextureSampling) -> Outcome<u64> {
         let shape = self.array(array)?;
         if shape.depth > 0 {
             let why = "three-dimensional textures are not supported";
@@ -116,10 +116,10 @@ impl Engine {
         address: u64,
         format: TexelFormat,
         [width, height, pitch]: [u64; 3],
-        request: TextureRequest,
+        request: TextureSampling,
     ) -> Outcome<u64> {
         let size = |size: u64| u32::try_from(size).map_err(|_| Status::INVALID_VALUE);
-        let TextureRequest { filter, read, address_modes, normalised } = request;
+        let TextureSampling { filter, read, address_modes, normalised } = request;
         let texture = Texture {
             address,
             width: size(width)?,

@@ -31,9 +31,8 @@ fn with_link(handle: Address, work: impl FnOnce(&mut String) -> Outcome<()>) -> 
 
 /// Adds PTX, or a container of PTX, to a link. `highest` is the device's architecture.
 fn add(handle: Address, bytes: &[u8], highest: u32) -> Outcome<()> {
-    let text = fatbin::ptx(bytes, highest).map_err(|error| {
-        Failure::new(Status::INVALID_PTX, format!("a linked module: {error}"))
-    })?;
+    let text = fatbin::ptx(bytes, highest)
+        .map_err(|error| Failure::new(Status::INVALID_PTX, format!("a linked module: {error}")))?;
     with_link(handle, |link| {
         link.push_str(text.trim_end_matches('\0'));
         link.push('\n');

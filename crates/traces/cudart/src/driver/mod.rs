@@ -14,7 +14,7 @@ mod launch;
 mod link;
 mod memory;
 mod module;
-mod nothing;
+mod no_effect;
 mod pointer;
 mod pool;
 mod start;

@@ -2,7 +2,7 @@
 
 use warpmem_ptx::Type;
 use warpmem_simt::{
-    Fill, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
+    Fill, MAX_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorAxis, TensorElement, TensorMap,
     TensorMapError,
 };
 
@@ -107,7 +107,7 @@ impl Arrays {
     /// The arrays are null or have `rank` elements, the strides one less.
     unsafe fn axes(&self, rank: u32) -> Outcome<Vec<TensorAxis>> {
         let rank = rank as usize;
-        if rank == 0 || rank > MOST_DIMENSIONS {
+        if rank == 0 || rank > MAX_DIMENSIONS {
             return Err(refused(&TensorMapError::Dimensions(rank)));
         }
         let mut axes = Vec::new();

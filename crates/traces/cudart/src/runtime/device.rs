@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char};
 use std::fs;
 
-use crate::carried;
 use crate::context::{self, Engine, Release, properties};
+use crate::embedded;
 use crate::host;
 use crate::runtime::Address;
 use crate::status::{Outcome, Status};
@@ -68,7 +68,7 @@ unsafe extern "C" fn cudaDeviceGetAttribute(to: *mut i32, number: u32, device: i
 /// Returns the runtime release of the program: the embedded runtime's, or else the one in the library name
 /// under which the program found this library.
 fn release() -> (Release, i32) {
-    if let Some(number) = carried::release() {
+    if let Some(number) = embedded::release() {
         let form = match number {
             13_000.. => Release::Cuda13,
             12_000.. => Release::Cuda12,

@@ -14,7 +14,7 @@ mod error;
 mod event;
 mod launch;
 mod memory;
-mod nothing;
+mod no_effect;
 mod pool;
 mod registration;
 mod stream;

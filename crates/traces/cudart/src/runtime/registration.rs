@@ -25,7 +25,7 @@ const LINKED: u32 = 2;
 const ELF: &[u8] = b"\x7fELF";
 
 /// Maximum parts of linked device code, in case the list has no end.
-const MOST_PARTS: usize = 1 << 12;
+const MAX_PARTS: usize = 1 << 12;
 
 /// Reads a container, directly or through a wrapper, or PTX that ends with a zero byte.
 ///
@@ -71,7 +71,7 @@ unsafe fn containers(wrapper: *const Wrapper) -> Outcome<Vec<Vec<u8>>> {
         return Ok(vec![unsafe { container(wrapper.data) }?]);
     }
     let mut parts = Vec::new();
-    for at in 0..MOST_PARTS {
+    for at in 0..MAX_PARTS {
         // SAFETY: the list ends with a null pointer, and nothing after it is read.
         let part = unsafe { host::get(wrapper.linked.add(at)) }?;
         if part.is_null() {

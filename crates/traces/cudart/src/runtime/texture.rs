@@ -2,7 +2,7 @@
 
 use warpmem_simt::{Filter, ReadMode};
 
-use crate::context::{self, Engine, Registry, TextureRequest, address_mode, texel_format};
+use crate::context::{self, Engine, Registry, TextureSampling, address_mode, texel_format};
 use crate::host;
 use crate::runtime::Address;
 use crate::runtime::memory::Extent;
@@ -50,8 +50,8 @@ struct TextureReference {
     channels: Channels,
 }
 
-fn request(filter: i32, read: bool, modes: [i32; 3], normalised: i32) -> Outcome<TextureRequest> {
-    Ok(TextureRequest {
+fn request(filter: i32, read: bool, modes: [i32; 3], normalised: i32) -> Outcome<TextureSampling> {
+    Ok(TextureSampling {
         filter: if filter == 1 { Filter::Linear } else { Filter::Point },
         read: if read { ReadMode::NormalisedFloat } else { ReadMode::Element },
         address_modes: [address_mode(modes[0])?, address_mode(modes[1])?],
@@ -157,7 +157,7 @@ extern "C" fn cudaDestroyTextureObject(texture: Address) -> Status {
 /// `reference` is null or points to a reference.
 unsafe fn bind(
     reference: *const TextureReference,
-    make: impl FnOnce(&mut Engine, TextureRequest, Channels) -> Outcome<Address>,
+    make: impl FnOnce(&mut Engine, TextureSampling, Channels) -> Outcome<Address>,
 ) -> Status {
     context::run_and_note(|engine, registry: &Registry| {
         let symbol =

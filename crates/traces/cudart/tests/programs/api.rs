@@ -1,6 +1,6 @@
 //! Calls the C functions, found by name in the library that the loader returns for a release's name.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 /// A library opened by the loader.
 pub struct Library(*mut c_void);
@@ -38,6 +38,59 @@ macro_rules! call {
     }};
 }
 pub(crate) use call;
+
+/// Opens the driver, with the primary context current.
+pub fn open_driver() -> Library {
+    let driver = Library::open(c"libcuda.so.1");
+    let mut context = 0u64;
+    assert_eq!(call!(driver, "cuInit"(0 => u32)), 0);
+    call!(driver, "cuDevicePrimaryCtxRetain"(&raw mut context => *mut u64, 0 => i32));
+    assert_eq!(call!(driver, "cuCtxSetCurrent"(context => u64)), 0);
+    driver
+}
+
+/// Loads PTX; returns the status and the module.
+pub fn load_module(driver: &Library, ptx: &str) -> (u32, u64) {
+    let ptx = CString::new(ptx).unwrap();
+    let mut module = 0;
+    let status = call!(driver, "cuModuleLoadData"(&raw mut module => *mut u64, ptx.as_ptr() => *const c_char));
+    (status, module)
+}
+
+/// Looks up a kernel; returns the status and its handle.
+pub fn find_kernel(driver: &Library, module: u64, name: &CStr) -> (u32, usize) {
+    let mut kernel = 0;
+    let status = call!(driver, "cuModuleGetFunction"(
+        &raw mut kernel => *mut usize, module => u64, name.as_ptr() => *const c_char
+    ));
+    (status, kernel)
+}
+
+/// Loads PTX; returns its kernel `name`.
+pub fn load_kernel(driver: &Library, ptx: &str, name: &CStr) -> usize {
+    let (loaded, module) = load_module(driver, ptx);
+    let (found, kernel) = find_kernel(driver, module, name);
+    assert_eq!((loaded, found), (0, 0));
+    kernel
+}
+
+/// Allocates device memory.
+pub fn allocate(driver: &Library, bytes: usize) -> u64 {
+    let mut address = 0;
+    assert_eq!(call!(driver, "cuMemAlloc_v2"(&raw mut address => *mut u64, bytes => usize)), 0);
+    address
+}
+
+/// Copies values into new device memory.
+pub fn upload<T>(driver: &Library, values: &[T]) -> u64 {
+    let bytes = size_of_val(values);
+    let address = allocate(driver, bytes);
+    let copied = call!(driver, "cuMemcpyHtoD_v2"(
+        address => u64, values.as_ptr().cast() => *const u8, bytes => usize
+    ));
+    assert_eq!(copied, 0);
+    address
+}
 
 /// `cudaLaunchAttribute` and `CUlaunchAttribute`
 #[repr(C)]

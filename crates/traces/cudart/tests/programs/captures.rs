@@ -1,53 +1,11 @@
 //! Captures of the programs.
 
-use std::env;
 use std::path::Path;
 
-use warpmem_capture::{
-    Device, Program, ProgramCapture, ProgramOptions, ProgramStatus, Registers, Selection, Settings,
-    capture_program,
-};
+use warpmem_capture::{Program, ProgramStatus, Selection, capture_program};
 use warpmem_trace::{Eviction, L2Policy, Trace};
 
-fn device() -> Device {
-    Device {
-        name: "a device of the tests".into(),
-        capability: (7, 5),
-        sms: 7,
-        clock_khz: 1_000_000,
-        memory_clock_khz: 1_000_000,
-        bus_bits: 256,
-        l2_bytes: 1 << 20,
-        registers: 65_536,
-        shared_bytes: 64 << 10,
-        threads: 1024,
-        ctas: 16,
-    }
-}
-
-fn options(output: Option<&Path>) -> ProgramOptions {
-    ProgramOptions {
-        output: output.map(Path::to_owned),
-        selection: Selection::all(),
-        registers: Registers::Estimated,
-        settings: Settings { device: device(), max_instructions: 1 << 30, threads: 1 },
-        command: "of a test".into(),
-    }
-}
-
-/// Captures a program of this executable.
-fn capture(program: &str, options: &ProgramOptions) -> ProgramCapture {
-    let executable = env::current_exe().unwrap();
-    let runtime = executable.parent().unwrap().join("libwarpmem_cudart.so");
-    let name = match program {
-        "driver" | "tensor" | "clusters" | "windows" | "pools" => format!("{program}::{program}"),
-        _ => format!("program::{program}"),
-    };
-    let arguments = ["--exact", &name, "--ignored", "--test-threads=1"];
-    let mut command = vec![executable.into_os_string()];
-    command.extend(arguments.map(Into::into));
-    capture_program(&Program { command, runtime }, options, &()).unwrap()
-}
+use crate::common::{capture, options, runtime};
 
 fn kernels(path: &Path) -> Vec<String> {
     let trace = Trace::open(path).unwrap();
@@ -61,7 +19,7 @@ fn recordings_do_not_depend_on_the_thread_count() {
         let path = folder.path().join(name);
         let mut options = options(Some(&path));
         options.settings.threads = threads;
-        let captured = capture("saxpy", &options);
+        let captured = capture("program::saxpy", &options);
         assert_eq!(captured.status, ProgramStatus::Exited(0));
         assert_eq!(captured.trace.unwrap().kernels, 4);
         path
@@ -80,7 +38,7 @@ fn recordings_do_not_depend_on_the_thread_count() {
 
 #[test]
 fn runtime_functions_follow_the_manual() {
-    let captured = capture("everything", &options(None));
+    let captured = capture("program::everything", &options(None));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(captured.trace, None);
 }
@@ -89,14 +47,14 @@ fn runtime_functions_follow_the_manual() {
 fn driver_functions_follow_the_manual() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("driver.wmt");
-    let captured = capture("driver", &options(Some(&path)));
+    let captured = capture("driver::driver", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "linked"]);
 }
 
 #[test]
 fn pools_and_refusals_follow_the_manual() {
-    let captured = capture("pools", &options(None));
+    let captured = capture("pools::pools", &options(None));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
 }
 
@@ -104,7 +62,7 @@ fn pools_and_refusals_follow_the_manual() {
 fn tensor_maps_of_the_driver_reach_kernels() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tensor.wmt");
-    let captured = capture("tensor", &options(Some(&path)));
+    let captured = capture("tensor::tensor", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["transfer", "transfer"]);
     let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
@@ -118,7 +76,7 @@ fn a_program_launches_kernels_in_clusters() {
     let path = folder.path().join("clusters.wmt");
     let mut options = options(Some(&path));
     options.settings.device.capability = (9, 0);
-    let captured = capture("clusters", &options);
+    let captured = capture("clusters::clusters", &options);
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     let trace = Trace::open(&path).unwrap();
     let launched = trace.kernels().iter().map(|kernel| {
@@ -140,7 +98,7 @@ fn a_program_launches_kernels_in_clusters() {
 fn a_crashed_program_keeps_its_completed_kernels() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("crash.wmt");
-    let captured = capture("crashing", &options(Some(&path)));
+    let captured = capture("program::crashing", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Killed(libc::SIGABRT));
     assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
 }
@@ -149,7 +107,7 @@ fn a_crashed_program_keeps_its_completed_kernels() {
 fn failed_launches_are_reported_and_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("faulty.wmt");
-    let captured = capture("faulty", &options(Some(&path)));
+    let captured = capture("program::faulty", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
     let of = |name: &str| captured.kernels.iter().find(|kernel| kernel.kernel == name).unwrap();
@@ -166,7 +124,7 @@ fn failed_launches_are_reported_and_not_recorded() {
 fn a_forked_child_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fork.wmt");
-    let captured = capture("forking", &options(Some(&path)));
+    let captured = capture("program::forking", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy"]);
 }
@@ -175,7 +133,7 @@ fn a_forked_child_is_refused() {
 fn processes_are_recorded_one_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("several.wmt");
-    let captured = capture("several", &options(Some(&path)));
+    let captured = capture("program::several", &options(Some(&path)));
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "saxpy", "count", "saxpy"]);
 }
@@ -186,7 +144,7 @@ fn selected_launches_are_recorded_and_noted_in_the_header() {
     let path = folder.path().join("some.wmt");
     let mut options = options(Some(&path));
     options.selection = Selection { every: 2, ..Selection::all() };
-    let captured = capture("saxpy", &options);
+    let captured = capture("program::saxpy", &options);
     let recorded: Vec<bool> = captured.launches.iter().map(|launch| launch.recorded).collect();
     assert_eq!(recorded, [true, false, true, true]);
     assert_eq!(kernels(&path), ["saxpy", "saxpy", "count"]);
@@ -198,8 +156,7 @@ fn selected_launches_are_recorded_and_noted_in_the_header() {
 fn a_program_without_kernels_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.wmt");
-    let runtime = env::current_exe().unwrap().parent().unwrap().join("libwarpmem_cudart.so");
-    let program = Program { command: vec!["true".into()], runtime };
+    let program = Program { command: vec!["true".into()], runtime: runtime() };
     let captured = capture_program(&program, &options(Some(&path)), &()).unwrap();
     assert_eq!((captured.status, captured.trace), (ProgramStatus::Exited(0), None));
     assert!(captured.notes[0].contains("-cudart shared"), "{:?}", captured.notes);
@@ -212,7 +169,7 @@ fn access_policy_windows_are_recorded() {
     let output = folder.path().join("t.wmt");
     let mut options = options(Some(&output));
     options.settings.device.capability = (8, 0);
-    let captured = capture("windows", &options);
+    let captured = capture("windows::windows", &options);
     assert_eq!(captured.status, ProgramStatus::Exited(0));
     let trace = Trace::open(&output).unwrap();
     let policies = |kernel: usize| -> Vec<_> {

@@ -1,9 +1,10 @@
 //! A program that launches kernels in clusters of CTAs.
 
 use std::ffi::CStr;
-use std::{env, ptr};
+use std::ptr;
 
-use crate::api::{Attribute, DriverConfig, Library, call};
+use crate::api::{Attribute, DriverConfig, Library, allocate, call, load_kernel, open_driver};
+use crate::common::is_captured;
 
 /// `exchange` writes the number of the next CTA of its cluster, read from that CTA's shared memory; `fixed`
 /// does so in clusters of two.
@@ -63,31 +64,18 @@ fn attribute(cluster: [u32; 3]) -> Attribute {
 
 impl Cuda {
     fn start() -> Option<Cuda> {
-        env::var_os(warpmem_capture::relay::SOCKET)?;
-        let driver = Library::open(c"libcuda.so.1");
-        let runtime = Library::open(c"libcudart.so.13");
-        let (mut context, mut y) = (0u64, 0u64);
-        assert_eq!(call!(driver, "cuInit"(0 => u32)), 0);
-        call!(driver, "cuDevicePrimaryCtxRetain"(&raw mut context => *mut u64, 0 => i32));
-        assert_eq!(call!(driver, "cuCtxSetCurrent"(context => u64)), 0);
-        assert_eq!(call!(driver, "cuMemAlloc_v2"(&raw mut y => *mut u64, 256 => usize)), 0);
+        if !is_captured() {
+            return None;
+        }
+        let (driver, runtime) = (open_driver(), Library::open(c"libcudart.so.13"));
+        let y = allocate(&driver, 256);
         Some(Cuda { driver, runtime, y })
     }
 
     fn kernel(&self, name: &CStr, directives: &str) -> usize {
         let text =
             KERNELS.replace("NAME", name.to_str().unwrap()).replace("DIRECTIVES", directives);
-        let text = format!("{text}\0");
-        let (mut module, mut kernel) = (0u64, 0usize);
-        let loaded = call!(self.driver, "cuModuleLoadData"(
-            &raw mut module => *mut u64, text.as_ptr() => *const u8
-        ));
-        assert_eq!(loaded, 0);
-        let found = call!(self.driver, "cuModuleGetFunction"(
-            &raw mut kernel => *mut usize, module => u64, name.as_ptr() => *const i8
-        ));
-        assert_eq!(found, 0);
-        kernel
+        load_kernel(&self.driver, &text, name)
     }
 
     /// Launches through the runtime, with the cluster attribute if given.

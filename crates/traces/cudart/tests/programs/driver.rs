@@ -1,9 +1,10 @@
 //! A program that uses the driver, as Triton and Numba do.
 
 use std::ffi::{CStr, c_char};
-use std::{env, ptr};
+use std::ptr;
 
-use crate::api::{Library, call};
+use crate::api::{Library, call, find_kernel, load_module, upload};
+use crate::common::is_captured;
 use crate::fat_binary::KERNELS;
 
 /// `CUDA_MEMCPY2D`: its two sides, then width and height.
@@ -27,7 +28,7 @@ struct Side {
 #[test]
 #[ignore = "runs only inside a capture"]
 fn driver() {
-    if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
+    if !is_captured() {
         return;
     }
     let cuda = Library::open(c"libcuda.so.1");
@@ -93,10 +94,7 @@ fn contexts(cuda: &Library) {
 }
 
 fn module(cuda: &Library) -> u64 {
-    let text = format!("{KERNELS}\0");
-    let mut module = 0u64;
-    let loaded =
-        call!(cuda, "cuModuleLoadData"(&raw mut module => *mut u64, text.as_ptr() => *const u8));
+    let (loaded, mut module) = load_module(cuda, KERNELS);
     assert_eq!(loaded, 0);
     let machine_code = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0";
     let refused = call!(cuda, "cuModuleLoadData"(
@@ -139,25 +137,6 @@ fn logs(cuda: &Library) {
     assert_eq!(load(8), whole[..7]);
 }
 
-fn kernel(cuda: &Library, module: u64, name: &CStr) -> (u32, usize) {
-    let mut function = 0;
-    let status = call!(cuda, "cuModuleGetFunction"(
-        &raw mut function => *mut usize, module => u64, name.as_ptr() => *const c_char
-    ));
-    (status, function)
-}
-
-fn upload(cuda: &Library, values: &[f32]) -> u64 {
-    let mut address = 0;
-    let bytes = size_of_val(values);
-    assert_eq!(call!(cuda, "cuMemAlloc_v2"(&raw mut address => *mut u64, bytes => usize)), 0);
-    let copied = call!(cuda, "cuMemcpyHtoD_v2"(
-        address => u64, values.as_ptr() => *const f32, bytes => usize
-    ));
-    assert_eq!(copied, 0);
-    address
-}
-
 fn download<const N: usize>(cuda: &Library, address: u64) -> [f32; N] {
     let mut values = [0.0; N];
     let copied = call!(cuda, "cuMemcpyDtoH_v2"(
@@ -168,8 +147,8 @@ fn download<const N: usize>(cuda: &Library, address: u64) -> [f32; N] {
 }
 
 fn launches(cuda: &Library, module: u64) {
-    assert_eq!(kernel(cuda, module, c"nothing").0, 500);
-    let (found, saxpy) = kernel(cuda, module, c"saxpy");
+    assert_eq!(find_kernel(cuda, module, c"nothing").0, 500);
+    let (found, saxpy) = find_kernel(cuda, module, c"saxpy");
     assert_eq!(found, 0);
     let (x, y) = (upload(cuda, &[1.0; 8]), upload(cuda, &[1.0; 8]));
     let (a, n) = (2f32, 8u32);
@@ -317,7 +296,7 @@ fn links(cuda: &Library) {
         null => *const u8
     ));
     assert_eq!((loaded, call!(cuda, "cuLinkDestroy"(link => u64))), (0, 0));
-    let (found, linked) = kernel(cuda, module, c"linked");
+    let (found, linked) = find_kernel(cuda, module, c"linked");
     assert_eq!(found, 0);
     let y = upload(cuda, &[0.0]);
     let arguments = [ptr::from_ref(&y)];
@@ -327,5 +306,5 @@ fn links(cuda: &Library) {
     ));
     assert_eq!((launched, download::<1>(cuda, y)[0].to_bits()), (0, 42));
     assert_eq!(call!(cuda, "cuModuleUnload"(module => u64)), 0);
-    assert_eq!(kernel(cuda, module, c"linked").0, 400);
+    assert_eq!(find_kernel(cuda, module, c"linked").0, 400);
 }

@@ -4,6 +4,8 @@
 mod api;
 mod captures;
 mod clusters;
+#[path = "../common/mod.rs"]
+mod common;
 mod driver;
 mod fat_binary;
 mod pools;

@@ -1,8 +1,9 @@
 //! A program that uses memory pools, exhausts memory, and calls unsupported driver functions.
 
-use std::{env, ptr};
+use std::ptr;
 
-use crate::api::{Library, call};
+use crate::api::{Library, call, load_module, open_driver};
+use crate::common::is_captured;
 use crate::fat_binary::KERNELS;
 
 const USED: u32 = 7;
@@ -31,14 +32,10 @@ const ON_DEVICE: Properties = Properties {
 #[test]
 #[ignore = "runs only inside a capture"]
 fn pools() {
-    if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
+    if !is_captured() {
         return;
     }
-    let cuda = Library::open(c"libcuda.so.1");
-    assert_eq!(call!(cuda, "cuInit"(0 => u32)), 0);
-    let mut context = 0u64;
-    call!(cuda, "cuDevicePrimaryCtxRetain"(&raw mut context => *mut u64, 0 => i32));
-    call!(cuda, "cuCtxSetCurrent"(context => u64));
+    let cuda = open_driver();
     let own = own_pool(&cuda);
     made_pools(&cuda, own);
     too_much(&cuda);
@@ -117,15 +114,8 @@ fn too_much(cuda: &Library) {
     assert_eq!(allocate(&raw mut at, 48 << 30), 2);
     let count = 1usize << 62;
     assert_eq!(call!(cuda, "cuMemsetD32_v2"(at => u64, 0 => u32, count => usize)), 1);
-    load(cuda, ".global .align 4 .b8 table[1099511627776];", 2);
-}
-
-fn load(cuda: &Library, variable: &str, expected: u32) {
-    let text = format!("{KERNELS}\n{variable}\0");
-    let mut module = 0u64;
-    let loaded =
-        call!(cuda, "cuModuleLoadData"(&raw mut module => *mut u64, text.as_ptr() => *const u8));
-    assert_eq!(loaded, expected);
+    let table = format!("{KERNELS}\n.global .align 4 .b8 table[1099511627776];");
+    assert_eq!(load_module(cuda, &table).0, 2);
 }
 
 /// Checks that unsupported functions can be bound and report their lack of support.
@@ -150,9 +140,8 @@ fn unsupported(cuda: &Library) {
 }
 
 fn parameters(cuda: &Library) {
-    let text = format!("{KERNELS}\0");
-    let (mut module, mut count, mut kernels) = (0u64, 0u32, [0usize; 2]);
-    call!(cuda, "cuModuleLoadData"(&raw mut module => *mut u64, text.as_ptr() => *const u8));
+    let (_, module) = load_module(cuda, KERNELS);
+    let (mut count, mut kernels) = (0u32, [0usize; 2]);
     call!(cuda, "cuModuleGetFunctionCount"(&raw mut count => *mut u32, module => u64));
     assert_eq!(count, 5);
     call!(cuda, "cuModuleEnumerateFunctions"(

@@ -1,9 +1,10 @@
 //! A program that creates tensor maps and passes them to kernels.
 
 use std::ffi::{c_char, c_void};
-use std::{env, mem, ptr};
+use std::{mem, ptr};
 
-use crate::api::{Library, call};
+use crate::api::{Library, call, load_kernel, upload};
+use crate::common::is_captured;
 
 const INVALID: u32 = 1;
 const UNSUPPORTED: u32 = 801;
@@ -31,7 +32,7 @@ type Encode = unsafe extern "C" fn(
 
 /// Arguments of a call.
 #[derive(Clone, Copy)]
-struct Request {
+struct EncodeArguments {
     data_type: u32,
     rank: u32,
     address: u64,
@@ -46,7 +47,7 @@ struct Request {
 }
 
 /// Eight columns and four rows of 32-bit integers, with a box of four by two.
-const MATRIX: Request = Request {
+const MATRIX: EncodeArguments = EncodeArguments {
     data_type: 2,
     rank: 2,
     address: 16,
@@ -72,13 +73,13 @@ fn encode_function(cuda: &Library) -> Encode {
     unsafe { mem::transmute::<*mut c_void, Encode>(address) }
 }
 
-fn encode(function: Encode, request: &Request) -> (u32, Map) {
+fn encode(function: Encode, request: &EncodeArguments) -> (u32, Map) {
     let mut map = Map([0; 128]);
     let status = encode_to(function, &raw mut map, request);
     (status, map)
 }
 
-fn encode_to(function: Encode, map: *mut Map, request: &Request) -> u32 {
+fn encode_to(function: Encode, map: *mut Map, request: &EncodeArguments) -> u32 {
     // SAFETY: the arrays have six elements, and each test chooses the address of the map.
     unsafe {
         function(
@@ -101,7 +102,7 @@ fn encode_to(function: Encode, map: *mut Map, request: &Request) -> u32 {
 #[test]
 #[ignore = "runs only inside a capture"]
 fn tensor() {
-    if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
+    if !is_captured() {
         return;
     }
     let cuda = Library::open(c"libcuda.so.1");
@@ -115,14 +116,14 @@ fn tensor() {
 
 /// Violates each requirement of the manual on its own.
 fn checks(function: Encode) {
-    let status = |request: Request| encode(function, &request).0;
-    let with = |change: fn(&mut Request)| {
+    let status = |request: EncodeArguments| encode(function, &request).0;
+    let with = |change: fn(&mut EncodeArguments)| {
         let mut request = MATRIX;
         change(&mut request);
         status(request)
     };
     assert_eq!(status(MATRIX), 0);
-    let allowed: [fn(&mut Request); 16] = [
+    let allowed: [fn(&mut EncodeArguments); 16] = [
         |r| r.rank = 1,
         |r| r.rank = 5,
         |r| r.sizes[1] = 1 << 32,
@@ -143,7 +144,7 @@ fn checks(function: Encode) {
     for (at, change) in allowed.into_iter().enumerate() {
         assert_eq!(with(change), 0, "allowed {at}");
     }
-    let invalid: [fn(&mut Request); 23] = [
+    let invalid: [fn(&mut EncodeArguments); 23] = [
         |r| r.rank = 0,
         |r| r.rank = 6,
         |r| r.address = 8,
@@ -172,13 +173,17 @@ fn checks(function: Encode) {
         assert_eq!(with(change), INVALID, "invalid {at}");
     }
     for data_type in 13..=15 {
-        assert_eq!(status(Request { data_type, ..MATRIX }), UNSUPPORTED, "type {data_type}");
+        assert_eq!(
+            status(EncodeArguments { data_type, ..MATRIX }),
+            UNSUPPORTED,
+            "type {data_type}"
+        );
     }
     for interleave in [1, 2] {
-        assert_eq!(status(Request { interleave, ..MATRIX }), UNSUPPORTED);
+        assert_eq!(status(EncodeArguments { interleave, ..MATRIX }), UNSUPPORTED);
     }
     for swizzle in 4..=6 {
-        assert_eq!(status(Request { swizzle, ..MATRIX }), UNSUPPORTED, "swizzle {swizzle}");
+        assert_eq!(status(EncodeArguments { swizzle, ..MATRIX }), UNSUPPORTED, "swizzle {swizzle}");
     }
 }
 
@@ -204,7 +209,7 @@ fn places(cuda: &Library, function: Encode) {
     let replace = |map: *mut Map, address: u64| call!(cuda, "cuTensorMapReplaceAddress"(map => *mut Map, address => u64));
     assert_eq!(replace(&raw mut map, 40), INVALID);
     assert_eq!(replace(&raw mut map, 48), 0);
-    let moved = encode(function, &Request { address: 48, ..MATRIX }).1;
+    let moved = encode(function, &EncodeArguments { address: 48, ..MATRIX }).1;
     assert_eq!(map.0, moved.0);
     let mut other = Map([0; 128]);
     assert_eq!(replace(&raw mut other, 48), INVALID);
@@ -238,29 +243,12 @@ LOADING:
     ret;
 }";
 
-fn upload<T>(cuda: &Library, values: &[T]) -> u64 {
-    let (mut address, bytes) = (0, size_of_val(values));
-    assert_eq!(call!(cuda, "cuMemAlloc_v2"(&raw mut address => *mut u64, bytes => usize)), 0);
-    let copied = call!(cuda, "cuMemcpyHtoD_v2"(
-        address => u64, values.as_ptr().cast() => *const u8, bytes => usize
-    ));
-    assert_eq!(copied, 0);
-    address
-}
-
 /// Launches with one map as a parameter and the other in device memory.
 fn launches(cuda: &Library, function: Encode) {
-    let text = format!("{TRANSFER}\0");
-    let (mut module, mut kernel) = (0u64, 0usize);
-    let loaded =
-        call!(cuda, "cuModuleLoadData"(&raw mut module => *mut u64, text.as_ptr() => *const u8));
-    assert_eq!(loaded, 0);
-    call!(cuda, "cuModuleGetFunction"(
-        &raw mut kernel => *mut usize, module => u64, c"transfer".as_ptr() => *const c_char
-    ));
+    let kernel = load_kernel(cuda, TRANSFER, c"transfer");
     let values: Vec<u32> = (0..32).map(|at| at / 8 * 10 + at % 8).collect();
     let (from, to) = (upload(cuda, &values), upload(cuda, &[0u32; 32]));
-    let map_of = |address| encode(function, &Request { address, ..MATRIX }).1;
+    let map_of = |address| encode(function, &EncodeArguments { address, ..MATRIX }).1;
     let launch = |map: Map, other: u64| {
         let arguments: [*const u8; 2] = [ptr::from_ref(&map).cast(), ptr::from_ref(&other).cast()];
         call!(cuda, "cuLaunchKernel"(

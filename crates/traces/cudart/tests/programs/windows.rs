@@ -1,8 +1,9 @@
 //! A program that sets access policy windows.
 
-use std::{env, ptr};
+use std::ptr;
 
-use crate::api::{Attribute, DriverConfig, Library, call};
+use crate::api::{Attribute, DriverConfig, Library, allocate, call, load_kernel, open_driver};
+use crate::common::is_captured;
 
 /// One thread reads a word, reads another 4 KiB further on, and writes one.
 const KERNEL: &str = "
@@ -19,7 +20,7 @@ const KERNEL: &str = "
     add.u32 %r1, %r1, %r2;
     st.global.u32 [%rd1+8192], %r1;
     ret;
-}\0";
+}";
 
 /// `CUaccessPolicyWindow`
 #[repr(C)]
@@ -50,21 +51,14 @@ fn value_of(Window { base, bytes, hit_ratio, hit, miss }: Window) -> [u32; 16] {
 #[test]
 #[ignore = "runs only inside a capture"]
 fn windows() {
-    if env::var_os(warpmem_capture::relay::SOCKET).is_none() {
+    if !is_captured() {
         return;
     }
-    let cuda = Library::open(c"libcuda.so.1");
+    let cuda = open_driver();
     let runtime = Library::open(c"libcudart.so.13");
-    let (mut context, mut x) = (0u64, 0u64);
-    assert_eq!(call!(cuda, "cuInit"(0 => u32)), 0);
-    call!(cuda, "cuDevicePrimaryCtxRetain"(&raw mut context => *mut u64, 0 => i32));
-    call!(cuda, "cuCtxSetCurrent"(context => u64));
-    call!(cuda, "cuMemAlloc_v2"(&raw mut x => *mut u64, 1 << 14 => usize));
-    let (mut module, mut kernel, mut stream) = (0u64, 0usize, 0u64);
-    call!(cuda, "cuModuleLoadData"(&raw mut module => *mut u64, KERNEL.as_ptr() => *const u8));
-    call!(cuda, "cuModuleGetFunction"(
-        &raw mut kernel => *mut usize, module => u64, c"k".as_ptr() => *const i8
-    ));
+    let x = allocate(&cuda, 1 << 14);
+    let kernel = load_kernel(&cuda, KERNEL, c"k");
+    let mut stream = 0u64;
     call!(cuda, "cuStreamCreate"(&raw mut stream => *mut u64, 0 => u32));
     let sizes = [108, 109].map(|number| {
         let mut value = 0i32;

@@ -1,7 +1,7 @@
 //! Decodes integer and floating-point arithmetic.
 
 use super::{Decoder, Result};
-use crate::op::{Binary, CarryOp, Half, Modes, Op, Part, Ternary, Unary};
+use crate::op::{Binary, CarryOp, Half, Modes, Op, ProductPart, Ternary, Unary};
 use crate::types::Rounding;
 use crate::types::Type::{self, *};
 
@@ -62,12 +62,12 @@ impl Decoder<'_> {
     }
 
     /// Accepts `.lo`, `.hi` or `.wide` of an integer product.
-    fn part(&mut self) -> Option<Part> {
+    fn part(&mut self) -> Option<ProductPart> {
         self.modifiers.choose(|name| {
             Some(match name {
-                "lo" => Part::Low,
-                "hi" => Part::High,
-                "wide" => Part::Wide,
+                "lo" => ProductPart::Low,
+                "hi" => ProductPart::High,
+                "wide" => ProductPart::Wide,
                 _ => return None,
             })
         })
@@ -77,7 +77,7 @@ impl Decoder<'_> {
         let Some(part) = self.part() else {
             let modes = self.modifiers.modes();
             let ty = self.modifiers.one_of(&[&HALVES[..], &FLOATS].concat())?;
-            return self.binary(Binary::Multiply(Part::Whole), ty, modes);
+            return self.binary(Binary::Multiply(ProductPart::Whole), ty, modes);
         };
         let ty = self.integer_of(part)?;
         self.operands.dest(result_of(part, ty))?;
@@ -87,9 +87,9 @@ impl Decoder<'_> {
     }
 
     /// Decodes the type of an integer product's factors.
-    fn integer_of(&mut self, part: Part) -> Result<Type> {
+    fn integer_of(&mut self, part: ProductPart) -> Result<Type> {
         match part {
-            Part::Wide => self.modifiers.one_of(&[U16, U32, S16, S32]),
+            ProductPart::Wide => self.modifiers.one_of(&[U16, U32, S16, S32]),
             _ => self.modifiers.one_of(&INTEGERS),
         }
     }
@@ -101,7 +101,7 @@ impl Decoder<'_> {
         }
         let modes = self.modifiers.modes();
         let ty = self.integer_of(part)?;
-        if modes.saturate && (part, ty) != (Part::High, S32) {
+        if modes.saturate && (part, ty) != (ProductPart::High, S32) {
             return Err("`mad` with `.sat` is only supported as `mad.hi.sat.s32`".into());
         }
         self.ternary(Ternary::MultiplyAdd(part), ty, result_of(part, ty), modes)
@@ -125,8 +125,8 @@ impl Decoder<'_> {
 
     fn product_of_24_bits(&mut self) -> Result<Op> {
         let high = match self.part() {
-            Some(Part::Low) => false,
-            Some(Part::High) => true,
+            Some(ProductPart::Low) => false,
+            Some(ProductPart::High) => true,
             _ => return Err(self.modifiers.expected("`.lo` or `.hi`")),
         };
         let modes = self.modifiers.modes();
@@ -204,7 +204,7 @@ impl Decoder<'_> {
             "add" | "addc" => CarryOp::Add,
             "sub" | "subc" => CarryOp::Subtract,
             _ => match self.part() {
-                Some(part @ (Part::Low | Part::High)) => CarryOp::MultiplyAdd(part),
+                Some(part @ (ProductPart::Low | ProductPart::High)) => CarryOp::MultiplyAdd(part),
                 _ => return Err(self.modifiers.expected("`.lo` or `.hi`")),
             },
         };
@@ -226,8 +226,8 @@ impl Decoder<'_> {
     fn dot(&mut self) -> Result<Op> {
         let halves = match (self.opcode, self.part()) {
             ("dp4a", None) => None,
-            ("dp2a", Some(Part::Low)) => Some(Half::Low),
-            ("dp2a", Some(Part::High)) => Some(Half::High),
+            ("dp2a", Some(ProductPart::Low)) => Some(Half::Low),
+            ("dp2a", Some(ProductPart::High)) => Some(Half::High),
             _ => return Err(self.modifiers.expected("`.lo` or `.hi`")),
         };
         let a_signed = self.modifiers.one_of(&[U32, S32])?.is_signed();
@@ -241,12 +241,12 @@ impl Decoder<'_> {
 }
 
 /// Returns the type of a part of a product.
-fn result_of(part: Part, factor: Type) -> Type {
+fn result_of(part: ProductPart, factor: Type) -> Type {
     match (part, factor) {
-        (Part::Wide, U16) => U32,
-        (Part::Wide, S16) => S32,
-        (Part::Wide, U32) => U64,
-        (Part::Wide, S32) => S64,
+        (ProductPart::Wide, U16) => U32,
+        (ProductPart::Wide, S16) => S32,
+        (ProductPart::Wide, U32) => U64,
+        (ProductPart::Wide, S32) => S64,
         _ => factor,
     }
 }

@@ -255,7 +255,11 @@ impl Decoder<'_> {
         let secondary_first = match secondary {
             None | Some(EvictionPriority::Unchanged) => false,
             Some(EvictionPriority::First) => true,
-            Some(_) => return Err("the secondary priority must be `evict_first` or `evict_unchanged`".into()),
+            Some(_) => {
+                return Err(
+                    "the secondary priority must be `evict_first` or `evict_unchanged`".into()
+                );
+            }
         };
         self.modifiers.one_of(&[B64])?;
         Ok(CachePolicy { secondary_first, ..CachePolicy::of_all(primary) })
@@ -300,13 +304,13 @@ fn is_scope(name: &str) -> bool {
 /// Refuses vectors that an atomic operation does not support.
 fn check_vector(op: AtomicOp, ty: Type, elements: u8) -> Result<()> {
     /// Maximum bytes of a vector (ISA, "atom").
-    const MOST: u32 = 16;
+    const MAX: u32 = 16;
     let is_known = match op {
         AtomicOp::Add => matches!(ty, F32 | F16 | F16x2 | Bf16 | Bf16x2),
         AtomicOp::Min | AtomicOp::Max => matches!(ty, F16 | F16x2 | Bf16 | Bf16x2),
         _ => false,
     };
-    match is_known && u32::from(elements) * ty.bytes() <= MOST {
+    match is_known && u32::from(elements) * ty.bytes() <= MAX {
         true => Ok(()),
         false => Err(format!("a vector of {elements} `.{}` has no such operation", ty.name())),
     }

@@ -14,7 +14,7 @@ pub(super) const RESULTS: [Type; 4] = [F16, F32, F64, S32];
 
 /// Modifiers of a product between the opcode and the types.
 #[derive(Default)]
-struct Said {
+struct ProductModifiers {
     shape: Option<[u16; 3]>,
     layouts: [Option<Layout>; 2],
     combine: Combine,
@@ -25,17 +25,17 @@ struct Said {
 impl Decoder<'_> {
     /// Decodes `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c`.
     pub(super) fn mma(&mut self) -> Result<Op> {
-        let mut said = Said::default();
-        self.combination(&mut said)?;
+        let mut modifiers = ProductModifiers::default();
+        self.combination(&mut modifiers)?;
         let is_sparse =
             self.modifiers.accept("sp") || self.modifiers.accept("sp::ordered_metadata");
         self.expect_modifiers(&["sync", "aligned"])?;
-        self.product_modifiers(&mut said)?;
+        self.product_modifiers(&mut modifiers)?;
         let (d, a, b) = (self.result()?, self.element()?, self.element()?);
         let c = self.result()?;
-        self.product_modifiers(&mut said)?;
-        let layouts = said.layouts()?;
-        let form = match (is_sparse, said.shape, a) {
+        self.product_modifiers(&mut modifiers)?;
+        let layouts = modifiers.layouts()?;
+        let form = match (is_sparse, modifiers.shape, a) {
             (true, ..) => MmaForm::Sparse { selector: 0 },
             (_, Some([8, 8, 4]), Element::F16) => {
                 MmaForm::QuadPairs { a: layouts[0], b: layouts[1] }
@@ -43,7 +43,7 @@ impl Decoder<'_> {
             _ => MmaForm::Dense,
         };
         let is_natural = layouts == NATURAL || matches!(form, MmaForm::QuadPairs { .. });
-        let mut mma = said.product(form, d, [a, b], c)?;
+        let mut mma = modifiers.product(form, d, [a, b], c)?;
         if !mma.is_known() || !is_natural {
             return Err(unknown("mma", mma.shape));
         }
@@ -58,11 +58,11 @@ impl Decoder<'_> {
     /// Decodes the rest of `wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c`; element types other
     /// than half precision require all four types.
     pub(super) fn wmma_product(&mut self) -> Result<Op> {
-        let mut said = Said::default();
-        self.combination(&mut said)?;
+        let mut modifiers = ProductModifiers::default();
+        self.combination(&mut modifiers)?;
         self.expect_modifiers(&["sync"])?;
         self.modifiers.accept("aligned");
-        self.product_modifiers(&mut said)?;
+        self.product_modifiers(&mut modifiers)?;
         let d = self.result()?;
         let (elements, c) = match self.modifiers.choose(Element::named) {
             // The only type after D's is C's.
@@ -70,9 +70,9 @@ impl Decoder<'_> {
             Some(a) => ([a, self.element()?], self.result()?),
             None => ([Element::F16; 2], self.result()?),
         };
-        self.product_modifiers(&mut said)?;
-        let layouts = said.layouts()?;
-        let mma = said.product(MmaForm::Wmma, d, elements, c)?;
+        self.product_modifiers(&mut modifiers)?;
+        let layouts = modifiers.layouts()?;
+        let mma = modifiers.product(MmaForm::Wmma, d, elements, c)?;
         if !mma.is_known() || elements[0].bits() < 8 && layouts != NATURAL {
             return Err(unknown("wmma.mma", mma.shape));
         }
@@ -81,32 +81,32 @@ impl Decoder<'_> {
     }
 
     /// Accepts `.xor.popc` or `.and.popc`; returns whether it is present.
-    fn combination(&mut self, said: &mut Said) -> Result<bool> {
+    fn combination(&mut self, modifiers: &mut ProductModifiers) -> Result<bool> {
         let combine = |name| match name {
             "xor" => Some(Combine::CountDifferent),
             "and" => Some(Combine::CountCommon),
             _ => None,
         };
         let Some(combine) = self.modifiers.choose(combine) else { return Ok(false) };
-        said.combine = combine;
+        modifiers.combine = combine;
         self.expect_modifiers(&["popc"])?;
         Ok(true)
     }
 
     /// Decodes shape, layouts, rounding and saturation. The ISA defines an order, which compilers change and
     /// ptxas does not enforce.
-    fn product_modifiers(&mut self, said: &mut Said) -> Result<()> {
+    fn product_modifiers(&mut self, modifiers: &mut ProductModifiers) -> Result<()> {
         loop {
             if let Some(layout) = self.modifiers.choose(Layout::named) {
-                let free = said.layouts.iter_mut().find(|layout| layout.is_none());
+                let free = modifiers.layouts.iter_mut().find(|layout| layout.is_none());
                 *free.ok_or("a product of matrices has two layouts")? = Some(layout);
             } else if let Some(shape) = self.modifiers.choose(shape) {
-                said.shape = Some(shape);
+                modifiers.shape = Some(shape);
             } else if let Some(rounding) = self.modifiers.rounding() {
-                said.rounding = rounding;
+                modifiers.rounding = rounding;
             } else if self.modifiers.accept("satfinite") {
-                said.saturate = true;
-            } else if !self.combination(said)? {
+                modifiers.saturate = true;
+            } else if !self.combination(modifiers)? {
                 return Ok(());
             }
         }
@@ -143,7 +143,7 @@ impl Decoder<'_> {
 /// Layouts of A and B in all products but those of quad pairs and of `wmma`.
 const NATURAL: [Layout; 2] = [Layout::Row, Layout::Column];
 
-impl Said {
+impl ProductModifiers {
     fn layouts(&self) -> Result<[Layout; 2]> {
         match self.layouts {
             [Some(a), Some(b)] => Ok([a, b]),
@@ -153,7 +153,7 @@ impl Said {
 
     fn product(&self, form: MmaForm, d: Type, [a, b]: [Element; 2], c: Type) -> Result<Mma> {
         let shape = self.shape.ok_or("a product of matrices lacks a shape")?;
-        let Said { combine, rounding, saturate, .. } = *self;
+        let ProductModifiers { combine, rounding, saturate, .. } = *self;
         Ok(Mma { shape, form, d, a, b, c, combine, rounding, saturate })
     }
 }

@@ -75,9 +75,7 @@ impl Decoder<'_> {
         let negates_c = self.operands.accept_minus();
         self.operands.source(B32)?;
         if [plus_one, negates_product, negates_c].into_iter().filter(|&is| is).count() > 1 {
-            return Err(
-                "`.po`, a negative product and a negative sum exclude each other".into()
-            );
+            return Err("`.po`, a negative product and a negative sum exclude each other".into());
         }
         Ok(Op::VideoMultiplyAdd(VideoMultiplyAdd {
             a,
@@ -181,7 +179,9 @@ fn part(selector: Option<&str>, signed: bool) -> Result<VideoPart> {
             Some(VideoPart { signed, at: number * bits, bits })
         })
         .ok_or_else(|| {
-            format!("`.{selector}` is not a part of a register; valid: `.b0` to `.b3`, `.h0`, `.h1`")
+            format!(
+                "`.{selector}` is not a part of a register; valid: `.b0` to `.b3`, `.h0`, `.h1`"
+            )
         })
 }
 

@@ -12,7 +12,7 @@ use crate::types::Type::{self, *};
 /// Rows of a product.
 const ROWS: u16 = 64;
 /// Maximum columns of a product.
-const MOST_COLUMNS: u16 = 256;
+const MAX_COLUMNS: u16 = 256;
 
 impl Decoder<'_> {
     /// Decodes `wgmma.fence.sync.aligned`, `wgmma.wait_group.sync.aligned 1` and the other operations.
@@ -143,5 +143,5 @@ fn is_known(product: &GroupProduct) -> bool {
 /// must be a multiple of 16.
 fn has_columns(n: u16, d: Type) -> bool {
     let unit = if d == S32 && n > 32 { 16 } else { 8 };
-    (1..=MOST_COLUMNS).contains(&n) && n.is_multiple_of(unit)
+    (1..=MAX_COLUMNS).contains(&n) && n.is_multiple_of(unit)
 }

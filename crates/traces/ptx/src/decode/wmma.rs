@@ -50,7 +50,8 @@ impl Decoder<'_> {
         let fragment = self.fragment(operand, shape)?;
         if fragment.bits < 8 && !operand.is_natural(layout) {
             return Err(
-                "`wmma` requires A by rows and B by columns for elements of less than 8 bits".into()
+                "`wmma` requires A by rows and B by columns for elements of less than 8 bits"
+                    .into(),
             );
         }
         let bits = fragment.bits as u8;

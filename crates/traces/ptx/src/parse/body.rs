@@ -6,7 +6,7 @@ use super::function::RegisterParam;
 use super::labels::Labels;
 use super::names::{Named, Names, Numbered, Vector};
 use super::operand::Operands;
-use super::{Linking, MOST_UNSUPPORTED, Parser};
+use super::{Linking, MAX_UNSUPPORTED, Parser};
 use crate::decode::{Decoded, Statement};
 use crate::ids::VariableId;
 use crate::instruction::{Guard, Register};
@@ -16,7 +16,7 @@ use crate::op::Op;
 use crate::types::{RegisterClass, Space, Type};
 
 /// Maximum nesting of blocks.
-const DEEPEST: usize = 64;
+const MAX_NESTING: usize = 64;
 
 /// Maximum registers of one class in a function.
 const MAX_REGISTERS: u32 = u16::MAX as u32;
@@ -63,7 +63,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
                 self.body.unsupported.push(error);
                 self.skip_statement(start);
             }
-            if self.body.unsupported.len() >= MOST_UNSUPPORTED {
+            if self.body.unsupported.len() >= MAX_UNSUPPORTED {
                 let depth = self.scopes.len() - outside;
                 return self.give_up(depth);
             }
@@ -86,7 +86,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     /// Skips the rest of the body, in which `depth` blocks are open.
     fn give_up(mut self, depth: usize) -> Parsed<Body> {
         let reason = format!(
-            "the rest of the function is not read, after {MOST_UNSUPPORTED} statements that are not \
+            "the rest of the function is not read, after {MAX_UNSUPPORTED} statements that are not \
              supported"
         );
         let error = self.parser.cursor.error_at(self.parser.cursor.line(), reason);
@@ -138,7 +138,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
             return Ok(());
         }
         if cursor.accept('{') {
-            if self.scopes.len() > DEEPEST {
+            if self.scopes.len() > MAX_NESTING {
                 return Err(cursor.error("blocks are nested too deeply"));
             }
             self.enter_block();
@@ -276,7 +276,9 @@ impl<'p, 'a> BodyParser<'p, 'a> {
         let at = self.body.instructions.len() as u32;
         match self.labels.put(name, line, at) {
             true => Ok(()),
-            false => Err(self.parser.cursor.error_at(line, format!("label `{name}` is defined twice"))),
+            false => {
+                Err(self.parser.cursor.error_at(line, format!("label `{name}` is defined twice")))
+            }
         }
     }
 
@@ -350,7 +352,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     }
 
     fn list_missing_labels(&mut self) {
-        let missing = self.labels.missing().take(MOST_UNSUPPORTED);
+        let missing = self.labels.missing().take(MAX_UNSUPPORTED);
         self.body.unsupported.extend(missing.map(|(name, line)| {
             let reason = format!("label `{name}` is not in the function");
             self.parser.cursor.error_at(line, reason)

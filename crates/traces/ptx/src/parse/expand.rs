@@ -40,7 +40,9 @@ impl<'a> BodyParser<'_, 'a> {
         }
         let has_sums = self.body.registers != before;
         match (statement.opcode, statement.modifiers.first()) {
-            ("mov", Some(&"v2" | &"v4")) if has_sums => Err("a vector move does not support sums".into()),
+            ("mov", Some(&"v2" | &"v4")) if has_sums => {
+                Err("a vector move does not support sums".into())
+            }
             ("mov", Some(&"v2" | &"v4")) => self.move_vector(origin, statement),
             _ => {
                 let decoded = self.decode(origin.line, statement)?;
@@ -113,7 +115,9 @@ impl<'a> BodyParser<'_, 'a> {
                 let (ty, bits) = match register.class {
                     RegisterClass::Narrow => (Type::U32, u64::from(offset as u32)),
                     RegisterClass::Wide => (Type::U64, offset as u64),
-                    RegisterClass::Predicate => return Err("a predicate cannot be part of a sum".into()),
+                    RegisterClass::Predicate => {
+                        return Err("a predicate cannot be part of a sum".into());
+                    }
                 };
                 if !of_integers {
                     return Err("an operand cannot be a sum of floating-point numbers".into());
@@ -200,7 +204,9 @@ impl<'a> BodyParser<'_, 'a> {
             Argument::Value(_) | Argument::Sink => None,
         });
         match variables.into_iter().find(|variable| variable.space != Space::Param) {
-            Some(other) => Err(format!("`{}` is passed, which is not a .param variable", other.name)),
+            Some(other) => {
+                Err(format!("`{}` is passed, which is not a .param variable", other.name))
+            }
             None => Ok(()),
         }
     }

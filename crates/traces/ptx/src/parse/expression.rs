@@ -5,7 +5,7 @@ use super::cursor::{Cursor, Parsed};
 use crate::lexer::Token;
 
 /// Maximum nesting of an expression.
-const DEEPEST: u32 = 64;
+const MAX_NESTING: u32 = 64;
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,7 +120,7 @@ impl Cursor<'_> {
     }
 
     fn unary(&mut self, depth: u32) -> Parsed<Constant> {
-        if depth > DEEPEST {
+        if depth > MAX_NESTING {
             return Err(self.error("an expression is nested too deeply"));
         }
         match self.peek() {

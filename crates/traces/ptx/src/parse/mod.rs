@@ -48,7 +48,7 @@ pub fn parse(source: &str) -> Result<Module, PtxError> {
 }
 
 /// Maximum listed unsupported statements of a function.
-const MOST_UNSUPPORTED: usize = 50;
+const MAX_UNSUPPORTED: usize = 50;
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
             );
             Some(self.cursor.error_at(instruction.line, reason))
         };
-        body.instructions.iter().filter_map(error).take(MOST_UNSUPPORTED).collect()
+        body.instructions.iter().filter_map(error).take(MAX_UNSUPPORTED).collect()
     }
 
     /// Returns whether a directive can start a module-level statement.

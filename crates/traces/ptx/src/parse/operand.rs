@@ -10,7 +10,7 @@ use crate::special::Special;
 use crate::types::RegisterClass;
 
 /// Maximum nesting of vectors, lists and pairs.
-const DEEPEST: u32 = 4;
+const MAX_NESTING: u32 = 4;
 
 /// Parses operands with the names in scope.
 pub(super) struct Operands<'c, 'a, F> {
@@ -47,7 +47,7 @@ impl<'a, F: Fn(&str) -> Option<Named>> Operands<'_, 'a, F> {
     }
 
     fn simple(&mut self, depth: u32) -> Parsed<Operand<'a>> {
-        if depth > DEEPEST {
+        if depth > MAX_NESTING {
             return Err(self.cursor.error("operands are nested too deeply"));
         }
         if self.cursor.accept('{') {

@@ -34,7 +34,7 @@ struct Address {
 
 /// Part of an address that an element holds: `bytes` bytes from bit `shift`.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct AddressPart {
     shift: u32,
     bytes: u32,
 }
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
     fn initial_element(&mut self, variable: &mut Variable) -> Parsed<()> {
         if let Some(Token::Word(name)) = self.cursor.peek() {
             let address = self.address(name)?;
-            return self.add_address(variable, address, Part { shift: 0, bytes: 8 });
+            return self.add_address(variable, address, AddressPart { shift: 0, bytes: 8 });
         }
         let value = self.cursor.constant()?;
         if let (Constant::Integer(mask), true) = (value, self.cursor.accept('(')) {
@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
         match self.cursor.peek() {
             Some(Token::Word(name)) => {
                 let address = self.address(name)?;
-                self.add_address(variable, address, Part { shift, bytes: 1 })?;
+                self.add_address(variable, address, AddressPart { shift, bytes: 1 })?;
             }
             _ => {
                 let value = self.cursor.integer_expression("a masked value")?;
@@ -344,10 +344,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds an element that holds an address, or a byte of one.
-    fn add_address(&self, variable: &mut Variable, of: Address, part: Part) -> Parsed<()> {
+    fn add_address(&self, variable: &mut Variable, of: Address, part: AddressPart) -> Parsed<()> {
         let Address { target, offset, generic } = of;
         let size = variable.ty.bytes();
-        let Part { shift, bytes } = part;
+        let AddressPart { shift, bytes } = part;
         if bytes > 1 && size < 4 {
             let reason = format!("`{}` holds an address in {size} bytes", variable.name);
             return Err(self.cursor.error(reason));

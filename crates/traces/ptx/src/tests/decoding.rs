@@ -18,7 +18,7 @@ fn modifiers_are_part_of_the_operation() {
     assert_eq!(op("add.rz.ftz.f32 %f1, %f2, %f3;"), Op::Binary(Binary::Add, Type::F32, ftz));
     assert_eq!(
         op("mul.wide.s32 %rd1, %r1, 4;"),
-        Op::Binary(Binary::Multiply(Part::Wide), Type::S32, Modes::default())
+        Op::Binary(Binary::Multiply(ProductPart::Wide), Type::S32, Modes::default())
     );
     let compare = Compare::LessUnordered;
     let combine = Some(Logic::And);

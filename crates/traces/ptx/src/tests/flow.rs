@@ -1,7 +1,7 @@
 //! Control flow: reconvergence of branches, and live registers.
 
 use super::{body, kernel, unsupported};
-use crate::{Flow, MOST_WORDS, Op, live_words};
+use crate::{Flow, MAX_WORDS, Op, live_words};
 
 /// Returns the reconvergence point of each branch, in order.
 fn meetings(code: &str) -> Vec<Option<u32>> {
@@ -132,7 +132,7 @@ fn live_words_saturate_above_the_registers_of_a_thread() {
         live_words(body(&module), &Flow::of(body(&module))).0
     };
     assert_eq!(live(200), 202);
-    assert_eq!((live(254), live(255), live(1000)), (256, MOST_WORDS, MOST_WORDS));
+    assert_eq!((live(254), live(255), live(1000)), (256, MAX_WORDS, MAX_WORDS));
 }
 
 /// Each block of a ladder has its own exit, and every register is live in many blocks.
@@ -148,6 +148,6 @@ fn liveness_of_large_functions_takes_linear_time() {
     let code: String = (0..3_000).map(rung).collect();
     let module = kernel(&format!("{declared}{code}"));
     let flow = Flow::of(body(&module));
-    assert_eq!(live_words(body(&module), &flow).0, MOST_WORDS);
+    assert_eq!(live_words(body(&module), &flow).0, MAX_WORDS);
     assert_eq!(flow.reconvergence(0), Some(4));
 }

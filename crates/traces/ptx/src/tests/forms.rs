@@ -41,7 +41,10 @@ fn aliases_require_declared_functions() {
     for (text, reason) in [
         (".func f() { ret; }\n.alias g, f;", "line 5: `g` is not a declared function"),
         (".func g();\n.alias g, f;", "line 5: `f` is not a declared function"),
-        (".func f() { ret; }\n.func g() { ret; }\n.alias g, f;", "`g` is a function with its own body"),
+        (
+            ".func f() { ret; }\n.func g() { ret; }\n.alias g, f;",
+            "`g` is a function with its own body",
+        ),
     ] {
         let error = parse(&format!("{HEAD}{text}")).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
@@ -143,7 +146,11 @@ fn a_register_sum_operand_becomes_an_instruction() {
     let refused = unsupported(
         "add.f16x2 %r1, %r2+1, %r3;\nadd.u32 %r1+1, %r2, %r3;\nmov.v2.u32 {%r1, %r2+1}, {%r3, %r4};",
     );
-    let reasons = ["cannot be a sum of floating-point numbers", "a sum can only be read", "a vector move does not support sums"];
+    let reasons = [
+        "cannot be a sum of floating-point numbers",
+        "a sum can only be read",
+        "a vector move does not support sums",
+    ];
     assert!(refused.iter().zip(reasons).all(|(line, reason)| line.contains(reason)), "{refused:?}");
 }
 

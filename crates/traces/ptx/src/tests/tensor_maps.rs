@@ -128,8 +128,14 @@ fn invalid_instructions_are_refused_with_the_reason() {
             replace("tile.box_dim.global.b1024.b32 [%rd1], 5, 16"),
             "`tensormap.replace` of `.box_dim` with 5: valid values are 0 to 4",
         ),
-        (replace("tile.global_dim.global.b1024.b32 [%rd1], -1, 16"), "with -1: valid values are 0 to 4"),
-        (replace("tile.global_stride.global.b1024.b64 [%rd1], 4, 16"), "with 4: valid values are 0 to 3"),
+        (
+            replace("tile.global_dim.global.b1024.b32 [%rd1], -1, 16"),
+            "with -1: valid values are 0 to 4",
+        ),
+        (
+            replace("tile.global_stride.global.b1024.b64 [%rd1], 4, 16"),
+            "with 4: valid values are 0 to 3",
+        ),
         (publish(".global.shared", ".shared"), "expected `.global`"),
         (publish("::cta", ""), "expected `.shared::cta`"),
         (publish(".tensormap::generic", ""), "expected `.tensormap::generic`"),

@@ -7,19 +7,19 @@ use warpmem_trace::Kind;
 use super::float::{Float, binary_value};
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::groups;
-use super::{Context, Outcome};
+use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::Warp;
 
 /// Maximum elements of a vector.
-const MOST_ELEMENTS: usize = 8;
+const MAX_ELEMENTS: usize = 8;
 
 /// Executes `atom` and `red`, lane by lane.
 pub(super) fn atomic<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     atomic: Atomic,
@@ -39,7 +39,7 @@ pub(super) fn atomic<W: WarpRecorder>(
     for group in groups(warp, step.sources[0], atomic.offset, atomic.space, mask) {
         record(warp, ctx, step, kind, Cache::Default, total, &group);
         check_alignment(&group, total)?;
-        let mut olds = [[0; WARP]; MOST_ELEMENTS];
+        let mut olds = [[0; WARP]; MAX_ELEMENTS];
         for lane in lanes_of(group.lanes) {
             let place = |at: usize| group.addresses[lane] + width * at as u64;
             for (at, old) in olds.iter_mut().enumerate().take(elements) {

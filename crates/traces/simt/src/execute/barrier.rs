@@ -5,20 +5,20 @@
 //! cannot, the warp stays divergent. Before sm_70, the first lanes at a barrier arrive for their whole warp.
 
 use super::control::{Site, set_pc};
-use super::{Context, Event, Trap};
+use super::{Event, ExecutionContext, Trap};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::warp::{Arrival, ClusterPhase, Meeting, State, Warp};
+use crate::warp::{Arrival, ClusterPhase, State, WaitPoint, Warp};
 use warpmem_ptx::{Barrier, BarrierKind, ClusterBarrier};
 
 /// Maximum threads of a CTA.
-const MOST_THREADS: u32 = 1024;
+const MAX_THREADS: u32 = 1024;
 
 /// Executes `bar` and `barrier`. Lanes that wait for the rest of their warp execute it again when no other
 /// path can run.
 pub(super) fn arrive<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
     barrier: Barrier,
@@ -29,7 +29,7 @@ pub(super) fn arrive<W: WarpRecorder>(
 /// Executes `barrier.cluster`; the threads of a warp wait for each other here too (ISA, "barrier.cluster").
 pub(super) fn meet_cluster<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     site: Site,
     half: ClusterBarrier,
 ) -> Result<Event, Trap> {
@@ -37,7 +37,7 @@ pub(super) fn meet_cluster<W: WarpRecorder>(
     meet(warp, ctx, site, |warp| {
         check_phase(warp.cluster_phase, half)
             .map_err(|reason| Trap::new(mask.trailing_zeros() as usize, reason))?;
-        let at = Meeting::Cluster(half);
+        let at = WaitPoint::Cluster(half);
         Ok(Arrival { at, warps: None, holds: 0, lanes: mask, waits: true })
     })
 }
@@ -57,7 +57,7 @@ fn check_phase(phase: ClusterPhase, half: ClusterBarrier) -> Result<(), &'static
 
 fn meet<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     Site { pc, mask, .. }: Site,
     arrival: impl FnOnce(&Warp<W>) -> Result<Arrival, Trap>,
 ) -> Result<Event, Trap> {
@@ -96,7 +96,7 @@ fn arrival<R>(warp: &Warp<R>, step: &Step, mask: u32, barrier: Barrier) -> Resul
     let warps = warps.transpose()?;
     let holds = sources.next().map_or(0, |&condition| warp.predicate_of(condition) & mask);
     let waits = barrier.kind != BarrierKind::Arrive;
-    let at = Meeting::Barrier(id);
+    let at = WaitPoint::Barrier(id);
     Ok(Arrival { at, warps, holds, lanes: mask, waits })
 }
 
@@ -107,14 +107,14 @@ fn warps_of(threads: u32) -> Result<u8, String> {
         _ if !threads.is_multiple_of(32) => {
             Err(format!("a barrier for {threads} threads, which is not a multiple of 32"))
         }
-        1..=MOST_THREADS => Ok((threads / 32) as u8),
-        _ => Err(format!("a barrier for {threads} threads: a CTA has at most {MOST_THREADS}")),
+        1..=MAX_THREADS => Ok((threads / 32) as u8),
+        _ => Err(format!("a barrier for {threads} threads: a CTA has at most {MAX_THREADS}")),
     }
 }
 
 /// Merges the arrival of lanes with the lanes that already wait; the error is the other barrier at which
 /// those wait.
-fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meeting> {
+fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, WaitPoint> {
     match before {
         None => Ok(arrival),
         Some(before) if before.at != arrival.at => Err(before.at),
@@ -128,7 +128,7 @@ fn gathered(before: Option<Arrival>, arrival: Arrival) -> Result<Arrival, Meetin
 }
 
 /// Arrives with the warp if all its lanes wait; otherwise lets other paths run.
-fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
+fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut ExecutionContext<'_>) -> Event {
     let Some(arrival) = warp.gathered else { return Event::None };
     if ctx.program.threads_arrive && warp.stack.waiting() != warp.stack.lanes() {
         if !warp.stack.switch() {
@@ -138,8 +138,8 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
     }
     warp.gathered = None;
     let number = match arrival.at {
-        Meeting::Barrier(number) => number,
-        Meeting::Cluster(half) => {
+        WaitPoint::Barrier(number) => number,
+        WaitPoint::Cluster(half) => {
             at_cluster_barrier(warp, ctx, half, arrival.lanes);
             return Event::None;
         }
@@ -158,7 +158,7 @@ fn gather<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &mut Context<'_>) -> Event {
 /// Completes a warp's arrival at half of the cluster barrier.
 fn at_cluster_barrier<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     half: ClusterBarrier,
     lanes: u32,
 ) {

@@ -9,7 +9,7 @@ use super::atomic::modified;
 use super::destination::Destination;
 use super::memory::{outside, read_lane, record, write_lane};
 use super::spaces::{Group, addresses};
-use super::{Context, Outcome, Trap, mbarrier, peer};
+use super::{ExecutionContext, Outcome, Trap, mbarrier, peer};
 use crate::lanes::{Lanes, WARP, alike, first_of_alike, lanes_of, mask_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -89,7 +89,7 @@ impl Operands {
 /// Executes `cp.async.bulk` and `cp.reduce.async.bulk`.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     f: Bulk,
@@ -132,7 +132,7 @@ pub(super) fn execute<W: WarpRecorder>(
 /// Copies to shared memory, and completes the bytes at the mbarrier.
 fn copy_to_targets<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     operands: &Operands,
     from: Location,
@@ -149,7 +149,7 @@ fn copy_to_targets<W: WarpRecorder>(
 
 /// Refuses copies beyond the end of an allocation, where another one may start.
 pub(super) fn in_one_allocation(
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     lane: usize,
     address: u64,
     bytes: u64,
@@ -165,7 +165,7 @@ type Location = (Space, u64);
 
 fn copy<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     (to_space, to): Location,
     (from_space, from): Location,
@@ -182,7 +182,7 @@ fn copy<W: WarpRecorder>(
 
 fn reduce<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     atomic: Atomic,
     to: u64,
@@ -202,7 +202,7 @@ fn reduce<W: WarpRecorder>(
 /// Records the lanes, grouped by size, mbarrier and CTAs. Empty copies make no request.
 fn record_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     f: Bulk,
@@ -225,7 +225,7 @@ fn record_all<W: WarpRecorder>(
 /// Records lanes of one size, mbarrier and set of CTAs, split into as many records as the trace requires.
 fn record_group<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
     f: Bulk,

@@ -8,7 +8,7 @@ use super::atomic::modified;
 use super::mbarrier::{self, complete_bytes};
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::{Group, addresses, groups};
-use super::{Context, Outcome, Trap};
+use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;
 use crate::image::SHARED_WINDOW;
 use crate::lanes::{Lanes, alike, lanes_of};
@@ -22,7 +22,7 @@ const HIGHEST_RANK: u64 = rank_of(SHARED_WINDOW.end - SHARED_WINDOW.start) - 1;
 
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     op: ClusterOp,
@@ -83,7 +83,7 @@ fn shared_addresses<R>(
 /// Executes `st.async`.
 fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     access: Access,
@@ -112,7 +112,7 @@ fn store<W: WarpRecorder>(
 /// Executes `red.async`.
 fn reduce<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     atomic: Atomic,
@@ -140,7 +140,7 @@ fn reduce<W: WarpRecorder>(
 /// completes at once and counts as arrived when it is recorded.
 fn record_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
     width: u64,
@@ -178,7 +178,8 @@ fn check_target(group: &Group, mbarriers: &Lanes<u64>) -> Outcome {
     for lane in lanes_of(group.lanes) {
         if !matches!(group.space, Space::Shared | Space::Cluster) {
             let (address, space) = (group.addresses[lane], group.space.name());
-            let reason = format!("{address:#x} is an address of {space} memory, not of shared memory");
+            let reason =
+                format!("{address:#x} is an address of {space} memory, not of shared memory");
             return Err(Trap { lane, reason, kind: TrapKind::Memory });
         }
         check_same_cta(lane, group.addresses[lane], mbarriers[lane])?;
@@ -200,7 +201,7 @@ pub(super) fn check_same_cta(lane: usize, to: u64, mbarrier: u64) -> Outcome {
 
 fn complete_all<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     group: &Group,
     mbarriers: &Lanes<u64>,
     bytes: u64,

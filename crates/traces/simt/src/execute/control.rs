@@ -3,11 +3,11 @@
 use warpmem_ptx::{Op, Wgmma};
 use warpmem_trace::OpClass;
 
-use super::{Context, Outcome, Trap, record, system};
-use crate::bounds::MOST_LOCAL;
+use super::{ExecutionContext, Outcome, Trap, record, system};
+use crate::bounds::MAX_LOCAL;
 use crate::image::function_at;
 use crate::lanes::lanes_of;
-use crate::program::{CallPlan, CallTarget, Passed, Slot, Source, Step};
+use crate::program::{CallPlan, CallTarget, FrameSlot, Passed, Source, Step};
 use crate::recorder::WarpRecorder;
 use crate::warp::{Frame, Warp};
 
@@ -41,7 +41,7 @@ pub(super) fn is_control(op: Op) -> bool {
 /// Executes `bra`.
 pub(super) fn branch<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     site: Site,
     target: u32,
@@ -53,7 +53,12 @@ pub(super) fn branch<W: WarpRecorder>(
 }
 
 /// Executes `ret`.
-pub(super) fn ret<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: &Step, site: Site) {
+pub(super) fn ret<W: WarpRecorder>(
+    warp: &mut Warp<W>,
+    ctx: &ExecutionContext<'_>,
+    step: &Step,
+    site: Site,
+) {
     set_pc(warp, site.pc + 1);
     if warp.frames.len() > 1 {
         record::one(warp, step, OpClass::Control, site.lanes);
@@ -64,7 +69,7 @@ pub(super) fn ret<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, step: 
 }
 
 /// Executes `exit`.
-pub(super) fn exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, site: Site) {
+pub(super) fn exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, site: Site) {
     set_pc(warp, site.pc + 1);
     record_exit(warp, ctx, site.mask);
     warp.stack.exit(site.mask);
@@ -85,7 +90,11 @@ pub(super) fn set_pc<R>(warp: &mut Warp<R>, pc: u32) {
     }
 }
 
-fn reconvergence<W: WarpRecorder>(warp: &Warp<W>, ctx: &Context<'_>, pc: u32) -> Option<u32> {
+fn reconvergence<W: WarpRecorder>(
+    warp: &Warp<W>,
+    ctx: &ExecutionContext<'_>,
+    pc: u32,
+) -> Option<u32> {
     ctx.program.routines[warp.frame().routine].flow.reconvergence(pc)
 }
 
@@ -98,7 +107,7 @@ fn split<R>(warp: &mut Warp<R>, ways: &[(u32, u32)], meets: Option<u32>) {
 /// Executes `brx.idx`.
 pub(super) fn branch_indexed<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     site: Site,
     table: u32,
@@ -128,7 +137,7 @@ pub(super) fn branch_indexed<W: WarpRecorder>(
 /// instruction again, and all lanes reconverge after it.
 pub(super) fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
     number: u32,
@@ -157,20 +166,23 @@ pub(super) fn call<W: WarpRecorder>(
 /// Enters a routine with the arguments of a call.
 fn enter<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     (plan, number): (&CallPlan, u32),
     callee: usize,
     lanes: u32,
 ) -> Outcome {
-    const DEEPEST: usize = 1000;
+    const MAX_NESTING: usize = 1000;
     let lane = lanes.trailing_zeros() as usize;
-    if warp.frames.len() >= DEEPEST {
-        return Err(Trap::new(lane, format!("calls are nested more than {DEEPEST} levels deep")));
+    if warp.frames.len() >= MAX_NESTING {
+        return Err(Trap::new(
+            lane,
+            format!("calls are nested more than {MAX_NESTING} levels deep"),
+        ));
     }
     let private = warp.private_bytes_with(ctx.program, callee);
-    if private > MOST_LOCAL {
-        let why = format!("nested calls need {private} bytes of local memory, of {MOST_LOCAL}");
+    if private > MAX_LOCAL {
+        let why = format!("nested calls need {private} bytes of local memory, of {MAX_LOCAL}");
         return Err(Trap::new(lane, why));
     }
     let signature = &ctx.program.signatures[callee];
@@ -192,7 +204,7 @@ fn enter<W: WarpRecorder>(
 /// Returns the routine at the first lane's address, and the lanes that share it.
 fn indirect<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     source: Source,
     first: usize,
     mask: u32,
@@ -223,7 +235,7 @@ pub(super) fn words_of<R>(
 ) -> LaneWords {
     let starts = || (0..bytes).step_by(8);
     match passed {
-        Passed::Slot(slot) => starts()
+        Passed::FrameSlot(slot) => starts()
             .flat_map(|at| {
                 let length = bytes.min(slot.bytes).saturating_sub(at).min(8);
                 lanes_of(lanes)
@@ -241,7 +253,7 @@ pub(super) fn words_of<R>(
 pub(super) fn write_words<R>(
     warp: &mut Warp<R>,
     frame: &Frame,
-    slot: Slot,
+    slot: FrameSlot,
     values: &[(usize, u64)],
 ) {
     let words = slot.bytes.div_ceil(8).max(1) as usize;
@@ -255,7 +267,7 @@ pub(super) fn write_words<R>(
 }
 
 /// Returns from the innermost function, with its results.
-pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lanes: u32) {
+pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, lanes: u32) {
     let frame = *warp.frame();
     if warp.frames.len() > 1 {
         let caller = warp.frames[warp.frames.len() - 2];
@@ -265,10 +277,10 @@ pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lane
         let call = routine.steps.iter().find(|step| step.op == Op::Call(frame.call));
         for (passed, &result) in plan.results.iter().zip(&signature.results) {
             match *passed {
-                Passed::Slot(slot) => {
+                Passed::FrameSlot(slot) => {
                     let slot = slot.at_most(result.bytes);
                     let Some(call) = call else { continue };
-                    let source = Passed::Slot(result);
+                    let source = Passed::FrameSlot(result);
                     let values = words_of(warp, call, &frame, source, slot.bytes, lanes);
                     write_words(warp, &caller, slot, &values);
                 }
@@ -286,6 +298,6 @@ pub(super) fn leave<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, lane
     warp.stack.leave(lanes);
 }
 
-fn record_exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &Context<'_>, mask: u32) {
+fn record_exit<W: WarpRecorder>(warp: &mut Warp<W>, ctx: &ExecutionContext<'_>, mask: u32) {
     warp.recorder.exit(ctx.pc, mask);
 }

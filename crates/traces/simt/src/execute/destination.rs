@@ -2,7 +2,7 @@
 
 use warpmem_trace::Mbarrier;
 
-use super::{Context, Outcome, Trap, cluster};
+use super::{ExecutionContext, Outcome, Trap, cluster};
 use crate::lanes::lanes_of;
 use crate::peers::{address_in, offset_of, rank_of};
 
@@ -32,7 +32,7 @@ impl Destination {
     }
 
     /// Returns the destination CTAs in the trace's encoding; 0 is the CTA itself.
-    pub fn recorded(&self, ctx: &Context<'_>) -> u16 {
+    pub fn recorded(&self, ctx: &ExecutionContext<'_>) -> u16 {
         match self.ctas() as u16 {
             ctas if u64::from(ctas) == 1 << rank_of(ctx.shared_base) => 0,
             ctas => ctas,
@@ -45,7 +45,7 @@ impl Destination {
     }
 
     /// Checks that the CTAs are in the cluster, and that the mbarrier belongs to the same CTA.
-    pub fn check(&self, ctx: &Context<'_>, lane: usize) -> Outcome {
+    pub fn check(&self, ctx: &ExecutionContext<'_>, lane: usize) -> Outcome {
         if self.multicast.is_none() {
             cluster::check_same_cta(lane, self.to, self.mbarrier)?;
         }

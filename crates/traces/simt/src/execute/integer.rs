@@ -1,6 +1,6 @@
 //! Integer arithmetic.
 
-use warpmem_ptx::{Binary, CarryOp, Half, Part, Ternary, Type, Unary};
+use warpmem_ptx::{Binary, CarryOp, Half, ProductPart, Ternary, Type, Unary};
 
 use super::operand::{Operand, map1, map2, map3, predicates};
 use crate::lanes::Lanes;
@@ -141,13 +141,13 @@ pub(super) fn binary<R>(
             }
             Binary::Add if ty.bits() == 64 => map2(warp, step, mask, u64::wrapping_add),
             Binary::Subtract if ty.bits() == 64 => map2(warp, step, mask, u64::wrapping_sub),
-            Binary::Multiply(Part::Low) if ty.bits() == 32 => {
+            Binary::Multiply(ProductPart::Low) if ty.bits() == 32 => {
                 map2(warp, step, mask, u32::wrapping_mul);
             }
-            Binary::Multiply(Part::Low) if ty.bits() == 64 => {
+            Binary::Multiply(ProductPart::Low) if ty.bits() == 64 => {
                 map2(warp, step, mask, u64::wrapping_mul);
             }
-            Binary::Multiply(Part::Wide) => widening(warp, step, mask, ty),
+            Binary::Multiply(ProductPart::Wide) => widening(warp, step, mask, ty),
             _ => of_type!(ty, binary_of(warp, step, mask, f, saturate)),
         },
     }
@@ -220,9 +220,9 @@ fn product<T: Integer>(a: T, b: T) -> i128 {
     a.wide().wrapping_mul(b.wide())
 }
 
-fn part_of<T: Integer>(product: i128, part: Part, bits: u32) -> T {
+fn part_of<T: Integer>(product: i128, part: ProductPart, bits: u32) -> T {
     match part {
-        Part::High => T::of(product >> bits),
+        ProductPart::High => T::of(product >> bits),
         _ => T::of(product),
     }
 }
@@ -294,25 +294,25 @@ pub(super) fn ternary<R>(
     saturate: bool,
 ) {
     match (f, ty) {
-        (Ternary::MultiplyAdd(Part::Low), ty) if ty.bits() == 32 => {
+        (Ternary::MultiplyAdd(ProductPart::Low), ty) if ty.bits() == 32 => {
             map3(warp, step, mask, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c));
         }
-        (Ternary::MultiplyAdd(Part::Wide), Type::U16) => {
+        (Ternary::MultiplyAdd(ProductPart::Wide), Type::U16) => {
             map3(warp, step, mask, |a: u16, b: u16, c: u32| {
                 (u32::from(a) * u32::from(b)).wrapping_add(c)
             });
         }
-        (Ternary::MultiplyAdd(Part::Wide), Type::S16) => {
+        (Ternary::MultiplyAdd(ProductPart::Wide), Type::S16) => {
             map3(warp, step, mask, |a: i16, b: i16, c: i32| {
                 (i32::from(a) * i32::from(b)).wrapping_add(c)
             });
         }
-        (Ternary::MultiplyAdd(Part::Wide), Type::U32) => {
+        (Ternary::MultiplyAdd(ProductPart::Wide), Type::U32) => {
             map3(warp, step, mask, |a: u32, b: u32, c: u64| {
                 (u64::from(a) * u64::from(b)).wrapping_add(c)
             });
         }
-        (Ternary::MultiplyAdd(Part::Wide), Type::S32) => {
+        (Ternary::MultiplyAdd(ProductPart::Wide), Type::S32) => {
             map3(warp, step, mask, |a: i32, b: i32, c: i64| {
                 (i64::from(a) * i64::from(b)).wrapping_add(c)
             });
@@ -441,7 +441,7 @@ pub(super) fn carry<R>(
                     true => signed(of(0), bits).wrapping_mul(signed(of(1), bits)) as u128,
                     false => of(0) * of(1),
                 };
-                let part = if part == Part::High { product >> bits } else { product };
+                let part = if part == ProductPart::High { product >> bits } else { product };
                 (part & ones) + of(2) + flag
             }
         };

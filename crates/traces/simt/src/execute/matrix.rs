@@ -7,7 +7,7 @@ use warpmem_trace::Kind;
 use super::fragment::place;
 use super::memory::{check_alignment, read_lane, record, write_lane};
 use super::spaces::{Group, addresses, generic_address};
-use super::{Context, Outcome, Trap};
+use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::program::Step;
@@ -49,7 +49,7 @@ fn pair(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 /// Executes `ldmatrix`.
 pub(super) fn load<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     matrices: Matrices,
@@ -74,7 +74,7 @@ pub(super) fn load<W: WarpRecorder>(
 /// Executes `stmatrix`.
 pub(super) fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     matrices: Matrices,
 ) -> Outcome {

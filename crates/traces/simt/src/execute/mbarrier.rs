@@ -13,7 +13,7 @@ use warpmem_trace::{Kind, OpClass};
 
 use super::memory::{self, check_alignment, read_lane, write_lane};
 use super::spaces::{Group, groups};
-use super::{Context, Event, Outcome, Trap, peer, record};
+use super::{Event, ExecutionContext, Outcome, Trap, peer, record};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};
 use crate::program::{Dest, Step};
 use crate::recorder::WarpRecorder;
@@ -22,7 +22,7 @@ use crate::warp::Warp;
 /// Size of an mbarrier, bytes.
 pub(super) const BYTES: u64 = 8;
 /// Maximum arrivals and bytes of a phase (ISA, "Contents of the mbarrier object").
-const MOST: u32 = (1 << 20) - 1;
+const MAX: u32 = (1 << 20) - 1;
 
 const INITIALISED: u64 = 1 << 62;
 const PHASE: u64 = 1 << 63;
@@ -47,14 +47,14 @@ struct State {
 
 impl State {
     fn new(arrivals: u32) -> Result<State, String> {
-        match (1..=MOST).contains(&arrivals) {
+        match (1..=MAX).contains(&arrivals) {
             true => Ok(State { phase: false, pending: arrivals, expected: arrivals, bytes: 0 }),
-            false => Err(format!("an mbarrier for {arrivals} arrivals; 1 to {MOST} are possible")),
+            false => Err(format!("an mbarrier for {arrivals} arrivals; 1 to {MAX} are possible")),
         }
     }
 
     fn of_bits(bits: u64) -> Option<State> {
-        let count = |first: u32| (bits >> first) as u32 & MOST;
+        let count = |first: u32| (bits >> first) as u32 & MAX;
         (bits & INITIALISED != 0).then_some(State {
             phase: bits & PHASE != 0,
             pending: count(0),
@@ -92,10 +92,10 @@ impl State {
 
     fn expect(&mut self, bytes: i64) -> Result<(), String> {
         let sum = i64::from(self.bytes) + bytes;
-        match sum.unsigned_abs() <= u64::from(MOST) {
+        match sum.unsigned_abs() <= u64::from(MAX) {
             true => self.bytes = sum as i32,
             false => {
-                return Err(format!("{sum} bytes are expected at an mbarrier; at most {MOST}"));
+                return Err(format!("{sum} bytes are expected at an mbarrier; at most {MAX}"));
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl State {
 /// yields to the others.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     operation: Operation,
@@ -121,7 +121,7 @@ pub(super) fn execute<W: WarpRecorder>(
     if operation.f == Mbarrier::PendingCount {
         record::one(warp, step, OpClass::Integer, mask);
         let states = warp.wide(step.sources[0]);
-        warp.set_wide(step.dests[0], &states.map(|state| state & u64::from(MOST)), mask);
+        warp.set_wide(step.dests[0], &states.map(|state| state & u64::from(MAX)), mask);
         return Ok(Event::None);
     }
     let mut fails = false;
@@ -144,7 +144,7 @@ pub(super) fn execute<W: WarpRecorder>(
 /// Counts arrived bytes of a bulk copy at an mbarrier.
 pub(super) fn complete_bytes<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
     bytes: u64,
@@ -204,7 +204,7 @@ fn kind(f: Mbarrier, step: &Step) -> Kind {
 /// Executes operations that change the mbarrier; those with a result return the previous state.
 fn change<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     group: &Group,
     f: Mbarrier,
@@ -311,7 +311,7 @@ fn initialised(bits: u64) -> Result<State, String> {
 /// lanes.
 fn wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     group: &Group,
     parity: bool,
@@ -347,7 +347,7 @@ fn wait<W: WarpRecorder>(
 /// instruction: the simulated machine determines how often it polls.
 fn record_wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     group: &Group,
     parity: impl Fn(usize) -> bool,
@@ -366,8 +366,8 @@ mod tests {
 
     #[test]
     fn every_state_is_encodable() {
-        for bytes in [0, 1, -1, MOST as i32, -(MOST as i32)] {
-            for (pending, expected) in [(0, 1), (MOST, MOST), (3, 7)] {
+        for bytes in [0, 1, -1, MAX as i32, -(MAX as i32)] {
+            for (pending, expected) in [(0, 1), (MAX, MAX), (3, 7)] {
                 for phase in [false, true] {
                     let state = State { phase, pending, expected, bytes };
                     assert_eq!(State::of_bits(state.bits()), Some(state));

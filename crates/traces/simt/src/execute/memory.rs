@@ -5,7 +5,7 @@ use warpmem_trace::{CacheOp, Eviction, Kind, L2Policy, MemoryOp, Space as TraceS
 
 use super::record::with_operands;
 use super::spaces::{Group, addresses, generic_address, groups};
-use super::{Context, Outcome, Trap, peer};
+use super::{ExecutionContext, Outcome, Trap, peer};
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
@@ -20,7 +20,7 @@ const LOCAL_BYTES: u64 = 1 << 14;
 
 pub(super) fn load<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     access: Access,
@@ -51,7 +51,7 @@ fn put<R>(warp: &mut Warp<R>, dest: Dest, values: &Lanes<u64>, ty: Type, lanes: 
 
 pub(super) fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     access: Access,
@@ -78,8 +78,7 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
         None => Ok(()),
         Some(lane) => {
             let address = group.addresses[lane];
-            let reason =
-                format!("access of {bytes} bytes at the misaligned address {address:#x}");
+            let reason = format!("access of {bytes} bytes at the misaligned address {address:#x}");
             Err(Trap::new(lane, reason))
         }
     }
@@ -88,7 +87,7 @@ pub(super) fn check_alignment(group: &Group, bytes: u64) -> Outcome {
 /// Reads up to 8 bytes per lane, `at` bytes after its address.
 pub(super) fn read<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     group: &Group,
     at: u64,
     width: u64,
@@ -128,7 +127,7 @@ fn is_device(space: Space) -> bool {
 /// Reads as [`read`] does, lane by lane.
 fn read_lanes<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     group: &Group,
     lanes: u32,
     at: u64,
@@ -164,7 +163,7 @@ fn gather<const N: usize>(
 /// Writes up to 8 bytes per lane, `at` bytes after its address.
 pub(super) fn write<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     group: &Group,
     at: u64,
     width: u64,
@@ -189,7 +188,7 @@ pub(super) fn write<W: WarpRecorder>(
 /// Writes the lanes whose destination is in shared memory or in the first lane's allocation; returns the
 /// others.
 fn write_at_once(
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     group: &Group,
     at: u64,
     width: u64,
@@ -244,7 +243,7 @@ fn value_at(bytes: &[u8], offset: u64, width: u64) -> Option<u64> {
 
 pub(super) fn read_lane<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -256,7 +255,7 @@ pub(super) fn read_lane<W: WarpRecorder>(
 #[inline(always)]
 fn lane_value<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -280,7 +279,7 @@ fn lane_value<W: WarpRecorder>(
 /// Reads up to 8 bytes at a lane's generic address.
 pub(super) fn read_generic<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
     width: u64,
@@ -291,7 +290,7 @@ pub(super) fn read_generic<W: WarpRecorder>(
 
 pub(super) fn write_lane<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -320,7 +319,7 @@ fn write_shared(shared: &mut [u8], address: u64, width: u64, value: u64) -> Opti
 }
 
 pub(super) fn outside(
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     space: Space,
     lane: usize,
     address: u64,
@@ -347,7 +346,7 @@ pub(super) fn outside(
 
 pub(super) fn prefetch<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     space: Space,
@@ -362,7 +361,7 @@ pub(super) fn prefetch<W: WarpRecorder>(
 /// source are 0.
 pub(super) fn copy_async<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     bypass: bool,
@@ -413,7 +412,7 @@ pub(super) fn copy_async<W: WarpRecorder>(
 /// request.
 pub(super) fn record<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
     cache: Cache,

@@ -8,7 +8,7 @@ use warpmem_ptx::{Combine, Element, Mma, MmaForm, Type};
 
 use super::float::Float;
 use super::fragment::Fragment;
-use super::{Context, eight_bits, quad_pairs, record, sparse};
+use super::{ExecutionContext, eight_bits, quad_pairs, record, sparse};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -25,7 +25,7 @@ pub(super) struct Registers<'r> {
 
 pub(super) fn mma<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     mma: Mma,
@@ -57,10 +57,10 @@ fn multiply(mma: Mma, registers: &Registers<'_>, d: &mut [Lanes<u64>]) {
     };
     let stored = if positions.is_some() { k / 2 } else { k };
     // The larger side has A's layout: columns of B here, rows of A otherwise.
-    let is_turned = mma.form == MmaForm::Wmma && n > m;
-    let (rows, columns) = if is_turned { (n, m) } else { (m, n) };
+    let is_swapped = mma.form == MmaForm::Wmma && n > m;
+    let (rows, columns) = if is_swapped { (n, m) } else { (m, n) };
     let sides = [(registers.a, mma.a), (registers.b, mma.b)];
-    let [(a, of_a), (b, of_b)] = if is_turned { [sides[1], sides[0]] } else { sides };
+    let [(a, of_a), (b, of_b)] = if is_swapped { [sides[1], sides[0]] } else { sides };
     let a = Fragment::of_a(rows, stored, of_a.bits()).values(a, of_a);
     let b = Fragment::of_b(columns, k, of_b.bits()).values(b, of_b);
     let of_d = Fragment::of_c(rows, columns);

@@ -47,7 +47,7 @@ use crate::recorder::WarpRecorder;
 use crate::warp::{Arrival, State, Warp};
 
 /// State outside the warp that its instructions access.
-pub(crate) struct Context<'a> {
+pub(crate) struct ExecutionContext<'a> {
     pub program: &'a Program,
     pub global: Global<'a>,
     /// Shared memory of the CTA.
@@ -97,7 +97,7 @@ pub(crate) enum Event {
 /// Executes the next instruction of a runnable warp.
 pub(crate) fn step<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
 ) -> Result<Event, Trap> {
     let Some(top) = warp.stack.top() else {
         warp.state = State::Ended;
@@ -133,7 +133,7 @@ pub(crate) fn step<W: WarpRecorder>(
 /// Executes an instruction. Lists every operation, so that none is forgotten.
 fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     site: Site,
 ) -> Result<Event, Trap> {

@@ -2,12 +2,12 @@
 
 use warpmem_ptx::Space;
 
-use super::{Context, Outcome, Trap};
+use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;
 use crate::peers::{offset_of, rank_of};
 
 /// Returns the space of a shared-memory address: the CTA's own, or the cluster's.
-pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
+pub(super) fn space_of(ctx: &ExecutionContext<'_>, address: u64) -> Space {
     match rank_of(address) == rank_of(ctx.shared_base) {
         true => Space::Shared,
         false => Space::Cluster,
@@ -16,7 +16,7 @@ pub(super) fn space_of(ctx: &Context<'_>, address: u64) -> Space {
 
 /// Returns bytes of the shared memory of a CTA of the cluster.
 pub(super) fn bytes<'c>(
-    ctx: &'c mut Context<'_>,
+    ctx: &'c mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
     width: u64,
@@ -43,7 +43,7 @@ pub(super) fn bytes<'c>(
 #[cold]
 #[inline(never)]
 pub(super) fn read(
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
     width: u64,
@@ -57,7 +57,7 @@ pub(super) fn read(
 #[cold]
 #[inline(never)]
 pub(super) fn write(
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
     width: u64,

@@ -3,14 +3,14 @@
 use warpmem_ptx::{Binary, ClusterOp, Mma, MmaForm, Op, Type, Unary, Wgmma};
 use warpmem_trace::{OpClass, Reg, Registers};
 
-use super::Context;
+use super::ExecutionContext;
 
 use crate::program::{PC_STEP, Program, Step};
 use crate::recorder::{Operands, WarpRecorder};
 use crate::warp::Warp;
 
 /// Maximum registers of an instruction: `mma` reads 24.
-const MOST: usize = 32;
+const MAX: usize = 32;
 
 /// Returns the program counter of an instruction of the innermost routine.
 pub(super) fn address<R>(warp: &Warp<R>, program: &Program, pc: u32) -> u64 {
@@ -35,8 +35,8 @@ pub(super) fn with_operands<R>(
 
 /// Offsets the registers of a function above those of its caller.
 fn with_moved_operands<R>(warp: &mut Warp<R>, step: &Step, f: impl FnOnce(&mut R, Operands<'_>)) {
-    let (mut writes, mut reads) = ([Reg(0); MOST], [Reg(0); MOST]);
-    let counts = [step.writes.len().min(MOST), step.reads.len().min(MOST)];
+    let (mut writes, mut reads) = ([Reg(0); MAX], [Reg(0); MAX]);
+    let counts = [step.writes.len().min(MAX), step.reads.len().min(MAX)];
     for (to, &number) in writes.iter_mut().zip(&step.writes) {
         *to = warp.register(number);
     }
@@ -73,7 +73,7 @@ pub(super) fn several<W: WarpRecorder>(
 /// predicates.
 pub(super) fn product<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     parts: usize,
     mask: u32,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::control::{LaneWords, words_of, write_words};
 use super::memory::read_generic;
-use super::{Context, Trap};
+use super::{ExecutionContext, Trap};
 use crate::error::TrapKind;
 use crate::global::Global;
 use crate::print;
@@ -16,7 +16,7 @@ use crate::warp::Warp;
 /// Calls a system function for each lane, one after the other.
 pub(super) fn call<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
     plan: &CallPlan,
@@ -38,7 +38,7 @@ pub(super) fn call<W: WarpRecorder>(
         .collect();
     let (results, bytes) = (results?, call.result());
     match plan.results.first() {
-        Some(&Passed::Slot(slot)) if bytes > 0 => {
+        Some(&Passed::FrameSlot(slot)) if bytes > 0 => {
             write_words(warp, &frame, slot.at_most(bytes), &results);
         }
         Some(&Passed::Value(at)) if bytes > 0 => {
@@ -56,7 +56,7 @@ pub(super) fn call<W: WarpRecorder>(
 /// Executes the call of a lane; returns its result.
 fn one<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     call: SystemCall,
     argument: impl Fn(usize) -> u64,
@@ -65,13 +65,13 @@ fn one<W: WarpRecorder>(
         SystemCall::Print => {
             let format = text(warp, ctx, lane, argument(0))?;
             let mut at = argument(1);
-            let (text, count) = print::formatted(&format, |wanted| {
-                let width = wanted.bytes();
+            let (text, count) = print::formatted(&format, |argument_type| {
+                let width = argument_type.bytes();
                 at = at.next_multiple_of(width);
                 let value = read_generic(warp, ctx, lane, at, width)?;
                 at += width;
-                match wanted {
-                    print::Wanted::Text => {
+                match argument_type {
+                    print::ArgumentType::Text => {
                         Ok(print::Value::Text(self::text(warp, ctx, lane, value)?))
                     }
                     _ => Ok(print::Value::Bits(value)),
@@ -118,14 +118,14 @@ fn one<W: WarpRecorder>(
 /// Reads the text at a generic address, up to its zero byte.
 fn text<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     address: u64,
 ) -> Result<String, Trap> {
     /// Maximum length of a text, bytes.
-    const LONGEST: u64 = 1 << 16;
+    const MAX_LENGTH: u64 = 1 << 16;
     let mut bytes = Vec::new();
-    for at in 0..LONGEST {
+    for at in 0..MAX_LENGTH {
         match read_generic(warp, ctx, lane, address.wrapping_add(at), 1)? {
             0 => break,
             byte => bytes.push(byte as u8),

@@ -12,13 +12,13 @@ use super::float::Float;
 use super::memory::{outside, read_lane, record, write_lane};
 use super::spaces::{Group, addresses, generic_address};
 use super::tensor_map::read_map;
-use super::{Context, Outcome, Trap, mbarrier, peer};
-use crate::bounds::MOST_SHARED;
+use super::{ExecutionContext, Outcome, Trap, mbarrier, peer};
+use crate::bounds::MAX_SHARED;
 use crate::lanes::{Lanes, WARP, first_of_alike, lanes_of};
 use crate::peers::offset_of;
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
-use crate::tensor::{MOST_DIMENSIONS, Part, Row, TensorElement, TensorMap, pieces};
+use crate::tensor::{MAX_DIMENSIONS, Row, RowPart, TensorElement, TensorMap, pieces};
 use crate::warp::Warp;
 
 /// Alignment of a box in shared memory, bytes (CUDA C++ Programming Guide, "Alignment requirements for
@@ -95,7 +95,7 @@ fn is_load(f: TensorCopy) -> bool {
 /// Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `cp.async.bulk.prefetch.tensor`.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     f: TensorCopy,
@@ -112,7 +112,7 @@ pub(super) fn execute<W: WarpRecorder>(
 /// Executes the copy of one lane.
 fn one<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lane: usize,
     operands: &Operands,
@@ -123,7 +123,7 @@ fn one<W: WarpRecorder>(
     let destination = operands.destination(lane);
     destination.map_or(Ok(()), |destination| destination.check(ctx, lane))?;
     check_box(ctx, lane, f, &map, at)?;
-    let mut coordinates = [0; MOST_DIMENSIONS];
+    let mut coordinates = [0; MAX_DIMENSIONS];
     for (to, lanes) in coordinates.iter_mut().zip(&operands.coordinates) {
         *to = lanes[lane] as i32;
     }
@@ -151,7 +151,7 @@ fn one<W: WarpRecorder>(
 /// Reads the map that a lane names.
 fn map_of<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     operands: &Operands,
 ) -> Result<TensorMap, Trap> {
@@ -182,11 +182,17 @@ fn name(f: TensorCopy) -> &'static str {
 }
 
 /// Refuses a box that does not fit in shared memory, or whose layout there is undefined.
-fn check_box(ctx: &Context<'_>, lane: usize, f: TensorCopy, map: &TensorMap, at: u64) -> Outcome {
+fn check_box(
+    ctx: &ExecutionContext<'_>,
+    lane: usize,
+    f: TensorCopy,
+    map: &TensorMap,
+    at: u64,
+) -> Outcome {
     let (bytes, row) = (map.box_bytes(), map.row_bytes());
-    if bytes > MOST_SHARED.into() {
+    if bytes > MAX_SHARED.into() {
         let reason = format!(
-            "tensor copy of a box of {bytes} bytes; no SM has more than {MOST_SHARED} of shared memory"
+            "tensor copy of a box of {bytes} bytes; no SM has more than {MAX_SHARED} of shared memory"
         );
         return Err(Trap::new(lane, reason));
     }
@@ -254,7 +260,7 @@ fn loaded(element: TensorElement, bits: u64) -> u64 {
 /// A copy of one lane.
 struct Copy<'a, 'c, W> {
     warp: &'a mut Warp<W>,
-    ctx: &'a mut Context<'c>,
+    ctx: &'a mut ExecutionContext<'c>,
     lane: usize,
     map: &'a TensorMap,
     /// Address of the box in shared memory.
@@ -320,7 +326,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
     }
 
     /// Returns the bytes that can be moved at once, without crossing a swizzle chunk.
-    fn word(&self, part: Part) -> u64 {
+    fn word(&self, part: RowPart) -> u64 {
         const WORD: u64 = 8;
         match (part.address | part.skipped | part.bytes).is_multiple_of(WORD) {
             true => WORD,
@@ -354,7 +360,7 @@ impl<W: WarpRecorder> Copy<'_, '_, W> {
 /// copies make no request.
 fn record_rows<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     f: TensorCopy,
     rows: &[Row],
@@ -385,7 +391,7 @@ fn record_rows<W: WarpRecorder>(
 /// Records filled bytes of a box that are not read from memory: the mbarriers count them too.
 fn record_filled<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     destination: Destination,
     bytes: u64,

@@ -8,7 +8,7 @@ use super::bulk::in_one_allocation;
 use super::memory::{read_lane, record, write_lane};
 use super::record::several;
 use super::spaces::{Group, addresses, groups};
-use super::{Context, Outcome, Trap};
+use super::{ExecutionContext, Outcome, Trap};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -22,7 +22,7 @@ const WORD: u64 = 8;
 /// Reads the words of the map at an address.
 pub(super) fn read_map<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     name: &str,
     lane: usize,
     (space, address): (Space, u64),
@@ -50,7 +50,7 @@ fn check_place(name: &str, lane: usize, address: u64) -> Outcome {
 /// Executes `tensormap.replace`, lane by lane.
 pub(super) fn replace_field<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     field: TensorMapField,
@@ -69,7 +69,7 @@ pub(super) fn replace_field<W: WarpRecorder>(
 
 fn replace_one<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     lane: usize,
     (space, address): (Space, u64),
     field: TensorMapField,
@@ -121,7 +121,7 @@ fn accesses_of(field: TensorMapField) -> Accesses {
 
 fn record_replacement<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     field: TensorMapField,
     maps: &Group,
@@ -137,7 +137,7 @@ fn record_replacement<W: WarpRecorder>(
 /// Records an access to a part of the maps: offset and bytes.
 fn record_part<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     kind: Kind,
     maps: &Group,
@@ -153,7 +153,7 @@ fn record_part<W: WarpRecorder>(
 /// from shared memory, an atomic exchange, and a branch around them for warps that do not execute it.
 pub(super) fn publish<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     offsets: [i64; 2],
@@ -192,7 +192,7 @@ fn check_warp(name: &str, mask: u32, to: &Lanes<u64>, from: &Lanes<u64>) -> Outc
 
 fn record_copy<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     to: u64,
     from: u64,

@@ -5,13 +5,13 @@ use warpmem_trace::{CacheOp, Kind, MemoryOp, Space};
 
 use super::operand::Operand;
 use super::record::with_operands;
-use super::{Context, Outcome, Trap};
+use super::{ExecutionContext, Outcome, Trap};
 use crate::global::Global;
 use crate::lanes::{Lanes, WARP, lanes_of};
 use crate::memory::DeviceMemory;
 use crate::program::{Source, Step};
 use crate::recorder::WarpRecorder;
-use crate::texture::{Coordinate, MOST_BYTES, Pick, Texture};
+use crate::texture::{Coordinate, MAX_BYTES, Pick, Texture};
 use crate::warp::Warp;
 
 /// Texels that a lane reads.
@@ -20,7 +20,7 @@ type Picks = [Option<Pick>; 4];
 /// Executes `tex.1d` and `tex.2d`: one request for each texture that lanes name.
 pub(super) fn fetch<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     shape: TextureShape,
@@ -58,13 +58,15 @@ fn texture_of(memory: &DeviceMemory, operand: u64) -> Result<Texture, String> {
     let handle = u64::from_le_bytes(*word);
     memory.texture(handle).copied().ok_or_else(|| match handle {
         0 => format!("the texture reference at {operand:#x} is not bound to a texture"),
-        handle => format!("the texture reference at {operand:#x} holds {handle:#x}, which is not a handle"),
+        handle => format!(
+            "the texture reference at {operand:#x} holds {handle:#x}, which is not a handle"
+        ),
     })
 }
 
 fn fetch_from<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
     texture: &Texture,
@@ -95,7 +97,7 @@ fn axis<R>(warp: &Warp<R>, source: Source, ty: Type) -> Lanes<Coordinate> {
 
 /// Returns the four channels of a fetch.
 fn channels(global: &mut Global<'_>, texture: &Texture, picks: &Picks) -> Result<[u32; 4], String> {
-    let mut texels: Vec<(Pick, [u8; MOST_BYTES])> = Vec::with_capacity(picks.len());
+    let mut texels: Vec<(Pick, [u8; MAX_BYTES])> = Vec::with_capacity(picks.len());
     for pick in picks.iter().flatten() {
         let address = texture.address_of(pick);
         let bytes = texel(global, address, texture.format.bytes());
@@ -106,8 +108,8 @@ fn channels(global: &mut Global<'_>, texture: &Texture, picks: &Picks) -> Result
 }
 
 /// Returns the bytes of a texel, zero-extended.
-fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MOST_BYTES]> {
-    let mut texel = [0; MOST_BYTES];
+fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MAX_BYTES]> {
+    let mut texel = [0; MAX_BYTES];
     for (at, part) in (0..bytes).step_by(8).zip(texel.chunks_exact_mut(8)) {
         part.copy_from_slice(&global.read(address + at, (bytes - at).min(8))?.to_le_bytes());
     }
@@ -118,7 +120,7 @@ fn texel(global: &mut Global<'_>, address: u64, bytes: u64) -> Option<[u8; MOST_
 /// four texels of linear filtering in one request. Lanes outside the texture request nothing.
 fn record<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     step: &Step,
     lanes: u32,
     texture: &Texture,

@@ -14,7 +14,7 @@ use super::control::{Site, set_pc};
 use super::descriptor::Descriptor;
 use super::fragment::Fragment;
 use super::mma::{element_of, put, rounded};
-use super::{Context, Event, Outcome, Trap, record};
+use super::{Event, ExecutionContext, Outcome, Trap, record};
 use crate::error::TrapKind;
 use crate::lanes::{Lanes, WARP};
 use crate::program::{Source, Step};
@@ -29,7 +29,7 @@ const ROWS: usize = 16;
 /// Executes the operations that do not wait.
 pub(super) fn execute<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     f: Wgmma,
@@ -52,7 +52,7 @@ pub(super) fn execute<W: WarpRecorder>(
 /// groups are uncommitted in another warp of the warpgroup.
 pub(super) fn wait<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     Site { pc, mask, .. }: Site,
     pending: u32,
@@ -79,7 +79,7 @@ fn group_of<R>(warp: &Warp<R>) -> usize {
 }
 
 /// Refuses an instruction that not all threads of a warpgroup can execute.
-fn check_group<R>(warp: &Warp<R>, ctx: &Context<'_>, mask: u32) -> Outcome {
+fn check_group<R>(warp: &Warp<R>, ctx: &ExecutionContext<'_>, mask: u32) -> Outcome {
     let warps = ctx.committed.len() - WARPS * group_of(warp);
     let reason = match (warps.min(WARPS), mask) {
         (WARPS, u32::MAX) => return Ok(()),
@@ -91,7 +91,7 @@ fn check_group<R>(warp: &Warp<R>, ctx: &Context<'_>, mask: u32) -> Outcome {
 
 fn multiply<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     product: GroupProduct,
 ) -> Outcome {
@@ -162,7 +162,7 @@ fn of_registers<R>(warp: &Warp<R>, sources: &[Source], factor: Factor, k: usize)
 /// Reads rows of A or columns of B from shared memory.
 fn of_shared<R>(
     warp: &Warp<R>,
-    ctx: &Context<'_>,
+    ctx: &ExecutionContext<'_>,
     source: Source,
     factor: Factor,
     rows: std::ops::Range<usize>,

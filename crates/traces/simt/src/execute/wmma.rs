@@ -22,7 +22,7 @@ use super::fragment::Fragment;
 use super::matrix::transposed;
 use super::memory::{check_alignment, read, record, write};
 use super::spaces::{Group, addresses, groups_at};
-use super::{Context, Outcome};
+use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP};
 use crate::program::Step;
 use crate::recorder::WarpRecorder;
@@ -60,7 +60,7 @@ impl Plan {
         let run = if is_turned && bits != 16 { 1 } else { fragment.run };
         let is_matrix = access.space == Space::Shared && access.operand != WmmaOperand::C;
         let together =
-            if is_matrix && bits <= 16 && run == fragment.run { MOST_MATRICES } else { 1 };
+            if is_matrix && bits <= 16 && run == fragment.run { MAX_MATRICES } else { 1 };
         Plan { fragment, is_turned, bits, register_bits: bits.max(32), run, together }
     }
 
@@ -107,14 +107,14 @@ impl Plan {
 }
 
 /// Maximum matrices of `ldmatrix`, and rows of one.
-const MOST_MATRICES: usize = 4;
+const MAX_MATRICES: usize = 4;
 const ROWS: usize = 8;
 /// Bytes per row.
 const ROW_BYTES: u64 = 16;
 
 pub(super) fn load<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     access: WmmaAccess,
@@ -157,7 +157,7 @@ pub(super) fn load<W: WarpRecorder>(
 /// Writes the data of an access into the registers.
 fn gather<W: WarpRecorder>(
     warp: &Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     plan: &Plan,
     first: usize,
     group: &Group,
@@ -178,7 +178,7 @@ fn gather<W: WarpRecorder>(
 
 pub(super) fn store<W: WarpRecorder>(
     warp: &mut Warp<W>,
-    ctx: &mut Context<'_>,
+    ctx: &mut ExecutionContext<'_>,
     step: &Step,
     mask: u32,
     access: WmmaAccess,

@@ -50,23 +50,23 @@ pub(crate) enum Private {
 
 /// A variable of a frame: its offset in the frame's part of a memory, and its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct FrameSlot {
     pub memory: Private,
     pub offset: u64,
     pub bytes: u64,
 }
 
-impl Slot {
+impl FrameSlot {
     /// Returns its first bytes, at most `bytes`.
-    pub fn at_most(self, bytes: u64) -> Slot {
-        Slot { bytes: self.bytes.min(bytes), ..self }
+    pub fn at_most(self, bytes: u64) -> FrameSlot {
+        FrameSlot { bytes: self.bytes.min(bytes), ..self }
     }
 }
 
 /// Placement of a function's parameters and local variables in its frame. A device function's parameter is in
 /// local memory if an instruction takes its address, which is a local-memory address (ISA, "mov").
 pub(super) struct FrameLayout {
-    pub slots: BTreeMap<VariableId, Slot>,
+    pub slots: BTreeMap<VariableId, FrameSlot>,
     pub local_bytes: u64,
     pub param_bytes: u64,
     is_kernel: bool,
@@ -98,7 +98,7 @@ impl FrameLayout {
         };
         let offset = end.next_multiple_of(align.max(1));
         *end = offset + bytes;
-        self.slots.insert(id, Slot { memory, offset, bytes });
+        self.slots.insert(id, FrameSlot { memory, offset, bytes });
     }
 
     /// Returns the operation of an instruction, with its resolved space: in a device function, an access to

@@ -15,7 +15,7 @@
 //! CUTLASS clears bit 21 of word 1 in maps of small tensors, to work around some drivers. It is never
 //! set here.
 
-use super::{ELEMENTS, Fill, MOST_DIMENSIONS, Swizzle, TensorAxis, TensorMap, TensorMapError};
+use super::{ELEMENTS, Fill, MAX_DIMENSIONS, Swizzle, TensorAxis, TensorMap, TensorMapError};
 
 /// Size of a tensor map (`CUtensorMap`), bytes.
 pub const TENSOR_MAP_BYTES: usize = 8 * WORDS;
@@ -68,7 +68,7 @@ impl TensorMap {
             return Err(TensorMapError::Unknown);
         };
         let rank = usize::from(last_dimension) + 1;
-        if words[0] != MAGIC || rank > MOST_DIMENSIONS {
+        if words[0] != MAGIC || rank > MAX_DIMENSIONS {
             return Err(TensorMapError::Unknown);
         }
         let axes: Vec<TensorAxis> = (0..rank).map(|at| axis(words, at)).collect();

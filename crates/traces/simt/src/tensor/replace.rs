@@ -8,7 +8,7 @@ use std::ops::Range;
 use warpmem_ptx::TensorMapField::{self, *};
 
 use super::bytes::{ADDRESS, AXES, KINDS, MAGIC, STRIDES};
-use super::{MOST_DIMENSIONS, MOST_EXTENT, MOST_STEP, TensorMapError, WORDS};
+use super::{MAX_DIMENSIONS, MAX_EXTENT, MAX_STEP, TensorMapError, WORDS};
 
 /// Replaces a field of a map, or of zeroed bytes, which become a map.
 ///
@@ -36,13 +36,13 @@ pub(crate) fn replace(
 fn check(field: TensorMapField, value: u64) -> Result<(), TensorMapError> {
     let small = u32::try_from(value).unwrap_or(u32::MAX);
     match field {
-        Rank if value >= MOST_DIMENSIONS as u64 => {
+        Rank if value >= MAX_DIMENSIONS as u64 => {
             Err(TensorMapError::Dimensions(value as usize + 1))
         }
-        BoxDim(dimension) if !(1..=MOST_EXTENT).contains(&small) => {
+        BoxDim(dimension) if !(1..=MAX_EXTENT).contains(&small) => {
             Err(TensorMapError::Extent { dimension: dimension.into(), extent: small })
         }
-        ElementStride(dimension) if !(1..=MOST_STEP).contains(&small) => {
+        ElementStride(dimension) if !(1..=MAX_STEP).contains(&small) => {
             Err(TensorMapError::Step { dimension: dimension.into(), step: small })
         }
         _ => Ok(()),

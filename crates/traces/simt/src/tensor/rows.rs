@@ -8,12 +8,12 @@ pub(crate) struct Row {
     /// Offset in the box, bytes.
     pub at: u64,
     /// Part inside the tensor.
-    pub inside: Option<Part>,
+    pub inside: Option<RowPart>,
 }
 
 /// A part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct RowPart {
     /// Offset in the row, bytes.
     pub skipped: u64,
     /// Address in global memory.
@@ -32,19 +32,20 @@ impl TensorMap {
         let first = self.first_row(coordinates[0]);
         (0..self.row_count()).map(move |number| {
             let before = self.bytes_before(number, &coordinates[1..]);
-            let inside = first
-                .zip(before)
-                .map(|(part, before)| Part { address: part.address.wrapping_add(before), ..part });
+            let inside = first.zip(before).map(|(part, before)| RowPart {
+                address: part.address.wrapping_add(before),
+                ..part
+            });
             Row { at: number * row_bytes, inside }
         })
     }
 
     /// Returns the part inside the tensor of a first-row box that starts at a coordinate.
-    fn first_row(&self, coordinate: i32) -> Option<Part> {
+    fn first_row(&self, coordinate: i32) -> Option<RowPart> {
         let TensorAxis { size, stride, extent, .. } = self.axes[0];
         let (from, to) = (i64::from(coordinate), i64::from(coordinate) + i64::from(extent));
         let (first, end) = (from.max(0), to.min(size as i64));
-        (first < end).then(|| Part {
+        (first < end).then(|| RowPart {
             skipped: (first - from) as u64 * stride,
             address: self.address.wrapping_add(first as u64 * stride),
             bytes: (end - first) as u64 * stride,

@@ -177,7 +177,10 @@ fn pipelines_record_each_copy_and_its_wait() {
         let stages: Vec<_> = signals.collect();
         let signal = |stage: usize| Some(Mbarrier::Signal { offset: 2 * 4096 + 8 * stage as u32 });
         assert_eq!(stages, [0, 1, 0, 1, 0].map(signal));
-        assert!(!warp.iter().any(|(i, _)| i.kind == Kind::Fence), "fences do not wait for the copies");
+        assert!(
+            !warp.iter().any(|(i, _)| i.kind == Kind::Fence),
+            "fences do not wait for the copies"
+        );
     }
     // Every warp waits for each tile, phase by phase of both stages.
     for warp in &warps {

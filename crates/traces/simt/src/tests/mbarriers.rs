@@ -121,14 +121,8 @@ fn undefined_use_stops_the_kernel() {
         ("mbarrier.init.shared.b64 [tile], 0;", "an mbarrier for 0 arrivals; 1 to 1048575"),
         ("mbarrier.init.shared.b64 [tile], 0x100000;", "an mbarrier for 1048576 arrivals"),
         ("mbarrier.arrive.shared.b64 %rd4, [tile], 0;", "0 arrivals at an mbarrier"),
-        (
-            "mbarrier.arrive.shared.b64 %rd4, [tile], 5;",
-            "5 arrivals at an mbarrier with 4 pending",
-        ),
-        (
-            "mbarrier.arrive.shared.b64 %rd4, [tile], 3;",
-            "3 arrivals at an mbarrier with 1 pending",
-        ),
+        ("mbarrier.arrive.shared.b64 %rd4, [tile], 5;", "5 arrivals at an mbarrier with 4 pending"),
+        ("mbarrier.arrive.shared.b64 %rd4, [tile], 3;", "3 arrivals at an mbarrier with 1 pending"),
         ("mbarrier.arrive.noComplete.shared.b64 %rd4, [tile], 4;", "completes the phase"),
         (
             "@%p1 mbarrier.arrive_drop.shared.b64 %rd4, [tile], 4;\n@%p1 mbarrier.arrive_drop.shared.b64 %rd4, [tile], 1;",

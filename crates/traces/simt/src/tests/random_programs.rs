@@ -12,7 +12,7 @@ use super::{Machine, kernel};
 /// from it.
 const REGISTERS: usize = 5;
 /// Maximum iterations of a loop.
-const MOST_TURNS: u32 = 6;
+const MAX_ITERATIONS: u32 = 6;
 
 #[derive(Clone, Debug)]
 enum Statement {
@@ -154,7 +154,7 @@ impl Writer {
                 let counter = 10 + self.counters;
                 self.counters += 1;
                 self.line(&format!("and.b32 %r{counter}, %r{}, 7;", register + 1));
-                self.line(&format!("min.u32 %r{counter}, %r{counter}, {MOST_TURNS};\n{head}:"));
+                self.line(&format!("min.u32 %r{counter}, %r{counter}, {MAX_ITERATIONS};\n{head}:"));
                 self.line(&format!("setp.eq.u32 %p1, %r{counter}, 0;\n@%p1 bra {end};"));
                 self.line(&format!("sub.u32 %r{counter}, %r{counter}, 1;"));
                 self.ends.push(end.clone());
@@ -234,7 +234,7 @@ impl Thread {
                 return self.block(taken, in_loop);
             }
             Statement::Loop(register, body) => {
-                for _ in 0..(self.registers[*register] & 7).min(MOST_TURNS) {
+                for _ in 0..(self.registers[*register] & 7).min(MAX_ITERATIONS) {
                     match self.block(body, true) {
                         End::Next => {}
                         End::Broke => break,

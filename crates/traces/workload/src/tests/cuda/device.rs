@@ -102,7 +102,7 @@ impl Device {
         let mut writer = TraceWriter::create(path, Provenance::default(), options).unwrap();
         let mut recorder = TraceRecorder::begin(&mut writer, info.clone()).unwrap();
         // Generators run each warp until its next barrier before the next warp starts.
-        let limits = Limits { warp_turn: u32::MAX, ..Limits::default() };
+        let limits = Limits { warp_quantum: u32::MAX, ..Limits::default() };
         run.execute(&mut self.memory, &mut recorder, limits, &()).unwrap();
         recorder.end().unwrap();
         writer.finish().unwrap();

@@ -33,13 +33,13 @@ pub(crate) fn execute<R: Recorder>(grid: &mut Grid<'_, '_, R>) -> Result<(), Lau
             let Some(mut cluster) = resident.pop_front() else { break };
             let executed = &mut grid.counts.warp_instructions;
             let global = Global::Memory(grid.memory);
-            let turn = cluster.turn(grid.prepared, global, executed, grid.limits);
-            turn.map_err(|stop| grid.prepared.stopped(stop, &cluster, &resident))?;
+            let ran = cluster.run_quantum(grid.prepared, global, executed, grid.limits);
+            ran.map_err(|stop| grid.prepared.stopped(stop, &cluster, &resident))?;
             match cluster.has_ended() {
                 true => grid.end(cluster, &mut spare)?,
                 false => resident.push_back(cluster),
             }
-            grid.goes_on()?;
+            grid.report_progress()?;
         }
         let moved = grid.counts.warp_instructions > before;
         if !moved && !resident.is_empty() && (next == total || resident.len() == most) {

@@ -4,7 +4,7 @@
 use crate::context;
 use crate::status::Status;
 
-macro_rules! nothing {
+macro_rules! no_effect {
     ($($name:ident),* $(,)?) => {
         $(
             /// Ignores its arguments.
@@ -16,7 +16,7 @@ macro_rules! nothing {
     };
 }
 
-nothing!(
+no_effect!(
     cudaDeviceSynchronize,
     cudaThreadSynchronize,
     cudaSetDeviceFlags,

@@ -30,7 +30,7 @@ const JUMP: usize = 13;
 static ON_LOAD: extern "C" fn() = on_load;
 
 extern "C" fn on_load() {
-    if std::env::var_os(warpmem_capture::relay::CARRIED_RUNTIME).is_none() {
+    if std::env::var_os(warpmem_capture::relay::EMBEDDED_RUNTIME).is_none() {
         return;
     }
     if let Err(why) = replace() {
