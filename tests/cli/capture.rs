@@ -134,7 +134,10 @@ fn bad_launches_are_refused() {
             &["kernel `k` has executed 1000 warp instructions, the limit", "CTA (0, 0, 0) warp 0"],
         ),
         (large, &["240000 bytes of shared memory", "the maximum of any SM"]),
-        (module("local.ptx", "k"), &["1099511627776 bytes of local memory", "maximum of any device is 524288"]),
+        (
+            module("local.ptx", "k"),
+            &["1099511627776 bytes of local memory", "maximum of any device is 524288"],
+        ),
         (
             with(&["--arg=128", "--arg=buffer:u32[2^40]", "--arg=256", "-o", "k.wmt"]),
             &["argument 3 of kernel `insert`: 4398046511104 bytes do not fit in device memory"],

@@ -139,7 +139,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn text(&mut self) -> Result<Token<'a>, PtxError> {
-        let end = self.rest()[1..].find('"').ok_or_else(|| self.error("a text does not end"))?;
+        let end = self.rest()[1..].find('"').ok_or_else(|| self.error("unterminated string"))?;
         let quoted = self.take(end + 2);
         Ok(Token::Text(&quoted[1..=end]))
     }
@@ -265,7 +265,7 @@ mod tests {
             ("\n\u{1b}", "unexpected character"),
             ("\n0xZZ", "`0xZZ` is not a number"),
             ("\n0f12", "`0f12` is not a number"),
-            ("\n\"abc", "a text does not end"),
+            ("\n\"abc", "unterminated string"),
             ("\n/* abc", "unterminated comment"),
             ("\né", "unexpected character"),
         ] {

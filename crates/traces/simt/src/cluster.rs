@@ -9,9 +9,10 @@ use crate::prepared::Prepared;
 use crate::recorder::WarpRecorder;
 use crate::warp::{ClusterPhase, Rows, State};
 
-/// Instructions of a cluster's first quantum; later ones differ. Short enough that a CTA that opens a barrier
-/// built by the program does not run far ahead of the CTAs waiting there, which LonestarGPU's bfs relies on.
+/// Instructions of a cluster's first quantum.
 const FIRST_QUANTUM: u64 = 1 << 16;
+/// Instructions of a later quantum, short enough that a CTA that opens a barrier built by the program does not
+/// run far ahead of the CTAs waiting there, which LonestarGPU's bfs relies on.
 const LATER_QUANTUM: u64 = 1 << 10;
 
 /// CTAs that run together.

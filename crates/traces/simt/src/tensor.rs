@@ -101,7 +101,7 @@ pub enum TensorMapError {
 fn known_elements() -> String {
     let plain = ELEMENTS.iter().filter(|element| element.is_plain());
     let names: Vec<String> = plain.map(|element| format!("`.{}`", element.ty().name())).collect();
-    format!("those that are copied as they are, are {}", names.join(", "))
+    format!("unconverted elements have types {}", names.join(", "))
 }
 
 impl TensorMap {

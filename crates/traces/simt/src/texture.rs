@@ -115,7 +115,7 @@ pub(crate) struct Pick {
     pub weight: f64,
 }
 
-/// Texels along one axis: the second one only for linear filtering. Those outside a border are `None`.
+/// Texels along one axis: the second one only for linear filtering. Texels outside a border are `None`.
 type AxisPicks = [(Option<u32>, f64); 2];
 
 impl TexelFormat {

@@ -1,5 +1,4 @@
-//! Driver contexts. All contexts share one device and one memory; they differ only in which one is current on
-//! a thread.
+//! Driver contexts. All contexts share one device and one memory; each thread has one current context.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

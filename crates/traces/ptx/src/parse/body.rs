@@ -86,8 +86,7 @@ impl<'p, 'a> BodyParser<'p, 'a> {
     /// Skips the rest of the body, in which `depth` blocks are open.
     fn give_up(mut self, depth: usize) -> Parsed<Body> {
         let reason = format!(
-            "the rest of the function is not read, after {MAX_UNSUPPORTED} statements that are not \
-             supported"
+            "the rest of the function is skipped after {MAX_UNSUPPORTED} unsupported statements"
         );
         let error = self.parser.cursor.error_at(self.parser.cursor.line(), reason);
         self.body.unsupported.push(error);

@@ -1,21 +1,7 @@
 //! Instructions of CTA clusters.
 
-use super::{body, kernel, unsupported};
+use super::{assert_refused, first, op};
 use crate::*;
-
-/// Returns the first instruction of some code.
-fn first(code: &str) -> Instruction {
-    body(&kernel(code)).instructions[0].clone()
-}
-
-fn op(code: &str) -> Op {
-    first(code).op
-}
-
-fn refused(code: &str, reason: &str) {
-    let refused = unsupported(code);
-    assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
-}
 
 #[test]
 fn addresses_are_mapped_in_their_space() {
@@ -29,8 +15,8 @@ fn addresses_are_mapped_in_their_space() {
     assert_eq!(rank, Op::Cluster(ClusterOp::Rank(Space::Cluster)));
     assert_eq!(op("getctarank.u64 %r1, %rd1;"), Op::Cluster(ClusterOp::Rank(Space::Generic)));
     assert_eq!(op("isspacep.shared::cluster %p1, %rd1;"), Op::IsSpace(Space::Cluster));
-    refused("mapa.shared::cta.u32 %r1, %r2, 3;", "expected a type of `mapa`");
-    refused("mapa.shared::cluster.s32 %r1, %r2, 3;", "`mapa` of type `.s32`");
+    assert_refused("mapa.shared::cta.u32 %r1, %r2, 3;", "expected a type of `mapa`");
+    assert_refused("mapa.shared::cluster.s32 %r1, %r2, 3;", "`mapa` of type `.s32`");
 }
 
 #[test]
@@ -58,8 +44,8 @@ fn the_barrier_of_a_cluster_has_two_halves() {
         let code = format!("barrier.cluster.wait{wait};");
         assert_eq!(op(&code), Op::ClusterBarrier(ClusterBarrier::Wait), "{code}");
     }
-    refused("barrier.cluster.sync;", "`barrier.cluster` lacks `.arrive` or `.wait`");
-    refused("barrier.cluster.wait.relaxed;", "modifier `.relaxed`");
+    assert_refused("barrier.cluster.sync;", "`barrier.cluster` lacks `.arrive` or `.wait`");
+    assert_refused("barrier.cluster.wait.relaxed;", "modifier `.relaxed`");
 }
 
 #[test]
@@ -87,7 +73,7 @@ fn asynchronous_stores_and_reductions_name_their_mbarriers() {
         (reduce("exch.b32 [%r1], %r2, [%r3];"), "is not an instruction"),
         (reduce("add.f32 [%r1], %f2, [%r3];"), "`red.async` of type `.f32` is not an instruction"),
     ] {
-        refused(&code, reason);
+        assert_refused(&code, reason);
     }
 }
 
@@ -107,12 +93,15 @@ fn remote_mbarriers_only_support_arrival() {
     ] {
         assert_eq!(space(code), expected, "{code}");
     }
-    refused("mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];", "returns no state: write `_`");
-    refused(
+    assert_refused(
+        "mbarrier.arrive.shared::cluster.b64 %rd1, [%r1];",
+        "returns no state: write `_`",
+    );
+    assert_refused(
         "mbarrier.try_wait.parity.shared::cluster.b64 %p1, [%r1], 0;",
         "`mbarrier.try_wait` of `.shared::cluster` is not an instruction",
     );
-    refused("mbarrier.init.shared::cluster.b64 [%r1], 1;", "is not an instruction");
+    assert_refused("mbarrier.init.shared::cluster.b64 [%r1], 1;", "is not an instruction");
 }
 
 #[test]

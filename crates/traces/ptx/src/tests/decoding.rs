@@ -1,16 +1,7 @@
 //! Instructions: operations, registers, constants.
 
-use super::{body, kernel, unsupported};
+use super::{assert_refused, body, first, op, unsupported};
 use crate::*;
-
-/// Returns the first instruction of some code.
-fn first(code: &str) -> Instruction {
-    body(&kernel(code)).instructions[0].clone()
-}
-
-fn op(code: &str) -> Op {
-    first(code).op
-}
 
 #[test]
 fn modifiers_are_part_of_the_operation() {
@@ -219,8 +210,7 @@ fn invalid_matrix_products_are_refused() {
         ),
         ("wmma.fill.sync.aligned;".into(), "`wmma.fill` is not an instruction"),
     ] {
-        let refused = unsupported(&code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(&code, reason);
     }
 }
 
@@ -301,8 +291,7 @@ fn unsupported_bulk_copies_are_refused() {
         ),
         ("cp.async.bulk.global.bulk_group [%rd1], [%r1], 16;", "`.shared::cta`"),
     ] {
-        let refused = unsupported(code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(code, reason);
     }
 }
 

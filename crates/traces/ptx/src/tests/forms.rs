@@ -325,7 +325,7 @@ fn parsing_a_function_stops_after_fifty_errors() {
     let listed = &module.functions[0].body.as_ref().unwrap().unsupported;
     assert_eq!(listed.len(), 51);
     let last = listed[50].to_string();
-    let reason = "the rest of the function is not read, after 50 statements that are not supported";
+    let reason = "the rest of the function is skipped after 50 unsupported statements";
     assert!(last.starts_with(&format!("line 63: {reason}")), "{last}");
     assert!(module.kernel("next").is_some(), "the next kernel is read");
 }

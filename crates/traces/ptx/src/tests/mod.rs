@@ -12,7 +12,7 @@ mod tensor_maps;
 mod tensors;
 mod warpgroup;
 
-use crate::{Body, Module, parse};
+use crate::{Body, Instruction, Module, Op, parse};
 
 /// Wraps code into a module with one kernel, `k`, that declares some registers.
 fn kernel_text(code: &str) -> String {
@@ -39,4 +39,20 @@ fn unsupported(code: &str) -> Vec<String> {
     let module = kernel(code);
     let body = module.functions[0].body.as_ref().unwrap();
     body.unsupported.iter().map(ToString::to_string).collect()
+}
+
+/// Checks that the single statement of this code is refused for a reason that contains `reason`.
+fn assert_refused(code: &str, reason: &str) {
+    let refused = unsupported(code);
+    assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+}
+
+/// Returns the first instruction of some code.
+fn first(code: &str) -> Instruction {
+    body(&kernel(code)).instructions[0].clone()
+}
+
+/// Returns the first operation of some code.
+fn op(code: &str) -> Op {
+    first(code).op
 }

@@ -1,13 +1,9 @@
-//! Changes of tensor maps. ptxas 12.8 accepts the accepted forms for sm_90a or sm_100a, and refuses those
-//! refused as invalid, except stride 4, which no tensor has.
+//! Changes of tensor maps. Accepted forms are accepted by ptxas 12.8 for sm_90a or sm_100a, and forms refused
+//! as invalid are refused by it, except stride 4, which no tensor has.
 
-use super::{body, kernel, unsupported};
+use super::{assert_refused, first};
 use crate::TensorMapField::*;
 use crate::*;
-
-fn first(code: &str) -> Instruction {
-    body(&kernel(code)).instructions[0].clone()
-}
 
 const RELEASE: &str =
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned";
@@ -94,8 +90,7 @@ fn unsupported_values_are_refused_by_meaning() {
     ] {
         let (field, value) = operands.split_once(' ').unwrap();
         let code = format!("tensormap.replace.tile.{field}.global.b1024.b32 [%rd1], {value};");
-        let refused = unsupported(&code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(&code, reason);
     }
 }
 
@@ -147,7 +142,6 @@ fn invalid_instructions_are_refused_with_the_reason() {
         (publish(", 128", ", %r2"), "expected a constant"),
         (publish(", 128", ""), "an operand is missing"),
     ] {
-        let refused = unsupported(&code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(&code, reason);
     }
 }

@@ -1,12 +1,8 @@
-//! Bulk copies through tensor maps. ptxas 13.0 accepts the accepted forms, and refuses those refused as
-//! invalid.
+//! Bulk copies through tensor maps. Accepted forms are accepted by ptxas 13.0,
+//! and forms refused as invalid are refused by it.
 
-use super::{body, kernel, unsupported};
+use super::{assert_refused, first};
 use crate::*;
-
-fn first(code: &str) -> Instruction {
-    body(&kernel(code)).instructions[0].clone()
-}
 
 #[test]
 fn loads_decode_map_coordinates_and_mbarrier() {
@@ -103,8 +99,7 @@ fn unsupported_modes_and_targets_are_refused_by_name() {
         ),
         (format!("{LOAD}.{BYTES}.cta_group::2 {AT};"), "`.cta_group::2` of tensor copies"),
     ] {
-        let refused = unsupported(&code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(&code, reason);
     }
 }
 
@@ -137,7 +132,6 @@ fn invalid_instructions_are_refused_with_the_reason() {
         ),
         ("cp.async.bulk.tensor.1d.bulk_group [%rd1, {%r1}], [%r2];", "lacks its spaces"),
     ] {
-        let refused = unsupported(code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(code, reason);
     }
 }

@@ -1,12 +1,8 @@
-//! Matrix products of warpgroups. ptxas 12.9 accepts the accepted forms, and refuses those refused as
-//! invalid.
+//! Matrix products of warpgroups. Accepted forms are accepted by ptxas 12.9,
+//! and forms refused as invalid are refused by it.
 
-use super::{body, kernel, unsupported};
+use super::{assert_refused, first, unsupported};
 use crate::*;
-
-fn first(code: &str) -> Instruction {
-    body(&kernel(code)).instructions[0].clone()
-}
 
 /// Lists `count` registers in braces.
 fn registers(count: usize) -> String {
@@ -137,8 +133,7 @@ fn unsupported_instructions_are_refused_by_name() {
         ),
         ("wgmma.other.sync.aligned;".into(), "`wgmma.other` is not supported"),
     ] {
-        let refused = unsupported(&code);
-        assert!(refused.len() == 1 && refused[0].contains(reason), "{code}: {refused:?}");
+        assert_refused(&code, reason);
     }
 }
 
@@ -202,7 +197,6 @@ fn invalid_instructions_are_refused_with_the_reason() {
         ("setmaxnreg.inc.sync.aligned.u32 264;", "264 registers per thread"),
         ("setmaxnreg.sync.aligned.u32 64;", "`.inc` or `.dec`"),
     ] {
-        let refused = unsupported(code);
-        assert!(refused.len() == 1 && refused[0].contains(text), "{code}: {refused:?}");
+        assert_refused(code, text);
     }
 }

@@ -5,7 +5,8 @@ use warpmem_ptx::{Atomic, AtomicOp, Binary, Cache, Modes, Type};
 use warpmem_trace::Kind;
 
 use super::float::{Float, binary_value};
-use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::memory::{check_alignment, read_lane, write_lane};
+use super::request::record;
 use super::spaces::groups;
 use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP, lanes_of};

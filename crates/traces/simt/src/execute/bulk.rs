@@ -7,7 +7,8 @@ use warpmem_trace::{Kind, MAX_WIDTH};
 
 use super::atomic::modified;
 use super::destination::Destination;
-use super::memory::{outside, read_lane, record, write_lane};
+use super::memory::{outside, read_lane, write_lane};
+use super::request::record;
 use super::spaces::{Group, addresses};
 use super::{ExecutionContext, Outcome, Trap, mbarrier, peer};
 use crate::lanes::{Lanes, WARP, alike, first_of_alike, lanes_of, mask_of};
@@ -222,7 +223,7 @@ fn record_all<W: WarpRecorder>(
     }
 }
 
-/// Records lanes of one size, mbarrier and set of CTAs, split into as many records as the trace requires.
+/// Records lanes of one size, mbarrier and set of CTAs, split as the trace requires.
 fn record_group<W: WarpRecorder>(
     warp: &mut Warp<W>,
     ctx: &ExecutionContext<'_>,

@@ -6,7 +6,8 @@ use warpmem_trace::{Kind, Mbarrier};
 
 use super::atomic::modified;
 use super::mbarrier::{self, complete_bytes};
-use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::memory::{check_alignment, read_lane, write_lane};
+use super::request::record;
 use super::spaces::{Group, addresses, groups};
 use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;

@@ -5,7 +5,8 @@ use warpmem_ptx::{Cache, Matrices, Space};
 use warpmem_trace::Kind;
 
 use super::fragment::place;
-use super::memory::{check_alignment, read_lane, record, write_lane};
+use super::memory::{check_alignment, read_lane, write_lane};
+use super::request::record;
 use super::spaces::{Group, addresses, generic_address};
 use super::{ExecutionContext, Outcome, Trap};
 use crate::error::TrapKind;

@@ -11,7 +11,8 @@
 use warpmem_ptx::{Arrival, Cache, Mbarrier, Space};
 use warpmem_trace::{Kind, OpClass};
 
-use super::memory::{self, check_alignment, read_lane, write_lane};
+use super::memory::{check_alignment, read_lane, write_lane};
+use super::request;
 use super::spaces::{Group, groups};
 use super::{Event, ExecutionContext, Outcome, Trap, peer, record};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};
@@ -212,7 +213,7 @@ fn change<W: WarpRecorder>(
     let counts = step.sources.get(1).map_or([1; WARP], |&source| warp.narrow(source));
     for lanes in alike(group.lanes, |lane| counts[lane]) {
         let group = Group { lanes, ..*group };
-        memory::record(warp, ctx, step, kind(f, step), Cache::Default, BYTES, &group);
+        request::record(warp, ctx, step, kind(f, step), Cache::Default, BYTES, &group);
         if let Some(operation) = recorded(f, counts[lanes.trailing_zeros() as usize]) {
             warp.recorder.with_mbarrier(operation);
         }
@@ -355,7 +356,7 @@ fn record_wait<W: WarpRecorder>(
     for lanes in alike(group.lanes, &parity) {
         let parity = parity(lanes.trailing_zeros() as usize);
         let group = Group { lanes, ..*group };
-        memory::record(warp, ctx, step, Kind::Load, Cache::Default, BYTES, &group);
+        request::record(warp, ctx, step, Kind::Load, Cache::Default, BYTES, &group);
         warp.recorder.with_mbarrier(warpmem_trace::Mbarrier::Wait { parity });
     }
 }

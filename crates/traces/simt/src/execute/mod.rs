@@ -24,6 +24,7 @@ mod operand;
 mod peer;
 mod quad_pairs;
 mod record;
+mod request;
 mod spaces;
 mod sparse;
 mod system;

@@ -5,8 +5,9 @@ use warpmem_ptx::{Cache, Space, TensorMapField};
 use warpmem_trace::{Kind, OpClass};
 
 use super::bulk::in_one_allocation;
-use super::memory::{read_lane, record, write_lane};
+use super::memory::{read_lane, write_lane};
 use super::record::several;
+use super::request::record;
 use super::spaces::{Group, addresses, groups};
 use super::{ExecutionContext, Outcome, Trap};
 use crate::lanes::{Lanes, WARP, alike, lanes_of};

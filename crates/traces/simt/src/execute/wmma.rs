@@ -20,7 +20,8 @@ use warpmem_trace::Kind;
 
 use super::fragment::Fragment;
 use super::matrix::transposed;
-use super::memory::{check_alignment, read, record, write};
+use super::memory::{check_alignment, read, write};
+use super::request::record;
 use super::spaces::{Group, addresses, groups_at};
 use super::{ExecutionContext, Outcome};
 use crate::lanes::{Lanes, WARP};

@@ -40,7 +40,7 @@ impl TensorMap {
         })
     }
 
-    /// Returns the part inside the tensor of a first-row box that starts at a coordinate.
+    /// Returns the part of a box row inside the tensor's first row, for a box that starts at `coordinate`.
     fn first_row(&self, coordinate: i32) -> Option<RowPart> {
         let TensorAxis { size, stride, extent, .. } = self.axes[0];
         let (from, to) = (i64::from(coordinate), i64::from(coordinate) + i64::from(extent));

@@ -82,7 +82,7 @@ fn unreachable_barriers_are_reported_as_deadlocks() {
         64,
     );
     assert!(
-        different.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at barrier"),
+        different.contains("is deadlocked: CTA (0, 0, 0) warp 0 waits at barrier"),
         "{different}"
     );
     assert!(different.contains("of 0xffffffff at PC"), "{different}");
@@ -90,7 +90,7 @@ fn unreachable_barriers_are_reported_as_deadlocks() {
         "setp.lt.u32 %p1, %r0, 40;\n@%p1 bra A;\nbar.sync 0;\nbar.sync 0;\nbra END;\nA: bar.sync 0;\nEND: bar.sync 1;",
         64,
     );
-    assert!(other_warp.contains("cannot go on"), "{other_warp}");
+    assert!(other_warp.contains("is deadlocked"), "{other_warp}");
     let call = "{ setp.lt.u32 %p1, %r0, 16;\n@%p1 bra END;\ncall f;\nEND: bar.sync 0; }";
     let text = super::kernel_with(".func f() { bar.sync 0; ret; }", call);
     let error = Machine::new(64).run(&text, 1, 64).unwrap_err().to_string();

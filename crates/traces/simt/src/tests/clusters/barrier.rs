@@ -87,7 +87,7 @@ fn a_missing_warp_is_a_deadlock_that_names_the_waiting_warps() {
     );
     let error = failure(&code);
     assert!(
-        error.contains("cannot go on: CTA (0, 0, 0) warp 0 waits at the cluster barrier at PC"),
+        error.contains("is deadlocked: CTA (0, 0, 0) warp 0 waits at the cluster barrier at PC"),
         "{error}"
     );
     assert!(error.contains("CTA (2, 0, 0) warp 0 waits at barrier 1 at PC"), "{error}");
