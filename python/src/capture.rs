@@ -9,17 +9,17 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::capture::{
-    CaptureError, Captured, Options, Plan, Program, ProgramCapture, ProgramOptions, ProgramStatus,
-    Registers, Selection, Settings, Watch, capture, capture_program as capture_whole,
+    CaptureError, Captured, Observer, Options, Plan, Program, ProgramCapture, ProgramOptions,
+    ProgramStatus, Registers, Selection, Settings, capture, capture_program as capture_whole,
 };
 use warpmem::device::device_of;
 use warpmem::files::claims::Claims;
 use warpmem::simt::Limits;
 
-/// Watches a capture.
+/// Observes a capture on behalf of a Python callback.
 struct Capturing<'a>(&'a Board);
 
-impl Watch for Capturing<'_> {
+impl Observer for Capturing<'_> {
     fn launch(&self, _: usize, _: usize, _: &str, ctas: u64) {
         self.0.set(0, ctas);
     }
