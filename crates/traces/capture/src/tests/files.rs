@@ -114,9 +114,18 @@ fn launch_file_errors_name_place_and_reason() {
     let cases = [
         (file(""), "missing field `launches`"),
         (file(&format!("sed = 1\n{LAUNCH}")), "unknown field `sed`"),
-        (file(&LAUNCH.replace("grid = 1", "grid = [1, 0]")), "launches[0]: grid: [1, 0]"),
-        (file(&LAUNCH.replace("block = 1", "block = []")), "launches[0]: block: []"),
-        (file(&format!("{LAUNCH}cluster = [2, 0]")), "launches[0]: cluster: [2, 0]"),
+        (
+            file(&LAUNCH.replace("grid = 1", "grid = [1, 0]")),
+            "launches[0]: grid: expected one to three positive sizes, found [1, 0]",
+        ),
+        (
+            file(&LAUNCH.replace("block = 1", "block = []")),
+            "launches[0]: block: expected one to three positive sizes, found []",
+        ),
+        (
+            file(&format!("{LAUNCH}cluster = [2, 0]")),
+            "launches[0]: cluster: expected one to three positive sizes, found [2, 0]",
+        ),
         (file(&format!("{LAUNCH}arguments = [1, \"?\"]")), "launches[0]: arguments[1]: `?`"),
         (
             file(&format!("{LAUNCH}[buffers.x]\ntype = \"f33\"\nshape = 1")),
