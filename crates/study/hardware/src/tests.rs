@@ -326,7 +326,7 @@ fn results_round_trip_and_other_files_are_refused() {
     assert!(matches!(measured.work(folder.path()), Err(HardwareError::Changed { .. })));
     for (text, part) in [
         ("{}", "missing field `warpmem_hardware`"),
-        (r#"{"warpmem_hardware": 2}"#, "it is of format 2, this version reads 1"),
+        (r#"{"warpmem_hardware": 2}"#, "has format 2, this version reads 1"),
         (r#"{"warpmem_hardware": 1}"#, "missing field `version`"),
     ] {
         fs::write(&path, text).unwrap();

@@ -150,7 +150,7 @@ fn launches(cuda: &Library, module: u64) {
     assert_eq!(find_kernel(cuda, module, c"nothing").0, 500);
     let (found, saxpy) = find_kernel(cuda, module, c"saxpy");
     assert_eq!(found, 0);
-    let (x, y) = (upload(cuda, &[1.0; 8]), upload(cuda, &[1.0; 8]));
+    let (x, y) = (upload(cuda, &[1.0f32; 8]), upload(cuda, &[1.0f32; 8]));
     let (a, n) = (2f32, 8u32);
     let arguments: [*const u8; 4] = [
         ptr::from_ref(&a).cast(),
@@ -196,7 +196,7 @@ fn launches(cuda: &Library, module: u64) {
 }
 
 fn memory(cuda: &Library) {
-    let y = upload(cuda, &[0.0; 8]);
+    let y = upload(cuda, &[0.0f32; 8]);
     let one = 1f32.to_bits();
     call!(cuda, "cuMemsetD32_v2"(y => u64, one => u32, 3 => usize));
     // Two rows of one value, 16 bytes apart.

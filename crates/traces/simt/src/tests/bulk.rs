@@ -292,7 +292,7 @@ fn misaligned_and_invalid_copies_stop_the_kernel() {
             "bulk copy to 0x8, which is not a multiple of 16",
         ),
         (load("[tile], [%rd1+8], 16, [tile+2048]"), "bulk copy from 0x"),
-        (load("[tile], [%rd1], 16, [tile+2052]"), "which is not a multiple"),
+        (load("[tile], [%rd1], 16, [tile+2052]"), "at the misaligned address"),
         (load("[tile], [%rd1], 16, [tile+1024]"), "there is no initialised mbarrier"),
         (load("[tile+3840], [%rd1], 512, [tile+2048]"), "of shared memory is out of bounds"),
         (load("[tile], [%rd1], 1024, [tile+2048]"), "of global memory is out of bounds"),

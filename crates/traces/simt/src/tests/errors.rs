@@ -24,7 +24,7 @@ fn out_of_bounds_accesses_name_kernel_thread_and_address() {
     let shared = failure("mov.u32 %r1, 4096;\nld.shared.u32 %r2, [%r1];", 1, 32);
     assert!(shared.contains("shared memory has"), "{shared}");
     let odd = failure("ld.global.u32 %r1, [%rd1+2];", 1, 32);
-    assert!(odd.contains("which is not a multiple"), "{odd}");
+    assert!(odd.contains("at the misaligned address"), "{odd}");
 }
 
 #[test]

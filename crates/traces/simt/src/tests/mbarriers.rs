@@ -138,7 +138,7 @@ fn undefined_use_stops_the_kernel() {
             "@%p1 mbarrier.inval.shared.b64 [tile];\nmbarrier.arrive.shared.b64 %rd4, [tile];",
             "there is no initialised mbarrier",
         ),
-        ("mbarrier.init.shared.b64 [tile+4], 1;", "which is not a multiple"),
+        ("mbarrier.init.shared.b64 [tile+4], 1;", "at the misaligned address"),
         ("mbarrier.init.shared.b64 [tile+4096], 1;", "of shared memory is out of bounds"),
         ("mbarrier.init.b64 [%rd3], 1;", "of global memory, not of shared memory"),
     ] {

@@ -32,7 +32,7 @@ fn accesses_outside_the_cluster_stop_the_kernel() {
             remote(3, "atom.shared::cluster.add.u32 %r2, [%r1+4100], 1;"),
             "at 0x1004 of the shared memory of CTA 3",
         ),
-        (remote(3, "ld.shared::cluster.u32 %r2, [%r1+2];"), "which is not a multiple"),
+        (remote(3, "ld.shared::cluster.u32 %r2, [%r1+2];"), "at the misaligned address"),
         // `.shared` only reaches the CTA's own shared memory.
         (remote(1, "ld.shared.u32 %r2, [%r1];"), "of shared memory is out of bounds"),
         ("mapa.u64 %rd4, %rd1, 1;".into(), "is not an address of shared memory"),
