@@ -298,7 +298,7 @@ fn links(cuda: &Library) {
     assert_eq!((loaded, call!(cuda, "cuLinkDestroy"(link => u64))), (0, 0));
     let (found, linked) = find_kernel(cuda, module, c"linked");
     assert_eq!(found, 0);
-    let y = upload(cuda, &[0.0]);
+    let y = upload(cuda, &[0.0f32]);
     let arguments = [ptr::from_ref(&y)];
     let launched = call!(cuda, "cuLaunchKernel"(
         linked => usize, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32,
