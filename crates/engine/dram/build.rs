@@ -1,4 +1,4 @@
-//! Makes a table of the built-in standards, so that a standard is one file.
+//! Collects the built-in standards into a table, so that adding a standard adds one file.
 
 fn main() -> std::io::Result<()> {
     warpmem_support::embed::toml_files("src/standard/built_in", "standards")

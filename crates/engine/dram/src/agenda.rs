@@ -1,18 +1,19 @@
-//! The agenda of a channel: every bank's next command, and when the earliest of them may issue.
+//! The agenda of a channel: the next command of every bank, and the earliest cycle in which any of
+//! them may issue. It owns the plan and never changes the timing state or the requests.
 //!
-//! **Definition.** A bank may want one command, of a kind `k`. It may issue it in the cycle
+//! **Definition.** Each bank wants at most one command, of a kind `k`. It may issue in cycle
 //!
 //! ```text
 //! t(bank) = begin(k, max(due(bank), others(k, bank), floor))
 //! ```
 //!
-//! where `due` is the earliest cycle by the bank's own earlier commands, `others` that by commands
-//! to other banks, `floor` the first cycle that is asked about, and `begin` the next cycle in which
-//! a command of this kind may begin. The *plan* is the smallest `t` of all banks that are not held
-//! back, and the set of the banks that reach it.
+//! where `due` is the earliest cycle under the constraints of the bank's own commands, `others` the
+//! earliest cycle under those of commands to other banks, `floor` the first cycle of the query, and
+//! `begin` the next cycle in which a command of this kind may start. The *plan* is the smallest `t`
+//! over all banks that are not held, with the set of banks that reach it.
 //!
-//! Nothing of this is computed per cycle, and rarely over all banks: the plan is the earliest of
-//! one plan for each kind, and each of these stays as it is until something changes it.
+//! The plan is maintained incrementally, never recomputed per cycle and rarely over all banks: it
+//! is the earliest of one plan per kind, and each of these stays valid until an event changes it.
 //!
 //! ```text
 //!   kind   banks that want it   plan of the kind
@@ -22,17 +23,17 @@
 //!   WR     {}                   never              ─┘
 //! ```
 //!
-//! - [`Agenda::set`]: a bank wants another command. It leaves the plans that it was in, and is
-//!   added to those of its new kind. Adding can only make a plan earlier, so both stay exact. A
-//!   plan that loses its last bank does not say which comes next: that of the kind becomes
-//!   *unknown*, that of all kinds *stale*.
-//! - [`Agenda::delay`]: a command issues, and with it `others` grows for some kinds: their plans
+//! - [`Agenda::set`] changes the command of a bank. The bank leaves its previous plans and joins
+//!   those of its new kind. Adding a bank can only make a plan earlier, so both plans stay exact. A
+//!   plan that loses its last bank does not know its successor: the plan of the kind becomes
+//!   *unknown*, the overall plan *stale*.
+//! - [`Agenda::delay`] records an issued command. It raises `others` for some kinds, whose plans
 //!   become unknown.
-//! - [`Agenda::replan`]: makes the unknown plans, and those that the floor has passed, by looking
-//!   at the banks of that kind, and takes the earliest of all kinds. Banks whose `due` is past are
-//!   *ripe*: `t` depends on `others` only, which is the same for all banks of a group, so that one
-//!   look at a group is enough. Of the rest, those that are due after the plan found so far are left
-//!   out.
+//! - [`Agenda::replan`] recomputes the unknown plans and those that lie before the floor from the
+//!   banks of that kind, and takes the earliest over all kinds. Banks whose `due` has passed are
+//!   *ripe*: their `t` depends on `others` only, which is equal for all banks of a group, so one
+//!   evaluation per group suffices. Other banks are skipped if their `due` lies after the plan
+//!   found so far.
 
 use super::by_bank::ByBank;
 use super::request::CommandKind::{self, Act, Pre, Rd, RefPb, Wr};
@@ -42,10 +43,10 @@ use warpmem_sim::{BankId, DramCycle};
 
 const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
 
-/// The next cycle at which a command may issue, and the banks that may issue one then.
+/// The next cycle in which a command may issue, and the banks that may issue one then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
-    /// [`DramCycle::NEVER`]: there is none.
+    /// Cycle of the next command; [`DramCycle::NEVER`] if there is none.
     pub cycle: DramCycle,
     pub banks: BankSet,
 }
@@ -65,28 +66,29 @@ impl Plan {
 #[derive(Clone, Copy)]
 struct Wants {
     banks: BankSet,
-    /// The first of them, while it is known: see [`Agenda::unknown`].
+    /// Plan of this kind, valid unless the kind is in [`Agenda::unknown`].
     plan: Plan,
 }
 
-/// What every step looks at comes first.
+/// The next command of every bank and the plan. The fields that every step reads come first.
 #[repr(C)]
 pub(super) struct Agenda {
     plan: Plan,
-    /// Banks that the plan leaves out.
+    /// Banks excluded from the plan.
     held: BankSet,
-    /// The first cycle that the plan looks at.
+    /// First cycle that the plan considers.
     floor: DramCycle,
-    /// The plan no longer holds.
+    /// Whether the overall plan is invalid.
     stale: bool,
-    /// Kinds whose own plan no longer holds.
+    /// Kinds whose plan is invalid.
     unknown: KindSet,
-    /// By the kind of the next command.
+    /// Banks and plan by the kind of their next command.
     wants: [Wants; CommandKind::PLANNED],
-    /// Banks whose own constraints are past at the floor: only those of others keep them.
+    /// Banks whose own constraints are satisfied at the floor, so that only commands to other banks
+    /// delay them.
     ripe: BankSet,
     kinds: ByBank<CommandKind>,
-    /// Earliest cycle by the bank's own constraints.
+    /// Earliest cycle under the constraints of the bank's own commands.
     due: ByBank<DramCycle>,
 }
 
@@ -110,45 +112,45 @@ impl Agenda {
         self.kinds[bank]
     }
 
-    /// Banks whose next command is of this kind.
+    /// Returns the banks whose next command is of this kind.
     #[inline]
     pub fn wanting(&self, kind: CommandKind) -> BankSet {
         self.wants[kind as usize].banks
     }
 
-    /// Banks whose next command goes over the column bus.
+    /// Returns the banks whose next command uses the column bus.
     #[inline]
     pub fn columns(&self) -> BankSet {
         self.wanting(Rd) | self.wanting(Wr)
     }
 
-    /// Banks whose next command goes over the row bus.
+    /// Returns the banks whose next command uses the row bus.
     #[inline]
     pub fn rows(&self) -> BankSet {
         [Act, Pre, RefPb].into_iter().fold(0, |banks, kind| banks | self.wanting(kind))
     }
 
-    /// The plan last made or mended, current or not.
+    /// Returns the last plan, whether or not it is current.
     #[inline]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The plan holds at `now`, with these banks held.
+    /// Returns whether the plan is valid at `now` with these banks held.
     #[inline]
     pub fn is_current(&self, held: BankSet, now: DramCycle) -> bool {
         !self.stale && self.held == held && self.plan.cycle >= now
     }
 
-    /// A command issues that delays commands of these kinds to other banks.
+    /// Invalidates the plans of the kinds that an issued command delays in other banks.
     #[inline]
     pub fn delay(&mut self, kinds: KindSet) {
         self.stale = true;
         self.unknown |= kinds;
     }
 
-    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints.
-    /// Where it can, this mends the plan.
+    /// Sets a bank's next command: its kind and the earliest cycle under the bank's own
+    /// constraints. Updates valid plans in place.
     #[inline]
     pub fn set(
         &mut self,
@@ -185,7 +187,7 @@ impl Agenda {
         self.ripe |= if due <= self.floor { bit } else { 0 };
         let wants = &mut self.wants[kind as usize];
         wants.banks |= bit;
-        // What is unknown or stale stays so.
+        // Unknown and stale plans stay invalid.
         let is_planned = !self.stale || self.unknown & 1 << kind as u8 == 0;
         if is_planned && self.held & bit == 0 {
             let cycle = timing.of_others(kind).earliest(bank, due.max(self.floor));
@@ -195,8 +197,8 @@ impl Agenda {
         }
     }
 
-    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its
-    /// command. `floor` never goes back.
+    /// Plans the earliest cycle at or after `floor` in which a bank outside `held` may issue its
+    /// command. `floor` never decreases.
     pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: DramCycle) {
         if held != self.held {
             self.unknown = ALL_KINDS;
@@ -216,7 +218,7 @@ impl Agenda {
         (self.plan, self.stale, self.unknown) = (plan, false, 0);
     }
 
-    /// The first of the banks that wait to issue a command of this kind.
+    /// Computes the plan of one kind from the unheld banks that want it.
     fn plan_of(&mut self, kind: CommandKind, timing: &TimingState) -> Plan {
         let others = timing.of_others(kind);
         let banks = self.wanting(kind) & !self.held;
@@ -252,10 +254,10 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// A bank's next command, and how long after now it is due; none if it has none.
+        /// A bank's next command and the cycles until it is due, or no command.
         Set(usize, Option<(CommandKind, u64)>),
         Issue(usize, CommandKind),
-        /// So many cycles go by, and these banks are held from then on.
+        /// Advances time by a number of cycles, then replans with these banks held.
         Replan(u64, BankSet),
     }
 
@@ -270,7 +272,7 @@ mod tests {
         ]
     }
 
-    /// The plan by looking at every bank.
+    /// Computes the plan by evaluating every bank.
     fn plain(
         next: &[Option<(CommandKind, DramCycle)>],
         timing: &TimingState,

@@ -1,4 +1,5 @@
-//! A table by bank that is as long as a channel may have banks, so that no index is checked.
+//! A table indexed by bank. It has one entry for each of the most banks that a channel may have,
+//! which removes bounds checks.
 
 use super::MAX_BANKS;
 use std::ops::{Index, IndexMut};
@@ -6,19 +7,19 @@ use warpmem_sim::BankId;
 
 const LENGTH: usize = MAX_BANKS as usize;
 
-/// An entry for every bank that a channel may have.
+/// One entry per possible bank of a channel.
 #[derive(Clone)]
 pub(super) struct ByBank<T>(Box<[T; LENGTH]>);
 
 impl<T: Clone> ByBank<T> {
-    /// The same for every bank.
+    /// Fills every bank with `entry`.
     pub fn new(entry: T) -> ByBank<T> {
         ByBank::from_fn(|_| entry.clone())
     }
 }
 
 impl<T> ByBank<T> {
-    /// What `entry` makes for each bank.
+    /// Fills each bank with the result of `entry`.
     pub fn from_fn(entry: impl Fn(BankId) -> T) -> ByBank<T> {
         ByBank(Box::new(std::array::from_fn(|bank| entry(BankId::new(bank)))))
     }

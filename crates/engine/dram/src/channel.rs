@@ -1,4 +1,4 @@
-//! The channel: what becomes of a request from its arrival to its last datum.
+//! The channel: the path of a request from its arrival to its last datum.
 //!
 //! ```text
 //!                scheduler         timing, round robin
@@ -8,10 +8,10 @@
 //!            └─ write drain             └─▶ data bus └─▶ rows
 //! ```
 //!
-//! A request waits in its queue until it is the candidate of its bank ([`decide`]). The bank then
-//! wants the command that the candidate needs; what it issues is the first of the commands that
-//! timing, the buses and the round robin allow ([`issue`]). Refreshes, prefetches and rows that the
-//! page policy closes want commands in the same way.
+//! A request waits in its queue until it becomes the candidate of its bank ([`decide`]). The bank
+//! then wants the command that the candidate needs; timing, the buses and the round robin select
+//! which bank issues ([`issue`]). Refreshes, prefetches and rows closed by the page policy request
+//! commands in the same way.
 
 mod account;
 mod candidates;
@@ -59,14 +59,14 @@ use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{BankId, CachedLines, DramCycle};
 use write_drain::WriteDrain;
 
-/// One DRAM channel. Times are cycles of its command clock and never go back.
+/// One DRAM channel. Times are cycles of its command clock and never decrease.
 ///
-/// A machine steps many channels one after the other, so that the host's first-level cache rarely
-/// holds the state of the next: the parts that every step asks come first, then those that commands
-/// and requests change, then the rest.
+/// A machine steps many channels in succession, so the state of the next channel is rarely in the
+/// first-level cache of the host. The parts that every step reads therefore come first, then the
+/// parts that commands and requests change, then the rest.
 #[repr(C)]
 pub struct Channel {
-    /// The next cycle with something to do beside commands, or an earlier one.
+    /// A lower bound of the next cycle with work other than commands.
     upkeep: DramCycle,
     spec: Arc<Spec>,
     refresh: Refresh,
@@ -87,18 +87,19 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The channels of a machine, under the DRAM scheduler that `policy` names.
+    /// Builds the channels of a machine with the DRAM scheduler named by `policy`.
     ///
     /// # Errors
-    /// [`PolicyError`] if it, or the page policy of the machine, is unknown or cannot be built.
+    /// Returns [`PolicyError`] if the scheduler or the page policy of the machine is unknown or
+    /// cannot be built.
     pub fn family(context: &SchedulerContext, policy: &str) -> Result<Vec<Channel>, PolicyError> {
         Channel::all(context, &*SCHEDULERS.build(policy, context)?)
     }
 
-    /// The channels of a machine under a family of schedulers.
+    /// Builds the channels of a machine with the schedulers of a family.
     ///
     /// # Errors
-    /// [`PolicyError`] if the page policy is unknown or cannot be built.
+    /// Returns [`PolicyError`] if the page policy is unknown or cannot be built.
     pub fn all(
         context: &SchedulerContext,
         family: &dyn Family,
@@ -116,11 +117,11 @@ impl Channel {
         Ok(channels)
     }
 
-    /// A channel with all banks closed, at cycle 0. `dram` must be valid (see
+    /// Builds a channel with all banks closed, at cycle 0. `dram` must be valid (see
     /// [`AddressMap::new`](super::AddressMap::new)): at least one bank, at most [`MAX_BANKS`].
     ///
     /// # Errors
-    /// [`PolicyError`] if the page policy is unknown.
+    /// Returns [`PolicyError`] if the page policy is unknown.
     pub fn new(dram: &Dram, scheduler: Box<dyn Scheduler>) -> Result<Channel, PolicyError> {
         Channel::with_timing(dram, TimingState::new(dram), scheduler)
     }
@@ -159,15 +160,15 @@ impl Channel {
         })
     }
 
-    /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts`
-    /// column commands each. Then [`Request::line`] must be below `lines`. Lines of `cached` when
-    /// their prefetch would issue are left out.
+    /// Adds a prefetcher to the channel. Rows have `lines` lines, at most 128, of `bursts` column
+    /// commands each; [`Request::line`] must be below `lines`. Lines of `cached` at the time their
+    /// prefetch would issue are skipped.
     ///
-    /// As long as no request that may be served now waits for the open row of a bank, the lines of
-    /// the row that nothing has read or written since it was opened are read, first line first,
-    /// until the prefetcher stops or there is no room for one more to complete: once the row has
-    /// served what triggers the prefetcher. A line that has begun is finished. A row that the page
-    /// policy closes before the next line could be read is closed.
+    /// The channel prefetches from the open row of a bank once the row has served a request that
+    /// triggers the prefetcher and no servable request waits for the row. It reads the lines that
+    /// have been neither read nor written since activation, in ascending order, until the
+    /// prefetcher stops or no further read may complete. A line in progress is always finished. A
+    /// row that the page policy closes before its next line could be read is closed.
     #[must_use]
     pub fn with_prefetcher(
         mut self,
@@ -183,7 +184,7 @@ impl Channel {
         self
     }
 
-    /// Whether there is room for the request.
+    /// Returns whether there is room for the request.
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
         let queue = self.spec.queue_of(request.write);
@@ -191,7 +192,7 @@ impl Channel {
         waiting < self.spec.capacity[queue] && self.has_share(request, queue, waiting)
     }
 
-    /// Whether a request may take one of the free entries.
+    /// Returns whether the request may take one of the free entries.
     fn has_share(&self, request: &Request, queue: usize, waiting: u32) -> bool {
         if self.spec.scheduled[queue] {
             return self.scheduler_accepts(request, queue, waiting);
@@ -200,7 +201,8 @@ impl Channel {
         waiting < bank_capacity || self.entries_taken_by(request.bank, queue) < bank_capacity
     }
 
-    /// A scheduler may have entries of its own, but every request needs one of the channel's.
+    /// Returns whether the scheduler admits the request. A scheduler may add entries of its own,
+    /// but every request needs one of the channel's.
     fn scheduler_accepts(&self, request: &Request, queue: usize, waiting: u32) -> bool {
         let view = QueueView {
             waiting,
@@ -212,8 +214,8 @@ impl Channel {
         self.scheduler.accepts(&view, request)
     }
 
-    /// Entries of a queue that are taken. With `picks_per_cycle` > 0 a request frees its entry when
-    /// it is assigned to a bank, otherwise when it completes.
+    /// Returns the number of occupied entries of a queue. With `picks_per_cycle` > 0 a request
+    /// frees its entry when it is assigned to a bank, otherwise when it completes.
     #[inline]
     fn entries_taken(&self, queue: usize) -> u32 {
         if self.spec.picks_per_cycle == 0 {
@@ -222,13 +224,14 @@ impl Channel {
         self.unassigned(queue)
     }
 
-    /// Requests of a queue that have not been assigned to their bank.
+    /// Returns the number of requests in a queue that have not been assigned to their bank.
     fn unassigned(&self, queue: usize) -> u32 {
         let assigned = if self.serves(queue) { self.candidates.assigned() } else { 0 };
         self.queues.of(queue).len() as u32 - assigned.count_ones()
     }
 
-    /// As [`Channel::entries_taken`], by requests of one bank.
+    /// Returns the entries of a queue that requests of one bank occupy, see
+    /// [`Channel::entries_taken`].
     fn entries_taken_by(&self, bank: BankId, queue: usize) -> u32 {
         let waiting = self.queues.of(queue).waiting(bank);
         if self.spec.picks_per_cycle == 0 {
@@ -239,12 +242,13 @@ impl Channel {
         waiting - u32::from(is_assigned)
     }
 
-    /// Whether requests of this queue are now those to start.
+    /// Returns whether the channel currently starts requests from this queue.
     fn serves(&self, queue: usize) -> bool {
         !self.spec.split || queue == self.drain.serving()
     }
 
-    /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
+    /// Enqueues a request that the channel [`accepts`](Channel::accepts). The caller steps the
+    /// channel afterwards.
     pub fn push(&mut self, now: DramCycle, request: Request) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
@@ -261,8 +265,8 @@ impl Channel {
         }
     }
 
-    /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes
-    /// its choice for a first row hit only, and a bank that waits to be assigned a request goes on
+    /// Returns whether a new request may change the next command of its bank. FR-FCFS changes its
+    /// choice only for a first row hit, and a bank that waits for the assignment of a request keeps
     /// waiting unless its row may be closed.
     fn changes_choice(&self, bank: BankId, queue: usize, slot: Slot) -> bool {
         if !self.service.is_idle(bank) {
@@ -272,7 +276,7 @@ impl Channel {
         if self.spec.scheduled[serving] {
             return true;
         }
-        // A bank that goes on with a prefetch has no candidate.
+        // A bank that continues a prefetch has no candidate.
         if self.candidates.of(bank).is_none() {
             let waits = self.candidates.unassigned() & one(bank) != 0;
             return self.spec.closes_idle_rows || !waits;
@@ -280,8 +284,9 @@ impl Channel {
         queue == serving && self.queues.of(queue).oldest_hit(bank) == Some(slot)
     }
 
-    /// More requests wait for the data of request `id`, which goes to `bank`: see
-    /// [`Event::Merged`]. Nothing happens if it is in service or gone. Step the channel afterwards.
+    /// Reports that more requests wait for the data of request `id` to `bank`, see
+    /// [`Event::Merged`]. Has no effect once the request is in service or complete. The caller
+    /// steps the channel afterwards.
     pub fn merge(&mut self, now: DramCycle, bank: BankId, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
@@ -289,33 +294,33 @@ impl Channel {
         self.redecide(bank, now);
     }
 
-    /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel
-    /// afterwards.
+    /// Reports that no more requests of this load will arrive, see [`Event::LoadComplete`]. The
+    /// caller steps the channel afterwards.
     pub fn load_complete(&mut self, now: DramCycle, load: u32) {
         self.tell(Event::LoadComplete { load }, now);
     }
 
-    /// Tells a scheduler that takes events of one.
+    /// Passes an event to a scheduler that takes events.
     fn tell(&mut self, event: Event, now: DramCycle) {
         if self.spec.traits.takes_events {
             self.scheduler.on_event(event, now);
         }
     }
 
-    /// Begins no more prefetches, from `now` on. Step the channel afterwards.
+    /// Starts no prefetches from `now` on. The caller steps the channel afterwards.
     pub fn end_prefetching(&mut self, now: DramCycle) {
         self.prefetch.end();
         members(self.prefetch.offered()).for_each(|bank| self.decide(bank, now));
     }
 
-    /// Issues what the command buses allow at `now`, at most once per cycle.
+    /// Issues the commands that the command buses allow at `now`. Called at most once per cycle.
     ///
-    /// `room` is how many more reads may complete; a read takes its share with its first command,
-    /// so `room` may shrink by completions only. Returns the next cycle at which a command could
-    /// issue if nothing arrives and no room is made; none: never.
+    /// `room` is the number of reads that may still complete. A read reserves its share with its
+    /// first command, so `room` may shrink only by completions. Returns the next cycle in which a
+    /// command could issue without further arrivals or room; `None` if there is none.
     pub fn step(&mut self, now: DramCycle, room: u32) -> Option<DramCycle> {
         debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
-        // Between two steps a scheduler may come to want its `tick` sooner than it said.
+        // Between two steps a scheduler may move its next `tick` forward.
         if self.spec.scheduled[READS] || now >= self.upkeep {
             self.keep_up(now);
         }
@@ -327,7 +332,7 @@ impl Channel {
         self.next_event(now)
     }
 
-    /// What there is to do beside commands.
+    /// Performs the work other than commands.
     #[inline(never)]
     fn keep_up(&mut self, now: DramCycle) {
         self.begin_refreshes(now);
@@ -337,7 +342,7 @@ impl Channel {
         self.plan_upkeep();
     }
 
-    /// Decides again for the banks whose refresh falls due.
+    /// Decides again for the banks whose refresh becomes due.
     fn begin_refreshes(&mut self, now: DramCycle) {
         if self.refresh.all_fall_due(now) {
             self.decide_all(now);
@@ -348,7 +353,7 @@ impl Channel {
         }
     }
 
-    /// Calls the scheduler's tick if it is due.
+    /// Calls the scheduler's `tick` if it is due.
     fn tick(&mut self, now: DramCycle) {
         if self.next_tick() > now {
             return;
@@ -364,25 +369,25 @@ impl Channel {
         members(asked).for_each(|bank| self.redecide(bank, now));
     }
 
-    /// The cycle of the scheduler's next tick.
+    /// Returns the cycle of the scheduler's next `tick`.
     fn next_tick(&self) -> DramCycle {
         if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { DramCycle::NEVER }
     }
 
-    /// Asks again for the banks whose choice may have changed with time.
+    /// Asks the scheduler again for the banks whose choice has expired.
     fn end_choices(&mut self, now: DramCycle) {
         let ended = self.choice_ends.take_ended(now);
         members(ended).for_each(|bank| self.redecide(bank, now));
     }
 
-    /// Notes when there is something to do beside commands.
+    /// Computes the next cycle with work other than commands.
     fn plan_upkeep(&mut self) {
         let assignment = self.candidates.next_assignment();
         let policy = self.choice_ends.next().min(self.next_tick()).min(assignment);
         self.upkeep = self.refresh.next().min(policy);
     }
 
-    /// The next cycle at which something could issue or a policy has something to do.
+    /// Returns the next cycle in which a command could issue or a policy has work.
     fn next_event(&mut self, now: DramCycle) -> Option<DramCycle> {
         let refreshes = self.may_refresh_all();
         let command = if refreshes { self.earliest_refresh() } else { self.commands.next_cycle() };
@@ -393,44 +398,44 @@ impl Channel {
         (next < DramCycle::NEVER).then_some(next.max(now + 1))
     }
 
-    /// Whether a read may not start because reads in service will take the `room`.
+    /// Returns whether a read may not start because the reads in service will use all of `room`.
     #[inline]
     pub fn lacks_room(&self, room: u32) -> bool {
         room <= self.reads_in_service() && self.candidates.reads() != 0
     }
 
-    /// Reads and prefetches in service, which have taken their share of the room: see
-    /// [`Channel::step`].
+    /// Returns the reads and prefetches in service, which have reserved their share of the room,
+    /// see [`Channel::step`].
     #[inline]
     pub fn reads_in_service(&self) -> u32 {
         self.service.reads()
     }
 
-    /// Whether something is being prefetched.
+    /// Returns whether a prefetch is in service.
     #[inline]
     pub fn is_prefetching(&self) -> bool {
         self.service.prefetching() != 0
     }
 
-    /// The requests and prefetches that have left since the last call, in order.
+    /// Drains the requests and prefetches that have completed since the last call, in order.
     #[inline]
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)
     }
 
-    /// No request is waiting or in service; data may still be on the bus.
+    /// Returns whether no request is waiting or in service. Data may still be on the bus.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pending() == 0
     }
 
-    /// Requests waiting or in service.
+    /// Returns the number of requests waiting or in service.
     #[inline]
     pub fn pending(&self) -> usize {
         self.queues.pending() as usize
     }
 
-    /// Counts up to `now`.
+    /// Returns the counts up to `now`.
     pub fn counts(&self, now: DramCycle) -> ChannelResult {
         let [refreshes, bank_refreshes] = self.refresh.issued();
         ChannelResult {
@@ -442,32 +447,32 @@ impl Channel {
         }
     }
 
-    /// What the scheduler counted.
+    /// Returns the scheduler's own counts.
     pub fn counters(&self) -> Vec<Counter> {
         self.scheduler.counters()
     }
 
-    /// What the prefetcher did, beside what is in [`Channel::counts`].
+    /// Returns the prefetcher's counts that are not in [`Channel::counts`].
     pub fn prefetch_counters(&self) -> Vec<Counter> {
         self.prefetch.counters()
     }
 
-    /// Keeps every command from now on.
+    /// Starts logging every command.
     pub fn enable_log(&mut self) {
         self.log.enable();
     }
 
-    /// The commands kept, in order.
+    /// Returns the logged commands, in order.
     pub fn log(&self) -> &[Command] {
         self.log.commands()
     }
 
-    /// Takes the commands kept so far out of the log.
+    /// Drains the logged commands.
     pub fn take_log(&mut self) -> Vec<Command> {
         self.log.take()
     }
 
-    /// The request in service.
+    /// Returns the request in service.
     #[inline]
     fn served(&self, active: Active) -> &Queued {
         self.queues.of(active.queue.into()).get(active.slot)

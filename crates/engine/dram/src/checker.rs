@@ -1,8 +1,8 @@
 //! An independent check of a command log.
 //!
-//! It knows the standard's constraint table and nothing of the channel: every command is checked
-//! against the commands before it, one constraint after the other, and against the rules that are
-//! not in a table: which rows are open, which command has a bus, whether refreshes came.
+//! The checker uses the constraint table of the standard and shares no state with the channel. It
+//! compares every command with the commands before it, one constraint at a time, and checks the
+//! rules outside the table: the open rows, the owner of each bus, and the refresh deadlines.
 
 use super::constraint::{Constraint, Scope};
 use super::request::{Command, CommandKind};
@@ -10,13 +10,13 @@ use super::standard::{COMMAND_BUS, Place, Standard};
 use crate::Dram;
 use std::collections::VecDeque;
 
-/// Refreshes that a device lets its controller postpone (JEDEC, from DDR3 on: at most 8).
+/// Refreshes that a controller may postpone (JEDEC, from DDR3 on: at most 8).
 pub const POSTPONED_REFRESHES: u32 = 8;
 
-/// Commands of a log stand in the order of their cycles.
+/// Rule: the commands of a log are sorted by cycle.
 pub const COMMAND_ORDER: &str = "order of commands";
 
-/// Some commands begin with a clock, where a clock is several ticks.
+/// Rule: some commands start with a clock, where a clock is several ticks.
 pub const WITHIN_CLOCK: &str = "start of a clock";
 
 const REFRESH: &str = "refresh overdue";
@@ -24,27 +24,26 @@ const REFRESH: &str = "refresh overdue";
 /// A rule that a command breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Name of a constraint of the standard, or what is wrong.
+    /// Name of the violated constraint, or a description of the violation.
     pub rule: String,
-    /// The command that the rule counts from, if it counts from one.
+    /// The earlier command that the constraint counts from, if any.
     pub earlier: Option<Command>,
     pub later: Command,
-    /// The first cycle that the rule allows, if it is about a least distance.
+    /// The first legal cycle, for rules of a minimum distance.
     pub earliest: Option<u64>,
 }
 
-/// Checks the log of one channel, in its order, with all banks closed before it. Refreshes may be
-/// late.
+/// Checks the log of one channel in order, starting with all banks closed. Refreshes may be late.
 ///
 /// # Panics
-/// If `dram` names no standard: no valid machine has such a channel.
+/// Panics if `dram` names no standard, which no valid machine does.
 pub fn check(dram: &Dram, log: &[Command]) -> Vec<Violation> {
     let standard = Standard::of(dram).expect("a checked standard");
     let mut checker = Checker::new(dram, &standard);
     log.iter().flat_map(|command| checker.take(*command)).collect()
 }
 
-/// A command with the place of its bank.
+/// A command with the position of its bank.
 #[derive(Clone, Copy)]
 struct Placed {
     command: Command,
@@ -53,25 +52,25 @@ struct Placed {
 
 #[derive(Clone, Default)]
 struct Bank {
-    /// The activation that opened the row, while it is open.
+    /// The activation of the open row, if any.
     open: Option<Command>,
-    /// The last refresh, and whether it was found late already.
+    /// The last refresh, and whether its delay has been reported.
     refreshed: Option<Command>,
     overdue: bool,
 }
 
-/// Checks the commands of one channel one after the other.
+/// Checks the commands of one channel in sequence.
 pub struct Checker {
-    /// By the kind of the later command; those of the command buses left out.
+    /// Constraints by the kind of the later command, without those of the command buses.
     constraints: Vec<Vec<Constraint>>,
-    /// Commands by kind, as far back as a constraint reaches.
+    /// Past commands by kind, as far back as a constraint reaches.
     history: Vec<VecDeque<Placed>>,
     reach: u64,
     command_ticks: [u64; CommandKind::COUNT],
     command_grid: [u64; CommandKind::COUNT],
     dual_command_bus: bool,
     on_bus: [Option<Command>; 2],
-    /// Cycles of data, and of RD and WR to the first of them.
+    /// Data cycles of a burst, and cycles from RD and from WR to its first datum.
     burst: u64,
     latencies: [u64; 2],
     /// Cycles within which every bank must be refreshed.
@@ -82,7 +81,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker of a channel of `dram`, which is valid and of this standard, with all banks
+    /// Builds a checker of a channel of `dram`, which is valid and of this standard, with all banks
     /// closed.
     pub fn new(dram: &Dram, standard: &Standard) -> Checker {
         let mut constraints = vec![Vec::new(); CommandKind::COUNT];
@@ -112,8 +111,8 @@ impl Checker {
         }
     }
 
-    /// Also wants every bank refreshed in time: of the refreshes that fall due every tREFI (or, of
-    /// single banks, every tREFIpb), `postponed` may be late.
+    /// Also requires timely refresh of every bank: of the refreshes due every tREFI (or tREFIpb for
+    /// single banks), at most `postponed` may be late.
     pub fn with_refresh(mut self, dram: &Dram, postponed: u32) -> Checker {
         let t = &dram.timing;
         let single = u64::from(t.trefipb) * u64::from(dram.banks);
@@ -122,20 +121,20 @@ impl Checker {
         self
     }
 
-    /// Forgets nothing, so that commands in the past can be inspected too.
+    /// Keeps the whole history, so that commands in the past can be inspected.
     #[cfg(test)]
     pub(super) fn with_whole_history(self) -> Checker {
         Checker { reach: u64::MAX, ..self }
     }
 
-    /// What is wrong with the next command, which counts from now on.
+    /// Returns the violations of the next command and adds it to the history.
     pub fn take(&mut self, command: Command) -> Vec<Violation> {
         let violations = self.inspect(command);
         self.remember(command, &violations);
         violations
     }
 
-    /// What would be wrong with `command` if it came next.
+    /// Returns the violations that `command` would have as the next command.
     pub fn inspect(&self, command: Command) -> Vec<Violation> {
         let mut found = Findings { later: command, violations: Vec::new() };
         if let Some(last) = self.last {
@@ -168,7 +167,7 @@ impl Checker {
         }
     }
 
-    /// A command bus is taken from the first to the last tick of a command.
+    /// Checks that each command bus carries one command at a time, over all its ticks.
     fn check_command_bus(&self, found: &mut Findings) {
         let later = found.later;
         if let Some(last) = self.on_bus[self.bus(later.kind)] {
@@ -185,7 +184,7 @@ impl Checker {
         usize::from(self.dual_command_bus && kind.is_column())
     }
 
-    /// The data bus of a pseudo channel carries one burst at a time, in whatever order.
+    /// Checks that the data bus of a pseudo channel carries one burst at a time, in any order.
     fn check_data_bus(&self, place: Place, found: &mut Findings) {
         if !found.later.kind.is_column() {
             return;
@@ -205,15 +204,13 @@ impl Checker {
         }
     }
 
-    /// The cycles in which a column command has the data bus: the first, and the one after the
-    /// last.
+    /// Returns the first data-bus cycle of a column command and the cycle after the last.
     fn data(&self, command: &Command) -> (u64, u64) {
         let start = command.cycle + self.latencies[usize::from(command.kind.is_write())];
         (start, start + self.burst)
     }
 
-    /// Whether the banks that a command goes to had their refreshes in time; each late one is
-    /// reported once.
+    /// Checks that the target banks were refreshed in time; each late refresh is reported once.
     fn check_refresh(&self, place: Place, found: &mut Findings) {
         let Some(within) = self.refresh_within else { return };
         let later = found.later;
@@ -244,7 +241,8 @@ impl Checker {
         }
     }
 
-    /// The banks that a command to `place` goes to: REF and PREA to all of the pseudo channel.
+    /// Returns the target banks of a command to `place`; REF and PREA address the whole pseudo
+    /// channel.
     fn concerned(&self, kind: CommandKind, place: Place) -> impl Iterator<Item = usize> {
         let scope = match kind {
             CommandKind::Ref | CommandKind::PreAll => Scope::PseudoChannel,

@@ -1,12 +1,12 @@
 use crate::Command;
 
-/// Takes the commands of a run as it goes.
+/// Receives the commands of a run while it proceeds.
 pub trait CommandSink {
-    /// The next commands of a channel, in order.
+    /// Receives the next commands of a channel, in order.
     fn commands(&mut self, channel: u16, commands: &[Command]);
 }
 
-/// A log for each channel.
+/// One log per channel.
 impl CommandSink for Vec<Vec<Command>> {
     fn commands(&mut self, channel: u16, commands: &[Command]) {
         let channel = usize::from(channel);

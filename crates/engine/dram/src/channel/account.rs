@@ -1,4 +1,4 @@
-//! What a channel counts, and for how long.
+//! The statistics of a channel. They observe every event, and no decision depends on them.
 
 use super::streak::Streak;
 use crate::by_bank::ByBank;
@@ -8,18 +8,18 @@ use crate::request::RowOutcome;
 use crate::{BankResult, ChannelResult};
 use warpmem_sim::{BankId, DramCycle};
 
-/// The account of one bank.
+/// Statistics of one bank.
 #[derive(Clone, Default)]
 #[repr(C)]
 struct BankAccount {
-    /// Without durations, which `busy` has.
+    /// Counts without the durations, which are in `busy`.
     count: BankResult,
     streak: Streak,
     busy: Busy,
 }
 
 impl BankAccount {
-    /// With the durations up to `now`.
+    /// Returns the counts, with the durations up to `now`.
     fn counts(&self, now: DramCycle) -> BankResult {
         BankResult {
             outstanding_cycles: self.busy.pending.cycles(now),
@@ -29,21 +29,21 @@ impl BankAccount {
     }
 }
 
-/// The account of a channel. It is told of everything that happens, and nothing depends on it.
+/// Statistics of a channel. They observe every event, and no decision depends on them.
 pub(super) struct Account {
-    /// Reads and writes that have left.
+    /// Reads and writes that have completed.
     left: [u64; 2],
     busy: Busy,
-    /// Some row is open.
+    /// Time with at least one open row.
     open: Span,
     occupancy: Occupancy,
     accounts: ByBank<BankAccount>,
-    /// Banks of the channel.
+    /// Number of banks of the channel.
     banks: usize,
 }
 
 impl Account {
-    /// `capacity`: the most requests that the channel may hold.
+    /// Builds empty statistics. `capacity` is the most requests that the channel may hold.
     pub fn new(banks: usize, capacity: usize) -> Account {
         Account {
             left: [0; 2],
@@ -55,7 +55,7 @@ impl Account {
         }
     }
 
-    /// A request has arrived; with it `pending` are in the channel.
+    /// Counts the arrival of a request, which makes `pending` requests in the channel.
     #[inline]
     pub fn arrive(&mut self, bank: BankId, pending: u32, now: DramCycle) {
         self.accounts[bank].busy.pending.open(now);
@@ -63,14 +63,14 @@ impl Account {
         self.occupancy.set(now, pending as usize);
     }
 
-    /// The request in `slot` of `queue`, where it still waits, is served next and needs a row
-    /// command for it.
+    /// Follows the row streak of a bank: the request in `slot` of `queue`, where it still waits, is
+    /// served next and needs a row command.
     pub fn follow_streak(&mut self, bank: BankId, queue: &Queue, slot: Slot) {
         let BankAccount { streak, count, .. } = &mut self.accounts[bank];
         streak.serve(queue, slot, count);
     }
 
-    /// The first command of a request issues.
+    /// Counts the first command of a request.
     #[inline]
     pub fn begin(&mut self, bank: BankId, outcome: RowOutcome, now: DramCycle) {
         let BankAccount { count, busy, .. } = &mut self.accounts[bank];
@@ -83,7 +83,7 @@ impl Account {
         self.busy.service.open(now);
     }
 
-    /// The first command of a prefetch issues.
+    /// Counts the first command of a prefetch.
     pub fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
         for busy in [&mut self.accounts[bank].busy, &mut self.busy] {
             busy.pending.open(now);
@@ -91,14 +91,14 @@ impl Account {
         }
     }
 
-    /// ACT issues.
+    /// Counts an ACT.
     #[inline]
     pub fn activate(&mut self, bank: BankId, now: DramCycle) {
         self.accounts[bank].count.activations += 1;
         self.open.open(now);
     }
 
-    /// PRE issues; for an idle bank it takes until `idle_until`.
+    /// Counts a PRE; that of an idle bank occupies the bank until `idle_until`.
     #[inline]
     pub fn precharge(&mut self, bank: BankId, idle_until: Option<DramCycle>, now: DramCycle) {
         let BankAccount { count, busy, .. } = &mut self.accounts[bank];
@@ -110,41 +110,44 @@ impl Account {
         self.open.close(now);
     }
 
-    /// A column command closes its row at `closed`.
+    /// Counts a column command that closes its row at `closed`.
     pub fn auto_precharge(&mut self, bank: BankId, closed: DramCycle) {
         self.accounts[bank].count.auto_precharges += 1;
         self.open.close(closed);
     }
 
-    /// A column command issues.
+    /// Counts a column command.
     #[inline]
     pub fn access(&mut self, bank: BankId, is_write: bool) {
         let BankResult { reads, writes, .. } = &mut self.accounts[bank].count;
         *(if is_write { writes } else { reads }) += 1;
     }
 
-    /// The last command of a request or a prefetch has issued, and its data end at `data_end`.
+    /// Ends the service of a request or a prefetch whose last command has issued and whose data end
+    /// at `data_end`.
     #[inline]
     pub fn end(&mut self, bank: BankId, data_end: DramCycle) {
         self.accounts[bank].busy.close(data_end);
         self.busy.close(data_end);
     }
 
-    /// It was a request of this kind; without it `pending` are in the channel.
+    /// Counts the completion of a request of this kind, which leaves `pending` requests in the
+    /// channel.
     #[inline]
     pub fn leave(&mut self, kind: usize, pending: u32, now: DramCycle) {
         self.left[kind] += 1;
         self.occupancy.set(now, pending as usize);
     }
 
-    /// It was a prefetch of so many column commands.
+    /// Counts the completion of a prefetch of `bursts` column commands.
     pub fn end_prefetch(&mut self, bank: BankId, bursts: u16) {
         let count = &mut self.accounts[bank].count;
         count.prefetched_lines += 1;
         count.prefetch_reads += u64::from(bursts);
     }
 
-    /// Counts up to `now`. Each column command occupies one of `data_buses` for `burst` cycles.
+    /// Returns the counts up to `now`. Each column command occupies one of `data_buses` for `burst`
+    /// cycles.
     pub fn counts(&self, burst: u64, data_buses: u64, now: DramCycle) -> ChannelResult {
         let banks: Vec<BankResult> =
             BankId::all(self.banks).map(|bank| self.accounts[bank].counts(now)).collect();

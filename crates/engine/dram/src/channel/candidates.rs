@@ -1,26 +1,26 @@
-//! The request that each bank serves next: its candidate.
+//! The candidate of each bank: the request that it serves next.
 //!
-//! With `picks_per_cycle` = 0 every bank is given a candidate at once. Otherwise so many banks in a
-//! cycle, round robin, are assigned one, which then stays theirs.
+//! With `picks_per_cycle` = 0 every bank receives a candidate at once. Otherwise at most
+//! `picks_per_cycle` banks per cycle, round robin, are assigned a request, and keep it.
 
 use crate::by_bank::ByBank;
 use crate::queue::Slot;
 use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
 
-/// The candidates of a channel's banks.
+/// Candidates of the banks of a channel.
 pub(super) struct Candidates {
-    /// Banks that have a candidate.
+    /// Banks with a candidate.
     present: BankSet,
     /// Banks whose candidate is a read.
     reads: BankSet,
-    /// Banks whose candidate stays theirs: it has been assigned.
+    /// Banks that keep their candidate because it was assigned to them.
     assigned: BankSet,
-    /// Banks that wait to be assigned a request.
+    /// Banks waiting for an assignment.
     unassigned: BankSet,
-    /// The next cycle in which requests may be assigned.
+    /// Next cycle in which requests may be assigned.
     next_assignment: DramCycle,
-    /// By bank.
+    /// Slot of the candidate, by bank.
     slots: ByBank<Slot>,
 }
 
@@ -36,37 +36,37 @@ impl Candidates {
         }
     }
 
-    /// The bank's candidate.
+    /// Returns the bank's candidate.
     #[inline]
     pub fn of(&self, bank: BankId) -> Option<Slot> {
         (self.present & one(bank) != 0).then(|| self.slots[bank])
     }
 
-    /// Banks whose candidate is a read.
+    /// Returns the banks whose candidate is a read.
     #[inline]
     pub fn reads(&self) -> BankSet {
         self.reads
     }
 
-    /// Banks that have been assigned their candidate.
+    /// Returns the banks with an assigned candidate.
     #[inline]
     pub fn assigned(&self) -> BankSet {
         self.assigned
     }
 
-    /// Banks that wait to be assigned a request.
+    /// Returns the banks that wait for an assignment.
     #[inline]
     pub fn unassigned(&self) -> BankSet {
         self.unassigned
     }
 
-    /// When requests may next be assigned, if a bank waits for that.
+    /// Returns the next cycle in which requests may be assigned; never if no bank waits.
     #[inline]
     pub fn next_assignment(&self) -> DramCycle {
         if self.unassigned == 0 { DramCycle::NEVER } else { self.next_assignment }
     }
 
-    /// The bank is decided again. It keeps the candidate that it has been assigned, if any.
+    /// Clears the bank's candidate before a new decision, unless it was assigned.
     #[inline]
     pub fn clear(&mut self, bank: BankId) {
         self.present &= !one(bank) | self.assigned;
@@ -74,7 +74,7 @@ impl Candidates {
         self.unassigned &= !one(bank);
     }
 
-    /// The bank serves this request next.
+    /// Makes a request the bank's candidate.
     #[inline]
     pub fn set(&mut self, bank: BankId, slot: Slot, is_write: bool) {
         self.slots[bank] = slot;
@@ -82,7 +82,7 @@ impl Candidates {
         self.reads |= if is_write { 0 } else { one(bank) };
     }
 
-    /// The first command of the bank's candidate issues.
+    /// Removes the bank's candidate when its first command issues.
     #[inline]
     pub fn take(&mut self, bank: BankId) -> Option<Slot> {
         let candidate = self.of(bank);
@@ -92,30 +92,30 @@ impl Candidates {
         candidate
     }
 
-    /// The bank waits to be assigned a request.
+    /// Makes the bank wait for an assignment.
     #[inline]
     pub fn wait(&mut self, bank: BankId) {
         self.unassigned |= one(bank);
     }
 
-    /// The bank waits no longer.
+    /// Ends the bank's wait for an assignment.
     pub fn pass(&mut self, bank: BankId) {
         self.unassigned &= !one(bank);
     }
 
-    /// The bank is assigned a request.
+    /// Assigns a request to the bank.
     pub fn assign(&mut self, bank: BankId, slot: Slot) {
         self.slots[bank] = slot;
         self.present |= one(bank);
         self.assigned |= one(bank);
     }
 
-    /// Requests have been assigned at `now`.
+    /// Closes the assignments of cycle `now`.
     pub fn end_assignments(&mut self, now: DramCycle) {
         self.next_assignment = now + 1;
     }
 
-    /// These banks lose the request that they have been assigned.
+    /// Withdraws the assigned requests of these banks.
     pub fn withdraw(&mut self, banks: BankSet) {
         self.assigned &= !banks;
     }

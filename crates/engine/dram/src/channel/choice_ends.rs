@@ -1,11 +1,11 @@
-//! Until when the scheduler's choices hold by themselves.
+//! The expiry of the scheduler's choices.
 
 use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
 
-/// By bank, from when on the scheduler's choice may differ though nothing happens to the bank.
+/// The cycle, by bank, from which the scheduler's choice may change without an event at the bank.
 pub(super) struct ChoiceEnds {
-    /// The first of `ends`, or earlier.
+    /// A lower bound of `ends`.
     first: DramCycle,
     ends: Box<[DramCycle]>,
 }
@@ -15,19 +15,19 @@ impl ChoiceEnds {
         ChoiceEnds { first: DramCycle::NEVER, ends: vec![DramCycle::NEVER; banks].into() }
     }
 
-    /// The first cycle at which a choice ends, or an earlier one.
+    /// Returns a lower bound of the next cycle in which a choice expires.
     #[inline]
     pub fn next(&self) -> DramCycle {
         self.first
     }
 
-    /// The choice for the bank ends at `cycle`.
+    /// Sets the cycle in which the choice for the bank expires.
     pub fn set(&mut self, bank: BankId, cycle: DramCycle) {
         self.ends[bank.index()] = cycle;
         self.first = self.first.min(cycle);
     }
 
-    /// Banks whose choice has ended by `now`.
+    /// Removes and returns the banks whose choice has expired by `now`.
     #[inline]
     pub fn take_ended(&mut self, now: DramCycle) -> BankSet {
         if self.first > now { 0 } else { self.collect_ended(now) }

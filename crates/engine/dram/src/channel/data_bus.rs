@@ -1,4 +1,4 @@
-//! The direction of the data bus, and how often it turns around.
+//! The direction of the data bus and its turnarounds.
 
 use crate::agenda::Agenda;
 use crate::request::CommandKind::{self, Rd, Wr};
@@ -7,27 +7,29 @@ use std::num::NonZeroU32;
 
 /// The data bus.
 ///
-/// A column command issues as soon as timing allows, so that requests of one kind can keep one of the
-/// other kind waiting for the turnaround as long as they come: requests of a shared queue, or those still
-/// in service when the channel changes between reads and writes. A limit lets only so many pass.
+/// A column command issues as soon as timing allows. A continuous stream of one direction can
+/// therefore starve the other of its turnaround: in a shared queue, or among requests still in
+/// service when the channel switches between reads and writes. A limit bounds the number of
+/// requests that bypass.
 pub(super) struct DataBus {
-    /// RD or WR, as the last column command was.
+    /// Direction of the last column command: RD or WR.
     last: Option<CommandKind>,
-    /// How many requests of that kind have passed a bank that needs the other, if that has a limit.
+    /// Requests of that direction that have bypassed a bank of the other, counted only under a
+    /// limit.
     passed: u32,
-    /// How many may; none: any number.
+    /// Most requests that may bypass; none = unlimited.
     limit: Option<NonZeroU32>,
     turnarounds: u64,
 }
 
 impl DataBus {
-    /// `limit`: requests that may pass; 0 = any number.
+    /// Builds an idle bus. `limit`: requests that may bypass; 0 = unlimited.
     pub fn new(limit: u32) -> DataBus {
         DataBus { last: None, passed: 0, limit: NonZeroU32::new(limit), turnarounds: 0 }
     }
 
-    /// Banks whose column commands wait so that the bus can turn around. Banks of `no_room` do not
-    /// wait for it.
+    /// Returns the banks whose column commands are held so that the bus can turn around. Banks of
+    /// `no_room` cannot use the turnaround and cause no hold.
     #[inline]
     pub fn held(&self, agenda: &Agenda, no_room: BankSet) -> BankSet {
         let Some(limit) = self.limit else { return 0 };
@@ -36,7 +38,7 @@ impl DataBus {
         if others_wait { agenda.wanting(last) } else { 0 }
     }
 
-    /// A column command issues, the last of its request or not.
+    /// Records a column command, with whether it is the last of its request.
     #[inline]
     pub fn transfer(&mut self, is_write: bool, is_last: bool, agenda: &Agenda) {
         let column = if is_write { Wr } else { Rd };
@@ -51,7 +53,7 @@ impl DataBus {
         }
     }
 
-    /// Times that the bus has turned around.
+    /// Returns the number of turnarounds.
     pub fn turnarounds(&self) -> u64 {
         self.turnarounds
     }

@@ -1,6 +1,6 @@
-//! What each bank does next.
+//! The decision which command each bank issues next.
 //!
-//! **Definition.** The next command of a bank is that of the first of these that there is:
+//! **Definition.** The next command of a bank follows from the first of these that applies:
 //!
 //! ```text
 //!   a request in service ──────────────▶ PRE, ACT, RD or WR, as the open row demands
@@ -16,14 +16,14 @@
 //!   no command
 //! ```
 //!
-//! The *candidate* is the request that the scheduler picks among those of the bank in the queue
-//! that is served now: see [`Candidates`](super::candidates::Candidates). With its first command it
-//! becomes the request in service.
+//! The *candidate* is the request that the scheduler picks for the bank from the queue that the
+//! channel currently serves, see [`Candidates`](super::candidates::Candidates). Its first command
+//! puts it into service.
 //!
-//! A decision stands in the [`Agenda`](crate::agenda::Agenda) until something happens that could
-//! change it: a request arrives for the bank or completes, a command of the bank issues, the
-//! channel changes between reads and writes, a refresh falls due, or the scheduler names the bank
-//! (`tick`) or the cycle (`changes_at`). Only then is the bank decided again.
+//! A decision stays in the [`Agenda`](crate::agenda::Agenda) until an event may change it: a
+//! request of the bank arrives or completes, a command of the bank issues, the channel switches
+//! between reads and writes, a refresh becomes due, or the scheduler names the bank (`tick`) or the
+//! cycle (`changes_at`). Only then is the bank decided again.
 
 use super::Channel;
 use super::commands::NextCommand;
@@ -37,8 +37,8 @@ use crate::sets::{BankSet, one};
 use warpmem_sim::{BankId, DramCycle};
 
 impl Channel {
-    /// Chooses between reads and writes: see [`WriteDrain`](super::write_drain::WriteDrain). True
-    /// if that changed; then every bank has been decided again.
+    /// Chooses between reads and writes, see [`WriteDrain`](super::write_drain::WriteDrain).
+    /// Returns whether the choice changed, in which case every bank has been decided again.
     pub(super) fn choose_served_queue(&mut self, now: DramCycle) -> bool {
         let changed = self.spec.split && self.drain.choose(self.queues.present());
         if changed {
@@ -47,7 +47,7 @@ impl Channel {
         changed
     }
 
-    /// Decides again for all banks; what they have been assigned is withdrawn.
+    /// Decides again for all banks and withdraws their assignments.
     pub(super) fn decide_all(&mut self, now: DramCycle) {
         self.candidates.withdraw(BankSet::MAX);
         for bank in BankId::all(self.spec.banks) {
@@ -55,14 +55,14 @@ impl Channel {
         }
     }
 
-    /// Decides again for a bank that has nothing in service.
+    /// Decides again for a bank with nothing in service.
     pub(super) fn redecide(&mut self, bank: BankId, now: DramCycle) {
         if self.service.is_idle(bank) {
             self.decide(bank, now);
         }
     }
 
-    /// Decides which command the bank needs next: see the head of this module.
+    /// Decides the next command of the bank, see the module documentation.
     pub(super) fn decide(&mut self, bank: BankId, now: DramCycle) {
         let next = match self.service.of(bank) {
             Some(active) => Some(self.command_for(bank, &self.served(active).request)),
@@ -71,7 +71,7 @@ impl Channel {
         self.commands.set(bank, next);
     }
 
-    /// Decides for a bank that has nothing in service.
+    /// Decides for a bank with nothing in service.
     #[inline]
     fn decide_idle(&mut self, bank: BankId, now: DramCycle) -> Option<NextCommand> {
         self.candidates.clear(bank);
@@ -82,8 +82,8 @@ impl Channel {
         self.offer_prefetch(bank).or_else(|| self.choose_candidate(bank, now))
     }
 
-    /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
-    /// that of all.
+    /// Returns the command that a bank needs for its due refresh: first PRE of an open row, then
+    /// REFPB if the bank is refreshed by itself.
     #[cold]
     fn before_refresh(&self, bank: BankId) -> Option<NextCommand> {
         self.close(bank, DramCycle::ZERO).or_else(|| {
@@ -92,7 +92,7 @@ impl Channel {
         })
     }
 
-    /// The next line of the bank's open row, if it is to be read before anything else.
+    /// Offers the next line of the bank's open row if it is prefetched before any request.
     #[inline]
     fn offer_prefetch(&mut self, bank: BankId) -> Option<NextCommand> {
         if !self.prefetch.has_lines(bank) || !self.may_prefetch(bank) {
@@ -110,27 +110,27 @@ impl Channel {
         Some(self.commands.of(kind, bank))
     }
 
-    /// A row is open that nothing waits for, and no request has been assigned to the bank.
+    /// Returns whether the bank has an open row without waiting requests and no assigned request.
     fn may_prefetch(&self, bank: BankId) -> bool {
         self.drain.serving() == READS
             && self.rows.open_banks() & !self.candidates.assigned() & one(bank) != 0
             && self.queues.of(READS).hits(bank) == 0
     }
 
-    /// The page policy closes the bank's row no later than `cycle`.
+    /// Returns whether the page policy closes the bank's row at or before `cycle`.
     fn is_closed_by(&self, bank: BankId, cycle: DramCycle) -> bool {
         let closes_at = || self.page.closes_at(&self.page_view(bank));
         self.spec.closes_idle_rows && closes_at().is_some_and(|closes| closes <= cycle)
     }
 
-    /// Leaves out what the L2 has of the bank's open row by now; whether a line is left to
-    /// prefetch.
+    /// Skips lines of the bank's open row that the L2 now holds; returns whether a line to prefetch
+    /// remains.
     pub(super) fn has_lines_to_prefetch(&mut self, bank: BankId) -> bool {
         let open_row = self.rows.open_row(bank);
         open_row.is_some_and(|row| self.prefetch.leave_out_cached(bank, row))
     }
 
-    /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.
+    /// Decides from the scheduler's choice, or else closes a row without waiting requests.
     fn choose_candidate(&mut self, bank: BankId, now: DramCycle) -> Option<NextCommand> {
         let Some(candidate) = self.candidate(bank, now) else { return self.close_idle(bank) };
         let request = &self.queues.of(self.drain.serving()).get(candidate).request;
@@ -150,7 +150,7 @@ impl Channel {
         assigned
     }
 
-    /// The request that the scheduler picks for the bank.
+    /// Returns the request that the scheduler picks for the bank.
     #[inline]
     fn pick(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         let serving = self.drain.serving();
@@ -181,13 +181,13 @@ impl Channel {
         pick
     }
 
-    /// The bank holds the oldest request that may be served, and none is in service.
+    /// Returns whether the bank holds the oldest servable request while none is in service.
     pub(super) fn holds_oldest(&self, bank: BankId) -> bool {
         self.queues.oldest_bank(self.drain.serving()) == Some(bank)
             && (self.spec.traits.in_order_dispatch || self.service.requests() == 0)
     }
 
-    /// Assigns requests to the next banks in the round, where only so many are in a cycle.
+    /// Assigns requests to the next banks of the round robin, up to the limit per cycle.
     pub(super) fn assign(&mut self, now: DramCycle) {
         if self.candidates.next_assignment() > now {
             return;
@@ -213,7 +213,7 @@ impl Channel {
         self.candidates.end_assignments(now);
     }
 
-    /// The oldest request has left the order of arrival: the next may be dispatched to its bank.
+    /// Removes the oldest request from the order of arrival, so that the next may be dispatched.
     fn leave_order(&mut self, now: DramCycle) {
         let serving = self.drain.serving();
         self.queues.leave_order(serving);
@@ -222,12 +222,13 @@ impl Channel {
         }
     }
 
-    /// The next command of a request, and its earliest cycle as far as the bank goes.
+    /// Returns the next command of a request and its earliest cycle under the constraints of the
+    /// bank.
     fn command_for(&self, bank: BankId, request: &Request) -> NextCommand {
         self.commands.of(next_command(self.rows.open_row(bank), request), bank)
     }
 
-    /// Closing a row of an idle bank, as the page policy has it.
+    /// Returns the PRE of an idle bank that the page policy asks for.
     fn close_idle(&self, bank: BankId) -> Option<NextCommand> {
         if !self.spec.closes_idle_rows {
             return None;
@@ -239,14 +240,14 @@ impl Channel {
         self.close(bank, self.page.closes_at(&row)?)
     }
 
-    /// Closing the bank's row, if one is open, no earlier than `from`.
+    /// Returns the PRE of the bank's open row, if any, no earlier than `from`.
     fn close(&self, bank: BankId, from: DramCycle) -> Option<NextCommand> {
         self.rows.open_row(bank)?;
         let (kind, cycle) = self.commands.of(CommandKind::Pre, bank);
         Some((kind, cycle.max(from)))
     }
 
-    /// The bank's open row, as the page policy sees it.
+    /// Returns the bank's open row as the page policy sees it.
     pub(super) fn page_view(&self, bank: BankId) -> PageView {
         PageView {
             hits: self.queues.hits(bank),

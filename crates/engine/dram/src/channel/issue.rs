@@ -1,4 +1,4 @@
-//! Issuing commands: which banks may, which one does, and what follows from it.
+//! Command issue: the banks that may issue, the bank that does, and the consequences.
 
 use super::Channel;
 use super::queues::{PREFETCHES, READS, WRITES};
@@ -12,7 +12,7 @@ use crate::sets::{BankSet, members, one};
 use warpmem_sim::{BankId, DramCycle, RowId};
 
 impl Channel {
-    /// A refresh is due and every bank is closed and idle.
+    /// Returns whether a refresh of all banks is due and every bank is closed and idle.
     pub(super) fn may_refresh_all(&self) -> bool {
         self.refresh.is_all_due() && self.rows.open_banks() == 0 && self.service.busy() == 0
     }
@@ -23,7 +23,7 @@ impl Channel {
         banks.map(|bank| timing.earliest(Ref, bank)).max().unwrap_or(DramCycle::ZERO)
     }
 
-    /// Refreshes the next pseudo channel if timing lets it.
+    /// Refreshes the next pseudo channel if timing allows.
     pub(super) fn refresh_all(&mut self, now: DramCycle) {
         if now < self.earliest_refresh() {
             return;
@@ -48,7 +48,7 @@ impl Channel {
         }
     }
 
-    /// Issues commands of these banks, whose cycle has come, one per bus, and plans the next.
+    /// Issues one command per bus from these banks, whose cycle has come, and plans the next.
     #[inline(never)]
     fn issue(&mut self, due: BankSet, now: DramCycle, room: u32) {
         let reads_ended = self.service.reads_ended();
@@ -57,9 +57,9 @@ impl Channel {
             if due & columns != 0 {
                 self.issue_one(Pointer::ColumnBus, due & columns, now);
             }
-            // The column command may have begun the read that takes the last room, or ended the
-            // write after which the channel serves reads: a bank whose choice that changed is due
-            // no longer.
+            // The column command may have started the read that takes the last room, or ended the
+            // write after which the channel serves reads. Banks whose decision this changes are no
+            // longer due.
             let rows = due & !columns & self.commands.rows();
             if rows != 0 {
                 let held = self.held(self.room_left(room, reads_ended));
@@ -74,21 +74,20 @@ impl Channel {
         self.commands.replan(self.held(room), now + 1);
     }
 
-    /// The room that is left after the reads that have ended since `before` had.
+    /// Returns the room left after the shares of the reads that have ended since `before`.
     fn room_left(&self, room: u32, before: u64) -> u32 {
         room.saturating_sub((self.service.reads_ended() - before) as u32)
     }
 
-    /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
-    /// leave.
+    /// Asks again for all idle banks, for schedulers whose choice depends on timing.
     fn follow_timing(&mut self, now: DramCycle) {
         if self.spec.traits.follows_timing {
             BankId::all(self.spec.banks).for_each(|bank| self.redecide(bank, now));
         }
     }
 
-    /// Withdraws offered prefetches when there is no room for them: requests behind them must not
-    /// wait for room.
+    /// Withdraws offered prefetches when there is no room for them, because requests behind them
+    /// must not wait for room.
     #[inline]
     fn withdraw_offers(&mut self, room: u32, now: DramCycle) {
         if self.prefetch.offered() == 0 || room > self.service.reads() {
@@ -100,20 +99,20 @@ impl Channel {
         }
     }
 
-    /// Banks that may not issue their command whatever timing says.
+    /// Returns the banks that may not issue their command regardless of timing.
     fn held(&self, room: u32) -> BankSet {
         self.commands.held(if self.lacks_room(room) { self.candidates.reads() } else { 0 })
     }
 
-    /// Issues the command of one of the `due` banks: of those of the lowest rank the first in the
-    /// round robin.
+    /// Issues the command of one of the `due` banks: the first in the round robin among those of
+    /// the lowest rank.
     fn issue_one(&mut self, bus: Pointer, due: BankSet, now: DramCycle) {
         let due = self.confirmed(due, now);
         let due = self.without_cached_lines(due, now);
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(bank) = self.round_robin.first(bus, best) else { return };
         let kind = self.commands.next_of(bank);
-        // A column command that issues in the same cycle may have delayed the row command.
+        // A column command of the same cycle may delay the row command.
         let follows_column = self.spec.dual_command_bus && matches!(bus, Pointer::RowBus);
         if follows_column && self.commands.timing().earliest(kind, bank) > now {
             return;
@@ -138,8 +137,8 @@ impl Channel {
         self.decide(bank, now);
     }
 
-    /// The due banks whose candidate still needs its command when the scheduler has been asked
-    /// again, where it wants that.
+    /// Returns the due banks whose candidate still needs its command after asking the scheduler
+    /// again, for schedulers that require it.
     fn confirmed(&mut self, due: BankSet, now: DramCycle) -> BankSet {
         if !self.spec.traits.repick_at_issue {
             return due;
@@ -153,8 +152,7 @@ impl Channel {
         confirmed
     }
 
-    /// The `due` banks without those that were to prefetch lines which the L2 has been given
-    /// since.
+    /// Returns the `due` banks without prefetches of lines that the L2 has received since.
     fn without_cached_lines(&mut self, mut due: BankSet, now: DramCycle) -> BankSet {
         for bank in members(due & self.prefetch.offered()) {
             if !self.has_lines_to_prefetch(bank) {
@@ -165,8 +163,7 @@ impl Channel {
         due
     }
 
-    /// The `due` banks of the lowest rank. Prefetches have no rank: they take part in the round
-    /// robin among the best.
+    /// Returns the `due` banks of the lowest rank. Prefetches have no rank and join the best.
     #[inline(never)]
     fn best_ranked(&self, due: BankSet, now: DramCycle) -> BankSet {
         let unranked = due & (self.prefetch.offered() | self.service.prefetching());
@@ -183,7 +180,7 @@ impl Channel {
         best | unranked
     }
 
-    /// The command that the bank could issue.
+    /// Returns the command that the bank could issue.
     fn ready(&self, bank: BankId, now: DramCycle) -> Ready<'_> {
         let active = self.service.of(bank);
         let slot = self.candidates.of(bank).filter(|_| active.is_none());
@@ -192,7 +189,7 @@ impl Channel {
         Ready { now, kind: self.commands.next_of(bank), queued, slot }
     }
 
-    /// The bank's candidate leaves the queue for service; `kind` is its first command.
+    /// Moves the bank's candidate from the queue into service; `kind` is its first command.
     fn begin_service(&mut self, bank: BankId, candidate: Slot, kind: CommandKind, now: DramCycle) {
         let serving = self.drain.serving();
         let queue = self.queues.of(serving);
@@ -232,7 +229,7 @@ impl Channel {
         }
     }
 
-    /// The first command of the prefetch that the bank was offered issues.
+    /// Issues the first command of the prefetch offered to the bank.
     #[inline(never)]
     fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
@@ -245,7 +242,7 @@ impl Channel {
         self.account.begin_prefetch(bank, now);
     }
 
-    /// The last column command of a request closes the row behind it where the page policy says so.
+    /// Adds auto-precharge to the last column command of a request if the page policy asks for it.
     fn with_auto_precharge(&self, bank: BankId, kind: CommandKind) -> CommandKind {
         let closing = match kind {
             Rd => Rda,
@@ -318,17 +315,17 @@ impl Channel {
         }
     }
 
-    /// The column command that has just issued closes its row by itself.
+    /// Closes the row of the auto-precharge column command that has just issued.
     #[inline(never)]
     fn close_behind(&mut self, bank: BankId, now: DramCycle) {
-        // The device precharges tRP before the bank may be activated again.
+        // The device precharges tRP before the next activation of the bank.
         let activates = self.commands.timing().of_bank(Act, bank);
         let closed = now + activates.saturating_since(now + self.spec.trp);
         self.account.auto_precharge(bank, closed);
         self.close_row(bank);
     }
 
-    /// The request's last column command has issued.
+    /// Completes a request whose last column command has issued.
     fn finish(&mut self, bank: BankId, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
         let Request { id, line, write, .. } = queued.request;

@@ -1,15 +1,15 @@
-//! The commands of a channel in order, kept where somebody asks for them.
+//! The optional command log of a channel.
 
 use crate::request::Command;
 
 #[derive(Default)]
 pub(super) struct CommandLog {
-    /// None: they are not kept.
+    /// Logged commands in order; none = no logging.
     commands: Option<Vec<Command>>,
 }
 
 impl CommandLog {
-    /// Keeps every command from now on.
+    /// Starts logging.
     pub fn enable(&mut self) {
         self.commands.get_or_insert_default();
     }
@@ -21,12 +21,12 @@ impl CommandLog {
         }
     }
 
-    /// The commands kept, in order.
+    /// Returns the logged commands, in order.
     pub fn commands(&self) -> &[Command] {
         self.commands.as_deref().unwrap_or_default()
     }
 
-    /// Takes the commands kept so far.
+    /// Drains the logged commands.
     pub fn take(&mut self) -> Vec<Command> {
         self.commands.as_mut().map(std::mem::take).unwrap_or_default()
     }

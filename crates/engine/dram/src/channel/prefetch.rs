@@ -1,8 +1,8 @@
-//! Lines of open rows that are prefetched.
+//! Prefetched lines of open rows.
 //!
-//! From its first command to its last a prefetch is in service as a request is: it occupies its
+//! From its first to its last command a prefetch is in service like a request: it occupies its
 //! bank, counts among the reads that may complete, and takes part in the round robin of the buses.
-//! But it never waits in a queue, and schedulers do not see it.
+//! It never waits in a queue, and schedulers never see it.
 
 use crate::prefetch::{OpenRow, Prefetcher, Trigger};
 use crate::request::Request;
@@ -10,42 +10,42 @@ use crate::sets::{BankSet, one};
 use warpmem_params::Counter;
 use warpmem_sim::{BankId, BankRow, CachedLines, LineSet, RowId};
 
-/// What a channel prefetches.
+/// Prefetch state of a channel.
 #[derive(Default)]
 pub(super) struct Prefetch {
-    /// Banks that go on with a prefetch.
+    /// Banks whose next command is a prefetch.
     offered: BankSet,
-    /// None where nothing is prefetched.
+    /// Prefetcher and row state; none without prefetching.
     lines: Option<Box<Lines>>,
 }
 
-/// A channel's prefetcher and what it knows of the rows.
+/// The prefetcher of a channel and the state of its rows.
 struct Lines {
     policy: Box<dyn Prefetcher>,
-    /// Column commands of a line.
+    /// Column commands per line.
     bursts: u16,
     /// All lines of a row.
     all: LineSet,
-    /// Lines that the L2 has, if those are left out; else none.
+    /// Lines that the L2 holds, if they are skipped; otherwise empty.
     cached: CachedLines,
-    /// By bank.
+    /// Lines of the open row, by bank.
     rows: Box<[OpenLines]>,
-    /// Lines read while a request waited for another row of the bank.
+    /// Lines prefetched while a request waited for another row of the bank.
     despite_requests: u64,
 }
 
-/// The lines of the row that a bank last opened.
+/// Lines of the row that a bank last opened.
 #[derive(Clone, Copy, Default)]
 struct OpenLines {
-    /// Lines to prefetch: not left out, and neither served nor prefetched since the row was opened.
+    /// Lines to prefetch: not skipped, and neither served nor prefetched since the row was opened.
     left: LineSet,
     prefetched: u32,
-    /// A request that triggers prefetching has been served from the row.
+    /// Whether the row has served a request that triggers prefetching.
     triggered: bool,
 }
 
 impl Prefetch {
-    /// By `policy`, in rows of `lines` lines, of `bursts` column commands each.
+    /// Builds the prefetch state for rows of `lines` lines of `bursts` column commands each.
     pub fn new(
         policy: Box<dyn Prefetcher>,
         lines: u32,
@@ -59,7 +59,7 @@ impl Prefetch {
         Prefetch { offered: 0, lines: Some(Box::new(lines)) }
     }
 
-    /// A request has entered the channel, in which are `pending` with it.
+    /// Reports an arrival, which makes `pending` requests in the channel.
     #[inline]
     pub fn arrive(&mut self, pending: u32) {
         if let Some(lines) = &mut self.lines {
@@ -67,7 +67,7 @@ impl Prefetch {
         }
     }
 
-    /// The bank has opened a row.
+    /// Resets the lines of a bank that has opened a row.
     #[inline]
     pub fn open(&mut self, bank: BankId) {
         if let Some(lines) = &mut self.lines {
@@ -75,7 +75,7 @@ impl Prefetch {
         }
     }
 
-    /// A request for a line of the bank's open row has been served.
+    /// Records a served request to a line of the bank's open row.
     #[inline]
     pub fn served(&mut self, bank: BankId, line: u16, write: bool) {
         let Some(lines) = &mut self.lines else { return };
@@ -84,19 +84,19 @@ impl Prefetch {
         row.triggered |= !write || lines.policy.trigger() == Trigger::All;
     }
 
-    /// Banks that go on with a prefetch.
+    /// Returns the banks whose next command is a prefetch.
     #[inline]
     pub fn offered(&self) -> BankSet {
         self.offered
     }
 
-    /// The bank is decided again.
+    /// Withdraws the bank's offer before a new decision.
     #[inline]
     pub fn clear(&mut self, bank: BankId) {
         self.offered &= !one(bank);
     }
 
-    /// Whether the bank's open row has lines left to prefetch, and has served what triggers that.
+    /// Returns whether the bank's open row has triggered prefetching and has lines left.
     #[inline]
     pub fn has_lines(&self, bank: BankId) -> bool {
         self.lines.as_ref().is_some_and(|lines| {
@@ -105,8 +105,8 @@ impl Prefetch {
         })
     }
 
-    /// Whether the prefetcher goes on, with so many requests that wait for other rows of the bank,
-    /// and so many in the channel.
+    /// Returns whether the prefetcher continues while `waiting` requests wait for other rows of the
+    /// bank and `pending` requests are in the channel.
     pub fn goes_on(&self, bank: BankId, waiting: u32, pending: u32) -> bool {
         self.lines.as_ref().is_some_and(|lines| {
             let prefetched = lines.rows[bank.index()].prefetched;
@@ -114,7 +114,7 @@ impl Prefetch {
         })
     }
 
-    /// Leaves out what the L2 has of the bank's open row by now; whether a line is left.
+    /// Skips lines of the bank's open row that the L2 now holds; returns whether a line remains.
     pub fn leave_out_cached(&mut self, bank: BankId, row: RowId) -> bool {
         let Some(lines) = &mut self.lines else { return false };
         let left = &mut lines.rows[bank.index()].left;
@@ -122,20 +122,20 @@ impl Prefetch {
         *left != 0
     }
 
-    /// The bank goes on with a prefetch.
+    /// Offers a prefetch to the bank.
     pub fn offer(&mut self, bank: BankId) {
         self.offered |= one(bank);
     }
 
-    /// Leaves out the rest of the bank's open row.
+    /// Skips the remaining lines of the bank's open row.
     pub fn leave_out_rest(&mut self, bank: BankId) {
         if let Some(lines) = &mut self.lines {
             lines.rows[bank.index()].left = 0;
         }
     }
 
-    /// The first command of the prefetch that the bank was offered issues, while `waiting` requests
-    /// wait for the bank. Returns the request for the line.
+    /// Starts the prefetch offered to the bank while `waiting` requests wait for the bank. Returns
+    /// the request for the line.
     pub fn begin(&mut self, bank: BankId, row: RowId, waiting: u32) -> Option<Request> {
         self.clear(bank);
         let lines = self.lines.as_mut()?;
@@ -147,7 +147,7 @@ impl Prefetch {
         Some(prefetch_request(bank, row, line, lines.bursts))
     }
 
-    /// Begins no more.
+    /// Starts no more prefetches.
     pub fn end(&mut self) {
         if let Some(lines) = &mut self.lines {
             lines.all = 0;
@@ -164,7 +164,7 @@ impl Prefetch {
     }
 }
 
-/// A read of a line that no request has asked for.
+/// Returns a read of a line that no request asked for.
 fn prefetch_request(bank: BankId, row: RowId, line: u16, bursts: u16) -> Request {
     Request {
         id: Request::PREFETCH,

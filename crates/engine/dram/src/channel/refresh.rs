@@ -1,11 +1,11 @@
-//! Refresh, of all banks together or one after the other.
+//! Refresh of all banks together or of one bank at a time.
 
 use crate::Dram;
 use warpmem_sim::{BankId, DramCycle};
 
-/// Refreshes that fall due at regular intervals.
+/// Refreshes that become due at regular intervals.
 struct Interval {
-    /// 0 = never.
+    /// Cycles between two refreshes; 0 = never.
     cycles: u64,
     next: DramCycle,
     is_due: bool,
@@ -18,7 +18,7 @@ impl Interval {
         Interval { cycles, next, is_due: false }
     }
 
-    /// Whether the next falls due by `now`.
+    /// Returns whether the next refresh becomes due by `now`.
     #[inline]
     fn falls_due(&mut self, now: DramCycle) -> bool {
         let falls_due = now >= self.next && !self.is_due;
@@ -31,20 +31,20 @@ impl Interval {
         self.next += self.cycles;
     }
 
-    /// When the next falls due, if none is.
+    /// Returns the cycle in which the next refresh becomes due.
     #[inline]
     fn next(&self) -> DramCycle {
         if self.is_due { DramCycle::NEVER } else { self.next }
     }
 }
 
-/// The refreshes that are due, and when the next are.
+/// Due refreshes and the cycles of the next ones.
 pub(super) struct Refresh {
     all: Interval,
     single: Interval,
-    /// The bank that is refreshed next by itself.
+    /// Bank of the next single-bank refresh.
     bank: BankId,
-    /// The first bank of the pseudo channel whose banks are refreshed next, all together.
+    /// First bank of the pseudo channel that the next all-bank refresh refreshes.
     first: BankId,
     banks_per_pseudo_channel: usize,
     banks: usize,
@@ -66,48 +66,48 @@ impl Refresh {
         }
     }
 
-    /// Whether a refresh of all banks falls due by `now`.
+    /// Returns whether an all-bank refresh becomes due by `now`.
     #[inline]
     pub fn all_fall_due(&mut self, now: DramCycle) -> bool {
         self.all.falls_due(now)
     }
 
-    /// The bank whose own refresh falls due by `now`.
+    /// Returns the bank whose single-bank refresh becomes due by `now`.
     #[inline]
     pub fn bank_falls_due(&mut self, now: DramCycle) -> Option<BankId> {
         self.single.falls_due(now).then_some(self.bank)
     }
 
-    /// No request may start in the bank, as its refresh is due.
+    /// Returns whether a due refresh blocks new requests in the bank.
     #[inline]
     pub fn holds(&self, bank: BankId) -> bool {
         self.all.is_due || self.single.is_due && self.bank == bank
     }
 
-    /// A refresh of all banks is due.
+    /// Returns whether an all-bank refresh is due.
     #[inline]
     pub fn is_all_due(&self) -> bool {
         self.all.is_due
     }
 
-    /// The next cycle at which one falls due that is not yet.
+    /// Returns the next cycle in which a refresh becomes due.
     #[inline]
     pub fn next(&self) -> DramCycle {
         self.all.next().min(self.single.next())
     }
 
-    /// The banks of the pseudo channel that is refreshed next.
+    /// Returns the banks of the pseudo channel that is refreshed next.
     pub fn pseudo_channel(&self) -> impl Iterator<Item = BankId> {
         let first = self.first.index();
         (first..first + self.banks_per_pseudo_channel).map(BankId::new)
     }
 
-    /// The first of them.
+    /// Returns the first bank of the pseudo channel that is refreshed next.
     pub fn first_bank(&self) -> BankId {
         self.first
     }
 
-    /// REF issues; whether it was that of the last pseudo channel.
+    /// Issues REF to the pseudo channel; returns whether it was the last one.
     pub fn refresh_pseudo_channel(&mut self) -> bool {
         self.all_issued += 1;
         self.first = BankId::new((self.first.index() + self.banks_per_pseudo_channel) % self.banks);
@@ -118,14 +118,14 @@ impl Refresh {
         was_last
     }
 
-    /// REFPB issues.
+    /// Issues REFPB.
     pub fn refresh_bank(&mut self) {
         self.single_issued += 1;
         self.bank = BankId::new((self.bank.index() + 1) % self.banks);
         self.single.finish();
     }
 
-    /// REF commands, and REFPB.
+    /// Returns the number of REF and of REFPB commands.
     pub fn issued(&self) -> [u64; 2] {
         [self.all_issued, self.single_issued]
     }

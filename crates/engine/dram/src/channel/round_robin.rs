@@ -4,17 +4,17 @@ use crate::request::CommandKind;
 use crate::sets::{BankSet, first_from};
 use warpmem_sim::BankId;
 
-/// What banks take in turn.
+/// The resources that banks share by round robin.
 #[derive(Clone, Copy)]
 pub(super) enum Pointer {
-    /// The bus for row commands, or for all.
+    /// The bus of row commands, or of all commands.
     RowBus,
     ColumnBus,
-    /// Assignment of a request.
+    /// The assignment of requests to banks.
     Assignment,
 }
 
-/// The bank that is first in each round robin.
+/// The next bank of each round robin.
 pub(super) struct RoundRobin {
     first: [BankId; 3],
     banks: u16,
@@ -28,13 +28,13 @@ impl RoundRobin {
         RoundRobin { first: [BankId(0); 3], banks, shared }
     }
 
-    /// The first of these banks.
+    /// Returns the first of these banks in the round robin.
     #[inline]
     pub fn first(&self, pointer: Pointer, banks: BankSet) -> Option<BankId> {
         first_from(banks, self.first[pointer as usize])
     }
 
-    /// The bank issues a command of this kind.
+    /// Advances the round robin of a bus past the bank that issues.
     #[inline]
     pub fn issued(&mut self, bus: Pointer, bank: BankId, kind: CommandKind) {
         if !self.shared {
@@ -44,7 +44,7 @@ impl RoundRobin {
         }
     }
 
-    /// The bank is assigned a request.
+    /// Advances the round robin of assignments past the bank.
     pub fn assigned(&mut self, bank: BankId) {
         let first = &mut self.first[Pointer::Assignment as usize];
         if self.shared {

@@ -1,4 +1,4 @@
-//! Requests in service: at most one in each bank, from its first command to its last.
+//! Requests in service: at most one per bank, from its first command to its last.
 
 use super::queues::{PREFETCHES, WRITES};
 use crate::by_bank::ByBank;
@@ -11,13 +11,13 @@ use warpmem_sim::{BankId, DramCycle};
 #[derive(Clone, Copy)]
 pub(super) struct Active {
     pub first_command: DramCycle,
-    /// Column commands issued.
+    /// Column commands issued so far.
     pub issued: u16,
     pub slot: Slot,
-    /// The queue that it came from.
+    /// Index of its queue.
     pub queue: u8,
     /// [`READS`](super::queues::READS), [`WRITES`](super::queues::WRITES) or [`PREFETCHES`],
-    /// whatever queue it came from.
+    /// independent of its queue.
     pub kind: u8,
     pub outcome: RowOutcome,
 }
@@ -33,16 +33,16 @@ impl Active {
     };
 }
 
-/// The requests in service in a channel.
+/// Requests in service in a channel.
 pub(super) struct Service {
     /// Banks with a request or a prefetch in service.
     busy: BankSet,
     prefetching: BankSet,
-    /// By kind.
+    /// Requests in service, by kind.
     counts: [u32; 3],
-    /// Reads and prefetches that have ended.
+    /// Completed reads and prefetches.
     reads_ended: u64,
-    /// By bank; of an idle bank the last.
+    /// Request in service, by bank; stale for an idle bank.
     active: ByBank<Active>,
 }
 
@@ -57,51 +57,51 @@ impl Service {
         }
     }
 
-    /// The request that is in service in the bank.
+    /// Returns the request in service in the bank.
     #[inline]
     pub fn of(&self, bank: BankId) -> Option<Active> {
         (!self.is_idle(bank)).then(|| self.active[bank])
     }
 
-    /// Nothing is in service in the bank.
+    /// Returns whether nothing is in service in the bank.
     #[inline]
     pub fn is_idle(&self, bank: BankId) -> bool {
         self.busy & one(bank) == 0
     }
 
-    /// Banks with a request or a prefetch in service.
+    /// Returns the banks with a request or a prefetch in service.
     #[inline]
     pub fn busy(&self) -> BankSet {
         self.busy
     }
 
-    /// Banks with a prefetch in service.
+    /// Returns the banks with a prefetch in service.
     #[inline]
     pub fn prefetching(&self) -> BankSet {
         self.prefetching
     }
 
-    /// Reads and prefetches in service.
+    /// Returns the number of reads and prefetches in service.
     #[inline]
     pub fn reads(&self) -> u32 {
         let [reads, _, prefetches] = self.counts;
         reads + prefetches
     }
 
-    /// Reads and prefetches that have ended.
+    /// Returns the number of completed reads and prefetches.
     #[inline]
     pub fn reads_ended(&self) -> u64 {
         self.reads_ended
     }
 
-    /// Reads and writes in service.
+    /// Returns the number of reads and writes in service.
     #[inline]
     pub fn requests(&self) -> u32 {
         let [reads, writes, _] = self.counts;
         reads + writes
     }
 
-    /// The first command of a request issues.
+    /// Puts a request into service with its first command.
     #[inline]
     pub fn begin(&mut self, bank: BankId, active: Active) {
         self.busy |= one(bank);
@@ -112,7 +112,7 @@ impl Service {
         self.active[bank] = active;
     }
 
-    /// A column command of the bank's request issues; the request with it.
+    /// Counts a column command of the bank's request and returns the request.
     #[inline]
     pub fn access(&mut self, bank: BankId) -> Active {
         debug_assert!(!self.is_idle(bank), "data of no request");
@@ -121,7 +121,7 @@ impl Service {
         *active
     }
 
-    /// The last column command of the bank's request, of this kind, has issued.
+    /// Ends the service of the bank's request of this kind after its last column command.
     #[inline]
     pub fn end(&mut self, bank: BankId, kind: usize) {
         self.busy &= !one(bank);

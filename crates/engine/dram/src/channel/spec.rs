@@ -1,4 +1,4 @@
-//! What a channel needs of its configuration and of its policies.
+//! The constants of a channel, from its configuration and its policies.
 
 use super::queues::{READS, WRITES};
 use crate::page::PagePolicy;
@@ -6,33 +6,33 @@ use crate::scheduler::Traits;
 use crate::timing::TimingState;
 use crate::{DoneWith, Dram, QueueOrganisation};
 
-/// What the channel needs of its configuration and of its policies. The channels of a machine share
-/// one.
+/// Constants of a channel, from its configuration and its policies. The channels of a machine share
+/// one copy.
 #[derive(PartialEq)]
 pub(super) struct Spec {
     pub banks: usize,
-    /// Reads and writes have a queue each.
+    /// Whether reads and writes have separate queues.
     pub split: bool,
     pub capacity: [u32; 2],
     pub bank_capacity: [u32; 2],
     pub data_buses: u64,
-    /// Data cycles of a column command.
+    /// Data-bus cycles of a column command.
     pub burst: u64,
-    /// Cycles from the first datum of the last column command until the request is done.
+    /// Cycles from the first datum of the last column command to the completion of the request.
     pub done_after: u64,
-    /// RD and WR to first data.
+    /// Cycles from RD and from WR to first data.
     pub latencies: [u64; 2],
     pub trp: u64,
     pub dual_command_bus: bool,
     pub picks_per_cycle: u32,
-    /// Rows are closed by column commands too.
+    /// Whether column commands may close rows.
     pub auto_precharge: bool,
-    /// Rows of idle banks are closed.
+    /// Whether the page policy closes rows of idle banks.
     pub closes_idle_rows: bool,
-    /// By queue: the scheduler orders it; other queues are FR-FCFS. Schedulers never see
-    /// prefetches.
+    /// Whether the scheduler orders the queue, by queue; other queues use FR-FCFS. Schedulers never
+    /// see prefetches.
     pub scheduled: [bool; 3],
-    /// Those of the scheduler.
+    /// Traits of the scheduler.
     pub traits: Traits,
 }
 
@@ -66,7 +66,7 @@ impl Spec {
         }
     }
 
-    /// The queue that reads or writes enter.
+    /// Returns the queue of reads or of writes.
     #[inline]
     pub fn queue_of(&self, write: bool) -> usize {
         if write && self.split { WRITES } else { READS }

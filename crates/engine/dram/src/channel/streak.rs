@@ -1,18 +1,18 @@
-//! Row streaks, and what breaks them (Yuan 2009, section 5.2).
+//! Row streaks and their breakers (Yuan 2009, section 5.2).
 
 use crate::queue::{Queue, Queued, Slot};
 use crate::request::Request;
 use crate::{BankResult, Breaker};
 use warpmem_sim::RowId;
 
-/// The requests to one row that a bank serves one after the other.
+/// The requests to one row that a bank serves in succession.
 #[derive(Clone, Default)]
 pub(super) struct Streak {
     row: Option<RowId>,
 }
 
 impl Streak {
-    /// The request in `slot` is served next; it is still in its queue.
+    /// Serves the request in `slot`, which is still in its queue.
     pub fn serve(&mut self, queue: &Queue, slot: Slot, count: &mut BankResult) {
         let served = queue.get(slot);
         let Request { bank, row, .. } = served.request;
@@ -29,7 +29,7 @@ impl Streak {
     }
 }
 
-/// Credits each kind of breaker once.
+/// Counts each kind of breaker at most once.
 fn credit<'a>(
     breakers: impl Iterator<Item = &'a Queued>,
     stranded: &Queued,
@@ -56,13 +56,13 @@ mod tests {
     use super::*;
     use crate::tests::harness::{DramCycle, read};
 
-    /// SM and CTA that a request comes from.
+    /// SM and CTA of a request.
     type From = (u16, u32);
 
     const NOBODY: From = (Request::NO_SOURCE, u32::MAX);
 
-    /// Serves the requests (bank, row, from) in `order`, by their indices in the list, all of which
-    /// wait from the start.
+    /// Serves the requests (bank, row, source) in `order`, given by index; all of them wait from
+    /// the start.
     fn serve(requests: &[(u16, u32, From)], order: &[usize]) -> BankResult {
         let mut queue = Queue::new(2, requests.len());
         let queued = |(id, &(bank, row, (sm, cta))): (u32, &_)| Queued {
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// In the order of arrival, at one bank.
+    /// Serves the requests of one bank in order of arrival.
     fn in_order(requests: &[(u32, From)]) -> BankResult {
         let requests: Vec<_> = requests.iter().map(|&(row, from)| (0, row, from)).collect();
         serve(&requests, &Vec::from_iter(0..requests.len()))
@@ -126,20 +126,20 @@ mod tests {
 
     #[test]
     fn breakers_stand_before_the_first_stranded_request() {
-        // Of the switch from row 1: the one of the same CTA only, not that of another core behind
-        // the stranded one.
+        // The switch from row 1 has only the request of the same CTA as breaker; the one of another
+        // core arrived after the stranded request.
         let count = in_order(&[(1, (0, 0)), (2, (0, 0)), (1, (0, 0)), (3, (5, 5)), (1, (0, 0))]);
-        // The switch from row 1 to row 3 then has its own.
+        // The switch from row 1 to row 3 adds the request of the other core.
         assert_eq!(count, counted(4, 2, [1, 0, 1]));
     }
 
     #[test]
     fn a_request_that_arrived_before_the_one_served_is_not_stranded_nor_does_it_break() {
         let own = (0, 0);
-        // Row 1 is left for the last request though one to it waits; nothing came behind that.
+        // A stranded request waits in row 1, but no request arrived between.
         let count = serve(&[(0, 1, own), (0, 1, own), (0, 2, own)], &[0, 2, 1]);
         assert_eq!(count, counted(2, 0, [0; 3]));
-        // The request to row 3 arrived first, but has no part in the switch from row 1 to row 2.
+        // The request to row 3 arrived first and is no breaker of the switch from row 1 to row 2.
         let all = [(0, 3, (9, 9)), (0, 1, own), (0, 2, own), (0, 1, own)];
         let count = serve(&all, &[1, 2, 3, 0]);
         assert_eq!(count, counted(3, 1, [0, 0, 1]));

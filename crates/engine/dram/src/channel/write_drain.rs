@@ -1,20 +1,20 @@
-//! Which queue is served, reads or writes, where they have a queue each.
+//! The choice between the read and the write queue.
 
 use super::queues::{READS, WRITES};
 use crate::Dram;
 
-/// Writes are served from the high watermark down to the low one and when there is no read, and
-/// then at least `write_min_drain` of them as long as there are any.
+/// Write drain: writes are served from the high watermark down to the low one and while there is no
+/// read. Each drain serves at least `write_min_drain` writes while there are any.
 pub(super) struct WriteDrain {
-    /// The queue that is served.
+    /// Queue being served.
     serving: usize,
     draining: bool,
-    /// Writes that have left since writes are served.
+    /// Writes completed since the current drain began.
     drained: u32,
     high_watermark: u32,
     low_watermark: u32,
     min_drain: u32,
-    /// Times that the high watermark was reached.
+    /// Number of drains started by the high watermark.
     drains: u64,
 }
 
@@ -31,23 +31,23 @@ impl WriteDrain {
         }
     }
 
-    /// The queue that is served.
+    /// Returns the queue being served.
     #[inline]
     pub fn serving(&self) -> usize {
         self.serving
     }
 
-    /// The number of writes at which a drain begins.
+    /// Returns the number of writes at which a drain begins.
     pub fn high_watermark(&self) -> u32 {
         self.high_watermark
     }
 
-    /// Times that a drain began.
+    /// Returns the number of drains.
     pub fn drains(&self) -> u64 {
         self.drains
     }
 
-    /// Chooses the queue to serve, by the requests in each; true if that changed.
+    /// Chooses the queue to serve from the number of requests in each; returns whether it changed.
     pub fn choose(&mut self, present: [u32; 2]) -> bool {
         let [reads, writes] = present;
         if writes <= self.low_watermark {
@@ -67,7 +67,7 @@ impl WriteDrain {
         changed
     }
 
-    /// A write has left the channel.
+    /// Counts a completed write.
     pub fn write_left(&mut self) {
         self.drained += 1;
     }
