@@ -1,4 +1,4 @@
-//! The configuration of a machine's DRAM channels.
+//! The configuration of the DRAM channels of a machine.
 
 use crate::GivenTimes;
 use serde::Serialize;
@@ -9,8 +9,8 @@ use warpmem_sim::{Address, AddressMap, AddressSpace, Layout};
 
 type Check = Result<(), Invalid>;
 
-/// Longest queue of a channel, entries: requests are numbered in 16 bits, and every bank needs one
-/// more number.
+/// Longest queue of a channel, entries: slots are numbered in 16 bits, and every bank needs one
+/// more slot.
 const CHANNEL_ENTRIES: u64 = 32_768;
 /// Longest interval between refreshes, cycles.
 const REFRESH_CYCLES: u64 = 100_000_000;
@@ -22,63 +22,65 @@ section! {
     /// DRAM channels.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Dram {
-        /// Name of a built-in standard, or the path of a `.toml` file. It defines the constraints
-        /// that the timing below enters: see [DRAM standards](dram-standards.md). With an
-        /// organisation, `NAME:ORGANISATION[:SPEED]`, it gives the channels too, see [DRAM
+        /// Name of a built-in standard, or path of a `.toml` file. It defines the constraints of
+        /// the timing below: see [DRAM standards](dram-standards.md). With an organisation,
+        /// `NAME:ORGANISATION[:SPEED]`, it also defines the channels, see [DRAM
         /// parts](#dram-parts).
         standard: String, in "standard";
-        /// Channels; a power of two if the address map has the channel.
+        /// Number of channels; a power of two if the address map names the channel.
         channels: u32, in 1..=256, unit "channels";
-        /// Parts of a channel with a data bus each; they share the command buses. A power of two.
+        /// Divisions of a channel with separate data buses and shared command buses. A power of
+        /// two.
         pseudo_channels: u32 = 1, in 1..=64, unit "pseudo channels";
-        /// Stacks (SIDs) of a pseudo channel: a power of two.
+        /// Stacks (SIDs) of a pseudo channel. A power of two.
         stacks: u32 = 1, in 1..=64, unit "stacks";
-        /// Banks of a channel, all its pseudo channels and stacks together: a power of two.
+        /// Banks of a channel over all its pseudo channels and stacks. A power of two.
         banks: u32, in 1..=64, unit "banks";
-        /// Bank groups of a stack: a power of two. The group is the low bits of the bank within its
+        /// Bank groups of a stack. A power of two. The group is the low bits of the bank within its
         /// stack.
         bank_groups: u32, in 1..=64, unit "groups";
-        /// Data bus of a pseudo channel.
+        /// Width of the data bus of a pseudo channel.
         bus_bytes: u32, in 1..=128, unit "bytes";
         /// Transfers per column command. Bus x burst is a power of two and at most a sector; the
-        /// burst takes no longer than tCCD.
+        /// burst takes at most tCCD.
         burst_length: u32, in 1..=64, unit "transfers";
         /// Transfers per command clock: 2 for double, 4 for quad data rate, 8 for GDDR6 at its
         /// command clock. Divides the burst.
         transfers_per_clock: u32, in 1..=64, unit "transfers";
-        /// Row of a bank over all chips of a channel: a power of two.
+        /// Row size of a bank over all chips of a channel. A power of two.
         row_bytes: u32, in 32..=1 << 20, unit "bytes";
-        /// Devices (chips) of one channel, side by side or stacked on its buses; only energy
-        /// depends on them.
+        /// Devices (chips) of one channel, side by side or stacked on its buses; they affect energy
+        /// only.
         devices: u32 = 1, in 1..=64, unit "devices";
-        /// Row and column commands have a bus each (HBM, GDDR7).
+        /// Separate buses for row and column commands (HBM, GDDR7).
         dual_command_bus: bool = false;
-        /// Reads waiting in a channel; both kinds where there is no write queue.
+        /// Capacity of the read queue of a channel, or of the shared queue if there is no write
+        /// queue.
         read_queue: u32, in 1..=CHANNEL_ENTRIES, unit "requests";
-        /// Writes waiting in a channel; 0 = one queue for both kinds.
+        /// Capacity of the write queue of a channel; 0 = one queue for reads and writes.
         write_queue: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// Writes waiting at which draining begins; 0 without a write queue.
+        /// Waiting writes at which a drain begins; 0 without a write queue.
         write_high_watermark: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// Writes waiting at which draining ends; below the high watermark.
+        /// Waiting writes at which a drain ends; below the high watermark.
         write_low_watermark: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// Minimum of writes that a drain serves once it has begun, while there are any.
+        /// Minimum number of writes that a drain serves while there are any.
         write_min_drain: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// How banks share the queues' entries. `channel`: a request may take any entry.
+        /// Sharing of the queue entries between banks. `channel`: a request may take any entry.
         /// `per-bank`: each bank has an equal share, at least one entry.
         queue_organisation: QueueOrganisation = QueueOrganisation::Channel;
-        /// When rows are closed.
+        /// Page policy: when rows are closed.
         page: String = "open", in "page policy";
-        /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
+        /// Requests that may be assigned to idle banks per cycle; 0 = one for every bank.
         picks_per_cycle: u32 = 0, in 0..=64, unit "requests";
-        /// Requests of one kind that may pass one in service that waits for the data bus to turn around;
-        /// 0 = any number.
+        /// Requests of one direction that may bypass one in service that waits for the data bus to
+        /// turn around; 0 = unlimited.
         turnaround_limit: u32 = 0, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// The datum of its last column command with which a request is done: `last-datum`, or
+        /// Datum of the last column command that completes a request: `last-datum`, or
         /// `first-datum` as in GPGPU-Sim.
         done_with: DoneWith = DoneWith::LastDatum;
-        /// Finished reads that wait for the slice.
+        /// Completed reads waiting for the slice.
         return_queue: u32, in 1..=ENTRIES, unit "requests";
-        /// From the cycle in which a read is done until its slice can take it.
+        /// Latency from the completion of a read until its slice can take it.
         return_latency: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// Timing, command clock cycles.
         timing: Timing;
@@ -87,22 +89,23 @@ section! {
         /// The address map.
         address: Address;
     } beside {
-        /// The directory that `standard` is relative to, if it is a path; empty: the current one. It
-        /// is not part of the machine's identity: runs depend on the file's content, not on where it
-        /// lies.
+        /// Directory that a path in `standard` is relative to; empty: the current one. It is not
+        /// part of the identity of the machine: runs depend on the content of the file, not on its
+        /// location.
         #[serde(skip)]
         standard_folder: PathBuf;
-        /// How its times were given. It is not part of the machine's identity, which has their cycles.
+        /// Units in which the times were given. They are not part of the identity of the machine,
+        /// which has the times in cycles.
         #[serde(skip)]
         given: GivenTimes;
     }
 }
 
 choice! {
-    /// How a channel's queue is shared among its banks.
+    /// Sharing of the queue entries of a channel between its banks.
     #[derive(Debug, PartialEq, Eq)]
     pub enum QueueOrganisation {
-        /// Any bank's requests may take any entry.
+        /// Requests of any bank may take any entry.
         Channel = "channel",
         /// Every bank has an equal share of the entries.
         PerBank = "per-bank",
@@ -112,12 +115,12 @@ choice! {
 serde_choice!(QueueOrganisation);
 
 choice! {
-    /// The datum with which a request is done.
+    /// The datum that completes a request.
     #[derive(Debug, PartialEq, Eq)]
     pub enum DoneWith {
-        /// The last of its last column command.
+        /// The last datum of its last column command.
         LastDatum = "last-datum",
-        /// The first of its last column command.
+        /// The first datum of its last column command.
         FirstDatum = "first-datum",
     }
 }
@@ -125,8 +128,8 @@ choice! {
 serde_choice!(DoneWith);
 
 section! {
-    /// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters. A
-    /// speed of a standard may leave out the times that some standards do not have.
+    /// DRAM timing, command clock cycles. `docs/machines.md` lists the constraints that each time
+    /// enters. The speed of a standard may omit the times that some standards do not define.
     #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     pub struct Timing {
         /// ACT to RD, same bank.
@@ -147,7 +150,7 @@ section! {
         trrds: u32, in 1..=CYCLES, unit "command cycles";
         /// ACT to ACT, same bank group; at least tRRDS.
         trrdl: u32, in 1..=CYCLES, unit "command cycles";
-        /// Window that holds at most four ACTs; 0 = none.
+        /// Window of at most four ACTs; 0 = none.
         tfaw: u32, in 0..=CYCLES, unit "command cycles";
         /// RD to first data.
         tcl: u32, in 1..=CYCLES, unit "command cycles";
@@ -163,81 +166,84 @@ section! {
         twr: u32, in 0..=CYCLES, unit "command cycles";
         /// RD to PRE, same bank (tRTPL).
         trtp: u32, in 0..=CYCLES, unit "command cycles";
-        /// Between refreshes of all banks; 0 = no refresh.
+        /// Interval between refreshes of all banks; 0 = no refresh.
         trefi: u32, in 0..=REFRESH_CYCLES, unit "command cycles";
         /// REF to any command; 0 without refresh, else below tREFI.
         trfc: u32, in 0..=CYCLES, unit "command cycles";
         /// RD to RD, other stack.
         tccdr: u32 = 0, in 0..=CYCLES, unit "command cycles";
-        /// RD to WR, for standards that give it as such (GDDR7, HBM3); others give `trtw_gap`.
+        /// RD to WR, for standards that define it directly (GDDR7, HBM3); others use `trtw_gap`.
         trtw: u32 = 0, in 0..=CYCLES, unit "command cycles";
-        /// Window that holds at most 32 ACTs; 0 = none.
+        /// Window of at most 32 ACTs; 0 = none.
         t32aw: u32 = 0, in 0..=CYCLES, unit "command cycles";
         /// PRE to PRE, other bank.
         tppd: u32 = 0, in 0..=CYCLES, unit "command cycles";
-        /// Between refreshes of single banks, one bank after the other; 0 = none, and 0 beside
+        /// Interval between refreshes of single banks, one bank at a time; 0 = none, and 0 with
         /// refresh of all banks.
         trefipb: u32 = 0, in 0..=REFRESH_CYCLES, unit "command cycles";
-        /// REFPB to any command, same bank; 0 without such refresh.
+        /// REFPB to any command, same bank; 0 without refresh of single banks.
         trfcpb: u32 = 0, in 0..=CYCLES, unit "command cycles";
-        /// REFPB to ACT or REFPB, other bank; 0 without such refresh, else below tREFIpb.
+        /// REFPB to ACT or REFPB, other bank; 0 without refresh of single banks, else below
+        /// tREFIpb.
         trrefd: u32 = 0, in 0..=CYCLES, unit "command cycles";
     }
 }
 
 section! {
-    /// Supply and currents of one device, by the names of data sheets; 0 = not known.
+    /// Supply and currents of one device, named as in data sheets; 0 = unknown.
     #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     pub struct Power {
         /// Supply voltage.
         vdd: u32, in 0..=MILLIVOLTS, unit "mV";
-        /// One bank opened and closed every tRC; at least IDD3N.
+        /// Current while one bank is opened and closed every tRC; at least IDD3N.
         idd0: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Standby with all banks closed.
+        /// Standby current with all banks closed.
         idd2n: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Standby with a row open; at least IDD2N.
+        /// Standby current with an open row; at least IDD2N.
         idd3n: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Reading burst after burst; at least IDD3N.
+        /// Current of continuous read bursts; at least IDD3N.
         idd4r: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Writing burst after burst; at least IDD3N.
+        /// Current of continuous write bursts; at least IDD3N.
         idd4w: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Refresh of all banks, during tRFC; at least IDD3N. Needed where `trefi` is above 0.
+        /// Current of an all-bank refresh during tRFC; at least IDD3N. Required if `trefi` is above
+        /// 0.
         idd5ab: u32, in 0..=MILLIAMPERES, unit "mA";
-        /// Refresh of one bank, during tRFCpb; at least IDD3N. Needed where `trefipb` is above 0.
+        /// Current of a single-bank refresh during tRFCpb; at least IDD3N. Required if `trefipb` is
+        /// above 0.
         idd5pb: u32 = 0, in 0..=MILLIAMPERES, unit "mA";
     }
 }
 
 impl Dram {
-    /// Banks of one stack of one pseudo channel.
+    /// Returns the banks of one stack of one pseudo channel.
     pub fn banks_per_stack(&self) -> u32 {
         self.banks / (self.pseudo_channels * self.stacks)
     }
 
-    /// Bytes moved by one column command.
+    /// Returns the bytes moved by one column command.
     pub fn burst_bytes(&self) -> u32 {
         self.bus_bytes * self.burst_length
     }
 
-    /// Command clock cycles for which one column command holds the data bus.
+    /// Returns the command clock cycles for which one column command occupies the data bus.
     pub fn burst_cycles(&self) -> u32 {
         self.burst_length / self.transfers_per_clock
     }
 
-    /// Bytes that the data buses of one channel move in a command clock cycle.
+    /// Returns the bytes that the data buses of one channel move per command clock cycle.
     pub fn bytes_per_cycle(&self) -> u32 {
         self.pseudo_channels * self.bus_bytes * self.transfers_per_clock
     }
 
-    /// Bytes per second of all data buses together, at a command clock of `mhz`.
+    /// Returns the bytes per second of all data buses together at a command clock of `mhz`.
     pub fn peak_bytes_per_second(&self, mhz: u32) -> u64 {
         u64::from(self.channels * self.bytes_per_cycle()) * u64::from(mhz) * 1_000_000
     }
 
-    /// The parts of the channels that addresses are divided among.
+    /// Returns the dimensions of the channels that address bits select.
     ///
     /// # Errors
-    /// [`Invalid`] if an address bit could not select the parts of a channel.
+    /// Returns [`Invalid`] if address bits cannot select one of the dimensions.
     pub fn address_space(&self) -> Result<AddressSpace, Invalid> {
         check_organisation(self)?;
         Ok(AddressSpace {
@@ -252,15 +258,15 @@ impl Dram {
         })
     }
 
-    /// What the address map says, whichever way it is spelt.
+    /// Returns the address map, parsed from either notation.
     ///
     /// # Errors
-    /// [`Invalid`] if the channels' organisation or the map is not valid.
+    /// Returns [`Invalid`] if the organisation of the channels or the map is not valid.
     pub fn layout(&self) -> Result<Layout, Invalid> {
         self.address_space()?.layout()
     }
 
-    /// The address map with this many L2 slices to a channel.
+    /// Returns the address map with `slices_per_channel` L2 slices per channel.
     ///
     /// # Errors
     /// As [`Dram::layout`], or if the slices are not valid.
@@ -269,7 +275,8 @@ impl Dram {
     }
 }
 
-/// How a channel is divided: everything that an address bit can select comes in powers of two.
+/// Checks the organisation of a channel: every dimension that address bits select is a power of
+/// two.
 pub(crate) fn check_organisation(dram: &Dram) -> Check {
     rule(dram.channels > 0, "dram.channels", dram.channels, "at least 1")?;
     power_of_two("dram.banks", dram.banks)?;
@@ -317,7 +324,7 @@ pub(crate) fn check_queues(dram: &Dram) -> Check {
     rule(low < high, "dram.write_low_watermark", low, low_valid)
 }
 
-/// A bank without an entry of its own would never take a request.
+/// Checks that every bank has an entry; a bank without one would never take a request.
 fn check_shares(dram: &Dram) -> Check {
     if dram.queue_organisation == QueueOrganisation::Channel {
         return Ok(());

@@ -3,36 +3,37 @@
 use crate::request::CommandKind;
 use serde::{Deserialize, Serialize};
 
-/// Which banks the two commands of a constraint go to, from the narrowest to the widest.
+/// The relation between the target banks of the two commands of a constraint, from the narrowest to
+/// the widest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Both to one bank.
+    /// The same bank.
     Bank,
-    /// Both to banks of one group of a stack.
+    /// Banks of one group of a stack.
     Group,
-    /// Both to banks of one stack.
+    /// Banks of one stack.
     Stack,
-    /// Both to banks of one pseudo channel.
+    /// Banks of one pseudo channel.
     PseudoChannel,
-    /// Any two commands of the channel.
+    /// Any two banks of the channel.
     Channel,
 }
 
-/// `to` may issue no earlier than `cycles` after the `window`-th last `from`.
+/// A minimum distance: `to` may issue no earlier than `cycles` after the `window`-th last `from`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    /// As on the data sheet: `tRCD`, `tCCD_L`.
+    /// Name as on the data sheet: `tRCD`, `tCCD_L`.
     pub name: String,
     pub from: CommandKind,
     pub to: CommandKind,
     pub scope: Scope,
-    /// Holds between different members of `scope` (stacks, groups, banks) within the next wider
-    /// scope, rather than within one.
+    /// Whether the constraint holds between different members of `scope` (stacks, groups, banks) of
+    /// the next wider scope, rather than within one member.
     pub sibling: bool,
-    /// Command clock cycles.
+    /// Minimum distance, command clock cycles.
     pub cycles: u32,
-    /// 1 = the last `from` counts; n = the n-th last does (tFAW: 4).
+    /// Position of `from` in the history: 1 = the last, n = the n-th last (tFAW: 4).
     pub window: u8,
 }
 

@@ -1,18 +1,18 @@
-//! What a channel counts, and the ratios derived from the counts: each formula stands here once,
-//! for the tables of runs and for the report on channels alone. Counts are integers; a ratio with
-//! nothing below is none.
+//! The counts of a channel and the ratios derived from them. Each formula is defined here once, for
+//! the tables of runs and for the report of stand-alone channels. Counts are integers; a ratio with
+//! a zero denominator is none.
 //!
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [Yuan] 2009.
 
 use serde::Serialize;
 use warpmem_sim::{count_fields, quotient, total};
 
-/// From whom a request comes that keeps one to the same row from being served with those before: a
-/// row streak breaker [Yuan 5.2], compared with the request that it keeps.
+/// The source of a row streak breaker, relative to that of the stranded request [Yuan 5.2]. A
+/// breaker is a request that arrived between the request to the new row and the stranded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Breaker {
-    /// Another SM; or no SM waits for one of the two.
+    /// Another SM, or at least one of the two requests has no SM waiting for it.
     OtherCore,
     SameCoreOtherCta,
     SameCta,
@@ -24,14 +24,14 @@ impl Breaker {
         ["other_core", "same_core_other_cta", "same_cta"];
 }
 
-/// One bank over the run.
+/// Counts of one bank over the run.
 ///
-/// Fields that `serde` skips are not in the tables of runs: fingerprints of runs must not depend on
-/// them.
+/// Fields that `serde` skips are absent from the tables of runs, because fingerprints of runs must
+/// not depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[repr(C)]
 pub struct BankResult {
-    /// Read column commands, those of prefetches included.
+    /// Read column commands, including those of prefetches.
     pub reads: u64,
     /// Write column commands.
     pub writes: u64,
@@ -42,46 +42,46 @@ pub struct BankResult {
     /// Column commands that closed their row.
     #[serde(skip)]
     pub auto_precharges: u64,
-    /// Requests whose row was open at their first command.
+    /// Requests that found their row open at their first command.
     pub row_hits: u64,
-    /// Requests whose bank was closed at their first command.
+    /// Requests that found the bank closed at their first command.
     pub row_misses: u64,
-    /// Requests whose bank held another row at their first command.
+    /// Requests that found another row open at their first command.
     pub row_conflicts: u64,
-    /// Prefetched lines, which are not requests.
+    /// Prefetched lines, which are not counted as requests.
     pub prefetched_lines: u64,
-    /// Read column commands of prefetches, which are among `reads`.
+    /// Read column commands of prefetches, included in `reads`.
     pub prefetch_reads: u64,
-    /// Requests served whose row was not that of the request served before: row streaks that ended.
+    /// Requests to another row than the request served before: row streaks that ended.
     pub row_switches: u64,
-    /// Switches that left a request to the old row stranded: it waited in the same queue as the
-    /// request to the new row, which had arrived before it [Yuan 5.2].
+    /// Switches with a stranded request: one to the old row, which waited in the same queue as the
+    /// request to the new row and had arrived after it [Yuan 5.2].
     pub stranded_switches: u64,
-    /// By [`Breaker`], the switches with such a request among the breakers: those that arrived from
-    /// the request to the new row on until the stranded one.
+    /// Switches with a stranded request and at least one breaker of this kind, by [`Breaker`].
+    /// The first breaker is the request to the new row itself.
     pub streak_breakers: [u64; Breaker::COUNT],
-    /// Cycles with at least one outstanding request: from arrival to the end of its data; or with a
-    /// prefetch in service.
+    /// Cycles with at least one outstanding request, from its arrival to the end of its data, or
+    /// with a prefetch in service.
     #[serde(skip)]
     pub outstanding_cycles: u64,
-    /// Cycles in which the bank is served: from the first command of a request or a prefetch to the
+    /// Cycles in which the bank is busy: from the first command of a request or a prefetch to the
     /// end of its data, and tRP for each row closed while idle.
     #[serde(skip)]
     pub busy_cycles: u64,
 }
 
 impl BankResult {
-    /// Read and write column commands.
+    /// Returns the read and write column commands.
     pub fn columns(&self) -> u64 {
         self.reads + self.writes
     }
 
-    /// Bytes that the column commands move, `burst_bytes` each.
+    /// Returns the bytes that the column commands move, `burst_bytes` each.
     pub fn bytes(&self, burst_bytes: u32) -> u64 {
         self.columns() * u64::from(burst_bytes)
     }
 
-    /// Requests that have been served or are in service.
+    /// Returns the requests that have been served or are in service.
     pub fn requests(&self) -> u64 {
         self.row_hits + self.row_misses + self.row_conflicts
     }
@@ -109,20 +109,20 @@ impl BankResult {
     }
 
     /// Fraction: column commands to a row that an earlier one opened, over all column commands
-    /// [OWL, row-buffer locality]. Unlike [`row_hit_rate`](Self::row_hit_rate) it counts a request
-    /// of several bursts several times.
+    /// [OWL, row-buffer locality]. Unlike [`row_hit_rate`](Self::row_hit_rate) it counts every
+    /// burst of a request.
     pub fn row_buffer_locality(&self) -> Option<f64> {
         quotient(self.columns().saturating_sub(self.activations), self.columns())
     }
 
     /// Column commands per activation [Li, Yuan]. Unlike [`row_locality`](Self::row_locality) it
-    /// counts a request of several bursts several times.
+    /// counts every burst of a request.
     pub fn columns_per_activation(&self) -> Option<f64> {
         quotient(self.columns(), self.activations)
     }
 
     /// Fraction: switches with a breaker of this kind over all row switches; [Yuan Fig 10] divides
-    /// by those of the baseline.
+    /// by the switches of the baseline.
     pub fn streak_breaker_rate(&self, breaker: Breaker) -> Option<f64> {
         quotient(self.streak_breakers[breaker as usize], self.row_switches)
     }
@@ -146,56 +146,56 @@ count_fields!(BankResult {
     busy_cycles,
 });
 
-/// One DRAM channel over the run, or several added up. Cycles are DRAM command clock cycles. What a
-/// column command moves counts from its issue on, up to the end of its data.
+/// Counts of one DRAM channel over the run, or the sum of several. Cycles are DRAM command clock
+/// cycles. The data of a column command count from its issue to the end of its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChannelResult {
     /// Cycles since the start.
     pub cycles: u64,
-    /// Read requests that have left.
+    /// Completed read requests.
     #[serde(skip)]
     pub read_requests: u64,
-    /// Write requests that have left.
+    /// Completed write requests.
     #[serde(skip)]
     pub write_requests: u64,
-    /// Cycles with data on the bus, the mean over the data buses of the pseudo channels.
+    /// Cycles with data on the bus, averaged over the data buses of the pseudo channels.
     pub data_bus_busy_cycles: u64,
-    /// Cycles with a request waiting or in service: from arrival to the end of its data.
+    /// Cycles with a request waiting or in service, from its arrival to the end of its data.
     pub pending_cycles: u64,
-    /// Sum over the banks of [`BankResult::outstanding_cycles`], and cycles with such a bank.
+    /// Sum over the banks of [`BankResult::outstanding_cycles`], and cycles with at least one such
+    /// bank.
     pub bank_outstanding_cycles: u64,
     pub any_bank_outstanding_cycles: u64,
-    /// Sum over the banks of [`BankResult::busy_cycles`], and cycles with such a bank.
+    /// Sum over the banks of [`BankResult::busy_cycles`], and cycles with at least one such bank.
     pub bank_busy_cycles: u64,
     pub any_bank_busy_cycles: u64,
-    /// Cycles for which the queues held n requests, by n; a request leaves with its last column
-    /// command.
+    /// Cycles with n requests in the queues, by n; a request leaves with its last column command.
     pub occupancy_cycles: Vec<u64>,
-    /// Cycles with a row open in some bank.
+    /// Cycles with at least one open row.
     pub open_cycles: u64,
     /// REF commands.
     pub refreshes: u64,
     /// REFPB commands.
     pub bank_refreshes: u64,
-    /// Changes of the data bus from reading to writing and back.
+    /// Turnarounds of the data bus between reads and writes.
     pub turnarounds: u64,
-    /// Times that the write queue reached its high watermark and was drained for it.
+    /// Drains started by the high watermark of the write queue.
     pub write_drains: u64,
     pub banks: Vec<BankResult>,
 }
 
 impl ChannelResult {
-    /// The banks added up.
+    /// Returns the sum over the banks.
     pub fn total(&self) -> BankResult {
         total(&self.banks)
     }
 
-    /// Sum over cycles of the requests in the queues.
+    /// Returns the sum over cycles of the requests in the queues.
     pub fn queue_occupancy_cycles(&self) -> u64 {
         self.occupancy_cycles.iter().zip(0..).map(|(&cycles, n)| cycles * n).sum()
     }
 
-    /// Requests: the mean number in the queues, over all cycles.
+    /// Requests: mean number in the queues, over all cycles.
     pub fn queue_occupancy_mean(&self) -> Option<f64> {
         quotient(self.queue_occupancy_cycles(), self.cycles)
     }
@@ -210,12 +210,12 @@ impl ChannelResult {
         quotient(self.data_bus_busy_cycles, self.pending_cycles)
     }
 
-    /// Banks: the mean number with an outstanding request, over cycles in which one has one [OWL].
+    /// Banks: mean number with an outstanding request, over cycles with at least one [OWL].
     pub fn blp(&self) -> Option<f64> {
         quotient(self.bank_outstanding_cycles, self.any_bank_outstanding_cycles)
     }
 
-    /// Banks: the mean number being served, over cycles in which one is.
+    /// Banks: mean number being busy, over cycles with at least one.
     pub fn blp_busy(&self) -> Option<f64> {
         quotient(self.bank_busy_cycles, self.any_bank_busy_cycles)
     }
@@ -239,11 +239,11 @@ count_fields!(ChannelResult {
     write_drains,
 } append { banks });
 
-/// DRAM rows that as many CTAs used [OWL Table 4].
+/// DRAM rows accessed by a given number of CTAs [OWL Table 4].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SharedRows {
     pub rows: u64,
-    /// Sum over the rows of those CTAs of which another, a neighbour in the order of their kernel,
-    /// used the row too.
+    /// Sum over the rows of the CTAs whose predecessor or successor in the order of the kernel
+    /// accessed the row too.
     pub consecutive_ctas: u64,
 }

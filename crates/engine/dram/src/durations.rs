@@ -1,12 +1,12 @@
-//! How long something lasted. Nothing here works per cycle: durations are unions of intervals.
+//! Durations, as unions of intervals. Nothing here runs per cycle.
 
 use warpmem_sim::DramCycle;
 
-/// The length of a union of intervals whose starts come in order, some still open.
+/// Length of a union of intervals whose starts are in order; some may be open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     open: u32,
-    /// Start of what `total` does not yet hold, or end of what it does.
+    /// Start of the part that `total` does not include yet, or end of the part that it does.
     since: DramCycle,
     total: u64,
 }
@@ -20,7 +20,7 @@ impl Span {
         self.open += 1;
     }
 
-    /// Closes one interval; `end` may lie ahead of now.
+    /// Closes one interval; `end` may lie in the future.
     #[inline]
     pub fn close(&mut self, end: DramCycle) {
         self.open -= 1;
@@ -35,14 +35,14 @@ impl Span {
         self.close(end);
     }
 
-    /// Cycles covered, open intervals counted up to `now`.
+    /// Returns the covered cycles, with open intervals counted up to `now`.
     pub fn cycles(&self, now: DramCycle) -> u64 {
         let running = if self.open > 0 { now.saturating_since(self.since) } else { 0 };
         self.total + running
     }
 }
 
-/// When a bank or a channel had requests: see [`BankResult`](crate::BankResult).
+/// Times in which a bank or a channel had requests, see [`BankResult`](crate::BankResult).
 #[derive(Clone, Default)]
 #[repr(align(64))]
 pub(super) struct Busy {
@@ -51,7 +51,7 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// A request in service has its last data at `end`.
+    /// Ends the service of a request whose last data are at `end`.
     #[inline]
     pub fn close(&mut self, end: DramCycle) {
         self.pending.close(end);
@@ -59,7 +59,7 @@ impl Busy {
     }
 }
 
-/// How long a number stood at each of its values.
+/// Time spent at each value of a number.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     value: usize,
@@ -92,7 +92,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Intervals with starts in order, closed in any order, against a set of cycles.
+        /// Compares a span with a set of cycles, for intervals with ordered starts and arbitrary
+        /// ends.
         #[test]
         fn a_span_is_the_union_of_its_intervals(
             gaps in prop::collection::vec((0u64..6, 1u64..20), 1..30)
@@ -103,7 +104,7 @@ mod tests {
             let mut events: Vec<(u64, bool, u64)> = Vec::new();
             for &(s, e) in &intervals {
                 events.push((s, true, e));
-                // Closed a little ahead of its end, as a transfer is.
+                // Transfers too are closed ahead of their end.
                 events.push((e.saturating_sub(3).max(s), false, e));
             }
             events.sort_by_key(|&(at, opens, end)| (at, !opens, end));

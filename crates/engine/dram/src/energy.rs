@@ -1,30 +1,31 @@
-//! Energy of a channel from its counts and the currents of its devices, as Micron's TN-41-01 and
-//! DRAMsim3 (Li 2020) reckon it: what a command takes beyond standby, and standby over the whole
-//! time. Power-down, self-refresh and the termination of the buses are not in it.
+//! Energy of a channel from its counts and the currents of its devices, after Micron's TN-41-01 and
+//! DRAMsim3 (Li 2020): the energy of each command beyond standby, plus standby over the whole time.
+//! Excludes power-down, self-refresh and bus termination.
 
 use crate::{BankResult, ChannelResult, Dram};
 
-/// What costs energy. Sums over channels give the energy of all of them.
+/// The activity that consumes energy. Sums over channels give the energy of all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Command clock cycles.
     pub cycles: u64,
-    /// Those of them with a row open somewhere in the channel.
+    /// Cycles with an open row somewhere in the channel.
     pub open_cycles: u64,
-    /// ACT commands, each with the PRE that will follow.
+    /// ACT commands, each with its later PRE.
     pub activations: u64,
     /// Read column commands.
     pub reads: u64,
     /// Write column commands.
     pub writes: u64,
-    /// REF commands, one for each pseudo channel.
+    /// REF commands, one per pseudo channel.
     pub refreshes: u64,
     /// REFPB commands.
     pub bank_refreshes: u64,
 }
 
 impl Activity {
-    /// Of a channel, or of several added up, whose banks have these counts together.
+    /// Collects the activity of a channel, or of several added up, whose banks have these counts in
+    /// total.
     pub fn new(channel: &ChannelResult, banks: &BankResult) -> Activity {
         Activity {
             cycles: channel.cycles,
@@ -38,29 +39,29 @@ impl Activity {
     }
 }
 
-/// Energy by what it was spent on, nJ.
+/// Energy by cause, nJ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// Opening and closing rows.
+    /// Energy of opening and closing rows.
     pub activate: f64,
-    /// Reading from open rows.
+    /// Energy of reads from open rows.
     pub read: f64,
-    /// Writing to open rows.
+    /// Energy of writes to open rows.
     pub write: f64,
-    /// Refresh, of all banks and of single ones.
+    /// Energy of all-bank and single-bank refreshes.
     pub refresh: f64,
-    /// Standby while a row is open.
+    /// Standby energy with an open row.
     pub active_standby: f64,
-    /// Standby while none is.
+    /// Standby energy without an open row.
     pub precharge_standby: f64,
 }
 
 impl Energy {
-    /// The energy of a channel of `dram` whose command clock has a cycle of `cycle_ns`. None where
-    /// a current that it depends on is not known.
+    /// Computes the energy of a channel of `dram` with a command clock cycle of `cycle_ns`. Returns
+    /// none if a required current is unknown.
     ///
-    /// The devices are the whole channel's: a command runs on the share of them that belongs to its
-    /// pseudo channel, while all are in active standby as soon as one pseudo channel has an open
+    /// The devices are those of the whole channel: a command runs on the devices of its pseudo
+    /// channel, while all devices are in active standby as soon as one pseudo channel has an open
     /// row.
     pub fn of(dram: &Dram, cycle_ns: f64, activity: &Activity) -> Option<Energy> {
         if !is_known(dram) {
@@ -91,7 +92,7 @@ impl Energy {
         })
     }
 
-    /// All parts together, nJ.
+    /// Returns the sum of all parts, nJ.
     pub fn total(&self) -> f64 {
         self.activate
             + self.read
@@ -101,14 +102,14 @@ impl Energy {
             + self.precharge_standby
     }
 
-    /// All parts together over the data moved, pJ; none where there were none.
+    /// Returns the total energy per bit moved, pJ; none if no data moved.
     pub fn picojoules_per_bit(&self, bytes: u64) -> Option<f64> {
         (bytes > 0).then(|| self.total() * 1000.0 / (bytes as f64 * 8.0))
     }
 }
 
-/// Whether every current is known that a channel of `dram` can draw: refresh counts only where
-/// there is one.
+/// Returns whether every current that a channel of `dram` can draw is known; refresh currents are
+/// required only with refresh.
 fn is_known(dram: &Dram) -> bool {
     let (p, t) = (&dram.power, &dram.timing);
     let always = [p.vdd, p.idd0, p.idd2n, p.idd3n, p.idd4r, p.idd4w];

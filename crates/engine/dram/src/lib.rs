@@ -1,13 +1,12 @@
 //! DRAM channels at command level.
 //!
-//! A [`Channel`] takes requests for its banks, chooses among them with a [`scheduler::Scheduler`],
-//! and issues the commands they need at cycles that the timing table allows. All times are cycles
-//! of the DRAM command clock. The channel works per event: [`Channel::step`] says when it next has
-//! something to do.
+//! A [`Channel`] accepts requests for its banks, chooses among them with a
+//! [`scheduler::Scheduler`], and issues their commands in cycles that the timing table allows. All
+//! times are cycles of the DRAM command clock. The channel is event driven: [`Channel::step`]
+//! returns the next cycle with work.
 //!
-//! Data are not modelled, so no request waits for another to the same address: a read that follows
-//! a write still in the write queue is served as if it had been forwarded its data by the cache
-//! above.
+//! Data are not modelled, so no request waits for another to the same address: a read after a write
+//! that is still in the write queue is served as if the cache above had forwarded the data.
 
 mod agenda;
 mod by_bank;
@@ -44,5 +43,5 @@ pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
 pub use row_sharing::RowSharing;
 pub use timing::constraints;
 
-/// Banks that one channel may have: the channel keeps them in 64-bit masks.
+/// Most banks of one channel: the channel keeps them in 64-bit masks.
 pub const MAX_BANKS: u32 = 64;

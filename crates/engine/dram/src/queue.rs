@@ -1,8 +1,8 @@
-//! The requests that wait in a channel, by bank and by row.
+//! The waiting requests of a channel, by bank and by row.
 //!
-//! Whatever a scheduler asks is answered in constant time or by walking just what it asks for: each
-//! bank's requests are linked oldest first, those to one row of it are linked too, and rows are
-//! found by hashing.
+//! Every query of a scheduler takes constant time, or time linear in its answer: the requests of
+//! each bank form a linked list, oldest first, the requests to one row another, and rows are found
+//! by hashing.
 
 use super::by_bank::ByBank;
 use super::request::Request;
@@ -12,15 +12,14 @@ use warpmem_sim::{BankId, DramCycle, RowId, ids};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
     pub request: Request,
-    /// Cycle in which it entered the channel.
+    /// Cycle of its arrival in the channel.
     pub arrived: DramCycle,
-    /// Number of requests that entered the channel before it: orders those that arrived in one
-    /// cycle.
+    /// Number of earlier arrivals in the channel; orders requests that arrived in one cycle.
     pub order: u64,
 }
 
 ids! {
-    /// Entry of a request in its queue, the same from arrival to the end of its service; below the
+    /// Slot of a request in its queue, constant from arrival to the end of its service; below the
     /// queue's capacity.
     pub Slot(u16);
 }
@@ -33,7 +32,7 @@ impl Slot {
     }
 }
 
-/// A doubly linked list through slots.
+/// A doubly linked list of slots.
 #[derive(Clone, Copy)]
 struct List {
     first: Slot,
@@ -43,7 +42,7 @@ struct List {
 
 const EMPTY: List = List { first: Slot::NONE, last: Slot::NONE, count: 0 };
 
-/// The neighbours of a member of a list.
+/// Neighbours of a list member.
 #[derive(Clone, Copy)]
 struct Links {
     previous: Slot,
@@ -52,12 +51,12 @@ struct Links {
 
 const LOOSE: Links = Links { previous: Slot::NONE, next: Slot::NONE };
 
-/// Where a request stands in the lists.
+/// Position of a request in the lists.
 #[derive(Clone, Copy)]
 struct Node {
     in_bank: Links,
     in_row: Links,
-    /// Its row, by index in [`Queue::rows`].
+    /// Index of its row in [`Queue::rows`].
     row: Slot,
 }
 
@@ -68,7 +67,7 @@ struct RowNode {
     bank: BankId,
     requests: List,
     in_bank: Links,
-    /// Next of the rows with the same hash.
+    /// Next row with the same hash.
     next_hashed: Slot,
 }
 
@@ -77,7 +76,7 @@ struct BankLists {
     requests: List,
     rows: List,
     open_row: Option<RowId>,
-    /// The open row, if requests wait for it.
+    /// Row node of the open row, if requests wait for it.
     open: Slot,
 }
 
@@ -85,26 +84,26 @@ struct BankLists {
 #[derive(Clone, Copy, Debug)]
 pub struct RowView {
     pub row: RowId,
-    /// Requests to it.
+    /// Number of requests to the row.
     pub count: u32,
-    /// The oldest of them.
+    /// Oldest request to the row.
     pub oldest: Slot,
 }
 
 /// Requests of one channel that wait for service.
 pub struct Queue {
-    /// By slot; a free slot keeps its last request. Links lie apart from requests so that walking a
-    /// list touches little memory.
+    /// Requests by slot; a free slot keeps its last request. Links are stored apart from requests
+    /// so that walking a list touches little memory.
     requests: Vec<Queued>,
     nodes: Box<[Node]>,
     rows: Box<[RowNode]>,
     /// First row of each hash value.
     hashed: Box<[Slot]>,
     lists: ByBank<BankLists>,
-    /// Banks of the channel.
+    /// Number of banks of the channel.
     banks: usize,
     len: u32,
-    /// The first free slot and the first free entry of `rows`, each linked to the next.
+    /// First free slot and first free entry of `rows`, each linked to the next.
     free: Slot,
     free_row: Slot,
 }
@@ -141,40 +140,40 @@ impl Queue {
         }
     }
 
-    /// Requests that wait, of all banks.
+    /// Returns the number of waiting requests of all banks.
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether no request waits.
+    /// Returns whether no request waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Banks of the channel.
+    /// Returns the banks of the channel.
     pub fn banks(&self) -> impl ExactSizeIterator<Item = BankId> + Clone + use<> {
         BankId::all(self.banks)
     }
 
-    /// The request in `slot`, which must be taken.
+    /// Returns the request in `slot`, which must be occupied.
     #[inline]
     pub fn get(&self, slot: Slot) -> &Queued {
         &self.requests[slot.index()]
     }
 
-    /// The row that is open in `bank`.
+    /// Returns the open row of `bank`.
     #[inline]
     pub fn open_row(&self, bank: BankId) -> Option<RowId> {
         self.lists[bank].open_row
     }
 
-    /// Requests that wait for `bank`.
+    /// Returns the number of requests waiting for `bank`.
     #[inline]
     pub fn waiting(&self, bank: BankId) -> u32 {
         self.lists[bank].requests.count
     }
 
-    /// Requests that wait for the open row of `bank`.
+    /// Returns the number of requests waiting for the open row of `bank`.
     #[inline]
     pub fn hits(&self, bank: BankId) -> u32 {
         match self.lists[bank].open.some() {
@@ -183,43 +182,44 @@ impl Queue {
         }
     }
 
-    /// The oldest request of `bank`.
+    /// Returns the oldest request of `bank`.
     #[inline]
     pub fn oldest(&self, bank: BankId) -> Option<Slot> {
         self.lists[bank].requests.first.some()
     }
 
-    /// The oldest request to the open row of `bank`.
+    /// Returns the oldest request to the open row of `bank`.
     #[inline]
     pub fn oldest_hit(&self, bank: BankId) -> Option<Slot> {
         let open = self.lists[bank].open.some()?;
         Some(self.rows[open.index()].requests.first)
     }
 
-    /// Requests of `bank`, oldest first.
+    /// Iterates over the requests of `bank`, oldest first.
     pub fn requests(&self, bank: BankId) -> impl Iterator<Item = (Slot, &Queued)> {
         let first = self.lists[bank].requests.first;
         self.walk(first, |node| node.in_bank.next)
     }
 
-    /// Requests of a bank from that in `slot` on, oldest first.
+    /// Iterates over the requests of a bank from that in `slot` on, oldest first.
     pub fn since(&self, slot: Slot) -> impl Iterator<Item = (Slot, &Queued)> {
         self.walk(slot, |node| node.in_bank.next)
     }
 
-    /// Requests to a row of `bank`, oldest first.
+    /// Iterates over the requests to a row of `bank`, oldest first.
     pub fn requests_to(&self, bank: BankId, row: RowId) -> impl Iterator<Item = (Slot, &Queued)> {
         let found = self.find(bank, row);
         let first = found.map_or(Slot::NONE, |found| self.rows[found.index()].requests.first);
         self.walk(first, |node| node.in_row.next)
     }
 
-    /// Requests to the open row of `bank`, oldest first.
+    /// Iterates over the requests to the open row of `bank`, oldest first.
     pub fn hits_of(&self, bank: BankId) -> impl Iterator<Item = (Slot, &Queued)> {
         self.walk(self.oldest_hit(bank).unwrap_or(Slot::NONE), |node| node.in_row.next)
     }
 
-    /// Rows of `bank` that requests wait for, in the order in which they came to be waited for.
+    /// Iterates over the rows of `bank` with waiting requests, in the order of their first waiting
+    /// request.
     pub fn rows(&self, bank: BankId) -> impl Iterator<Item = RowView> {
         let mut next = self.lists[bank].rows.first;
         std::iter::from_fn(move || {
@@ -230,7 +230,7 @@ impl Queue {
         })
     }
 
-    /// Every request, bank by bank, oldest first in each.
+    /// Iterates over all requests, bank by bank, oldest first in each.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &Queued)> {
         self.banks().flat_map(|bank| self.requests(bank))
     }
@@ -247,7 +247,7 @@ impl Queue {
         })
     }
 
-    /// Takes a request; there must be room.
+    /// Adds a request; a slot must be free.
     #[inline(always)]
     pub(super) fn push(&mut self, queued: Queued) -> Slot {
         let Request { bank, row, .. } = queued.request;
@@ -267,7 +267,7 @@ impl Queue {
         slot
     }
 
-    /// Takes a request out of all lists; its slot is its own until [`free`](Queue::free).
+    /// Removes a request from all lists; its slot stays reserved until [`free`](Queue::free).
     #[inline(always)]
     pub(super) fn take(&mut self, slot: Slot) {
         let bank = self.requests[slot.index()].request.bank;
@@ -282,14 +282,14 @@ impl Queue {
         self.len -= 1;
     }
 
-    /// The slot of a request that was taken may hold another.
+    /// Frees the slot of a request that was taken.
     #[inline]
     pub(super) fn free(&mut self, slot: Slot) {
         self.nodes[slot.index()].in_bank.next = self.free;
         self.free = slot;
     }
 
-    /// The row of a bank was opened or closed.
+    /// Sets the open row of a bank.
     #[inline]
     pub(super) fn set_open_row(&mut self, bank: BankId, open_row: Option<RowId>) {
         let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
@@ -400,7 +400,7 @@ mod tests {
             bank: BankId,
             row: RowId,
         },
-        /// Takes the n-th of those that wait, modulo their number.
+        /// Takes the n-th waiting request, modulo their number.
         Take(usize),
         Open {
             bank: BankId,
@@ -417,7 +417,7 @@ mod tests {
         ]
     }
 
-    /// The same in a plain list.
+    /// The same queue as a plain list.
     #[derive(Default)]
     struct Plain {
         requests: Vec<(Slot, Queued)>,

@@ -1,4 +1,4 @@
-//! Requests, commands and completions: what goes into a channel and what comes out of it.
+//! Requests, commands and completions: the inputs and outputs of a channel.
 
 use serde::{Deserialize, Serialize};
 use warpmem_sim::{BankId, DramCycle, RowId};
@@ -6,7 +6,7 @@ use warpmem_sim::{BankId, DramCycle, RowId};
 /// A request to one row of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The caller's handle.
+    /// Handle of the caller.
     pub id: u32,
     /// Bank within the channel.
     pub bank: BankId,
@@ -14,30 +14,29 @@ pub struct Request {
     pub write: bool,
     /// Column commands that carry its data, at least one.
     pub bursts: u16,
-    /// Line of the row that its data are of, where a prefetcher asks.
+    /// Line of the row that holds its data, for prefetchers.
     pub line: u16,
-    /// SM that it comes from; [`Request::NO_SOURCE`] where no SM waits for it.
+    /// SM that issued it; [`Request::NO_SOURCE`] if no SM waits for it.
     pub sm: u16,
-    /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
+    /// Warp that issued it, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
-    /// CTA that it comes from, numbered over all kernels of the trace with one number left out
-    /// between two; [`Request::NO_CTA`] = none.
+    /// CTA that issued it, numbered over all kernels of the trace with a gap of one between
+    /// kernels; [`Request::NO_CTA`] = none.
     pub cta: u32,
-    /// Address of the instruction that it comes from.
+    /// Address of the instruction that issued it.
     pub pc: u32,
-    /// Memory instruction that it comes from, of those in flight in the whole machine; `u32::MAX` =
+    /// Memory instruction that issued it, among those in flight in the whole machine; `u32::MAX` =
     /// none.
     pub load: u32,
-    /// The SM had so many warps waiting for memory when it sent the request that it counts as
-    /// critical.
+    /// Whether its SM had enough warps waiting for memory at issue to make it critical.
     pub critical: bool,
-    /// What the L2 knows of its warp: the queue that `medic` puts it in.
+    /// Whether the L2 classifies its warp as hit-prone, which selects the queue under `medic`.
     pub hit_prone: bool,
-    /// Requests that already waited for its data in the L2 when it was sent, itself included, as
-    /// far as they count (Li 2015: those of other SMs); at least 1.
+    /// Requests that waited for its data in the L2 when it was sent, including itself, as far as
+    /// they count (Li 2015: those of other SMs); at least 1.
     pub merges: u8,
-    /// DRAM cycles that those had waited together, each since its SM made it, when it was sent; 0
-    /// where nobody asked for merges.
+    /// DRAM cycles that these requests had waited in total when it was sent, each since its issue
+    /// by the SM; 0 unless merges are tracked.
     pub age: u32,
 }
 
@@ -52,10 +51,10 @@ impl Request {
     pub const NO_CTA: u32 = u32::MAX;
 }
 
-/// What a request found in its bank, judged once, when its first command issued.
+/// State of the bank at the first command of a request; determined once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowOutcome {
-    /// Its row was open.
+    /// The row of the request was open.
     Hit,
     /// No row was open.
     Miss,
@@ -63,25 +62,26 @@ pub enum RowOutcome {
     Conflict,
 }
 
-/// A request that has left the channel: its last column command has issued.
+/// A completed request: its last column command has issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The caller's handle, or [`Request::PREFETCH`].
+    /// Handle of the caller, or [`Request::PREFETCH`].
     pub id: u32,
     pub bank: BankId,
     pub line: u16,
     pub write: bool,
-    /// Cycle in which it entered the channel; of a prefetch that of its first command.
+    /// Cycle of the arrival in the channel; for a prefetch, of the first command.
     pub arrived: DramCycle,
-    /// Cycle of its first command.
+    /// Cycle of the first command.
     pub first_command: DramCycle,
-    /// Cycle after the datum with which it is done (`dram.done_with`); may lie ahead of the cycle that reports it.
+    /// Cycle after the datum that completes the request (`dram.done_with`); may be later than the
+    /// cycle of the report.
     pub end: DramCycle,
     pub row_outcome: RowOutcome,
 }
 
 impl Completion {
-    /// Whether it was a prefetch.
+    /// Returns whether the completion is of a prefetch.
     #[inline]
     pub fn is_prefetch(&self) -> bool {
         self.id == Request::PREFETCH
@@ -97,18 +97,18 @@ pub enum CommandKind {
     Act,
     /// Closes the open row of a bank.
     Pre,
-    /// Moves one burst out of the open row.
+    /// Reads one burst from the open row.
     Rd,
-    /// Moves one burst into the open row.
+    /// Writes one burst to the open row.
     Wr,
     /// Refreshes one bank.
     #[serde(rename = "REFPB")]
     RefPb,
     /// Refreshes all banks of a pseudo channel.
     Ref,
-    /// A read that closes its row behind it (auto-precharge).
+    /// Reads and then closes the row (auto-precharge).
     Rda,
-    /// A write that closes its row behind it.
+    /// Writes and then closes the row (auto-precharge).
     Wra,
     /// Closes all open rows of a pseudo channel.
     #[serde(rename = "PREA")]
@@ -118,11 +118,11 @@ pub enum CommandKind {
 impl CommandKind {
     pub(super) const COUNT: usize = 9;
 
-    /// So many kinds, the first, are those that a channel plans ahead; the others replace one of
-    /// them, or stand in logs from elsewhere.
+    /// Number of kinds, in order, that a channel plans ahead. The others replace one of these, or
+    /// occur only in external logs.
     pub(super) const PLANNED: usize = 6;
 
-    /// Every kind, in order.
+    /// All kinds, in order.
     pub const ALL: [CommandKind; CommandKind::COUNT] = [
         CommandKind::Act,
         CommandKind::Pre,
@@ -135,38 +135,39 @@ impl CommandKind {
         CommandKind::PreAll,
     ];
 
-    /// As on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `REF`, `RDA`, `WRA`, `PREA`.
+    /// Returns the name as on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `REF`, `RDA`, `WRA`,
+    /// `PREA`.
     pub fn name(self) -> &'static str {
         ["ACT", "PRE", "RD", "WR", "REFPB", "REF", "RDA", "WRA", "PREA"][self as usize]
     }
 
-    /// True for the commands that move data.
+    /// Returns whether the command moves data.
     pub fn is_column(self) -> bool {
         self.is_read() || self.is_write()
     }
 
-    /// RD, with or without auto-precharge.
+    /// Returns whether the command is RD, with or without auto-precharge.
     pub fn is_read(self) -> bool {
         matches!(self, CommandKind::Rd | CommandKind::Rda)
     }
 
-    /// WR, with or without auto-precharge.
+    /// Returns whether the command is WR, with or without auto-precharge.
     pub fn is_write(self) -> bool {
         matches!(self, CommandKind::Wr | CommandKind::Wra)
     }
 
-    /// True for the commands to all banks at once.
+    /// Returns whether the command addresses all banks of a pseudo channel.
     pub fn is_to_all_banks(self) -> bool {
         matches!(self, CommandKind::Ref | CommandKind::PreAll)
     }
 
-    /// True for column commands with auto-precharge.
+    /// Returns whether the command is a column command with auto-precharge.
     pub fn closes_row(self) -> bool {
         matches!(self, CommandKind::Rda | CommandKind::Wra)
     }
 }
 
-/// A command as it stood on the bus.
+/// A command on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     pub cycle: u64,
@@ -174,16 +175,16 @@ pub struct Command {
     /// Bank within the channel; 0 for [`CommandKind::Ref`], the first of the pseudo channel for
     /// [`CommandKind::PreAll`].
     pub bank: u16,
-    /// The row opened, closed or accessed; 0 for refreshes and [`CommandKind::PreAll`].
+    /// Row opened, closed or accessed; 0 for refreshes and [`CommandKind::PreAll`].
     pub row: u32,
-    /// Column commands: which burst of its request this is, from 0. Others: 0.
+    /// Index of the burst within its request for column commands, else 0.
     pub burst: u16,
-    /// The request that it serves; none for refreshes, rows closed while idle, and prefetches.
+    /// Request that it serves; none for refreshes, rows closed while idle, and prefetches.
     pub request: Option<u32>,
 }
 
 impl Command {
-    /// A command that serves no request.
+    /// Builds a command that serves no request.
     pub(super) fn of_bank(
         cycle: DramCycle,
         kind: CommandKind,

@@ -1,4 +1,4 @@
-//! Which CTAs use each row of a channel (Jog et al., ASPLOS 2013, Table 4).
+//! The CTAs that access each row of a channel (Jog et al., ASPLOS 2013, Table 4).
 
 use super::Request;
 use crate::SharedRows;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use warpmem_sim::{BankId, RowId};
 
-/// A CTA that has used a row of a bank.
+/// An access of a CTA to a row of a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Use {
     bank: BankId,
@@ -14,15 +14,15 @@ struct Use {
     cta: u32,
 }
 
-/// The rows of a channel with the CTAs whose requests have entered its queue. Grows with the pairs
-/// of a row and a CTA.
+/// Rows of a channel with the CTAs whose requests have entered its queue. Memory grows with the
+/// pairs of row and CTA.
 #[derive(Debug, Default)]
 pub struct RowSharing {
     uses: FxHashSet<Use>,
 }
 
 impl RowSharing {
-    /// A request enters the queue.
+    /// Records a request that enters the queue.
     pub fn note(&mut self, request: &Request) {
         let Request { bank, row, cta, .. } = *request;
         if cta != Request::NO_CTA {
@@ -30,11 +30,11 @@ impl RowSharing {
         }
     }
 
-    /// Adds the rows to `rows`, by the number of CTAs that used each.
+    /// Adds the rows to `rows`, by the number of CTAs that accessed each.
     ///
-    /// A CTA counts as consecutive in a row that the CTA before or behind it used too, so that 1,
-    /// 2, 3 and 4 are all consecutive; a row of a single CTA has none, as the paper's SCP, with one
-    /// CTA a row and no sharing.
+    /// A CTA counts as consecutive in a row if its predecessor or successor accessed the row too,
+    /// so 1, 2, 3 and 4 are all consecutive. A row of a single CTA has none, as the paper's SCP
+    /// with one CTA per row and no sharing.
     pub fn add_to(&self, rows: &mut BTreeMap<u32, SharedRows>) {
         let mut uses: Vec<Use> = self.uses.iter().copied().collect();
         uses.sort_unstable();
@@ -46,7 +46,7 @@ impl RowSharing {
     }
 }
 
-/// How many CTAs are next to another, among those of one row in ascending order.
+/// Counts the CTAs with a neighbour among those of one row, given in ascending order.
 fn consecutive(row: &[Use]) -> u64 {
     let follows = |at: usize| at > 0 && row.get(at).is_some_and(|u| u.cta == row[at - 1].cta + 1);
     (0..row.len()).filter(|&at| follows(at) || follows(at + 1)).count() as u64
@@ -57,7 +57,8 @@ mod tests {
     use super::*;
     use crate::tests::harness::read;
 
-    /// Rows by their number of CTAs, with the consecutive ones, after requests of (bank, row, CTA).
+    /// Returns the rows by number of CTAs, with the consecutive ones, after requests of (bank, row,
+    /// CTA).
     fn shared(requests: &[(u16, u32, u32)]) -> Vec<(u32, u64, u64)> {
         let mut sharing = RowSharing::default();
         for &(bank, row, cta) in requests {
@@ -68,7 +69,7 @@ mod tests {
         rows.iter().map(|(&ctas, shared)| (ctas, shared.rows, shared.consecutive_ctas)).collect()
     }
 
-    /// The CTAs that use one row.
+    /// Returns the numbers of CTAs and of consecutive CTAs of a single row.
     fn of_one_row<const N: usize>(ctas: [u32; N]) -> (u32, u64) {
         let [(count, 1, consecutive)] = shared(&ctas.map(|cta| (0, 7, cta)))[..] else {
             panic!("one row");

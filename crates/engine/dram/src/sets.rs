@@ -5,25 +5,25 @@ use warpmem_sim::{BankId, bits};
 /// A set of banks, one bit each.
 pub type BankSet = u64;
 
-/// The set of this bank.
+/// Returns the set of this bank.
 #[inline]
 pub(crate) fn one(bank: BankId) -> BankSet {
     1 << bank.0
 }
 
-/// The banks of a set, lowest first.
+/// Iterates over the banks of a set, lowest first.
 #[inline]
 pub(crate) fn members(set: BankSet) -> impl Iterator<Item = BankId> {
     bits::ones(set).map(BankId::new)
 }
 
-/// The lowest bank of a set, which is not empty.
+/// Returns the lowest bank of a non-empty set.
 #[inline]
 pub(crate) fn lowest(set: BankSet) -> BankId {
     BankId(set.trailing_zeros() as u16)
 }
 
-/// The first bank of a set at or after `start`, in a circle.
+/// Returns the first bank of a set at or after `start`, cyclically.
 #[inline]
 pub(crate) fn first_from(set: BankSet, start: BankId) -> Option<BankId> {
     let start = u32::from(start.0);

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_request_that_arrived_before_the_one_served_is_not_stranded_nor_does_it_break() {
         let own = (0, 0);
-        // A stranded request waits in row 1, but no request arrived between.
+        // The request left in row 1 is older than the one to row 2, so it is not stranded.
         let count = serve(&[(0, 1, own), (0, 1, own), (0, 2, own)], &[0, 2, 1]);
         assert_eq!(count, counted(2, 0, [0; 3]));
         // The request to row 3 arrived first and is no breaker of the switch from row 1 to row 2.

@@ -1,4 +1,5 @@
-//! `closed`: the last column command closes the row (auto-precharge) unless a request waits for it.
+//! `closed`: the last column command of a request closes the row (auto-precharge) unless another
+//! request waits for it.
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::PolicyInfo;

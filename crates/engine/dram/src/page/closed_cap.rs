@@ -1,4 +1,5 @@
-//! `closed-cap`: as `closed`, and after n column commands whatever waits for the row.
+//! `closed-cap`: as `closed`; in addition a row is closed after n column commands even if requests
+//! wait for it.
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::{PolicyInfo, params};

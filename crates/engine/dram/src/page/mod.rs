@@ -1,6 +1,6 @@
 //! Page policies: when to close a row that no request in service needs.
 //!
-//! A policy is one file here and one line of [`PAGE_POLICIES`].
+//! A policy is one file in this directory and one line of [`PAGE_POLICIES`].
 
 mod closed;
 mod closed_adaptive;
@@ -37,31 +37,31 @@ pub struct PageView {
     pub waiting: u32,
     /// Column commands since the row was opened.
     pub columns: u32,
-    /// Cycle of its last column command, or of its activation.
+    /// Cycle of the last column command or the activation.
     pub last_use: DramCycle,
 }
 
-/// Says when rows are closed.
+/// Decides when rows are closed.
 pub trait PagePolicy: Send {
-    /// Whether [`closes_behind`](PagePolicy::closes_behind) is ever true. Constant.
+    /// Returns whether [`closes_behind`](PagePolicy::closes_behind) is ever true. Constant.
     fn precharges_automatically(&self) -> bool {
         false
     }
 
-    /// Whether the last column command of a request closes the row behind it (auto-precharge).
-    /// `row` is as it will be after that command.
+    /// Returns whether the last column command of a request closes the row (auto-precharge). `row`
+    /// is the state after that command.
     fn closes_behind(&self, row: &PageView) -> bool {
         let _ = row;
         false
     }
 
-    /// Whether [`closes_at`](PagePolicy::closes_at) ever names a cycle. Constant.
+    /// Returns whether [`closes_at`](PagePolicy::closes_at) ever returns a cycle. Constant.
     fn closes_idle_rows(&self) -> bool {
         true
     }
 
-    /// From which cycle on the row is closed while its bank has nothing to serve and no request
-    /// waits for the row; none: it stays open.
+    /// Returns the cycle from which the row is closed while its bank is idle and no request waits
+    /// for the row; `None` keeps it open.
     fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         let _ = row;
         None

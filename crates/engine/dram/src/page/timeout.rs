@@ -1,4 +1,4 @@
-//! `timeout`: a row that nothing used for n cycles is closed.
+//! `timeout`: a row is closed after n cycles without a use.
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::{PolicyInfo, params};

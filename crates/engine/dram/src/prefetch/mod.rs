@@ -1,8 +1,8 @@
 //! Memory-side prefetchers: which lines of an open row a channel prefetches.
 //!
-//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in the
-//! order of the row, as soon as no request waits for the row: see [`Channel::with_prefetcher`]. The
-//! prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
+//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in row
+//! order, as soon as no request waits for the row: see [`Channel::with_prefetcher`]. The prefetcher
+//! decides when to stop. A policy is one file in this directory and one line of [`PREFETCHERS`].
 //!
 //! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
 
@@ -13,7 +13,7 @@ mod opportunistic_stop;
 use warpmem_params::{Entry, PolicyError, PolicyInfo, Registry, choice, params};
 use warpmem_sim::LineSet;
 
-/// Every prefetcher.
+/// All prefetchers.
 pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> = Registry {
     slot: "prefetcher",
     entries: &[none::ENTRY, opportunistic_stop::ENTRY, opportunistic::ENTRY],
@@ -21,87 +21,88 @@ pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> = Registry {
 
 type PrefetchEntry = Entry<dyn Prefetcher, PrefetchContext>;
 
-/// Most lines that a row may have: the channel keeps them in a bit set.
+/// Most lines of a row: the channel keeps them in a bit set.
 const MAX_LINES: u32 = LineSet::BITS;
 
 choice! {
-    /// How lines that the L2 has are treated.
+    /// Treatment of lines that the L2 holds.
     #[derive(PartialEq, Eq)]
     enum Cached {
-        /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
+        /// They are skipped: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
         Skip = "skip",
-        /// They are read as others: the channel knows what was served since the row was opened alone,
+        /// They are read like the others: the channel knows only the lines served since activation,
         /// as the bits of section 4.5 do.
         Read = "read",
     }
 }
 
 choice! {
-    /// What makes a channel prefetch from a row.
+    /// The request that triggers prefetching from a row.
     #[derive(PartialEq, Eq)]
     pub enum Trigger {
-        /// A read: somebody asks for data of the row.
+        /// A read: demand for data of the row.
         Reads = "reads",
-        /// A write too, though write-backs are no demand.
+        /// A read or a write, although write-backs are no demand.
         All = "all",
     }
 }
 
 params! {
-    /// What the prefetchers have in common.
+    /// Parameters common to all prefetchers.
     #[derive(Clone, Copy)]
     struct Lines {
-        /// lines that are in the L2 when their prefetch would issue: `skip` leaves them out,
-        /// `read` reads them like the others
+        /// lines that the L2 holds when their prefetch would issue: `skip` skips them, `read` reads
+        /// them like the others
         cached: Cached = Cached::Skip;
-        /// what must have been served from a row since it was opened: a read (`reads`), or a read
-        /// or a write (`all`)
+        /// request that triggers prefetching from a row once it has been served: a read (`reads`),
+        /// or a read or a write (`all`)
         trigger: Trigger = Trigger::Reads;
     }
 }
 
-/// An open row that no request waits for and that has lines left to prefetch.
+/// An open row without waiting requests and with lines left to prefetch.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenRow {
-    /// Requests that wait for other rows of its bank: of those that may be served now, so reads
-    /// where writes have a queue of their own.
+    /// Servable requests that wait for other rows of its bank: reads only if writes have a separate
+    /// queue.
     pub waiting: u32,
-    /// Lines prefetched since it was opened.
+    /// Lines prefetched since activation.
     pub prefetched: u32,
     /// Requests in the channel, waiting or in service.
     pub pending: u32,
 }
 
-/// Decides how long a channel goes on prefetching. Each channel has its own.
+/// Decides how long a channel continues to prefetch. Each channel has its own.
 pub trait Prefetcher: Send {
-    /// Whether anything is ever prefetched. Constant.
+    /// Returns whether anything is ever prefetched. Constant.
     fn prefetches(&self) -> bool {
         true
     }
 
-    /// Whether lines that the L2 has when their prefetch would issue are left out. Constant.
+    /// Returns whether lines that the L2 holds when their prefetch would issue are skipped.
+    /// Constant.
     fn skips_cached(&self) -> bool {
         false
     }
 
-    /// What makes the channel prefetch from a row. Constant.
+    /// Returns the request that triggers prefetching from a row. Constant.
     fn trigger(&self) -> Trigger {
         Trigger::Reads
     }
 
-    /// Whether the next line of the row is read before a request to another row of the bank is
-    /// served. Depends on the row and on the arrivals so far, not on how often it is asked: the
-    /// channel asks whenever it chooses what the bank does next, at least when a line has been read
-    /// and when a request arrives for the bank.
+    /// Returns whether the next line of the row is read before a request to another row of the
+    /// bank. The result depends on the row and on the arrivals so far, not on the number of calls:
+    /// the channel asks at every decision of the bank, at least after each prefetched line and each
+    /// arrival for the bank.
     fn goes_on(&self, row: &OpenRow) -> bool;
 
-    /// A request has entered the channel, in which are `pending` with it.
+    /// Called after an arrival, which makes `pending` requests in the channel.
     fn on_arrival(&mut self, pending: u32) {
         let _ = pending;
     }
 }
 
-/// What a prefetcher may know of the machine it works in.
+/// The properties of the machine that a prefetcher may use.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefetchContext {
     pub l2_enabled: bool,
@@ -109,7 +110,7 @@ pub struct PrefetchContext {
     pub row_bytes: u32,
 }
 
-/// Refuses machines in which no line can be prefetched.
+/// Rejects machines in which no line can be prefetched.
 fn fits(info: &PolicyInfo, machine: &PrefetchContext) -> Result<(), PolicyError> {
     let enabled = machine.l2_enabled;
     info.fits(enabled, "l2.enabled", enabled, || "true: lines need a cache".to_owned())?;

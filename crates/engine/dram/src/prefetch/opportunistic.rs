@@ -1,5 +1,5 @@
-//! `opportunistic`: a minimum number of lines of an open row whatever waits, and then more until a
-//! request waits for another row.
+//! `opportunistic`: reads a minimum number of lines of an open row unconditionally, then more until
+//! a request waits for another row.
 
 use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
 use warpmem_params::{Adaptive, PolicyInfo, params};
@@ -25,22 +25,22 @@ pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// minimum of lines read from a row while many requests wait
+        /// minimum number of lines read from a row while many requests wait
         lower: u32 = 8, in 0.., unit "lines";
-        /// minimum of lines read from a row while few requests wait; at least `lower`
+        /// minimum number of lines read from a row while few requests wait; at least `lower`
         higher: u32 = 16, in 0.., unit "lines";
-        /// number of requests in the channel below which they are few; `adaptive`: their running
+        /// number of requests in the channel below which few wait; `adaptive`: their running
         /// average, updated at each arrival
         threshold: Adaptive = Adaptive::Adaptive, in 0.., unit "requests";
         ..lines: Lines;
     }
 }
 
-/// The weight of the newest number in the running average is 1 to 2 to the power of this.
+/// Binary logarithm of the inverse weight of the newest sample in the running average.
 const WEIGHT_SHIFT: u32 = 7;
 
-/// A running average, kept times 2 to the power of [`WEIGHT_SHIFT`]: of shifts and sums, as the
-/// paper has it.
+/// A running average, scaled by 2 to the power of [`WEIGHT_SHIFT`] and computed by shifts and sums,
+/// as in the paper.
 #[derive(Default)]
 struct Average {
     scaled: u64,
@@ -63,7 +63,7 @@ struct Opportunistic {
 }
 
 impl Opportunistic {
-    /// Lines read whatever waits.
+    /// Returns the number of lines that are read unconditionally.
     fn least(&self, pending: u32) -> u32 {
         let few_wait = match self.options.threshold {
             Adaptive::Adaptive => self.average.is_above(pending),
@@ -98,7 +98,8 @@ mod tests {
     use crate::prefetch::PrefetchContext;
     use crate::tests::harness::prefetch_context;
 
-    /// Lines read of a row while a request waits for another, with so many in the channel.
+    /// Returns the lines read of a row while a request waits for another row and `pending` requests
+    /// are in the channel.
     fn least(prefetcher: &dyn Prefetcher, pending: u32) -> u32 {
         let row = |prefetched| OpenRow { waiting: 1, prefetched, pending };
         (0..).find(|&prefetched| !prefetcher.goes_on(&row(prefetched))).unwrap()

@@ -1,4 +1,5 @@
-//! `opportunistic-stop`: lines of an open row until a request waits for another row of its bank.
+//! `opportunistic-stop`: prefetches lines of an open row until a request waits for another row of
+//! its bank.
 
 use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
 use warpmem_params::PolicyInfo;

@@ -1,4 +1,4 @@
-//! `atlas`: sources that have been served least go first.
+//! `atlas`: sources with the least attained service go first.
 
 use super::shared::Shared;
 use super::sources::{ServiceClock, Sources, ranks_of};
@@ -46,7 +46,7 @@ impl Family for AtlasFamily {
         true
     }
 
-    /// The meta controller keeps the service of all quanta in 32 bits for every source.
+    /// The meta controller keeps the service of all quanta in 32 bits per source.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         Complexity { stored: shape.sms * 32, compared: 0 }
     }
@@ -55,25 +55,25 @@ impl Family for AtlasFamily {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// a request that has waited this long goes before all that have not
+        /// waiting time after which a request goes before all requests that have waited less
         threshold: u64 = 100_000, in 1.., unit "DRAM cycles";
-        /// weight of past quanta in a source's attained service; the last quantum has the rest
+        /// weight of past quanta in a source's attained service; the last quantum has the remainder
         alpha: f64 = 0.875, in 0.0..=1.0, unit "share";
         /// time between rankings of the sources
         quantum: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }
 
-/// The paper's meta controller: the service that all channels have given each source, and the ranks
-/// that follow from it.
+/// The paper's meta controller: the service of each source over all channels, and the ranks derived
+/// from it.
 struct Meta {
     options: Options,
     quantum_ends: DramCycle,
-    /// By source: bank cycles of service in this quantum.
+    /// Bank cycles of service in the current quantum, by source.
     attained: Vec<u64>,
-    /// By source: service in the quanta before, weighted so that the last counts most.
+    /// Service in past quanta, exponentially weighted, by source.
     total: Vec<f64>,
-    /// By source, the least served first.
+    /// Rank of each source, least served first.
     ranks: Vec<u16>,
     quanta: u64,
 }
@@ -90,7 +90,7 @@ impl Meta {
         }
     }
 
-    /// Ends the quanta that are over.
+    /// Ends the quanta that have passed.
     fn advance(&mut self, now: DramCycle) {
         while now >= self.quantum_ends {
             let alpha = self.options.alpha;
@@ -161,10 +161,10 @@ impl Scheduler for Atlas {
         }
     }
 
-    /// The paper's table, with the meta controller's 8896 bits for 24 sources, 4 controllers of 128
-    /// requests and 4 banks, and quanta of 10 million cycles. Stored are for every request whether
-    /// it is overdue, its source and the source's rank, and for every source its service. Compared
-    /// are whether requests are overdue, and their ranks.
+    /// Returns the cost of the paper's table; its meta controller has 8896 bits for 24 sources, 4
+    /// controllers of 128 requests and 4 banks, and quanta of 10 million cycles. Stored are an
+    /// overdue bit, the source and its rank per request, and the service per source. Compared are
+    /// the overdue bits and the ranks of the requests.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         let service = bits(self.options.quantum * shape.banks);
@@ -192,12 +192,12 @@ mod tests {
         Request { sm, ..read(id, bank, row) }
     }
 
-    /// In the first 100 cycles SM 0 is served twice and SM 1 once.
+    /// Returns requests that serve SM 0 twice and SM 1 once within the first 100 cycles.
     fn history() -> Vec<(u64, Request)> {
         vec![(0, from(0, 0, 0, 1)), (0, from(0, 1, 1, 1)), (40, from(1, 2, 2, 1))]
     }
 
-    /// The order of the requests that follow the history.
+    /// Returns the service order of the requests that follow the history.
     fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
         let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
         assert_eq!(order[..3], [0, 1, 2]);
@@ -230,7 +230,8 @@ mod tests {
         assert_eq!(order("atlas(quantum=1000)", &later), [3, 5, 4]);
     }
 
-    /// The choice of 98 is made again at 100, before the row may be closed: it was opened at 90.
+    /// The choice of cycle 98 is repeated at 100, before the row may be closed: it was opened at
+    /// 90.
     #[test]
     fn banks_are_asked_again_when_a_quantum_ends() {
         let later = [(90, from(0, 3, 0, 7)), (98, from(0, 4, 0, 8)), (98, from(1, 5, 0, 9))];
@@ -245,8 +246,8 @@ mod tests {
         assert_eq!(order("fr-fcfs", &later), [3, 4, 5]);
     }
 
-    /// SM 0 is served in the first quantum, SM 1, less, in the second: which counts more depends on
-    /// alpha.
+    /// SM 0 is served in the first quantum, SM 1, less, in the second: alpha decides which counts
+    /// more.
     #[test]
     fn alpha_weighs_the_past() {
         let requests = [
@@ -257,13 +258,12 @@ mod tests {
             (210, from(1, 4, 0, 3)),
         ];
         let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
-        // Served for 2 (tRCD + burst) and for one: 28 and 14 bank cycles.
+        // 28 bank cycles for 2 (tRCD + burst), 14 for one.
         assert_eq!(order("atlas(quantum=100,alpha=0.4)"), [0, 1, 2, 3, 4]);
         assert_eq!(order("atlas(quantum=100,alpha=0.6)"), [0, 1, 2, 4, 3]);
     }
 
-    /// SM 1 keeps bank 0 busy with row hits; SM 0, served more, waits for the threshold and no
-    /// longer.
+    /// SM 1 keeps bank 0 busy with row hits; SM 0, served more, waits until the threshold.
     #[test]
     fn a_request_that_has_waited_for_the_threshold_goes_first() {
         let mut later: Vec<_> =
@@ -273,20 +273,20 @@ mod tests {
             let run = timed(&gddr5(), policy, &[&history()[..], &later].concat());
             run.completions.iter().find(|done| done.id == 1000).unwrap().first_command.number()
         };
-        // A row hit may have begun; and the row has long been open.
+        // A row hit may have started; the row has long been open.
         let waited = service("atlas(quantum=100,threshold=400,alpha=1)") - 112;
         assert!((400..404).contains(&waited), "{waited}");
         assert!(service("atlas(quantum=2000)") > 110 + 3 * 290);
     }
 
-    /// All are overdue when the row may be closed, at 118.
+    /// All requests are overdue when the row may be closed, at 118.
     #[test]
     fn overdue_requests_go_by_rank_too() {
         let later = [(90, from(1, 3, 0, 7)), (98, from(0, 4, 0, 8)), (99, from(1, 5, 0, 9))];
         assert_eq!(order("atlas(quantum=100,threshold=1)", &later), [3, 5, 4]);
     }
 
-    /// Channel 0 serves SM 0; channel 1 then puts it last.
+    /// Channel 0 serves SM 0, so channel 1 ranks it last.
     #[test]
     fn channels_share_what_sources_attained() {
         let mut two = context(&gddr5());
@@ -313,8 +313,8 @@ mod tests {
             [&history()[..], &[(350, from(0, 3, 0, 1)), (350, from(0, 4, 0, 1))]].concat();
         let run = timed(&gddr5(), "atlas(quantum=100,threshold=3)", &requests);
         assert_eq!(run.counted("quanta"), 3);
-        // Of two row hits the second waits for tCCD_L of 3; so do, for tRRD, two of the history...
-        // the second of SM 0.
+        // The second of two row hits waits for tCCD_L = 3; the second request of SM 0 in the
+        // history waits for tRRD.
         assert_eq!(run.counted("overdue_requests"), 2);
     }
 

@@ -33,8 +33,8 @@ impl Scheduler for BankedFifo {
         queue.bank_waiting < queue.capacity / queue.banks
     }
 
-    /// No cost, as in Table 1 of the paper. Its text compares the row of each bank's head with the
-    /// open one, and the bank of a request that enters.
+    /// Returns no cost, as in Table 1 of the paper. Its text compares the row at the head of each
+    /// bank with the open row, and the bank of an arriving request.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

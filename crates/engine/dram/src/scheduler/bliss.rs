@@ -1,4 +1,4 @@
-//! `bliss`: a source that was served several times in a row gives way to others.
+//! `bliss`: a source that is served several times in succession is deprioritised.
 
 use super::sources::Sources;
 use super::{
@@ -38,9 +38,9 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// a source is blacklisted when this many requests in succession were its own
+        /// number of successive requests of one source after which it is blacklisted
         threshold: u32 = 4, in 1.., unit "requests";
-        /// at every multiple of this time the blacklist is cleared
+        /// interval at which the blacklist is cleared
         interval: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }
@@ -49,10 +49,10 @@ struct Bliss {
     options: Options,
     sources: Sources,
     blacklisted: Vec<bool>,
-    /// The source served last, and how many of its requests have been in a row.
+    /// Source served last, and the number of its requests served in succession.
     last: Option<usize>,
     in_a_row: u32,
-    /// When the blacklist is cleared, if anything is on it.
+    /// Cycle in which the blacklist is cleared; never while it is empty.
     clears_at: DramCycle,
     ask_again: bool,
     blacklistings: u64,
@@ -111,9 +111,9 @@ impl Scheduler for Bliss {
         }
     }
 
-    /// Stored are a bit for every source that says whether it is blacklisted, the last source, how
-    /// many of its requests have been served in a row, and when the list is cleared. Compared are
-    /// the bit of every request's source, and the last source with the next.
+    /// Returns the cost. Stored are a blacklist bit per source, the last source, the number of its
+    /// requests served in succession, and the time of the next clearing. Compared are the bit of
+    /// every request's source, and the last source with the next.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { threshold, interval } = self.options;
         let counters = bits(u64::from(threshold) + 1) + bits(interval);
@@ -137,12 +137,13 @@ mod tests {
         Request { sm, ..read(id, bank, row) }
     }
 
-    /// Nine row hits of SM 0, then a request of SM 1 to another row.
+    /// Returns nine row hits of SM 0 and a request of SM 1 to another row.
     fn hits_and_a_victim() -> Vec<Request> {
         (0..9).map(|id| from(0, id, 0, 1)).chain([from(1, 9, 0, 2)]).collect()
     }
 
-    /// The fourth in a row blacklists, no sooner: the victim goes fifth.
+    /// The fourth in succession blacklists the source, no earlier one does: the victim is served
+    /// fifth.
     #[test]
     fn the_fourth_request_in_a_row_blacklists_its_source() {
         let order = order_unlike_fr_fcfs("bliss", &hits_and_a_victim());
@@ -151,8 +152,8 @@ mod tests {
         assert_eq!(order[..4], [0, 1, 9, 2]);
     }
 
-    /// SM 1 is served third, which breaks the row of SM 0; the sixth of SM 0 is the fourth in a
-    /// row.
+    /// SM 1 is served third, which resets the count of SM 0; the sixth request of SM 0 is the
+    /// fourth in succession.
     #[test]
     fn another_source_between_starts_the_count_anew() {
         let mut requests = hits_and_a_victim();
@@ -161,12 +162,12 @@ mod tests {
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 9, 7, 8]);
     }
 
-    /// SM 0 is blacklisted by what bank 0 serves; bank 1 had chosen its oldest request and thinks
+    /// The service of bank 0 blacklists SM 0; bank 1 had chosen its oldest request and is asked
     /// again.
     #[test]
     fn every_bank_is_asked_again_when_a_source_is_blacklisted() {
         let mut requests: Vec<_> = (0..4).map(|id| (0, from(0, id, 0, 1))).collect();
-        // Bank 1 is busy until then, and may be closed and opened from 61 on.
+        // Bank 1 is busy until then, and its row may be closed from 61 on.
         requests.extend([(0, from(1, 4, 1, 9)), (13, from(0, 5, 1, 1)), (13, from(1, 6, 1, 2))]);
         let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
         assert_eq!(order("fr-fcfs"), [0, 1, 4, 2, 3, 5, 6]);
@@ -179,7 +180,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("bliss(threshold=1)", &requests), [0, 3, 1, 2]);
     }
 
-    /// Blacklisted at cycle 21; at 100 all is forgiven, and the older request goes first.
+    /// The source is blacklisted at cycle 21; at 100 the list is cleared, and the older request
+    /// goes first.
     #[test]
     fn the_blacklist_is_cleared_at_every_interval() {
         let mut requests: Vec<_> = (0..4).map(|id| (0, from(0, id, 0, 1))).collect();
@@ -187,12 +189,11 @@ mod tests {
         let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
         assert_eq!(order("bliss"), [0, 1, 2, 3, 5, 4]);
         assert_eq!(order("bliss(interval=90)"), [0, 1, 2, 3, 4, 5]);
-        // The choice was made at 95, and is made again at 96 before the row is closed: not before
-        // tRAS.
+        // The choice of cycle 95 is repeated at 96, before tRAS lets the row close.
         assert_eq!(order("bliss(interval=95)"), [0, 1, 2, 3, 4, 5]);
     }
 
-    /// Requests that no SM waits for are a source like the others.
+    /// Requests without a waiting SM form a source like the others.
     #[test]
     fn write_backs_are_blacklisted_too() {
         let dram = gddr3();
@@ -203,8 +204,8 @@ mod tests {
         assert_eq!(run(&dram, "fr-fcfs", &requests).order()[9], 9);
     }
 
-    /// Against row hits of another source a request waits for `threshold` of them; against those of
-    /// its own source, blacklisted like itself, for as long as they keep coming.
+    /// Under row hits of another source a request waits for `threshold` of them; under row hits of
+    /// its own source, blacklisted like itself, it waits as long as they arrive.
     #[test]
     fn a_request_is_starved_by_its_own_source_only() {
         let hits = (0..40).map(|id| from(0, id, 0, 1));

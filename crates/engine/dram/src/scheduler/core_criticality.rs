@@ -1,4 +1,4 @@
-//! `core-criticality`: requests of critical cores first, as long as these are few.
+//! `core-criticality`: requests of critical cores go first while they are few.
 
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
@@ -25,10 +25,9 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// the requests of an SM are critical while more than this share of its warps waits for
-        /// memory
+        /// share of waiting warps above which the requests of an SM are critical
         critical_share: f64 = 0.75, in 0.0..=1.0, unit "share of warps";
-        /// critical requests go first while they are less than this share of the waiting requests
+        /// share of critical requests in the queue below which they go first
         queue_share: f64 = 0.5, in 0.0..=1.0, unit "share of requests";
         /// `static`: `queue_share` is constant; `dynamic`: it becomes the mean share of the
         /// previous interval
@@ -75,7 +74,7 @@ impl Family for Options {
     }
 }
 
-/// Critical requests among others.
+/// Number of critical requests among a number of requests.
 #[derive(Clone, Copy, Default)]
 struct Share {
     critical: u64,
@@ -93,10 +92,10 @@ struct CoreCriticality {
     /// Share of critical requests in the queue below which they go first.
     threshold: f64,
     interval_ends: DramCycle,
-    /// Of this interval: the queue as each arrival found it, itself included, summed up.
+    /// Sum over the arrivals of this interval of the queue that each found, including itself.
     seen: Share,
     waiting: Share,
-    /// Critical requests go first now.
+    /// Whether critical requests currently go first.
     by_criticality: bool,
     ask_again: bool,
     critical_served: u64,
@@ -165,8 +164,8 @@ impl Scheduler for CoreCriticality {
         self.choose_order();
     }
 
-    /// Stored are a bit for every request, which is compared, and how many requests have it set;
-    /// with a dynamic threshold also sums over the interval.
+    /// Returns the cost. Stored are a bit per request, which is compared, and the number of set
+    /// bits; with a dynamic threshold also the sums of the interval.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let dynamic = self.options.threshold == Threshold::Dynamic;
         let sum = bits(self.options.interval) + shape.queue_bits();
@@ -209,7 +208,8 @@ mod tests {
         assert_eq!(order, [8, 10, 9, 0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// Two of three are critical: FR-FCFS; then one of two, which is not below half either.
+    /// Two of three requests are critical, then one of two; neither share is below half, so the
+    /// order is FR-FCFS.
     #[test]
     fn many_critical_requests_are_served_as_by_fr_fcfs() {
         let requests = [read(0, 0, 1), critical(1, 0, 2), critical(2, 0, 1)];
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("core-criticality(queue_share=0.7)", &requests), [1, 2, 0]);
     }
 
-    /// At 12 bank 0 chose its row hit, which is due at 15; with those that come to bank 2 at 13
-    /// critical ones are few.
+    /// At 12 bank 0 chose its row hit, which is due at 15; the arrivals in bank 2 at 13 lower the
+    /// share of critical requests.
     #[test]
     fn every_bank_is_asked_again_when_the_order_switches() {
         let mut requests = vec![(0, read(0, 0, 1)), (0, read(1, 0, 1)), (0, critical(2, 0, 2))];
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("core-criticality", &requests), [2, 0, 1]);
     }
 
-    /// The two arrivals of the first 100 cycles see no critical request of one and one of two, a
+    /// The two arrivals of the first 100 cycles see no critical request of one and one of two: a
     /// third on average.
     #[test]
     fn a_dynamic_threshold_is_the_mean_share_of_the_interval_before() {
@@ -246,18 +246,17 @@ mod tests {
             (200, critical(4, 0, 2)),
         ];
         let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
-        // One of three is not less than that.
+        // One of three is not less than a third.
         let dynamic = "core-criticality(threshold=dynamic,interval=100)";
         assert_eq!(order(dynamic), [0, 1, 2, 3, 4]);
         assert_eq!(order("core-criticality"), [0, 1, 4, 2, 3]);
         assert_eq!(order("core-criticality(threshold=dynamic,interval=300)"), [0, 1, 4, 2, 3]);
     }
 
-    /// No bound: a request that is not critical waits as long as critical ones keep coming and are
-    /// few.
+    /// No bound: a request that is not critical waits as long as critical ones arrive and are few.
     #[test]
     fn other_requests_starve_while_few_critical_ones_come() {
-        // The queue holds 64: 24 critical ones at a time.
+        // The queue holds 64: 24 critical requests at a time.
         let others = (0..40).map(|id| read(id, 0, 1));
         let requests: Vec<_> = others.chain((40..140).map(|id| critical(id, 0, id % 3))).collect();
         let order = run(&gddr5(), "core-criticality", &requests).order();
@@ -269,7 +268,7 @@ mod tests {
         let requests = [read(0, 0, 1), read(1, 0, 1), critical(2, 0, 1), critical(3, 0, 1)];
         let run = run(&gddr5(), "core-criticality", &requests);
         assert_eq!(run.counted("critical_requests"), 2);
-        // Critical first with the first arrival, not so with the fourth, and again when none is
+        // Critical requests go first from the first arrival to the fourth, and again when none is
         // left.
         assert_eq!(run.counted("order_switches"), 3);
     }

@@ -1,4 +1,4 @@
-//! `delay`: FR-FCFS that holds some requests back, to measure what their delay costs.
+//! `delay`: FR-FCFS that delays selected requests, to measure the cost of their latency.
 
 use super::shared::Shared;
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
@@ -33,30 +33,30 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// requests of the whole machine that are held back, each once
+        /// number of requests of the whole machine that are delayed, each once
         requests: u64 = 1000, in 0.., zero "none", unit "requests";
-        /// which requests are held back: `with` inter-core locality (other SMs are known to wait
-        /// for them too), or `without`
+        /// requests that are delayed: those `with` inter-core locality (merged with requests of
+        /// other SMs), or those `without`
         locality: Locality = Locality::With;
-        /// time for which each is held back; the thesis does not state it
+        /// delay of each request; the thesis does not state it
         cycles: u64 = 1000, in 1.., unit "DRAM cycles";
-        /// number of these requests that are served normally before any is held back
+        /// number of matching requests that are served normally before the first delayed one
         first: u64 = 0, in 0.., unit "requests";
-        /// one in this many of these requests is held back, which spreads them over a run
+        /// period of the delayed requests among the matching ones, which spreads them over a run
         every: u64 = 1, in 1.., unit "requests";
     }
 }
 
 impl Options {
-    /// Requests of the kind that are served as ever before the one behind `held` others is held
-    /// back.
+    /// Returns the number of matching requests served normally before the one after `held` delayed
+    /// ones.
     fn passed_before(&self, held: u64) -> u64 {
         held.saturating_mul(self.every - 1).saturating_add(self.first)
     }
 }
 
 choice! {
-    /// Whether requests of other SMs are known to have been merged into this request.
+    /// Whether requests of other SMs are known to have merged with this request.
     #[derive(PartialEq)]
     enum Locality {
         With = "with",
@@ -64,10 +64,10 @@ choice! {
     }
 }
 
-/// Requests of the kind that is held back, of all channels.
+/// Counts of the requests that match the locality, over all channels.
 #[derive(Default)]
 struct Chosen {
-    /// Served as ever.
+    /// Matching requests served normally.
     passed: u64,
     held: u64,
 }
@@ -94,18 +94,18 @@ impl Family for Delays {
         true
     }
 
-    /// The same for both kinds and for none, so that the runs differ in nothing else.
+    /// Returns the same for both kinds and for none, so that the runs differ in nothing else.
     fn needs(&self) -> Needs {
         Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() }
     }
 }
 
-/// A waiting request, as far as the scheduler knows.
+/// The scheduler's knowledge of a waiting request.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// SMs that wait for it, by the updates that have arrived.
+    /// Number of SMs that wait for it, by the updates received so far.
     merges: u32,
-    /// Held back until then; none if it never was.
+    /// Cycle until which it is delayed; none if it never was.
     until: Option<DramCycle>,
 }
 
@@ -119,10 +119,10 @@ struct Count {
 
 struct Delay {
     options: Options,
-    /// Requests are assigned to banks, and then served whatever updates arrive.
+    /// Whether requests are assigned to banks, and then served whatever updates arrive.
     assigns: bool,
     chosen: Shared<Chosen>,
-    /// By slot.
+    /// Waiting requests, by slot.
     waiting: Vec<Waiting>,
     count: Count,
 }
@@ -132,9 +132,9 @@ impl Delay {
         if self.waiting[slot.index()].merges > 1 { Locality::With } else { Locality::Without }
     }
 
-    /// Whether the request is passed over. One of the kind begins to be held back when its command
-    /// could issue, or it would be assigned: all that will be known in time is known then, of
-    /// either kind.
+    /// Returns whether the request is passed over. The delay of a matching request starts when its
+    /// command could issue or it would be assigned, because by then all updates that can arrive in
+    /// time have arrived.
     fn holds(&mut self, bank: &BankView, slot: Slot, request: &Request) -> bool {
         if let Some(until) = self.waiting[slot.index()].until {
             return until > bank.now;
@@ -156,14 +156,14 @@ impl Delay {
     }
 }
 
-/// A read that an SM waits for.
+/// Returns whether the request is a read that an SM waits for.
 fn is_waited_for(request: &Request) -> bool {
     !request.write && request.sm != Request::NO_SOURCE
 }
 
 impl Scheduler for Delay {
     fn traits(&self) -> Traits {
-        // It is when a command could issue that a request begins to be held back.
+        // The delay starts when a command could issue.
         Traits { repick_at_issue: true, takes_events: true, ..Traits::default() }
     }
 

@@ -1,4 +1,5 @@
-//! `div-first`: the request whose warp has fewest pending requests, whatever row it goes to.
+//! `div-first`: the request whose warp has the fewest pending requests goes first, regardless of
+//! its row.
 
 use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
 use super::{
@@ -39,15 +40,15 @@ pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_p
 #[derive(Clone, Copy, Default)]
 struct Held {
     count: u32,
-    /// Banks that may hold some.
+    /// Banks that may hold some of them.
     banks: BankSet,
 }
 
 struct DivFirst {
     warps: WarpTable,
-    /// By entry of the table.
+    /// Waiting requests, by entry of the table.
     held: Vec<Held>,
-    /// When the table's counts include this channel's requests, in order of time.
+    /// Times at which the counts of the table include this channel's requests, in order.
     changes: VecDeque<(DramCycle, Entry)>,
     picks_per_cycle: Option<u32>,
     reordered: u64,
@@ -75,7 +76,7 @@ impl Scheduler for DivFirst {
         self.changes.front().map_or(DramCycle::NEVER, |&(at, _)| at)
     }
 
-    /// Asks the banks again that hold requests of the warps whose counts this channel has changed.
+    /// Returns the banks with requests of the warps whose counts this channel has changed.
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
         let mut asked = 0;
         while let Some((_, entry)) = self.changes.pop_front_if(|&mut (at, _)| at <= channel.now) {
@@ -107,8 +108,9 @@ impl Scheduler for DivFirst {
         self.changes.push_back((at, entry));
     }
 
-    /// Stored is the warp entry table of [`warped-mc`](super::warped_mc). Compared are the counts
-    /// of all requests' warps, and which requests are for the bank that is served.
+    /// Returns the cost. Stored is the warp entry table of [`warped-mc`](super::warped_mc).
+    /// Compared are the counts of all requests' warps, and the banks of the requests with the bank
+    /// served.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(Complexity {
             stored: self.warps.bits(),
@@ -132,7 +134,7 @@ mod tests {
     use crate::tests::harness::*;
     use crate::{Channel, CommandKind, Dram, Request};
 
-    /// A read of a warp.
+    /// Returns a read of a warp.
     fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
         Request { warp, ..read(id, bank, row) }
     }
@@ -151,8 +153,8 @@ mod tests {
         assert_eq!((run.counted("wet_updates"), run.counted("wet_stale")), (6, 0));
     }
 
-    /// Three of warp 0 and two of warp 1; then one of warp 1; then warp 0 by age, though row 1 is
-    /// open.
+    /// Three requests of warp 0 and two of warp 1: one of warp 1 goes first, then warp 0 by age,
+    /// although row 1 is open.
     #[test]
     fn counts_fall_as_requests_are_scheduled_and_row_hits_do_not_matter() {
         let queue =
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(beside(&[of(9, 0, 1, 0)]), [1, 0]);
     }
 
-    /// Without a warp that waits, a write-back waits for all others.
+    /// A write-back has no waiting warp and waits for all others.
     #[test]
     fn write_backs_go_last_in_one_queue() {
         let back = Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
@@ -193,9 +195,9 @@ mod tests {
         columns.map(|command| command.cycle).nth(1).unwrap()
     }
 
-    /// At 13 warp 1 has one request pending and warp 2 two, of which the other bank's is scheduled
-    /// at 13: from 14 on the older goes first, which hits the open row, and not the younger, whose
-    /// row waits for tRAS.
+    /// At 13 warp 1 has one pending request and warp 2 two, one of which the other bank schedules
+    /// at 13. From 14 on the older request goes first, a hit in the open row, and not the younger
+    /// one, whose row waits for tRAS.
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_is_scheduled() {
         let queue =
@@ -203,8 +205,8 @@ mod tests {
         assert_eq!(first_hit("div-first", &queue), 15);
     }
 
-    /// 2 goes first, but its row waits for tRAS; at 20 a second of its warp arrives in bank 1,
-    /// which is busy. Then 1, older and a row hit, is no worse.
+    /// Request 2 goes first, but its row waits for tRAS; at 20 a second request of its warp arrives
+    /// in bank 1, which is busy. Then request 1, older and a row hit, has equal rank.
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
         let queue = [
@@ -219,8 +221,8 @@ mod tests {
         assert!((20..23).contains(&served.cycle), "{served:?}");
     }
 
-    /// Bank 0 would close its row for 1 at 28. Before, the other channel schedules 3, which leaves
-    /// 2 as the only one of its warp.
+    /// Bank 0 would close its row for request 1 at 28. Earlier the other channel schedules request
+    /// 3, which leaves request 2 as the only one of its warp.
     #[test]
     fn what_another_channel_schedules_counts_when_the_command_issues() {
         let dram = Dram { channels: 2, ..gddr5() };
@@ -239,8 +241,8 @@ mod tests {
         assert_eq!(order, [0, 2, 1]);
     }
 
-    /// What happens at 13 is known at 13 + 5; before, no warp has anything pending, and the oldest
-    /// goes first. Then warp 1 has two pending, and warp 2 one, which hits the open row.
+    /// The update of cycle 13 arrives at 13 + 5. Until then no warp has anything pending, and the
+    /// oldest goes first. Then warp 1 has two pending, and warp 2 one, which hits the open row.
     #[test]
     fn news_take_their_time_and_are_acted_on_when_they_come() {
         let queue = [
@@ -255,7 +257,7 @@ mod tests {
         assert_eq!(first_hit("div-first(wet_latency=9)", &queue), 22);
     }
 
-    /// The first request is scheduled before the table knows of it, the second waits for the row.
+    /// The first request is scheduled before the table knows it; the second waits for the row.
     #[test]
     fn choices_by_stale_counts_are_counted() {
         let queue = [of(0, 0, 1, 0), of(1, 0, 1, 1)];
@@ -288,7 +290,7 @@ mod tests {
         );
     }
 
-    /// No bound: warps with one request pending pass one that has two, as long as they come.
+    /// No bound: warps with one pending request pass one with two, as long as they arrive.
     #[test]
     fn a_warp_with_two_pending_starves() {
         let mut queue = vec![(0, of(0, 0, 1, 0))];

@@ -1,4 +1,4 @@
-//! `fcfs`: strictly the oldest request of the channel; nothing passes it.
+//! `fcfs`: strictly the oldest request of the channel; no request passes it.
 
 use super::{BankView, Family, Scheduler, SchedulerContext, Slot, Traits};
 use warpmem_params::{Choice, Complexity, Entry, PolicyInfo, Shape, choice, params};
@@ -14,7 +14,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let Options { banks } = params.read();
-        // What sends requests back to the queue would lose their order.
+        // Returning requests to the queue would lose their order.
         let dram = &context.dram;
         let sends_back = dram.write_queue > 0 || dram.timing.trefi > 0 || dram.timing.trefipb > 0;
         let valid = "`one-at-a-time` unless `dram.write_queue`, `dram.timing.trefi` and \
@@ -28,8 +28,8 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone)]
     struct Options {
-        /// `one-at-a-time`: a request is served when all older ones have been; `overlap`: requests
-        /// go to their banks in order, one per cycle, each once its bank is idle, and banks work in
+        /// `one-at-a-time`: a request is served after all older ones; `overlap`: requests go to
+        /// their banks in order, one per cycle, each once its bank is idle, and banks work in
         /// parallel
         banks: Banks = Banks::OneAtATime;
     }
@@ -64,7 +64,7 @@ impl Scheduler for Fcfs {
         bank.holds_channel_oldest.then(|| bank.oldest())
     }
 
-    /// The head of a FIFO is served, whatever it is.
+    /// Returns no cost: the head of a FIFO is served without a comparison.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

@@ -1,4 +1,4 @@
-//! `fr-fcfs`: row hits before others, then the oldest.
+//! `fr-fcfs`: row hits first, then the oldest request.
 
 use super::{BankView, Event, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use crate::page::PAGE_POLICIES;
@@ -36,19 +36,19 @@ params! {
         /// one whose next command is legal first, so that a row may be closed while hits wait for
         /// it
         ready: Readiness = Readiness::RowHitFirst;
-        /// once the count of `cap_counts` reaches this, the bank's oldest request goes before row
+        /// value of the count of `cap_counts` from which the bank's oldest request goes before row
         /// hits
         row_hit_cap: u64 = 0, in 0.., zero "off", unit "requests";
-        /// `hits-since-activate`: requests served since the row was opened, including the first;
-        /// `consecutive-hits-while-older-waits`: row hits in succession that passed an older
-        /// request of the bank; `bypasses-of-the-oldest`: younger requests of the bank served
-        /// before the one that is now its oldest
+        /// `hits-since-activate`: requests served since activation, including the first;
+        /// `consecutive-hits-while-older-waits`: successive row hits that bypassed an older request
+        /// of the bank; `bypasses-of-the-oldest`: younger requests of the bank served before its
+        /// current oldest
         cap_counts: CapCounts = CapCounts::ConsecutiveHitsWhileOlderWaits;
-        /// the oldest request of a bank goes before row hits once it has waited this long
+        /// waiting time after which the oldest request of a bank goes before row hits
         starvation_limit: u64 = 0, in 0.., zero "off", unit "DRAM cycles";
-        /// which of the banks that can issue a command does so: `round-robin`: the next in turn,
-        /// separately for each command bus and for assignments; `stepping`: the next in turn, with
-        /// one turn for all, as in GPGPU-Sim; `oldest`: the bank of the oldest request
+        /// bank that issues if several can: `round-robin`: the next bank, with a separate pointer
+        /// for each command bus and for assignments; `stepping`: the next bank, with one shared
+        /// pointer, as in GPGPU-Sim; `oldest`: the bank of the oldest request
         banks: BankOrder = BankOrder::RoundRobin;
         /// page policy: when rows are closed
         page: Option<String> = None, in ("dram.page", "the name of a page policy");
@@ -86,9 +86,9 @@ choice! {
 
 #[derive(Clone, Copy, Default)]
 struct BankCounts {
-    /// Requests served by the open row.
+    /// Requests served since activation.
     since_activate: u64,
-    /// Row hits in succession that passed an older request to another row.
+    /// Successive row hits that bypassed an older request to another row.
     passed: u64,
     arrived: u64,
     served: u64,
@@ -97,8 +97,8 @@ struct BankCounts {
 struct FrFcfs {
     options: Options,
     banks: Vec<BankCounts>,
-    /// By slot: requests of the bank that had arrived before. Once the request is its bank's
-    /// oldest, whatever was served beyond these has passed it.
+    /// Earlier arrivals in the bank, by slot. Once the request is the oldest of its bank, every
+    /// service beyond this number has bypassed it.
     first_bypass: Vec<u64>,
 }
 
@@ -175,7 +175,7 @@ impl Scheduler for FrFcfs {
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         let counts = &mut self.banks[bank.bank.index()];
-        // Only a row hit passes, and what it passes goes to other rows.
+        // Only a row hit bypasses, and only requests to other rows.
         counts.passed = if slot == bank.oldest() { 0 } else { counts.passed + 1 };
         counts.since_activate += 1;
         counts.served += 1;
@@ -188,8 +188,8 @@ impl Scheduler for FrFcfs {
         }
     }
 
-    /// Compared are row and bank of every request with the open rows (Yuan 2009, Table 1). A cap
-    /// counts in every bank; a limit dates every request.
+    /// Returns the cost. Compared are row and bank of every request with the open rows (Yuan 2009,
+    /// Table 1). A cap needs a counter per bank, a limit a time stamp per request.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { row_hit_cap, starvation_limit, .. } = self.options;
         let limits = shape.banks * bits(row_hit_cap + 1) + shape.queue * bits(starvation_limit + 1);

@@ -1,4 +1,4 @@
-//! `fr-rr-fcfs`: row hits first, then the sources in turn, then the oldest.
+//! `fr-rr-fcfs`: row hits first, then round robin over sources, then the oldest.
 
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, one,
@@ -22,11 +22,11 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 };
 
 struct FrRrFcfs {
-    /// Sources that are SMs; requests of no SM are one source more.
+    /// Number of SMs; requests without an SM form one further source.
     sources: usize,
-    /// Source of the request that was served last, in any bank.
+    /// Source of the last served request, in any bank.
     last: usize,
-    /// `last` has changed, and the banks' choices with it.
+    /// Whether `last` has changed, and with it the choices of the banks.
     ask: bool,
 }
 
@@ -35,7 +35,7 @@ impl FrRrFcfs {
         usize::from(queued.request.sm).min(self.sources)
     }
 
-    /// How many sources come before that of the request in the round robin.
+    /// Returns the number of sources before that of the request in the round robin.
     fn sources_before(&self, queued: &Queued) -> usize {
         let sources = self.sources + 1;
         (self.source(queued) + sources - 1 - self.last) % sources
@@ -45,7 +45,7 @@ impl FrRrFcfs {
 impl Scheduler for FrRrFcfs {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let distance = |(_, queued): &(Slot, &Queued)| self.sources_before(queued);
-        // Of equals the first is taken, which is the oldest.
+        // `min_by_key` returns the first of equal elements, which is the oldest.
         let hit = bank.queue.hits_of(bank.bank).min_by_key(distance);
         let chosen = hit.or_else(|| bank.requests().min_by_key(distance));
         chosen.map(|(slot, _)| slot)
@@ -67,7 +67,7 @@ impl Scheduler for FrRrFcfs {
         channel.queue.banks().filter(may_choose).fold(0, |banks, bank| banks | one(bank))
     }
 
-    /// Stored is the last source; every request's source is compared with it.
+    /// Returns the cost. Stored is the last source; every request's source is compared with it.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let compared = shape.row_search() + shape.queue * shape.sm_bits();
         Some(Complexity { stored: shape.sm_bits(), compared })
@@ -83,7 +83,7 @@ mod tests {
         Request { sm, ..request }
     }
 
-    /// Orders under `fr-rr-fcfs` and under `fr-fcfs`.
+    /// Returns the orders under `fr-rr-fcfs` and under `fr-fcfs`.
     fn orders(requests: &[Request]) -> [Vec<u32>; 2] {
         ["fr-rr-fcfs", "fr-fcfs"].map(|policy| run(&gddr5(), policy, requests).order())
     }
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 1, 2]]);
     }
 
-    /// Bank 0 serves source 0 in cycle 0, so bank 1 is another source's.
+    /// Bank 0 serves source 0 in cycle 0, so bank 1 serves another source.
     #[test]
     fn the_turn_is_the_whole_channels() {
         let requests = [from(0, read(0, 0, 1)), from(0, read(1, 1, 1)), from(1, read(2, 1, 2))];
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 2, 1]]);
     }
 
-    /// One queue: write-backs, which come from no SM, count as one source of the round robin.
+    /// In a shared queue write-backs, which have no SM, count as one source of the round robin.
     #[test]
     fn what_has_no_source_is_one_more() {
         let requests = [
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(run(&gddr3(), "fr-rr-fcfs", &requests).order(), [0, 1, 2, 4, 3]);
     }
 
-    /// Among requests that close a row a source waits for no more than one of every other source.
+    /// Among row misses and conflicts a source waits for at most one request of every other source.
     #[test]
     fn without_row_hits_a_source_waits_for_one_of_each_other() {
         let mut requests: Vec<_> =
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((place(&fair), place(&first_come)), (Some(4), Some(40)));
     }
 
-    /// No bound where row hits keep coming.
+    /// No bound while row hits arrive.
     #[test]
     fn row_hits_of_one_source_starve_the_others() {
         let mut requests: Vec<_> = (0..50).map(|id| from(0, read(id, 0, 1))).collect();

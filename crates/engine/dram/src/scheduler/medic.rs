@@ -1,4 +1,4 @@
-//! `medic`: requests of warps that hit in the L2 first.
+//! `medic`: requests of warps that hit in the L2 go first.
 
 use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, bits, params};
@@ -54,7 +54,7 @@ impl Family for Options {
         Needs { warp_types: Some(types), ..Needs::default() }
     }
 
-    /// Stored for every warp of the machine: two counters of a sample, the warp's type, which is
+    /// Returns the cost. Stored per warp of the machine: two counters of a sample, the warp's type,
     /// one of five, and the type's age.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let sample = 2 * bits(u64::from(self.warm_up) + 1);
@@ -71,7 +71,7 @@ impl Scheduler for Medic {
         bank.oldest_of_lowest(|_, queued, hit| (!queued.request.hit_prone, !hit))
     }
 
-    /// Stored and compared is a bit for every request: which of the two queues it is in.
+    /// Returns the cost: one bit per request, stored and compared, which selects its queue.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(Complexity { stored: shape.queue, compared: shape.row_search() + shape.queue })
     }
@@ -108,8 +108,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("medic", &requests), [2, 4, 3, 1, 0, 5]);
     }
 
-    /// No bound: a request that is not hit-prone waits as long as hit-prone requests keep coming,
-    /// row hits or not.
+    /// No bound: a request that is not hit-prone waits as long as hit-prone requests arrive, row
+    /// hits or not.
     #[test]
     fn other_requests_starve_while_hit_prone_ones_come() {
         let mut requests: Vec<_> = (0..60).map(|id| prone(id, id % 3)).collect();

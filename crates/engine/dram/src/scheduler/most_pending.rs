@@ -1,4 +1,4 @@
-//! `most-pending`: row hits first, then the row that most requests wait for.
+//! `most-pending`: row hits first, then the row with the most waiting requests.
 
 use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
@@ -20,7 +20,8 @@ impl Scheduler for MostPending {
         bank.oldest_hit().or_else(|| Some(bank.best_row(|row| row.count.into()).oldest))
     }
 
-    /// Stored and compared for every request: how many wait for its row.
+    /// Returns the cost: the number of waiting requests to its row, stored and compared per
+    /// request.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let counts = shape.queue * shape.queue_bits();
         Some(Complexity { stored: counts, compared: shape.row_search() + counts })
@@ -32,7 +33,7 @@ mod tests {
     use crate::Request;
     use crate::tests::harness::*;
 
-    /// Reads of bank 0, one to each of these rows.
+    /// Returns reads of bank 0, one to each of these rows.
     fn rows(rows: &[u32]) -> Vec<Request> {
         rows.iter().zip(0..).map(|(&row, id)| read(id, 0, row)).collect()
     }
@@ -69,7 +70,7 @@ mod tests {
         assert_eq!(run.order(), [0, 1, 2, 3]);
     }
 
-    /// More wait for row 2 when the second request to row 1 comes, which is open.
+    /// Row 2 has more waiting requests when the second request to row 1, which is open, arrives.
     #[test]
     fn row_hits_go_before_fuller_rows() {
         let later = [read(1, 0, 2), read(2, 0, 2), read(3, 0, 2), read(4, 0, 1)];
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!(run.order(), [0, 4, 1, 2, 3]);
     }
 
-    /// No bound: a lone request waits as long as two or more come for each other row.
+    /// No bound: a lone request waits as long as two or more arrive for each other row.
     #[test]
     fn a_lone_request_starves_behind_fuller_rows() {
         let mut requests = vec![(0, read(0, 0, 0))];

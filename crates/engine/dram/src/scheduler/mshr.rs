@@ -1,8 +1,7 @@
-//! `mshr-m`, `mshr-s`, `mshr-s+a`: requests that most requests of other SMs have been merged into
-//! go first.
+//! `mshr-m`, `mshr-s`, `mshr-s+a`: requests with the most merges from other SMs go first.
 //!
-//! The controller's Merge Information Buffer is kept here: one for each entry of the queue, as Li
-//! 2015, Section 4.4 has it. The L2's, and the dummy requests between the two, are the L2's.
+//! This file owns the controller's Merge Information Buffer, one entry per queue entry, as in Li
+//! 2015, Section 4.4. The buffer of the L2 and the dummy requests between the two belong to the L2.
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use warpmem_params::{Complexity, Counter, Entry, Given, PolicyError, PolicyInfo, Shape, params};
@@ -45,37 +44,37 @@ pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
 
 params! {
     struct Options {
-        /// which requests merged into an L2 MSHR count: those of SMs that did not yet wait for the
+        /// requests merged into an L2 MSHR that count: those of SMs that did not yet wait for the
         /// data (`inter-core`), or all
         count: CountedMerges = CountedMerges::InterCore;
     }
 }
 
-/// The score that requests and rows are ordered by.
+/// The score that orders requests and rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Score {
-    /// Merge length; a row has the maximum of its requests'.
+    /// Merge length; the score of a row is the maximum of its requests.
     Maximum,
-    /// Merge length; a row has the sum.
+    /// Merge length; the score of a row is the sum of its requests.
     Sum,
-    /// Age of all merged requests together; a row has the sum.
+    /// Total age of all merged requests; the score of a row is the sum of its requests.
     Age,
 }
 
-/// Bits of the scores (Li 2015, Section 4.5).
+/// Widths of the scores, bits (Li 2015, Section 4.5).
 struct Widths {
     request: Complexity,
     row: Complexity,
 }
 
-/// Of the block address of a request.
+/// Bits of the block address of a request.
 const BLOCK_ADDRESS_BITS: u64 = 24;
 
 impl Score {
     fn widths(self, shape: &Shape) -> Widths {
         let length = Complexity { stored: 4, compared: 4 };
         let sum = 4 + shape.queue_bits();
-        // An age grows by the merge length, so that both are kept; the thesis counts both for a row
+        // An age grows by the merge length, so both are stored; the thesis counts both for a row
         // too.
         let age = Complexity { stored: 4 + 15, compared: 15 };
         match self {
@@ -125,26 +124,26 @@ impl Family for Mshr {
         }
     }
 
-    /// The L2's Merge Information Buffer: for every MSHR its merges, and whether they have changed
-    /// since the last update.
+    /// Returns the cost of the L2's Merge Information Buffer: per MSHR its merges, and whether they
+    /// have changed since the last update.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let entry = self.score.widths(shape).request.stored + 1;
         Complexity { stored: shape.slices * shape.mshr_entries * entry, compared: 0 }
     }
 }
 
-/// Requests that an L2 MSHR entry holds (Li 2015, Section 4.5).
+/// Most requests of an L2 MSHR entry (Li 2015, Section 4.5).
 const MAX_LENGTH: usize = 16;
 
-/// Ages, of requests and rows, saturate in the 15-bit adders of Li 2015, Section 4.5.
+/// Saturation value of ages of requests and rows, from the 15-bit adders of Li 2015, Section 4.5.
 const MAX_AGE: u64 = 1 << 15;
 
-/// The requests merged into one that waits, as far as the controller knows: an entry of its Merge
+/// The requests merged into a waiting one, as known to the controller: an entry of its Merge
 /// Information Buffer.
 #[derive(Clone, Copy, Default)]
 struct Merged {
     length: u8,
-    /// Together, at `since`; DRAM cycles.
+    /// Total age at `since`, DRAM cycles.
     age: u64,
     since: DramCycle,
 }
@@ -158,9 +157,9 @@ impl Merged {
 
 struct MergeAware {
     score: Score,
-    /// By slot.
+    /// Merged requests, by slot.
     merged: Vec<Merged>,
-    /// Requests scheduled, by merge length less one.
+    /// Scheduled requests, by merge length less one.
     lengths: [u64; MAX_LENGTH],
     dummies: u64,
 }
@@ -184,7 +183,7 @@ impl MergeAware {
         }
     }
 
-    /// The request of a row with the highest score; of equal ones the oldest.
+    /// Returns the request of a row with the highest score; among equals the oldest.
     fn first_of_row(&self, bank: &BankView, row: RowId) -> Option<Slot> {
         let requests = bank.queue.requests_to(bank.bank, row).map(|(slot, _)| slot);
         let best = |best, slot| {
@@ -231,8 +230,9 @@ impl Scheduler for MergeAware {
         self.set(slot, merges, grown + age, now);
     }
 
-    /// Section 4.5 of the thesis, without the adders. Stored are for every request its block
-    /// address, its merges and the score of its row. Compared are the scores of requests and rows.
+    /// Returns the cost by Section 4.5 of the thesis, without the adders. Stored per request are
+    /// its block address, its merges and the score of its row. Compared are the scores of requests
+    /// and rows.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Widths { request, row } = self.score.widths(shape);
         let row_entry = shape.row_bits + shape.bank_bits() + row.stored;

@@ -1,5 +1,5 @@
-//! `par-bs`: requests are served in batches; within one, row hits first, then sources with little
-//! to do.
+//! `par-bs`: requests are served in batches; within a batch row hits first, then sources with the
+//! shortest jobs.
 
 use super::sources::{Sources, ranks_of};
 use super::{
@@ -43,17 +43,17 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// maximum of requests of one source to one bank in a batch
+        /// maximum number of requests of one source to one bank in a batch
         marking_cap: u32 = 5, in 0.., zero "no cap", unit "requests";
     }
 }
 
-/// The work of a source in a batch.
+/// Job of a source in a batch.
 #[derive(Clone, Copy, Default)]
 struct Job {
-    /// Marked requests to the bank looked at.
+    /// Marked requests to the current bank.
     in_bank: u32,
-    /// Most marked requests to any bank.
+    /// Maximum over the banks of marked requests.
     longest: u32,
     total: u32,
 }
@@ -68,18 +68,18 @@ struct Counts {
 struct ParBs {
     cap: u32,
     sources: Sources,
-    /// By slot: the request belongs to the batch.
+    /// Whether the request belongs to the batch, by slot.
     marked: Vec<bool>,
-    /// By bank: the request in service belongs to the batch.
+    /// Whether the request in service belongs to the batch, by bank.
     serves_marked: Vec<bool>,
     /// Requests in the queue.
     waiting: u32,
-    /// Requests of the batch that have not left the channel.
+    /// Requests of the batch that have not completed.
     left: u32,
     jobs: Vec<Job>,
-    /// By source, the shortest job first.
+    /// Rank of each source, shortest job first.
     ranks: Vec<u16>,
-    /// When the batch was formed.
+    /// Cycle in which the batch was formed.
     began: DramCycle,
     count: Counts,
 }
@@ -166,10 +166,10 @@ impl Scheduler for ParBs {
         }
     }
 
-    /// The paper's table, 1412 bits for 8 sources, 128 requests and 8 banks. Stored are for every
-    /// request a mark, its source and the source's rank; for every source its requests, in all and
-    /// to each bank; the requests of the batch; and the cap in five bits. Compared are mark and
-    /// rank.
+    /// Returns the cost of the paper's table, 1412 bits for 8 sources, 128 requests and 8 banks.
+    /// Stored are a mark, the source and its rank per request; the requests in total and to each
+    /// bank per source; the number of requests in the batch; and the cap in five bits. Compared are
+    /// mark and rank.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (sources, source, count) = (shape.sms, shape.sm_bits(), shape.queue_bits());
         let counters = sources * shape.banks * count + sources * count + count + 5;
@@ -197,7 +197,7 @@ mod tests {
         Request { sm, ..read(id, bank, row) }
     }
 
-    /// Seven row hits of SM 0, of which five are marked, and one request of SM 1, marked too.
+    /// Returns seven row hits of SM 0, of which five are marked, and one marked request of SM 1.
     fn hits_and_a_victim() -> Vec<Request> {
         (0..7).map(|id| from(0, id, 0, 1)).chain([from(1, 7, 0, 2)]).collect()
     }
@@ -216,7 +216,7 @@ mod tests {
         let mut requests = hits_and_a_victim();
         let late: Vec<_> = requests.drain(1..).map(|request| (5, request)).collect();
         let all: Vec<_> = [(0, requests[0])].into_iter().chain(late).collect();
-        // Alone at 0, request 0 is the first batch; the second is formed when it has left.
+        // Alone at 0, request 0 is the first batch; the second is formed when it completes.
         assert_eq!(timed(&gddr5(), "par-bs", &all).order(), [0, 1, 2, 3, 4, 5, 7, 6]);
         assert_eq!(timed(&gddr5(), "fr-fcfs", &all).order(), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
@@ -231,8 +231,8 @@ mod tests {
         assert_eq!(order("par-bs(marking_cap=0)"), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// SM 0 has at most one request to a bank, three in all; SM 1 two to one bank; SM 2 one, one in
-    /// all.
+    /// SM 0 has at most one request per bank, three in total; SM 1 two to one bank; SM 2 one per
+    /// bank, one in total.
     #[test]
     fn jobs_are_ranked_by_the_fullest_bank_and_then_by_the_total() {
         let requests = [
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("par-bs", &requests)[0], 3);
     }
 
-    /// A request that arrives while a batch is served waits for the next, row hit or not.
+    /// A request that arrives during a batch waits for the next one, row hit or not.
     #[test]
     fn a_batch_is_closed_to_later_requests() {
         let mut requests = vec![(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2))];
@@ -285,7 +285,7 @@ mod tests {
         let run = run(&gddr5(), "par-bs", &hits_and_a_victim());
         assert_eq!((run.counted("batches"), run.counted("batched_requests")), (2, 8));
         let last = run.log.last().unwrap().cycle;
-        // The second batch is formed in the cycle after the first has left.
+        // The second batch is formed in the cycle after the first has completed.
         assert_eq!(run.counted("batch_cycles"), last - 1);
     }
 

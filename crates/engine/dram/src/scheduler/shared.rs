@@ -1,10 +1,10 @@
-//! State that the schedulers of all channels share.
+//! State shared by the schedulers of all channels.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Access to state that the schedulers of several channels share. It is seen and changed in the order
-/// in which the channels are stepped, so that its family says [`Family::share_state`] and one thread
-/// steps them all; no scheduler ever waits for another.
+/// Access to state shared by the schedulers of several channels. It is read and written in the
+/// order in which the channels are stepped, so the family reports [`Family::share_state`], one
+/// thread steps all channels, and no scheduler ever blocks on another.
 ///
 /// [`Family::share_state`]: super::Family::share_state
 pub(super) struct Shared<T>(Arc<Mutex<T>>);
@@ -14,7 +14,7 @@ impl<T> Shared<T> {
         Shared(Arc::new(Mutex::new(state)))
     }
 
-    /// The state, until the guard is dropped, which must be before the next call.
+    /// Returns the state. The guard must be dropped before the next call.
     #[inline]
     pub fn get(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,5 @@
-//! `sjf-potential`: the shortest job, unless closing a row for it would cost more than it gains.
+//! `sjf-potential`: the shortest job goes first, unless closing a row for it would cost more than
+//! it gains.
 
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, one,
@@ -27,8 +28,8 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 
 params! {
     struct Options {
-        /// a job goes before a row hit if it has fewer requests than this share of the requests of
-        /// the hit's job; 0 = never
+        /// share of the requests of a row hit's job below which a job goes before the row hit; 0 =
+        /// never
         alpha: f64 = 0.5, in 0.0..=1.0;
     }
 }
@@ -36,17 +37,17 @@ params! {
 /// The requests of a warp in the channel.
 #[derive(Clone, Copy, Default)]
 struct Job {
-    /// Requests that wait.
+    /// Waiting requests.
     waiting: u32,
-    /// Banks that they have come to since the warp last had none.
+    /// Banks in which requests have arrived since the warp last had none.
     banks: BankSet,
 }
 
 struct SjfPotential {
     alpha: f64,
-    /// By warp; requests of no warp are one job more.
+    /// Jobs, by warp; requests without a warp form one further job.
     jobs: Vec<Job>,
-    /// Banks where a job has become longer or shorter.
+    /// Banks whose jobs have become longer or shorter.
     ask: BankSet,
 }
 
@@ -59,7 +60,7 @@ impl SjfPotential {
         self.jobs[self.job(queued)].waiting
     }
 
-    /// Whether a request may close the row that another hits.
+    /// Returns whether a request may close the row that another one hits.
     fn is_worth(&self, short: &Queued, hit: &Queued) -> bool {
         f64::from(self.waiting(short)) < self.alpha * f64::from(self.waiting(hit))
     }
@@ -68,7 +69,7 @@ impl SjfPotential {
 impl Scheduler for SjfPotential {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let misses = |queued: &Queued| Some(queued.request.row) != bank.open_row();
-        // Of equals the first is taken, which is the oldest.
+        // `min_by_key` returns the first of equal elements, which is the oldest.
         let (short, queued) =
             bank.requests().min_by_key(|(_, queued)| (self.waiting(queued), misses(queued)))?;
         let Some(hit) = bank.oldest_hit() else { return Some(short) };
@@ -102,8 +103,8 @@ impl Scheduler for SjfPotential {
         std::mem::take(&mut self.ask)
     }
 
-    /// Stored is a count of requests for every warp of the machine; compared is the count of each
-    /// request's warp.
+    /// Returns the cost: a count of requests per warp of the machine is stored; the count of each
+    /// request's warp is compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let compared = shape.row_search() + shape.queue * shape.queue_bits();
         Some(Complexity { stored: shape.sms * shape.warps * shape.queue_bits(), compared })
@@ -120,7 +121,7 @@ mod tests {
         Request { warp, ..request }
     }
 
-    /// Orders under `sjf-potential` and under `fr-fcfs`.
+    /// Returns the orders under `sjf-potential` and under `fr-fcfs`.
     fn orders(requests: &[Request]) -> [Vec<u32>; 2] {
         ["sjf-potential", "fr-fcfs"].map(|policy| run(&gddr5(), policy, requests).order())
     }
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(orders(&requests), [[5, 3, 4, 0, 1, 2], [0, 1, 2, 3, 4, 5]]);
     }
 
-    /// A job is a warp's requests to the whole channel.
+    /// A job covers a warp's requests to the whole channel.
     #[test]
     fn requests_to_other_banks_make_a_job_longer() {
         let requests = [
@@ -152,12 +153,12 @@ mod tests {
         assert_eq!((short, first_come), (vec![1, 0], vec![0, 1]));
     }
 
-    /// When warp 0's requests to other banks have been served, its job is the shorter: bank 0
+    /// Once warp 0's requests to other banks have been served, its job is the shorter: bank 0
     /// chooses again.
     #[test]
     fn service_in_other_banks_makes_a_job_shorter() {
         let mut dram = gddr5();
-        // Bank 0 is kept busy from 0 to 60 by a row that must stay open.
+        // Bank 0 is busy from 0 to 60 with a row that must stay open.
         dram.timing.tras = 60;
         dram.timing.trc = 72;
         let requests = [
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(orders(&requests), [[3, 0, 1, 2], [0, 1, 2, 3]]);
     }
 
-    /// One queue: write-backs, which have no warp, are one job.
+    /// In a shared queue write-backs, which have no warp, form one job.
     #[test]
     fn what_has_no_warp_is_one_job() {
         let requests = [
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(run(&gddr3(), "sjf-potential", &requests).order(), [3, 4, 0, 1, 2]);
     }
 
-    /// No bound: a longer job waits as long as shorter ones keep coming.
+    /// No bound: a longer job waits as long as shorter ones arrive.
     #[test]
     fn short_jobs_starve_a_long_one() {
         let mut requests =

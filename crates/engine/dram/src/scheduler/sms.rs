@@ -1,5 +1,5 @@
-//! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler takes them one
-//! after the other, and banks serve the requests they are given in order.
+//! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler sends them one at
+//! a time, and banks serve their FIFOs in order.
 
 use super::{
     BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
@@ -31,28 +31,28 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// probability that the next batch is that of the shortest job; otherwise round robin over
-        /// the sources
+        /// probability that the next batch is of the shortest job; otherwise round robin over the
+        /// sources
         p: f64 = 0.9, in 0.0..=1.0;
         /// entries of each source's FIFO
         fifo: u32 = 20, in 1.., unit "requests";
-        /// age of its oldest request at which a batch is ready although it could still grow
+        /// age of its oldest request at which a batch becomes ready although it could still grow
         age: u32 = 200, in 0.., unit "DRAM cycles";
-        /// while the channel has fewer requests than this, every batch is ready
+        /// number of requests in the channel below which every batch is ready
         bypass: u32 = 16, in 0.., unit "requests";
         /// entries of each bank's FIFO
         bank_fifo: u32 = 15, in 1.., unit "requests";
     }
 }
 
-/// Draws whether something of this probability happens.
+/// Draws an event of this probability.
 fn comes_true(probability: f64, random: &mut ChaCha8Rng) -> bool {
     // An f64 holds 53 bits exactly.
     let drawn = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     drawn < probability
 }
 
-/// A request of a source's FIFO.
+/// A request in a source's FIFO.
 #[derive(Clone, Copy)]
 struct Waiting {
     slot: Slot,
@@ -63,13 +63,13 @@ struct Waiting {
 
 #[derive(Default)]
 struct Source {
-    /// The first stage.
+    /// FIFO of the first stage.
     fifo: VecDeque<Waiting>,
     /// Requests in all stages: the length of its job.
     in_channel: u32,
 }
 
-/// The batch that moves from its source's FIFO to banks' FIFOs, a request a cycle.
+/// The batch that moves from its source's FIFO to the banks' FIFOs, one request per cycle.
 struct Moving {
     source: usize,
     left: usize,
@@ -78,19 +78,19 @@ struct Moving {
 struct Sms {
     options: Options,
     random: ChaCha8Rng,
-    /// By SM; requests of no SM are one source more.
+    /// State by SM; requests without an SM form one further source.
     sources: Vec<Source>,
     /// Source of the last batch.
     last: usize,
     moving: Option<Moving>,
-    /// The cycle in which stage two may move the next request.
+    /// Cycle in which stage two may move the next request.
     next_move: DramCycle,
-    /// The third stage.
+    /// FIFOs of the third stage, by bank.
     banks: Vec<VecDeque<Slot>>,
     in_channel: u32,
-    /// The channel can take no request, as of the last tick.
+    /// Whether the channel could accept no request at the last tick.
     full: bool,
-    /// When something may be done in stage two; [`DramCycle::NEVER`]: not before something happens.
+    /// Cycle of the next work of stage two; [`DramCycle::NEVER`]: not before another event.
     wakes: DramCycle,
     batches: u64,
     batched: u64,
@@ -119,12 +119,12 @@ impl Sms {
         usize::from(request.sm).min(self.sources.len() - 1)
     }
 
-    /// Whether no batch need wait to grow, or none can.
+    /// Returns whether every batch is ready because the channel is nearly empty, or full.
     fn all_are_ready(&self) -> bool {
         self.in_channel < self.options.bypass || self.full
     }
 
-    /// The cycle from which the source's first batch is ready; none if it has nothing.
+    /// Returns the cycle from which the source's first batch is ready; none if it has no requests.
     fn ready_from(&self, source: usize) -> Option<DramCycle> {
         let fifo = &self.sources[source].fifo;
         let first = fifo.front()?;
@@ -134,7 +134,7 @@ impl Sms {
         Some(if ready { DramCycle::ZERO } else { first.arrived + u64::from(self.options.age) })
     }
 
-    /// Stage two's choice: the source whose batch goes next, of those that have one ready.
+    /// Chooses the source whose batch goes next among the sources with a ready batch (stage two).
     fn choose(&mut self, now: DramCycle) -> Option<usize> {
         let count = self.sources.len();
         let in_order = (1..=count).map(|step| (self.last + step) % count);
@@ -147,7 +147,7 @@ impl Sms {
         Some(if comes_true(self.options.p, &mut self.random) { shortest } else { next })
     }
 
-    /// The batch that is moving, or the next.
+    /// Returns the moving batch, or else the next one.
     fn batch(&mut self, now: DramCycle) -> Option<Moving> {
         self.moving.take().or_else(|| {
             let source = self.choose(now)?;
@@ -159,7 +159,7 @@ impl Sms {
         })
     }
 
-    /// Moves the batch's next request into its bank's FIFO, if that has room.
+    /// Moves the batch's next request into its bank's FIFO, if there is room.
     fn advance(&mut self, batch: &mut Moving) -> Option<BankId> {
         let fifo = &mut self.sources[batch.source].fifo;
         let Waiting { slot, bank, .. } = *fifo.front()?;
@@ -173,14 +173,14 @@ impl Sms {
         Some(bank)
     }
 
-    /// When the first of the batches that still grow is of age.
+    /// Returns the cycle in which the first of the growing batches reaches its age.
     fn next_of_age(&self) -> DramCycle {
         let ready = (0..self.sources.len()).filter_map(|source| self.ready_from(source));
         ready.min().unwrap_or(DramCycle::NEVER)
     }
 }
 
-/// How many requests at the head of a FIFO go to one row.
+/// Returns the number of requests to one row at the head of a FIFO.
 fn first_batch(fifo: &VecDeque<Waiting>) -> usize {
     let target = |waiting: &Waiting| (waiting.bank, waiting.row);
     let first = fifo.front().map(target);
@@ -239,9 +239,9 @@ impl Scheduler for Sms {
         moved.map_or(0, one)
     }
 
-    /// Stored are for every source a count of its requests and the age of its first, and which
-    /// source is next. Compared are neighbours in a source's FIFO, to find where batches end, and
-    /// the lengths of jobs. Banks serve FIFOs.
+    /// Returns the cost. Stored are the number of requests and the age of the first request per
+    /// source, and the next source. Compared are neighbours in a source's FIFO, to find the ends of
+    /// batches, and the lengths of jobs. Banks serve FIFOs.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let ages = bits(u64::from(self.options.age) + 1);
         let (job, row) = (shape.queue_bits(), shape.row_bits + shape.bank_bits());

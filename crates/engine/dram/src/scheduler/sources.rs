@@ -1,16 +1,16 @@
-//! Shared parts of the schedulers that put requests into classes, most of them by source.
+//! Shared parts of the schedulers that sort requests into classes, most of them by source.
 
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
 use crate::sets::BankSet;
 use warpmem_sim::{BankId, DramCycle};
 
-/// Sources of requests, for tables of one entry each: the SMs, and one more for requests that no SM
-/// waits for.
+/// Sources of requests, for tables with one entry each: the SMs, and one for requests without a
+/// waiting SM.
 #[derive(Clone, Copy)]
 pub(super) struct Sources {
     sms: usize,
-    /// Writes have a queue of their own, where all sources are equal.
+    /// Whether writes have a separate queue, in which all sources are equal.
     split: bool,
 }
 
@@ -27,20 +27,20 @@ impl Sources {
         usize::from(request.sm).min(self.sms)
     }
 
-    /// The entry of requests that no SM waits for; SMs are below.
+    /// Returns the entry of requests without a waiting SM; SMs are below it.
     pub fn nobody(self) -> usize {
         self.sms
     }
 
-    /// The request that a command is for, if its source matters.
+    /// Returns the request that a command serves, if its source matters.
     pub fn ranked<'a>(self, ready: &Ready<'a>) -> Option<&'a Queued> {
         ready.queued.filter(|queued| !(self.split && queued.request.write))
     }
 }
 
 impl BankView<'_> {
-    /// The oldest of the requests in the lowest class. `class` also gets whether the request goes
-    /// to the open row.
+    /// Returns the oldest request of the lowest class. `class` also receives whether the request
+    /// goes to the open row.
     pub(super) fn oldest_of_lowest<K: Ord>(
         &self,
         class: impl Fn(Slot, &Queued, bool) -> K,
@@ -54,17 +54,17 @@ impl BankView<'_> {
 }
 
 impl ChannelView<'_> {
-    /// Every bank of the channel.
+    /// Returns all banks of the channel.
     pub(super) fn banks(&self) -> BankSet {
         BankSet::MAX >> (BankSet::BITS as usize - self.queue.banks().len())
     }
 }
 
-/// How long banks serve requests: from the first command of each to its last column command and the
-/// data cycles that this one takes.
+/// Service time of requests in their banks: from the first command to the last column command and
+/// its data cycles.
 #[derive(Clone)]
 pub(super) struct ServiceClock {
-    /// By bank: when the service of its request began.
+    /// Cycle in which the service of the current request began, by bank.
     began: Vec<DramCycle>,
     burst: u64,
 }
@@ -79,13 +79,13 @@ impl ServiceClock {
         self.began[bank.index()] = now;
     }
 
-    /// Cycles that the bank has served the request whose last column command issues now.
+    /// Returns the service cycles of the bank's request, whose last column command issues now.
     pub fn end(&self, bank: BankId, now: DramCycle) -> u64 {
         (now + self.burst).since(self.began[bank.index()])
     }
 }
 
-/// The rank of each value, 0 for the lowest; equal values share theirs.
+/// Returns the rank of each value, 0 for the lowest; equal values share a rank.
 pub(super) fn ranks_of<T: PartialOrd + Copy>(values: &[T]) -> Vec<u16> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     let compare = |a: &usize, b: &usize| {

@@ -1,4 +1,4 @@
-//! `stfm`: when sources are slowed down unequally, the one that suffers most goes first.
+//! `stfm`: if the slowdowns of sources are unequal, the most slowed source goes first.
 
 mod slowdown;
 
@@ -47,8 +47,8 @@ impl Family for StfmFamily {
         true
     }
 
-    /// Stored are for every source its stall time, delay, slowdown, and how many banks it waits for
-    /// and is served by; then the interval's clock and alpha.
+    /// Stored per source are stall time, delay, slowdown, and the number of banks that it waits for
+    /// and that serve it; in addition the interval's clock and alpha.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let time = bits(self.options.interval);
         let source = 2 * time + SLOWDOWN_BITS + 2 * shape.bank_bits();
@@ -62,10 +62,10 @@ params! {
         /// ratio of the largest to the smallest slowdown beyond which the source with the largest
         /// goes first
         alpha: f64 = 1.1, in 1.0.., unit "ratio";
-        /// the delay by another source's request in the same bank is divided by this times the number
-        /// of banks in which reads of the source wait
+        /// divisor of the delay by another source's request in the same bank, per bank in which
+        /// reads of the source wait
         gamma: f64 = 0.5, in Real::Above(0.0), unit "ratio";
-        /// at every multiple of this time all slowdowns are measured anew
+        /// interval after which all slowdowns are measured anew
         interval: u64 = 100_000, in 1.., unit "DRAM cycles";
     }
 }
@@ -81,7 +81,7 @@ impl Options {
 struct Costs {
     activate: u64,
     precharge: u64,
-    /// One column command on the data bus, and in its bank.
+    /// Cycles of one column command on the data bus, and in its bank.
     burst: u64,
     column: u64,
 }
@@ -94,7 +94,7 @@ impl Costs {
         Costs { activate: trcd.into(), precharge: trp.into(), burst: burst.into(), column }
     }
 
-    /// Before the column commands, with this row open.
+    /// Returns the cycles before the column commands, with this row open.
     fn row(&self, open: Option<RowId>, wanted: RowId) -> u64 {
         match open {
             Some(row) if row == wanted => 0,
@@ -106,7 +106,7 @@ impl Costs {
 
 /// Finds the first occurrence of each source in each of many rounds.
 struct Once {
-    /// The last round in which a source was met.
+    /// Last round in which each source occurred.
     met: Vec<u64>,
     round: u64,
 }
@@ -127,16 +127,16 @@ struct Stfm {
     banks: usize,
     costs: Costs,
     slowdowns: Shared<Slowdowns>,
-    /// By source: requests in this channel's queue.
+    /// Requests in this channel's queue, by source.
     waiting: Vec<u32>,
-    /// By source and bank.
+    /// Requests in this channel's queue, by source and bank.
     waiting_in_bank: Vec<u32>,
-    /// By source and bank: the row that would be open if the source were alone.
+    /// Row that would be open if the source ran alone, by source and bank.
     last_rows: Vec<Option<RowId>>,
     once: Once,
-    /// The source that goes first, if slowdowns differ too much.
+    /// Source that goes first, if slowdowns differ too much.
     favoured: Option<usize>,
-    /// A request has begun or ended service since slowdowns were compared.
+    /// Whether a request has started or ended service since the last comparison of slowdowns.
     compare: bool,
     favoured_served: u64,
     changes: u64,
@@ -162,7 +162,7 @@ impl Stfm {
         }
     }
 
-    /// The source that waits for a request; none waits for a write.
+    /// Returns the source that waits for a request; none waits for a write.
     fn source(&self, request: &Request) -> usize {
         if request.write { self.sources.nobody() } else { self.sources.index(request) }
     }
@@ -176,8 +176,8 @@ impl Stfm {
         self.favoured.is_some_and(|favoured| favoured != source)
     }
 
-    /// Delays the request's own source by what the service costs beyond that when alone, where the
-    /// row that it last used would be open. May be a gain.
+    /// Adds to the delay of the request's own source the cost of the service beyond its cost when
+    /// alone, where the row that it last used would be open. May be a gain.
     fn delay_itself(&mut self, bank: &BankView, source: usize, row: RowId) {
         let at = self.at(source, bank.bank);
         let alone = self.costs.row(self.last_rows[at].replace(row), row);
@@ -187,8 +187,8 @@ impl Stfm {
         slowdowns.delay(source, (shared as f64 - alone as f64) / parallel);
     }
 
-    /// Others that wait for the bank wait for all of the service, as far as other banks of theirs
-    /// do not hide it.
+    /// Delays the other sources that wait for the bank by the whole service, as far as their other
+    /// banks do not hide it.
     fn delay_bank(&mut self, bank: &BankView, source: usize, cycles: u64) {
         let mut slowdowns = self.slowdowns.get();
         self.once.begin();
@@ -201,7 +201,7 @@ impl Stfm {
         }
     }
 
-    /// Others with a row hit in another bank wait for the data bus.
+    /// Delays the other sources with a row hit in another bank by the use of the data bus.
     fn delay_bus(&mut self, bank: &BankView, source: usize, cycles: u64) {
         let mut slowdowns = self.slowdowns.get();
         self.once.begin();
@@ -214,8 +214,8 @@ impl Stfm {
         }
     }
 
-    /// Of the sources that wait here the one slowed down most, if that is by too much more than
-    /// another.
+    /// Returns the most slowed of the sources waiting here, if its slowdown exceeds that of another
+    /// by too much.
     fn most_slowed(&self, now: DramCycle) -> Option<usize> {
         let slowdowns = self.slowdowns.get();
         let waits = |source: &usize| self.waiting[*source] > 0;
@@ -290,10 +290,10 @@ impl Scheduler for Stfm {
         }
     }
 
-    /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of
-    /// 16384 rows and an interval of 2^24 cycles. Stored are for every request its source, and for
-    /// every source in every bank the row that it would have open. Compared are the source that
-    /// goes first with every request's, and slowdowns with each other.
+    /// Returns the cost of the paper's table: with the shared state 1808 bits for 8 sources, 128
+    /// requests, 8 banks of 16384 rows and an interval of 2^24 cycles. Stored are the source per
+    /// request, and per source and bank the row that it would have open. Compared are the favoured
+    /// source with every request's, and slowdowns with each other.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         Some(Complexity {

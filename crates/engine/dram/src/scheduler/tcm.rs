@@ -1,4 +1,5 @@
-//! `tcm`: sources that ask for little first; the others in an order that is shuffled over time.
+//! `tcm`: sources with low memory intensity go first; the others are ordered by a ranking that is
+//! shuffled over time.
 
 mod clusters;
 mod monitor;
@@ -56,8 +57,8 @@ params! {
         /// `insertion`: less nice sources are last for longer; `random`; `dynamic`: `insertion` if
         /// the sources differ enough (see `shuffle_threshold`), else `random`
         shuffle: Shuffle = Shuffle::Dynamic;
-        /// sources differ enough if both their bank-level parallelism (as a share of all banks) and
-        /// their row hit rate differ by more than this
+        /// difference in both bank-level parallelism (as a share of all banks) and row hit rate
+        /// beyond which sources differ enough
         shuffle_threshold: f64 = 0.1, in 0.0..=1.0, unit "share";
     }
 }
@@ -71,8 +72,8 @@ choice! {
     }
 }
 
-/// The paper's meta controller: the behaviour of each source over all channels, and the ranks that
-/// follow from it.
+/// The paper's meta controller: the behaviour of each source over all channels, and the ranks
+/// derived from it.
 struct Meta {
     monitor: Monitor,
     clusters: Clusters,
@@ -89,9 +90,9 @@ struct Tcm {
     banks: usize,
     meta: Shared<Meta>,
     clock: ServiceClock,
-    /// By source and bank: requests in the channel.
+    /// Requests in the channel, by source and bank.
     outstanding: Vec<u32>,
-    /// By source and bank: the row that would be open if the source were alone.
+    /// Row that would be open if the source ran alone, by source and bank.
     last_rows: Vec<Option<RowId>>,
 }
 
@@ -157,11 +158,10 @@ impl Scheduler for Tcm {
         }
     }
 
-    /// As the paper's table of its state, less than 4 Kbit for 24 sources, 4 banks of 16384 rows
-    /// and 64 requests. Stored are for every source its misses in ten bits and how many banks it
-    /// uses, now and in the mean; for every source in every bank its requests, the row that it
-    /// would have open, and row hits in sixteen bits. Compared is the rank of every request's
-    /// source.
+    /// Returns the cost of the paper's table, less than 4 Kbit for 24 sources, 4 banks of 16384
+    /// rows and 64 requests. Stored per source are its misses in ten bits and its number of active
+    /// banks, current and mean; per source and bank its requests, the row that it would have open,
+    /// and row hits in sixteen bits. Compared is the rank of every request's source.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let per_bank = shape.queue_bits() + shape.row_bits + 16;
         let per_source = 10 + 2 * shape.bank_bits() + shape.banks * per_bank;

@@ -1,5 +1,5 @@
-//! Warped-MC's warp alias table and warp entry table, shared by all channels: how many requests of
-//! each warp are pending.
+//! Warped-MC's warp alias table and warp entry table, shared by all channels: the number of pending
+//! requests of each warp.
 
 use super::shared::Shared;
 use super::{Queued, Request, SchedulerContext, Slot};
@@ -12,8 +12,8 @@ params! {
     /// The options of the policies that share these tables.
     #[derive(Clone)]
     pub struct Options {
-        /// width of the hash of load PC, warp and SM by which warps are identified; warps with the
-        /// same hash are not distinguished
+        /// width of the hash of load PC, warp and SM that identifies warps; warps with the same
+        /// hash are not distinguished
         wat_bits: u32 = 0, in 0..=20, zero "a warp is known exactly", unit "bits";
         /// delay until the arrival or scheduling of a request changes the count of its warp, in
         /// every channel including its own
@@ -43,12 +43,12 @@ impl Name {
         (self.0 >> 48) as usize
     }
 
-    /// Slot of the request in its queue, as long as it waits.
+    /// Returns the slot of the request while it waits.
     pub fn slot(self) -> Slot {
         Slot((self.0 >> 32) as u16)
     }
 
-    /// Whether a request in its slot that has this [`Queued::order`] is the one.
+    /// Returns whether the request in its slot, with this [`Queued::order`], is the named one.
     pub fn has_order(self, order: u64) -> bool {
         self.0 as u32 == order as u32
     }
@@ -56,15 +56,15 @@ impl Name {
 
 #[derive(Clone, Copy, Default)]
 struct Count {
-    /// Pending requests by the changes that have reached the table.
+    /// Pending requests after the changes that have reached the table.
     pending: u32,
-    /// Pending requests by all changes.
+    /// Pending requests after all changes.
     posted: u32,
-    /// Exclusive or of the names of the requests counted in `pending`: when one is left, its name.
+    /// Exclusive or of the names of the requests counted in `pending`: with one left, its name.
     names: u64,
 }
 
-/// A change on its way to the table.
+/// A change in flight to the table.
 struct Change {
     at: DramCycle,
     entry: Entry,
@@ -72,20 +72,20 @@ struct Change {
     arrives: bool,
 }
 
-/// The tables themselves.
+/// The tables.
 pub struct Table {
     wat_bits: u32,
     latency: u64,
     counts: Vec<Count>,
-    /// In order of time.
+    /// Changes in order of time.
     changes: VecDeque<Change>,
-    /// By channel: last requests of warps that it has not asked for yet.
+    /// Last requests of warps that the channel has not read yet, by channel.
     last: Vec<Vec<Name>>,
     tells_last: bool,
 }
 
 impl Table {
-    /// Carries out the changes that reach the table until `now`.
+    /// Applies the changes that reach the table until `now`.
     fn settle(&mut self, now: DramCycle) {
         while let Some(change) = self.changes.pop_front_if(|change| change.at <= now) {
             self.apply(&change);
@@ -102,14 +102,14 @@ impl Table {
         }
     }
 
-    /// Pending requests of the request's warp; none where no warp waits for it.
+    /// Returns the pending requests of the request's warp; none without a waiting warp.
     pub fn pending(&self, request: &Request) -> Option<u32> {
         let entry = self.entry(request)?;
         Some(self.counts[entry.index()].pending)
     }
 
-    /// The paper gives the ingredients of the hash. Ours keeps all warps of one load apart as long
-    /// as there are no more of them than aliases.
+    /// Returns the entry of the request's warp. The paper gives the inputs of the hash. Ours
+    /// separates all warps of one load while there are no more of them than aliases.
     fn entry(&self, request: &Request) -> Option<Entry> {
         let (warp, bits) = (request.warp, self.wat_bits);
         if warp == u32::MAX || bits == 0 {
@@ -122,10 +122,10 @@ impl Table {
     }
 }
 
-/// Of a count of pending requests: a warp's load makes up to 32 (Jeong et al. 2023, Table 3).
+/// Bits of a count of pending requests: a warp's load makes up to 32 (Jeong et al. 2023, Table 3).
 pub const PENDING_BITS: u64 = 6;
 
-/// A channel's access to the tables.
+/// Access of a channel to the tables.
 pub struct WarpTable {
     table: Shared<Table>,
     channel: usize,
@@ -137,7 +137,7 @@ pub struct WarpTable {
 pub struct WarpTables(Shared<Table>);
 
 impl WarpTables {
-    /// `tells_last`: channels will ask for [`WarpTable::take_last`].
+    /// Builds the tables. `tells_last`: channels will call [`WarpTable::take_last`].
     pub fn new(context: &SchedulerContext, options: &Options, tells_last: bool) -> WarpTables {
         let wat_bits = options.wat_bits;
         let entries = if wat_bits == 0 { context.warps as usize } else { 1 << wat_bits };
@@ -151,7 +151,7 @@ impl WarpTables {
         }))
     }
 
-    /// For one more channel.
+    /// Adds a channel.
     pub fn channel(&self) -> WarpTable {
         let last = &mut self.0.get().last;
         last.push(Vec::new());
@@ -160,29 +160,29 @@ impl WarpTables {
 }
 
 impl WarpTable {
-    /// Entries of the table.
+    /// Returns the number of entries of the table.
     pub fn entries(&self) -> usize {
         self.table.get().counts.len()
     }
 
-    /// Bits of the table, which the paper counts with every controller.
+    /// Returns the bits of the table, which the paper counts with every controller.
     pub fn bits(&self) -> u64 {
         self.entries() as u64 * PENDING_BITS
     }
 
-    /// The entry of the request's warp; none where no warp waits for it.
+    /// Returns the entry of the request's warp; none without a waiting warp.
     pub fn entry(&self, request: &Request) -> Option<Entry> {
         self.table.get().entry(request)
     }
 
-    /// A request has entered this channel. Returns the cycle from which its warp's count includes
+    /// Records an arrival in this channel. Returns the cycle from which its warp's count includes
     /// it.
     pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> DramCycle {
         self.post(slot, queued, entry, true, queued.arrived)
     }
 
-    /// A request of this channel has been scheduled. Returns the cycle from which its warp's count
-    /// includes it.
+    /// Records the scheduling of a request of this channel. Returns the cycle from which its warp's
+    /// count reflects it.
     pub fn scheduled(
         &mut self,
         slot: Slot,
@@ -218,21 +218,22 @@ impl WarpTable {
         at
     }
 
-    /// The tables as they are at `now`.
+    /// Returns the tables as of `now`.
     pub fn at(&self, now: DramCycle) -> MutexGuard<'_, Table> {
         self.table.get().settle(now);
         self.table.get()
     }
 
-    /// Requests of this channel that have become the last of their warps, since the last call.
+    /// Passes on the requests of this channel that have become the last of their warps since the
+    /// last call.
     pub fn take_last(&self, now: DramCycle, take: impl FnMut(Name)) {
         let mut table = self.table.get();
         table.settle(now);
         table.last[self.channel].drain(..).for_each(take);
     }
 
-    /// `wet_updates`: changes sent to the table, two for each request of a warp. `wet_stale`:
-    /// requests scheduled while the table's count of their warp was out of date.
+    /// Returns `wet_updates`: changes sent to the table, two per request of a warp; and
+    /// `wet_stale`: requests scheduled while the table's count of their warp was out of date.
     pub fn counters(&self) -> [Counter; 2] {
         [
             Counter { name: "wet_updates", value: self.updates },

@@ -1,7 +1,7 @@
-//! `warped-mc`: row hits first, and among equals the request that its warp waits for last.
+//! `warped-mc`: row hits first, and among equals the request that completes its warp's load.
 //!
 //! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open
-//! row, the score of the rows that wait, and the priority of banks.
+//! row, the score of the waiting rows, and the priority of banks.
 
 use super::warp_table::{Options, Table, WarpTable, WarpTables};
 use super::{
@@ -41,27 +41,28 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-/// Highest first.
+/// Priorities, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Priority {
     /// The last pending request of its warp.
     High,
-    /// Goes to the row that another request of its warp went to since it was opened.
+    /// A request to a row that has served another request of its warp since it was opened.
     Medium,
     Low,
 }
 
-/// A waiting request, by slot.
+/// Marks of a waiting request.
 #[derive(Clone, Copy, Default)]
 struct Held {
     order: u64,
-    /// It became the last of its warp since its row was last chosen: a row's score counts these.
+    /// Whether it became the last of its warp since its row was last chosen: the score of a row
+    /// counts these.
     scores: bool,
-    /// One of its warp has been scheduled to its row since that was chosen.
+    /// Whether a request of its warp has been scheduled to its row since the row was chosen.
     follows: bool,
 }
 
-/// A row's score is a counter of four bits.
+/// Saturation of a row's score, a counter of four bits.
 const MAX_SCORE: usize = 15;
 
 #[derive(Default)]
@@ -69,14 +70,14 @@ struct Counts {
     requests: u64,
     rows: u64,
     banks: u64,
-    /// Requests scheduled, by priority.
+    /// Scheduled requests, by priority.
     priorities: [u64; 3],
 }
 
 struct WarpedMc {
     warps: WarpTable,
     held: Vec<Held>,
-    /// Priority, by bank, with which the request in service was scheduled.
+    /// Priority at which the request in service was scheduled, by bank.
     in_service: Vec<Priority>,
     one_queue: bool,
     picks_per_cycle: Option<u32>,
@@ -99,7 +100,7 @@ impl WarpedMc {
         scoring.take(MAX_SCORE).count() as u64
     }
 
-    /// The priority of a waiting request; `hits`: its row is open.
+    /// Returns the priority of a waiting request; `hits`: its row is open.
     fn priority(&self, warps: &Table, slot: Slot, request: &Request, hits: bool) -> Priority {
         if warps.pending(request) == Some(1) {
             Priority::High
@@ -110,7 +111,7 @@ impl WarpedMc {
         }
     }
 
-    /// The request of a row that goes first.
+    /// Returns the first request of a row by priority.
     fn first_of_row(&self, bank: &BankView, row: RowId) -> Option<Slot> {
         let hits = bank.open_row() == Some(row);
         let warps = self.warps.at(bank.now);
@@ -127,7 +128,7 @@ impl WarpedMc {
         best.map(|(_, slot)| slot)
     }
 
-    /// Counts which of the rules made another choice than FR-FCFS.
+    /// Counts the rule that made another choice than FR-FCFS.
     fn count(&mut self, bank: &BankView, slot: Slot, priority: Priority) {
         let usual = bank.fr_fcfs();
         let row = |slot| bank.queue.get(slot).request.row;
@@ -205,9 +206,9 @@ impl Scheduler for WarpedMc {
         self.counts.banks += u64::from(event == Event::Overtaken);
     }
 
-    /// Table 3 of the paper. Stored are the warp entry table, and for each bank scores of four bits
-    /// for as many rows as can wait and a bit for each request that can follow another. Compared
-    /// are three priorities of requests and of banks, and row scores.
+    /// Returns the cost of Table 3 of the paper. Stored are the warp entry table, and per bank
+    /// four-bit scores for the most rows that can wait and a bit for each request that can follow
+    /// another. Compared are three priorities of requests and of banks, and row scores.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (priority, score) = (2, 4);
         Some(Complexity {

@@ -1,4 +1,4 @@
-//! What a channel must satisfy to be a device of its standard.
+//! The rules that a channel must satisfy to be a device of its standard.
 
 use super::{Place, Standard, StandardError};
 use crate::config::{check_organisation, check_queues};
@@ -20,11 +20,11 @@ fn rule(holds: bool, key: &str, value: impl Display, valid: impl Into<String>) -
 }
 
 impl Dram {
-    /// Refuses channels that the model cannot run, whatever the rest of the machine.
+    /// Rejects channels that the model cannot run, independent of the rest of the machine.
     ///
     /// # Errors
-    /// [`StandardError`] if the standard is unknown or does not allow them, or their queues are not
-    /// valid.
+    /// Returns [`StandardError`] if the standard is unknown or does not allow them, or their queues
+    /// are not valid.
     pub fn check(&self) -> Result<(), StandardError> {
         Standard::of(self)?.check(self)?;
         check_queues(self).map_err(StandardError::Channel)
@@ -32,10 +32,10 @@ impl Dram {
 }
 
 impl Standard {
-    /// Refuses a channel whose organisation, timing or burst no device of this standard could have.
+    /// Rejects a channel whose organisation, timing or burst no device of this standard could have.
     ///
     /// # Errors
-    /// [`StandardError::Channel`] with the key, its value and what would be valid.
+    /// Returns [`StandardError::Channel`] with the key, its value and the valid values.
     pub fn check(&self, dram: &Dram) -> Check {
         check_organisation(dram)?;
         self.check_timing(&dram.timing)?;
@@ -45,7 +45,7 @@ impl Standard {
         check_power(&dram.power)
     }
 
-    /// Times that contradict each other, whatever the organisation.
+    /// Rejects times that contradict each other, independent of the organisation.
     pub(super) fn check_timing(&self, t: &Timing) -> Check {
         let at_least = |long: u32, long_key: &str, short: u32, short_key: &str| {
             let valid = format!("at least `dram.timing.{short_key}` = {short}");
@@ -62,7 +62,8 @@ impl Standard {
         rule(covers, "timing.trc", t.trc, valid)
     }
 
-    /// Data of two column commands that share nothing but a data bus must not meet on it.
+    /// Rejects channels in which the data of two column commands that share only a data bus could
+    /// collide.
     fn check_data_bus(&self, dram: &Dram) -> Check {
         let constraints = self.constraints(dram);
         let burst = dram.burst_cycles();
@@ -112,7 +113,7 @@ impl Standard {
         rule(t.trrefd < t.trefipb, "timing.trrefd", t.trrefd, valid)
     }
 
-    /// A time that may be left out and enters no rule of the standard must be 0.
+    /// Requires 0 for an optional time that enters no rule of the standard.
     fn check_unused(&self, t: &Timing) -> Check {
         let optional = [
             ("tfaw", t.tfaw),
@@ -135,7 +136,7 @@ impl Standard {
     }
 }
 
-/// Refuses currents with which a command or an open row would give energy back.
+/// Rejects currents that would give a command or an open row negative energy.
 pub(super) fn check_power(p: &Power) -> Check {
     let at_least = |key: &str, current: u32, floor_key: &str, floor: u32| {
         let valid = format!("0 (not known) or at least `dram.power.{floor_key}` = {floor}");
@@ -149,7 +150,8 @@ pub(super) fn check_power(p: &Power) -> Check {
     at_least("idd5pb", p.idd5pb, "idd3n", p.idd3n)
 }
 
-/// The least distance of two commands of these kinds on one data bus, over all pairs of banks.
+/// Returns the least distance of two commands of these kinds on one data bus, over all pairs of
+/// banks.
 fn least_distance(
     dram: &Dram,
     constraints: &[Constraint],
@@ -163,7 +165,7 @@ fn least_distance(
     let distance = |a: &Place, b: &Place| {
         table.iter().filter(|c| c.holds_between(a, b)).map(|c| c.cycles).max().unwrap_or(0)
     };
-    // Every bank sees the others as the first does.
+    // Every bank has the same relations to the others as the first.
     first
         .into_iter()
         .flat_map(|a| places.iter().map(move |b| (a, b)))

@@ -1,9 +1,9 @@
-//! Why a standard, or a configuration of it, was refused.
+//! The reasons for which a standard, or a configuration of it, is rejected.
 
 use std::path::PathBuf;
 use warpmem_params::{Invalid, did_you_mean};
 
-/// Why a standard could not be used.
+/// A standard that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StandardError {
     #[error(
@@ -13,7 +13,7 @@ pub enum StandardError {
     Unknown { name: String, nearest: Option<String>, valid: String },
     #[error("failed to read standard {}: {message}", .path.display())]
     Read { path: PathBuf, message: String },
-    /// Something in the file itself.
+    /// An error in the file itself.
     #[error("{}:{line}: {message}", .path.display())]
     File { path: PathBuf, line: usize, message: String },
     #[error(
@@ -27,7 +27,7 @@ pub enum StandardError {
         nearest: Option<String>,
         valid: String,
     },
-    /// A configuration that the standard does not allow, or that no channel has.
+    /// A configuration that the standard, or every channel, rejects.
     #[error(transparent)]
     Channel(#[from] Invalid),
 }

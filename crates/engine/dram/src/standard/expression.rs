@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-/// Longest text; it bounds how deep parentheses nest.
+/// Longest text, which bounds the nesting of parentheses.
 const LONGEST: usize = 200;
 
-/// What parameter names stand for.
+/// Values of the parameter names.
 pub(super) type Values = BTreeMap<String, i64>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +19,10 @@ pub(super) enum Expression {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What was expected, and at which character.
+    /// Returns the expected token and the position of the error.
     pub fn parse(text: &str) -> Result<Expression, String> {
         if text.len() > LONGEST {
             return Err(format!("expected an expression of at most {LONGEST} characters"));
@@ -35,7 +35,7 @@ impl Expression {
         }
     }
 
-    /// The names that it uses.
+    /// Returns the names that it uses.
     pub fn names(&self) -> Vec<&str> {
         match self {
             Expression::Number(_) => Vec::new(),
@@ -46,7 +46,7 @@ impl Expression {
         }
     }
 
-    /// Its value; a name without one counts as 0.
+    /// Evaluates the expression; a name without a value counts as 0.
     pub fn evaluate(&self, values: &Values) -> i64 {
         match self {
             Expression::Number(number) => *number,
@@ -60,7 +60,7 @@ impl Expression {
 
 struct Parser<'a> {
     text: &'a str,
-    /// Byte offset of what has not been read.
+    /// Byte offset of the unread text.
     at: usize,
 }
 
@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(Expression::Max(Box::new(a), Box::new(b)))
     }
 
-    /// The next character after spaces, which is not yet read.
+    /// Returns the next character after spaces without reading it.
     fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();

@@ -1,4 +1,4 @@
-//! Reading a standard from its TOML file.
+//! The parser of a standard's TOML file.
 
 use super::check::check_power;
 use super::expression::{Expression, Values};
@@ -27,9 +27,9 @@ struct File {
     name: String,
     summary: String,
     source: String,
-    /// A built-in standard whose rules this one starts from.
+    /// Built-in standard whose rules this one extends.
     base: Option<Spanned<String>>,
-    /// Rules of the base that do not hold here.
+    /// Rules of the base that do not apply.
     #[serde(default)]
     without: Vec<Spanned<String>>,
     dual_command_bus: Option<bool>,
@@ -69,7 +69,7 @@ fn last_one() -> u8 {
     1
 }
 
-/// Reads the standard called `reference` from `text`, the content of `path`.
+/// Parses the standard called `reference` from `text`, the content of `path`.
 pub(super) fn parse(
     reference: &str,
     path: &Path,
@@ -89,7 +89,7 @@ pub(super) fn parse(
     Ok(standard)
 }
 
-/// A file, to say where in it something is wrong.
+/// The text of a file, to locate errors in it.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
@@ -101,7 +101,7 @@ impl Source<'_> {
         StandardError::File { path: self.path.to_owned(), line, message }
     }
 
-    /// Refuses a value unless the rule `holds`.
+    /// Rejects a value unless the rule `holds`.
     fn require<T: std::fmt::Display>(
         &self,
         holds: bool,
@@ -284,7 +284,7 @@ impl Source<'_> {
 }
 
 impl Standard {
-    /// What expressions may name.
+    /// Returns the names that expressions may use.
     fn parameter_names(&self) -> Values {
         let mut names = named(&Timing::default());
         names.insert("burst".to_owned(), 0);

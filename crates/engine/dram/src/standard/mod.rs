@@ -1,6 +1,6 @@
-//! DRAM standards as data: the commands of a device and how long they hold their bus, the
+//! DRAM standards as data: the commands of a device and the time that they occupy their bus, the
 //! constraints between them, and presets of organisation and speed. Each is a TOML file, built in
-//! or a user's own; `docs/dram-standards.md` describes it.
+//! or supplied by the user; `docs/dram-standards.md` describes it.
 
 mod check;
 mod error;
@@ -31,14 +31,14 @@ pub use presets::{Clock, Organisation, PartName, Speed};
 /// Name and text of each file in `built_in/`.
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/standards.rs"));
 
-/// Name of the constraints that keep commands of several ticks apart on their bus.
+/// Name of the constraints that separate commands of several ticks on their bus.
 pub const COMMAND_BUS: &str = "command bus";
 
-/// Standards by the name or path that they were asked for by, so that a run has one and the same
-/// from its check to its end.
+/// Loaded standards by requested name or path, so that a run uses the same one from its check to
+/// its end.
 static LOADED: Mutex<BTreeMap<String, Arc<Standard>>> = Mutex::new(BTreeMap::new());
 
-/// Between which ticks of two commands the cycles of a rule lie.
+/// The ticks of two commands between which the cycles of a rule count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum CountedFrom {
@@ -61,9 +61,9 @@ struct Rule {
 /// A DRAM standard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standard {
-    /// What `dram.standard` calls it: a built-in name or a path.
+    /// Value of `dram.standard`: a built-in name or a path.
     reference: String,
-    /// Text of a user's file; none of a built-in standard.
+    /// Text of a user's file; none for a built-in standard.
     file: Option<String>,
     name: String,
     summary: String,
@@ -71,13 +71,13 @@ pub struct Standard {
     dual_command_bus: bool,
     ticks_per_clock: u32,
     counted_from: CountedFrom,
-    /// tRC may be shorter than tRAS + tRP.
+    /// Whether tRC may be shorter than tRAS + tRP.
     short_row_cycle: bool,
-    /// Ticks for which each kind of command holds its bus.
+    /// Ticks for which a command occupies its bus, by kind.
     command_ticks: [u32; CommandKind::COUNT],
-    /// Which commands begin with a clock; others may begin with any tick.
+    /// Whether a command begins with a clock, by kind; others may begin with any tick.
     begins_a_clock: [bool; CommandKind::COUNT],
-    /// Of RD and WR: from its first tick to its first data.
+    /// Ticks from the first tick of RD and of WR to first data.
     latencies: [Expression; 2],
     parameters: BTreeMap<String, u32>,
     rules: Vec<Rule>,
@@ -86,12 +86,12 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The standard called `name_or_path`: a built-in one, or the file of a path that ends in
-    /// `.toml`. Within a process a file is read once.
+    /// Loads the standard called `name_or_path`: a built-in one, or the file of a path that ends in
+    /// `.toml`. A file is read once per process.
     ///
     /// # Errors
-    /// An unknown name, or a file that cannot be read or is not a standard; the error says where
-    /// and why.
+    /// Returns an error with its location for an unknown name, an unreadable file or an invalid
+    /// standard.
     pub fn load(name_or_path: &str) -> Result<Arc<Standard>, StandardError> {
         let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standard) = loaded().get(name_or_path) {
@@ -101,7 +101,7 @@ impl Standard {
         Ok(Arc::clone(loaded().entry(name_or_path.to_owned()).or_insert(standard)))
     }
 
-    /// The standard of a channel.
+    /// Loads the standard of a channel.
     ///
     /// # Errors
     /// As [`Standard::load`].
@@ -112,18 +112,18 @@ impl Standard {
         }
     }
 
-    /// Names of the built-in standards.
+    /// Iterates over the names of the built-in standards.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|&(name, _)| name)
     }
 
-    /// The TOML text of a built-in standard, comments included.
+    /// Returns the TOML text of a built-in standard, including comments.
     pub fn text(name: &str) -> Option<&'static str> {
         BUILT_IN.iter().find(|&&(n, _)| n == name).map(|&(_, text)| text)
     }
 
-    /// The content of the file of a user's standard, which results depend on; none of a built-in
-    /// one.
+    /// Returns the content of the file of a user's standard, on which results depend; none for a
+    /// built-in one.
     pub fn file_text(&self) -> Option<&str> {
         self.file.as_deref()
     }
@@ -132,44 +132,44 @@ impl Standard {
         &self.name
     }
 
-    /// One line for people.
+    /// Returns a one-line summary.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// Where the rules come from.
+    /// Returns the source of the rules.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether row and column commands have a bus each.
+    /// Returns whether row and column commands have separate buses.
     pub fn dual_command_bus(&self) -> bool {
         self.dual_command_bus
     }
 
-    /// Cycles of the simulated command clock in one clock of the device.
+    /// Returns the cycles of the simulated command clock per clock of the device.
     pub fn ticks_per_clock(&self) -> u32 {
         self.ticks_per_clock
     }
 
-    /// Ticks for which a command holds its bus.
+    /// Returns the ticks for which a command occupies its bus.
     pub fn command_ticks(&self, kind: CommandKind) -> u32 {
         self.command_ticks[kind as usize]
     }
 
-    /// A command begins at multiples of so many ticks: 1, or those of a clock.
+    /// Returns the grid of a command in ticks: it begins at multiples of 1, or of a clock.
     pub fn command_grid(&self, kind: CommandKind) -> u32 {
         if self.begins_a_clock[kind as usize] { self.ticks_per_clock } else { 1 }
     }
 
-    /// Ticks from the first tick of RD, and of WR, to its first data.
+    /// Returns the ticks from the first tick of RD, and of WR, to first data.
     pub fn latencies(&self, dram: &Dram) -> [u32; 2] {
         let values = self.values(dram);
         self.latencies.each_ref().map(|latency| ticks(latency.evaluate(&values)))
     }
 
-    /// The constraints of a channel of `dram`, in ticks. Those of zero ticks are left out. Commands
-    /// that share a bus keep apart by constraints named [`COMMAND_BUS`].
+    /// Returns the constraints of a channel of `dram`, in ticks, without those of zero ticks.
+    /// Constraints named [`COMMAND_BUS`] separate commands that share a bus.
     pub fn constraints(&self, dram: &Dram) -> Vec<Constraint> {
         let values = self.values(dram);
         let mut constraints = Vec::new();
@@ -192,7 +192,7 @@ impl Standard {
         constraints
     }
 
-    /// Adds the constraints of a rule that asks for `cycles`.
+    /// Adds the constraints of a rule of `cycles`.
     fn push(&self, rule: &Rule, cycles: i64, constraints: &mut Vec<Constraint>) {
         for &from in &rule.from {
             for &to in &rule.to {
@@ -212,7 +212,7 @@ impl Standard {
         }
     }
 
-    /// What the names of expressions stand for, in ticks.
+    /// Returns the values of the names of expressions, in ticks.
     fn values(&self, dram: &Dram) -> Values {
         let mut values = values::named(&dram.timing);
         values.insert("burst".to_owned(), dram.burst_cycles().into());
@@ -248,8 +248,8 @@ impl Standard {
         Ok(Standard { file: Some(text), ..standard })
     }
 
-    /// Reads `text` as a standard and evaluates the rules of one that it is, for each of its
-    /// presets on `channels`.
+    /// Parses `text` as a standard and, if valid, evaluates its rules for each of its presets on
+    /// `channels`.
     #[cfg(fuzzing)]
     pub fn read_and_evaluate(text: &str, channels: &Dram) {
         let base = |name: &str| Standard::text(name).and_then(|_| Standard::load(name).ok());
@@ -268,7 +268,7 @@ impl Standard {
         }
     }
 
-    /// No rules, one bus, one-tick commands.
+    /// Returns a standard without rules, with one bus and one-tick commands.
     fn empty() -> Standard {
         Standard {
             reference: String::new(),
@@ -291,12 +291,12 @@ impl Standard {
     }
 }
 
-/// Whether the name of a standard is that of a file.
+/// Returns whether the name of a standard is a path.
 pub fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Below 0 is 0; what would not fit is as long as can be said.
+/// Clamps to 0 and to the largest representable time.
 fn ticks(cycles: i64) -> u32 {
     u32::try_from(cycles.max(0)).unwrap_or(u32::MAX)
 }

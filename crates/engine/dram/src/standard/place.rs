@@ -1,23 +1,24 @@
-//! The position of a bank in a channel, and between which banks a constraint holds.
+//! The position of a bank in a channel, and the banks between which a constraint holds.
 
 use super::super::constraint::{Constraint, Scope};
 use crate::Dram;
 
-/// A bank of a channel: bank number `((pseudo * stacks) + stack) * banks of a stack + bank`, the
-/// group being the low bits of the bank.
+/// The position of a bank of a channel. Its number is
+/// `((pseudo * stacks) + stack) * banks of a stack + bank`, with the group in the low bits of the
+/// bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub pseudo_channel: u16,
-    /// Within the pseudo channel.
+    /// Stack within the pseudo channel.
     pub stack: u16,
-    /// Within the stack.
+    /// Group within the stack.
     pub group: u16,
-    /// Within the group.
+    /// Bank within the group.
     pub bank: u16,
 }
 
 impl Place {
-    /// The place of bank `bank` of a channel of `dram`; none if it has no such bank.
+    /// Returns the position of bank `bank` of a channel of `dram`; none if there is no such bank.
     pub fn of(dram: &Dram, bank: u16) -> Option<Place> {
         let number = u32::from(bank);
         let stacks = dram.stacks.max(1);
@@ -35,10 +36,10 @@ impl Place {
         })
     }
 
-    /// The number of the bank at this place of a channel of `dram`.
+    /// Returns the number of the bank at this position of a channel of `dram`.
     ///
     /// # Errors
-    /// Which part of the place does not exist, and what would be valid.
+    /// Returns the part of the position that does not exist, and the valid range.
     pub fn number(&self, dram: &Dram) -> Result<u16, String> {
         let (stacks, groups) = (dram.stacks.max(1), dram.bank_groups.max(1));
         let per_stack = dram.banks / (dram.pseudo_channels.max(1) * stacks);
@@ -53,7 +54,7 @@ impl Place {
         Ok(((pseudo_channel * stacks + stack) * per_stack + bank * groups + group) as u16)
     }
 
-    /// Whether both lie in one member of `scope`.
+    /// Returns whether both positions are in one member of `scope`.
     pub fn shares(&self, scope: Scope, other: &Place) -> bool {
         let depth = match scope {
             Scope::Channel => 0,
@@ -71,7 +72,7 @@ impl Place {
 }
 
 impl Constraint {
-    /// Whether it holds between commands to these two banks.
+    /// Returns whether the constraint holds between commands to these two banks.
     pub fn holds_between(&self, a: &Place, b: &Place) -> bool {
         if self.sibling {
             !a.shares(self.scope, b) && a.shares(wider(self.scope), b)

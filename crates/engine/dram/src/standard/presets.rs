@@ -1,4 +1,4 @@
-//! Organisations and speeds of a standard, and how they set a channel up.
+//! Organisations and speeds of a standard, and their application to a channel.
 
 use super::values::scaled;
 use super::{Standard, StandardError};
@@ -11,30 +11,30 @@ use warpmem_params::{Invalid, nearest};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Organisation {
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: String,
     #[serde(default = "one")]
     pub pseudo_channels: u32,
     /// Stacks of a pseudo channel.
     #[serde(default = "one")]
     pub stacks: u32,
-    /// Banks of the channel, all its pseudo channels and stacks together.
+    /// Banks of the channel over all its pseudo channels and stacks.
     pub banks: u32,
     /// Bank groups of a stack.
     pub bank_groups: u32,
     /// Rows of a bank.
     pub rows: u32,
     pub row_bytes: u32,
-    /// Data bus of a pseudo channel.
+    /// Width of the data bus of a pseudo channel, bytes.
     pub bus_bytes: u32,
-    /// Transfers of a column command.
+    /// Transfers per column command.
     pub burst_length: u32,
-    /// Transfers in a clock.
+    /// Transfers per clock.
     pub transfers_per_clock: u32,
     /// Devices of the channel.
     #[serde(default = "one")]
     pub devices: u32,
-    /// Time of an all-bank refresh, for speeds that refresh; without it, that of the speed.
+    /// Time of an all-bank refresh, ns, for speeds that refresh; none = that of the speed.
     pub trfc_ns: Option<u32>,
 }
 
@@ -46,13 +46,13 @@ fn one() -> u32 {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speed {
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub source: String,
-    /// Length of a clock, picoseconds.
+    /// Period of a clock, picoseconds.
     pub tck_ps: u32,
-    /// In clocks.
+    /// Timing, clocks.
     pub timing: Timing,
-    /// Where the currents come from; empty where they are not known.
+    /// Source of the currents; empty if they are unknown.
     #[serde(default)]
     pub power_source: String,
     #[serde(default)]
@@ -62,14 +62,14 @@ pub struct Speed {
 /// The clock of a speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// Length of a clock, picoseconds.
+    /// Period of a clock, picoseconds.
     pub tck_ps: u32,
-    /// Cycles of the simulated command clock (`clocks.dram_mhz`) in one clock.
+    /// Cycles of the simulated command clock (`clocks.dram_mhz`) per clock.
     pub ticks_per_clock: u32,
 }
 
 impl Clock {
-    /// `clocks.dram_mhz`, rounded to the nearest MHz.
+    /// Returns `clocks.dram_mhz`, rounded to the nearest MHz.
     pub fn mhz(self) -> u32 {
         let ticks = 1_000_000 * u64::from(self.ticks_per_clock);
         let tck = u64::from(self.tck_ps);
@@ -77,7 +77,7 @@ impl Clock {
     }
 }
 
-/// A standard, and an organisation and a speed of it, as `name[:organisation[:speed]]` gives them.
+/// A standard with an organisation and a speed, as written in `name[:organisation[:speed]]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartName<'a> {
     pub standard: &'a str,
@@ -94,8 +94,8 @@ impl<'a> PartName<'a> {
 }
 
 impl Standard {
-    /// The organisation and the speed that a name chooses, by default the first organisation that
-    /// is modelled, and the speed of its name or the first.
+    /// Returns the organisation and the speed that a name selects: by default the first modelled
+    /// organisation, and the speed of the same name or else the first.
     ///
     /// # Errors
     /// If the standard has none; names are not checked.
@@ -114,22 +114,22 @@ impl Standard {
         Ok((organisation, name.speed.unwrap_or(like)))
     }
 
-    /// Its organisations by name.
+    /// Returns its organisations by name.
     pub fn organisations(&self) -> &BTreeMap<String, Organisation> {
         &self.organisations
     }
 
-    /// Its speeds by name.
+    /// Returns its speeds by name.
     pub fn speeds(&self) -> &BTreeMap<String, Speed> {
         &self.speeds
     }
 
-    /// Makes `dram` a channel of this standard: organisation, command buses, currents and timing,
-    /// which refreshes all banks at once. Queues, page policy and address map stay as they are.
+    /// Makes `dram` a channel of this standard with all-bank refresh: sets organisation, command
+    /// buses, currents and timing. Queues, page policy and address map are unchanged.
     ///
     /// # Errors
-    /// An unknown organisation or speed, more banks than are modelled, or timing that does not fit
-    /// the burst.
+    /// Returns an error for an unknown organisation or speed, more banks than are modelled, or
+    /// timing that does not fit the burst.
     pub fn apply(
         &self,
         organisation: &str,
@@ -155,10 +155,10 @@ impl Standard {
         Ok(clock)
     }
 
-    /// Has `dram`, a channel of this standard at `speed`, refresh one bank at a time.
+    /// Switches `dram`, a channel of this standard at `speed`, to single-bank refresh.
     ///
     /// # Errors
-    /// An unknown speed, or one without times for it.
+    /// Returns an error for an unknown speed, or one without times for single-bank refresh.
     pub fn refresh_per_bank(&self, speed: &str, dram: &mut Dram) -> Result<(), StandardError> {
         let preset = self.find("speed", &self.speeds, speed)?;
         if preset.timing.trefipb == 0 {

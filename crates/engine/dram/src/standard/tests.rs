@@ -1,11 +1,11 @@
-//! Built-in standards, files of users, and what is refused.
+//! Built-in standards, user files, and rejected ones.
 
 use super::*;
 use crate::MAX_BANKS;
 use crate::request::CommandKind::{Act, Pre, Rd, Ref, Wr};
 use crate::tests::harness::preset;
 
-/// Some channel, to be made one of a standard.
+/// Returns a channel to apply a standard to.
 fn blank() -> Dram {
     preset("li2015")
 }
@@ -16,7 +16,7 @@ fn applied(standard: &str, organisation: &str, speed: &str) -> Dram {
     dram
 }
 
-/// The standard of a file with this text, and the file's path in messages replaced by `s.toml`.
+/// Loads a file with this text, with the file's path in messages replaced by `s.toml`.
 fn file(text: &str) -> Result<Arc<Standard>, String> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.toml");
@@ -27,7 +27,7 @@ fn file(text: &str) -> Result<Arc<Standard>, String> {
 
 const HEAD: &str = "name = \"mine\"\nsummary = \"s\"\nsource = \"t\"\n";
 
-/// What a file with these lines after its head is refused with.
+/// Returns the error of a file with these lines after its head.
 fn refusal(lines: &str) -> String {
     file(&format!("{HEAD}{lines}")).expect_err(lines)
 }
@@ -114,8 +114,9 @@ fn a_clock_gives_a_frequency() {
     assert_eq!(clock("gddr6x", "GDDR6X_16Gb_x16", "GDDR6X_21000").mhz(), 2625);
 }
 
-/// The speeds of today's cards are not from a source of their own, but one of the source's in ns, rounded up to whole
-/// clocks as `docs/machines.md` says; what counts in clocks is unchanged, and read to write of GDDR6 is CL + 1.
+/// The speeds of current cards have no source of their own: they are a speed of the source in ns,
+/// rounded up to whole clocks as `docs/machines.md` describes. Times given in clocks are unchanged,
+/// and read to write of GDDR6 is CL + 1.
 #[test]
 fn faster_speeds_last_as_long_as_those_that_they_come_from() {
     let cases = [
@@ -308,7 +309,7 @@ fn a_bad_file_is_refused_at_its_line() {
     }
 }
 
-/// The numbers of `speed` of `gddr6` as a file of its own, with one line changed.
+/// Returns the numbers of `speed` of `gddr6` as a separate file, with one line changed.
 fn gddr6_speed(old: &str, new: &str) -> String {
     let text = Standard::text("gddr6").unwrap();
     let at = text.find("[speed.GDDR6_14000_1250mV_double]").unwrap();
@@ -350,7 +351,7 @@ fn impossible_timing_of_a_speed_is_refused() {
     assert!(refusal(&gddr6_speed("trcd = 30", "trcd = -1")).starts_with("s.toml:10: "));
 }
 
-/// What of a valid channel of HBM3 is refused after a change, by the key that the message names.
+/// Applies a change to a valid channel of HBM3 and checks the key in the error.
 #[test]
 fn what_no_device_could_do_is_refused() {
     let hbm3 = Standard::load("hbm3").unwrap();
@@ -372,7 +373,7 @@ fn what_no_device_could_do_is_refused() {
         let message = hbm3.check(&dram).unwrap_err().to_string();
         assert!(message.starts_with(&format!("`{key}` = ")), "{message}");
     }
-    // CL 40 and a burst of 4 against WL 20: from 24 on write data come after those of the read.
+    // CL 40 and a burst of 4 against WL 20: from 24 on write data follow those of the read.
     hbm3.check(&Dram { timing: crate::Timing { trtw: 24, ..valid.timing.clone() }, ..valid })
         .unwrap();
 }

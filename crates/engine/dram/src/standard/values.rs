@@ -1,16 +1,16 @@
-//! Timing by name, as expressions and presets need it.
+//! Timing by name, for expressions and presets.
 
 use super::expression::Values;
 use crate::Timing;
 use toml::{Table, Value};
 
-/// Every timing parameter by its key.
+/// Returns every timing parameter by its key.
 pub(super) fn named(timing: &Timing) -> Values {
     integers(timing).map(|(key, value)| (key, value.as_integer().unwrap_or(0))).collect()
 }
 
-/// The same times in units of which `factor` make one; values and factor must be those of a checked
-/// file.
+/// Returns the same times in units of which `factor` make one; values and factor must be those of a
+/// checked file.
 pub(super) fn scaled(timing: &Timing, factor: u32) -> Timing {
     let scale = |value: Value| Value::from(value.as_integer().unwrap_or(0) * i64::from(factor));
     let table: Table = integers(timing).map(|(key, value)| (key, scale(value))).collect();

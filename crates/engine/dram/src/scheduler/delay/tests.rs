@@ -3,7 +3,7 @@ use crate::tests::harness::*;
 use crate::{Channel, CommandKind, Dram, Request};
 use warpmem_sim::{BankId, CountedMerges, Needs};
 
-/// A read that so many SMs wait for.
+/// Returns a read with `merges` waiting SMs.
 fn of(id: u32, bank: u16, row: u32, merges: u8) -> Request {
     Request { merges, ..read(id, bank, row) }
 }
@@ -12,14 +12,14 @@ fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
     run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
 }
 
-/// The cycle of the first command for each request, by its number.
+/// Returns the cycle of the first command of each request.
 fn starts(run: &Run, requests: u32) -> Vec<u64> {
     let start =
         |id| run.completions.iter().find(|done| done.id == id).unwrap().first_command.number();
     (0..requests).map(start).collect()
 }
 
-/// Two banks, a request with locality in one and one without in the other, which come at 10.
+/// Returns a request with locality and one without, in two banks, both arriving at 10.
 fn pair() -> [(u64, Request); 2] {
     [of(0, 0, 1, 2), of(1, 4, 1, 1)].map(|request| (10, request))
 }
@@ -34,8 +34,8 @@ fn a_request_of_the_kind_waits_so_much_longer_and_others_do_not() {
     assert_eq!(starts("delay(requests=1,cycles=100,locality=without)"), [10, 110]);
 }
 
-/// Request 1 could issue at 15: the row hit before it has issued its column command at 12, and the
-/// next may follow.
+/// Request 1 could issue at 15: the preceding row hit issued its column command at 12, and tCCD_L
+/// follows.
 #[test]
 fn the_delay_begins_when_the_command_could_issue() {
     let requests = [(0, of(0, 0, 1, 1)), (0, of(1, 0, 1, 2))];
@@ -43,7 +43,7 @@ fn the_delay_begins_when_the_command_could_issue() {
     assert_eq!(starts(&timed("delay(cycles=40)", &requests), 2), [0, 55]);
 }
 
-/// Request 1 would be assigned in the cycle after the one before it has issued its column command,
+/// Request 1 would be assigned in the cycle after the preceding request issued its column command,
 /// at 12.
 #[test]
 fn the_delay_begins_when_it_would_be_assigned() {
@@ -65,7 +65,7 @@ fn others_go_first_while_a_row_hit_is_held_back() {
 
 #[test]
 fn only_so_many_are_held_back_and_each_once() {
-    // In banks of their own, so that they do not wait for each other.
+    // Separate banks, so that the requests do not wait for each other.
     let requests: Vec<_> = (0..6).map(|n| (u64::from(n) * 1000, of(n, n as u16, 1, 2))).collect();
     let waits = |policy| -> Vec<u64> {
         let run = timed(policy, &requests);
@@ -80,7 +80,7 @@ fn only_so_many_are_held_back_and_each_once() {
     assert_eq!(waits("delay(requests=9,cycles=100,every=2,first=1)"), [0, 100, 0, 100, 0, 100]);
 }
 
-/// Another channel has one waiting, which is held back first.
+/// Another channel has one waiting, which is delayed first.
 #[test]
 fn all_channels_together_hold_back_so_many() {
     let delays = |requests: u32| {
@@ -104,8 +104,8 @@ fn all_channels_together_hold_back_so_many() {
     assert_eq!([0, 1, 2].map(delays), [[0, 0], [100, 0], [100, 100]]);
 }
 
-/// A read without merges in a bank that another keeps busy, and the update that a second SM waits
-/// for it at `told`.
+/// Runs a read without merges behind another in its bank, with the update of a second waiting SM at
+/// `told`.
 fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
     let (mut channel, told) = (channel(&gddr5(), policy), at(told));
     let requests = [of(0, 0, 1, 1), of(1, 0, 1, 1), of(2, 0, 1, 1)];
@@ -152,7 +152,7 @@ fn counters() {
     assert_eq!(names, expected);
 }
 
-/// In one queue.
+/// Reads and writes share one queue.
 #[test]
 fn what_no_sm_waits_for_is_not_held_back() {
     let nobody = Request { sm: Request::NO_SOURCE, ..of(0, 0, 1, 1) };
@@ -181,7 +181,7 @@ fn without_requests_to_hold_back_it_is_fr_fcfs() {
     }
 }
 
-/// Held back for no longer than it says, however many there are: the last is served.
+/// The delay is bounded, however many requests there are: the last one is served.
 #[test]
 fn nothing_waits_for_ever() {
     let requests: Vec<_> =
@@ -191,7 +191,7 @@ fn nothing_waits_for_ever() {
         let run = run(&gddr5(), &format!("delay(locality={locality},cycles=2000)"), &requests);
         assert_eq!(run.completions.len(), 300);
         let longest = |run: &Run| run.completions.iter().map(|done| done.end).max().unwrap();
-        // Each queue's content is held back once, and then the next.
+        // The content of each queue is delayed once, and then the next.
         assert!(longest(&run) <= longest(&plain) + 2000 * 300 / 64 * 2, "{locality}");
     }
 }

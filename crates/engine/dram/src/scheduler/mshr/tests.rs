@@ -3,7 +3,7 @@ use crate::tests::harness::*;
 use crate::{Channel, Command, Request};
 use warpmem_sim::{CountedMerges, Needs};
 
-/// A read that so many requests wait for, which have waited 20 cycles each.
+/// Returns a read with `merges` waiting requests, which have waited 20 cycles each.
 fn of(id: u32, row: u32, merges: u8) -> Request {
     Request { merges, age: 20 * u32::from(merges), ..read(id, 0, row) }
 }
@@ -25,9 +25,9 @@ fn figure_4_1() {
     assert_eq!(order("mshr-m", &queue), [0, 4, 7]);
 }
 
-/// Li's Figure 3.1: R2 of warp 2 has been merged into R0. One request is served each cycle; a warp
-/// whose data have come executes an instruction in each cycle after. Instructions per cycle of the
-/// four warps in the four cycles.
+/// Returns the instructions per cycle of the four warps in the four cycles of Li's Figure 3.1: R2
+/// of warp 2 is merged into R0; one request is served per cycle, and a warp whose data have arrived
+/// executes one instruction in each later cycle.
 fn figure_3_1(policy: &str) -> f64 {
     let queue = [of(1, 1, 1), of(3, 1, 1), of(0, 1, 2)];
     let waiting = |id| if id == 0 { 2 } else { 1 };
@@ -46,7 +46,7 @@ fn equations_3_1_and_3_2() {
 
 #[test]
 fn the_row_of_the_highest_score_is_opened() {
-    // The greatest request against the greatest sum.
+    // The largest request against the largest sum.
     let queue = [of(0, 1, 1), of(1, 2, 2), of(2, 3, 3), of(3, 2, 2)];
     assert_eq!(order("fr-fcfs", &queue), [0, 1, 3, 2]);
     assert_eq!(order("mshr-m", &queue), [2, 1, 3, 0]);
@@ -64,7 +64,7 @@ fn among_equals_the_oldest_goes_first() {
     }
 }
 
-/// Row 1 is open when better requests come for row 2.
+/// Row 1 is open when requests with higher scores arrive for row 2.
 #[test]
 fn row_hits_go_first() {
     for policy in ALL {
@@ -74,7 +74,7 @@ fn row_hits_go_first() {
     }
 }
 
-/// Merges, in the order of their cycles, that the controller hears of while it serves the requests.
+/// Updates of merges that the controller receives while it serves the requests, in order of cycle.
 struct Update {
     cycle: DramCycle,
     bank: BankId,
@@ -87,7 +87,7 @@ fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
     Update { cycle: at(cycle), bank: BankId(0), id, merges, age }
 }
 
-/// Requests that are all there at 0, and updates of their merges.
+/// Runs requests that all arrive at 0, with updates of their merges.
 fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: Stepping) -> Channel {
     let mut channel = channel(&gddr5(), policy);
     requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
@@ -121,7 +121,7 @@ fn news_of_merges_change_the_order_of_row_hits() {
     }
 }
 
-/// The row of 0 is closed at 28, and the next may be chosen until then.
+/// The row of request 0 is closed at 28, and the next may be chosen until then.
 #[test]
 fn news_of_merges_change_the_order_of_rows() {
     let queue = [of(0, 1, 9), of(1, 2, 1), of(2, 3, 1)];
@@ -131,7 +131,7 @@ fn news_of_merges_change_the_order_of_rows() {
     }
 }
 
-/// The last update counts, not the greatest.
+/// The last update counts, not the largest.
 #[test]
 fn news_overwrite_the_merge_length() {
     let queue = [of(0, 1, 9), of(1, 1, 2), of(2, 1, 1)];
@@ -140,8 +140,8 @@ fn news_overwrite_the_merge_length() {
     assert_eq!(informed_order("mshr-s", &queue, &told), [0, 1, 2]);
 }
 
-/// At 15, when the next is chosen, 1 is 20 + 15 cycles old, and 2 is 20 + 5, then grows by 2 each
-/// cycle, with what the update adds.
+/// At 15, when the next is chosen, request 1 has age 20 + 15, and request 2 has age 20 + 5, then
+/// grows by 2 per cycle plus the age in the update.
 #[test]
 fn news_add_to_the_age_and_make_it_grow_faster() {
     let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1)];
@@ -161,8 +161,8 @@ fn merge_lengths_saturate_at_16() {
     }
 }
 
-/// A request of merge length 1 is older than one of length 3 that arrives at `arrival`, until half
-/// as long after that.
+/// A request of merge length 1 has the higher age than one of length 3 that arrives at `arrival`,
+/// until half that time later.
 fn after_a_long_request(bursts: u16, arrival: u64) -> Vec<u32> {
     let fresh = |id, merges| Request { age: 0, ..of(id, 1, merges) };
     let queue = [(0, Request { bursts, ..fresh(0, 9) }), (0, fresh(1, 1)), (arrival, fresh(2, 3))];
@@ -176,8 +176,8 @@ fn ages_grow_by_the_merge_length_each_cycle() {
     assert_eq!(after_a_long_request(8, 20), [0, 2, 1]);
 }
 
-/// The bank last changes at 33, when 33 stand against 30; its next read can issue at 36, when 36
-/// stand against 39.
+/// The bank last changes at 33, with ages 33 and 30; its next read can issue at 36, with ages 36
+/// and 39.
 #[test]
 fn ages_are_looked_at_when_the_command_issues() {
     assert_eq!(after_a_long_request(8, 23), [0, 2, 1]);
@@ -189,10 +189,10 @@ fn ages_saturate() {
     let oldest = 1 << 15;
     assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest), aged(1, 1, 2 * oldest)]), [0, 1]);
     assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest - 1), aged(1, 1, 2 * oldest)]), [1, 0]);
-    // A row's age is no more than a request's.
+    // The age of a row saturates like that of a request.
     let rows = [aged(0, 1, oldest), aged(1, 2, oldest - 1), aged(2, 2, oldest - 1)];
     assert_eq!(order("mshr-s+a", &rows), [0, 1, 2]);
-    // Ages that have grown saturate too: at 12, and when an update comes.
+    // Ages saturate as they grow, too: at 12, and with an update.
     let queue = [of(9, 1, 1), aged(0, 1, oldest - 10), aged(1, 1, oldest - 9)];
     let queue = queue.map(|request| Request { bursts: 6, ..request });
     let long = [Request { age: 4 * oldest, ..queue[0] }, queue[1], queue[2]];
@@ -202,7 +202,7 @@ fn ages_saturate() {
 #[test]
 fn what_is_known_at_service_is_counted() {
     let queue = [of(0, 1, 40), of(1, 1, 1), of(2, 1, 1), of(3, 2, 1)];
-    // The second is about a request that is in service, and is not heard.
+    // The second update is for a request in service and has no effect.
     let told = [update(5, 2, 3, 0), update(5, 0, 4, 0)];
     let counters = informed("mshr-m", &queue, &told, Stepping::Events).counters();
     let names: Vec<_> = counters.iter().map(|counter| counter.name).collect();
@@ -228,7 +228,7 @@ fn the_family_asks_for_merges() {
     assert_eq!(needs("mshr-s+a(count=all)"), expected(CountedMerges::All, true));
 }
 
-/// However often it is stepped.
+/// The result is independent of the number of steps.
 #[test]
 fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
     let mut random = Random(3);
@@ -258,14 +258,14 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
     }
 }
 
-/// A lone request, and pairs that more wait for; the queue is never empty.
+/// Returns a lone request, and pairs with more waiting requests; the queue is never empty.
 fn crowd() -> Vec<Request> {
     let mut requests = vec![of(0, 0, 1)];
     requests.extend((0..2000).map(|n| of(n + 1, 1 + n / 2, 16)));
     requests
 }
 
-/// No bound: the lone request waits as long as better rows come.
+/// No bound: the lone request waits as long as rows with higher scores arrive.
 #[test]
 fn a_request_that_nothing_is_merged_into_starves() {
     assert_eq!(order("fr-fcfs", &crowd())[0], 0);
@@ -274,15 +274,15 @@ fn a_request_that_nothing_is_merged_into_starves() {
     }
 }
 
-/// With age, a request goes to the next row opened once its age has saturated, if none older waits:
-/// those of the crowd saturate earlier, but are younger.
+/// With age, a request goes to the next row opened once its age has saturated, if no older one
+/// waits: the competing requests saturate earlier, but are younger.
 #[test]
 fn age_ends_starvation_but_for_row_hits() {
     let run = run(&gddr5(), "mshr-s+a", &crowd());
     let lone = run.completions.iter().find(|done| done.id == 0).unwrap();
     let longest_row = 100;
     assert!((1 << 14..(1 << 15) + longest_row).contains(&lone.first_command.number()), "{lone:?}");
-    // Row hits go first whatever their age.
+    // Row hits go first regardless of age.
     let mut queue = vec![(0, of(0, 2, 1)), (0, of(1, 1, 16))];
     queue.extend((2..40_000).map(|id| (u64::from(id - 2), of(id, 1, 1))));
     let run = run_with(&gddr5(), "mshr-s+a", &queue, Stepping::Events, |_| u32::MAX);

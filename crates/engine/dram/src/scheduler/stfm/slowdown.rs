@@ -1,18 +1,18 @@
-//! How much longer each source waits for memory than it would alone.
+//! The slowdown of each source: its memory stall time relative to running alone.
 
 use warpmem_sim::DramCycle;
 
-/// Of one source.
+/// Stall state of one source.
 #[derive(Clone, Copy, Default)]
 struct Stall {
-    /// Requests in any channel, and since when there are any.
+    /// Requests in any channel, and the cycle since which there are any.
     outstanding: u32,
     since: DramCycle,
-    /// Cycles with requests outstanding, but for those since `since`.
+    /// Cycles with outstanding requests, except those since `since`.
     shared: u64,
-    /// How many of these others have caused.
+    /// Cycles of these caused by other sources.
     delay: f64,
-    /// Banks that have waiting requests, and that serve one.
+    /// Number of banks with waiting requests, and of banks that serve one.
     waiting_banks: u32,
     serving_banks: u32,
 }
@@ -30,7 +30,7 @@ impl Slowdowns {
         Slowdowns { interval, interval_ends: DramCycle::new(interval), sources }
     }
 
-    /// A request has come; it may be the first of its source that waits for the bank.
+    /// Records an arrival; `first_in_bank` if the source had no other request waiting for the bank.
     pub fn arrive(&mut self, source: usize, first_in_bank: bool, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
@@ -41,7 +41,8 @@ impl Slowdowns {
         stall.waiting_banks += u32::from(first_in_bank);
     }
 
-    /// A bank begins to serve a request; it may be the last of its source that waited for the bank.
+    /// Records the start of service; `last_in_bank` if the source has no other request waiting for
+    /// the bank.
     pub fn begin(&mut self, source: usize, last_in_bank: bool, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
@@ -49,7 +50,7 @@ impl Slowdowns {
         stall.serving_banks += 1;
     }
 
-    /// A request has been served.
+    /// Records the end of service.
     pub fn end(&mut self, source: usize, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
@@ -60,23 +61,23 @@ impl Slowdowns {
         }
     }
 
-    /// Others have held up a source for so many cycles; less than none where they helped it.
+    /// Adds to the cycles by which others have delayed a source; negative where they helped it.
     pub fn delay(&mut self, source: usize, cycles: f64) {
         self.sources[source].delay += cycles;
     }
 
-    /// Banks of all channels in which requests of the source wait.
+    /// Returns the number of banks of all channels in which requests of the source wait.
     pub fn waiting_banks(&self, source: usize) -> u32 {
         self.sources[source].waiting_banks
     }
 
-    /// Banks of all channels that serve the source.
+    /// Returns the number of banks of all channels that serve the source.
     pub fn serving_banks(&self, source: usize) -> u32 {
         self.sources[source].serving_banks
     }
 
-    /// Time with requests outstanding over that time if the source were alone, which is at least a
-    /// cycle; 1 where nothing was outstanding.
+    /// Returns the time with outstanding requests over the same time if the source ran alone, at
+    /// least one cycle; 1 without outstanding requests.
     pub fn slowdown(&self, source: usize, now: DramCycle) -> f64 {
         let stall = &self.sources[source];
         let open = if stall.outstanding > 0 { now.since(stall.since) } else { 0 };
@@ -86,7 +87,7 @@ impl Slowdowns {
         }
     }
 
-    /// Forgets what was measured in intervals that are over.
+    /// Discards the measurements of past intervals.
     fn advance(&mut self, now: DramCycle) {
         if now < self.interval_ends {
             return;
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
     use crate::tests::harness::at;
 
-    /// Outstanding from 10 to 60, of which 30 are others' doing, and from 100 on.
+    /// Outstanding from 10 to 60, of which others cause 30, and from 100 on.
     #[test]
     fn slowdown_is_time_shared_over_time_alone() {
         let mut slowdowns = Slowdowns::new(2, 1000);

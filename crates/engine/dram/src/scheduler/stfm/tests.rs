@@ -6,7 +6,7 @@ fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
     Request { sm, ..read(id, bank, row) }
 }
 
-/// Two row hits of SM 0 after its first request, while SM 1 waits for the bank: SM 1 is slowed down
+/// Two row hits of SM 0 after its first request, while SM 1 waits for the bank: SM 1 is slowed
 /// most.
 #[test]
 fn the_most_slowed_source_goes_before_row_hits() {
@@ -22,7 +22,7 @@ fn the_most_slowed_source_goes_before_older_requests() {
     assert_eq!(order_unlike_fr_fcfs("stfm", &requests)[1], 3);
 }
 
-/// SM 1 has waited for bank 0 when the fourth row can be opened, at 18: it is that of its other
+/// SM 1 has waited for bank 0 when the fourth row can be opened, at 18: the row of its other
 /// request.
 #[test]
 fn banks_of_the_most_slowed_source_go_first() {
@@ -47,7 +47,7 @@ fn alpha_is_the_slowdown_that_is_borne() {
     assert_eq!(order, run(&gddr5(), "fr-fcfs", &requests).order());
 }
 
-/// Slowdowns at `now` of SMs 0 and 1.
+/// Returns the slowdowns of SMs 0 and 1 at `now`.
 fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u64) -> [f64; 2] {
     let context = context(dram);
     let slowdowns = options.slowdowns(&context);
@@ -62,8 +62,8 @@ fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u6
     [0, 1].map(|source| slowdowns.slowdown(source, at(now)))
 }
 
-/// SM 0 takes the bank at 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would have
-/// waited all but 15 / gamma.
+/// SM 0 occupies the bank from 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would
+/// have waited all but 15 / gamma.
 #[test]
 fn who_waits_for_a_bank_is_delayed_by_its_service() {
     let requests = [(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2)), (0, from(1, 2, 0, 3))];
@@ -76,20 +76,19 @@ fn who_waits_for_a_bank_is_delayed_by_its_service() {
 fn other_banks_that_wait_hide_the_delay() {
     let mut requests = vec![(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2))];
     requests.push((0, from(1, 2, 1, 1)));
-    // SM 1 waits in banks 0 and 1 at 0: 15 / (1 * 2). Bank 1, of its own, costs it nothing.
+    // SM 1 waits in banks 0 and 1 at 0: 15 / (1 * 2). Its own service in bank 1 costs it nothing.
     let options = Options { gamma: 1.0, ..Options::default() };
     assert_eq!(slowdowns(&gddr5(), options, &requests, 25)[1], 25.0 / 17.5);
 }
 
-/// SM 1 had row 1 open; SM 0 opened row 2, so SM 1 pays tRP + tRCD of 24 for what would have been a
-/// row hit.
+/// SM 1 had row 1 open; SM 0 opened row 2, so SM 1 pays tRP + tRCD of 24 instead of a row hit.
 #[test]
 fn a_row_that_others_have_closed_delays_its_source() {
     let requests = [(0, from(1, 0, 0, 1)), (100, from(0, 1, 0, 2)), (200, from(1, 2, 0, 1))];
     // Alone: 12 cycles of the first request, and 30 of the second.
     let [first, second] = slowdowns(&gddr5(), Options::default(), &requests, 230);
     assert_eq!(second, (12.0 + 24.0) / (12.0 + 24.0 - 24.0));
-    // SM 0 found a row open where alone there would have been none: tRP of 12 of its 24 cycles.
+    // SM 0 found an open row where it would have found none alone: tRP of 12 of its 24 cycles.
     assert_eq!(first, 24.0 / 12.0);
 }
 
@@ -101,7 +100,7 @@ fn who_has_a_row_hit_elsewhere_is_delayed_by_the_data_bus() {
     assert_eq!((of(1), of(2)), (12.0 / 10.0, 1.0));
 }
 
-/// A write delays others, and nobody waits for it.
+/// A write delays others, but no source waits for it.
 #[test]
 fn writes_are_not_slowed_down() {
     let requests = [
@@ -120,13 +119,13 @@ fn slowdowns_are_measured_anew_every_interval() {
     let with = |interval| {
         slowdowns(&gddr5(), Options { interval, gamma: 1.0, ..Options::default() }, &requests, 25)
     };
-    // What SM 0 did at 0 is forgotten when it ends, at 12.
+    // The measurement of SM 0 from cycle 0 is discarded when the interval ends, at 12.
     assert_eq!(with(12), [1.0, 1.0]);
     assert_eq!(with(26), [1.0, 25.0 / 10.0]);
 }
 
-/// Against another source a request waits until its slowdown is too large; against row hits of its
-/// own source, for as long as they keep coming: there is no bound.
+/// Behind another source a request waits until its slowdown is too large; behind row hits of its
+/// own source it waits as long as they arrive: there is no bound.
 #[test]
 fn a_request_is_starved_by_its_own_source_only() {
     let place = |victim: u16| {
@@ -142,7 +141,7 @@ fn counts_what_was_favoured() {
     let mut requests: Vec<_> = (0..6).map(|id| from(0, id, 0, 1)).collect();
     requests.push(from(1, 6, 0, 2));
     let run = run(&gddr5(), "stfm", &requests);
-    // SM 1 from the end of the first request until it waits no longer.
+    // SM 1 is favoured from the end of the first request until it waits no longer.
     assert_eq!((run.counted("favoured_requests"), run.counted("favour_changes")), (1, 2));
 }
 

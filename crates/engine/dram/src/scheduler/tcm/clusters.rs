@@ -1,4 +1,4 @@
-//! The two clusters of sources, and the order in each.
+//! The two clusters of sources, and the order within each.
 
 use super::monitor::{Monitor, Seen};
 use super::{Options, Shuffle};
@@ -10,17 +10,17 @@ use warpmem_support::random::Random;
 /// Ranks of the sources over time.
 pub struct Clusters {
     options: Options,
-    /// Banks of the machine.
+    /// Number of banks of the machine.
     banks: u32,
     quantum_ends: DramCycle,
     next_shuffle: DramCycle,
-    /// By source, the lowest first.
+    /// Rank of each source, lowest first.
     ranks: Vec<u16>,
-    /// Rank of the last of the bandwidth-sensitive sources that goes first.
+    /// Rank of the last bandwidth-sensitive source.
     first_bandwidth_rank: u16,
-    /// The bandwidth-sensitive sources, the first in line at the end, and how nice each is.
+    /// Bandwidth-sensitive sources with their niceness; the first to be served is at the end.
     line: Vec<(usize, i32)>,
-    /// How the line is shuffled in this quantum: insertion by steps, or by chance.
+    /// Whether the order is shuffled by insertion steps in this quantum, rather than at random.
     by_insertion: bool,
     step: usize,
     chance: Random,
@@ -32,7 +32,7 @@ struct Counts {
     quanta: u64,
     shuffles: u64,
     insertion_quanta: u64,
-    /// Over all quanta.
+    /// Latency-sensitive sources, summed over all quanta.
     latency_sources: u64,
 }
 
@@ -57,12 +57,12 @@ impl Clusters {
         self.ranks[source]
     }
 
-    /// The next cycle at which ranks may change.
+    /// Returns the next cycle in which ranks may change.
     pub fn next_change(&self) -> DramCycle {
         self.quantum_ends.min(self.next_shuffle)
     }
 
-    /// Makes the changes that were due up to `now`.
+    /// Performs the changes due up to `now`.
     pub fn advance(&mut self, now: DramCycle, monitor: &mut Monitor) {
         while now >= self.quantum_ends {
             self.sort(&monitor.take(self.quantum_ends));
@@ -78,7 +78,7 @@ impl Clusters {
         }
     }
 
-    /// Sorts the sources into clusters, by their behaviour in the quantum that has ended.
+    /// Clusters the sources by their behaviour in the past quantum.
     fn sort(&mut self, seen: &[Seen]) {
         let mut order: Vec<usize> = (0..seen.len()).collect();
         order.sort_by_key(|&source| seen[source].requests);
@@ -97,7 +97,7 @@ impl Clusters {
         self.line_up(bandwidth, seen);
     }
 
-    /// Latency-sensitive sources: the fewer requests, the sooner.
+    /// Ranks latency-sensitive sources, fewest requests first.
     fn rank_latency(&mut self, sources: &[usize], seen: &[Seen]) {
         let requests: Vec<u64> = sources.iter().map(|&source| seen[source].requests).collect();
         let ranks = ranks_of(&requests);
@@ -107,7 +107,7 @@ impl Clusters {
         }
     }
 
-    /// Bandwidth-sensitive sources: the nicest first, to begin with.
+    /// Orders bandwidth-sensitive sources, nicest first.
     fn line_up(&mut self, sources: &[usize], seen: &[Seen]) {
         let of = |value: fn(&Seen) -> f64| -> Vec<f64> {
             sources.iter().map(|&source| value(&seen[source])).collect()
@@ -128,7 +128,7 @@ impl Clusters {
         };
         self.count.insertion_quanta += u64::from(self.by_insertion && sources.len() > 1);
         self.step = 0;
-        // The chances of a quantum do not depend on how many shuffles those before had.
+        // The random numbers of a quantum do not depend on the number of earlier shuffles.
         self.chance = Random::numbered(0, self.quantum_ends.number());
         self.rank_line();
     }
@@ -143,8 +143,8 @@ impl Clusters {
         self.rank_line();
     }
 
-    /// One step of the paper's Algorithm 2: the last places of the line are sorted from nicest to
-    /// least nice, one more of them with every step; then the first places the other way round.
+    /// Performs one step of the paper's Algorithm 2: the last positions are sorted from nicest to
+    /// least nice, one more of them per step; then the first positions in reverse.
     fn insert(&mut self) {
         let sources = self.line.len();
         if self.step < sources {
@@ -172,7 +172,7 @@ impl Clusters {
     }
 }
 
-/// The largest difference between two of the values.
+/// Returns the largest difference between two of the values.
 fn spread(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(0.0, f64::max);
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::tests::harness::at;
 
-    /// Sources that differ in requests, all of them served as long as they had requests.
+    /// Builds sources that differ in requests and are served as long as they have requests.
     fn monitor(requests: &[u64]) -> Monitor {
         let mut monitor = Monitor::new(requests.len());
         for (source, &requests) in requests.iter().enumerate() {
@@ -209,8 +209,8 @@ mod tests {
         assert_eq!((ranks(&clusters), clusters.next_change()), (vec![0, 0, 0], at(100)));
     }
 
-    /// Of 60 cycles of service 1/6 is 10: sources of 2, 3 and 5 fit, the next does not, and neither
-    /// does one after it, however small what it was served.
+    /// 1/6 of 60 cycles of service is 10: sources of 2, 3 and 5 fit, the next does not, and neither
+    /// does any later one, however small its service.
     #[test]
     fn sources_with_few_requests_are_latency_sensitive_up_to_a_share_of_the_service() {
         let mut clusters = clusters(Options::default(), 5);
@@ -234,8 +234,7 @@ mod tests {
         assert_eq!([with(0.0), with(0.1), with(0.3), with(1.0)], [4, 3, 2, 0]);
     }
 
-    /// Source 0 has its requests side by side and goes from row to row; source 2 the other way
-    /// round.
+    /// Source 0 spreads its requests over banks and changes rows; source 2 does the opposite.
     fn nice_to_hostile() -> Monitor {
         let mut monitor = Monitor::new(3);
         for source in 0..3 {
@@ -258,8 +257,8 @@ mod tests {
         assert_eq!(ranks(&lined_up(Options::default())), [0, 1, 2]);
     }
 
-    /// Three sources, nicest 2 to 0 least: the six orders of Algorithm 2, by who goes first,
-    /// second, last.
+    /// Three sources, 2 the nicest, 0 the least nice: the six orders of Algorithm 2, given as
+    /// first, second, last.
     #[test]
     fn insertion_keeps_the_least_nice_last_for_longest() {
         let mut clusters = lined_up(Options { shuffle: Shuffle::Insertion, ..Options::default() });
@@ -299,7 +298,7 @@ mod tests {
         assert_eq!(different.len(), 6);
     }
 
-    /// 8 banks against 2 and a hit rate of 0 against 0.8: of 16 banks a tenth is 1.6.
+    /// 8 banks against 2 and a hit rate of 0 against 0.8: a tenth of 16 banks is 1.6.
     #[test]
     fn sources_that_differ_are_shuffled_by_insertion() {
         let insertion = |shuffle_threshold, banks| {
@@ -309,11 +308,11 @@ mod tests {
             clusters.by_insertion
         };
         assert!(insertion(0.1, 16) && insertion(0.3, 16));
-        // 6 banks are no more than 0.1 of 60; nor is 0.8 of the hit rate.
+        // 6 banks do not exceed 0.1 of 60; 0.8 does not exceed a hit rate of 0.8.
         assert!(!insertion(0.1, 60) && !insertion(0.8, 2));
     }
 
-    /// From quantum to quantum, however many of them pass unseen.
+    /// Ranks advance from quantum to quantum, however many pass between two calls.
     #[test]
     fn ranks_do_not_depend_on_when_they_are_asked_for() {
         let run = |times: &[u64]| {

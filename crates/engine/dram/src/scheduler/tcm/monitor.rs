@@ -2,31 +2,32 @@
 
 use warpmem_sim::DramCycle;
 
-/// Of one source.
+/// Behaviour of one source.
 #[derive(Clone, Copy, Default)]
 pub struct Seen {
-    /// Requests that came: stands for the paper's misses per instruction.
+    /// Number of arrived requests: a proxy for the paper's misses per instruction.
     pub requests: u64,
     /// Bank cycles of service.
     pub service: u64,
-    /// Requests to the row that the source's last request to the bank went to.
+    /// Requests to the row of the source's previous request to the bank.
     row_hits: u64,
-    /// Cycles with a request in any channel, and over these the sum of the banks that had one.
+    /// Cycles with a request in any channel, and the sum over these cycles of the banks with a
+    /// request.
     busy_cycles: u64,
     bank_cycles: u64,
-    /// Banks that have a request now, and since when they have been as many.
+    /// Banks with a request now, and the cycle since which their number has been constant.
     banks: u32,
     since: DramCycle,
 }
 
 impl Seen {
-    /// Bank-level parallelism: banks that had a request of the source at once, on average while any
-    /// had.
+    /// Returns the bank-level parallelism: the mean number of banks with a request of the source,
+    /// over cycles with at least one.
     pub fn parallelism(&self) -> f64 {
         self.bank_cycles as f64 / self.busy_cycles.max(1) as f64
     }
 
-    /// Row hits per request if the source were alone.
+    /// Returns the row hits per request if the source ran alone.
     pub fn row_locality(&self) -> f64 {
         self.row_hits as f64 / self.requests.max(1) as f64
     }
@@ -60,21 +61,21 @@ impl Monitor {
         self.sources[source].service += bank_cycles;
     }
 
-    /// A bank has a first request of the source.
+    /// Records that a bank received its first request of the source.
     pub fn bank_begins(&mut self, source: usize, now: DramCycle) {
         let seen = &mut self.sources[source];
         seen.count_to(now);
         seen.banks += 1;
     }
 
-    /// A bank has served the last request of the source that it had.
+    /// Records that a bank has served its last request of the source.
     pub fn bank_ends(&mut self, source: usize, now: DramCycle) {
         let seen = &mut self.sources[source];
         seen.count_to(now);
         seen.banks -= 1;
     }
 
-    /// The counts up to `now`, where the next begin.
+    /// Returns the counts up to `now` and resets them.
     pub fn take(&mut self, now: DramCycle) -> Vec<Seen> {
         let take = |seen: &mut Seen| {
             seen.count_to(now);

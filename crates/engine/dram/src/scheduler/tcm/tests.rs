@@ -6,8 +6,8 @@ fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
     Request { sm, ..read(id, bank, row) }
 }
 
-/// In the first 100 cycles SM 0 has four requests, to three banks side by side, and SM 1 has two to
-/// one row.
+/// Returns a history in which, within 100 cycles, SM 0 has four requests to three banks in
+/// parallel, and SM 1 two to one row.
 fn history() -> Vec<(u64, Request)> {
     let of_0 = [(0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 1, 2)];
     let of_1 = [(4, 8, 1), (5, 8, 1)];
@@ -15,7 +15,7 @@ fn history() -> Vec<(u64, Request)> {
     of_0.into_iter().chain(of_1.map(|(id, bank, row)| (0, from(1, id, bank, row)))).collect()
 }
 
-/// The order of the requests that follow the history.
+/// Returns the order of the requests that follow the history.
 fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
     let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
     assert!(order[..6].iter().all(|&id| id < 6), "{order:?}");
@@ -53,7 +53,7 @@ fn nice_sources_go_before_older_requests() {
     assert_eq!(order("fr-fcfs", &later), [6, 7]);
 }
 
-/// Two sources change places with the second shuffle after 1000, at 1100.
+/// Two sources swap positions with the second shuffle after 1000, at 1100.
 #[test]
 fn the_line_is_shuffled() {
     let later = |now| [(now, from(0, 6, 0, 2)), (now, from(1, 7, 0, 3))];
@@ -61,7 +61,7 @@ fn the_line_is_shuffled() {
     assert_eq!(order(LINE, &later(1110)), [7, 6]);
 }
 
-/// The choice of 1098 is made again at 1100, before the row may be closed: it was opened at 1090.
+/// The choice of 1098 is repeated at 1100, before the row may be closed: it was opened at 1090.
 #[test]
 fn banks_are_asked_again_when_the_line_is_shuffled() {
     let later = [(1090, from(0, 6, 0, 7)), (1098, from(0, 7, 0, 8)), (1098, from(1, 8, 0, 9))];
@@ -69,7 +69,7 @@ fn banks_are_asked_again_when_the_line_is_shuffled() {
     assert_eq!(order("tcm(quantum=1000,cluster_threshold=0)", &later), [6, 7, 8]);
 }
 
-/// So it is when a quantum ends.
+/// The end of a quantum has the same effect.
 #[test]
 fn banks_are_asked_again_when_sources_are_sorted() {
     let later = [(90, from(0, 6, 9, 7)), (98, from(0, 7, 9, 8)), (98, from(1, 8, 9, 9))];
@@ -92,8 +92,8 @@ fn before_the_first_quantum_ends_it_is_fr_fcfs() {
     assert_eq!(order("tcm(quantum=1000)", &later), [6, 8, 7]);
 }
 
-/// Row hits of SM 0, the nicer one, keep coming. SM 1 waits until the line has been turned round,
-/// two shuffles later; without shuffles as long as they come.
+/// Row hits of SM 0, the nicer one, keep arriving. SM 1 waits until the order is reversed, two
+/// shuffles later; without shuffles it waits as long as they arrive.
 #[test]
 fn shuffling_bounds_how_long_a_source_is_last() {
     let mut later: Vec<_> = (0..250).map(|n| (1010 + 3 * n, from(0, 6 + n as u32, 0, 9))).collect();
@@ -107,7 +107,7 @@ fn shuffling_bounds_how_long_a_source_is_last() {
     assert!(service(&still) > 1010 + 3 * 245);
 }
 
-/// Channel 0 saw both; channel 1 serves them by their ranks.
+/// Channel 0 observed both; channel 1 serves them by their ranks.
 #[test]
 fn channels_share_what_they_saw() {
     let mut two = context(&gddr5());

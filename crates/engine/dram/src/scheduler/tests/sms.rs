@@ -41,7 +41,7 @@ fn banks_serve_in_the_order_that_they_are_given() {
     assert_eq!(order("fr-fcfs", &requests), [0, 2, 1]);
 }
 
-/// Source 0 sends two to a row and one to another, so its turn is worth two.
+/// Source 0 sends two requests to a row and one to another, so its first batch has two.
 #[test]
 fn a_batch_is_what_follows_to_one_row() {
     let requests = [
@@ -52,7 +52,7 @@ fn a_batch_is_what_follows_to_one_row() {
     ];
     assert_eq!(order("sms(p=0)", &requests), [0, 1, 3, 2]);
     assert_eq!(order("fr-fcfs", &requests), [0, 1, 2, 3]);
-    // The same row of another bank is another row.
+    // The same row number in another bank is another row.
     let requests = [
         from(0, read(0, 0, 1)),
         from(0, read(1, 1, 1)),
@@ -62,7 +62,7 @@ fn a_batch_is_what_follows_to_one_row() {
     assert_eq!(order("sms(p=0)", &requests), [0, 1, 3, 2]);
 }
 
-/// Cycle in which the only request, or the first of several, goes.
+/// Returns the cycle in which the only request, or the first of several, starts.
 fn first(dram: &Dram, policy: &str, requests: &[Request]) -> u64 {
     run(dram, policy, requests).log[0].cycle
 }
@@ -72,7 +72,7 @@ fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
     let (alone, same) = ([read(0, 0, 1)], [read(0, 0, 1), read(1, 0, 1)]);
     assert_eq!(first(&gddr5(), "sms(bypass=0)", &alone), 200);
     assert_eq!(first(&gddr5(), "sms(bypass=0,age=50)", &alone), 50);
-    // The FIFO is full; the channel is full; the next goes elsewhere.
+    // The FIFO is full; the channel is full; the next request goes elsewhere.
     assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=1)", &alone), 0);
     assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=2)", &same), 0);
     assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=3)", &same), 200);
@@ -80,8 +80,7 @@ fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
     assert_eq!(first(&gddr5(), "sms(bypass=0)", &[read(0, 0, 1), read(1, 0, 2)]), 0);
 }
 
-/// Where requests free their entries when they are assigned to a bank, three can be in a channel of
-/// two entries.
+/// If requests free their entries on assignment to a bank, three fit in a channel of two entries.
 #[test]
 fn a_channel_is_full_when_its_places_are_taken() {
     let requests = [(0, read(0, 0, 1)), (0, read(1, 0, 1)), (1, from(1, read(2, 1, 1)))];
@@ -92,7 +91,7 @@ fn a_channel_is_full_when_its_places_are_taken() {
         run.log.iter().find(|command| command.bank == 1).unwrap().cycle
     };
     assert!(first(2) < 10);
-    // Both batches wait for their age of 200 cycles, and activations lie 6 apart.
+    // Both batches wait for their age of 200 cycles, and activations are 6 apart.
     assert_eq!(first(4), 200 + 6);
 }
 
@@ -103,7 +102,7 @@ fn under_light_load_every_batch_is_ready() {
     assert_eq!(first(&gddr5(), "sms(bypass=3)", &requests), 0);
 }
 
-/// Bank 1 is given its request in cycle 0, bank 0 in cycle 1.
+/// Bank 1 receives its request in cycle 0, bank 0 in cycle 1.
 #[test]
 fn a_cycle_moves_one_request() {
     let requests = [read(0, 1, 1), read(1, 0, 1)];
@@ -111,7 +110,7 @@ fn a_cycle_moves_one_request() {
     assert_eq!(commands(&gddr5(), "fr-fcfs", &requests)[..2], ["Act 0:1 @0", "Act 1:1 @6"]);
 }
 
-/// Nor does a second step in the cycle move another.
+/// A second step in the same cycle moves no further request.
 #[test]
 fn a_cycle_is_no_longer_for_two_steps() {
     let mut channel = channel(&gddr5(), "sms(fifo=2)");
@@ -147,12 +146,12 @@ fn a_source_may_have_as_much_as_its_fifo_holds() {
     assert!(channel.accepts(&nobodys));
     (2..4).for_each(|id| channel.push(DramCycle::ZERO, Request { id, ..nobodys }));
     assert!(!channel.accepts(&nobodys));
-    // What has moved to its bank has left the FIFO.
+    // A request in its bank's FIFO has freed its entry in the source's FIFO.
     channel.step(DramCycle::ZERO, 9);
     assert!(channel.accepts(&from(3, read(4, 1, 0))));
 }
 
-/// At 10 source 0 sends one and source 1 two; source 0 has two more in bank 0's FIFO.
+/// At 10 source 0 sends one request and source 1 two; source 0 has two more in bank 0's FIFO.
 #[test]
 fn a_job_is_what_a_source_has_in_all_stages() {
     let requests = [
@@ -166,8 +165,8 @@ fn a_job_is_what_a_source_has_in_all_stages() {
     assert_eq!(timed("sms(p=1)", &requests).order(), [0, 1, 2, 4, 5, 3]);
 }
 
-/// Sources 0 and 1 have one request each that waits; source 0 also has one in service, so its job
-/// is longer.
+/// Sources 0 and 1 have one waiting request each; source 0 also has one in service, so its job is
+/// longer.
 #[test]
 fn what_is_in_service_counts_as_well() {
     let requests = [
@@ -190,7 +189,7 @@ fn chance_is_as_often_true_as_it_says() {
     assert!(!(0..1000).any(|_| comes_true(0.0, &mut random)));
 }
 
-/// Every channel has a sequence of chances of its own.
+/// Every channel has its own sequence of random numbers.
 #[test]
 fn channels_draw_differently() {
     let context = SchedulerContext { dram: gddr5(), ..context(&gddr5()) };
@@ -212,8 +211,8 @@ fn channels_draw_differently() {
     assert_ne!(orders[0], orders[1]);
 }
 
-/// Nine sources with five rows each, then one with two: a round robin lets one batch of each pass
-/// its first.
+/// Nine sources with five rows each, then one with two: a round robin lets one batch of each
+/// precede its first.
 #[test]
 fn the_round_robin_bounds_the_wait() {
     let mut requests: Vec<_> = (0..45).map(|id| from((id % 9) as u16, read(id, 0, id))).collect();
@@ -221,18 +220,18 @@ fn the_round_robin_bounds_the_wait() {
     assert_eq!(order("sms(p=0)", &requests).iter().position(|&id| id == 45), Some(9));
 }
 
-/// No bound with chance: a longer job waits while shorter ones come.
+/// No bound with random choice: a longer job waits while shorter ones arrive.
 #[test]
 fn short_jobs_starve_a_long_one() {
     let mut requests = vec![(0, from(9, read(0, 0, 0)))];
     requests.extend((1..5).map(|id| (0, from(0, read(id, 0, id)))));
-    // As fast as the bank serves them, from sources that have no other.
+    // Arrivals at the rate at which the bank serves them, from sources without other requests.
     requests.extend(
         (5..60).map(|id| (u64::from(id - 4) * 40 - 20, from((id % 8) as u16 + 1, read(id, 0, id)))),
     );
     let order = |policy| timed(policy, &requests).order();
     assert_eq!(order("sms(p=1,bank_fifo=1)")[58..], [3, 4]);
-    // In turns: its fourth batch waits for four of each of the eight others at most.
+    // Round robin: its fourth batch waits for at most four of each of the eight others.
     assert!(order("sms(p=0,bank_fifo=1)")[..36].contains(&4));
 }
 

@@ -1,37 +1,37 @@
-//! The minimum efficient row burst (MERB): how many column commands a row must serve so that
-//! closing it and opening the next is hidden behind the other banks' data.
+//! The minimum efficient row burst (MERB): the number of column commands that a row must serve so
+//! that the data of other banks hide its closing and the opening of the next.
 
 use crate::Dram;
 
-/// The counter in hardware has five bits.
+/// Saturation of the five-bit hardware counter.
 const LIMIT: u32 = 31;
 
-/// The timing that it depends on, in any one unit.
+/// The timing that MERB depends on, in any one unit.
 #[derive(Clone, Copy)]
 struct RowTiming {
     trtp: u32,
     trp: u32,
     trcd: u32,
-    /// Data of one column command.
+    /// Data time of one column command.
     burst: u32,
     trrd: u32,
     tfaw: u32,
 }
 
 impl RowTiming {
-    /// MERB with so many banks that have work.
+    /// Returns MERB with `banks` banks that have work.
     fn minimum_burst(&self, banks: u32) -> u32 {
         if banks < 2 {
             return LIMIT;
         }
         let behind_others = (self.trtp + self.trp + self.trcd).div_ceil((banks - 1) * self.burst);
-        // Activations come no faster than tRRD and tFAW / 4.
+        // Activations are at least tRRD and tFAW / 4 apart.
         let per_activation = (4 * self.trrd).max(self.tfaw).div_ceil(4 * self.burst);
         behind_others.max(per_activation).min(LIMIT)
     }
 }
 
-/// MERB, in column commands, by the number of banks that have work.
+/// Returns MERB, in column commands, by the number of banks with work.
 pub fn minimum_efficient_bursts(dram: &Dram) -> Vec<u32> {
     let t = &dram.timing;
     let timing = RowTiming {

@@ -1,35 +1,36 @@
-//! A bank's command queue: the requests selected for it, in the order in which it will serve them.
+//! The command queue of a bank: its selected requests in service order.
 
 use super::super::Slot;
 use super::sorter::Member;
 use std::collections::VecDeque;
 use warpmem_sim::RowId;
 
-/// Costs of a request, in units of about 12 ns: on the row that is open then, and on another.
+/// Cost of a request to the row that is then open, in units of about 12 ns. `ROW_MISS` is the cost
+/// to another row.
 const ROW_HIT: u32 = 1;
 const ROW_MISS: u32 = 3;
 
-/// The cost of some requests, of which some open a row.
+/// Returns the cost of a number of requests, `misses` of which open a row.
 pub fn cost(requests: usize, misses: usize) -> u32 {
     ROW_HIT * (requests - misses) as u32 + ROW_MISS * misses as u32
 }
 
-/// The rows of a group's requests to one bank, each once.
+/// Returns the distinct rows of a group's requests to one bank.
 pub fn rows(members: &[Member]) -> impl Iterator<Item = RowId> {
     members.chunk_by(|one, other| one.row == other.row).map(|same| same[0].row)
 }
 
 #[derive(Default)]
 pub struct CommandQueue {
-    /// Requests that wait, and their costs.
+    /// Waiting requests with their costs.
     waiting: VecDeque<(Slot, u32)>,
-    /// Cost of the requests that wait and of the one in service.
+    /// Cost of the waiting requests and the one in service.
     work: u32,
     /// Cost of the request in service.
     in_service: u32,
-    /// Row of the request appended last.
+    /// Row of the last appended request.
     last_row: RowId,
-    /// Column commands since the row was opened.
+    /// Column commands since activation.
     pub bursts: u32,
 }
 
@@ -42,17 +43,17 @@ impl CommandQueue {
         self.waiting.front().map(|&(slot, _)| slot)
     }
 
-    /// Cost of the requests that have been selected and not yet served.
+    /// Returns the cost of the selected requests that have not been served.
     pub fn work(&self) -> u32 {
         self.work
     }
 
-    /// The row that will be open when all of this is served, where `open` is now.
+    /// Returns the row that will be open after all selected requests, where `open` is open now.
     pub fn row_then(&self, open: Option<RowId>) -> Option<RowId> {
         if self.work > 0 { Some(self.last_row) } else { open }
     }
 
-    /// Adds requests of a group: first those to the row that will be open, then row by row.
+    /// Appends requests of a group: first those to the row that will be open, then row by row.
     pub fn append(&mut self, members: &[Member], open: Option<RowId>) {
         let mut row = self.row_then(open);
         let then = row;
@@ -69,7 +70,8 @@ impl CommandQueue {
         }
     }
 
-    /// The request begins service. False if it was not selected: then it is a row hit.
+    /// Starts the service of a request. Returns false if it was not selected, in which case it is a
+    /// row hit.
     pub fn start(&mut self, slot: Slot) -> bool {
         let place = self.waiting.iter().position(|&(waiting, _)| waiting == slot);
         let selected = place.and_then(|place| self.waiting.remove(place));
@@ -80,7 +82,7 @@ impl CommandQueue {
         selected.is_some()
     }
 
-    /// The request in service is done.
+    /// Completes the request in service.
     pub fn finish(&mut self) {
         self.work -= self.in_service;
     }

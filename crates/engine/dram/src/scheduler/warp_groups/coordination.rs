@@ -1,36 +1,36 @@
-//! Messages among the controllers of a machine: which controller has selected a group of which
+//! Messages between the controllers of a machine: which controller has selected a group of which
 //! load.
 
 use super::super::shared::Shared;
 use std::collections::VecDeque;
 use warpmem_sim::DramCycle;
 
-/// A controller has selected its group of a load.
+/// The selection of a group by a controller.
 #[derive(Clone, Copy)]
 pub struct Message {
     pub load: u32,
-    /// The group's completion score there.
+    /// Completion score of the group at its controller.
     pub score: u32,
-    /// Cycle in which it is known here.
+    /// Cycle in which the message arrives.
     pub at: DramCycle,
 }
 
 #[derive(Default)]
 struct Mailbox {
-    /// In order of their arrival.
+    /// Messages in order of arrival.
     messages: VecDeque<Message>,
-    /// The controller has groups that a message may be about.
+    /// Whether the controller has groups that a message may concern.
     waiting: bool,
 }
 
-/// The messages that one controller receives and sends.
+/// Messages that one controller receives and sends.
 pub struct Coordination {
     mailboxes: Shared<Vec<Mailbox>>,
     channel: usize,
     latency: u64,
     /// Messages sent, one to each other controller.
     pub sent: u64,
-    /// Messages received that were about a group that waited.
+    /// Received messages that concerned a waiting group.
     pub matched: u64,
 }
 
@@ -46,24 +46,24 @@ impl Coordination {
         }
     }
 
-    /// The same mailboxes from the side of a channel.
+    /// Returns access to the same mailboxes for a channel.
     pub fn of_channel(&self, channel: usize) -> Coordination {
         let mailboxes = self.mailboxes.clone();
         Coordination { mailboxes, channel, sent: 0, matched: 0, ..*self }
     }
 
-    /// Whether this controller has groups waiting.
+    /// Sets whether this controller has waiting groups.
     pub fn set_waiting(&self, waiting: bool) {
         self.mailboxes.get()[self.channel].waiting = waiting;
     }
 
-    /// Sends a message to all others.
+    /// Sends a message to all other controllers.
     pub fn tell(&mut self, load: u32, score: u32, now: DramCycle) {
         let mut mailboxes = self.mailboxes.get();
         for (_, mailbox) in
             mailboxes.iter_mut().enumerate().filter(|&(other, _)| other != self.channel)
         {
-            // Messages that arrived while no group was waiting are not asked for.
+            // Messages that arrived while no group was waiting are dropped.
             while !mailbox.waiting && mailbox.messages.front().is_some_and(|old| old.at <= now) {
                 mailbox.messages.pop_front();
             }
@@ -72,7 +72,7 @@ impl Coordination {
         }
     }
 
-    /// Passes on the messages that have arrived, and counts those that were `of_use`.
+    /// Delivers the messages that have arrived, and counts those that were `of_use`.
     pub fn hear(&mut self, now: DramCycle, mut of_use: impl FnMut(Message) -> bool) {
         let messages = &mut self.mailboxes.get()[self.channel].messages;
         while let Some(message) = messages.pop_front_if(|message| message.at <= now) {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::tests::harness::at;
 
-    /// An idle controller keeps what is under way, however long it hears nothing.
+    /// An idle controller keeps only the messages in flight, however long it receives none.
     #[test]
     fn mailboxes_stay_small() {
         let shared = Coordination::new(2, 4);

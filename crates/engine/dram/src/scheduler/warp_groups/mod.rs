@@ -1,5 +1,5 @@
 //! `wg`, `wg-m`, `wg-bw`, `wg-w`: warp groups. The requests of a warp's load to a controller are
-//! served together, the group that is done soonest first (Chatterjee et al., SC 2014).
+//! served together, the group with the earliest completion first (Chatterjee et al., SC 2014).
 //!
 //! A group waits in the warp sorter until it is selected; then its requests wait in the command
 //! queues of their banks.
@@ -92,30 +92,30 @@ pub const WG_W_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 
 params! {
     struct Options {
-        /// a bank takes part in the selection while fewer selected requests than this wait for it
+        /// number of selected waiting requests below which a bank takes part in the selection
         depth: u32 = 1, in 1.., unit "requests";
-        /// delay until the other controllers know of a controller's selection
+        /// latency of the messages that announce a controller's selection to the others
         message_latency: u32 = 4, in 1.., unit "DRAM cycles";
-        /// groups with one request left go first when the high watermark is at most this many
-        /// writes away
+        /// distance from the high watermark, in writes, from which groups with one request left go
+        /// first
         write_margin: u32 = 8, in 0.., unit "requests";
     }
 }
 
-/// The first of the options: each policy has those of the one that it builds on.
+/// Returns the first `count` parameters: each policy has those of the one that it extends.
 fn parameters(count: usize) -> Vec<Param> {
     Options::params().into_iter().take(count).collect()
 }
 
-/// The differences between the four policies.
+/// The rules in which the four policies differ.
 #[derive(Clone, Copy)]
 struct Rules {
     depth: u32,
-    /// Controllers tell each other of their selections.
+    /// Latency of the messages between controllers; none without messages.
     message_latency: Option<u32>,
-    /// Rows serve minimum efficient bursts.
+    /// Whether rows serve minimum efficient bursts.
     bursts: bool,
-    /// Groups with one request left go first before a drain.
+    /// Distance from a drain at which groups with one request left go first; none without the rule.
     write_margin: Option<u32>,
 }
 
@@ -157,24 +157,24 @@ struct Counts {
 
 struct WarpGroups {
     rules: Rules,
-    /// By banks with work: column commands that a row serves before a request to another may close
-    /// it.
+    /// Column commands that a row serves before a request to another row may close it, by the
+    /// number of banks with work.
     bursts: Vec<u32>,
-    /// Entries of the queue, which cannot be full with fewer requests in the channel.
+    /// Entries of the queue: with fewer requests in the channel it cannot be full.
     capacity: u32,
     sorter: Sorter,
     banks: Vec<CommandQueue>,
     coordination: Option<Coordination>,
-    /// Requests in the channel, by bank and in all.
+    /// Requests in the channel, by bank and in total.
     in_bank: Vec<u32>,
     in_channel: u32,
-    /// Banks that have requests.
+    /// Number of banks with requests.
     working: usize,
     /// Selected requests that wait.
     selected: u32,
-    /// A group may be selected that could not before.
+    /// Whether a group may have become selectable.
     selectable: bool,
-    /// The minimum efficient burst has changed.
+    /// Whether the minimum efficient burst has changed.
     burst_changed: bool,
     count: Counts,
 }
@@ -203,8 +203,8 @@ impl WarpGroups {
         }
     }
 
-    /// The group to select now: the best of those that are complete and have a request for a bank
-    /// with room.
+    /// Returns the group to select: the best among the complete ones with a request for a bank with
+    /// room.
     fn choose(&mut self, channel: &ChannelView) -> Option<GroupId> {
         let hurries = self.rules.write_margin.is_some_and(|margin| {
             let high = channel.write_high_watermark;
@@ -232,7 +232,8 @@ impl WarpGroups {
         Some(chosen)
     }
 
-    /// The oldest incomplete group, if nothing would be done otherwise or no group can grow.
+    /// Returns the oldest incomplete group if the channel would otherwise idle or no group can
+    /// grow.
     fn choose_incomplete(&mut self, full: bool) -> Option<GroupId> {
         if self.selected > 0 && !full {
             return None;
@@ -248,7 +249,7 @@ impl WarpGroups {
         group.members.iter().any(|member| self.banks[member.bank.index()].waiting() < depth)
     }
 
-    /// When the group would be done if it were selected now.
+    /// Estimates the completion of a group selected now.
     fn estimate(&self, group: &Group, queue: &Queue) -> Estimate {
         let mut estimate = Estimate { score: 0, hits: 0 };
         for members in group.by_bank() {
@@ -263,7 +264,7 @@ impl WarpGroups {
         estimate
     }
 
-    /// Puts a group's requests into the command queues of their banks, and says which these are.
+    /// Moves a group's requests into the command queues of their banks, and returns these banks.
     fn select(&mut self, id: GroupId, channel: &ChannelView) -> BankSet {
         let Estimate { score, .. } = self.estimate(self.sorter.group(id), channel.queue);
         let group = self.sorter.take(id);
@@ -295,7 +296,8 @@ impl WarpGroups {
         });
     }
 
-    /// Whether the bank's row has served too little to be closed while requests for it wait.
+    /// Returns whether the bank's row has served too few requests to be closed while requests wait
+    /// for it.
     fn burst_goes_on(&self, bank: &BankView, next: Slot) -> bool {
         self.rules.bursts
             && bank.hits() > 0
@@ -308,7 +310,7 @@ impl WarpGroups {
         self.working = working;
     }
 
-    /// No more requests of this load will come to this channel: its group is complete.
+    /// Marks the group of this load complete: no more of its requests will arrive in this channel.
     fn complete_load(&mut self, load: u32) {
         if let Some(group) = self.sorter.of_load(load) {
             group.complete = true;
@@ -319,7 +321,7 @@ impl WarpGroups {
 
 struct Estimate {
     score: u32,
-    /// Requests that would find their row open.
+    /// Requests that would hit their row.
     hits: usize,
 }
 
@@ -407,13 +409,13 @@ impl Scheduler for WarpGroups {
         asked
     }
 
-    /// The paper gives no bits; these are ours. The sorter has for every request its group and row,
-    /// and for each of as many groups whether it is complete and its score; every bank's command
-    /// queue the row that it ends with and its work. A selection compares all scores, and the rows
-    /// of all requests with those that will be open. `wg-m` adds the score that was told and
-    /// compares the load of a message with that of every group; `wg-bw` adds a counter of five bits
-    /// for each bank, compared, and the table of bursts; `wg-w` compares whether one request is
-    /// left.
+    /// Returns the cost. The paper gives no bits; these are our own. Stored in the sorter are a
+    /// group and a row per request, and per group, of which there may be one per request, a
+    /// completeness bit and a score; in every bank's command queue the last row and the work. A
+    /// selection compares all scores, and the rows of all requests with those that will be open.
+    /// `wg-m` adds the received score and compares the load of a message with that of every group;
+    /// `wg-bw` adds a five-bit counter per bank, compared, and the table of bursts; `wg-w` compares
+    /// whether one request is left.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let queue = shape.queue;
         let longest = command_queue::cost(queue as usize, queue as usize);

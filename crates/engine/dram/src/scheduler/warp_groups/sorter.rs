@@ -1,4 +1,4 @@
-//! The warp sorter: requests that wait for their group to be selected.
+//! The warp sorter: requests that wait for the selection of their group.
 
 use super::super::{Queued, Slot};
 use rustc_hash::FxHashMap;
@@ -12,23 +12,23 @@ pub struct Member {
     pub row: RowId,
 }
 
-/// The requests of a load that wait; or one that is of none.
+/// The waiting requests of a load, or one request without a load.
 #[derive(Default)]
 pub struct Group {
     pub load: Option<u32>,
-    /// No more will come.
+    /// Whether no more requests will arrive.
     pub complete: bool,
-    /// Cycle in which its first request came, and the number of that request.
+    /// Cycle of the arrival of its first request, and the number of that request.
     pub since: DramCycle,
     pub order: u64,
-    /// The lowest score that another controller has sent; `u32::MAX`: none has sent one.
+    /// Lowest score received from another controller; `u32::MAX`: none.
     pub told: u32,
-    /// Requests to one bank are together, and among these those to one row.
+    /// Requests, sorted by bank and, within a bank, grouped by row.
     pub members: Vec<Member>,
 }
 
 impl Group {
-    /// Its requests to one bank after the other.
+    /// Iterates over its requests, bank by bank.
     pub fn by_bank(&self) -> impl Iterator<Item = &[Member]> {
         self.members.chunk_by(|one, other| one.bank == other.bank)
     }
@@ -43,15 +43,15 @@ impl Group {
 }
 
 ids! {
-    /// A group that waits in the sorter.
+    /// A group waiting in the sorter.
     pub GroupId(u16);
 }
 
 pub struct Sorter {
-    /// Those without members are free.
+    /// Groups by number; entries without members are free.
     groups: Vec<Group>,
     free: Vec<GroupId>,
-    /// Numbers of loads are sparse: they combine the SM and a number within it.
+    /// Group of each load. Numbers of loads are sparse: they combine the SM and a number within it.
     by_load: FxHashMap<u32, GroupId>,
     /// Group of each waiting request, by slot.
     group_of: Vec<GroupId>,
@@ -71,7 +71,7 @@ impl Sorter {
         self.free.len() == self.groups.len()
     }
 
-    /// The groups that wait, by number.
+    /// Iterates over the waiting groups with their numbers.
     pub fn groups(&self) -> impl Iterator<Item = (GroupId, &Group)> {
         let groups = GroupId::all(self.groups.len()).zip(&self.groups);
         groups.filter(|(_, group)| !group.members.is_empty())
@@ -85,7 +85,7 @@ impl Sorter {
         self.by_load.get(&load).map(|&id| &mut self.groups[id.index()])
     }
 
-    /// Takes a request into its group; says whether that is complete.
+    /// Adds a request to its group; returns whether the group is complete.
     pub fn add(&mut self, slot: Slot, queued: &Queued) -> bool {
         let request = &queued.request;
         let load = Some(request.load).filter(|&load| load != u32::MAX);
@@ -112,19 +112,19 @@ impl Sorter {
         id
     }
 
-    /// Takes a group out. Its entry is free; its memory comes back with [`Sorter::give_back`].
+    /// Removes a group and frees its entry; [`Sorter::give_back`] returns its memory.
     pub fn take(&mut self, id: GroupId) -> Group {
         self.free(id);
         std::mem::take(&mut self.groups[id.index()])
     }
 
-    /// Lets the next group use the memory of one that was taken.
+    /// Returns the memory of a removed group for reuse.
     pub fn give_back(&mut self, id: GroupId, mut group: Group) {
         group.members.clear();
         self.groups[id.index()].members = group.members;
     }
 
-    /// A request goes without the rest of its group.
+    /// Removes a request that is served without the rest of its group.
     pub fn remove(&mut self, slot: Slot) {
         let id = self.group_of[slot.index()];
         let group = &mut self.groups[id.index()];

@@ -4,11 +4,11 @@ use crate::tests::harness::*;
 use crate::{Channel, Command, Dram, Request, checker};
 use proptest::prelude::*;
 
-/// What happens to a channel.
+/// An event at a channel.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Request(Request),
-    /// No more requests of this load will come.
+    /// No more requests of this load arrive.
     End(u32),
 }
 
@@ -17,7 +17,7 @@ type Script = Vec<(u64, usize, Event)>;
 
 struct Outcome {
     channels: Vec<Channel>,
-    /// Requests that have left, by channel, in order.
+    /// Completed requests, by channel, in order.
     orders: Vec<Vec<u32>>,
 }
 
@@ -31,13 +31,13 @@ impl Outcome {
         counters.iter().find(|counter| counter.name == name).unwrap().value
     }
 
-    /// Cycle of the first command to a bank of channel 0.
+    /// Returns the cycle of the first command to a bank of channel 0.
     fn first_command(&self, bank: u16) -> u64 {
         self.channels[0].log().iter().find(|command| command.bank == bank).unwrap().cycle
     }
 }
 
-/// Plays events, which are in order of time, to channels that are stepped in order.
+/// Plays time-ordered events to channels that are stepped in order.
 fn play(dram: &Dram, policy: &str, count: u32, script: &Script, stepping: Stepping) -> Outcome {
     let context =
         SchedulerContext { dram: Dram { channels: count, ..dram.clone() }, ..context(dram) };
@@ -73,7 +73,7 @@ fn play(dram: &Dram, policy: &str, count: u32, script: &Script, stepping: Steppi
     }
 }
 
-/// One channel; the order in which requests leave.
+/// Returns the order of completion in a single channel.
 fn order(policy: &str, script: &Script) -> Vec<u32> {
     outcome(policy, script).orders.remove(0)
 }
@@ -82,14 +82,14 @@ fn outcome(policy: &str, script: &Script) -> Outcome {
     play(&gddr5(), policy, 1, script, Stepping::Events)
 }
 
-/// A load's requests to channel 0 at a cycle, all it sends: (number, bank, row).
+/// Returns all requests of a load to channel 0 at a cycle: (number, bank, row).
 fn whole(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
     let mut script = part(at, load, requests);
     script.push((at, 0, Event::End(load)));
     script
 }
 
-/// As [`whole`], but more may come.
+/// Returns requests as [`whole`] does, but more may follow.
 fn part(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
     let request = |&(id, bank, row)| Request { load, ..read(id, bank, row) };
     requests.iter().map(|place| (at, 0, Event::Request(request(place)))).collect()
@@ -114,7 +114,8 @@ fn the_group_that_is_done_soonest_goes_first() {
     assert_eq!(order("fr-fcfs", &script.concat()), [0, 1, 2, 3]);
 }
 
-/// The row is open for four requests of one group, cost 4, and another needs one other row, cost 3.
+/// The row is open for four requests of one group, cost 4; another group needs one other row, cost
+/// 3.
 #[test]
 fn a_row_hit_costs_one_and_a_row_miss_three() {
     let script = [
@@ -133,7 +134,7 @@ fn a_row_hit_costs_one_and_a_row_miss_three() {
     assert_eq!(order("wg", &script.concat()), [0, 2, 3, 1]);
 }
 
-/// Two banks with a miss each are done when one bank with two is half done.
+/// Two banks with a miss each finish when one bank with two is half done.
 #[test]
 fn the_slowest_bank_is_the_score() {
     let script = [whole(0, 1, &[(0, 0, 1), (1, 0, 2)]), whole(0, 2, &[(2, 0, 3), (3, 1, 1)])];
@@ -141,8 +142,8 @@ fn the_slowest_bank_is_the_score() {
     assert_eq!(of_bank(0, &outcome("fr-fcfs", &script.concat())), [0, 1, 2]);
 }
 
-/// Bank 0 has work for 12, so the group with a miss there is not done before the one with three in
-/// bank 1.
+/// Bank 0 has work for 12, so the group with a miss there finishes no earlier than the one with
+/// three in bank 1.
 #[test]
 fn what_is_already_selected_counts() {
     let script = [
@@ -154,7 +155,7 @@ fn what_is_already_selected_counts() {
     assert_eq!(of_bank(2, &outcome("fr-fcfs", &script.concat())), [5, 9]);
 }
 
-/// What has been served no longer counts: as above, 100 cycles later.
+/// Served requests no longer count: as above, 100 cycles later.
 #[test]
 fn what_is_served_does_not() {
     let script = [
@@ -165,7 +166,7 @@ fn what_is_served_does_not() {
     assert_eq!(of_bank(2, &outcome("wg", &script.concat())), [5, 9]);
 }
 
-/// Row 1 is open, but row 2 will be when what is selected has been served.
+/// Row 1 is open, but row 2 will be open when the selected requests have been served.
 #[test]
 fn a_row_hit_is_one_by_then() {
     let script = [
@@ -179,7 +180,7 @@ fn a_row_hit_is_one_by_then() {
     assert_eq!(order("fr-fcfs", &script), [0, 2, 1, 3]);
 }
 
-/// A miss, and three hits: both are done after 3.
+/// A miss, and three hits: both finish after 3.
 #[test]
 fn among_equals_more_row_hits_then_the_older() {
     let script = [
@@ -188,7 +189,7 @@ fn among_equals_more_row_hits_then_the_older() {
         whole(20, 3, &[(2, 0, 1), (3, 0, 1), (4, 0, 1)]),
     ];
     assert_eq!(order("wg", &script.concat()), [0, 2, 3, 4, 1]);
-    // Which of the loads ends first makes no difference.
+    // The order in which the loads end makes no difference.
     let mut script = part(0, 1, &[(0, 0, 1)]);
     script.extend(whole(0, 2, &[(1, 0, 2)]));
     script.push((0, 0, Event::End(1)));
@@ -212,7 +213,7 @@ fn a_group_waits_for_the_last_of_its_load() {
     assert_eq!(order("wg", &script), [0, 1]);
 }
 
-/// The message that a load has ended lets its group go when it arrives.
+/// The end of a load makes its group eligible when the message arrives.
 #[test]
 fn the_end_of_a_load_makes_its_group_eligible() {
     let mut script = whole(0, 9, &[(0, 0, 1), (1, 0, 2)]);
@@ -221,7 +222,7 @@ fn the_end_of_a_load_makes_its_group_eligible() {
     assert_eq!(outcome("wg", &script).first_command(1), 7);
 }
 
-/// A request of a load whose end is known joins the group that waits.
+/// A request of a load whose end is known joins the waiting group.
 #[test]
 fn a_request_behind_the_end_of_its_load_is_of_a_complete_group() {
     let script =
@@ -233,7 +234,8 @@ fn a_request_behind_the_end_of_its_load_is_of_a_complete_group() {
     assert_eq!(outcome.count(0, "grouped_requests"), 4);
 }
 
-/// Without any ends: the group of the oldest request, whole, as soon as nothing selected waits.
+/// Without load ends the whole group of the oldest request is selected as soon as no selected
+/// request waits.
 #[test]
 fn an_idle_channel_takes_an_incomplete_group() {
     let script =
@@ -244,8 +246,8 @@ fn an_idle_channel_takes_an_incomplete_group() {
     assert_eq!(outcome.count(0, "incomplete_groups"), 2);
 }
 
-/// Selected requests wait for bank 0; a group for bank 1 is incomplete, and can be no more than
-/// that in a full queue.
+/// Selected requests wait for bank 0; a group for bank 1 is incomplete and cannot grow in a full
+/// queue.
 #[test]
 fn a_full_queue_takes_an_incomplete_group() {
     let script =
@@ -255,12 +257,12 @@ fn a_full_queue_takes_an_incomplete_group() {
         play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
     };
     assert_eq!(first(4), 6);
-    // Request 2, the last that was selected, begins at 68.
+    // Request 2, the last selected, begins at 68.
     assert_eq!(first(5), 69);
 }
 
-/// As above, where requests free their entries when they are assigned to a bank: request 0 has
-/// freed its own.
+/// As above, with requests that free their entries on assignment to a bank: request 0 has freed its
+/// own.
 #[test]
 fn a_queue_is_full_when_its_places_are_taken() {
     let script =
@@ -273,7 +275,7 @@ fn a_queue_is_full_when_its_places_are_taken() {
     assert_eq!(first(4), 69);
 }
 
-/// Two groups of two misses wait for bank 0; a group of one comes later.
+/// Two groups of two misses wait for bank 0; a group of one arrives later.
 #[test]
 fn depth_is_how_far_ahead_groups_are_selected() {
     let script = [
@@ -287,7 +289,7 @@ fn depth_is_how_far_ahead_groups_are_selected() {
     assert_eq!(order("wg(depth=3)", &script), [0, 1, 2, 3, 4, 5]);
 }
 
-/// One queue: a write-back is a group of one, complete at once.
+/// In a shared queue a write-back is a group of one, complete at once.
 #[test]
 fn what_has_no_load_is_a_group_of_one() {
     let mut script = whole(0, 1, &[(0, 0, 1), (1, 0, 2)]);
@@ -299,7 +301,7 @@ fn what_has_no_load_is_a_group_of_one() {
     assert_eq!(outcome.count(0, "grouped_requests"), 2);
 }
 
-/// No bound: a group that takes long waits as long as shorter ones keep coming.
+/// No bound: a long group waits as long as shorter ones arrive.
 #[test]
 fn short_groups_starve_a_long_one() {
     let mut script = whole(0, 0, &[(0, 0, 0)]);
@@ -310,8 +312,8 @@ fn short_groups_starve_a_long_one() {
     assert_eq!(order("fr-fcfs", &script)[..3], [0, 1, 2]);
 }
 
-/// Channel 0 is busy with row misses of bank 0; then it may take load 5, two misses, or load 6,
-/// one. Channel 1 has selected its part of load 5, `others` misses, at `told`.
+/// Channel 0 is busy with row misses of bank 0; then it may select load 5, two misses, or load 6,
+/// one. Channel 1 has selected its requests of load 5, `others` misses, at `told`.
 fn coordinated(told: u64, others: u32) -> Script {
     let theirs: Vec<_> = (0..others).map(|id| (100 + id, 0, id)).collect();
     let mut script = [
@@ -341,7 +343,7 @@ fn controllers_hurry_for_what_others_have_selected() {
     assert_eq!(pair("wg", &coordinated(3, 1)).orders[0], [0, 1, 4, 2, 3]);
 }
 
-/// Bank 0 is free to take a group at 29, when request 1 has begun.
+/// Bank 0 can take a group at 29, when request 1 has begun.
 #[test]
 fn messages_take_their_time() {
     let order = |policy: &str| pair(policy, &coordinated(3, 1)).orders.remove(0);
@@ -349,7 +351,7 @@ fn messages_take_their_time() {
     assert_eq!(order("wg-m(message_latency=27)"), [0, 1, 4, 2, 3]);
 }
 
-/// At 2 the first request of load 5 comes, so what is known at 2 was about nothing here.
+/// The first request of load 5 arrives at 2, so a message received at 2 concerned no group here.
 #[test]
 fn messages_are_about_groups_that_wait() {
     let order = |told| pair("wg-m(message_latency=1)", &coordinated(told, 1)).orders.remove(0);
@@ -357,8 +359,8 @@ fn messages_are_about_groups_that_wait() {
     assert_eq!(order(2), [0, 1, 2, 3, 4]);
 }
 
-/// Load 5 would be done here after 9, with what is in service. A sender that needs 6 lets load 6,
-/// done after 6 and younger, go second; one that needs 9 or 12 changes nothing.
+/// Load 5 would finish here after 9, including the request in service. A score of 6 from another
+/// controller lets load 6, done after 6 and younger, go second; 9 or 12 changes nothing.
 #[test]
 fn only_a_sooner_end_elsewhere_lowers_a_score() {
     let order = |others| pair("wg-m", &coordinated(3, others)).orders.remove(0);
@@ -422,8 +424,8 @@ fn a_longer_burst_gives_way() {
     assert_eq!(order, [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 16]);
 }
 
-/// The row has served four when tRAS still keeps it open; then the other banks are done, and 31 are
-/// efficient.
+/// The row has served four while tRAS still keeps it open; then the other banks are done, and 31
+/// are efficient.
 #[test]
 fn banks_choose_again_when_the_efficient_burst_changes() {
     let mut dram = gddr5();
@@ -441,8 +443,8 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
     assert_eq!(of_bank(0, &outcome), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
-/// The row has served eight and the next of its hits waits for tCCD when five banks get work: four
-/// are efficient.
+/// The row has served eight and its next hit waits for tCCD when five banks receive work: four are
+/// efficient.
 #[test]
 fn banks_choose_again_when_others_get_work() {
     let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
@@ -454,7 +456,7 @@ fn banks_choose_again_when_others_get_work() {
     assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 5, 1, 2, 3, 4]);
 }
 
-/// Six writes wait, and drain at eight. Both groups are done after 3, the older has two requests
+/// Six writes wait, and drain at eight. Both groups finish after 3; the older has two requests
 /// left.
 #[test]
 fn near_a_drain_groups_with_one_request_left_go_first() {
@@ -470,7 +472,7 @@ fn near_a_drain_groups_with_one_request_left_go_first() {
     assert_eq!(order(&dram, "wg-w(write_margin=1)"), [0, 2]);
     assert_eq!(order(&dram, "wg-bw"), [0, 2]);
     assert_eq!(order(&dram, "fr-fcfs"), [0, 2]);
-    // Without a write queue none drains.
+    // Without a write queue there is no drain.
     let shared = Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..dram };
     assert_eq!(order(&shared, "wg-w"), [0, 2]);
 }
@@ -496,7 +498,7 @@ fn parameters_out_of_range_are_refused() {
     }
 }
 
-/// Requests of loads to two channels; most loads end, sooner or later.
+/// Generates requests of loads to two channels; most loads end eventually.
 fn scripts() -> impl Strategy<Value = Script> {
     let request = (0u64..20, 0usize..2, 0u16..8, 0u32..4, 0u32..24, prop::bool::weighted(0.2));
     let ends = prop::collection::vec((0u64..600, prop::bool::weighted(0.8)), 24);
@@ -527,8 +529,8 @@ fn scripts() -> impl Strategy<Value = Script> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever ends when, or never: all is served, legally, and no step is needed that was not
-    /// asked for.
+    /// All requests are served, legally and without superfluous steps, whenever loads end, or
+    /// never.
     #[test]
     fn groups_are_served_however_loads_end(script in scripts()) {
         for dram in [gddr5(), hbm2()] {

@@ -1,7 +1,7 @@
 use crate::tests::harness::*;
 use crate::{Channel, Dram, Request};
 
-/// A read of a warp.
+/// Returns a read of a warp.
 fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
     Request { warp, ..read(id, bank, row) }
 }
@@ -10,7 +10,8 @@ fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
     run(&gddr5(), policy, requests).order()
 }
 
-/// With one more request of each of these warps pending in another channel.
+/// Returns the order of completion with one more request of each of these warps pending in another
+/// channel.
 fn order_beside(dram: &Dram, policy: &str, queue: &[(u64, Request)], warps: &[u32]) -> Vec<u32> {
     let elsewhere: Vec<_> = warps.iter().map(|&warp| of(999, 0, 1, warp)).collect();
     run_beside(dram, policy, queue, &elsewhere).order()
@@ -29,7 +30,7 @@ fn the_last_request_of_a_warp_goes_first_among_row_hits() {
     assert_eq!((run.counted("wet_updates"), run.counted("wet_stale")), (6, 0));
 }
 
-/// 0 begins, 2 follows it, 4 is then the last of warp 0; the same of warp 1.
+/// Request 0 begins, 2 follows it, and 4 is then the last of warp 0; likewise for warp 1.
 #[test]
 fn a_warp_once_begun_is_finished() {
     let queue: Vec<_> = (0..6).map(|id| of(id, 0, 1, id % 2)).collect();
@@ -41,7 +42,7 @@ fn a_warp_once_begun_is_finished() {
     assert_eq!(run.counted("rescheduled_requests"), 2);
 }
 
-/// 6 arrives after 0 has been read, and is the only one of its warp; then warp 0 goes on.
+/// Request 6 arrives after 0 has been read, and is the only one of its warp; then warp 0 continues.
 #[test]
 fn a_last_request_comes_between_and_the_warp_goes_on() {
     let mut queue: Vec<_> = (0..6).map(|id| (0, of(id, 0, 1, id % 2))).collect();
@@ -50,8 +51,8 @@ fn a_last_request_comes_between_and_the_warp_goes_on() {
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
 }
 
-/// A refresh closes the row while 0 is served. Warp 0 then no longer comes before its elders:
-/// neither if the row is opened for 4, the last of its warp, nor if it is opened without.
+/// A refresh closes the row while 0 is served. Warp 0 then no longer precedes older requests,
+/// whether the row is opened for 4, the last of its warp, or for another.
 #[test]
 fn what_follows_is_forgotten_when_the_row_is_opened_again() {
     let mut dram = gddr5();
@@ -63,7 +64,7 @@ fn what_follows_is_forgotten_when_the_row_is_opened_again() {
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 3, 2, 5]);
 }
 
-/// Row 2 has two requests that were their warps' only ones when they came, row 1 one.
+/// Row 2 has two requests that were their warps' only ones at arrival, row 1 one.
 #[test]
 fn the_row_of_the_highest_score_is_opened() {
     let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 2, 2)];
@@ -74,7 +75,7 @@ fn the_row_of_the_highest_score_is_opened() {
     assert_eq!(run.counted("rescheduled_requests"), 0);
 }
 
-/// 2 and 3 score. When 0 is scheduled, 1 does too.
+/// Requests 2 and 3 score. When 0 is scheduled, 1 does too.
 #[test]
 fn of_rows_of_equal_score_that_of_the_oldest_request_is_opened() {
     let queue = [of(0, 1, 9, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 3, 2)];
@@ -113,18 +114,18 @@ fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
     assert_eq!(order("warped-mc(wet_latency=29)"), [1, 2, 4, 3]);
 }
 
-/// 16 and 20 requests score as 15 each.
+/// 16 and 20 requests score 15 each.
 #[test]
 fn a_score_saturates_at_four_bits() {
     let mut queue: Vec<_> = (0..36).map(|id| of(id, 0, 1 + u32::from(id >= 16), id)).collect();
     assert_eq!(order("warped-mc", &queue)[0], 0);
-    // 13 are below it.
+    // 13 are below saturation.
     queue[1..4].iter_mut().for_each(|request| request.row.0 = 2);
     assert_eq!(order("warped-mc", &queue)[0], 1);
 }
 
 /// Four requests score for row 1 when it is chosen. A refresh closes it before they are served, and
-/// row 2 has one.
+/// row 2 has a score of one.
 #[test]
 fn the_score_of_a_row_that_is_opened_is_zeroed() {
     let mut dram = gddr5();
@@ -150,7 +151,7 @@ fn banks_of_last_requests_go_first() {
     assert!(run(&gddr5(), "warped-mc", &queue).counted("rescheduled_banks") >= 1);
 }
 
-/// Both banks' rows are open at 100. Bank 1's warp, once begun, keeps the bus; bank 0 has a new
+/// Both banks' rows are open at 100. Bank 1's warp, once started, keeps the bus; bank 0 has a new
 /// warp each time.
 #[test]
 fn banks_of_warps_that_have_begun_go_before_others() {
@@ -164,8 +165,8 @@ fn banks_of_warps_that_have_begun_go_before_others() {
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
 }
 
-/// A request in service keeps the priority with which it was scheduled: 3 is the last of its warp,
-/// and its bursts come before those of 2.
+/// A request in service keeps its priority at scheduling: 3 is the last of its warp, and its bursts
+/// precede those of 2.
 #[test]
 fn a_bank_keeps_the_priority_of_what_it_serves() {
     let mut dram = gddr5();
@@ -181,8 +182,8 @@ fn a_bank_keeps_the_priority_of_what_it_serves() {
     assert_eq!(columns("warped-mc"), [0, 1, 3, 3, 3, 2, 2, 2]);
 }
 
-/// Warps 0 and 3 share an alias of one bit; of ten bits only where loads differ does one warp have
-/// two.
+/// Warps 0 and 3 share an alias of one bit; with ten bits a warp has two aliases only for different
+/// loads.
 #[test]
 fn aliases_are_taken_for_one_warp() {
     let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 3)];
@@ -193,8 +194,8 @@ fn aliases_are_taken_for_one_warp() {
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
 
-/// A write-back is the last of no warp and follows none: it goes by age among those of low
-/// priority, after those of high.
+/// A write-back is the last of no warp and follows none: it is ordered by age among the low
+/// priority, after the high.
 #[test]
 fn write_backs_are_of_low_priority_in_one_queue() {
     let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
@@ -202,7 +203,7 @@ fn write_backs_are_of_low_priority_in_one_queue() {
     assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2, 4]);
 }
 
-/// A separate write is not the last request of its warp, though that has one pending.
+/// A separate write is not the last request of its warp, although the warp has one pending.
 #[test]
 fn separate_writes_have_no_priority() {
     let queue = [(0, write(0, 0, 1)), (0, Request { warp: 5, ..write(1, 1, 1) })];
@@ -210,9 +211,9 @@ fn separate_writes_have_no_priority() {
     assert_eq!(run.order(), [0, 1]);
 }
 
-/// A change that arrives when the request has gone does not make the next in its slot the last of
-/// its warp. 1 is known to have been one at 50, and 3 has its slot, from 20 on; 2, which has waited
-/// longer, scores no less.
+/// A change that arrives after its request has been served does not mark the next request in its
+/// slot as the last of its warp. Request 1 becomes known as the last one at 50, and 3 has its slot
+/// from 20 on; 2, which has waited longer, scores no less.
 #[test]
 fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
     let queue = [
@@ -231,7 +232,7 @@ fn picks_per_cycle_takes_the_machines_place() {
     assert_eq!(activation_beside_a_blocked_bank("warped-mc(picks_per_cycle=1)"), 21);
 }
 
-/// No bound: 0 waits as long as requests come that are the last of their warps.
+/// No bound: request 0 waits as long as requests arrive that are the last of their warps.
 #[test]
 fn a_request_with_pending_siblings_starves() {
     let mut queue = vec![(0, of(0, 0, 1, 0))];
