@@ -1,4 +1,5 @@
-//! Timing constraints between commands, and the state that they drive.
+//! Timing constraints between commands: the earliest legal cycle of every command. The channel
+//! plans with it; the rows and the queues are not its concern.
 
 use super::by_bank::ByBank;
 use super::constraint::{Constraint, Scope};
@@ -11,78 +12,78 @@ use std::ops::Range;
 use std::sync::Arc;
 use warpmem_sim::{BankId, DramCycle};
 
-/// The constraints of a channel, as its standard has them.
+/// Returns the constraints of a channel under its standard.
 ///
 /// # Panics
-/// If there is no standard of that name: no valid machine has such a channel.
+/// Panics if there is no standard of that name, which no valid machine has.
 pub fn constraints(dram: &Dram) -> Vec<Constraint> {
     Standard::of(dram).expect("a checked standard").constraints(dram)
 }
 
-/// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
+/// Earliest cycle of each planned kind of command, in one cache line of the host.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Earliest([DramCycle; CommandKind::PLANNED.next_power_of_two()]);
 
 /// Entries of [`TimingState::shared`]: every bank may be a pseudo channel and a group of its own. A
-/// power of two, so that no index is checked.
+/// power of two, which removes bounds checks.
 const SHARED: usize = (CommandKind::PLANNED * 2 * MAX_BANKS as usize).next_power_of_two();
 
-/// So many cycles from a command to those of an entry in a table of earliest cycles.
+/// Minimum cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
 struct Rule {
     entry: u16,
     cycles: u32,
 }
 
-/// The earliest cycles that a command of one kind sets for those after it.
+/// The earliest cycles that a command of one kind sets for later commands.
 #[derive(Clone, Default)]
 struct Consequences {
-    /// For those to its bank, by kind.
+    /// Rules for the same bank, by kind.
     bank: Vec<Rule>,
-    /// For all others, by entry in [`TimingState::shared`].
+    /// Rules for other banks, by entry in [`TimingState::shared`].
     others: Vec<Rule>,
 }
 
 /// The constraints of a channel, as tables by kind of command.
 struct Rules {
-    /// Groups of the channel.
+    /// Number of groups of the channel.
     groups: usize,
-    /// Entries that each kind of command has in [`TimingState::shared`].
+    /// Entries of each kind of command in [`TimingState::shared`].
     entries: usize,
-    /// By the kind of the command and the group that it goes to.
+    /// Rules by the kind of the command and its group.
     consequences: Vec<Consequences>,
     windows: Vec<Window>,
     positions: ByBank<BankPosition>,
-    /// By the kind of a command.
+    /// Affected kinds, by the kind of the command.
     affects: [Affects; CommandKind::COUNT],
-    /// Kinds of commands that one to another bank delays.
+    /// Kinds of commands that a command to another bank delays.
     shared: KindSet,
     auto_precharge: bool,
-    /// RD and WR to first data.
+    /// Cycles from RD and from WR to first data.
     latencies: [u32; 2],
-    /// Commands begin at multiples of so many cycles, by their kind.
+    /// Grid of each kind, cycles: commands begin at its multiples.
     grid: [u64; CommandKind::PLANNED],
 }
 
-/// The group and the pseudo channel that a bank lies in.
+/// The group and the pseudo channel of a bank.
 #[derive(Clone, Copy)]
 struct BankPosition {
-    /// The banks of its group.
+    /// Banks of its group.
     group_banks: BankSet,
-    /// Of the channel, as is its group.
+    /// Index within the channel, as that of its group.
     pseudo_channel: u16,
     group: u16,
-    /// The entry of its group within a kind: see [`TimingState::shared`].
+    /// Entry of its group within a kind, see [`TimingState::shared`].
     entry: u16,
 }
 
 /// The commands to other banks that a command delays.
 #[derive(Clone, Copy, Default)]
 struct Affects {
-    /// Kinds of commands.
+    /// Delayed kinds.
     kinds: KindSet,
-    /// Some of them by a [`Window`].
+    /// Whether some of them are delayed by a [`Window`].
     windowed: bool,
 }
 
@@ -90,14 +91,14 @@ struct Affects {
 struct Window {
     from: CommandKind,
     cycles: u64,
-    /// The last commands of each pseudo channel count, not those of the whole channel.
+    /// Whether the window covers a pseudo channel rather than the whole channel.
     by_pseudo_channel: bool,
-    /// Entries in [`TimingState::shared`], by the group that the command goes to.
+    /// Entries in [`TimingState::shared`], by the group of the command.
     entries: Vec<Vec<u16>>,
 }
 
-/// From when on each of the last commands of a window keeps no other, the oldest in `next`; unused
-/// entries keep none.
+/// Cycle in which each of the last commands of a window expires, the oldest in `next`; unused
+/// entries have expired.
 #[derive(Clone)]
 struct Ring {
     ends: Box<[DramCycle]>,
@@ -105,7 +106,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Notes a command by its end; that of the oldest that is left.
+    /// Records a command by its expiry; returns that of the oldest one left.
     fn push(&mut self, end: DramCycle) -> DramCycle {
         self.ends[self.next] = end;
         self.next = if self.next + 1 < self.ends.len() { self.next + 1 } else { 0 };
@@ -113,8 +114,8 @@ impl Ring {
     }
 }
 
-/// How the banks of a channel lie together. A bank's number is that of its stack, then that within
-/// the stack, whose low bits are the group.
+/// The arrangement of the banks of a channel. A bank's number consists of its stack and its number
+/// within the stack, whose low bits are the group.
 #[derive(Clone, Copy)]
 struct Shape {
     groups: usize,
@@ -135,12 +136,12 @@ impl Shape {
         }
     }
 
-    /// Groups of the channel.
+    /// Returns the number of groups of the channel.
     fn all_groups(&self) -> usize {
         self.pseudo_channels * self.stacks * self.groups
     }
 
-    /// Entries that each kind of command has in [`TimingState::shared`].
+    /// Returns the number of entries of each kind of command in [`TimingState::shared`].
     fn entries(&self) -> usize {
         self.pseudo_channels + self.all_groups()
     }
@@ -158,7 +159,7 @@ impl Shape {
         }
     }
 
-    /// Entries of a kind of command to some groups.
+    /// Returns the entries of a kind of command to some groups.
     fn cover(&self, kind: CommandKind, groups: Range<usize>) -> Vec<u16> {
         let (size, first) = (self.groups * self.stacks, kind as usize * self.entries());
         let whole = groups.start.is_multiple_of(size) && groups.end.is_multiple_of(size);
@@ -179,7 +180,7 @@ impl Shape {
         bank.index() / self.banks_per_stack / self.stacks
     }
 
-    /// The groups of the scope that holds `group`.
+    /// Returns the groups of the member of `scope` that contains `group`.
     fn members(&self, group: usize, scope: Scope) -> Range<usize> {
         let size = match scope {
             Scope::Bank | Scope::Group => 1,
@@ -192,23 +193,23 @@ impl Shape {
     }
 }
 
-/// An index in its short form.
+/// Converts an index to 16 bits.
 fn short(index: usize) -> u16 {
     u16::try_from(index).expect("tables of a channel, with at most MAX_BANKS banks, are short")
 }
 
-/// When commands of one kind may issue, as far as other banks go.
+/// The constraints of commands to other banks on commands of one kind.
 pub(super) struct OfOthers<'a> {
     shared: &'a [DramCycle; SHARED],
-    /// The first entry of the kind.
+    /// First entry of the kind.
     first: usize,
     positions: &'a ByBank<BankPosition>,
     grid: u64,
 }
 
 impl OfOthers<'_> {
-    /// The first cycle from `from` on in which the bank may issue its command; the same for all
-    /// banks of its group.
+    /// Returns the first cycle at or after `from` in which the bank may issue its command; equal
+    /// for all banks of its group.
     #[inline]
     pub fn earliest(&self, bank: BankId, from: DramCycle) -> DramCycle {
         let position = &self.positions[bank];
@@ -216,28 +217,28 @@ impl OfOthers<'_> {
         self.begin(entry(position.pseudo_channel).max(entry(position.entry)).max(from))
     }
 
-    /// The first cycle from `cycle` on in which a command of this kind may begin.
+    /// Returns the first cycle at or after `cycle` in which a command of this kind may begin.
     #[inline]
     pub fn begin(&self, cycle: DramCycle) -> DramCycle {
         if self.grid == 1 { cycle } else { cycle.next_multiple_of(self.grid) }
     }
 }
 
-/// The earliest legal cycle of every command, given those issued so far.
+/// The earliest legal cycle of every command after the commands issued so far.
 #[derive(Clone)]
 pub(super) struct TimingState {
-    /// The same for all channels of a machine, so that they share one copy in the host's cache.
+    /// Rules, equal for all channels of a machine, so that they share one copy in the host's cache.
     rules: Arc<Rules>,
     banks: ByBank<Earliest>,
-    /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
-    /// channels and then of groups: the later of the two holds.
+    /// Earliest cycles under the constraints of other banks, by kind; for each kind first those of
+    /// whole pseudo channels, then those of groups. The later of the two applies.
     shared: Box<[DramCycle; SHARED]>,
-    /// By window and pseudo channel.
+    /// Last commands, by window and pseudo channel.
     last: Vec<Vec<Ring>>,
 }
 
 impl TimingState {
-    /// Before the first command.
+    /// Builds the state before the first command.
     pub fn new(dram: &Dram) -> TimingState {
         let shape = Shape::new(dram);
         let table = constraints(dram);
@@ -286,41 +287,41 @@ impl TimingState {
         }
     }
 
-    /// Whether a column command with auto-precharge may always stand where one without may.
+    /// Returns whether a column command with auto-precharge is legal wherever one without is.
     pub fn auto_precharge(&self) -> bool {
         self.rules.auto_precharge
     }
 
-    /// Cycles from RD and from WR to first data.
+    /// Returns the cycles from RD and from WR to first data.
     pub fn latencies(&self) -> [u64; 2] {
         self.rules.latencies.map(u64::from)
     }
 
-    /// The banks of a bank's group: [`OfOthers::earliest`] is the same for all of them.
+    /// Returns the banks of a bank's group, for which [`OfOthers::earliest`] is equal.
     #[inline]
     pub fn group_banks(&self, bank: BankId) -> BankSet {
         self.rules.positions[bank].group_banks
     }
 
-    /// Kinds of commands that one of this kind may delay in other banks.
+    /// Returns the kinds of commands to other banks that one of this kind may delay.
     #[inline]
     pub fn delayed_by(&self, kind: CommandKind) -> KindSet {
         self.rules.affects[kind as usize].kinds
     }
 
-    /// Whether other banks ever delay a command of this kind.
+    /// Returns whether commands to other banks ever delay one of this kind.
     #[inline]
     pub fn is_shared(&self, kind: CommandKind) -> bool {
         self.rules.shared & 1 << kind as u8 != 0
     }
 
-    /// Earliest cycle as far as the bank's own commands go.
+    /// Returns the earliest cycle under the constraints of the bank's own commands.
     #[inline]
     pub fn of_bank(&self, kind: CommandKind, bank: BankId) -> DramCycle {
         self.banks[bank].0[kind as usize]
     }
 
-    /// Commands of a kind, as far as other banks go.
+    /// Returns the constraints of commands to other banks on a kind.
     #[inline]
     pub fn of_others(&self, kind: CommandKind) -> OfOthers<'_> {
         let rules = &*self.rules;
@@ -332,7 +333,7 @@ impl TimingState {
         }
     }
 
-    /// Earliest cycle by all constraints.
+    /// Returns the earliest cycle under all constraints.
     #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: BankId) -> DramCycle {
         self.of_others(kind).earliest(bank, self.of_bank(kind, bank))
@@ -368,14 +369,14 @@ impl TimingState {
     }
 }
 
-/// Whether the channel must keep an account of a constraint.
+/// Returns whether the channel must track a constraint.
 fn matters(c: &Constraint, dram: &Dram) -> bool {
     let planned = match c.to {
         Ref => dram.timing.trefi > 0,
         RefPb => dram.timing.trefipb > 0,
         to => (to as usize) < CommandKind::PLANNED,
     };
-    // A bus issues one command a cycle in any case.
+    // A bus issues at most one command per cycle anyway.
     let same_bus = !dram.dual_command_bus || c.from.is_column() == c.to.is_column();
     planned && !(same_bus && c.cycles <= 1)
 }
@@ -393,14 +394,14 @@ impl Window {
 }
 
 impl Consequences {
-    /// What the constraint says after a command to `group`.
+    /// Adds the effect of a constraint after a command to `group`.
     fn add(&mut self, c: &Constraint, group: usize, shape: &Shape) {
         if c.scope == Scope::Bank && !c.sibling {
             merge(&mut self.bank, c.to as u16, c.cycles);
             return;
         }
         let own = shape.members(group, c.scope);
-        // What holds between the banks of a group holds, at least as long, within each of them.
+        // A constraint between the banks of a group holds, at least as long, within each of them.
         let within = !c.sibling || c.scope == Scope::Bank;
         let all = if c.sibling { shape.members(group, c.scope.wider()) } else { own.clone() };
         let parts = if within { [all, 0..0] } else { [all.start..own.start, own.end..all.end] };
@@ -410,7 +411,7 @@ impl Consequences {
     }
 }
 
-/// Adds a rule, or lengthens that for the same entry.
+/// Adds a rule, or lengthens the one of the same entry.
 fn merge(rules: &mut Vec<Rule>, entry: u16, cycles: u32) {
     match rules.iter_mut().find(|rule| rule.entry == entry) {
         Some(rule) => rule.cycles = rule.cycles.max(cycles),
@@ -418,7 +419,7 @@ fn merge(rules: &mut Vec<Rule>, entry: u16, cycles: u32) {
     }
 }
 
-/// Whether two commands wait for the same, each time as long.
+/// Returns whether two commands wait for the same commands and equally long.
 fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
     let waits = |to| -> HashSet<_> {
         let of = table.iter().filter(|c| c.to == to);
@@ -444,7 +445,7 @@ mod tests {
     use CommandKind::{Act, Pre};
     use proptest::prelude::*;
 
-    /// The earliest cycle by walking all constraints and all commands so far.
+    /// Computes the earliest cycle from all constraints and all commands so far.
     fn plain(
         dram: &Dram,
         table: &[Constraint],

@@ -8,7 +8,7 @@ use warpmem_sim::{
     Address, AddressMap, BankId, ChannelId, Field, IndexHash, Location, RowId, SliceId,
 };
 
-/// Address bits `from..from + bits`.
+/// Returns address bits `from..from + bits`.
 fn field(address: u64, from: u32, bits: u32) -> u64 {
     address >> from & ((1 << bits) - 1)
 }
@@ -76,8 +76,8 @@ fn the_rtx2060s_map() {
     }
 }
 
-/// The reference's rows of the hash: which address bits enter each bit of the slice, with the bit
-/// that has it before the hash.
+/// The reference's rows of the hash: the address bits that enter each bit of the slice, with the
+/// bit that holds it before the hash.
 #[test]
 fn the_rtx3070_map_hashes_some_bits() {
     const ROWS: [(u32, &[u32]); 5] = [
@@ -148,7 +148,7 @@ impl Shape {
         }
     }
 
-    /// Bits of an address within a channel.
+    /// Returns the bits of an address within a channel.
     fn bits(&self) -> u32 {
         self.banks() + self.row + self.column + self.burst
     }
@@ -169,14 +169,14 @@ fn shape() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// Where a map has the channel.
+/// Position of the channel in a map.
 #[derive(Clone, Copy, Debug)]
 enum ChannelIn {
     Field,
     Turns(u32),
 }
 
-/// A field or, where channels are no power of two, turns.
+/// Generates a channel field, or a rotation for channel counts that are no power of two.
 fn channel_in(shape: &Shape) -> impl Strategy<Value = ChannelIn> + use<> {
     let turns = (shape.burst..=shape.bits()).prop_map(ChannelIn::Turns);
     match shape.channels > 1 && shape.channels.is_power_of_two() {
@@ -185,7 +185,7 @@ fn channel_in(shape: &Shape) -> impl Strategy<Value = ChannelIn> + use<> {
     }
 }
 
-/// All orders of these words, each as often as its number says.
+/// Generates all orders of these words, each repeated as its number says.
 fn any_order(words: &[(&'static str, u32)]) -> impl Strategy<Value = Vec<&'static str>> + use<> {
     let all = words.iter().flat_map(|&(word, times)| vec![word; times as usize]);
     Just(all.collect::<Vec<_>>()).prop_shuffle()
@@ -198,7 +198,7 @@ fn interleave(channel: ChannelIn) -> u32 {
     }
 }
 
-/// `field:1` in any order, with or without group fields.
+/// Generates maps of `field:1` in any order, with or without group fields.
 fn by_fields(shape: Shape) -> impl Strategy<Value = (Dram, u32)> {
     (channel_in(&shape), any::<bool>()).prop_flat_map(move |(channel, grouped)| {
         let channels = match channel {
@@ -244,7 +244,7 @@ fn by_scheme(shape: Shape) -> impl Strategy<Value = (Dram, u32)> {
     )
 }
 
-/// GPGPU-Sim knows neither pseudo channels nor stacks.
+/// Generates masks of GPGPU-Sim, which has neither pseudo channels nor stacks.
 fn by_mask(shape: Shape) -> impl Strategy<Value = (Dram, u32)> {
     let shape =
         Shape { pseudo: 0, stack: 0, slice: shape.slice.min(shape.group + shape.bank), ..shape };
@@ -270,7 +270,8 @@ fn any_map() -> impl Strategy<Value = (Dram, u32)> {
 }
 
 proptest! {
-    /// Between the addresses of the capacity and (channel, bank, row, column, byte of the burst).
+    /// Maps the addresses of the capacity to (channel, bank, row, column, byte of the burst) and
+    /// back.
     #[test]
     fn every_map_is_a_bijection((dram, slices) in any_map(), samples in prop::collection::vec(any::<u64>(), 100)) {
         let map = dram.address_map(slices).unwrap();
@@ -289,7 +290,7 @@ proptest! {
         }
     }
 
-    /// Columns of a row are found from any address in it, whatever its bits above those of the map.
+    /// Columns of a row are found from any of its addresses, independent of the bits above the map.
     #[test]
     fn columns_of_a_row_are_beside_each_other(
         (dram, slices) in any_map(),
@@ -308,7 +309,7 @@ proptest! {
         }
     }
 
-    /// The same with no use of the inverse, over whole maps.
+    /// Checks whole maps without the inverse.
     #[test]
     fn no_two_places_of_a_small_map_are_one((dram, slices) in any_map()) {
         let map = dram.address_map(slices).unwrap();
@@ -324,7 +325,7 @@ proptest! {
     }
 }
 
-/// Six channels take turns every 256 bytes; within a channel the addresses close up.
+/// Six channels alternate every 256 bytes; the addresses within a channel are contiguous.
 #[test]
 fn any_number_of_channels_by_turns() {
     let map = gddr5().address_map(2).unwrap();
@@ -339,7 +340,7 @@ fn any_number_of_channels_by_turns() {
     }
 }
 
-/// Six channels do not divide the addresses: the last row of some ends early.
+/// The capacity is no multiple of six channels: the last row of some ends early.
 #[test]
 fn nothing_is_beside_the_last_address() {
     let map = gddr5().address_map(2).unwrap();
@@ -350,7 +351,7 @@ fn nothing_is_beside_the_last_address() {
     assert!(there.into_iter().flatten().all(|a| map.locate(a).row == place.row));
 }
 
-/// Strides that are powers of two fall on one slice without a hash, and evenly on all with it.
+/// Power-of-two strides fall on one slice without a hash, and evenly on all with it.
 #[test]
 fn the_polynomial_hash_spreads_every_stride() {
     let hashed = hbm2().address_map(2).unwrap();
@@ -368,9 +369,9 @@ fn the_polynomial_hash_spreads_every_stride() {
     assert_eq!(slices(&linear, 14)[0], 64 * 64);
 }
 
-/// Whatever the stride in rows, a bank hash sends successive rows to other banks: with the XOR of
-/// the row's bits by fours, 16 successive rows and every 16th row; with the polynomial, strides
-/// between too.
+/// For any stride in rows a bank hash sends successive rows to other banks: the XOR of the row's
+/// bits by fours for 16 successive rows and for every 16th row; the polynomial for strides between
+/// too.
 #[test]
 fn bank_hashes_move_rows_to_other_banks() {
     let mut dram = gddr5();
@@ -387,8 +388,8 @@ fn bank_hashes_move_rows_to_other_banks() {
     assert_eq!((banks(IndexHash::Xor, 17), banks(IndexHash::Ipoly, 17)), (1, 16));
 }
 
-/// 16 banks by x^4 + x + 1: row bits 0 to 4 change the bank by x^4 to x^8 modulo it. The slice is
-/// of the bank before the hash.
+/// 16 banks by x^4 + x + 1: row bits 0 to 4 change the bank by x^4 to x^8 modulo the polynomial.
+/// The slice uses the bank before the hash.
 #[test]
 fn the_bank_hash_by_hand() {
     let mut dram = gddr5();
@@ -401,7 +402,8 @@ fn the_bank_hash_by_hand() {
     }
 }
 
-/// Pseudo channel, stack, bank of the group and group stand in the bank from its highest bit down.
+/// From its highest bit down the bank number consists of pseudo channel, stack, bank of the group,
+/// and group.
 #[test]
 fn the_bank_is_made_of_its_parts() {
     let mut dram = Dram { channels: 1, pseudo_channels: 2, stacks: 2, banks: 64, ..gddr5() };
@@ -413,7 +415,7 @@ fn the_bank_is_made_of_its_parts() {
     assert_eq!(bank(0b01 << 11), 0b00_01_00);
 }
 
-/// What lies above the map changes nothing, unless the partition hash takes it in.
+/// Bits above the map have no effect unless the partition hash includes them.
 #[test]
 fn bits_above_the_map_are_ignored() {
     let (linear, hashed) = (gddr5(), hbm2());
@@ -450,7 +452,7 @@ fn impossible_maps_are_refused() {
     refused(&Dram { channels: 4097, ..gddr5() }, 16, "expected at most 2^16 slices in all");
 }
 
-/// Every preset's map can be built.
+/// Builds the map of every preset.
 #[test]
 fn presets_have_maps() {
     for name in preset_names() {

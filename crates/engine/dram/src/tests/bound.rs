@@ -1,10 +1,10 @@
-//! The efficiency that no scheduler can pass, and the random streams of Yuan's Figure 3.
+//! The upper bound of every scheduler's efficiency, and the random streams of Yuan's Figure 3.
 
 use super::harness::*;
 use crate::scheduler::SCHEDULERS;
 use crate::{Dram, Request};
 
-/// Cycles that a bank takes at least over a row of `n` column commands.
+/// Returns the least cycles of a bank per row of `n` column commands.
 fn row_cycles(dram: &Dram, n: f64) -> f64 {
     let t = &dram.timing;
     let column = dram.burst_cycles().max(t.tccdl);
@@ -12,8 +12,8 @@ fn row_cycles(dram: &Dram, n: f64) -> f64 {
     (f64::from(t.trcd + t.trtp + t.trp) + columns).max(t.trc.into())
 }
 
-/// Data cycles per cycle of `banks` banks that serve `n` column commands per row, at most: as many
-/// as the data bus, the banks, and activations let pass.
+/// Returns an upper bound of data cycles per cycle for `banks` banks that serve `n` column commands
+/// per row: the least of the limits of the data bus, the banks and the activations.
 fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
     let t = &dram.timing;
     let burst = f64::from(dram.burst_cycles());
@@ -23,8 +23,8 @@ fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
     bus.min(rows).min(activations)
 }
 
-/// What `policy` reaches on the requests, and the bound for the rows that it opened. Data cycles
-/// count from the first arrival until the last row could be closed.
+/// Returns the efficiency of `policy` on the requests, and the bound for the rows that it opened.
+/// Cycles count from the first arrival until the last row could be closed.
 fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]) -> (f64, f64) {
     let counts = run(dram, policy, requests).counts;
     let n = counts.total().columns_per_activation().unwrap();
@@ -32,7 +32,7 @@ fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]
     (counts.data_bus_busy_cycles as f64 / cycles, bound(dram, banks, n))
 }
 
-/// `n` requests to a row of each bank in turn, of many sources.
+/// Returns `n` requests to a row of each bank, round robin over the banks, from many sources.
 fn balanced(banks: u32, n: u32, count: u32) -> Vec<Request> {
     let request = |id| Request {
         sm: (id % 16) as u16,
@@ -45,7 +45,8 @@ fn balanced(banks: u32, n: u32, count: u32) -> Vec<Request> {
     (0..count).map(request).collect()
 }
 
-/// Without refresh, which the bound leaves out, and with room for many rows of each bank.
+/// Iterates over channels without refresh, which the bound excludes, and with room for many rows of
+/// each bank.
 fn deep() -> impl Iterator<Item = Dram> {
     [gddr5(), gddr3(), hbm2(), sparse()].into_iter().map(|mut dram| {
         (dram.timing.trefi, dram.read_queue) = (0, 256);
@@ -85,7 +86,7 @@ fn no_policy_passes_the_bound_on_random_streams() {
     }
 }
 
-/// Over the middle half of a long balanced stream, as a share of the bound.
+/// Returns the efficiency over the middle half of a long balanced stream, as a share of the bound.
 fn steady(dram: &Dram, policy: &str, banks: u32, n: u32) -> f64 {
     let run = run(dram, policy, &balanced(banks, n, 4000));
     let mut columns = run.log.iter().filter(|command| command.kind.is_column());
@@ -94,9 +95,9 @@ fn steady(dram: &Dram, policy: &str, banks: u32, n: u32) -> f64 {
     reached / bound(dram, banks, n.into())
 }
 
-/// With all banks in use FR-FCFS comes within 4 % of the bound, with banks in turn. What is lost is
-/// lost where data bus and banks bind together: banks in turn finish their rows together. Where
-/// that costs more than 3 % banks by age do not lose it.
+/// With all banks in use and served round robin FR-FCFS comes within 4 % of the bound. The loss
+/// occurs where data bus and banks bind together, because banks served round robin finish their
+/// rows together. Where the loss exceeds 3 % banks ordered by age avoid it.
 #[test]
 fn fr_fcfs_comes_near_the_bound() {
     for dram in deep() {
@@ -110,7 +111,7 @@ fn fr_fcfs_comes_near_the_bound() {
     }
 }
 
-/// A single bank has nothing to overlap: it is at the bound.
+/// A single bank has nothing to overlap: it reaches the bound.
 #[test]
 fn one_bank_is_at_the_bound() {
     for dram in deep() {
@@ -121,7 +122,7 @@ fn one_bank_is_at_the_bound() {
     }
 }
 
-/// The bound is not idle on random reads either: they come within a fifth of it.
+/// The bound is tight for random reads too: they come within a fifth of it.
 #[test]
 fn random_reads_reach_the_activation_limit() {
     let dram = gddr5();
@@ -130,8 +131,8 @@ fn random_reads_reach_the_activation_limit() {
     assert!(reached > 0.8 * bound, "{reached} of {bound}");
 }
 
-/// Requests of 64 B at random places, `locality` to each, for a controller of so many chips of 4 B:
-/// fewer chips take more column commands.
+/// Returns the efficiency for 64 B requests at random positions, `locality` to each, for a
+/// controller of `chips` chips of 4 B: fewer chips take more column commands.
 fn random_traffic(chips: u32, locality: u32) -> f64 {
     let dram = Dram { bus_bytes: 4 * chips, ..gddr3() };
     let bursts = (4 / chips) as u16;

@@ -4,10 +4,10 @@ use super::harness::*;
 use crate::standard::{Speed, Standard};
 use crate::{Activity, ChannelResult, Dram, Energy, Power, Timing};
 
-/// A cycle of 500 MHz.
+/// Cycle time at 500 MHz, ns.
 const CYCLE_NS: f64 = 2.0;
 
-/// Two devices at 1500 mV: with a cycle of 2 ns, 0.006 nJ for each mA and cycle.
+/// Returns two devices at 1500 mV: with a cycle of 2 ns, 0.006 nJ per mA and cycle.
 fn powered(timing: Timing) -> Dram {
     let power = Power {
         vdd: 1500,
@@ -96,7 +96,7 @@ fn a_refresh_of_one_bank_by_hand() {
     let requests = [(0, read(0, 3, 9)), (1100, read(1, 3, 9))];
     let run = run_with(&dram, "fcfs", &requests, Stepping::Events, |_| u32::MAX);
     let activity = activity(&run.counts);
-    // RD at 1100, data from 1112 to 1114; the row stays open beside the refresh of bank 0.
+    // RD at 1100, data from 1112 to 1114; the row stays open during the refresh of bank 0.
     assert_eq!((activity.cycles, activity.open_cycles), (1114, 1114));
     assert_eq!((activity.refreshes, activity.bank_refreshes), (0, 1));
     let energy = energy(&dram, activity);
@@ -114,7 +114,7 @@ fn a_channel_without_traffic_is_in_standby_only() {
     assert_eq!(energy.picojoules_per_bit(0), None);
 }
 
-/// A pseudo channel is half of the devices, but standby is that of all.
+/// A pseudo channel uses half of the devices, but standby covers all.
 #[test]
 fn commands_run_on_the_devices_of_their_pseudo_channel() {
     let activity = Activity {
@@ -156,7 +156,7 @@ fn energy_with_an_unknown_current_is_not_known() {
         |dram| dram.power.idd4w = 0,
     ];
     assert!(needed.into_iter().all(|change| !is_known(change)));
-    // Currents of refreshes that do not happen are not missed.
+    // Currents of refreshes that do not occur are not required.
     assert!(is_known(|dram| (dram.power.idd5ab, dram.power.idd5pb) = (0, 0)));
     assert!(!is_known(|dram| (dram.power.idd5ab, dram.timing.trefi) = (0, 1000)));
     assert!(is_known(|dram| (dram.power.idd5pb, dram.timing.trefi) = (0, 1000)));
@@ -176,7 +176,7 @@ fn an_organisation_says_how_many_devices_a_channel_has() {
     assert_eq!(devices("gddr3", "HYB18H512321BF_x4", "yuan2009"), 4);
 }
 
-/// Every speed of every standard on each of its organisations that is modelled.
+/// Calls `check` for every speed of every standard on each of its modelled organisations.
 fn for_each_preset(mut check: impl FnMut(&Dram, &Speed, &str)) {
     for name in Standard::names() {
         let standard = Standard::load(name).unwrap();
@@ -205,7 +205,7 @@ fn every_preset_knows_its_energy_and_where_it_is_from() {
     assert!(count > 15);
 }
 
-/// What happens more often never costs less.
+/// Energy never falls as a count rises.
 #[test]
 fn energy_grows_with_every_count() {
     type More = (&'static str, fn(&mut Activity));
@@ -236,7 +236,7 @@ fn energy_grows_with_every_count() {
     });
 }
 
-/// The assumption on IDD5PB that `docs/dram-standards.md` states, to half a mA.
+/// The assumption on IDD5PB stated in `docs/dram-standards.md`, to half a mA.
 #[test]
 fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
     let mut count = 0;
@@ -246,7 +246,7 @@ fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
             return;
         }
         let banks = f64::from(dram.banks / dram.pseudo_channels);
-        // tRFC of the speed is that of the organisation which the standard's file names for it.
+        // tRFC of the speed belongs to the organisation that the standard's file names for it.
         let trfc = f64::from(t.trfc);
         let all = f64::from(p.idd5ab - p.idd3n) * trfc / (banks * f64::from(t.trfcpb));
         assert!((f64::from(p.idd5pb - p.idd3n) - all).abs() <= 0.5, "{name}: {all}");
@@ -255,7 +255,7 @@ fn refreshing_bank_by_bank_takes_what_refreshing_all_takes() {
     assert!(count > 5);
 }
 
-/// DRAMsim3's currents as the reference tables have them, for the speeds that are its own.
+/// DRAMsim3's currents equal the reference tables for its own speeds.
 #[test]
 fn currents_are_those_of_the_reference() {
     let path = super::reference::beside().join("timings.md");

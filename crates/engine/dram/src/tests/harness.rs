@@ -13,12 +13,12 @@ use warpmem_params::Counter;
 use warpmem_sim::{Address, IndexHash};
 pub use warpmem_sim::{BankId, DramCycle, RowId};
 
-/// Every scheduler with its default parameters, and some with others.
+/// Iterates over every scheduler with its default parameters, and some with others.
 pub fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.names().chain(VARIANTS.iter().copied())
 }
 
-/// Parameters that bring out more of a rule on small queues.
+/// Parameters that exercise more of a rule on small queues.
 const VARIANTS: &[&str] = &[
     "fr-fcfs(row_hit_cap=4)",
     "fr-fcfs(page=closed)",
@@ -37,25 +37,25 @@ const VARIANTS: &[&str] = &[
     "delay(requests=100,cycles=60,first=20)",
 ];
 
-/// Where the machines' presets lie.
+/// Returns the directory of the machines' presets.
 fn presets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../machine/src/presets")
 }
 
-/// Names of the machines that there are presets of.
+/// Returns the names of all machine presets.
 pub fn preset_names() -> Vec<String> {
     let files = fs::read_dir(presets()).unwrap().map(|entry| entry.unwrap().path());
     files.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// The channels of a preset.
+/// Returns the channels of a preset.
 pub fn preset(name: &str) -> Dram {
     let text = fs::read_to_string(presets().join(format!("{name}.toml"))).unwrap();
     let machine: toml::Table = text.parse().unwrap();
     machine["dram"].clone().try_into().unwrap()
 }
 
-/// Of rows of 32 lines.
+/// Returns the context of rows of 32 lines.
 pub fn prefetch_context() -> PrefetchContext {
     PrefetchContext { l2_enabled: true, l2_line_bytes: 128, row_bytes: 4096 }
 }
@@ -70,7 +70,7 @@ fn address(map: &str) -> Address {
     }
 }
 
-/// GDDR5 in the manner of Li 2015: separate queues, four bank groups, two data cycles per burst.
+/// Returns GDDR5 as in Li 2015: separate queues, four bank groups, two data cycles per burst.
 pub fn gddr5() -> Dram {
     Dram {
         standard_folder: PathBuf::new(),
@@ -126,7 +126,7 @@ pub fn gddr5() -> Dram {
     }
 }
 
-/// GDDR3 in the manner of Yuan 2009: two chips, 64 B in two bursts of two cycles, one queue.
+/// Returns GDDR3 as in Yuan 2009: two chips, 64 B in two bursts of two cycles, one queue.
 pub fn gddr3() -> Dram {
     let timing = Timing {
         trcd: 12,
@@ -168,7 +168,7 @@ pub fn gddr3() -> Dram {
     }
 }
 
-/// HBM2 with refresh and both command buses, one queue: as V100 in the Accel-Sim reference.
+/// Returns HBM2 with refresh and both command buses, one queue: as V100 in the Accel-Sim reference.
 pub fn hbm2() -> Dram {
     let timing = Timing {
         trcd: 12,
@@ -210,8 +210,8 @@ pub fn hbm2() -> Dram {
     }
 }
 
-/// A configuration in which no constraint hides another: tRC above tRAS + tRP, tCCD_S above a
-/// burst.
+/// Returns a configuration in which no constraint hides another: tRC above tRAS + tRP, tCCD_S above
+/// a burst.
 pub fn sparse() -> Dram {
     let timing = Timing { trc: 47, tccds: 4, tccdl: 6, trtp: 30, tras: 33, ..gddr5().timing };
     Dram {
@@ -231,8 +231,8 @@ pub fn machines() -> Vec<Dram> {
     vec![gddr5(), gddr3(), hbm2(), sparse(), refreshed]
 }
 
-/// Channels of several pseudo channels and stacks too, and one whose commands begin at whole clocks
-/// only.
+/// Returns further channels, with several pseudo channels and stacks, and one whose commands begin
+/// at whole clocks only.
 pub fn shapes() -> Vec<Dram> {
     let of = |standard: &str, pseudo_channels, stacks| {
         let standard = standard.to_owned();
@@ -242,7 +242,7 @@ pub fn shapes() -> Vec<Dram> {
     machines().into_iter().chain(stacked).collect()
 }
 
-/// One channel, 16 SMs of 32 warps.
+/// Returns the context of one channel and 16 SMs of 32 warps.
 pub fn context(dram: &Dram) -> SchedulerContext {
     SchedulerContext { dram: Dram { channels: 1, ..dram.clone() }, sources: 16, warps: 16 * 32 }
 }
@@ -268,20 +268,20 @@ pub fn run_beside(
     drive(&mut channels[0], requests, Stepping::Events, |_| u32::MAX)
 }
 
-/// The cycle in which bank 1 is activated, where its request and one to bank 0 arrive at 20 and
-/// bank 0 has the turn, whose row cannot be closed before 28.
+/// Returns the cycle in which bank 1 is activated when its request and one to bank 0 arrive at 20
+/// and bank 0, whose row cannot be closed before 28, is first in the round robin.
 pub fn activation_beside_a_blocked_bank(policy: &str) -> u64 {
     let queue = [(0, read(0, 0, 1)), (0, read(1, 5, 1)), (20, read(2, 0, 2)), (20, read(3, 1, 1))];
     let log = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX).log;
     log.iter().find(|command| command.bank == 1).unwrap().cycle
 }
 
-/// The cycle of this number.
+/// Returns the cycle of this number.
 pub fn at(cycle: u64) -> DramCycle {
     DramCycle::new(cycle)
 }
 
-/// A one-burst read; change what differs.
+/// Returns a one-burst read.
 pub fn read(id: u32, bank: u16, row: u32) -> Request {
     Request {
         id,
@@ -315,18 +315,18 @@ pub struct Run {
 }
 
 impl Run {
-    /// The run's commands, `kind bank row@cycle`.
+    /// Returns the run's commands, `kind bank row@cycle`.
     pub fn commands(&self) -> Vec<String> {
         self.log.iter().map(describe).collect()
     }
 
-    /// What the policy counted under this name.
+    /// Returns the policy's count of this name.
     pub fn counted(&self, name: &str) -> u64 {
         let counter = self.counters.iter().find(|counter| counter.name == name);
         counter.unwrap_or_else(|| panic!("no counter {name}")).value
     }
 
-    /// Order in which requests left.
+    /// Returns the order of completion.
     pub fn order(&self) -> Vec<u32> {
         self.completions.iter().map(|done| done.id).collect()
     }
@@ -346,7 +346,7 @@ pub enum Stepping {
     EveryCycle,
 }
 
-/// Sends requests in order, none before its cycle nor before the channel takes it, until all are
+/// Sends requests in order, each at its cycle or as soon as the channel accepts it, until all are
 /// served.
 pub fn run_with(
     dram: &Dram,
@@ -358,7 +358,7 @@ pub fn run_with(
     drive(&mut channel(dram, policy), requests, stepping, room)
 }
 
-/// The same to a channel that may be one of several.
+/// Drives a channel that may be one of several, as [`run_with`].
 pub fn drive(
     channel: &mut Channel,
     requests: &[(u64, Request)],
@@ -399,20 +399,20 @@ pub fn drive(
     }
 }
 
-/// All requests as early as possible, with the checker's blessing.
+/// Sends all requests as early as possible and checks the log.
 pub fn run(dram: &Dram, policy: &str, requests: &[Request]) -> Run {
     let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
     timed(dram, policy, &requests)
 }
 
-/// All requests at their cycles, as [`run`].
+/// Sends all requests at their cycles, as [`run`].
 pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
     let run = run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(checker::check(dram, &run.log), [], "{policy}");
     run
 }
 
-/// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have
+/// Returns a policy's order of completion for requests that arrive together; FR-FCFS must have
 /// another.
 pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
     let order = run(&gddr5(), policy, requests).order();
@@ -420,14 +420,14 @@ pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
     order
 }
 
-/// Policies that cannot be built.
+/// Asserts that these policies cannot be built.
 pub fn assert_refused(policies: &[&str]) {
     for text in policies {
         assert!(SCHEDULERS.build(text, &context(&gddr5())).is_err(), "{text}");
     }
 }
 
-/// A small deterministic generator (SplitMix64), so that streams are the same everywhere.
+/// A small deterministic generator (SplitMix64), so that streams are equal on every host.
 pub struct Random(pub u64);
 
 impl Random {
@@ -440,7 +440,7 @@ impl Random {
     }
 }
 
-/// Uniform random banks and rows, `locality` requests in a row to each.
+/// Returns uniform random banks and rows with `locality` successive requests to each.
 pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request> {
     let mut random = Random(seed);
     let mut place = (0, 0);
@@ -454,7 +454,7 @@ pub fn random(dram: &Dram, count: u32, locality: u32, seed: u64) -> Vec<Request>
         .collect()
 }
 
-/// Whole rows of all banks side by side, the banks in turn.
+/// Returns whole rows of all banks in parallel, round robin over the banks.
 pub fn sequential(dram: &Dram, count: u32) -> Vec<Request> {
     let columns = dram.row_bytes / (dram.bus_bytes * dram.burst_length);
     (0..count).map(|id| read(id, (id % dram.banks) as u16, id / (dram.banks * columns))).collect()

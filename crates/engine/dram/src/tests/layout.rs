@@ -1,4 +1,4 @@
-//! Every spelling, and what is refused.
+//! Every notation of an address map, and the rejected ones.
 
 use crate::Dram;
 use crate::tests::harness;
@@ -25,7 +25,7 @@ fn dram(preset: &str, overrides: &[&str]) -> Result<Dram, Invalid> {
     dram.layout().map(|_| dram)
 }
 
-/// The layout spelt out, with the turns of channels where they take turns.
+/// Returns the layout of a preset, including the rotation of its channels.
 fn layout(preset: &str, overrides: &[&str]) -> String {
     let layout =
         dram(preset, overrides).unwrap_or_else(|e| panic!("{overrides:?}: {e}")).layout().unwrap();
@@ -74,7 +74,7 @@ fn names_of_fields_are_their_own() {
     }
 }
 
-/// A power of two of channels taking turns is a channel field above the turn.
+/// A rotation over a power of two of channels is a channel field above the rotated bits.
 #[test]
 fn turns_of_a_power_of_two_of_channels_are_a_field() {
     let map = "row:12 bank:3 column:4 bank:1 column:2 burst:6";
@@ -94,8 +94,8 @@ fn turns_of_a_power_of_two_of_channels_are_a_field() {
     assert_eq!(fields(&format!("interleave={whole}")), format!("channel:3 {map}"));
 }
 
-/// The strings of GPGPU-Sim's GTX 480, Accel-Sim's QV100 and RTX 2060 S describe the presets made
-/// after them.
+/// The strings of GPGPU-Sim's GTX 480, Accel-Sim's QV100 and RTX 2060 S describe the presets
+/// derived from them.
 #[test]
 fn masks_of_gpgpu_sim() {
     let mask = |low: &str| format!("map=dramid@8;00000000.00000000.00000000.00000000.{low}");
@@ -170,7 +170,7 @@ fn schemes() {
     assert_eq!(one, "row:32 bank:4 column:6 burst:6");
 }
 
-/// The row has what is left of 63 bits, where that is less than 32.
+/// The row has the remainder of 63 bits if that is less than 32.
 #[test]
 fn rows_of_a_scheme_are_what_is_left() {
     let wide = ["map=RoBaCo", "banks=64", "groups=1", "row=4194304"];

@@ -1,15 +1,15 @@
-//! Loaded streams of the reference simulators: totals, for like depths of queue and the same
-//! reading of FR-FCFS. `docs/validation.md` has the table and the list of deviations.
+//! Loaded streams of the reference simulators: totals, for equal queue depths and the same reading
+//! of FR-FCFS. `docs/validation.md` has the table and the list of deviations.
 
 use super::harness::*;
 use super::reference::{Reference, as_run, commands, references, requests};
 use crate::{Dram, Request};
 
-/// DRAMsim3's transactions and the places of its 16 bank queues, which all requests pass.
+/// DRAMsim3's transaction queue and the entries of its 16 bank queues, which all requests traverse.
 const DRAMSIM3_DEPTH: u32 = 32 + 16 * 8;
 
-/// Reads and writes wait apart in front of the bank queues that they share, which no setting of
-/// ours does.
+/// References in which reads and writes wait separately before shared bank queues, which our
+/// settings cannot express.
 const SPLIT_BEFORE_SHARED: [&str; 2] = ["d3_gddr5", "d3_hbm2"];
 
 fn last_cycle(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
@@ -32,8 +32,8 @@ fn two_queues(dram: &Dram) -> Dram {
     }
 }
 
-/// The channel and policy that are like the reference's. Of one kind as many requests may pass one that
-/// waits for the bus as the queue holds.
+/// Returns the channel and policy equivalent to the reference's. As many requests of one direction
+/// may bypass one that waits for the bus as the queue holds.
 fn like(reference: &Reference, dram: &Dram) -> (Dram, &'static str) {
     match reference.folder {
         folder if folder.starts_with("d3_") => (one_queue(dram), "fr-fcfs"),

@@ -1,5 +1,5 @@
-//! Tests of channels, in four layers: smoke (everything comes back), shape (bandwidth as it must
-//! be), timings (illegal at n - 1, legal at n), scheduling (short request lists, exact commands).
+//! Tests of channels, in four layers: smoke (every request completes), shape (expected bandwidth),
+//! timings (illegal at n - 1, legal at n), scheduling (short request lists, exact commands).
 
 mod addresses;
 mod bound;

@@ -1,6 +1,6 @@
-//! The checker, tried on every standard: each constraint between two commands alone, and legal logs
-//! with one command a cycle early wherever a rule binds. When a rule binds is found anew here, from
-//! the table and the bank numbers.
+//! The checker on every standard: each constraint between two commands in isolation, and legal logs
+//! with one command a cycle early wherever a rule binds. The cycles in which a rule binds are
+//! derived here independently from the table and the bank numbers.
 
 use super::harness::*;
 use super::timings;
@@ -13,7 +13,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use warpmem_params::Invalid;
 
-/// A channel of every standard, organisation, speed and way to refresh.
+/// Returns a channel of every standard, organisation, speed and refresh mode.
 fn presets() -> Vec<Dram> {
     let mut channels = Vec::new();
     for name in Standard::names() {
@@ -34,7 +34,7 @@ fn presets() -> Vec<Dram> {
     channels
 }
 
-/// Every standard once, with timing in which every parameter has its own number.
+/// Returns every standard once, with a distinct value for every timing parameter.
 fn distinct() -> Vec<Dram> {
     let mut channels = BTreeMap::new();
     for dram in presets() {
@@ -45,7 +45,7 @@ fn distinct() -> Vec<Dram> {
         let (tfaw, t32aw) = match (dram.banks, dram.pseudo_channels) {
             (..=4, _) => (100, 900),
             (_, 1) => (t.tfaw, 310),
-            // Commands take turns between pseudo channels, windows do not.
+            // Commands alternate between pseudo channels, windows do not.
             _ => (t.tfaw, 600),
         };
         let mut dram = Dram {
@@ -55,8 +55,8 @@ fn distinct() -> Vec<Dram> {
                 trefipb: if per_bank { 110 } else { 0 },
                 trfcpb: if per_bank { 90 } else { 0 },
                 trrefd: if per_bank { 23 } else { 0 },
-                // Where both commands begin with a clock, as in HBM3, only even distances between
-                // them bind; ACT is a half clock longer than RD and WR.
+                // If both commands begin with a clock, as in HBM3, only even distances between them
+                // bind; ACT is a half clock longer than RD and WR.
                 trcd: 21,
                 trtp: 38,
                 twr: 34,
@@ -86,7 +86,7 @@ fn leave_out_unused(standard: &Standard, dram: &mut Dram) {
     }
 }
 
-/// Numbers of the pseudo channel, stack, group and bank that hold a bank, over the whole channel.
+/// Returns the channel-wide numbers of the pseudo channel, stack, group and bank of a bank.
 fn numbers(dram: &Dram, bank: u16) -> [u32; 4] {
     let per_pseudo = dram.banks / dram.pseudo_channels;
     let per_stack = per_pseudo / dram.stacks;
@@ -111,7 +111,7 @@ fn binds_between(dram: &Dram, constraint: &Constraint, a: u16, b: u16) -> bool {
     }
 }
 
-/// The cycle from which `constraint` allows a command to `bank` after those of `log`.
+/// Returns the cycle from which `constraint` allows a command to `bank` after those of `log`.
 fn allowed_from(dram: &Dram, constraint: &Constraint, log: &[Command], bank: u16) -> Option<u64> {
     log.iter()
         .rev()
@@ -124,7 +124,7 @@ fn command(cycle: u64, kind: CommandKind, bank: u16) -> Command {
     Command { cycle, kind, bank, row: 0, burst: 0, request: None }
 }
 
-/// Whether the checker finds that `later` breaks this rule after `before`, rows aside.
+/// Returns whether the checker finds that `later` violates this rule after `before`, rows aside.
 fn breaks(dram: &Dram, rule: &str, before: &[Command], later: Command) -> bool {
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());
     before.iter().for_each(|command| drop(checker.take(*command)));
@@ -145,7 +145,7 @@ fn every_constraint_of_every_standard_draws_its_line() {
                 (0..window.into()).map(|cycle| command(cycle, from, 0)).collect();
             let here = format!("{}: {constraint:?}", dram.standard);
             if let Some(bank) = inside {
-                // Others of the same name between the same commands may ask for more.
+                // Other constraints of the same name between the same commands may be longer.
                 let same = |c: &Constraint| {
                     (&c.name, c.from, c.to) == (name, from, to) && binds_between(&dram, c, 0, bank)
                 };
@@ -165,8 +165,8 @@ fn every_constraint_of_every_standard_draws_its_line() {
     assert!(tried > 4000, "{tried}");
 }
 
-/// For each command of a legal log and each constraint that binds there: one cycle earlier, the
-/// checker names it. The names of those that bound.
+/// Moves each command of a legal log one cycle earlier for each constraint that binds there, and
+/// requires the checker to name it. Returns the names of the constraints that bound.
 fn bound_in(dram: &Dram, log: &[Command]) -> BTreeSet<String> {
     let mut bound = BTreeSet::new();
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());
@@ -190,8 +190,8 @@ fn bound_in(dram: &Dram, log: &[Command]) -> BTreeSet<String> {
     bound
 }
 
-/// Commands that the rows allow, each as early as it may come: of a few tried at random, the one
-/// that may come first.
+/// Returns a log of commands that the rows allow, each as early as legal: of a few random
+/// candidates the one that may issue first.
 fn random_log(dram: &Dram, commands: u32, seed: u64) -> Vec<Command> {
     let mut random = Random(seed);
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());
@@ -238,7 +238,7 @@ fn some_command(dram: &Dram, open: &[Option<u32>], now: u64, random: &mut Random
     Command { row, ..command(now, kind, bank) }
 }
 
-/// The command at the first cycle from its own on that breaks nothing.
+/// Returns the command at its first legal cycle.
 fn first_legal(checker: &Checker, mut command: Command) -> Command {
     loop {
         let violations = checker.inspect(command);
@@ -263,7 +263,7 @@ fn change_rows(dram: &Dram, open: &mut [Option<u32>], command: &Command) {
     }
 }
 
-/// Rules that bind in no legal log, as a RD, a PRE and tRP take longer.
+/// Rules that bind in no legal log, because RD, PRE and tRP take longer.
 const NEVER: &[&str] = &["tRDREF"];
 
 #[test]
@@ -300,7 +300,7 @@ fn loaded_stream(dram: &Dram, seed: u64) -> Vec<Request> {
     requests
 }
 
-/// The same with the channel's own logs.
+/// Repeats the test with the channel's own logs.
 #[test]
 fn a_command_one_cycle_early_is_always_caught_in_a_channels_log() {
     let mut bound = BTreeSet::new();
@@ -366,7 +366,7 @@ fn late_refreshes_are_told_once() {
         command(6300, Act, 0),
         command(6301, Act, 2),
     ];
-    // Bank 0 is found late once, at the PRE; bank 1 and the banks never touched at the PREA.
+    // Bank 0 is reported late once, at the PRE; bank 1 and the untouched banks at the PREA.
     assert_eq!(overdue(&dram, 2, &log)[..2], [3001, 3100]);
     assert_eq!(overdue(&dram, 2, &log).len(), 16 + 1);
     assert_eq!(overdue(&dram, 3, &log), [0; 0]);

@@ -12,7 +12,8 @@ fn with_page(page: &str) -> Dram {
     Dram { page: page.to_owned(), ..gddr5() }
 }
 
-/// A read whose row nothing waits for, and one to it much later.
+/// Returns the commands of a read to a row without other requests, and of one to the same row much
+/// later.
 fn lonely(page: &str) -> Vec<String> {
     timed(&with_page(page), "fr-fcfs", &[(0, read(0, 0, 1)), (200, read(1, 0, 1))]).commands()
 }
@@ -33,7 +34,7 @@ fn a_timeout_closes_a_row_n_cycles_after_its_last_use() {
 fn a_closed_adaptive_page_is_precharged_once_nothing_waits_for_it() {
     let commands = ["Act 0:1 @0", "Rd 0:1 @12", "Pre 0:1 @28", "Act 0:1 @200", "Rd 0:1 @212"];
     assert_eq!(lonely("closed-adaptive")[..5], commands);
-    // A hit that comes before the precharge could issue is still served.
+    // A hit that arrives before the precharge could issue is still served.
     let requests = [(0, read(0, 0, 1)), (20, read(1, 0, 1))];
     let run = timed(&with_page("closed-adaptive"), "fr-fcfs", &requests);
     assert_eq!(run.commands()[..3], ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @20"]);
@@ -43,7 +44,7 @@ fn a_closed_adaptive_page_is_precharged_once_nothing_waits_for_it() {
 fn a_closed_page_is_closed_by_its_last_column_command() {
     let commands = ["Act 0:1 @0", "Rda 0:1 @12", "Act 0:1 @200", "Rda 0:1 @212"];
     assert_eq!(lonely("closed"), commands);
-    // The hit that waits when the first column command issues is served before the row closes.
+    // A hit that waits when the first column command issues is served before the row closes.
     let hits = [read(0, 0, 1), read(1, 0, 1)];
     let commands = run(&with_page("closed"), "fr-fcfs", &hits).commands();
     assert_eq!(commands, ["Act 0:1 @0", "Rd 0:1 @12", "Rda 0:1 @15"]);
@@ -83,7 +84,7 @@ fn a_scheduler_may_bring_its_own_page_policy() {
     assert_eq!(run.commands()[2], "Pre 0:1 @32");
 }
 
-/// Conflicts reach two banks together, and hits a cycle later.
+/// Conflicts arrive in two banks together, and hits a cycle later.
 #[test]
 fn assigned_requests_stay_and_only_so_many_are_assigned_in_a_cycle() {
     let open = [(0, read(0, 0, 1)), (0, read(1, 1, 1))];
@@ -112,7 +113,7 @@ fn a_queue_per_bank_refuses_a_bank_its_neighbours_places() {
     assert!(channel.accepts(&write(7, 3, 0)), "eight writes a bank of 128");
 }
 
-/// Writes are served for want of reads; a read comes after the first.
+/// Writes are served because no read waits; a read arrives after the first.
 #[test]
 fn a_drain_serves_its_least_before_it_gives_way() {
     let place_of_read = |least: u32| {
@@ -121,7 +122,7 @@ fn a_drain_serves_its_least_before_it_gives_way() {
         requests.push((2, read(8, 9, 1)));
         timed(&dram, "fr-fcfs", &requests).order().iter().position(|&id| id == 8).unwrap()
     };
-    // What is in service when the read comes is finished first.
+    // A write in service when the read arrives is finished first.
     assert_eq!([0, 4, 8].map(place_of_read), [1, 4, 8]);
 }
 
@@ -173,9 +174,9 @@ fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
     let in_bank = |ids: std::ops::Range<u32>, bank| ids.map(move |id| read(id, bank, 1));
     let requests: Vec<_> = in_bank(0..15, 2).chain(in_bank(15..18, 6)).collect();
     let run = run(&gddr5(), STEPPING, &requests);
-    // Bank 2 is assigned a request and opened: the turn is at 3; so with bank 6, tRRDL later: at 7.
-    // The first column command may issue at 12; each leaves the turn where it is and the next
-    // assignment moves it on by one bank. It is at 10 when bank 6 may issue too, and behind both
+    // Bank 2 is assigned a request and opened: the pointer is at 3; likewise bank 6, tRRDL later:
+    // at 7. The first column command may issue at 12; each leaves the pointer unchanged, and the
+    // next assignment advances it by one bank. It is at 10 when bank 6 may issue too, and past both
     // until the twelfth has moved it past 15 to 3.
     let order: Vec<u32> = (0..12).chain(15..18).chain(12..15).collect();
     assert_eq!(run.order(), order);
@@ -189,7 +190,7 @@ fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
 fn stepping_turns_go_behind_a_bank_that_is_closed() {
     let requests =
         [(0, read(0, 2, 1)), (100, read(1, 2, 2)), (101, read(2, 1, 1)), (101, read(3, 3, 1))];
-    // The assignment of cycle 100 moves the turn to 4, and the PRE back to 3, whose request goes
+    // The assignment of cycle 100 moves the pointer to 4, and the PRE back to 3, whose request goes
     // first.
     let commands = timed(&gddr5(), STEPPING, &requests).commands();
     let expected = ["Act 2:1 @0", "Rd 2:1 @12", "Pre 2:1 @100", "Act 3:1 @101", "Act 1:1 @107"];

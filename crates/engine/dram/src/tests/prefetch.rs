@@ -1,4 +1,4 @@
-//! Prefetches: when they are issued, in which order, and how they stop.
+//! Prefetches: when they issue, in which order, and when they stop.
 
 use super::harness::*;
 use crate::prefetch::PREFETCHERS;
@@ -11,7 +11,7 @@ use warpmem_sim::{BankId, BankRow, CachedLines, RowId};
 const LINES: u32 = 8;
 const BURSTS: u16 = 2;
 
-/// A read of a whole line.
+/// Returns a read of a whole line.
 fn line(id: u32, bank: u16, row: u32, line: u16) -> Request {
     Request { line, bursts: BURSTS, ..read(id, bank, row) }
 }
@@ -28,7 +28,7 @@ fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, Request)]
     run
 }
 
-/// To keep the channel at work until so many cycles have passed.
+/// Returns a request that keeps the channel busy until this cycle.
 fn later(cycle: u64) -> (u64, Request) {
     (cycle, line(99, 15, 0, 0))
 }
@@ -42,7 +42,7 @@ impl Run {
         of_kind.map(|done| (done.bank.0, done.line, done.first_command.number())).collect()
     }
 
-    /// Lines prefetched, in order.
+    /// Returns the prefetched lines, in order.
     fn prefetched(&self) -> Vec<u16> {
         self.served(true).into_iter().map(|(_, line, _)| line).collect()
     }
@@ -60,7 +60,7 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
         let of_bank = run.served(true).into_iter().filter(|&(bank, ..)| bank == 0);
         let lines: Vec<u16> = of_bank.map(|(_, line, _)| line).collect();
         assert_eq!(lines, [0, 2, 4, 5, 6, 7], "{prefetcher}");
-        // ACT at 0, then a column command each tCCD_L = 3 from tRCD = 12 on.
+        // ACT at 0, then a column command every tCCD_L = 3 from tRCD = 12 on.
         let cycles: Vec<u64> = columns(&run.log).map(|c| c.cycle).take(16).collect();
         assert_eq!(cycles, (0..16).map(|n| 12 + 3 * n).collect::<Vec<u64>>());
         assert!(run.log.iter().filter(|c| c.request.is_none()).all(|c| c.kind.is_read()));
@@ -70,15 +70,16 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
     assert_eq!(none, run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX));
 }
 
-/// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on,
-/// every 6 cycles. The cache has these lines of it from these cycles on.
+/// Runs a channel beside a cache. Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and
+/// others prefetched from 24 on, every 6 cycles. The cache holds lines of it from the given cycles
+/// on.
 fn beside_a_cache(has: &[(u64, u32)]) -> Run {
     let (cached, row) = (CachedLines::default(), BankRow { bank: BankId(0), row: RowId(5) });
     cached.add(BankRow { row: RowId(6), ..row }, 2);
     let prefetcher = PREFETCHERS.build("opportunistic-stop", &prefetch_context()).unwrap();
     let mut channel =
         channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached.clone());
-    // The room is asked for ahead of each step.
+    // The room is read before each step.
     let fill = |now| {
         let filled = has.iter().filter(|&&(from, _)| from <= now);
         filled.for_each(|&(_, line)| cached.add(row, line));
@@ -93,8 +94,8 @@ fn lines_that_the_cache_has_are_left_out() {
     assert_eq!(beside_a_cache(&[(0, 0), (0, 4), (0, 7)]).prefetched(), [2, 5, 6]);
 }
 
-/// A line that comes to the cache while its row is open is not read again: what counts is when the
-/// prefetch issues.
+/// A line that enters the cache while its row is open is not prefetched: the cache is checked when
+/// the prefetch issues.
 #[test]
 fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
     let run = beside_a_cache(&[(1, 0), (30, 5)]);
@@ -139,8 +140,8 @@ fn prefetches_are_counted_apart_from_requests() {
     assert_eq!((bank.prefetched_lines, bank.prefetch_reads), (7, 14));
     assert_eq!((bank.reads, bank.row_hits, bank.row_misses), (16, 0, 1));
     assert_eq!((run.counts.read_requests, bank.row_switches), (2, 0));
-    // Outstanding and served until the last datum of the last line: 16 columns, 3 apart, then tCL
-    // and two data cycles.
+    // Outstanding and busy until the last datum of the last line: 16 columns, 3 apart, then tCL and
+    // two data cycles.
     let end = 12 + 3 * 15 + 12 + 2;
     assert_eq!((bank.outstanding_cycles, bank.busy_cycles), (end, end));
     let held = run.counts.occupancy_cycles.iter().skip(1).sum::<u64>();
@@ -151,8 +152,8 @@ fn prefetches_are_counted_apart_from_requests() {
     );
 }
 
-/// Row 5 of bank 0 is opened for line 0; a request for row 6 comes at `cycle`. The lines prefetched
-/// before its PRE.
+/// Opens row 5 of bank 0 for line 0; a request for row 6 arrives at `cycle`. Returns the lines
+/// prefetched before its PRE, and the cycle of the PRE.
 fn until_another_row(prefetcher: &str, cycle: u64) -> (Vec<u16>, u64) {
     let requests = [(0, line(0, 0, 5, 0)), (cycle, line(1, 0, 6, 0)), later(500)];
     let run = with(&gddr5(), "fr-fcfs", prefetcher, &requests);
@@ -163,7 +164,7 @@ fn until_another_row(prefetcher: &str, cycle: u64) -> (Vec<u16>, u64) {
 
 #[test]
 fn a_request_to_another_row_stops_it_at_once() {
-    // Lines begin at 18, 24, 30, …; what has begun is finished.
+    // Lines begin at 18, 24, 30, …; a line in progress is finished.
     let (lines, pre) = until_another_row("opportunistic-stop", 25);
     assert_eq!((lines, pre), (vec![1, 2], 29), "tRTP = 2 after the column command at 27");
     assert_eq!(until_another_row("opportunistic-stop", 24).0, [1], "at the cycle of the next line");
@@ -182,7 +183,7 @@ fn so_many_lines_are_read_whatever_waits() {
     assert_eq!(fixed(1, 1, 0), 1);
 }
 
-/// The bank's own request and others elsewhere count alike, as long as they are in the channel.
+/// Requests to the bank and to others count equally while they are in the channel.
 #[test]
 fn all_requests_of_the_channel_are_compared_with_the_threshold() {
     let mut requests = vec![(0, line(0, 0, 5, 0)), (0, line(1, 0, 6, 0))];
@@ -192,17 +193,17 @@ fn all_requests_of_the_channel_are_compared_with_the_threshold() {
         let run = with(&gddr5(), "fr-fcfs", &text, &requests);
         run.served(true).iter().filter(|&&(bank, ..)| bank == 0).count()
     };
-    // Row 6 of bank 0 has all its lines but one read, too.
+    // All lines but one of row 6 of bank 0 are prefetched, too.
     assert_eq!([prefetched(4), prefetched(40)], [1 + 7, 4 + 7]);
 }
 
 #[test]
 fn an_adaptive_threshold_is_the_average_so_far() {
-    // Nine requests to one bank: the average lies far below what waits at the first, and above it
-    // at the last.
+    // Nine requests to one bank: the average is far below the waiting requests at the first, and
+    // above them at the last.
     let requests: Vec<_> = (0..9).map(|id| (0, line(id, 0, id, 0))).collect();
     let run = with(&gddr5(), "fr-fcfs", "opportunistic(lower=1,higher=3)", &requests);
-    // 45 / 128 after the nine: below one, so that there are never few.
+    // 45 / 128 after the nine: below one, so that few never wait.
     assert_eq!(run.prefetched().len(), 8);
     let long: Vec<_> = (0..3000).map(|id| (u64::from(id), line(id, 0, id, 0))).collect();
     let lines = with(&gddr5(), "fr-fcfs", "opportunistic(lower=1,higher=3)", &long).prefetched();
@@ -220,7 +221,7 @@ fn a_request_to_the_open_row_comes_first() {
     assert_eq!(order, [0, 1, 2, 7, 4, 3, 5, 6]);
 }
 
-/// Those that the scheduler leaves waiting count, too.
+/// Requests that the scheduler leaves waiting count, too.
 #[test]
 fn nothing_is_prefetched_while_a_request_waits_for_the_row() {
     let requests =
@@ -264,8 +265,7 @@ fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
     assert!(begun[0] < 30 && begun[6] > last);
 }
 
-/// Writes that wait in a queue of their own neither keep prefetching from going on nor count as
-/// waiting for the row.
+/// Writes in a separate queue neither stop prefetching nor count as waiting for the row.
 #[test]
 fn writes_that_have_no_turn_do_not_count() {
     let mut requests = vec![(0, line(0, 0, 5, 0))];
@@ -278,7 +278,7 @@ fn writes_that_have_no_turn_do_not_count() {
         run.completions.iter().find(|done| done.write).unwrap().first_command.number();
     let lines = run.served(true).into_iter().filter(|s| s.0 == 0 && s.2 < first_write);
     assert_eq!(lines.map(|s| s.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
-    // With one queue they do.
+    // In a shared queue they do.
     let one_queue =
         Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
     let run = with(&one_queue, "fr-fcfs", "opportunistic-stop", &requests);
@@ -317,7 +317,7 @@ fn a_refresh_ends_it() {
     assert_eq!(first, [18, 24, 30, 36]);
 }
 
-/// What may complete is what there is room for; requests for the row after it do not wait for room.
+/// Prefetches need room to complete; requests for a following row do not wait for room.
 #[test]
 fn without_room_nothing_is_prefetched_and_nothing_waits() {
     let requests = [(0, line(0, 0, 5, 0)), (100, Request { write: true, ..line(1, 0, 6, 0) })];
@@ -327,7 +327,7 @@ fn without_room_nothing_is_prefetched_and_nothing_waits() {
         let mut channel = equipped(channel(&one_queue, "fr-fcfs"), "opportunistic(lower=8)");
         drive(&mut channel, &requests, Stepping::Events, room).prefetched().len()
     };
-    // A read that completes takes its room with it, as far as the same cycle goes.
+    // A read that completes frees its room only after the cycle.
     assert_eq!(prefetched(|_| 1), 0);
     assert_eq!(prefetched(|_| 2), 7);
     assert_eq!(prefetched(|now| if now < 27 { 9 } else { 1 }), 2, "from 18 and 24 on");
@@ -338,10 +338,10 @@ fn without_room_nothing_is_prefetched_and_nothing_waits() {
     );
 }
 
-/// A read that comes gives reads their turn again while there is no room for them.
+/// An arriving read makes the channel serve reads again while there is no room for them.
 #[test]
 fn without_room_nothing_is_prefetched_when_reads_have_their_turn_again() {
-    // The write has its ACT only, so that the data bus would be free.
+    // The write has its ACT only, so that the data bus is free.
     let written = Request { write: true, ..line(1, 1, 5, 0) };
     let requests = [(0, line(0, 0, 5, 0)), (20, written), (26, line(2, 2, 5, 0)), later(60)];
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
@@ -351,7 +351,7 @@ fn without_room_nothing_is_prefetched_when_reads_have_their_turn_again() {
     assert_eq!(begun.collect::<Vec<_>>(), [18]);
 }
 
-/// Reads and prefetches that have begun and not ended are no more than there is room for.
+/// Reads and prefetches in progress never exceed the room.
 #[test]
 fn prefetches_take_room_as_reads_do() {
     let requests: Vec<_> = random(&gddr5(), 300, 2, 5)
@@ -408,7 +408,7 @@ fn lines_read_before_a_waiting_request_are_counted() {
     assert_eq!(channel(&gddr5(), "fr-fcfs").prefetch_counters(), []);
 }
 
-/// Commands of prefetches take turns with those of other banks.
+/// Commands of prefetches take part in the round robin over the banks.
 #[test]
 fn banks_take_turns_whether_asked_or_not() {
     let hits = (1..6).map(|n| (0, line(u32::from(n), 1, 5, n)));
@@ -420,7 +420,7 @@ fn banks_take_turns_whether_asked_or_not() {
     assert!(meanwhile >= 3, "{:?}", run.served(true));
 }
 
-/// FR-FCFS that asks everything and must see nothing of prefetches.
+/// FR-FCFS with every trait set, to check that it never sees prefetches.
 #[derive(Default)]
 struct Blind {
     served: u64,
@@ -442,7 +442,7 @@ impl Scheduler for Blind {
 
     fn rank(&self, ready: &Ready) -> u64 {
         ready.queued.into_iter().for_each(asked_for);
-        // A row closed for a request is the request's.
+        // A row closed for a request belongs to the request.
         assert!(ready.queued.is_some());
         ready.queued.map_or(0, |queued| queued.order)
     }
@@ -485,7 +485,7 @@ fn schedulers_do_not_see_it() {
     assert!(run.prefetched().len() > 300);
 }
 
-/// No line is prefetched that a request has asked for since its row was opened, nor twice.
+/// Asserts that no line is prefetched twice, or after a request for it since its row was opened.
 fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
     let mut seen = vec![0u32; 64];
     let mut completions = run.completions.iter();

@@ -1,11 +1,11 @@
-//! What must hold of every policy on every stream.
+//! Properties of every policy on every stream.
 
 use super::harness::*;
 use crate::scheduler::{BankView, Scheduler, Slot, Traits};
 use crate::{Channel, Dram, Request, checker};
 use proptest::prelude::*;
 
-/// Requests with gaps between their arrivals; few banks and rows, so that they meet.
+/// Generates requests with gaps between their arrivals; few banks and rows cause conflicts.
 fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
     let request = (0u64..30, 0u16..16, 0u32..4, prop::bool::weighted(0.3), 1u16..4, any::<u16>());
     let pace = prop::sample::select(vec![1u64, 4, 1000]);
@@ -21,7 +21,7 @@ fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
     })
 }
 
-/// Gives a request one of a few sources, by the bits of `from`; a write may be nobody's.
+/// Gives a request one of a few sources, by the bits of `from`; a write may have none.
 fn sent_by(from: u16, request: Request) -> Request {
     if request.write && from & 1 == 1 {
         return Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..request };
@@ -64,8 +64,8 @@ impl Scheduler for Asked {
     }
 }
 
-/// Where requests are assigned to banks, a queue of four entries holds up to eight with those of
-/// its four banks.
+/// If requests are assigned to banks, a queue of four entries holds up to eight with those of its
+/// four banks.
 #[test]
 fn every_request_is_served_where_requests_free_their_entries_early() {
     let dram = Dram { read_queue: 4, picks_per_cycle: 1, ..gddr3() };
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// What the channel does without asking is what asking leads to.
+    /// The channel's built-in FR-FCFS makes the same choices as a scheduler that is asked.
     #[test]
     fn plain_fr_fcfs_is_fr_fcfs(
         requests in stream(),
@@ -154,7 +154,8 @@ proptest! {
         }
     }
 
-    /// Served requests to a bank that passed an older one, per policy with a bound.
+    /// Counts the served requests that bypassed an older one of their bank, per policy with a
+    /// bound.
     #[test]
     fn a_row_hit_cap_bounds_what_passes_the_oldest(requests in stream()) {
         let dram = gddr3();
@@ -163,7 +164,7 @@ proptest! {
         for (at, victim) in run.completions.iter().enumerate() {
             let bank = requests[victim.id as usize].1.bank;
             let before = &run.completions[..at];
-            // While the victim was its bank's oldest: since the last older one of its bank left.
+            // The victim is its bank's oldest from the completion of the last older one on.
             let older = before.iter().rposition(|done| {
                 done.id < victim.id && requests[done.id as usize].1.bank == bank
             });

@@ -1,8 +1,8 @@
-//! Command streams of DRAMsim3 and Ramulator 2.1, where they lie beside the repository.
+//! Command streams of DRAMsim3 and Ramulator 2.1, if they are available beside the repository.
 //!
-//! Our tables must have their constraints; each command must be legal under them, and be so from
-//! the very cycle that the reference computed for it; and the channel, given one request at a time,
-//! must issue the same commands in the same cycles.
+//! Our tables must have their constraints; each command must be legal under them from exactly the
+//! cycle that the reference computed for it; and the channel, given one request at a time, must
+//! issue the same commands in the same cycles.
 
 use super::harness::*;
 use crate::CommandKind::{Act, Pre, PreAll, Rd, Ref, RefPb, Wr};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// A folder of the reference and the preset of ours that it is compared with.
+/// A directory of the reference and our preset that it is compared with.
 pub(super) struct Reference {
     pub folder: &'static str,
     standard: &'static str,
@@ -57,13 +57,13 @@ const REFERENCES: &[Reference] = &[
     ramulator("r_hbm3_serial_noref", "hbm3", "HBM3_8Gb_8hi", "HBM3_6400Mbps"),
 ];
 
-/// The folder of the references, beside the project.
+/// Returns the directory of the references, beside the project.
 pub fn beside() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/reference/dram")
 }
 
 impl Reference {
-    /// Where it lies, if it does.
+    /// Returns its path, if it exists.
     fn path(&self) -> Option<PathBuf> {
         let folder = beside().join(self.folder);
         if !folder.is_dir() {
@@ -73,7 +73,7 @@ impl Reference {
         Some(folder)
     }
 
-    /// The channel that it ran, refresh always on.
+    /// Returns the channel that it simulated, refresh always on.
     fn dram(&self, facts: &Value) -> Dram {
         let mut dram = Dram { read_queue: 32, write_queue: 0, ..gddr5() };
         let standard = Standard::load(self.standard).unwrap();
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The channel that it ran.
+/// Returns the channel that it simulated.
 pub(super) fn as_run(dram: Dram, facts: &Value) -> Dram {
     if !facts["refresh"].as_str().unwrap().starts_with("off") {
         return dram;
@@ -105,7 +105,7 @@ fn facts(folder: &Path) -> Value {
         .unwrap()
 }
 
-/// The folders that are there, each with its facts and channel.
+/// Iterates over the available directories, each with its facts and channel.
 pub(super) fn references() -> impl Iterator<Item = (&'static Reference, PathBuf, Value, Dram)> {
     REFERENCES.iter().filter_map(|reference| {
         let folder = reference.path()?;
@@ -125,14 +125,14 @@ fn kind(name: &str) -> Option<CommandKind> {
     })
 }
 
-/// What identifies a constraint, its name aside.
+/// Identity of a constraint, apart from its name.
 type Key = (CommandKind, CommandKind, Scope, bool, u8);
 
 fn key(c: &Constraint) -> Key {
     (c.from, c.to, c.scope, c.sibling, c.window)
 }
 
-/// The reference's constraints between commands that we know, the longest of each key.
+/// Returns the reference's constraints between known commands, the longest for each key.
 fn their_constraints(facts: &Value) -> HashMap<Key, u32> {
     let rows = facts.get("constraints").or(facts.get("constraints_in_ticks")).unwrap();
     let mut table = HashMap::new();
@@ -165,12 +165,13 @@ fn our_constraints(dram: &Dram) -> HashMap<Key, u32> {
     table
 }
 
-/// Constraints that differ on purpose.
+/// Returns whether a constraint differs on purpose.
 fn deviates((from, to, scope, ..): Key, standard: &str) -> bool {
     match standard {
-        // Data of Ramulator's write, 12 clocks after a read, can meet those of an earlier read.
+        // Data of Ramulator's write, 12 clocks after a read, can collide with those of an earlier
+        // read.
         "gddr7" => from.is_read() && to.is_write() && scope == Scope::PseudoChannel,
-        // An auto-precharge anywhere holds back Ramulator's refresh of another bank.
+        // An auto-precharge anywhere delays Ramulator's refresh of another bank.
         "gddr6" => from.closes_row() && to == RefPb && scope == Scope::PseudoChannel,
         _ => false,
     }
@@ -179,7 +180,7 @@ fn deviates((from, to, scope, ..): Key, standard: &str) -> bool {
 #[test]
 fn our_tables_have_the_constraints_of_the_references() {
     for (reference, _, facts, mut dram) in references() {
-        // Refresh of all banks and of single ones at once, as only a table can have it.
+        // Refresh of all banks and of single ones at once, which only a table can have.
         let mut single = dram.clone();
         let standard = Standard::load(reference.standard).unwrap();
         if standard.refresh_per_bank(reference.speed, &mut single).is_ok() {
@@ -189,7 +190,7 @@ fn our_tables_have_the_constraints_of_the_references() {
         let (theirs, ours) = (their_constraints(&facts), our_constraints(&dram));
         assert!(theirs.len() > 15, "{}", reference.folder);
         for (key, cycles) in &theirs {
-            // What a closed bank cannot take anyway needs no rule.
+            // A command that a closed bank cannot take anyway needs no rule.
             let structural = key.0 == Ref
                 && matches!(key.1, Pre | Rd | Wr | CommandKind::Rda | CommandKind::Wra);
             let agrees = ours.get(key) == Some(cycles);
@@ -200,8 +201,7 @@ fn our_tables_have_the_constraints_of_the_references() {
                 ours.get(key)
             );
         }
-        // The other way round, for the commands of the streams: we ask for nothing that they do
-        // not.
+        // The converse, for the commands of the streams: we have no constraint that they lack.
         let of_streams = |kind: CommandKind| matches!(kind, Act | Pre | Rd | Wr);
         for (key, cycles) in &ours {
             if of_streams(key.0) && of_streams(key.1) && *cycles > 1 && !theirs.contains_key(key) {
@@ -211,14 +211,15 @@ fn our_tables_have_the_constraints_of_the_references() {
     }
 }
 
-/// A command of the reference; `earliest` and `bound_by` are its own account of when it was legal.
+/// A command of the reference; `earliest` and `bound_by` are its own result of when the command was
+/// legal.
 pub(super) struct Row {
     pub command: Command,
     earliest: u64,
     bound_by: String,
 }
 
-/// A table's rows by column name.
+/// Reads a table's rows by column name.
 fn table(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
@@ -230,8 +231,8 @@ fn number(row: &HashMap<String, String>, column: &str) -> u64 {
     row[column].parse().unwrap()
 }
 
-/// Our bank number: the group in the low bits of the bank within its stack. Whole ranks: the first
-/// bank.
+/// Returns our bank number: the group in the low bits of the bank within its stack. Whole ranks:
+/// the first bank.
 fn bank(dram: &Dram, row: &HashMap<String, String>) -> u16 {
     let pseudo = number(row, "pseudochannel") as u32;
     let stack = row.get("sid").map_or(0, |_| number(row, "sid")) as u32;
@@ -250,7 +251,7 @@ pub(super) fn commands(dram: &Dram, folder: &Path) -> Vec<Row> {
     let row = |row: &HashMap<String, String>| {
         let kind = kind(&row["cmd"]).unwrap_or_else(|| panic!("unknown command {}", row["cmd"]));
         let bank = bank(dram, row);
-        // The reference gives a PRE the row that is wanted next.
+        // The reference labels a PRE with the row that is wanted next.
         let row_number = match kind {
             Pre => open[&bank],
             Ref | PreAll => 0,
@@ -282,7 +283,7 @@ pub(super) fn requests(dram: &Dram, folder: &Path) -> Vec<Request> {
     table(&folder.join("requests.csv")).iter().map(request).collect()
 }
 
-/// Which distances `command` would not keep if it came next.
+/// Returns the distances that `command` would violate if it came next.
 fn broken(checker: &Checker, command: Command, cycle: u64) -> Vec<String> {
     checker
         .inspect(Command { cycle, ..command })
@@ -305,7 +306,7 @@ fn every_command_is_legal_from_the_cycle_that_the_reference_says() {
             let here = format!("{}: {}, {bound_by}", reference.folder, describe(command));
             assert_eq!(checker.inspect(*command), [], "{here}");
             if bound_by != "-" {
-                // One command in a cycle of a bus is no rule of theirs.
+                // The references have no rule of one command per bus and cycle.
                 let mut at = broken(&checker, *command, *earliest);
                 at.retain(|rule| rule != COMMAND_BUS);
                 at.retain(|rule| rule != "tRTW" || reference.standard != "gddr7");
@@ -324,8 +325,8 @@ fn every_command_is_legal_from_the_cycle_that_the_reference_says() {
     }
 }
 
-/// When the reference sent each request: at its first command if no rule held that back, else at
-/// once.
+/// Returns the cycle in which the reference sent each request: that of its first command if no rule
+/// delayed it, else 0.
 fn arrivals(rows: &[Row], requests: &[Request]) -> Vec<(u64, Request)> {
     let mut rows = rows.iter();
     let mut last_column = 0;

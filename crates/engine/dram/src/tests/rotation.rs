@@ -1,14 +1,15 @@
-//! Channels whose number is no power of two, rotated by a hash.
+//! Channel counts that are no power of two, rotated by a hash.
 
 use crate::Dram;
 use crate::tests::harness::*;
 use std::collections::HashSet;
 use warpmem_sim::{AddressMap, ChannelId, IndexHash, Location, SliceId};
 
-/// Channels and slices that are no power of two, by machine: a100, h100, h200, and l40s and rtx4090.
+/// Channels and slices that are no power of two, by machine: a100, h100, h200, and l40s and
+/// rtx4090.
 const IN_TURNS: [(u32, u32); 4] = [(40, 4), (80, 2), (96, 2), (24, 4)];
 
-/// Channels of any number, with 512 B of a row before the slice.
+/// Returns any number of channels, with 512 B of a row below the slice.
 fn in_turns(channels: u32, hash: IndexHash) -> Dram {
     let mut dram = Dram { channels, ..gddr5() };
     dram.address.map = "row:14 bank:2 column:2 bank:2 column:3 burst:6".to_owned();
@@ -16,8 +17,8 @@ fn in_turns(channels: u32, hash: IndexHash) -> Dram {
     dram
 }
 
-/// The number of slices and channels that `count` addresses at a distance of `1 << shift` lie in,
-/// and how many of them the busiest channel has.
+/// Returns the number of slices and of channels that hold `count` addresses at a distance of
+/// `1 << shift`, and the number of these addresses in the busiest channel.
 fn spread(map: &AddressMap, shift: u32, count: u64) -> [usize; 3] {
     let places: Vec<Location> = (0..count).map(|i| map.locate(i << shift)).collect();
     let slices: HashSet<SliceId> = places.iter().map(|place| place.slice).collect();
@@ -27,15 +28,15 @@ fn spread(map: &AddressMap, shift: u32, count: u64) -> [usize; 3] {
     [slices.len(), channels.len(), load.into_iter().max().unwrap()]
 }
 
-/// Strides of a power of two meet in few channels without a hash. With one they lie in all channels
-/// and slices, and the busiest channel has at most half as many again as its share.
+/// Power-of-two strides concentrate on few channels without a hash. With one they reach all
+/// channels and slices, and the busiest channel has at most 1.5 times its share.
 #[test]
 fn a_rotation_by_a_hash_spreads_every_stride_over_any_number_of_channels() {
     for (channels, slices) in IN_TURNS {
         let plain = in_turns(channels, IndexHash::Linear).address_map(slices).unwrap();
         let hashed = in_turns(channels, IndexHash::Ipoly).address_map(slices).unwrap();
         let count = u64::from(channels * slices) * 64;
-        // 4 KB are 16 places of a round: the channels over the greatest common divisor.
+        // 4 KB are 16 positions of a round: the channels over the greatest common divisor.
         let few = channels >> channels.trailing_zeros().min(4);
         assert_eq!(spread(&plain, 12, count)[1], few as usize);
         for shift in 8..24 {
@@ -48,8 +49,8 @@ fn a_rotation_by_a_hash_spreads_every_stride_over_any_number_of_channels() {
     }
 }
 
-/// Each round of all channels has every channel once, so an array that is read from its first byte
-/// to its last uses all channels alike, and a row as before.
+/// Each round over all channels contains every channel once, so an array read from its first byte
+/// to its last uses all channels equally, and a row as before.
 #[test]
 fn a_rotation_changes_neither_what_a_round_holds_nor_rows_and_columns() {
     for hash in [IndexHash::Xor, IndexHash::Ipoly] {
@@ -68,7 +69,7 @@ fn a_rotation_changes_neither_what_a_round_holds_nor_rows_and_columns() {
     }
 }
 
-/// Round r begins at the channel r modulo 40 as long as r fits the hash, which folds by 16 bits.
+/// Round r begins at channel r modulo 40 while r fits the hash, which folds by 16 bits.
 #[test]
 fn the_rotation_by_hand() {
     let map = in_turns(40, IndexHash::Xor).address_map(4).unwrap();

@@ -8,7 +8,7 @@ fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
     run(dram, policy, requests).commands()
 }
 
-/// Hit, miss and conflict alone cost their latencies, exactly.
+/// A hit, a miss and a conflict in isolation have exactly their latencies.
 #[test]
 fn latencies_of_hit_miss_and_conflict() {
     for policy in policies().filter(|policy| !policy.contains("closed")) {
@@ -35,7 +35,7 @@ fn fcfs_finishes_a_request_before_it_touches_the_next() {
     );
 }
 
-/// In-order too between the queues: nothing of a write starts while a read is in service.
+/// In order across queues too: no command of a write issues while a read is in service.
 #[test]
 fn fcfs_with_two_queues_keeps_one_request_in_service() {
     let mut dram = gddr5();
@@ -82,8 +82,8 @@ fn fcfs_with_overlap_hands_requests_to_idle_banks_in_order() {
     );
 }
 
-/// Where requests are assigned to banks, their places are free from then on; else when they are
-/// done.
+/// If requests are assigned to banks, their entries are free from then on; otherwise when they
+/// complete.
 #[test]
 fn a_request_that_is_assigned_to_its_bank_leaves_its_place() {
     let mut dram = one_queue(gddr5());
@@ -125,7 +125,7 @@ fn banked_fifo_overlaps_banks_but_keeps_their_order() {
     );
 }
 
-/// A queue of 32 is eight places for each of four banks.
+/// A queue of 32 has eight entries for each of four banks.
 #[test]
 fn banked_fifo_divides_the_queue() {
     let dram = gddr3();
@@ -175,7 +175,7 @@ fn fr_fcfs_serves_row_hits_first() {
     assert_eq!(run(&gddr5(), "banked-fifo", &requests).order(), [0, 1, 2, 3]);
 }
 
-/// A stream of hits with one older conflict.
+/// Returns a stream of hits with one older conflict.
 fn starving() -> Vec<Request> {
     let mut requests: Vec<_> = (0..20).map(|id| read(id, 0, 1)).collect();
     requests[1].row.0 = 2;
@@ -189,7 +189,7 @@ fn a_cap_lets_the_oldest_go_after_so_many_hits() {
     assert_eq!(place("fr-fcfs"), Some(19));
     assert_eq!(place("fr-fcfs(row_hit_cap=1)"), Some(2));
     assert_eq!(place("fr-fcfs(row_hit_cap=4)"), Some(5));
-    // Row 2 comes after 0 and four that passed; then the rest of row 1.
+    // Row 2 is served after 0 and four that bypassed it; then the rest of row 1.
     let order = run(&gddr5(), "fr-fcfs(row_hit_cap=4)", &starving()).order();
     assert_eq!(order[..8], [0, 2, 3, 4, 5, 1, 6, 7]);
 }
@@ -212,7 +212,7 @@ fn a_closed_page_is_precharged_when_no_hit_is_queued() {
         ["Act 0:1 @0", "Rd 0:1 @12", "Rda 0:1 @15", "Act 0:1 @100", "Rda 0:1 @112"]
     );
     assert_eq!(run.completions[2].row_outcome, RowOutcome::Miss);
-    // A hit that comes before the row's last column command keeps it open.
+    // A hit that arrives before the row's last column command keeps it open.
     let early = [(0, read(0, 0, 1)), (11, read(2, 0, 1))];
     let run = timed(&gddr5(), "fr-fcfs(page=closed)", &early);
     assert_eq!(run.commands()[..3], ["Act 0:1 @0", "Rd 0:1 @12", "Rda 0:1 @15"]);
@@ -228,7 +228,7 @@ fn a_closed_page_stays_open_for_a_queued_write() {
     assert_eq!(run.counts.banks[0].activations, 1);
 }
 
-/// Banks 0, 1, 2 in turn, although bank 0 could go on: 0 1 2 0 2 with tCCD_S of 2.
+/// Round robin over banks 0, 1, 2, although bank 0 could continue: 0 1 2 0 2 with tCCD_S of 2.
 #[test]
 fn banks_take_turns() {
     let mut requests: Vec<_> = (0..3).map(|id| read(id, id as u16, 1)).collect();
@@ -252,7 +252,7 @@ fn banks_take_turns() {
     );
 }
 
-/// The bursts of a request follow one another on its bank; another bank's come between.
+/// The bursts of a request are in order on its bank and interleave with those of another bank.
 #[test]
 fn bursts_of_two_banks_interleave() {
     let requests = [
@@ -288,7 +288,7 @@ fn one_command_per_cycle_on_one_bus_two_on_two() {
     );
 }
 
-/// Reads go first; at the high watermark writes drain, down to the low one, then reads again.
+/// Reads go first; at the high watermark writes drain down to the low one, then reads again.
 #[test]
 fn writes_drain_between_the_watermarks() {
     let mut dram = gddr5();
@@ -306,7 +306,7 @@ fn writes_drain_between_the_watermarks() {
     assert_eq!(run.counts.write_drains, 0);
 }
 
-/// Without reads writes go at once, and stop when a read arrives.
+/// Without reads, writes go at once, and stop when a read arrives.
 #[test]
 fn idle_writes_give_way_to_a_read() {
     let mut requests: Vec<_> = (0..8).map(|id| (0, write(id, 0, 1))).collect();
@@ -326,8 +326,8 @@ fn idle_writes_give_way_to_a_read() {
     );
 }
 
-/// A write in service waits for the data bus to turn as long as row hits keep coming, unless only so many
-/// may pass it.
+/// A write in service waits for the turnaround of the data bus as long as row hits arrive, unless a
+/// limit bounds the number that bypass it.
 #[test]
 fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
@@ -341,7 +341,7 @@ fn what_is_in_service_is_passed_by_all_of_the_other_kind_or_so_many() {
     }
 }
 
-/// What passes is counted in requests, however long they are.
+/// Bypasses count requests, regardless of their length.
 #[test]
 fn a_request_of_two_column_commands_passes_once() {
     let mut requests = vec![(0, read(0, 1, 1)), (50, write(1, 0, 1))];
@@ -351,25 +351,25 @@ fn a_request_of_two_column_commands_passes_once() {
     assert_eq!(run.order().iter().position(|&id| id == 1).unwrap() - 1, 8);
 }
 
-/// Within the write queue FR-FCFS rules, whatever the policy, but for fcfs.
+/// The write queue uses FR-FCFS under every policy except fcfs.
 #[test]
 fn the_write_queue_is_fr_fcfs() {
     let requests = [write(0, 0, 1), write(1, 0, 2), write(2, 0, 1)];
     assert_eq!(run(&gddr5(), "banked-fifo", &requests).order(), [0, 2, 1]);
     assert_eq!(run(&gddr5(), "fcfs", &requests).order(), [0, 1, 2]);
-    // One queue: the policy rules both kinds.
+    // In a shared queue the policy orders both kinds.
     assert_eq!(run(&gddr3(), "banked-fifo", &requests).order(), [0, 1, 2]);
 }
 
-/// One queue: a row hit that writes passes an older conflict that reads.
+/// In a shared queue a row hit that writes bypasses an older conflict that reads.
 #[test]
 fn one_queue_orders_reads_and_writes_together() {
     let requests = [read(0, 0, 1), read(1, 0, 2), write(2, 0, 1)];
     assert_eq!(run(&gddr3(), "fr-fcfs", &requests).order(), [0, 2, 1]);
 }
 
-/// Reads keep coming to bank 0 while bank 1 needs the bus to turn for a write: as many pass as may, then
-/// the bus turns.
+/// Reads keep arriving at bank 0 while bank 1 needs the bus for a write: the limit of them bypass,
+/// then the bus turns around.
 #[test]
 fn a_waiting_write_turns_the_bus_in_the_end() {
     let dram = Dram { turnaround_limit: 32, ..gddr3() };
@@ -377,12 +377,12 @@ fn a_waiting_write_turns_the_bus_in_the_end() {
     requests.extend((0..300).map(|id| (0, read(id + 1, 0, 1))));
     let run = timed(&dram, "fr-fcfs", &requests);
     let place = run.order().iter().position(|&id| id == 0).unwrap();
-    // Those before its row was open, and 32 that passed.
+    // Those before its row was open, and 32 that bypassed it.
     assert!((32..40).contains(&place), "{place}");
     assert_eq!(run.counts.turnarounds, 2);
 }
 
-/// A read claims its place with its first command, so rows open only for as many as there is room.
+/// A read reserves its room with its first command, so rows open only for the reads that fit.
 #[test]
 fn reads_wait_for_room() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
@@ -399,7 +399,7 @@ fn reads_wait_for_room() {
     assert_eq!(log, ["Act 0:1 @5", "Rd 0:1 @17", "Act 1:1 @30", "Act 2:1 @36"]);
 }
 
-/// A bank that lacks room still does when a row hit takes the place of its candidate.
+/// A bank without room still has none after a row hit replaces its candidate.
 #[test]
 fn a_better_candidate_waits_for_room_too() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
@@ -415,7 +415,7 @@ fn a_better_candidate_waits_for_room_too() {
     assert_eq!(log, ["Act 0:1 @0", "Rd 0:1 @12", "Act 1:1 @100"]);
 }
 
-/// Two buses start two reads in a cycle, but not for the room of one.
+/// Two buses start two reads in a cycle, unless there is room for only one.
 #[test]
 fn two_command_buses_share_the_room() {
     for (room, started) in [(1, 1), (2, 2)] {
@@ -440,7 +440,7 @@ fn writes_go_without_room() {
     assert_eq!(run.commands(), ["Act 0:1 @0", "Wr 0:1 @9", "Wr 0:1 @12"]);
 }
 
-/// At tREFI nothing new starts; what is in service ends, rows close, and the channel is refreshed.
+/// At tREFI no request starts; those in service end, rows close, and the channel is refreshed.
 #[test]
 fn refresh_closes_all_banks_first() {
     let mut dram = gddr5();
@@ -473,7 +473,7 @@ fn refresh_closes_all_banks_first() {
     assert_eq!(run.completions.last().unwrap().row_outcome, RowOutcome::Miss);
 }
 
-/// A second step in one cycle finds the command bus taken.
+/// A second step in one cycle finds the command bus occupied.
 #[test]
 fn a_cycle_has_one_command_however_often_it_is_stepped() {
     let mut channel = channel(&gddr5(), "fr-fcfs");

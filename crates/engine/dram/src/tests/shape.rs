@@ -1,4 +1,4 @@
-//! Bandwidth as it must be: closed forms, bounds, orders.
+//! Expected bandwidth: closed forms, bounds, orders.
 
 use super::harness::*;
 use crate::standard::Standard;
@@ -41,7 +41,7 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
         for policy in policies() {
             let run = run(&dram, policy, &requests);
             let t = &dram.timing;
-            // Nothing lets a row be closed and opened again sooner, and no step takes longer.
+            // No constraint allows an earlier reopening, and no step takes longer.
             let expected = t.trc.max(t.tras.max(t.trcd + t.trtp) + t.trp);
             let rows = activations(&run);
             assert!(rows.windows(2).all(|pair| pair[1] - pair[0] == u64::from(expected)));
@@ -98,7 +98,7 @@ fn random_is_never_faster_than_sequential() {
 
 #[test]
 fn reordering_pays_on_interleaved_streams() {
-    // Two rows of one bank in turn: FIFO opens a row for each request.
+    // Two alternating rows of one bank: FIFO opens a row for each request.
     let requests: Vec<_> = (0..400).map(|id| read(id, 0, id % 2)).collect();
     let fifo = efficiency(&gddr3(), "fcfs", &requests);
     let banked = efficiency(&gddr3(), "banked-fifo", &requests);
@@ -132,7 +132,7 @@ fn sequential_streams_use_all_banks_and_groups() {
     assert!(run.counts.banks.iter().all(|bank| bank.reads == 64 && bank.activations == 2));
 }
 
-/// Each pseudo channel has a data bus, and a share of 1 is all of them busy.
+/// Each pseudo channel has a data bus, and a utilization of 1 means that all are busy.
 #[test]
 fn utilization_is_of_all_data_buses() {
     let mut dram = hbm2();

@@ -1,4 +1,4 @@
-//! Everything comes back, once, and the counts agree with the commands.
+//! Every request completes once, and the counts agree with the commands.
 
 use super::harness::*;
 use crate::{CommandKind, DoneWith, Dram, Request, RowOutcome};
@@ -53,7 +53,7 @@ fn counts_agree_with_the_commands() {
     }
 }
 
-/// A closed form: one read alone, then idle.
+/// A closed form: one isolated read, then idle.
 #[test]
 fn integrals_of_a_single_read() {
     let dram = gddr5();
@@ -71,7 +71,7 @@ fn integrals_of_a_single_read() {
     assert_eq!(counts.banks[2].outstanding_cycles, 0);
 }
 
-/// A request may be done with its first datum; the bus and the bank are taken until the last.
+/// A request may complete with its first datum; the bus and the bank are occupied until the last.
 #[test]
 fn a_read_and_a_write_are_done_with_the_datum_of_their_last_command_that_the_machine_names() {
     let run = |done_with| {

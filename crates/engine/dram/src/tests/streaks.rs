@@ -3,8 +3,7 @@
 use super::harness::{RowId, gddr3, gddr5, random, read, run, timed, write};
 use crate::{BankResult, Breaker, Dram, Request};
 
-/// The row switches of a bank or of several, those that stranded a request, and the breakers by
-/// kind.
+/// Row switches of one or more banks, the stranded ones, and the breakers by kind.
 #[derive(Debug, PartialEq)]
 struct Streaks {
     switches: u64,
@@ -26,8 +25,7 @@ fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> Streaks {
     Streaks::of(&run(dram, policy, requests).counts.total())
 }
 
-/// Yuan 2009, Figure 4: two SMs, two rows, one bank, as round robin lets them through and as a held
-/// grant does.
+/// Yuan 2009, Figure 4: two SMs, two rows, one bank, under round robin and under a held grant.
 #[test]
 fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
     let of = |id, sm: u16| Request { sm, cta: sm.into(), ..read(id, 0, 1 + u32::from(sm)) };
@@ -35,7 +33,7 @@ fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
     let held = [of(0, 0), of(2, 0), of(1, 1), of(3, 1)];
     for policy in ["fcfs", "banked-fifo"] {
         let found = streaks(&gddr5(), policy, &interleaved);
-        // 1 to 2 strands the second request of SM 0, 2 to 1 that of SM 1; then nothing is left.
+        // 1 to 2 strands the second request of SM 0, 2 to 1 that of SM 1; then none is left.
         let expected = Streaks { switches: 3, stranded: 2, breakers: [2, 0, 0] };
         assert_eq!(found, expected, "{policy}");
         let expected = Streaks { switches: 1, stranded: 0, breakers: [0; 3] };
@@ -54,7 +52,7 @@ fn streaks_are_counted_bank_by_bank_and_add_up() {
     assert_eq!(Streaks::of(&counts.total()), expected);
 }
 
-/// All requests to the open row go first: none is left that came behind the request to the next
+/// All requests to the open row go first: none is left that arrived after the request to the next
 /// row.
 #[test]
 fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
@@ -72,7 +70,7 @@ fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
     }
 }
 
-/// With a queue each, a read does not strand a write.
+/// With separate queues, a read does not strand a write.
 #[test]
 fn the_queue_that_is_served_is_looked_at() {
     let queue = [read(0, 0, 1), read(1, 0, 2), write(2, 0, 1)];
@@ -81,7 +79,7 @@ fn the_queue_that_is_served_is_looked_at() {
     assert_eq!(streaks(&gddr3(), "banked-fifo", &queue).stranded, 1);
 }
 
-/// Rows are distinguished by the requests served, not by which row happens to be open.
+/// Streaks depend on the rows of served requests, not on the row that is open.
 #[test]
 fn a_row_that_was_closed_in_between_goes_on_or_is_left() {
     let far = |row| {

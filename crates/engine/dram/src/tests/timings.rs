@@ -5,7 +5,8 @@ use crate::CommandKind::{Act, Pre, PreAll, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::{Command, CommandKind, Dram, Timing, checker, constraints};
 use std::collections::BTreeSet;
 
-/// Every parameter its own number, so that no rule stands in for another.
+/// Returns a channel with a distinct value for every parameter, so that no rule can replace
+/// another.
 pub fn dram() -> Dram {
     let timing = Timing {
         trcd: 20,
@@ -39,7 +40,8 @@ fn command(cycle: u64, kind: CommandKind, bank: u16) -> Command {
     Command { cycle, kind, bank, row: 0, burst: 0, request: None }
 }
 
-/// A rule, commands before (cycle, kind, bank), and the command that is first legal at a cycle.
+/// A rule, the preceding commands (cycle, kind, bank), and the command that is first legal at a
+/// cycle.
 struct Case {
     rule: &'static str,
     before: &'static [(u64, CommandKind, u16)],

@@ -16,7 +16,7 @@ pub struct Clusters {
     next_shuffle: DramCycle,
     /// Rank of each source, lowest first.
     ranks: Vec<u16>,
-    /// Rank of the last bandwidth-sensitive source.
+    /// Lowest rank of the bandwidth-sensitive sources.
     first_bandwidth_rank: u16,
     /// Bandwidth-sensitive sources with their niceness; the first to be served is at the end.
     line: Vec<(usize, i32)>,
